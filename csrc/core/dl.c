@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/dl.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+static void
+note(struct ha_dl_tried *tried, const char *name, const char *reason)
+{
+    size_t room = sizeof tried->text - tried->used;
+    int wrote = snprintf(tried->text + tried->used, room, "%s%s (%s)",
+                         tried->used > 0 ? "; " : "", name, reason);
+
+    if (wrote > 0) {
+        tried->used += (size_t)wrote < room ? (size_t)wrote : room - 1;
+    }
+}
+
+void *
+ha_dl_open(const char *name, int flags, struct ha_dl_tried *tried)
+{
+    void *library = dlopen(name, flags);
+
+    if (library == NULL && tried != NULL) {
+        const char *reason = dlerror();
+        note(tried, name, reason != NULL ? reason : "not loaded");
+    }
+    return library;
+}
+
+void *
+ha_dl_symbol(void *library, const char *name)
+{
+    return dlsym(library, name);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading libraries, with errors that list every place that was tried. */
+#ifndef HA_CORE_DL_H
+#define HA_CORE_DL_H
+
+#include <stddef.h>
+
+#include "core/status.h"
+
+#define HA_DL_TRIED_BYTES 1536
+
+/* What a search tried so far, for the message at its end. */
+struct ha_dl_tried {
+    char text[HA_DL_TRIED_BYTES];
+    size_t used;
+};
+
+/* dlopen with `flags` of dlfcn.h.  NULL on failure; then "name (reason)" is added to
+ * `tried` if that is not NULL. */
+void *ha_dl_open(const char *name, int flags, struct ha_dl_tried *tried);
+
+/* The address, or NULL where the library has no such symbol. */
+void *ha_dl_symbol(void *library, const char *name);
+
+#endif

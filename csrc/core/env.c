@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/env.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "core/log.h"
+
+const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
+    [HA_ENV_PROVIDER] = {"HIPADAPT_PROVIDER", "auto",
+                         "Which runtime: auto, amd, cpu or the path of a HIP library."},
+    [HA_ENV_CPU_DEVICES] = {"HIPADAPT_CPU_DEVICES", "1",
+                            "How many devices the CPU device shows, 1 to 16."},
+    [HA_ENV_CPU_EXEC] = {"HIPADAPT_CPU_EXEC", "fast",
+                         "fast: vectorised lane loops where proved; reference: never."},
+    [HA_ENV_CPU_WARP_SIZE] = {"HIPADAPT_CPU_WARP_SIZE", "32",
+                              "Lanes of a warp on the CPU device: 32 or 64."},
+    [HA_ENV_CPU_THREADS] = {"HIPADAPT_CPU_THREADS", "0",
+                            "Worker threads of the CPU device; 0 = one a core."},
+    [HA_ENV_KERNEL_TIMEOUT] = {"HIPADAPT_KERNEL_TIMEOUT", "600",
+                               "Seconds that one launch may run; 0 = no limit."},
+    [HA_ENV_COMPILER] = {"HIPADAPT_COMPILER", NULL,
+                         "Path of the zig program that compiles kernels."},
+    [HA_ENV_COMPILE_TIMEOUT] = {"HIPADAPT_COMPILE_TIMEOUT", "60",
+                                "Seconds that one compiler process may run."},
+    [HA_ENV_COMPILE_MEMORY] = {"HIPADAPT_COMPILE_MEMORY", "4096",
+                               "MiB of address space of one compiler process."},
+    [HA_ENV_CACHE] = {"HIPADAPT_CACHE", "1",
+                      "0 turns the cache of compiled kernels off."},
+    [HA_ENV_CACHE_DIR] = {"HIPADAPT_CACHE_DIR", NULL,
+                          "Folder of the cache; default $XDG_CACHE_HOME/hipadapt."},
+    [HA_ENV_CACHE_SIZE] = {"HIPADAPT_CACHE_SIZE", "512",
+                           "MiB that the cache may hold before old entries go."},
+    [HA_ENV_LOG] = {"HIPADAPT_LOG", "1",
+                    "Lines on stderr: 0 none, 1 faults and warnings, 2 notes, 3 all."},
+    [HA_ENV_ROCM_PATH] = {"ROCM_PATH", NULL, "Root of a ROCm installation."},
+    [HA_ENV_ROCM_HOME] = {"ROCM_HOME", NULL,
+                          "Root of a ROCm installation, second choice."},
+    [HA_ENV_HOME] = {"HOME", NULL, "Used for the default cache folder."},
+    [HA_ENV_XDG_CACHE_HOME] = {"XDG_CACHE_HOME", NULL, "Parent of the cache folder."},
+};
+
+const char *
+ha_env(enum ha_env_name name)
+{
+    const char *value = secure_getenv(ha_env_table[name].variable);
+
+    return value != NULL && value[0] != '\0' ? value : ha_env_table[name].fallback;
+}
+
+static int
+number_of(const char *text, long min, long max, long *result)
+{
+    char *end = NULL;
+
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < min || value > max) {
+        return -1;
+    }
+    *result = value;
+    return 0;
+}
+
+long
+ha_env_long(enum ha_env_name name, long min, long max)
+{
+    static atomic_bool told[HA_ENV_COUNT];
+    const char *text = ha_env(name);
+    long value = min;
+
+    if (text != NULL && number_of(text, min, max, &value) == 0) {
+        return value;
+    }
+    if (text != NULL && !atomic_exchange(&told[name], true)) {
+        ha_log(1, "%s='%s' is not a number from %ld to %ld; using %s",
+               ha_env_table[name].variable, text, min, max,
+               ha_env_table[name].fallback != NULL ? ha_env_table[name].fallback
+                                                   : "the smallest");
+    }
+    if (ha_env_table[name].fallback != NULL) {
+        (void)number_of(ha_env_table[name].fallback, min, max, &value);
+    }
+    return value;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Every environment variable that hipadapt reads stands in one table (core/env.c) with
+ * its default and one line of documentation; docs/environment.md is checked against it.
+ *
+ * Values are read with secure_getenv: a set-uid process sees defaults only.  A value is
+ * read when it is asked for, so a caller that must not see it change keeps a copy. */
+#ifndef HA_CORE_ENV_H
+#define HA_CORE_ENV_H
+
+#include <stddef.h>
+
+enum ha_env_name {
+    HA_ENV_PROVIDER,
+    HA_ENV_CPU_DEVICES,
+    HA_ENV_CPU_EXEC,
+    HA_ENV_CPU_WARP_SIZE,
+    HA_ENV_CPU_THREADS,
+    HA_ENV_KERNEL_TIMEOUT,
+    HA_ENV_COMPILER,
+    HA_ENV_COMPILE_TIMEOUT,
+    HA_ENV_COMPILE_MEMORY,
+    HA_ENV_CACHE,
+    HA_ENV_CACHE_DIR,
+    HA_ENV_CACHE_SIZE,
+    HA_ENV_LOG,
+    HA_ENV_ROCM_PATH,
+    HA_ENV_ROCM_HOME,
+    HA_ENV_HOME,
+    HA_ENV_XDG_CACHE_HOME,
+    HA_ENV_COUNT
+};
+
+struct ha_env_entry {
+    const char *variable; /* name in the environment */
+    const char *fallback; /* value where it is unset; NULL = none */
+    const char *doc;      /* one line */
+};
+
+/* The table, HA_ENV_COUNT entries in the order of the enum. */
+extern const struct ha_env_entry ha_env_table[HA_ENV_COUNT];
+
+/* The value, or the table's default; NULL where there is neither.  An empty value
+ * counts as unset.  Borrowed from the environment. */
+const char *ha_env(enum ha_env_name name);
+
+/* The value as a decimal number.  Text that is no number, or one outside [min, max], is
+ * told once on the log and the table's default is taken. */
+long ha_env_long(enum ha_env_name name, long min, long max);
+
+#endif

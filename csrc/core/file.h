@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Files and folders that others may tamper with: opened without following links, owners
+ * checked, written under a new name and renamed. */
+#ifndef HA_CORE_FILE_H
+#define HA_CORE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+
+/* Reads a whole regular file.  With `own` set the file must belong to this user and be
+ * writable by nobody else.  After success the caller frees *bytes, which has one more
+ * byte, a NUL, after *size.  HA_ERROR_NOT_FOUND where there is no such file. */
+enum ha_status ha_file_read(const char *path, bool own, void **bytes, size_t *size);
+
+/* Writes dir/name with mode 0600: a new temporary file, fsync, rename.  Nothing is left
+ * behind on failure, and an older file stays whole. */
+enum ha_status ha_file_write_atomic(const char *dir, const char *name,
+                                    const void *bytes, size_t size);
+
+/* Makes the folder and its parents if need be (0700) and checks that the last one is a
+ * real folder of this user that nobody else may write or read. */
+enum ha_status ha_dir_private(const char *path);
+
+#endif

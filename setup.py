@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Builds the native products: hipadapt._core and hipadapt/_lib/libhipadapt_cpu.so.
+
+How they are compiled, and the environment switches, are in tools/native.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import native  # noqa: E402
+
+
+class NativeBuild(build_ext):
+    """Takes the place of setuptools' own way to build extensions."""
+
+    made: list[str]
+
+    def run(self) -> None:
+        """Builds every product and puts it where the package looks for it."""
+        package = (ROOT if self.inplace else Path(self.build_lib)) / "hipadapt"
+        self.made = [str(path) for path in native.build_package(package)]
+
+    def get_outputs(self) -> list[str]:
+        """The files that belong to the installed package."""
+        return [] if self.inplace else self.made
+
+    def get_output_mapping(self) -> dict[str, str]:
+        """Built file to source tree: in an editable install they are the same."""
+        return {}
+
+
+setup(
+    # One name makes the wheel a platform's own; NativeBuild knows the real sources.
+    ext_modules=[Extension("hipadapt._core", sources=[])],
+    cmdclass={"build_ext": NativeBuild},
+)

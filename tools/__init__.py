@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Development tools; none of them is installed."""

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""The build backend: setuptools, plus ziglang where no C compiler is found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from setuptools import build_meta
+from setuptools.build_meta import *  # noqa: F403
+
+ZIGLANG = "ziglang==0.15.2"
+
+_Settings = Mapping[str, Any] | None
+
+
+def _compiler() -> list[str]:
+    found = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    return [] if found else [ZIGLANG]
+
+
+def get_requires_for_build_wheel(config_settings: _Settings = None) -> list[str]:
+    """Build requirements of a wheel."""
+    return build_meta.get_requires_for_build_wheel(config_settings) + _compiler()
+
+
+def get_requires_for_build_editable(config_settings: _Settings = None) -> list[str]:
+    """Build requirements of an editable install."""
+    return build_meta.get_requires_for_build_editable(config_settings) + _compiler()

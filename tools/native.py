@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""Compiles and links the C half: what setup.py, `make` and the C tests share.
+
+`python -m tools.native` builds in place, for an editable install that is there
+already.  Every C file of a room takes part (see csrc/README.md), so a new file needs no
+entry here.  Objects are kept in build/native, one folder a compiler command, and made
+anew when the source or a header that it read changes.
+
+Environment switches (never command line options):
+  CC                 compiler; else gcc, clang, then the clang of the ziglang package
+  HIPADAPT_DEBUG     1: no optimisation, assertions (HA_DEBUG)
+  HIPADAPT_SANITIZE  "address,undefined" or "thread"
+  HIPADAPT_STRESS    1: rare events are forced (HA_STRESS)
+  HIPADAPT_COVERAGE  1: gcov
+  HIPADAPT_WERROR    1: warnings are errors
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CSRC = ROOT / "csrc"
+OBJECTS = ROOT / "build" / "native"
+EXPORTS = CSRC / "cpu" / "exports.map"
+DEVICE_HEADERS = CSRC / "cpu" / "device"
+TEXT_MAX = 500  # characters of a command in a message
+WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wstrict-prototypes",
+    "-Wmissing-prototypes",
+    "-Wundef",
+]
+
+
+@dataclass(frozen=True)
+class Product:
+    """One shared object: its rooms and what it needs beyond the common flags."""
+
+    name: str
+    rooms: tuple[str, ...]
+    compile_flags: tuple[str, ...]
+    link_flags: tuple[str, ...]
+
+
+def switch(name: str) -> bool:
+    """Whether the environment switch is set to something other than 0."""
+    return os.environ.get(name, "0") not in ("", "0")
+
+
+def sources(rooms: tuple[str, ...]) -> list[Path]:
+    """All C and assembler files of the rooms, without the device headers."""
+    found = [
+        path
+        for room in rooms
+        for path in (CSRC / room).rglob("*")
+        if path.suffix in (".c", ".S") and DEVICE_HEADERS not in path.parents
+    ]
+    return sorted(found)
+
+
+def compiler() -> list[str]:
+    """The command of the C compiler: CC, gcc, clang, or the clang of ziglang."""
+    if os.environ.get("CC"):
+        return shlex.split(os.environ["CC"])
+    for name in ("gcc", "clang"):
+        if shutil.which(name):
+            return [name]
+    package = importlib.util.find_spec("ziglang")
+    if package is None or package.origin is None:
+        sys.exit(
+            "hipadapt: no C compiler found (gcc, clang or the ziglang package): "
+            "install one, e.g. `apt-get install gcc` or `pip install ziglang==0.15.2`"
+        )
+    print("hipadapt: no gcc or clang found, using the clang of ziglang", flush=True)
+    # zig's own default is a debug build with traps at undefined behaviour.
+    zig = Path(package.origin).parent / "zig"
+    return [str(zig), "cc", "-fno-sanitize=undefined"]
+
+
+def python_include() -> str:
+    """The folder of Python.h; without it one line that names the missing package."""
+    include = sysconfig.get_path("include")
+    if not (Path(include) / "Python.h").is_file():
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        sys.exit(
+            f"hipadapt: Python.h not found in {include}: install python{version}-dev "
+            "(Debian, Ubuntu; python3-dev for the system's Python) or "
+            f"python{version}-devel (Fedora)"
+        )
+    return include
+
+
+def extension() -> Product:
+    """The product `hipadapt._core`."""
+    return Product(
+        f"_core{sysconfig.get_config_var('EXT_SUFFIX')}",
+        ("core", "adapters", "api", "module"),
+        ("-isystem", python_include()),
+        ("-ldl", "-lpthread"),
+    )
+
+
+def device() -> Product:
+    """The product `libhipadapt_cpu.so`."""
+    # A sanitizer's own symbols come from the preloaded runtime.
+    complete = () if os.environ.get("HIPADAPT_SANITIZE") else ("-Wl,-z,defs",)
+    return Product(
+        "libhipadapt_cpu.so",
+        ("core", "cpu"),
+        ("-Wconversion",),
+        (
+            "-Wl,-soname,libhipadapt_cpu.so",
+            f"-Wl,--version-script={EXPORTS}",
+            *complete,
+            *DEVICE_LIBRARIES,
+        ),
+    )
+
+
+DEVICE_LIBRARIES = ("-ldl", "-lpthread", "-lm")
+
+
+def common_flags() -> list[str]:
+    """Compiler flags of every product."""
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden", "-g"]
+    flags += ["-O0", "-DHA_DEBUG=1"] if switch("HIPADAPT_DEBUG") else ["-O2"]
+    flags += [*WARNINGS, f"-I{CSRC}"]
+    if switch("HIPADAPT_WERROR"):
+        flags.append("-Werror")
+    if switch("HIPADAPT_STRESS"):
+        flags.append("-DHA_STRESS=1")
+    return flags + instrumentation()
+
+
+def instrumentation() -> list[str]:
+    """Flags for compiling and linking alike."""
+    flags: list[str] = []
+    if os.environ.get("HIPADAPT_SANITIZE"):
+        flags += [
+            "-fsanitize=" + os.environ["HIPADAPT_SANITIZE"],
+            "-fno-omit-frame-pointer",
+        ]
+    if switch("HIPADAPT_COVERAGE"):
+        flags.append("--coverage")
+    return flags
+
+
+def run(command: list[str]) -> None:
+    """Runs one compiler command; its own messages say what is wrong."""
+    # The cache of zig's cc belongs to the build, not to the user's home.
+    settings = {"ZIG_GLOBAL_CACHE_DIR": str(OBJECTS / "zig"), **os.environ}
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=settings, capture_output=True, text=True
+        )
+    except OSError as error:
+        sys.exit(f"hipadapt: cannot run the C compiler {command[0]!r}: {error}")
+    sys.stderr.write(done.stderr)
+    sys.stderr.flush()
+    if done.returncode != 0:
+        text = shlex.join(command)
+        text = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + " ..."
+        sys.exit(f"hipadapt: exit status {done.returncode} of: {text}")
+
+
+def up_to_date(made: Path, depends: Path) -> bool:
+    """Whether `made` is newer than every file that the make rule in `depends` names."""
+    if not (made.is_file() and depends.is_file()):
+        return False
+    rule = depends.read_text().replace("\\\n", " ").replace("\\ ", "\0")
+    needed = [Path(word.replace("\0", " ")) for word in rule.split(": ", 1)[1].split()]
+    return all(path.is_file() and newer(made, path) for path in needed)
+
+
+def newer(made: Path, source: Path) -> bool:
+    """Whether `made` was made after `source` changed."""
+    return made.stat().st_mtime_ns > source.stat().st_mtime_ns
+
+
+def folder_of(name: str, command: list[str]) -> Path:
+    """Where the objects of this command are kept."""
+    key = hashlib.sha256(shlex.join([*command, name]).encode()).hexdigest()
+    folder = OBJECTS / f"{name.split('.')[0]}-{key[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def compile_all(
+    files: Iterable[Path], folder: Path, command: list[str]
+) -> tuple[list[Path], bool]:
+    """Compiles what changed; returns all objects, and whether any is new."""
+    jobs: list[list[str]] = []
+    outputs: list[Path] = []
+    for source in files:
+        output = object_of(source, folder)
+        depends = output.with_suffix(".d")
+        outputs.append(output)
+        if not up_to_date(output, depends):
+            wanted = ["-MMD", "-MF", str(depends), "-c", str(source), "-o", str(output)]
+            jobs.append([*command, *wanted])
+    if jobs:
+        print(f"hipadapt: compiling {len(jobs)} files for {folder.name}", flush=True)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(run, jobs))
+    return outputs, bool(jobs)
+
+
+def object_of(source: Path, folder: Path) -> Path:
+    """The object of a source file of this project."""
+    return folder / ("_".join(source.relative_to(ROOT).parts) + ".o")
+
+
+def compile_command(product: Product, command: list[str]) -> list[str]:
+    """The command that compiles one file of the product."""
+    return [*command, *common_flags(), *product.compile_flags]
+
+
+def build(product: Product, command: list[str]) -> Path:
+    """Compiles what changed, links if anything did, and returns the shared object."""
+    compiling = compile_command(product, command)
+    folder = folder_of(product.name, compiling)
+    outputs, changed = compile_all(sources(product.rooms), folder, compiling)
+    made = folder / product.name
+    link = [*command, "-shared", *instrumentation(), *map(str, outputs)]
+    link += ["-o", str(made), *product.link_flags]
+    stamp = folder / "link.txt"
+    same = stamp.is_file() and stamp.read_text() == shlex.join(link)
+    needed = [EXPORTS] if "cpu" in product.rooms else []
+    kept = same and made.is_file() and all(newer(made, path) for path in needed)
+    if changed or not kept:
+        stamp.unlink(missing_ok=True)
+        run(link)
+        stamp.write_text(shlex.join(link))
+    return made
+
+
+def install(made: Path, target: Path) -> None:
+    """Replaces `target` whole: a process that runs the old one keeps it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.copy2(made, fresh)
+    fresh.replace(target)
+
+
+def install_headers(target: Path) -> list[Path]:
+    """Copies the device headers and removes what is no longer one."""
+    wanted = [path for path in DEVICE_HEADERS.rglob("*") if path.is_file()]
+    copies = {target / path.relative_to(DEVICE_HEADERS): path for path in wanted}
+    for copy, path in copies.items():
+        if not copy.is_file() or copy.read_bytes() != path.read_bytes():
+            install(path, copy)
+    for path in list(target.rglob("*")):
+        if path.is_file() and path not in copies:
+            path.unlink()
+    return list(copies)
+
+
+def build_package(package: Path) -> list[Path]:
+    """Builds every product into the folder of the package; returns the files there."""
+    command = compiler()
+    core = build(extension(), command)
+    library = build(device(), command)
+    targets = {core: package / core.name, library: package / "_lib" / library.name}
+    for made, target in targets.items():
+        if not target.is_file() or made.read_bytes() != target.read_bytes():
+            install(made, target)
+    return [*targets.values(), *install_headers(package / "_lib" / "device")]
+
+
+if __name__ == "__main__":
+    build_package(ROOT / "hipadapt")
