@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""hipadapt/hip.pyi and hipadapt/hiprtc.pyi: annotations of what is wrapped."""
+
+from __future__ import annotations
+
+from . import text
+from .emit_tables import Names, fields
+from .emit_wrappers import form_params, status_type
+from .model import Api, Enum, Function, Handle, Member, Param, Record
+
+INTEGERS = {
+    "HA_BOOL",
+    "HA_CHAR",
+    "HA_I8",
+    "HA_U8",
+    "HA_I16",
+    "HA_U16",
+    "HA_I32",
+    "HA_U32",
+    "HA_I64",
+    "HA_U64",
+    "HA_LONG",
+    "HA_ULONG",
+    "HA_SIZE",
+}
+
+
+def argument_type(param: Param) -> str:
+    """What a parameter accepts."""
+    if param.role == "value":
+        return "float" if param.type == "float" else "SupportsIndex"
+    if param.role == "enum":
+        return f"{param.adapter} | int"
+    if param.role in ("text", "out_text"):
+        return "_TextLike" if param.role == "text" else "_PointerLike"
+    if param.role == "text_list":
+        return "_TextListLike"
+    if param.role == "list":
+        return (
+            "_PointerListLike"
+            if param.adapter == "ListOfPointer"
+            else "_NumberListLike"
+        )
+    if param.role == "extra":
+        return "_LaunchExtraLike"
+    if param.role == "callback":
+        return "_CallbackLike"
+    if param.role in ("record", "record_value", "out_record"):
+        return f"{param.adapter} | _RecordLike"
+    if param.role == "handle_ref":
+        return f"{param.adapter} | _PointerLike"
+    return "_PointerLike"
+
+
+def output_type(param: Param) -> str:
+    """What a parameter gives back.
+
+    Objects are None where the call failed.  Nobody looks at them then, so the annotation
+    says Any instead of None, which type checkers let pass unchecked.
+    """
+    if param.role == "out_text":
+        return "CStr | Any"
+    if param.role == "out_record":
+        return f"{param.adapter} | Any"
+    if param.adapter == "scalar":
+        return "float" if "float" in param.type else "int"
+    if param.adapter == "NDBuffer":
+        return "Pointer | Any"
+    return f"{param.adapter} | Any"
+
+
+def function_lines(function: Function) -> list[str]:
+    forms = form_params(function)
+    status = status_type(function) or (
+        "hiprtcResult" if function.module == "hiprtc" else "hipError_t"
+    )
+    results = [status]
+    if not status_type(function):
+        results.append("CStr | Any" if "*" in function.returns else "int")
+    results += [
+        output_type(p)
+        for p in function.params
+        if p.role in ("out", "out_record", "out_text")
+    ]
+    lines: list[str] = []
+    for number, params in enumerate(forms):
+        items = [f"{p.python_name}: {argument_type(p)}" for p in params]
+        given = ", ".join(results if number == 0 else [status])
+        if len(forms) > 1:
+            lines.append("@overload")
+        lines += text.wrap_call(
+            f"def {function.name}(", items or [""], f") -> tuple[{given}]: ..."
+        )
+    return lines
+
+
+def member_type(member: Member, names: Names) -> str:
+    if member.record is not None:
+        kind = member.record.name
+    else:
+        assert member.type is not None
+        row, index = names.kind(member.type)
+        if row == "HA_CHAR" and member.dim:
+            return "str"
+        if row in INTEGERS:
+            kind = "int"
+        elif row in ("HA_F32", "HA_F64"):
+            kind = "float"
+        elif row == "HA_CSTR":
+            kind = "CStr"
+        elif row == "HA_POINTER":
+            kind = "Pointer"
+        else:
+            kind = index.split("_", 2)[2]
+    return f"list[{kind}]" if member.dim else kind
+
+
+def record_lines(record: Record, names: Names) -> list[str]:
+    members = [m for m, _, _ in fields(record, "")]
+    lines = [f"class {record.name}(_Record):"]
+    arguments = [f"{m.name}: Any = ..." for m in members]
+    lines += text.wrap_call("    def __init__(", ["self", *arguments], ") -> None: ...")
+    for member in members:
+        # Annotations, because a property named `type` or `list` would hide the builtin.
+        lines.append(f"    {member.name}: {member_type(member, names)}")
+    return [*lines, ""]
+
+
+def enum_lines(enum: Enum) -> list[str]:
+    lines = [f"class {enum.name}(HipEnum):"]
+    lines += [f"    {name} = {value}" for name, value in enum.constants.items()]
+    return [*lines, ""]
+
+
+def handle_lines(handle: Handle) -> list[str]:
+    return [f"class {handle.name}(_Handle): ...", ""]
+
+
+def stub(api: Api, module: str) -> str:
+    names = Names(api)
+    lines = [
+        text.banner("#", ""),
+        "from typing import Any, Final, SupportsIndex, overload",
+        "",
+    ]
+    if module == "hiprtc":
+        lines += ["from .hip import hipJitInputType, hipJitOption"]
+    lines += [
+        "from ._core import (",
+        "    CStr,",
+        "    DeviceArray,",
+        "    Pointer,",
+        "    _CallbackLike,",
+        "    _Function,",
+        "    _Handle,",
+        "    _LaunchExtraLike,",
+        "    _NumberListLike,",
+        "    _PointerLike,",
+        "    _PointerListLike,",
+        "    _Record,",
+        "    _RecordLike,",
+        "    _TextLike,",
+        "    _TextListLike,",
+        ")",
+        "from ._core import has_symbol as has_symbol",
+        "from ._enum import HipEnum",
+        "",
+    ]
+    for constant in api.constants:
+        if constant.module == module:
+            kind = "bytes" if isinstance(constant.value, str) else "int"
+            lines.append(f"{constant.name}: Final[{kind}]")
+    lines.append("")
+    for enum in api.enums:
+        if enum.module == module:
+            lines += enum_lines(enum)
+    for handle in api.handles:
+        if handle.module == module:
+            lines += handle_lines(handle)
+    if module == "hip":
+        lines += [
+            "class hipHostFn_t(_Function): ...",
+            "class hipStreamCallback_t(_Function): ...",
+        ]
+        lines.append("")
+        for record in api.all_records():
+            lines += record_lines(record, names)
+    lines += [f"{a.name} = {a.target}" for a in api.aliases if a.module == module]
+    lines.append("")
+    for function in sorted(api.functions, key=lambda f: f.name):
+        if function.module == module and function.wrapped:
+            lines += function_lines(function)
+    return "\n".join(lines) + "\n"
+
+
+def emit(api: Api) -> dict[str, str]:
+    """Path below the root -> content."""
+    return {f"hipadapt/{m}.pyi": stub(api, m) for m in ("hip", "hiprtc")}
