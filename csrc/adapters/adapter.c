@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+#include <Python.h>
+
+#include "adapters/adapter.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "adapters/object.h"
+
+static int
+take_none(struct ha_take *take, PyObject *object)
+{
+    (void)take;
+    return object == Py_None;
+}
+
+static inline void
+take_pointer_fields(struct ha_take *take, struct ha_pointer *pointer)
+{
+    struct ha_view *view = take->view;
+    view->ptr = pointer->ptr;
+    view->size = pointer->size;
+    view->readonly = pointer->readonly;
+}
+
+static int
+take_pointer(struct ha_take *take, PyObject *object)
+{
+    if (!ha_pointer_check(take->types, object)) {
+        return 0;
+    }
+    struct ha_pointer *pointer = (struct ha_pointer *)object;
+    take_pointer_fields(take, pointer);
+    if (ha_is_native(Py_TYPE(object))) {
+        /* The memory has its own object, so that a later __init__ can't free it. */
+        take->view->owner = Py_XNewRef(pointer->owner);
+        return 1;
+    }
+    /* A subclass may free its memory when it dies: the instance itself is kept. */
+    take->view->owner = ha_pointer_keeper(pointer);
+    return take->view->owner == NULL ? -1 : 1;
+}
+
+int
+ha_take_as_c_void_p(struct ha_take *take, PyObject *object)
+{
+    PyObject *method = NULL;
+    PyObject *result = NULL;
+    int status = ha_get_attribute(object, take->types->str_as_c_void_p, &method);
+    if (status <= 0) {
+        return status;
+    }
+    if (PyType_Check(object)) {
+        Py_DECREF(method); /* the class itself, not an instance */
+        return 0;
+    }
+    status = -1;
+    result = PyObject_CallNoArgs(method);
+    if (result == NULL) {
+        goto done;
+    }
+    status = ha_take_integer(take, result);
+    if (status == 0) {
+        status = ha_take_ctypes(take, result);
+    }
+    if (status == 0) {
+        status = ha_raise(PyExc_TypeError, take->where,
+                          "has an as_c_void_p() that answers '%.200s', not a c_void_p",
+                          Py_TYPE(result)->tp_name);
+    }
+    if (status > 0) {
+        Py_XSETREF(take->view->owner, Py_NewRef(object));
+    }
+done:
+    Py_XDECREF(result);
+    Py_DECREF(method);
+    return status;
+}
+
+struct ha_adapter {
+    const char *name;
+    const char *accepts;
+    int (*take)(struct ha_take *take, PyObject *object);
+};
+
+/* The adapter order.  Everything that turns an object into an address goes through these
+ * rows from top to bottom; nothing else decides about order. */
+static const struct ha_adapter adapter_table[] = {
+    {"None", "None: NULL", take_none},
+    {"Pointer", "a Pointer or an instance of a subclass: its address", take_pointer},
+    {"int",
+     "int and numpy integer scalars: the address; bool, negative and too large ints and "
+     "other numpy scalars are refused",
+     ha_take_integer},
+    {"ctypes.c_void_p",
+     "c_void_p, c_char_p, c_wchar_p, POINTER(T) and CFUNCTYPE objects: the address they "
+     "hold (other ctypes objects are buffers: the address of the object)",
+     ha_take_ctypes},
+    {"__cuda_array_interface__", "CUDA array interface, C or F order, without mask",
+     ha_take_cuda_array},
+    {"buffer", "buffer protocol, C or F order: numpy arrays, bytes, bytearray, "
+               "memoryview, array.array, ctypes objects",
+     ha_take_buffer},
+    {"as_c_void_p", "objects with as_c_void_p() that answers c_void_p or int",
+     ha_take_as_c_void_p},
+    {"__dlpack__", "DLPack on CPU, ROCm, or host memory of a GPU; C or F order",
+     ha_take_dlpack},
+    {"__index__", "remaining objects with __index__: the address", ha_take_index},
+};
+
+#define ADAPTER_ROWS (sizeof adapter_table / sizeof adapter_table[0])
+#define ADDRESS_ROWS 4
+
+static int
+take_rows(struct ha_take *take, PyObject *object, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        int status = adapter_table[i].take(take, object);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+int
+ha_take_address(struct ha_take *take, PyObject *object)
+{
+    return take_rows(take, object, 0, ADDRESS_ROWS);
+}
+
+int
+ha_take_all(struct ha_take *take, PyObject *object)
+{
+    int status = take_rows(take, object, 0, ADAPTER_ROWS);
+    if (status == 0) {
+        status = ha_refuse(take->where,
+                           "None, a Pointer, an int address, a ctypes.c_void_p, an "
+                           "array or a buffer",
+                           object);
+    }
+    return status;
+}
+
+PyObject *
+ha_adapter_rows(void)
+{
+    PyObject *rows = PyList_New(0);
+    if (rows == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < ADAPTER_ROWS; i++) {
+        PyObject *row =
+            Py_BuildValue("ss", adapter_table[i].name, adapter_table[i].accepts);
+        if (row == NULL || PyList_Append(rows, row) < 0) {
+            Py_XDECREF(row);
+            Py_DECREF(rows);
+            return NULL;
+        }
+        Py_DECREF(row);
+    }
+    return rows;
+}
+
+static int
+check_flags(const struct ha_where *where, unsigned flags, PyObject *object,
+            struct ha_view *view)
+{
+    if ((flags & HA_WRITE) != 0 && view->readonly) {
+        ha_view_release(view);
+        return ha_raise(PyExc_BufferError, where,
+                        "must be writable memory, not read-only '%.200s'",
+                        Py_TYPE(object)->tp_name);
+    }
+    if ((flags & HA_NOT_NULL) != 0 && view->ptr == NULL) {
+        ha_view_release(view);
+        return ha_raise(PyExc_ValueError, where, "must not be NULL");
+    }
+    return 0;
+}
+
+/* Types known to have none of the protocols above the buffer row; not their subclasses. */
+static inline bool
+has_only_buffer(const PyTypeObject *type)
+{
+    return type == &PyBytes_Type || type == &PyByteArray_Type ||
+           type == &PyMemoryView_Type ||
+           (type->tp_name[0] == 'n' && strcmp(type->tp_name, "numpy.ndarray") == 0);
+}
+
+int
+ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+            unsigned flags, struct ha_view *out)
+{
+    ha_view_init(out);
+    if (object == Py_None && (flags & HA_NOT_NULL) == 0) {
+        return 0;
+    }
+    PyTypeObject *type = Py_TYPE(object);
+    struct ha_take take = {.types = types, .where = where, .view = out};
+    int status;
+    if (type == types->device_array || type == types->pointer) {
+        /* The same as row "Pointer", without the walk over the bases. */
+        take_pointer_fields(&take, (struct ha_pointer *)object);
+        out->owner = Py_XNewRef(((struct ha_pointer *)object)->owner);
+        status = 1;
+    } else if (type == &PyLong_Type) {
+        status = ha_take_integer(&take, object);
+    } else if (has_only_buffer(type)) {
+        status = ha_take_buffer(&take, object);
+    } else if (type == types->c_void_p) {
+        status = ha_take_ctypes(&take, object);
+    } else {
+        status = ha_take_all(&take, object);
+    }
+    if (status < 0) {
+        ha_view_release(out);
+        return -1;
+    }
+    return flags == 0 ? 0 : check_flags(where, flags, object, out);
+}
+
+/* ---- messages ------------------------------------------------------------------------- */
+
+int
+ha_raise(PyObject *exception, const struct ha_where *where, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    PyObject *text = PyUnicode_FromFormatV(format, arguments);
+    va_end(arguments);
+    if (text != NULL) {
+        PyErr_Format(exception, "%s: argument '%s' %U", where->function,
+                     where->argument, text);
+        Py_DECREF(text);
+    }
+    return -1;
+}
+
+int
+ha_refuse(const struct ha_where *where, const char *wanted, PyObject *object)
+{
+    return ha_raise(PyExc_TypeError, where, "must be %s, not '%.200s'", wanted,
+                    Py_TYPE(object)->tp_name);
+}
+
+int
+ha_raise_range(const struct ha_where *where, const char *range, PyObject *value)
+{
+    /* repr of a huge int is refused by Python itself, and long for the rest. */
+    PyObject *text = PyObject_Repr(value);
+    if (text == NULL) {
+        PyErr_Clear();
+        return ha_raise(PyExc_OverflowError, where, "must be %s, not a far larger int",
+                        range);
+    }
+    ha_raise(PyExc_OverflowError, where, "must be %s, not %.60U", range, text);
+    Py_DECREF(text);
+    return -1;
+}
+
+static PyObject *
+tuple_of_sizes(int ndim, const Py_ssize_t *sizes)
+{
+    PyObject *tuple = PyTuple_New(ndim);
+    for (int i = 0; tuple != NULL && i < ndim; i++) {
+        PyObject *item = PyLong_FromSsize_t(sizes[i]);
+        if (item == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, item);
+        }
+    }
+    return tuple;
+}
+
+int
+ha_raise_strides(const struct ha_where *where, const char *wanted, int ndim,
+                 const Py_ssize_t *shape, const Py_ssize_t *strides)
+{
+    PyObject *shape_tuple = tuple_of_sizes(ndim, shape);
+    PyObject *strides_tuple = tuple_of_sizes(ndim, strides);
+    if (shape_tuple != NULL && strides_tuple != NULL) {
+        ha_raise(PyExc_BufferError, where,
+                 "must be %s memory, not an array of shape %R with strides %R bytes",
+                 wanted, shape_tuple, strides_tuple);
+    }
+    Py_XDECREF(shape_tuple);
+    Py_XDECREF(strides_tuple);
+    return -1;
+}
+
+void
+ha_entry_init(struct ha_entry *entry, const struct ha_where *where)
+{
+    int length = PyOS_snprintf(entry->text, 64, "%.60s[", where->argument);
+    entry->digits = entry->text + length;
+    entry->where.function = where->function;
+    entry->where.argument = entry->text;
+}
+
+void
+ha_entry_set(struct ha_entry *entry, Py_ssize_t i)
+{
+    char *end = entry->digits + 1;
+    for (Py_ssize_t rest = i; rest >= 10; rest /= 10) {
+        end++;
+    }
+    end[0] = ']';
+    end[1] = '\0';
+    do {
+        *--end = (char)('0' + i % 10);
+        i /= 10;
+    } while (end > entry->digits);
+}
+
+bool
+ha_is_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
+                 Py_ssize_t itemsize, char order)
+{
+    if (strides == NULL) {
+        return true;
+    }
+    bool c_order = true;
+    bool f_order = order != 'C';
+    Py_ssize_t expected = itemsize;
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] == 0) {
+            return true; /* no element, no gap */
+        }
+    }
+    for (int i = ndim - 1; i >= 0; i--) {
+        if (shape[i] > 1) { /* the stride of a single element means nothing */
+            c_order = c_order && strides[i] == expected;
+            expected *= shape[i];
+        }
+    }
+    expected = itemsize;
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] > 1) {
+            f_order = f_order && strides[i] == expected;
+            expected *= shape[i];
+        }
+    }
+    return c_order || f_order;
+}
+
+bool
+ha_shape_bytes(int ndim, const Py_ssize_t *shape, Py_ssize_t itemsize,
+               Py_ssize_t *bytes)
+{
+    Py_ssize_t total = itemsize;
+    bool empty = false;
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] == 0) {
+            empty = true;
+        } else if (__builtin_mul_overflow(total, shape[i], &total)) {
+            return false;
+        }
+    }
+    *bytes = empty ? 0 : total;
+    return true;
+}
+
+int
+ha_get_attribute(PyObject *object, PyObject *name, PyObject **value)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return PyObject_GetOptionalAttr(object, name, value);
+#else
+    return _PyObject_LookupAttr(object, name, value);
+#endif
+}
+
+PyObject *
+ha_view_hold(struct ha_types *types, struct ha_view *view)
+{
+    if (ha_view_settle(types, view) < 0) {
+        return NULL;
+    }
+    if (view->owner == NULL) {
+        return Py_NewRef(Py_None);
+    }
+    PyObject *owner = view->owner;
+    view->owner = NULL;
+    return owner;
+}

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: MIT */
+/* NDBuffer and DeviceArray: an address with shape and element type. */
+#include <Python.h>
+
+#include "adapters/array.h"
+
+#include <string.h>
+
+/* ---- shape ----------------------------------------------------------------------------- */
+
+int
+ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
+                   const struct ha_format *format, PyObject *typestr)
+{
+    Py_ssize_t *shape = self->inline_shape;
+    Py_ssize_t *old = self->shape;
+    if (ndim > HA_INLINE_DIMS) {
+        shape = PyMem_New(Py_ssize_t, ndim);
+        if (shape == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    memmove(shape, dims, (size_t)ndim * sizeof *dims);
+    self->shape = shape;
+    self->ndim = ndim;
+    self->format = *format;
+    if (old != NULL && old != self->inline_shape) {
+        PyMem_Free(old);
+    }
+    Py_XSETREF(self->typestr, typestr);
+    return 0;
+}
+
+PyObject *
+ha_array_shape_tuple(const struct ha_array *self)
+{
+    PyObject *tuple = PyTuple_New(self->ndim);
+    for (int i = 0; tuple != NULL && i < self->ndim; i++) {
+        PyObject *extent = PyLong_FromSsize_t(self->shape[i]);
+        if (extent == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, extent);
+        }
+    }
+    return tuple;
+}
+
+static Py_ssize_t
+element_count(const struct ha_array *self)
+{
+    Py_ssize_t count = 1;
+    for (int i = 0; i < self->ndim; i++) {
+        count *= self->shape[i]; /* fits: checked when the shape was set */
+    }
+    return count;
+}
+
+int
+ha_array_stream(struct ha_types *types, PyObject *stream, const struct ha_where *where,
+                uintptr_t *out)
+{
+    struct ha_view view;
+    if (stream == NULL || stream == Py_None) {
+        *out = 0;
+        return 0;
+    }
+    if (ha_ptr_from(types, stream, where, 0, &view) < 0) {
+        return -1;
+    }
+    *out = (uintptr_t)view.ptr;
+    ha_view_release(&view);
+    return 0;
+}
+
+/* ---- construction ---------------------------------------------------------------------- */
+
+static void
+shape_from_array(struct ha_shape *shape, const struct ha_array *array)
+{
+    shape->ndim = array->ndim;
+    memcpy(shape->dims, array->shape, (size_t)array->ndim * sizeof *array->shape);
+    shape->format = array->format;
+    shape->typestr = Py_XNewRef(array->typestr);
+    shape->stream = Py_XNewRef(array->stream);
+    shape->host = array->host;
+}
+
+static int
+array_fill(struct ha_types *types, PyObject *self, PyObject *object)
+{
+    struct ha_array *array = (struct ha_array *)self;
+    struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
+    struct ha_shape shape;
+    struct ha_view view;
+    uintptr_t stream_address = 0;
+    int status = -1;
+    shape.ndim = -1;
+    shape.any_order = false;
+    shape.host = false;
+    shape.typestr = NULL;
+    shape.stream = NULL;
+    ha_view_init(&view);
+    struct ha_take take = {types, &where, &view, &shape};
+    if (ha_take_all(&take, object) < 0) {
+        goto done;
+    }
+    if (PyObject_TypeCheck(object, types->nd_buffer)) {
+        shape_from_array(&shape, (struct ha_array *)object);
+    } else if (shape.ndim < 0) {
+        /* Only an address: bytes, one of them where the size is not known. */
+        shape.ndim = 1;
+        shape.dims[0] = view.size < 0 ? 1 : view.size;
+        shape.format = ha_format_bytes;
+    }
+    if (ha_array_stream(types, shape.stream, &where, &stream_address) < 0 ||
+        ha_view_settle(types, &view) < 0) {
+        goto done;
+    }
+    if (ha_array_set_shape(array, shape.ndim, shape.dims, &shape.format, shape.typestr) <
+        0) {
+        goto done;
+    }
+    shape.typestr = NULL;
+    array->host = shape.host && view.ptr != NULL;
+    array->source_readonly = view.readonly;
+    array->stream_address = stream_address;
+    Py_XSETREF(array->stream, shape.stream);
+    shape.stream = NULL;
+    status = ha_pointer_set(types, &array->base, &view);
+done:
+    Py_XDECREF(shape.typestr);
+    Py_XDECREF(shape.stream);
+    ha_view_release(&view);
+    return status;
+}
+
+static PyObject *
+array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *self = ha_pointer_tp_new(type, args, kwargs);
+    if (self != NULL) {
+        struct ha_array *array = (struct ha_array *)self;
+        array->shape = array->inline_shape;
+        array->inline_shape[0] = 1;
+        array->ndim = 1;
+        array->format = ha_format_bytes;
+    }
+    return self;
+}
+
+static int
+array_init(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return ha_init_one(self, args, kwargs, array_fill);
+}
+
+static PyObject *
+array_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    return ha_construct_one((PyTypeObject *)type, args, nargsf, kwnames, array_fill);
+}
+
+/* An array without an owner, not tracked by the garbage collector. */
+static struct ha_array *
+array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes)
+{
+    struct ha_array *self = PyObject_GC_New(struct ha_array, type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->base.ptr = ptr;
+    self->base.size = bytes;
+    self->base.owner = NULL;
+    self->base.weakrefs = NULL;
+    self->base.readonly = false;
+    self->shape = self->inline_shape;
+    self->inline_shape[0] = bytes;
+    self->typestr = NULL;
+    self->stream = NULL;
+    self->stream_address = 0;
+    self->format = ha_format_bytes;
+    self->ndim = 1;
+    self->host = false;
+    self->source_readonly = false;
+    return self;
+}
+
+PyObject *
+ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes)
+{
+    if (nbytes > (size_t)PY_SSIZE_T_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "allocation is larger than an array can be");
+        return NULL;
+    }
+    return (PyObject *)array_make(types->device_array, ptr, (Py_ssize_t)nbytes);
+}
+
+PyObject *
+ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset,
+              const Py_ssize_t *dims)
+{
+    PyTypeObject *type = PyObject_TypeCheck((PyObject *)parent, types->device_array)
+                             ? types->device_array
+                             : types->nd_buffer;
+    Py_ssize_t bytes = 0;
+    ha_shape_bytes(parent->ndim, dims, parent->format.size, &bytes); /* part of parent */
+    struct ha_array *part = array_make(type, (char *)parent->base.ptr + offset, bytes);
+    if (part == NULL) {
+        return NULL;
+    }
+    PyObject *owner = ha_pointer_keeper(&parent->base);
+    if (owner == NULL || ha_array_set_shape(part, parent->ndim, dims, &parent->format,
+                                            Py_XNewRef(parent->typestr)) < 0) {
+        Py_XDECREF(owner);
+        Py_DECREF(part);
+        return NULL;
+    }
+    part->stream = Py_XNewRef(parent->stream);
+    part->stream_address = parent->stream_address;
+    part->host = parent->host;
+    part->source_readonly = parent->source_readonly;
+    ha_pointer_assign(&part->base, part->base.ptr, bytes, parent->base.readonly, owner);
+    return (PyObject *)part;
+}
+
+static int
+array_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((struct ha_array *)self)->stream);
+    return ha_pointer_traverse(self, visit, arg);
+}
+
+static int
+array_clear(PyObject *self)
+{
+    Py_CLEAR(((struct ha_array *)self)->stream);
+    return ha_pointer_clear(self);
+}
+
+static void
+array_dealloc(PyObject *self)
+{
+    struct ha_array *array = (struct ha_array *)self;
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(array->stream);
+    Py_CLEAR(array->typestr);
+    if (array->shape != NULL && array->shape != array->inline_shape) {
+        PyMem_Free(array->shape);
+    }
+    array->shape = array->inline_shape;
+    array->ndim = 0; /* weakref callbacks can't see it, but subclasses' finalizers ran */
+    ha_pointer_dealloc(self);
+}
+
+/* ---- attributes ------------------------------------------------------------------------ */
+
+static PyObject *
+get_shape(PyObject *self, void *closure)
+{
+    (void)closure;
+    return ha_array_shape_tuple((struct ha_array *)self);
+}
+
+static PyObject *
+get_ndim(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(((struct ha_array *)self)->ndim);
+}
+
+static PyObject *
+get_rank(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    long rank = 0;
+    (void)closure;
+    for (int i = 0; i < array->ndim; i++) {
+        rank += array->shape[i] > 1;
+    }
+    return PyLong_FromLong(rank);
+}
+
+static PyObject *
+get_size(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSsize_t(element_count((struct ha_array *)self));
+}
+
+static PyObject *
+get_nbytes(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    return PyLong_FromSsize_t(element_count(array) * array->format.size);
+}
+
+static PyObject *
+get_itemsize(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSsize_t(((struct ha_array *)self)->format.size);
+}
+
+static PyObject *
+interface_typestr(const struct ha_array *array)
+{
+    char text[HA_FORMAT_TEXT_CHARS];
+    ha_format_typestr(&array->format, text);
+    return PyUnicode_FromString(text);
+}
+
+static PyObject *
+get_typestr(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    if (array->typestr != NULL) {
+        return Py_NewRef(array->typestr);
+    }
+    if (ha_format_equal(&array->format, &ha_format_bytes)) {
+        return PyUnicode_FromString("B");
+    }
+    return interface_typestr(array);
+}
+
+static PyObject *
+get_is_read_only(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((struct ha_array *)self)->base.readonly);
+}
+
+static PyObject *
+get_stream_as_int(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    if (array->stream == NULL) {
+        Py_RETURN_NONE;
+    }
+    return PyLong_FromUnsignedLongLong(array->stream_address);
+}
+
+/* (address, read-only), with the address 0 that the protocol wants for no elements. */
+static PyObject *
+interface_data(const struct ha_array *array)
+{
+    void *address = element_count(array) == 0 ? NULL : array->base.ptr;
+    PyObject *number = PyLong_FromVoidPtr(address);
+    if (number == NULL) {
+        return NULL;
+    }
+    PyObject *data = PyTuple_Pack(2, number, array->base.readonly ? Py_True : Py_False);
+    Py_DECREF(number);
+    return data;
+}
+
+/* dict[name] = value, which is stolen and may be NULL after an error; 0 or -1. */
+static int
+set_entry(PyObject *dict, PyObject *name, PyObject *value)
+{
+    int status = value == NULL ? -1 : PyDict_SetItem(dict, name, value);
+    Py_XDECREF(value);
+    return status;
+}
+
+/* stream is None where consumers have nothing to wait for. */
+static PyObject *
+get_cuda_array_interface(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    PyObject *result = PyDict_New();
+    (void)closure;
+    if (result != NULL &&
+        (set_entry(result, types->str_shape, ha_array_shape_tuple(array)) < 0 ||
+         set_entry(result, types->str_typestr, interface_typestr(array)) < 0 ||
+         set_entry(result, types->str_data, interface_data(array)) < 0 ||
+         set_entry(result, types->str_strides, Py_NewRef(Py_None)) < 0 ||
+         set_entry(result, types->str_stream, get_stream_as_int(self, NULL)) < 0 ||
+         set_entry(result, types->str_version, PyLong_FromLong(3)) < 0)) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+static PyObject *
+array_repr(PyObject *self)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    PyObject *shape = ha_array_shape_tuple(array);
+    PyObject *typestr = get_typestr(self, NULL);
+    PyObject *result = NULL;
+    if (shape != NULL && typestr != NULL) {
+        const char *readonly = array->base.readonly ? ", read-only" : "";
+        result = array->base.ptr == NULL
+                     ? PyUnicode_FromFormat("<%s NULL, shape=%R, typestr=%R%s>",
+                                            ha_short_name(Py_TYPE(self)), shape, typestr,
+                                            readonly)
+                     : PyUnicode_FromFormat("<%s %p, shape=%R, typestr=%R%s>",
+                                            ha_short_name(Py_TYPE(self)),
+                                            array->base.ptr, shape, typestr, readonly);
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(typestr);
+    return result;
+}
+
+static Py_ssize_t
+array_length(PyObject *self)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    if (array->ndim == 0) {
+        PyErr_Format(PyExc_TypeError, "len() of a %s without dimensions",
+                     ha_short_name(Py_TYPE(self)));
+        return -1;
+    }
+    return array->shape[0];
+}
+
+/* Without this bool() would ask for the length. */
+static int
+array_bool(PyObject *self)
+{
+    return ((struct ha_pointer *)self)->ptr != NULL;
+}
+
+/* ---- buffer protocol, for memory of the host --------------------------------------------- */
+
+/* What one exported buffer holds; configure and __init__ don't touch it. */
+struct export {
+    PyObject *keeper; /* owned; the memory */
+    Py_ssize_t *strides;
+    Py_ssize_t shape[2 * HA_MAX_DIMS]; /* allocated for 2 * ndim: shape, then strides */
+};
+
+static struct export *
+export_new(struct ha_array *array)
+{
+    size_t bytes = offsetof(struct export, shape) +
+                   2 * (size_t)array->ndim * sizeof(Py_ssize_t) + HA_FORMAT_TEXT_CHARS;
+    struct export *export = PyMem_Malloc(bytes);
+    if (export == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    export->keeper = ha_pointer_keeper(&array->base);
+    if (export->keeper == NULL) {
+        PyMem_Free(export);
+        return NULL;
+    }
+    export->strides = export->shape + array->ndim;
+    Py_ssize_t stride = array->format.size;
+    for (int i = array->ndim - 1; i >= 0; i--) {
+        export->shape[i] = array->shape[i];
+        export->strides[i] = stride;
+        stride *= array->shape[i];
+    }
+    ha_format_buffer(&array->format, (char *)(export->strides + array->ndim));
+    return export;
+}
+
+static int
+array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
+{
+    struct ha_array *array = (struct ha_array *)self;
+    buffer->obj = NULL;
+    if (!array->host) {
+        PyErr_Format(PyExc_BufferError,
+                     "%s is device memory or a bare address; copy it with hipMemcpy",
+                     ha_short_name(Py_TYPE(self)));
+        return -1;
+    }
+    if ((flags & PyBUF_WRITABLE) != 0 && array->base.readonly) {
+        PyErr_SetString(PyExc_BufferError, "memory is read-only");
+        return -1;
+    }
+    struct export *export = export_new(array);
+    if (export == NULL) {
+        return -1;
+    }
+    buffer->buf = array->base.ptr;
+    buffer->len = element_count(array) * array->format.size;
+    buffer->itemsize = array->format.size;
+    buffer->readonly = array->base.readonly;
+    buffer->ndim = array->ndim;
+    buffer->format =
+        (flags & PyBUF_FORMAT) != 0 ? (char *)(export->strides + array->ndim) : NULL;
+    buffer->shape = (flags & PyBUF_ND) != 0 ? export->shape : NULL;
+    buffer->strides =
+        (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? export->strides : NULL;
+    if (buffer->shape == NULL) {
+        buffer->ndim = 1; /* PyBUF_SIMPLE: one run of bytes */
+    }
+    buffer->suboffsets = NULL;
+    buffer->internal = export;
+    buffer->obj = Py_NewRef(self);
+    return 0;
+}
+
+static void
+array_releasebuffer(PyObject *self, Py_buffer *buffer)
+{
+    struct export *export = buffer->internal;
+    (void)self;
+    buffer->internal = NULL;
+    Py_DECREF(export->keeper);
+    PyMem_Free(export);
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static PyMethodDef array_methods[] = {
+    {"configure", (PyCFunction)(void (*)(void))ha_array_configure,
+     METH_VARARGS | METH_KEYWORDS,
+     PyDoc_STR(
+         "configure($self, /, *, shape=..., typestr=..., stream=..., itemsize=...,\n"
+         "          read_only=..., _force=False)\n--\n\n"
+         "Changes shape, element type and other metadata, and returns the array.\n\n"
+         "All of it or nothing: after an error the array is as it was.\n\n"
+         "Parameters\n----------\n"
+         "shape : tuple of int\n    Extents; their product times the element size must\n"
+         "    stay the same unless _force is true.\n"
+         "typestr : str\n    '<f4', 'float32', 'f', '|u1' and so on, or a numpy dtype.\n"
+         "stream : int, stream or None\n    What consumers have to wait for.\n"
+         "itemsize : int\n    Bytes of an element where typestr does not say it.\n"
+         "read_only : bool\n    Calls that write refuse the array.\n"
+         "_force : bool\n    Allows another number of bytes.\n")},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef array_getset[] = {
+    {"shape", get_shape, NULL, PyDoc_STR("Extents of the axes."), NULL},
+    {"ndim", get_ndim, NULL, PyDoc_STR("Number of axes."), NULL},
+    {"rank", get_rank, NULL, PyDoc_STR("Number of axes with more than one element."),
+     NULL},
+    {"size", get_size, NULL, PyDoc_STR("Number of elements."), NULL},
+    {"nbytes", get_nbytes, NULL, PyDoc_STR("Number of bytes."), NULL},
+    {"itemsize", get_itemsize, NULL, PyDoc_STR("Bytes of one element."), NULL},
+    {"typestr", get_typestr, NULL, PyDoc_STR("Element type, as it was given."), NULL},
+    {"is_read_only", get_is_read_only, NULL,
+     PyDoc_STR("Whether calls that write refuse the array."), NULL},
+    {"stream_as_int", get_stream_as_int, NULL,
+     PyDoc_STR("Address of the stream to wait for, or None."), NULL},
+    {"__cuda_array_interface__", get_cuda_array_interface, NULL,
+     PyDoc_STR("CUDA array interface, version 3; a new dict each time."), NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyDoc_STRVAR(nd_buffer_doc,
+             "NDBuffer(pyobj=None)\n--\n\n"
+             "C-contiguous memory with shape and element type.\n\n"
+             "Shape and type come from the CUDA array interface, the buffer protocol,\n"
+             "DLPack or another NDBuffer; a bare address is bytes (see configure).\n"
+             "Indexing gives sub-arrays that share and keep the memory; an index keeps\n"
+             "its axis with extent 1.");
+
+PyDoc_STRVAR(device_array_doc,
+             "DeviceArray(pyobj=None)\n--\n\n"
+             "Device memory with shape and element type, as hipMalloc returns it.\n\n"
+             "It does not free the memory.  See NDBuffer.");
+
+static PyType_Slot nd_buffer_slots[] = {
+    {Py_tp_doc, (void *)nd_buffer_doc},
+    {Py_tp_new, array_new},
+    {Py_tp_init, array_init},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_traverse, array_traverse},
+    {Py_tp_clear, array_clear},
+    {Py_tp_repr, array_repr},
+    {Py_nb_bool, array_bool},
+    {Py_sq_length, array_length},
+    {Py_sq_item, ha_array_item},
+    {Py_mp_length, array_length},
+    {Py_mp_subscript, ha_array_subscript},
+    {Py_bf_getbuffer, array_getbuffer},
+    {Py_bf_releasebuffer, array_releasebuffer},
+    {Py_tp_methods, array_methods},
+    {Py_tp_getset, array_getset},
+    {0, NULL},
+};
+
+/* tp_doc is all that the subclass adds. */
+static PyType_Slot device_array_slots[] = {
+    {Py_tp_doc, (void *)device_array_doc},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_traverse, array_traverse},
+    {Py_tp_clear, array_clear},
+    {0, NULL},
+};
+
+static PyType_Spec nd_buffer_spec = {
+    .name = "hipadapt.types.NDBuffer",
+    .basicsize = sizeof(struct ha_array),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = nd_buffer_slots,
+};
+
+static PyType_Spec device_array_spec = {
+    .name = "hipadapt.types.DeviceArray",
+    .basicsize = sizeof(struct ha_array),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = device_array_slots,
+};
+
+int
+ha_array_init(struct ha_types *types)
+{
+    if (ha_type_make(types, &nd_buffer_spec, types->pointer, true, &types->nd_buffer) <
+            0 ||
+        ha_type_make(types, &device_array_spec, types->nd_buffer, true,
+                     &types->device_array) < 0) {
+        return -1;
+    }
+    types->nd_buffer->tp_vectorcall = array_vectorcall;
+    types->device_array->tp_vectorcall = array_vectorcall;
+    return 0;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* NDBuffer.configure: reads all keywords into a plan, checks the plan, then applies it. */
+#include <Python.h>
+
+#include <string.h>
+
+#include "adapters/array.h"
+
+struct plan {
+    int ndim;
+    Py_ssize_t dims[HA_MAX_DIMS];
+    struct ha_format format;
+    bool has_typestr;
+    bool has_stream;
+    bool force;
+    bool readonly;
+    PyObject *typestr; /* owned, or NULL */
+    PyObject *stream;  /* owned, or NULL = none */
+    uintptr_t stream_address;
+    Py_ssize_t itemsize; /* -1 not given */
+};
+
+static int
+plan_shape(struct plan *plan, PyObject *value)
+{
+    if (!PyTuple_Check(value) && !PyList_Check(value)) {
+        PyErr_Format(PyExc_TypeError,
+                     "configure: argument 'shape' must be a tuple of int, not '%.200s'",
+                     Py_TYPE(value)->tp_name);
+        return -1;
+    }
+    PyObject *extents = PySequence_Tuple(value);
+    if (extents == NULL) {
+        return -1;
+    }
+    int status = -1;
+    Py_ssize_t count = PyTuple_GET_SIZE(extents);
+    if (count > HA_MAX_DIMS) {
+        PyErr_Format(PyExc_ValueError,
+                     "configure: argument 'shape' has %zd axes, more than %d", count,
+                     HA_MAX_DIMS);
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyTuple_GET_ITEM(extents, i);
+        if (PyBool_Check(item) || !PyIndex_Check(item)) {
+            PyErr_Format(PyExc_TypeError,
+                         "configure: argument 'shape' must hold int, not '%.200s'",
+                         Py_TYPE(item)->tp_name);
+            goto done;
+        }
+        plan->dims[i] = PyNumber_AsSsize_t(item, PyExc_OverflowError);
+        if (plan->dims[i] == -1 && PyErr_Occurred()) {
+            goto done;
+        }
+        if (plan->dims[i] < 0) {
+            PyErr_Format(PyExc_ValueError,
+                         "configure: argument 'shape' has the negative extent %zd",
+                         plan->dims[i]);
+            goto done;
+        }
+    }
+    plan->ndim = (int)count;
+    status = 0;
+done:
+    Py_DECREF(extents);
+    return status;
+}
+
+/* The str in a typestr argument: itself, or that of a numpy dtype (attribute str). */
+static PyObject *
+typestr_text(struct ha_types *types, PyObject *value)
+{
+    if (PyUnicode_Check(value)) {
+        return Py_NewRef(value);
+    }
+    PyObject *text = NULL;
+    if (ha_get_attribute(value, types->str_str, &text) < 0) {
+        return NULL;
+    }
+    if (text == NULL || !PyUnicode_Check(text)) {
+        Py_XDECREF(text);
+        PyErr_Format(PyExc_TypeError,
+                     "configure: argument 'typestr' must be str or a dtype, not '%.200s'",
+                     Py_TYPE(value)->tp_name);
+        return NULL;
+    }
+    return text;
+}
+
+static int
+plan_typestr(struct ha_types *types, struct plan *plan, PyObject *value)
+{
+    PyObject *text = typestr_text(types, value);
+    if (text == NULL) {
+        return -1;
+    }
+    const char *utf8 = PyUnicode_AsUTF8(text);
+    if (utf8 == NULL || !ha_format_parse(utf8, &plan->format)) {
+        if (utf8 != NULL) {
+            PyErr_Format(PyExc_ValueError,
+                         "configure: argument 'typestr' must be an element type such as "
+                         "'<f4', not %R",
+                         text);
+        }
+        Py_DECREF(text);
+        return -1;
+    }
+    plan->has_typestr = true;
+    plan->typestr = text;
+    return 0;
+}
+
+static int
+plan_itemsize(struct plan *plan, PyObject *value)
+{
+    if (PyBool_Check(value) || !PyIndex_Check(value)) {
+        PyErr_Format(PyExc_TypeError,
+                     "configure: argument 'itemsize' must be int, not '%.200s'",
+                     Py_TYPE(value)->tp_name);
+        return -1;
+    }
+    plan->itemsize = PyNumber_AsSsize_t(value, PyExc_OverflowError);
+    if (plan->itemsize == -1 && PyErr_Occurred()) {
+        return -1;
+    }
+    if (plan->itemsize <= 0) {
+        PyErr_Format(PyExc_ValueError,
+                     "configure: argument 'itemsize' must be positive, not %zd",
+                     plan->itemsize);
+        return -1;
+    }
+    return 0;
+}
+
+static int
+plan_stream(struct ha_types *types, struct plan *plan, PyObject *value)
+{
+    static const struct ha_where where = {"configure", "stream"};
+    plan->has_stream = true;
+    if (value == Py_None) {
+        return 0;
+    }
+    if (ha_array_stream(types, value, &where, &plan->stream_address) < 0) {
+        return -1;
+    }
+    if (plan->stream_address == 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "configure: argument 'stream' must not be 0 (None = no stream, "
+                        "1 = the default stream)");
+        return -1;
+    }
+    plan->stream = Py_NewRef(value);
+    return 0;
+}
+
+static int
+plan_keyword(struct ha_types *types, struct plan *plan, PyObject *name, PyObject *value)
+{
+    static const char allowed[] = "shape, typestr, stream, itemsize, read_only, _force";
+    int truth;
+    if (PyUnicode_CompareWithASCIIString(name, "shape") == 0) {
+        return plan_shape(plan, value);
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "typestr") == 0) {
+        return plan_typestr(types, plan, value);
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
+        return plan_stream(types, plan, value);
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "itemsize") == 0) {
+        return plan_itemsize(plan, value);
+    }
+    bool readonly = PyUnicode_CompareWithASCIIString(name, "read_only") == 0;
+    if (!readonly && PyUnicode_CompareWithASCIIString(name, "_force") != 0) {
+        PyErr_Format(PyExc_KeyError, "configure: no argument '%U'; there are %s", name,
+                     allowed);
+        return -1;
+    }
+    truth = PyObject_IsTrue(value);
+    if (truth < 0) {
+        return -1;
+    }
+    *(readonly ? &plan->readonly : &plan->force) = truth != 0;
+    return 0;
+}
+
+/* typestr and itemsize together must say one size. */
+static int
+check_itemsize(struct plan *plan)
+{
+    Py_ssize_t size = plan->format.size;
+    if (plan->has_typestr && size == 0 && plan->itemsize < 0) {
+        PyErr_Format(PyExc_ValueError,
+                     "configure: argument 'typestr' %R says no size: give 'itemsize' too",
+                     plan->typestr);
+        return -1;
+    }
+    if (plan->itemsize < 0 || plan->itemsize == size) {
+        return 0;
+    }
+    if (plan->has_typestr && size != 0) {
+        PyErr_Format(PyExc_ValueError,
+                     "configure: argument 'itemsize' is %zd, but an element of %R has "
+                     "%zd bytes",
+                     plan->itemsize, plan->typestr, size);
+        return -1;
+    }
+    if (!plan->has_typestr) {
+        plan->format = (struct ha_format){.kind = 'V', .order = '|'};
+        Py_CLEAR(plan->typestr);
+    }
+    plan->format.size = plan->itemsize;
+    return 0;
+}
+
+static int
+check_bytes(const struct plan *plan, const struct ha_array *array, Py_ssize_t *bytes)
+{
+    Py_ssize_t old = 0;
+    ha_shape_bytes(array->ndim, array->shape, array->format.size, &old);
+    if (!ha_shape_bytes(plan->ndim, plan->dims, plan->format.size, bytes)) {
+        PyErr_SetString(PyExc_OverflowError,
+                        "configure: argument 'shape' has more bytes than fit in memory");
+        return -1;
+    }
+    if (*bytes != old && !plan->force) {
+        PyErr_Format(PyExc_ValueError,
+                     "configure: the array would change from %zd to %zd bytes; give "
+                     "_force=True if that is meant",
+                     old, *bytes);
+        return -1;
+    }
+    if (array->source_readonly && !plan->readonly) {
+        PyErr_SetString(PyExc_ValueError,
+                        "configure: argument 'read_only' can't be False: the memory "
+                        "is read-only");
+        return -1;
+    }
+    return 0;
+}
+
+/* Nothing fails here but the memory for a long shape, before anything is changed. */
+static int
+apply(struct plan *plan, struct ha_array *array, Py_ssize_t bytes)
+{
+    if (ha_array_set_shape(array, plan->ndim, plan->dims, &plan->format, plan->typestr) <
+        0) {
+        return -1;
+    }
+    plan->typestr = NULL;
+    if (plan->has_stream) {
+        array->stream_address = plan->stream_address;
+        Py_XSETREF(array->stream, Py_XNewRef(plan->stream));
+        if (array->stream != NULL && !PyObject_GC_IsTracked((PyObject *)array)) {
+            PyObject_GC_Track((PyObject *)array);
+        }
+    }
+    array->base.readonly = plan->readonly;
+    if (array->base.size >= 0 || plan->force) {
+        array->base.size = bytes;
+    }
+    return 0;
+}
+
+PyObject *
+ha_array_configure(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    struct ha_array *array = (struct ha_array *)self;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    struct plan plan;
+    Py_ssize_t bytes;
+    int status = -1;
+    if (PyTuple_GET_SIZE(args) > 0) {
+        PyErr_SetString(PyExc_TypeError, "configure() takes keyword arguments only");
+        return NULL;
+    }
+    memset(&plan, 0, sizeof plan);
+    plan.ndim = array->ndim;
+    memcpy(plan.dims, array->shape, (size_t)array->ndim * sizeof plan.dims[0]);
+    plan.format = array->format;
+    plan.typestr = NULL;
+    plan.readonly = array->base.readonly;
+    plan.itemsize = -1;
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (kwargs != NULL && PyDict_Next(kwargs, &position, &name, &value)) {
+        if (plan_keyword(types, &plan, name, value) < 0) {
+            goto done;
+        }
+    }
+    if (!plan.has_typestr) {
+        plan.typestr = Py_XNewRef(array->typestr);
+    }
+    if (check_itemsize(&plan) < 0 || check_bytes(&plan, array, &bytes) < 0) {
+        goto done;
+    }
+    status = apply(&plan, array, bytes);
+done:
+    Py_XDECREF(plan.typestr);
+    Py_XDECREF(plan.stream);
+    return status < 0 ? NULL : Py_NewRef(self);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The buffer protocol. */
+#include <Python.h>
+
+#include <string.h>
+
+#include "adapters/object.h"
+
+/* bytes never move and never change: the object itself is the owner, no buffer is held. */
+static int
+take_bytes(struct ha_take *take, PyObject *object)
+{
+    take->view->ptr = PyBytes_AS_STRING(object);
+    take->view->size = PyBytes_GET_SIZE(object);
+    take->view->readonly = true;
+    take->view->owner = Py_NewRef(object);
+    if (take->shape != NULL) {
+        take->shape->ndim = 1;
+        take->shape->dims[0] = PyBytes_GET_SIZE(object);
+        take->shape->format = ha_format_bytes;
+        take->shape->host = true;
+    }
+    return 1;
+}
+
+static int
+get_buffer(struct ha_take *take, PyObject *object, Py_buffer *buffer)
+{
+    if (take->shape != NULL) {
+        if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
+            return 0;
+        }
+        if (!PyErr_ExceptionMatches(PyExc_BufferError) &&
+            !PyErr_ExceptionMatches(PyExc_ValueError)) {
+            return -1;
+        }
+        /* No format for this element type (numpy's dates): plain bytes then. */
+        PyErr_Clear();
+    }
+    return PyObject_GetBuffer(object, buffer, PyBUF_STRIDED_RO);
+}
+
+static void
+fill_shape(struct ha_shape *shape, const Py_buffer *buffer)
+{
+    shape->ndim = buffer->shape == NULL && buffer->ndim > 0 ? 1 : buffer->ndim;
+    if (buffer->shape != NULL) {
+        memcpy(shape->dims, buffer->shape, (size_t)buffer->ndim * sizeof(Py_ssize_t));
+    } else {
+        Py_ssize_t itemsize = buffer->itemsize > 0 ? buffer->itemsize : 1;
+        shape->dims[0] = buffer->len / itemsize;
+    }
+    if (buffer->format == NULL && buffer->itemsize > 1) {
+        ha_format_from_buffer("V", buffer->itemsize, &shape->format);
+    } else {
+        ha_format_from_buffer(buffer->format, buffer->itemsize, &shape->format);
+    }
+    shape->host = true;
+}
+
+int
+ha_take_buffer(struct ha_take *take, PyObject *object)
+{
+    if (PyBytes_CheckExact(object)) {
+        return take_bytes(take, object);
+    }
+    if (!PyObject_CheckBuffer(object)) {
+        return 0;
+    }
+    Py_buffer *buffer = &take->view->buffer;
+    if (get_buffer(take, object, buffer) < 0) {
+        return -1;
+    }
+    take->view->has_buffer = true;
+    /* Shape and element order have a meaning for arrays; for an address both orders do. */
+    char order = take->shape != NULL && !take->shape->any_order ? 'C' : 'A';
+    if (buffer->ndim > 0 && buffer->shape != NULL &&
+        !ha_is_contiguous(buffer->ndim, buffer->shape, buffer->strides,
+                          buffer->itemsize, order)) {
+        return ha_raise_strides(take->where,
+                                order == 'C' ? "C-contiguous" : "contiguous",
+                                buffer->ndim, buffer->shape, buffer->strides);
+    }
+    take->view->ptr = buffer->buf;
+    take->view->size = buffer->len;
+    take->view->readonly = buffer->readonly != 0;
+    if (take->shape != NULL) {
+        fill_shape(take->shape, buffer);
+    }
+    return 1;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA array interface, as a consumer.  The dict is a stranger's: every entry is
+ * checked, and read once. */
+#include <Python.h>
+
+#include "adapters/object.h"
+
+/* What the dict said, before it is believed. */
+struct cuda_array {
+    int ndim;
+    bool has_strides;
+    struct ha_format format;
+    Py_ssize_t shape[HA_MAX_DIMS];
+    Py_ssize_t strides[HA_MAX_DIMS];
+};
+
+/* New reference to dict[name] in *value, NULL where absent or None; 0 or -1. */
+static int
+get_entry(PyObject *dict, PyObject *name, PyObject **value)
+{
+    PyObject *found = PyDict_GetItemWithError(dict, name); /* borrowed */
+    if (found == NULL && PyErr_Occurred()) {
+        return -1;
+    }
+    *value = found == NULL || found == Py_None ? NULL : Py_NewRef(found);
+    return 0;
+}
+
+/* Reads a tuple of ints; `ndim` -1 = as many as there are. */
+static int
+read_sizes(struct ha_take *take, PyObject *tuple, const char *what, bool negative,
+           int ndim, Py_ssize_t *out, int *count)
+{
+    if (!PyTuple_Check(tuple) && !PyList_Check(tuple)) {
+        return ha_raise(PyExc_TypeError, take->where,
+                        "has a __cuda_array_interface__ whose %s is '%.200s', no tuple",
+                        what, Py_TYPE(tuple)->tp_name);
+    }
+    PyObject *sizes =
+        PyTuple_CheckExact(tuple) ? Py_NewRef(tuple) : PySequence_Tuple(tuple);
+    if (sizes == NULL) {
+        return -1;
+    }
+    int status = -1;
+    Py_ssize_t length = PyTuple_GET_SIZE(sizes);
+    if (length > HA_MAX_DIMS || (ndim >= 0 && length != ndim)) {
+        ha_raise(PyExc_ValueError, take->where,
+                 "has a __cuda_array_interface__ with %zd entries in %s", length, what);
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < length; i++) {
+        PyObject *item = PyTuple_GET_ITEM(sizes, i);
+        if (!PyLong_CheckExact(item) || !ha_long_is_compact(item, &out[i])) {
+            out[i] = PyNumber_AsSsize_t(item, PyExc_OverflowError);
+        }
+        if (out[i] == -1 && PyErr_Occurred()) {
+            goto done;
+        }
+        if (out[i] < 0 && !negative) {
+            ha_raise(PyExc_ValueError, take->where,
+                     "has a __cuda_array_interface__ with a negative %s entry %zd",
+                     what, out[i]);
+            goto done;
+        }
+    }
+    *count = (int)length;
+    status = 0;
+done:
+    Py_DECREF(sizes);
+    return status;
+}
+
+static int
+read_data(struct ha_take *take, PyObject *data)
+{
+    if (!PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
+        return ha_raise(PyExc_TypeError, take->where,
+                        "has a __cuda_array_interface__ whose data is not a tuple "
+                        "(address, read-only)");
+    }
+    PyObject *address = PyTuple_GET_ITEM(data, 0);
+    if (PyBool_Check(address) || !PyIndex_Check(address)) {
+        return ha_raise(PyExc_TypeError, take->where,
+                        "has a __cuda_array_interface__ whose address is '%.200s', no int",
+                        Py_TYPE(address)->tp_name);
+    }
+    if (ha_take_index(take, address) < 0) {
+        return -1;
+    }
+    int readonly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
+    if (readonly < 0) {
+        return -1;
+    }
+    take->view->readonly = readonly != 0;
+    return 0;
+}
+
+static int
+read_typestr(struct ha_take *take, PyObject *typestr, struct ha_format *format)
+{
+    const char *text = PyUnicode_Check(typestr) ? PyUnicode_AsUTF8(typestr) : NULL;
+    if (text == NULL && PyErr_Occurred()) {
+        return -1;
+    }
+    if (text == NULL || !ha_format_parse(text, format) || format->size == 0) {
+        return ha_raise(PyUnicode_Check(typestr) ? PyExc_ValueError : PyExc_TypeError,
+                        take->where,
+                        "has a __cuda_array_interface__ with the typestr %R, which says "
+                        "no element size",
+                        typestr);
+    }
+    return 0;
+}
+
+/* Strides and size, once everything has been read. */
+static int
+check_layout(struct ha_take *take, const struct cuda_array *array)
+{
+    Py_ssize_t bytes;
+    if (!ha_shape_bytes(array->ndim, array->shape, array->format.size, &bytes)) {
+        return ha_raise(PyExc_ValueError, take->where,
+                        "has a __cuda_array_interface__ whose shape is too large");
+    }
+    char order = take->shape != NULL && !take->shape->any_order ? 'C' : 'A';
+    if (array->has_strides && !ha_is_contiguous(array->ndim, array->shape, array->strides,
+                                                array->format.size, order)) {
+        return ha_raise_strides(take->where,
+                                order == 'C' ? "C-contiguous" : "contiguous",
+                                array->ndim, array->shape, array->strides);
+    }
+    if (take->view->ptr == NULL && bytes > 0) {
+        return ha_raise(PyExc_ValueError, take->where,
+                        "has a __cuda_array_interface__ with address 0 for %zd bytes",
+                        bytes);
+    }
+    take->view->size = bytes;
+    return 0;
+}
+
+static int
+fill_shape(struct ha_take *take, const struct cuda_array *array, PyObject *typestr,
+           PyObject *stream)
+{
+    struct ha_shape *shape = take->shape;
+    Py_ssize_t number;
+    if (stream != NULL && PyLong_Check(stream) && ha_long_is_compact(stream, &number) &&
+        number == 0) {
+        return ha_raise(PyExc_ValueError, take->where,
+                        "has a __cuda_array_interface__ with stream 0, which is no "
+                        "stream (1 is the default stream)");
+    }
+    shape->ndim = array->ndim;
+    for (int i = 0; i < array->ndim; i++) {
+        shape->dims[i] = array->shape[i];
+    }
+    shape->format = array->format;
+    shape->typestr = Py_NewRef(typestr);
+    shape->stream = Py_XNewRef(stream);
+    return 0;
+}
+
+static int
+read_dict(struct ha_take *take, PyObject *dict)
+{
+    struct ha_types *types = take->types;
+    struct cuda_array array; /* large: only what is read is set */
+    array.ndim = 0;
+    PyObject *shape = NULL, *typestr = NULL, *data = NULL, *strides = NULL;
+    PyObject *mask = NULL, *stream = NULL;
+    int status = -1;
+    int count = 0;
+    if (get_entry(dict, types->str_shape, &shape) < 0 ||
+        get_entry(dict, types->str_typestr, &typestr) < 0 ||
+        get_entry(dict, types->str_data, &data) < 0 ||
+        get_entry(dict, types->str_strides, &strides) < 0 ||
+        get_entry(dict, types->str_mask, &mask) < 0 ||
+        (take->shape != NULL && get_entry(dict, types->str_stream, &stream) < 0)) {
+        goto done;
+    }
+    if (shape == NULL || typestr == NULL || data == NULL) {
+        ha_raise(PyExc_TypeError, take->where,
+                 "has a __cuda_array_interface__ without '%s'",
+                 shape == NULL     ? "shape"
+                 : typestr == NULL ? "typestr"
+                                   : "data");
+        goto done;
+    }
+    if (mask != NULL) {
+        ha_raise(PyExc_BufferError, take->where, "must not be a masked array");
+        goto done;
+    }
+    if (read_sizes(take, shape, "shape", false, -1, array.shape, &array.ndim) < 0 ||
+        read_typestr(take, typestr, &array.format) < 0 || read_data(take, data) < 0) {
+        goto done;
+    }
+    array.has_strides = strides != NULL;
+    if (strides != NULL && read_sizes(take, strides, "strides", true, array.ndim,
+                                      array.strides, &count) < 0) {
+        goto done;
+    }
+    if (check_layout(take, &array) < 0) {
+        goto done;
+    }
+    if (take->shape != NULL && fill_shape(take, &array, typestr, stream) < 0) {
+        goto done;
+    }
+    status = 1;
+done:
+    Py_XDECREF(shape);
+    Py_XDECREF(typestr);
+    Py_XDECREF(data);
+    Py_XDECREF(strides);
+    Py_XDECREF(mask);
+    Py_XDECREF(stream);
+    return status;
+}
+
+int
+ha_take_cuda_array(struct ha_take *take, PyObject *object)
+{
+    PyObject *dict = NULL;
+    int status = ha_get_attribute(object, take->types->str_cuda_array_interface, &dict);
+    if (status <= 0) {
+        return status;
+    }
+    if (dict == Py_None || PyType_Check(object)) {
+        Py_DECREF(dict); /* absent, or a class: its attribute is a property */
+        return 0;
+    }
+    if (PyDict_Check(dict)) {
+        status = read_dict(take, dict);
+    } else {
+        status = ha_raise(PyExc_TypeError, take->where,
+                          "has a __cuda_array_interface__ that is '%.200s', no dict",
+                          Py_TYPE(dict)->tp_name);
+    }
+    if (status > 0) {
+        take->view->owner = Py_NewRef(object);
+    }
+    Py_DECREF(dict);
+    return status;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Opaque handles: streams, events, modules and so on.  A handle destroys nothing. */
+#include <Python.h>
+
+#include <string.h>
+
+#include "adapters/object.h"
+
+/* Answer of __cuda_stream__(): (0, address). */
+static int
+read_stream_tuple(struct ha_take *take, PyObject *answer)
+{
+    if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) != 2) {
+        return ha_raise(PyExc_TypeError, take->where,
+                        "has a __cuda_stream__() that answers '%.200s', not (0, address)",
+                        Py_TYPE(answer)->tp_name);
+    }
+    PyObject *version = PyTuple_GET_ITEM(answer, 0);
+    long number = PyLong_Check(version) ? PyLong_AsLong(version) : -1;
+    if (number != 0) {
+        PyErr_Clear();
+        return ha_raise(PyExc_ValueError, take->where,
+                        "has a __cuda_stream__() of another version than 0");
+    }
+    int status = ha_take_integer(take, PyTuple_GET_ITEM(answer, 1));
+    if (status == 0) {
+        status = ha_refuse(take->where, "a stream whose __cuda_stream__() holds an int",
+                           PyTuple_GET_ITEM(answer, 1));
+    }
+    return status;
+}
+
+static int
+take_cuda_stream(struct ha_take *take, PyObject *object)
+{
+    PyObject *method = NULL;
+    int status = ha_get_attribute(object, take->types->str_cuda_stream, &method);
+    if (status <= 0) {
+        return status;
+    }
+    if (PyType_Check(object)) {
+        Py_DECREF(method);
+        return 0;
+    }
+    PyObject *answer = PyObject_CallNoArgs(method);
+    Py_DECREF(method);
+    if (answer == NULL) {
+        return -1;
+    }
+    status = read_stream_tuple(take, answer);
+    if (status > 0) {
+        take->view->owner = Py_NewRef(object);
+    }
+    Py_DECREF(answer);
+    return status;
+}
+
+/* Of two handle types neither of which is the other one is a mistake. */
+static int
+check_handle_type(struct ha_types *types, PyObject *object, const struct ha_where *where,
+                  unsigned index)
+{
+    unsigned given;
+    if (PyObject_TypeCheck(object, types->handle) &&
+        ha_type_index_find(types, Py_TYPE(object), &given) && given != index) {
+        const char *name = types->tables->handles[index].name;
+        const char *dot = strrchr(name, '.');
+        return ha_refuse(where, dot == NULL ? name : dot + 1, object);
+    }
+    return 0;
+}
+
+int
+ha_handle_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+               unsigned index, struct ha_view *out)
+{
+    struct ha_take take = {.types = types, .where = where, .view = out};
+    ha_view_init(out);
+    if (object == Py_None) {
+        return 0;
+    }
+    if (Py_TYPE(object) == types->handles[index].type) {
+        out->ptr = ((struct ha_pointer *)object)->ptr;
+        out->owner = Py_XNewRef(((struct ha_pointer *)object)->owner);
+        return 0;
+    }
+    if (check_handle_type(types, object, where, index) < 0) {
+        return -1;
+    }
+    int status = ha_take_address(&take, object);
+    if (status == 0 && (types->tables->handles[index].flags & HA_HANDLE_STREAM) != 0) {
+        status = take_cuda_stream(&take, object);
+    }
+    if (status == 0) {
+        status = ha_take_all(&take, object);
+    }
+    out->size = -1; /* what is behind a handle is not ours to measure */
+    if (status < 0) {
+        ha_view_release(out);
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *
+ha_handle_new(struct ha_types *types, unsigned index, void *ptr, PyObject *owner)
+{
+    PyTypeObject *type = ha_handle_type(types, index);
+    PyObject *self = type == NULL ? NULL : ha_pointer_alloc(type);
+    if (self != NULL) {
+        ha_pointer_assign((struct ha_pointer *)self, ptr, -1, false, Py_XNewRef(owner));
+    }
+    return self;
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static int
+handle_fill(struct ha_types *types, PyObject *self, PyObject *object)
+{
+    struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
+    struct ha_view view;
+    unsigned index;
+    int status;
+    if (ha_type_index_find(types, Py_TYPE(self), &index)) {
+        status = ha_handle_from(types, object, &where, index, &view);
+    } else {
+        status = ha_ptr_from(types, object, &where, 0, &view);
+    }
+    if (status == 0) {
+        status = ha_pointer_set(types, (struct ha_pointer *)self, &view);
+    }
+    ha_view_release(&view);
+    return status;
+}
+
+static int
+handle_init(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return ha_init_one(self, args, kwargs, handle_fill);
+}
+
+static PyObject *
+handle_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+                  PyObject *kwnames)
+{
+    return ha_construct_one((PyTypeObject *)type, args, nargsf, kwnames, handle_fill);
+}
+
+static PyObject *
+stream_cuda_stream(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return Py_BuildValue(
+        "(iK)", 0, (unsigned long long)(uintptr_t)((struct ha_pointer *)self)->ptr);
+}
+
+static PyMethodDef stream_methods[] = {
+    {"__cuda_stream__", stream_cuda_stream, METH_NOARGS,
+     PyDoc_STR("__cuda_stream__($self, /)\n--\n\n"
+               "(0, address): the stream protocol of other libraries.")},
+    {NULL, NULL, 0, NULL},
+};
+
+PyDoc_STRVAR(handle_doc, "Handle(pyobj=None)\n--\n\nBase of all opaque handles of HIP.");
+
+static PyType_Slot handle_slots[] = {
+    {Py_tp_doc, (void *)handle_doc},
+    {Py_tp_init, handle_init},
+    {Py_tp_dealloc, ha_pointer_dealloc},
+    {Py_tp_traverse, ha_pointer_traverse},
+    {Py_tp_clear, ha_pointer_clear},
+    {0, NULL},
+};
+
+static PyType_Spec handle_spec = {
+    .name = "hipadapt.types.Handle",
+    .basicsize = sizeof(struct ha_pointer),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = handle_slots,
+};
+
+int
+ha_handle_init(struct ha_types *types)
+{
+    if (ha_type_make(types, &handle_spec, types->pointer, true, &types->handle) < 0) {
+        return -1;
+    }
+    types->handle->tp_vectorcall = handle_vectorcall;
+    return 0;
+}
+
+PyTypeObject *
+ha_handle_type(struct ha_types *types, unsigned index)
+{
+    struct ha_type_entry *entry = &types->handles[index];
+    const struct ha_handle_info *info = &types->tables->handles[index];
+    if (entry->type != NULL) {
+        return entry->type;
+    }
+    if (types->handle == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "hipadapt is shutting down");
+        return NULL;
+    }
+    PyType_Slot slots[] = {
+        {Py_tp_doc, (void *)(info->doc == NULL ? "" : info->doc)},
+        {Py_tp_dealloc, ha_pointer_dealloc},
+        {Py_tp_traverse, ha_pointer_traverse},
+        {Py_tp_clear, ha_pointer_clear},
+        {0, NULL}, /* stream_methods where the handle is a stream */
+        {0, NULL},
+    };
+    if ((info->flags & HA_HANDLE_STREAM) != 0) {
+        slots[4] = (PyType_Slot){Py_tp_methods, stream_methods};
+    }
+    PyType_Spec spec = {
+        .name = info->name,
+        .basicsize = sizeof(struct ha_pointer),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                 Py_TPFLAGS_IMMUTABLETYPE,
+        .slots = slots,
+    };
+    PyTypeObject *type = NULL;
+    if (ha_type_make(types, &spec, types->handle, false, &type) < 0) {
+        return NULL;
+    }
+    if (ha_type_index_add(types, type, index) < 0) {
+        Py_DECREF(type);
+        return NULL;
+    }
+    type->tp_vectorcall = handle_vectorcall;
+    entry->type = type;
+    return type;
+}

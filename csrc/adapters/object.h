@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Layout of the Python objects, and what the files of this room share.
+ *
+ * Every public type is a subclass of Pointer: an address plus what keeps it alive.  The
+ * fields change only in __init__, configure and through createRef, under the GIL.
+ *
+ * Two helper objects never reach the user but as owners.  A *hold* keeps a buffer of
+ * another object.  A *block* is memory of our own, 16-byte aligned, zeroed, with a dict of
+ * further owners for pointers that are stored in that memory.  Because memory has its own
+ * object, a second __init__ or configure of a Pointer never pulls it from under a view. */
+#ifndef HA_ADAPTERS_OBJECT_H
+#define HA_ADAPTERS_OBJECT_H
+
+#include <Python.h>
+#if PY_VERSION_HEX < 0x030B0000
+#include <longintrepr.h>
+#endif
+
+#include "adapters/adapter.h"
+#include "adapters/format.h"
+#include "adapters/record.h"
+
+struct ha_pointer {
+    PyObject_HEAD
+    void *ptr;
+    Py_ssize_t size;    /* bytes behind ptr, -1 unknown */
+    PyObject *owner;    /* owned; keeps the memory, or NULL */
+    PyObject *weakrefs;
+    bool readonly;
+};
+
+#define HA_INLINE_DIMS 4
+#define HA_MAX_DIMS 64
+
+struct ha_array {
+    struct ha_pointer base;
+    Py_ssize_t *shape;   /* inline_shape, or owned (PyMem) beyond HA_INLINE_DIMS */
+    Py_ssize_t inline_shape[HA_INLINE_DIMS];
+    PyObject *typestr;   /* owned; as the user wrote it, or NULL = made from format */
+    PyObject *stream;    /* owned; what was given as stream, or NULL = none */
+    uintptr_t stream_address;
+    struct ha_format format;
+    int ndim;
+    bool host;            /* memory that the host can read: buffer export allowed */
+    bool source_readonly; /* the memory itself, not only our flag, is read-only */
+};
+
+struct ha_list {
+    struct ha_pointer base;
+    Py_ssize_t count;   /* elements, -1 unknown */
+    enum ha_kind kind;  /* HA_CSTR for ListOfBytes, HA_POINTER for ListOfPointer */
+};
+
+struct ha_record {
+    struct ha_pointer base;
+    const struct ha_record_info *info;
+    PyObject *keep;     /* owned dict {address: owner} where base.owner is no block */
+    Py_ssize_t count;   /* elements, -1 unknown */
+};
+
+struct ha_block {
+    PyObject_VAR_HEAD
+    PyObject *keep; /* owned dict {offset or address: owner}, or NULL */
+    _Alignas(16) unsigned char bytes[];
+};
+
+struct ha_hold {
+    PyObject_HEAD
+    Py_buffer buffer; /* held while buffer.obj is not NULL */
+};
+
+/* ---- one conversion in flight (adapter.c and the protocol files) ------------------------ */
+
+/* Shape and type, for NDBuffer: filled by the rows that know them. */
+struct ha_shape {
+    int ndim; /* -1: the row did not know */
+    bool any_order; /* set by the caller: F order will do, only the bytes matter */
+    bool host;
+    struct ha_format format;
+    PyObject *typestr; /* owned, or NULL */
+    PyObject *stream;  /* owned, or NULL */
+    Py_ssize_t dims[HA_MAX_DIMS];
+};
+
+struct ha_take {
+    struct ha_types *types;
+    const struct ha_where *where;
+    struct ha_view *view;
+    struct ha_shape *shape; /* NULL where only the address is wanted */
+};
+
+/* A row: 1 = taken and view filled, 0 = not for this row, -1 = exception set. */
+int ha_take_ctypes(struct ha_take *take, PyObject *object);
+int ha_take_cuda_array(struct ha_take *take, PyObject *object);
+int ha_take_buffer(struct ha_take *take, PyObject *object);
+int ha_take_dlpack(struct ha_take *take, PyObject *object);
+int ha_take_integer(struct ha_take *take, PyObject *object);
+int ha_take_index(struct ha_take *take, PyObject *object);
+/* All rows in order, without the checks of flags. */
+int ha_take_all(struct ha_take *take, PyObject *object);
+/* The first four rows: None, Pointer, int, ctypes pointers. */
+int ha_take_address(struct ha_take *take, PyObject *object);
+/* Row of as_c_void_p(). */
+int ha_take_as_c_void_p(struct ha_take *take, PyObject *object);
+
+/* Sets `exception` "function: argument 'x' <text>"; answers -1.  The format is that of
+ * PyUnicode_FromFormat. */
+int
+ha_raise(PyObject *exception, const struct ha_where *where, const char *format, ...);
+/* OverflowError "function: argument 'x' must be <range>, not <value>"; answers -1. */
+int ha_raise_range(const struct ha_where *where, const char *range, PyObject *value);
+/* BufferError that shows shape and strides; answers -1. */
+int ha_raise_strides(const struct ha_where *where, const char *wanted, int ndim,
+                     const Py_ssize_t *shape, const Py_ssize_t *strides);
+/* True if the strides (bytes; NULL = C order) leave no gap; order 'C', or 'A' = C or F. */
+bool ha_is_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
+                      Py_ssize_t itemsize, char order);
+/* Product of shape and itemsize into `bytes`; false if it does not fit. */
+bool ha_shape_bytes(int ndim, const Py_ssize_t *shape, Py_ssize_t itemsize,
+                    Py_ssize_t *bytes);
+
+/* Name of entry i of an argument for messages, "options[3]", written without a call per
+ * entry of a fast path: where.argument points to text. */
+struct ha_entry {
+    struct ha_where where;
+    char *digits;
+    char text[96];
+};
+void ha_entry_init(struct ha_entry *entry, const struct ha_where *where);
+void ha_entry_set(struct ha_entry *entry, Py_ssize_t i);
+
+/* ---- helpers ---------------------------------------------------------------------------- */
+
+/* getattr that answers 1 with an owned value, 0 where absent, -1 on other errors. */
+int ha_get_attribute(PyObject *object, PyObject *name, PyObject **value);
+
+/* Type kinds of foreign objects. */
+enum ha_ctypes_class {
+    HA_NOT_CTYPES,
+    HA_CTYPES_ADDRESS,   /* c_void_p, c_char_p, c_wchar_p, POINTER(T): value is an address */
+    HA_CTYPES_FUNCTION,  /* CFUNCTYPE */
+    HA_CTYPES_SIMPLE,    /* c_int ... */
+    HA_CTYPES_AGGREGATE, /* Structure, Union */
+    HA_CTYPES_ARRAY,
+};
+int ha_ctypes_class(struct ha_types *types, PyObject *object,
+                    enum ha_ctypes_class *out); /* -1 with an exception */
+/* Address stored in a ctypes pointer or function object. */
+int ha_ctypes_address(PyObject *object, void **out);
+/* Imports ctypes and fills types->c_*. */
+int ha_ctypes_load(struct ha_types *types);
+PyObject *ha_ctypes_void_p(struct ha_types *types, void *ptr);
+
+enum ha_numpy_class { HA_NOT_NUMPY, HA_NUMPY_INTEGER, HA_NUMPY_VOID, HA_NUMPY_OTHER };
+/* Is the object a numpy scalar (not an array)? */
+enum ha_numpy_class ha_numpy_scalar_class(PyObject *object);
+
+/* Value of an int of few bits, without a call; false if it needs one. */
+static inline bool
+ha_long_is_compact(PyObject *object, Py_ssize_t *value)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    if (!PyUnstable_Long_IsCompact((const PyLongObject *)object)) {
+        return false;
+    }
+    *value = PyUnstable_Long_CompactValue((const PyLongObject *)object);
+    return true;
+#else
+    Py_ssize_t size = Py_SIZE(object);
+    if (size < -1 || size > 1) {
+        return false;
+    }
+    *value = size == 0 ? 0 : size * (Py_ssize_t)((PyLongObject *)object)->ob_digit[0];
+    return true;
+#endif
+}
+
+/* Bytes of one element, 0 for records. */
+size_t ha_kind_size(enum ha_kind kind);
+const char *ha_kind_name(enum ha_kind kind);
+bool ha_kind_is_number(enum ha_kind kind);
+bool ha_kind_is_signed(enum ha_kind kind);
+/* Python value of the number at `from` (any alignment). */
+PyObject *ha_number_to(enum ha_kind kind, const void *from);
+
+/* memory.c.  Zeroed block; `extra` bytes are for alignment above 16. */
+struct ha_block *ha_block_new(struct ha_types *types, Py_ssize_t bytes);
+/* Remembers `owner` (borrowed; NULL or None forgets) under `key`; *keep is made if NULL. */
+int ha_keep(PyObject **keep, uintptr_t key, PyObject *owner);
+/* Takes over the buffer; on failure (NULL) the buffer stays with the caller. */
+PyObject *ha_hold_new(struct ha_types *types, Py_buffer *stolen);
+
+/* pointer.c: an instance of a native type, or of a Python subclass, with empty fields. */
+PyObject *ha_pointer_alloc(PyTypeObject *type);
+/* Turns a held buffer of the view into an owner; 0 or -1. */
+int ha_view_settle(struct ha_types *types, struct ha_view *view);
+/* Sets address and owner from the view, which is emptied; 0 or -1 (never fails once the
+ * view is settled). */
+int ha_pointer_set(struct ha_types *types, struct ha_pointer *self,
+                   struct ha_view *view);
+/* Sets the fields, dropping what was there; steals owner. */
+void ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size,
+                       bool readonly, PyObject *owner);
+/* New reference to what keeps the memory of `self` (self itself where nothing else does). */
+PyObject *ha_pointer_keeper(struct ha_pointer *self);
+/* True for instances of types made here, false for Python subclasses. */
+bool ha_is_native(PyTypeObject *type);
+/* Constructors with one optional argument "pyobj" (None where absent).  `fill` converts
+ * it into the instance: 0, or -1 with the instance as it was. */
+typedef int (*ha_fill)(struct ha_types *types, PyObject *self, PyObject *object);
+int ha_init_one(PyObject *self, PyObject *args, PyObject *kwargs, ha_fill fill);
+PyObject *ha_construct_one(PyTypeObject *type, PyObject *const *args, size_t nargsf,
+                           PyObject *kwnames, ha_fill fill);
+PyObject *ha_pointer_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+/* Last part of the type's name: "Pointer". */
+const char *ha_short_name(PyTypeObject *type);
+int ha_pointer_traverse(PyObject *self, visitproc visit, void *arg);
+int ha_pointer_clear(PyObject *self);
+void ha_pointer_dealloc(PyObject *self);
+PyObject *ha_pointer_richcompare(PyObject *left, PyObject *right, int op);
+Py_hash_t ha_pointer_hash(PyObject *self);
+
+/* The types, in the order in which they are made; each 0 or -1. */
+int ha_memory_init(struct ha_types *types);
+int ha_pointer_init(struct ha_types *types);
+int ha_array_init(struct ha_types *types);
+int ha_cstr_init(struct ha_types *types);
+int ha_list_init(struct ha_types *types);
+int ha_record_init(struct ha_types *types);
+int ha_handle_init(struct ha_types *types);
+int ha_function_init(struct ha_types *types);
+int ha_launch_extra_init(struct ha_types *types);
+/* Makes a type from `spec` with `base` (NULL = object), adds it to the module if
+ * `publish`; stores the owned type in *out. */
+int ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
+                 bool publish, PyTypeObject **out);
+
+/* type_index.c: which description a made type came from. */
+int ha_type_index_add(struct ha_types *types, PyTypeObject *type, unsigned index);
+/* Looks through the bases too. */
+bool ha_type_index_find(const struct ha_types *types, PyTypeObject *type,
+                        unsigned *index);
+
+/* list.c and list_from.c */
+PyObject *ha_list_new(struct ha_types *types, PyTypeObject *type, enum ha_kind kind,
+                      struct ha_view *view);
+int ha_list_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+                 enum ha_kind kind, unsigned flags, struct ha_view *out);
+/* Are bytes of this format the bytes of `kind`? */
+bool ha_format_is_kind(const struct ha_format *format, enum ha_kind kind);
+
+/* field.c: members of records. */
+PyObject *ha_field_get(struct ha_types *types, struct ha_record *record,
+                       const struct ha_field *field, unsigned char *element);
+int ha_field_set(struct ha_types *types, struct ha_record *record,
+                 const struct ha_field *field, unsigned char *element, PyObject *value);
+bool ha_field_equal(struct ha_types *types, const struct ha_field *field,
+                    const unsigned char *left, const unsigned char *right);
+bool ha_record_bytes_equal(struct ha_types *types, const struct ha_record_info *info,
+                           const unsigned char *left, const unsigned char *right);
+int ha_record_keep(struct ha_record *record, const void *address, PyObject *owner);
+
+#endif

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/* Pointer, the base of all adapter types. */
+#include <Python.h>
+
+#include <string.h>
+#include <structmember.h>
+
+#include "adapters/object.h"
+
+bool
+ha_is_native(PyTypeObject *type)
+{
+    /* Classes made in Python belong to no module object. */
+    return ((PyHeapTypeObject *)type)->ht_module != NULL;
+}
+
+const char *
+ha_short_name(PyTypeObject *type)
+{
+    const char *dot = strrchr(type->tp_name, '.');
+    return dot == NULL ? type->tp_name : dot + 1;
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+PyObject *
+ha_pointer_alloc(PyTypeObject *type)
+{
+    PyObject *self = type->tp_alloc(type, 0);
+    if (self != NULL) {
+        ((struct ha_pointer *)self)->size = -1;
+    }
+    return self;
+}
+
+PyObject *
+ha_pointer_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args; /* a subclass may have any parameters; tp_init checks ours */
+    (void)kwargs;
+    return ha_pointer_alloc(type);
+}
+
+int
+ha_pointer_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((struct ha_pointer *)self)->owner);
+    return 0;
+}
+
+int
+ha_pointer_clear(PyObject *self)
+{
+    /* The address goes with its owner, so that nobody finds it dangling. */
+    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    if (pointer->owner != NULL) {
+        ha_pointer_assign(pointer, NULL, -1, false, NULL);
+    }
+    return 0;
+}
+
+void
+ha_pointer_dealloc(PyObject *self)
+{
+    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (pointer->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    Py_CLEAR(pointer->owner);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+void
+ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size, bool readonly,
+                  PyObject *owner)
+{
+    PyObject *old = self->owner;
+    self->ptr = ptr;
+    self->size = size;
+    self->readonly = readonly;
+    self->owner = owner;
+    if (owner != NULL && !PyObject_GC_IsTracked((PyObject *)self)) {
+        PyObject_GC_Track((PyObject *)self);
+    }
+    Py_XDECREF(old); /* last: this may run anything */
+}
+
+int
+ha_view_settle(struct ha_types *types, struct ha_view *view)
+{
+    if (view->has_buffer) {
+        PyObject *hold = ha_hold_new(types, &view->buffer);
+        if (hold == NULL) {
+            return -1;
+        }
+        view->has_buffer = false;
+        Py_XSETREF(view->owner, hold);
+    }
+    return 0;
+}
+
+int
+ha_pointer_set(struct ha_types *types, struct ha_pointer *self, struct ha_view *view)
+{
+    if (ha_view_settle(types, view) < 0) {
+        return -1;
+    }
+    PyObject *owner = view->owner;
+    view->owner = NULL;
+    ha_pointer_assign(self, view->ptr, view->size, view->readonly, owner);
+    return 0;
+}
+
+PyObject *
+ha_pointer_keeper(struct ha_pointer *self)
+{
+    if (self->owner == NULL) {
+        return Py_NewRef((PyObject *)self);
+    }
+    if (ha_is_native(Py_TYPE(self))) {
+        return Py_NewRef(self->owner);
+    }
+    return PyTuple_Pack(2, (PyObject *)self, self->owner);
+}
+
+/* ---- construction ---------------------------------------------------------------------- */
+
+static int
+too_many(PyTypeObject *type, Py_ssize_t count)
+{
+    PyErr_Format(PyExc_TypeError, "%s() takes at most 1 argument (%zd given)",
+                 ha_short_name(type), count);
+    return -1;
+}
+
+static int
+check_keyword(PyTypeObject *type, PyObject *name)
+{
+    if (PyUnicode_CompareWithASCIIString(name, "pyobj") == 0) {
+        return 0;
+    }
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+                 ha_short_name(type), name);
+    return -1;
+}
+
+int
+ha_init_one(PyObject *self, PyObject *args, PyObject *kwargs, ha_fill fill)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_ssize_t keywords = kwargs == NULL ? 0 : PyDict_GET_SIZE(kwargs);
+    Py_ssize_t count = PyTuple_GET_SIZE(args) + keywords;
+    PyObject *object = Py_None;
+    if (count > 1) {
+        return too_many(type, count);
+    }
+    if (keywords > 0) {
+        PyObject *name = NULL;
+        Py_ssize_t position = 0;
+        PyDict_Next(kwargs, &position, &name, &object);
+        if (check_keyword(type, name) < 0) {
+            return -1;
+        }
+    } else if (count > 0) {
+        object = PyTuple_GET_ITEM(args, 0);
+    }
+    return fill(ha_types_of_type(type), self, object);
+}
+
+/* The argument of a vectorcall, borrowed; NULL with an exception. */
+static PyObject *
+vector_argument(PyTypeObject *type, PyObject *const *args, size_t nargsf,
+                PyObject *kwnames)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    if (kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0) {
+        count += PyTuple_GET_SIZE(kwnames);
+        if (count == 1 && check_keyword(type, PyTuple_GET_ITEM(kwnames, 0)) < 0) {
+            return NULL;
+        }
+    }
+    if (count > 1) {
+        too_many(type, count);
+        return NULL;
+    }
+    return count == 0 ? Py_None : args[0];
+}
+
+PyObject *
+ha_construct_one(PyTypeObject *type, PyObject *const *args, size_t nargsf,
+                 PyObject *kwnames, ha_fill fill)
+{
+    PyObject *object = vector_argument(type, args, nargsf, kwnames);
+    if (object == NULL) {
+        return NULL;
+    }
+    PyObject *self = type->tp_new(type, NULL, NULL);
+    if (self != NULL && fill(ha_types_of_type(type), self, object) < 0) {
+        Py_CLEAR(self);
+    }
+    return self;
+}
+
+/* A Pointer with everything set; not tracked by the garbage collector without an owner. */
+static PyObject *
+pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
+             PyObject *stolen)
+{
+    struct ha_pointer *self = PyObject_GC_New(struct ha_pointer, type);
+    if (self == NULL) {
+        Py_XDECREF(stolen);
+        return NULL;
+    }
+    self->ptr = ptr;
+    self->size = size;
+    self->owner = stolen;
+    self->weakrefs = NULL;
+    self->readonly = readonly;
+    if (stolen != NULL) {
+        PyObject_GC_Track((PyObject *)self);
+    }
+    return (PyObject *)self;
+}
+
+static const struct ha_where constructor = {"Pointer", "pyobj"};
+
+static PyObject *
+pointer_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                   PyObject *kwnames)
+{
+    PyTypeObject *type = (PyTypeObject *)self;
+    PyObject *object;
+    if (kwnames == NULL && PyVectorcall_NARGS(nargsf) == 1) {
+        object = args[0];
+    } else if ((object = vector_argument(type, args, nargsf, kwnames)) == NULL) {
+        return NULL;
+    }
+    struct ha_types *types = (struct ha_types *)PyType_GetModuleState(type);
+    struct ha_view view;
+    if (ha_ptr_from(types, object, &constructor, 0, &view) < 0) {
+        return NULL;
+    }
+    PyObject *owner = view.owner;
+    if (view.has_buffer && (owner = ha_hold_new(types, &view.buffer)) == NULL) {
+        ha_view_release(&view);
+        return NULL;
+    }
+    return pointer_make(type, view.ptr, view.size, view.readonly, owner);
+}
+
+static int
+pointer_fill(struct ha_types *types, PyObject *self, PyObject *object)
+{
+    struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
+    struct ha_view view;
+    int status = ha_ptr_from(types, object, &where, 0, &view);
+    if (status == 0) {
+        status = ha_pointer_set(types, (struct ha_pointer *)self, &view);
+    }
+    ha_view_release(&view);
+    return status;
+}
+
+static int
+pointer_init(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return ha_init_one(self, args, kwargs, pointer_fill);
+}
+
+PyObject *
+ha_pointer_new(struct ha_types *types, void *ptr)
+{
+    return pointer_make(types->pointer, ptr, -1, false, NULL);
+}
+
+void *
+ha_pointer_of(PyObject *object)
+{
+    return ((struct ha_pointer *)object)->ptr;
+}
+
+/* ---- operators ------------------------------------------------------------------------- */
+
+static PyObject *
+pointer_int(PyObject *self)
+{
+    return PyLong_FromVoidPtr(((struct ha_pointer *)self)->ptr);
+}
+
+static int
+pointer_bool(PyObject *self)
+{
+    return ((struct ha_pointer *)self)->ptr != NULL;
+}
+
+PyObject *
+ha_pointer_richcompare(PyObject *left, PyObject *right, int op)
+{
+    PyTypeObject *type = Py_TYPE(left);
+    if (op != Py_EQ && op != Py_NE) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    struct ha_types *types = ha_types_of_type(type);
+    if (types->pointer == NULL || !ha_pointer_check(types, right)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    if (Py_TYPE(right)->tp_richcompare != type->tp_richcompare &&
+        !PyType_IsSubtype(type, Py_TYPE(right)) && ha_is_native(Py_TYPE(right))) {
+        /* Lists, records and texts compare what they hold, and decide themselves. */
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    bool equal = ((struct ha_pointer *)left)->ptr == ((struct ha_pointer *)right)->ptr;
+    return PyBool_FromLong(equal == (op == Py_EQ));
+}
+
+Py_hash_t
+ha_pointer_hash(PyObject *self)
+{
+    uintptr_t address = (uintptr_t)((struct ha_pointer *)self)->ptr;
+    Py_hash_t hash = (Py_hash_t)(address >> 4 | address << (8 * sizeof address - 4));
+    return hash == -1 ? -2 : hash;
+}
+
+static PyObject *
+pointer_repr(PyObject *self)
+{
+    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    const char *name = ha_short_name(Py_TYPE(self));
+    if (pointer->ptr == NULL) {
+        return PyUnicode_FromFormat("<%s NULL>", name);
+    }
+    const char *readonly = pointer->readonly ? ", read-only" : "";
+    if (pointer->size < 0) {
+        return PyUnicode_FromFormat("<%s %p%s>", name, pointer->ptr, readonly);
+    }
+    return PyUnicode_FromFormat("<%s %p, %zd bytes%s>", name, pointer->ptr,
+                                pointer->size, readonly);
+}
+
+static PyObject *
+pointer_subscript(PyObject *self, PyObject *key)
+{
+    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    if (!PyIndex_Check(key) || PyBool_Check(key)) {
+        return PyErr_Format(PyExc_TypeError,
+                            "%s offsets must be integers (bytes), not '%.200s'",
+                            ha_short_name(Py_TYPE(self)), Py_TYPE(key)->tp_name);
+    }
+    Py_ssize_t offset = PyNumber_AsSsize_t(key, PyExc_OverflowError);
+    if (offset == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (offset < 0) {
+        return PyErr_Format(PyExc_ValueError, "offset %zd is negative", offset);
+    }
+    if (pointer->size >= 0 && offset > pointer->size) {
+        return PyErr_Format(PyExc_IndexError, "offset %zd is beyond the %zd bytes",
+                            offset, pointer->size);
+    }
+    if (pointer->ptr == NULL && offset > 0) {
+        return PyErr_Format(PyExc_ValueError, "offset %zd from NULL", offset);
+    }
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    PyObject *owner = ha_pointer_keeper(pointer);
+    if (owner == NULL) {
+        return NULL;
+    }
+    return pointer_make(types->pointer, (char *)pointer->ptr + offset,
+                        pointer->size < 0 ? -1 : pointer->size - offset,
+                        pointer->readonly, owner);
+}
+
+/* ---- attributes ------------------------------------------------------------------------ */
+
+static PyObject *
+pointer_is_ptr_null(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((struct ha_pointer *)self)->ptr == NULL);
+}
+
+static PyObject *
+pointer_as_c_void_p(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    return ha_ctypes_void_p(types, ((struct ha_pointer *)self)->ptr);
+}
+
+static PyObject *
+pointer_create_ref(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    return pointer_make(types->pointer, &((struct ha_pointer *)self)->ptr,
+                        sizeof(void *), false, Py_NewRef(self));
+}
+
+static PyObject *
+pointer_from_obj(PyObject *cls, PyObject *object)
+{
+    if (PyObject_TypeCheck(object, (PyTypeObject *)cls)) {
+        return Py_NewRef(object);
+    }
+    return PyObject_CallOneArg(cls, object);
+}
+
+static PyObject *
+pointer_reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyErr_Format(PyExc_TypeError,
+                        "cannot pickle or copy '%s': an address means nothing in "
+                        "another process",
+                        ha_short_name(Py_TYPE(self)));
+}
+
+/* Without this, bytes(obj) would take __index__ for a count and ask for as many zeros. */
+static PyObject *
+pointer_bytes(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (!PyObject_CheckBuffer(self)) {
+        return PyErr_Format(PyExc_TypeError,
+                            "cannot read '%s' as bytes: its length is not known",
+                            ha_short_name(Py_TYPE(self)));
+    }
+    return PyBytes_FromObject(self);
+}
+
+static PyMethodDef pointer_methods[] = {
+    {"as_c_void_p", pointer_as_c_void_p, METH_NOARGS,
+     PyDoc_STR("as_c_void_p($self, /)\n--\n\nThe address as ctypes.c_void_p.")},
+    {"createRef", pointer_create_ref, METH_NOARGS,
+     PyDoc_STR("createRef($self, /)\n--\n\n"
+               "Pointer to the address stored in this object (C's &p), for calls that\n"
+               "write or consume a handle.  Keeps this object.")},
+    {"fromObj", pointer_from_obj, METH_O | METH_CLASS,
+     PyDoc_STR("fromObj($type, pyobj, /)\n--\n\n"
+               "pyobj itself if it is an instance of this type, else type(pyobj).")},
+    {"fromPyobj", pointer_from_obj, METH_O | METH_CLASS,
+     PyDoc_STR("fromPyobj($type, pyobj, /)\n--\n\nThe same as fromObj.")},
+    {"__bytes__", pointer_bytes, METH_NOARGS, NULL},
+    {"__reduce__", pointer_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef pointer_getset[] = {
+    {"is_ptr_null", pointer_is_ptr_null, NULL,
+     PyDoc_STR("Whether the address is NULL."), NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef pointer_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct ha_pointer, weakrefs), READONLY,
+     NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyDoc_STRVAR(pointer_doc,
+             "Pointer(pyobj=None)\n--\n\n"
+             "An address for C, with what keeps its memory alive.\n\n"
+             "Parameters\n----------\n"
+             "pyobj : object\n"
+             "    None, a Pointer, an int address, a ctypes.c_void_p, an object with\n"
+             "    __cuda_array_interface__, the buffer protocol, as_c_void_p() or DLPack,\n"
+             "    in this order.\n\n"
+             "Raises\n------\n"
+             "TypeError, OverflowError, BufferError\n"
+             "    For objects that have no address, ints that are none, and memory with\n"
+             "    gaps.\n\n"
+             "Examples\n--------\n"
+             ">>> from hipadapt.types import Pointer\n"
+             ">>> hex(Pointer(4096))\n"
+             "'0x1000'\n");
+
+static PyType_Slot pointer_slots[] = {
+    {Py_tp_doc, (void *)pointer_doc},
+    {Py_tp_new, ha_pointer_tp_new},
+    {Py_tp_init, pointer_init},
+    {Py_tp_dealloc, ha_pointer_dealloc},
+    {Py_tp_traverse, ha_pointer_traverse},
+    {Py_tp_clear, ha_pointer_clear},
+    {Py_tp_repr, pointer_repr},
+    {Py_tp_hash, ha_pointer_hash},
+    {Py_tp_richcompare, ha_pointer_richcompare},
+    {Py_nb_int, pointer_int},
+    {Py_nb_index, pointer_int},
+    {Py_nb_bool, pointer_bool},
+    {Py_mp_subscript, pointer_subscript},
+    {Py_tp_methods, pointer_methods},
+    {Py_tp_getset, pointer_getset},
+    {Py_tp_members, pointer_members},
+    {0, NULL},
+};
+
+static PyType_Spec pointer_spec = {
+    .name = "hipadapt.types.Pointer",
+    .basicsize = sizeof(struct ha_pointer),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = pointer_slots,
+};
+
+int
+ha_pointer_init(struct ha_types *types)
+{
+    if (ha_type_make(types, &pointer_spec, NULL, true, &types->pointer) < 0) {
+        return -1;
+    }
+    types->pointer->tp_vectorcall = pointer_vectorcall;
+    return 0;
+}

@@ -1,0 +1,845 @@
+/* SPDX-License-Identifier: MIT */
+/* Record types: one implementation for every C struct and union of the API tables. */
+#include <Python.h>
+
+#include <string.h>
+
+#include "adapters/object.h"
+
+/* Descriptor of get_x and set_x: a method that knows its field. */
+struct accessor {
+    PyObject_HEAD
+    const struct ha_field *field;      /* static */
+    const struct ha_record_info *info; /* static */
+    bool set;
+};
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+static unsigned char *
+record_data(const struct ha_record *self)
+{
+    if (self->base.ptr == NULL) {
+        PyErr_Format(PyExc_ValueError, "NULL %s has no members",
+                     ha_short_name(Py_TYPE(self)));
+        return NULL;
+    }
+    return self->base.ptr;
+}
+
+/* Bytes of element `index`, which must be one of the array's. */
+static unsigned char *
+record_element(const struct ha_record *self, PyObject *index)
+{
+    unsigned char *data = record_data(self);
+    if (data == NULL) {
+        return NULL;
+    }
+    Py_ssize_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
+    if (i == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (i < 0 || (self->count >= 0 && i >= self->count) ||
+        i > PY_SSIZE_T_MAX / (Py_ssize_t)self->info->size) {
+        PyErr_Format(PyExc_IndexError, "index %zd is out of range: %s has %zd elements", i,
+                     ha_short_name(Py_TYPE(self)), self->count);
+        return NULL;
+    }
+    return data + (size_t)i * self->info->size;
+}
+
+static int
+check_writable(const struct ha_record *self, const struct ha_field *field)
+{
+    if ((field->flags & HA_FIELD_READONLY) != 0) {
+        PyErr_Format(PyExc_AttributeError, "%s.%s is read-only",
+                     ha_short_name(Py_TYPE(self)), field->name);
+        return -1;
+    }
+    if (self->base.readonly) {
+        PyErr_Format(PyExc_BufferError, "%s.%s: the memory is read-only",
+                     ha_short_name(Py_TYPE(self)), field->name);
+        return -1;
+    }
+    return 0;
+}
+
+/* Gives `self` fresh memory for `count` elements; `bytes` (may be NULL) fills each. */
+static int
+record_allocate(struct ha_types *types, struct ha_record *self, const void *bytes,
+                bool each, Py_ssize_t count)
+{
+    const struct ha_record_info *info = self->info;
+    Py_ssize_t size = (Py_ssize_t)info->size;
+    Py_ssize_t extra = info->align > 16 ? (Py_ssize_t)info->align : 0;
+    if (count > (PY_SSIZE_T_MAX - extra) / (size == 0 ? 1 : size)) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    struct ha_block *block = ha_block_new(types, count * size + extra);
+    if (block == NULL) {
+        return -1;
+    }
+    unsigned char *data = block->bytes;
+    if (extra != 0) {
+        data += (uintptr_t)-(uintptr_t)data & (info->align - 1);
+    }
+    for (Py_ssize_t i = 0; bytes != NULL && i < count; i++) {
+        memcpy(data + i * size,
+               (const unsigned char *)bytes + (each ? 0 : i * size), (size_t)size);
+    }
+    self->count = count;
+    ha_pointer_assign(&self->base, data, count * size, false, (PyObject *)block);
+    Py_CLEAR(self->keep);
+    return 0;
+}
+
+/* An instance without memory. */
+static struct ha_record *
+record_empty(struct ha_types *types, PyTypeObject *type)
+{
+    unsigned index;
+    if (!ha_type_index_find(types, type, &index)) {
+        PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", type->tp_name);
+        return NULL;
+    }
+    struct ha_record *self = (struct ha_record *)ha_pointer_alloc(type);
+    if (self != NULL) {
+        self->info = &types->tables->records[index];
+        self->count = -1;
+    }
+    return self;
+}
+
+/* ---- construction ------------------------------------------------------------------------ */
+
+static PyObject *
+record_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    struct ha_types *types = ha_types_of_type(type);
+    struct ha_record *self = record_empty(types, type);
+    (void)args;
+    (void)kwargs;
+    if (self != NULL && record_allocate(types, self, self->info->initial, true, 1) < 0) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static const struct ha_field *
+find_field(const struct ha_record_info *info, PyObject *name)
+{
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, info->fields[i].name) == 0) {
+            return &info->fields[i];
+        }
+    }
+    return NULL;
+}
+
+static int
+too_many_values(const struct ha_record *self, Py_ssize_t given)
+{
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %u values (%zd given)",
+                 ha_short_name(Py_TYPE(self)), (unsigned)self->info->field_count, given);
+    return -1;
+}
+
+static int
+set_by_name(struct ha_types *types, struct ha_record *self, PyObject *name,
+            PyObject *value, Py_ssize_t positional)
+{
+    const struct ha_field *field = find_field(self->info, name);
+    if (field == NULL || field - self->info->fields < positional) {
+        PyErr_Format(PyExc_TypeError,
+                     field == NULL ? "%s() got an unexpected keyword argument '%U'"
+                                   : "%s() got multiple values for argument '%U'",
+                     ha_short_name(Py_TYPE(self)), name);
+        return -1;
+    }
+    return ha_field_set(types, self, field, self->base.ptr, value);
+}
+
+/* Sets members of a record that has just been made. */
+static int
+set_values(struct ha_types *types, struct ha_record *self, PyObject *const *args,
+           Py_ssize_t nargs, PyObject *kwnames)
+{
+    if (nargs > (Py_ssize_t)self->info->field_count) {
+        return too_many_values(self, nargs);
+    }
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        if (ha_field_set(types, self, &self->info->fields[i], self->base.ptr, args[i]) <
+            0) {
+            return -1;
+        }
+    }
+    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+    for (Py_ssize_t i = 0; i < keywords; i++) {
+        if (set_by_name(types, self, PyTuple_GET_ITEM(kwnames, i), args[nargs + i],
+                        nargs) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *
+record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+                  PyObject *kwnames)
+{
+    struct ha_types *types = ha_types_of_type((PyTypeObject *)type);
+    PyObject *self = record_new((PyTypeObject *)type, NULL, NULL);
+    if (self != NULL && set_values(types, (struct ha_record *)self, args,
+                                   PyVectorcall_NARGS(nargsf), kwnames) < 0) {
+        Py_CLEAR(self);
+    }
+    return self;
+}
+
+/* Python subclasses come here.  Values go into a new record first, so that a second
+ * __init__ that fails changes nothing. */
+static int
+record_init(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    struct ha_record *record = (struct ha_record *)self;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    unsigned index = (unsigned)(record->info - types->tables->records);
+    struct ha_record *fresh =
+        (struct ha_record *)ha_record_new(types, index, NULL, 1);
+    int status = -1;
+    if (fresh == NULL) {
+        return -1;
+    }
+    if (set_values(types, fresh, ((PyTupleObject *)args)->ob_item,
+                   PyTuple_GET_SIZE(args), NULL) < 0) {
+        goto done;
+    }
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (kwargs != NULL && PyDict_Next(kwargs, &position, &name, &value)) {
+        if (set_by_name(types, fresh, name, value, PyTuple_GET_SIZE(args)) < 0) {
+            goto done;
+        }
+    }
+    record->count = 1;
+    ha_pointer_assign(&record->base, fresh->base.ptr, fresh->base.size, false,
+                      Py_NewRef(fresh->base.owner));
+    Py_CLEAR(record->keep);
+    status = 0;
+done:
+    Py_DECREF(fresh);
+    return status;
+}
+
+PyObject *
+ha_record_new(struct ha_types *types, unsigned index, const void *bytes, Py_ssize_t count)
+{
+    PyTypeObject *type = ha_record_type(types, index);
+    struct ha_record *self = type == NULL ? NULL : record_empty(types, type);
+    if (self == NULL) {
+        return NULL;
+    }
+    const void *from = bytes == NULL ? self->info->initial : bytes;
+    if (record_allocate(types, self, from, bytes == NULL, count) < 0) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+PyObject *
+ha_record_view(struct ha_types *types, unsigned index, void *ptr, PyObject *owner)
+{
+    PyTypeObject *type = ha_record_type(types, index);
+    struct ha_record *self = type == NULL ? NULL : record_empty(types, type);
+    if (self != NULL) {
+        self->count = ptr == NULL ? -1 : 1;
+        ha_pointer_assign(&self->base, ptr, ptr == NULL ? -1 : (Py_ssize_t)self->info->size,
+                          false, Py_XNewRef(owner));
+    }
+    return (PyObject *)self;
+}
+
+/* Values in a list or tuple make a record that lives as long as the view. */
+static int
+record_from_values(struct ha_types *types, PyObject *object,
+                   const struct ha_where *where, unsigned index, struct ha_view *out)
+{
+    PyObject *values = PySequence_Tuple(object);
+    PyObject *record = values == NULL ? NULL : ha_record_new(types, index, NULL, 1);
+    int status = -1;
+    if (record != NULL &&
+        set_values(types, (struct ha_record *)record, ((PyTupleObject *)values)->ob_item,
+                   PyTuple_GET_SIZE(values), NULL) == 0) {
+        struct ha_pointer *pointer = (struct ha_pointer *)record;
+        out->ptr = pointer->ptr;
+        out->size = pointer->size;
+        out->count = 1;
+        out->owner = Py_NewRef(pointer->owner);
+        status = 0;
+    }
+    (void)where; /* messages name the record and its member */
+    Py_XDECREF(record);
+    Py_XDECREF(values);
+    return status;
+}
+
+int
+ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+               unsigned index, unsigned flags, struct ha_view *out)
+{
+    const struct ha_record_info *info = &types->tables->records[index];
+    ha_view_init(out);
+    if (PyTuple_Check(object) || PyList_Check(object)) {
+        return record_from_values(types, object, where, index, out);
+    }
+    if (PyObject_TypeCheck(object, types->record) &&
+        ((struct ha_record *)object)->info != info) {
+        const char *dot = strrchr(info->name, '.');
+        return ha_refuse(where, dot == NULL ? info->name : dot + 1, object);
+    }
+    if (ha_ptr_from(types, object, where, flags, out) < 0) {
+        return -1;
+    }
+    if (out->size >= 0 && out->size < (Py_ssize_t)info->size) {
+        Py_ssize_t size = out->size;
+        ha_view_release(out);
+        return ha_raise(PyExc_BufferError, where,
+                        "must be at least %u bytes for %s, not %zd",
+                        (unsigned)info->size, info->name, size);
+    }
+    out->count = out->size < 0 || info->size == 0
+                     ? -1
+                     : out->size / (Py_ssize_t)info->size;
+    return 0;
+}
+
+/* ---- class methods ----------------------------------------------------------------------- */
+
+static PyObject *
+record_from_obj(PyObject *cls, PyObject *object)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    struct ha_types *types = ha_types_of_type(type);
+    struct ha_where where = {ha_short_name(type), "pyobj"};
+    struct ha_view view;
+    if (PyObject_TypeCheck(object, type)) {
+        return Py_NewRef(object);
+    }
+    struct ha_record *self = record_empty(types, type);
+    if (self == NULL) {
+        return NULL;
+    }
+    unsigned index = (unsigned)(self->info - types->tables->records);
+    if (ha_record_from(types, object, &where, index, 0, &view) < 0 ||
+        ha_pointer_set(types, &self->base, &view) < 0) {
+        ha_view_release(&view);
+        Py_DECREF(self);
+        return NULL;
+    }
+    self->count = view.count;
+    ha_view_release(&view);
+    return (PyObject *)self;
+}
+
+static PyObject *
+record_class_allocate(PyObject *cls, PyObject *argument)
+{
+    static const struct ha_where where = {"allocate", "count"};
+    PyTypeObject *type = (PyTypeObject *)cls;
+    struct ha_types *types = ha_types_of_type(type);
+    int64_t count;
+    if (ha_number_from(types, argument, &where, HA_I64, &count) < 0) {
+        return NULL;
+    }
+    if (count < 0) {
+        ha_raise_range(&where, "0 or more", argument);
+        return NULL;
+    }
+    struct ha_record *self = record_empty(types, type);
+    if (self != NULL &&
+        record_allocate(types, self, NULL, false, (Py_ssize_t)count) < 0) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+/* Description of a class, or NULL with TypeError for the base class. */
+static const struct ha_record_info *
+class_info(PyObject *cls)
+{
+    struct ha_types *types = ha_types_of_type((PyTypeObject *)cls);
+    unsigned index;
+    if (!ha_type_index_find(types, (PyTypeObject *)cls, &index)) {
+        PyErr_SetString(PyExc_TypeError, "Record itself describes no C struct");
+        return NULL;
+    }
+    return &types->tables->records[index];
+}
+
+static PyObject *
+record_properties(PyObject *cls, PyObject *unused)
+{
+    const struct ha_record_info *info = class_info(cls);
+    (void)unused;
+    PyObject *result = info == NULL ? NULL : PyList_New(info->field_count);
+    for (uint32_t i = 0; result != NULL && i < info->field_count; i++) {
+        PyObject *name = PyUnicode_FromString(info->fields[i].name);
+        if (name == NULL) {
+            Py_CLEAR(result);
+        } else {
+            PyList_SET_ITEM(result, (Py_ssize_t)i, name);
+        }
+    }
+    return result;
+}
+
+static PyObject *
+record_c_sizeof(PyObject *cls, PyObject *unused)
+{
+    const struct ha_record_info *info = class_info(cls);
+    (void)unused;
+    return info == NULL ? NULL : PyLong_FromUnsignedLong(info->size);
+}
+
+/* ---- properties ---------------------------------------------------------------------------- */
+
+static PyObject *
+property_get(PyObject *self, void *closure)
+{
+    struct ha_record *record = (struct ha_record *)self;
+    unsigned char *data = record_data(record);
+    return data == NULL
+               ? NULL
+               : ha_field_get(ha_types_of_type(Py_TYPE(self)), record, closure, data);
+}
+
+static int
+property_set(PyObject *self, PyObject *value, void *closure)
+{
+    struct ha_record *record = (struct ha_record *)self;
+    const struct ha_field *field = closure;
+    unsigned char *data = record_data(record);
+    if (data == NULL || check_writable(record, field) < 0) {
+        return -1;
+    }
+    if (value == NULL) {
+        PyErr_Format(PyExc_AttributeError, "%s can't be deleted", field->name);
+        return -1;
+    }
+    return ha_field_set(ha_types_of_type(Py_TYPE(self)), record, field, data, value);
+}
+
+static PyObject *
+accessor_call(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    const struct accessor *accessor = (struct accessor *)self;
+    const char *verb = accessor->set ? "set" : "get";
+    Py_ssize_t wanted = accessor->set ? 3 : 2;
+    if ((kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0) ||
+        PyTuple_GET_SIZE(args) != wanted) {
+        return PyErr_Format(PyExc_TypeError, "%s_%s() takes %zd arguments (%zd given)",
+                            verb, accessor->field->name, wanted - 1,
+                            PyTuple_GET_SIZE(args) - 1);
+    }
+    PyObject *object = PyTuple_GET_ITEM(args, 0);
+    struct ha_types *types = PyType_GetModuleState(Py_TYPE(self));
+    if (types->record == NULL || !PyObject_TypeCheck(object, types->record) ||
+        ((struct ha_record *)object)->info != accessor->info) {
+        return PyErr_Format(PyExc_TypeError, "%s_%s() needs a %s, not '%.200s'", verb,
+                            accessor->field->name, accessor->info->name,
+                            Py_TYPE(object)->tp_name);
+    }
+    struct ha_record *record = (struct ha_record *)object;
+    unsigned char *element = record_element(record, PyTuple_GET_ITEM(args, 1));
+    if (element == NULL) {
+        return NULL;
+    }
+    if (!accessor->set) {
+        return ha_field_get(types, record, accessor->field, element);
+    }
+    if (check_writable(record, accessor->field) < 0 ||
+        ha_field_set(types, record, accessor->field, element,
+                     PyTuple_GET_ITEM(args, 2)) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+accessor_bind(PyObject *self, PyObject *object, PyObject *type)
+{
+    (void)type;
+    return object == NULL ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+
+static PyObject *
+accessor_repr(PyObject *self)
+{
+    const struct accessor *accessor = (struct accessor *)self;
+    return PyUnicode_FromFormat("<method %s_%s of %s>", accessor->set ? "set" : "get",
+                                accessor->field->name, accessor->info->name);
+}
+
+static void
+accessor_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot accessor_slots[] = {
+    {Py_tp_doc, (void *)"get_x(i) or set_x(i, value): member x of element i."},
+    {Py_tp_call, accessor_call},
+    {Py_tp_descr_get, accessor_bind},
+    {Py_tp_repr, accessor_repr},
+    {Py_tp_dealloc, accessor_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec accessor_spec = {
+    .name = "hipadapt.types._Accessor",
+    .basicsize = sizeof(struct accessor),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = accessor_slots,
+};
+
+/* ---- behaviour ----------------------------------------------------------------------------- */
+
+static Py_ssize_t
+record_length(PyObject *self)
+{
+    return (Py_ssize_t)((struct ha_record *)self)->info->field_count;
+}
+
+static PyObject *
+record_item(PyObject *self, Py_ssize_t i)
+{
+    struct ha_record *record = (struct ha_record *)self;
+    if (i < 0 || i >= record_length(self)) {
+        return PyErr_Format(PyExc_IndexError, "index is out of range: %s has %zd members",
+                            ha_short_name(Py_TYPE(self)), record_length(self));
+    }
+    return property_get(self, (void *)&record->info->fields[i]);
+}
+
+static PyObject *
+record_subscript(PyObject *self, PyObject *key)
+{
+    if (PyUnicode_Check(key)) {
+        const struct ha_field *field =
+            find_field(((struct ha_record *)self)->info, key);
+        if (field == NULL) {
+            PyErr_SetObject(PyExc_KeyError, key);
+            return NULL;
+        }
+        return property_get(self, (void *)field);
+    }
+    if (PySlice_Check(key)) {
+        PyObject *values = PySequence_List(self);
+        PyObject *result = values == NULL ? NULL : PyObject_GetItem(values, key);
+        Py_XDECREF(values);
+        return result;
+    }
+    Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    if (i == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    return record_item(self, i < 0 ? i + record_length(self) : i);
+}
+
+static int
+record_contains(PyObject *self, PyObject *name)
+{
+    return PyUnicode_Check(name) &&
+           find_field(((struct ha_record *)self)->info, name) != NULL;
+}
+
+static PyObject *
+record_repr(PyObject *self)
+{
+    struct ha_record *record = (struct ha_record *)self;
+    const char *name = ha_short_name(Py_TYPE(self));
+    if (record->base.ptr == NULL) {
+        return PyUnicode_FromFormat("<%s NULL>", name);
+    }
+    if (record->count > 1) {
+        return PyUnicode_FromFormat("<%s %p, %zd elements>", name, record->base.ptr,
+                                    record->count);
+    }
+    PyObject *parts = PyList_New(0);
+    PyObject *separator = PyUnicode_FromString(", ");
+    PyObject *joined = NULL;
+    PyObject *result = NULL;
+    for (uint32_t i = 0; parts != NULL && i < record->info->field_count; i++) {
+        const struct ha_field *field = &record->info->fields[i];
+        PyObject *value = property_get(self, (void *)field);
+        PyObject *part =
+            value == NULL ? NULL : PyUnicode_FromFormat("%s=%R", field->name, value);
+        if (part == NULL || PyList_Append(parts, part) < 0) {
+            Py_CLEAR(parts);
+        }
+        Py_XDECREF(part);
+        Py_XDECREF(value);
+    }
+    if (parts != NULL && separator != NULL) {
+        joined = PyUnicode_Join(separator, parts);
+    }
+    if (joined != NULL) {
+        result = PyUnicode_FromFormat("%s(%U)", name, joined);
+    }
+    Py_XDECREF(joined);
+    Py_XDECREF(separator);
+    Py_XDECREF(parts);
+    return result;
+}
+
+static PyObject *
+record_richcompare(PyObject *self, PyObject *other, int op)
+{
+    const struct ha_record *left = (struct ha_record *)self;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    if ((op != Py_EQ && op != Py_NE) || types->record == NULL ||
+        !PyObject_TypeCheck(other, types->record) ||
+        ((struct ha_record *)other)->info != left->info) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    const struct ha_record *right = (struct ha_record *)other;
+    bool equal = left->base.ptr == right->base.ptr;
+    if (!equal && left->base.ptr != NULL && right->base.ptr != NULL) {
+        Py_ssize_t count = left->count < 0 ? 1 : left->count;
+        equal = count == (right->count < 0 ? 1 : right->count);
+        for (Py_ssize_t i = 0; equal && i < count; i++) {
+            size_t offset = (size_t)i * left->info->size;
+            equal = ha_record_bytes_equal(types, left->info,
+                                          (unsigned char *)left->base.ptr + offset,
+                                          (unsigned char *)right->base.ptr + offset);
+        }
+    }
+    return PyBool_FromLong(equal == (op == Py_EQ));
+}
+
+/* Members change, so only the type can go into the hash. */
+static Py_hash_t
+record_hash(PyObject *self)
+{
+    Py_hash_t hash = (Py_hash_t)((uintptr_t)((struct ha_record *)self)->info >> 4);
+    return hash == -1 ? -2 : hash;
+}
+
+static int
+record_bool(PyObject *self)
+{
+    return ((struct ha_pointer *)self)->ptr != NULL;
+}
+
+static int
+record_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
+{
+    struct ha_record *record = (struct ha_record *)self;
+    buffer->obj = NULL;
+    if (record->base.ptr == NULL || record->base.size < 0) {
+        PyErr_Format(PyExc_BufferError, "%s is NULL or of unknown length",
+                     ha_short_name(Py_TYPE(self)));
+        return -1;
+    }
+    PyObject *keeper = ha_pointer_keeper(&record->base);
+    if (keeper == NULL) {
+        return -1;
+    }
+    if (PyBuffer_FillInfo(buffer, self, record->base.ptr, record->base.size,
+                          record->base.readonly, flags) < 0) {
+        Py_DECREF(keeper);
+        return -1;
+    }
+    buffer->internal = keeper; /* a second __init__ replaces the memory */
+    return 0;
+}
+
+static void
+record_releasebuffer(PyObject *self, Py_buffer *buffer)
+{
+    (void)self;
+    Py_CLEAR(buffer->internal);
+}
+
+static int
+record_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((struct ha_record *)self)->keep);
+    return ha_pointer_traverse(self, visit, arg);
+}
+
+static int
+record_clear(PyObject *self)
+{
+    Py_CLEAR(((struct ha_record *)self)->keep);
+    return ha_pointer_clear(self);
+}
+
+static void
+record_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(((struct ha_record *)self)->keep);
+    ha_pointer_dealloc(self);
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+static PyMethodDef record_methods[] = {
+    {"fromObj", record_from_obj, METH_O | METH_CLASS,
+     PyDoc_STR("fromObj($type, pyobj, /)\n--\n\n"
+               "pyobj itself if it is a record of this type; else a record that looks at\n"
+               "the memory that Pointer would take, or one made of a tuple of values.")},
+    {"fromPyobj", record_from_obj, METH_O | METH_CLASS,
+     PyDoc_STR("fromPyobj($type, pyobj, /)\n--\n\nThe same as fromObj.")},
+    {"allocate", record_class_allocate, METH_O | METH_CLASS,
+     PyDoc_STR("allocate($type, count, /)\n--\n\n"
+               "A zeroed array of count records; get_x(i) and set_x(i, v) reach them.")},
+    {"PROPERTIES", record_properties, METH_NOARGS | METH_CLASS,
+     PyDoc_STR("PROPERTIES($type, /)\n--\n\nNames of the members.")},
+    {"c_sizeof", record_c_sizeof, METH_NOARGS | METH_CLASS,
+     PyDoc_STR("c_sizeof($type, /)\n--\n\nBytes of one record in C.")},
+    {NULL, NULL, 0, NULL},
+};
+
+PyDoc_STRVAR(record_doc, "Base of all C structs and unions; makes no instances itself.");
+
+static PyType_Slot record_slots[] = {
+    {Py_tp_doc, (void *)record_doc},
+    {Py_tp_new, record_new},
+    {Py_tp_init, record_init},
+    {Py_tp_dealloc, record_dealloc},
+    {Py_tp_traverse, record_traverse},
+    {Py_tp_clear, record_clear},
+    {Py_tp_repr, record_repr},
+    {Py_tp_hash, record_hash},
+    {Py_tp_richcompare, record_richcompare},
+    {Py_nb_bool, record_bool},
+    {Py_sq_length, record_length},
+    {Py_sq_item, record_item},
+    {Py_sq_contains, record_contains},
+    {Py_mp_length, record_length},
+    {Py_mp_subscript, record_subscript},
+    {Py_bf_getbuffer, record_getbuffer},
+    {Py_bf_releasebuffer, record_releasebuffer},
+    {Py_tp_methods, record_methods},
+    {0, NULL},
+};
+
+static PyType_Spec record_spec = {
+    .name = "hipadapt.types.Record",
+    .basicsize = sizeof(struct ha_record),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = record_slots,
+};
+
+int
+ha_record_init(struct ha_types *types)
+{
+    if (ha_type_make(types, &record_spec, types->pointer, true, &types->record) < 0) {
+        return -1;
+    }
+    return ha_type_make(types, &accessor_spec, NULL, false, &types->accessor);
+}
+
+/* The property table that the type's descriptors point into. */
+static PyGetSetDef *
+make_getset(const struct ha_record_info *info)
+{
+    PyGetSetDef *getset = PyMem_Calloc(info->field_count + 1, sizeof *getset);
+    if (getset == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        getset[i].name = info->fields[i].name;
+        getset[i].get = property_get;
+        getset[i].set = property_set;
+        getset[i].doc = info->fields[i].doc;
+        getset[i].closure = (void *)&info->fields[i];
+    }
+    return getset;
+}
+
+static int
+add_accessor(struct ha_types *types, PyTypeObject *type,
+             const struct ha_record_info *info, const struct ha_field *field, bool set)
+{
+    struct accessor *accessor =
+        (struct accessor *)types->accessor->tp_alloc(types->accessor, 0);
+    PyObject *name = PyUnicode_FromFormat("%s_%s", set ? "set" : "get", field->name);
+    int status = -1;
+    if (accessor != NULL && name != NULL) {
+        accessor->field = field;
+        accessor->info = info;
+        accessor->set = set;
+        status = PyObject_SetAttr((PyObject *)type, name, (PyObject *)accessor);
+    }
+    Py_XDECREF(name);
+    Py_XDECREF((PyObject *)accessor);
+    return status;
+}
+
+static int
+add_accessors(struct ha_types *types, PyTypeObject *type,
+              const struct ha_record_info *info)
+{
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        const struct ha_field *field = &info->fields[i];
+        if (add_accessor(types, type, info, field, false) < 0 ||
+            ((field->flags & HA_FIELD_READONLY) == 0 &&
+             add_accessor(types, type, info, field, true) < 0)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyTypeObject *
+ha_record_type(struct ha_types *types, unsigned index)
+{
+    struct ha_type_entry *entry = &types->records[index];
+    const struct ha_record_info *info = &types->tables->records[index];
+    if (entry->type != NULL) {
+        return entry->type;
+    }
+    if (types->record == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "hipadapt is shutting down");
+        return NULL;
+    }
+    /* Kept by the entry even if this fails: a half-made type may live on in a cycle. */
+    if (entry->memory == NULL && (entry->memory = make_getset(info)) == NULL) {
+        return NULL;
+    }
+    PyType_Slot slots[] = {
+        {Py_tp_doc, (void *)(info->doc == NULL ? "" : info->doc)},
+        {Py_tp_dealloc, record_dealloc},
+        {Py_tp_traverse, record_traverse},
+        {Py_tp_clear, record_clear},
+        {Py_tp_getset, entry->memory},
+        {0, NULL},
+    };
+    PyType_Spec spec = {
+        .name = info->name,
+        .basicsize = sizeof(struct ha_record),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+        .slots = slots,
+    };
+    PyTypeObject *type = NULL;
+    if (ha_type_make(types, &spec, types->record, false, &type) < 0) {
+        return NULL;
+    }
+    if (add_accessors(types, type, info) < 0 ||
+        ha_type_index_add(types, type, index) < 0) {
+        Py_DECREF(type);
+        return NULL;
+    }
+    type->tp_vectorcall = record_vectorcall;
+    entry->type = type;
+    return type;
+}

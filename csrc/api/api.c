@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/generated/methods.h"
+#include "api/generated/calls.h"
+#include "api/generated/names.h"
+#include "api/generated/tables.h"
+#include "core/thread.h"
+
+static PyObject *
+enum_member(PyObject *module, unsigned index, int value)
+{
+    return ha_enum_value(&ha_api_of(module)->enums, (enum ha_enum)index, value);
+}
+
+static int
+enum_value(PyObject *module, unsigned index, PyObject *object,
+           const struct ha_where *where, int *out)
+{
+    return ha_enum_arg(&ha_api_of(module)->enums, (enum ha_enum)index, object, where, out);
+}
+
+const struct ha_tables ha_api_tables = {
+    .records = ha_record_infos,
+    .handles = ha_handle_infos,
+    .functions = ha_function_infos,
+    .record_count = HA_RECORD_COUNT,
+    .handle_count = HA_HANDLE_COUNT,
+    .function_count = HA_FUNCTION_COUNT,
+    .enum_member = enum_member,
+    .enum_value = enum_value,
+};
+
+int
+ha_api_init(PyObject *module)
+{
+    struct ha_api *api = ha_api_of(module);
+
+    if (ha_adapters_init(module, &api->types, &ha_api_tables) < 0) {
+        return -1;
+    }
+    api->kept = PyDict_New();
+    if (api->kept == NULL) {
+        return -1;
+    }
+    if (ha_fork_register(ha_pending_forked) != HA_OK) {
+        PyErr_SetString(PyExc_RuntimeError, ha_error_text());
+        return -1;
+    }
+    return 0;
+}
+
+int
+ha_api_traverse(struct ha_api *api, visitproc visit, void *arg)
+{
+    int result = ha_adapters_traverse(&api->types, visit, arg);
+
+    if (result == 0) {
+        result = ha_enums_traverse(&api->enums, visit, arg);
+    }
+    if (result == 0) {
+        result = ha_pending_traverse(&api->pending, visit, arg);
+    }
+    Py_VISIT(api->kept);
+    return result;
+}
+
+void
+ha_api_clear(struct ha_api *api)
+{
+    ha_pending_abandon(api);
+    ha_enums_clear(&api->enums);
+    Py_CLEAR(api->kept);
+    (void)ha_adapters_clear(&api->types);
+}
+
+static int
+compare_method(const void *name, const void *entry)
+{
+    return strcmp(name, ((const struct ha_method *)entry)->method.ml_name);
+}
+
+static PyObject *
+make_function(PyObject *self, const char *module, struct ha_method *found)
+{
+    PyObject *home = PyUnicode_FromFormat("hipadapt.%s", module);
+
+    if (home == NULL) {
+        return NULL;
+    }
+    PyObject *function = PyCFunction_NewEx(&found->method, self, home);
+    Py_DECREF(home);
+    return function;
+}
+
+/* Last part of "hipadapt.<module>.<name>" where the module fits, else NULL. */
+static const char *
+name_in(const char *dotted, const char *module)
+{
+    size_t length = strlen(module);
+    const char *rest = dotted + sizeof "hipadapt." - 1;
+
+    return strncmp(rest, module, length) == 0 && rest[length] == '.' ? rest + length + 1
+                                                                     : NULL;
+}
+
+static bool
+is_named(const char *dotted, const char *module, const char *name)
+{
+    const char *last = name_in(dotted, module);
+
+    return last != NULL && strcmp(last, name) == 0;
+}
+
+/* A type made from a description; NULL without an exception where there is none. */
+static PyObject *
+find_type(struct ha_api *api, const char *module, const char *name)
+{
+    for (unsigned i = 0; i < HA_RECORD_COUNT; i++) {
+        if (is_named(ha_record_infos[i].name, module, name)) {
+            return (PyObject *)ha_record_type(&api->types, i);
+        }
+    }
+    for (unsigned i = 0; i < HA_HANDLE_COUNT; i++) {
+        if (is_named(ha_handle_infos[i].name, module, name)) {
+            return (PyObject *)ha_handle_type(&api->types, i);
+        }
+    }
+    for (unsigned i = 0; i < HA_FUNCTION_COUNT; i++) {
+        if (is_named(ha_function_infos[i].name, module, name)) {
+            return (PyObject *)ha_function_type(&api->types, i);
+        }
+    }
+    return NULL;
+}
+
+static PyObject *
+find_constant(const char *module, const char *name)
+{
+    for (const struct ha_constant *row = ha_constants; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0 && strcmp(row->module, module) == 0) {
+            return row->text != NULL ? PyBytes_FromString(row->text)
+                                     : PyLong_FromLongLong(row->value);
+        }
+    }
+    return NULL;
+}
+
+static PyObject *
+find(PyObject *self, const char *module, const char *name)
+{
+    struct ha_api *api = ha_api_of(self);
+    struct ha_method *method = bsearch(name, ha_methods, HA_METHOD_COUNT,
+                                       sizeof ha_methods[0], compare_method);
+    int which = ha_enum_find(name);
+
+    if (method != NULL && strcmp(method->module, module) == 0) {
+        return make_function(self, module, method);
+    }
+    if (which >= 0 && strcmp(ha_enum_entries[which].module, module) == 0) {
+        return Py_XNewRef(ha_enum_class(&api->enums, (enum ha_enum)which));
+    }
+    PyObject *type = find_type(api, module, name);
+    if (type != NULL || PyErr_Occurred()) {
+        return Py_XNewRef(type);
+    }
+    return find_constant(module, name);
+}
+
+/* Second names may stand for second names, and hiprtc's for types of hip. */
+static PyObject *
+find_alias(PyObject *self, const char *module, const char *name)
+{
+    for (const struct ha_alias *row = ha_aliases; row->name != NULL; row++) {
+        if (strcmp(row->name, name) != 0 || strcmp(row->module, module) != 0) {
+            continue;
+        }
+        PyObject *found = find(self, module, row->target);
+        if (found == NULL && !PyErr_Occurred()) {
+            found = find(self, "hip", row->target);
+        }
+        if (found == NULL && !PyErr_Occurred()) {
+            found = find_alias(self, module, row->target);
+        }
+        return found;
+    }
+    return NULL;
+}
+
+static bool
+is_described(const char *module, const char *name)
+{
+    for (int call = 0; call < HA_CALL_COUNT; call++) {
+        if (strcmp(ha_call_entries[call].name, name) == 0 &&
+            ha_call_entries[call].rtc == (strcmp(module, "hiprtc") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+PyObject *
+ha_api_lookup(PyObject *self, const char *module, const char *name)
+{
+    PyObject *found = find(self, module, name);
+
+    if (found == NULL && !PyErr_Occurred()) {
+        found = find_alias(self, module, name);
+    }
+    if (found == NULL && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_AttributeError,
+                     is_described(module, name)
+                         ? "module 'hipadapt.%s' has no attribute '%s' yet: HIP has this "
+                           "function, this version of hipadapt does not wrap it"
+                         : "module 'hipadapt.%s' has no attribute '%s'",
+                     module, name);
+    }
+    return found;
+}
+
+static int
+append(PyObject *list, const char *name)
+{
+    PyObject *text = PyUnicode_FromString(name);
+
+    if (text == NULL) {
+        return -1;
+    }
+    int result = PyList_Append(list, text);
+    Py_DECREF(text);
+    return result;
+}
+
+static int
+append_types(PyObject *list, const char *module)
+{
+    int result = 0;
+
+    for (unsigned i = 0; result == 0 && i < HA_RECORD_COUNT; i++) {
+        const char *name = name_in(ha_record_infos[i].name, module);
+        result = name != NULL ? append(list, name) : 0;
+    }
+    for (unsigned i = 0; result == 0 && i < HA_HANDLE_COUNT; i++) {
+        const char *name = name_in(ha_handle_infos[i].name, module);
+        result = name != NULL ? append(list, name) : 0;
+    }
+    for (unsigned i = 0; result == 0 && i < HA_FUNCTION_COUNT; i++) {
+        const char *name = name_in(ha_function_infos[i].name, module);
+        result = name != NULL ? append(list, name) : 0;
+    }
+    return result;
+}
+
+static int
+append_names(PyObject *list, const char *module)
+{
+    int result = 0;
+
+    for (int i = 0; result == 0 && i < HA_METHOD_COUNT; i++) {
+        bool here = strcmp(ha_methods[i].module, module) == 0;
+        result = here ? append(list, ha_methods[i].method.ml_name) : 0;
+    }
+    for (int i = 0; result == 0 && i < HA_ENUM_COUNT; i++) {
+        bool here = strcmp(ha_enum_entries[i].module, module) == 0;
+        result = here ? append(list, ha_enum_entries[i].name) : 0;
+    }
+    for (const struct ha_constant *row = ha_constants; result == 0 && row->name != NULL;
+         row++) {
+        bool here = strcmp(row->module, module) == 0;
+        result = here ? append(list, row->name) : 0;
+    }
+    for (const struct ha_alias *row = ha_aliases; result == 0 && row->name != NULL; row++) {
+        bool here = strcmp(row->module, module) == 0;
+        result = here ? append(list, row->name) : 0;
+    }
+    return result;
+}
+
+PyObject *
+ha_api_names(const char *module)
+{
+    PyObject *list = PyList_New(0);
+
+    if (list != NULL &&
+        (append_types(list, module) < 0 || append_names(list, module) < 0)) {
+        Py_CLEAR(list);
+    }
+    return list;
+}

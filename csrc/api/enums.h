@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP's enums as Python classes, and status codes as ready-made results.
+ *
+ * A class is an IntEnum made from the generated tables on first use, so that importing
+ * costs nothing for enums nobody names.  A status code that the tables don't know becomes a
+ * member of its own, made for that one result: it equals its number and belongs to the
+ * class, but the class doesn't list it.
+ *
+ * All of it needs the GIL; the objects belong to struct ha_enums, part of module state. */
+#ifndef HA_API_ENUMS_H
+#define HA_API_ENUMS_H
+
+#include <Python.h>
+
+#include "adapters/adapter.h"
+#include "api/generated/enums.h"
+
+#define HA_HIP_CODES 1100
+#define HA_RTC_CODES 128
+
+struct ha_enums {
+    PyObject *classes[HA_ENUM_COUNT]; /* owned; NULL until used */
+    PyObject *hip_members[HA_HIP_CODES]; /* owned; NULL: unknown or not made yet */
+    PyObject *hip_results[HA_HIP_CODES]; /* owned 1-tuples of the same */
+    PyObject *rtc_members[HA_RTC_CODES];
+    PyObject *rtc_results[HA_RTC_CODES];
+};
+
+int ha_enums_traverse(struct ha_enums *enums, visitproc visit, void *arg);
+void ha_enums_clear(struct ha_enums *enums);
+
+/* The number of the enum with that name, or -1; no exception. */
+int ha_enum_find(const char *name);
+
+/* The class; borrowed.  NULL with an exception. */
+PyObject *ha_enum_class(struct ha_enums *enums, enum ha_enum which);
+
+/* The member of a value, or one of its own for a value that has none; owned. */
+PyObject *ha_enum_value(struct ha_enums *enums, enum ha_enum which, long long value);
+
+/* The C value of an argument: a member of the right enum, or an int that has a member.
+ * -1 with TypeError (other kinds, members of other enums) or ValueError. */
+int ha_enum_arg(struct ha_enums *enums, enum ha_enum which, PyObject *object,
+                const struct ha_where *where, int *value);
+
+/* Slow halves of the functions below. */
+PyObject *ha_enum_make_status(struct ha_enums *enums, enum ha_enum which, int code);
+PyObject *ha_enum_make_result(struct ha_enums *enums, enum ha_enum which, int code);
+
+/* The member of a hipError_t; owned. */
+static inline PyObject *
+ha_hip_status(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_HIP_CODES && enums->hip_members[code] != NULL) {
+        return Py_NewRef(enums->hip_members[code]);
+    }
+    return ha_enum_make_status(enums, HA_ENUM_hipError_t, code);
+}
+
+/* The tuple `(hipError_t,)`; owned. */
+static inline PyObject *
+ha_hip_result(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_HIP_CODES && enums->hip_results[code] != NULL) {
+        return Py_NewRef(enums->hip_results[code]);
+    }
+    return ha_enum_make_result(enums, HA_ENUM_hipError_t, code);
+}
+
+/* The same for hiprtcResult. */
+static inline PyObject *
+ha_rtc_status(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_RTC_CODES && enums->rtc_members[code] != NULL) {
+        return Py_NewRef(enums->rtc_members[code]);
+    }
+    return ha_enum_make_status(enums, HA_ENUM_hiprtcResult, code);
+}
+
+static inline PyObject *
+ha_rtc_result(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_RTC_CODES && enums->rtc_results[code] != NULL) {
+        return Py_NewRef(enums->rtc_results[code]);
+    }
+    return ha_enum_make_result(enums, HA_ENUM_hiprtcResult, code);
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/pending.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "api/provider.h"
+
+#define FEW_ITEMS 3
+
+struct ha_pending_item {
+    struct ha_pending_item *next;
+    hipEvent_t event; /* from the pool; NULL: ask the stream */
+    int device;       /* of the event */
+    PyObject *held;   /* owned */
+};
+
+/* Items of one stream, oldest first.  The streams that HIP names by small numbers differ by
+ * device or thread, so for them order says nothing and each item is asked. */
+struct ha_pending_lane {
+    struct ha_pending_lane *next;
+    struct ha_pending_item *head, *tail;
+    hipStream_t stream;
+    bool gone; /* the stream was destroyed; its handle may be another's */
+};
+
+static atomic_uint fork_count;
+
+void
+ha_pending_forked(void)
+{
+    atomic_fetch_add(&fork_count, 1);
+}
+
+static bool
+is_named(hipStream_t stream)
+{
+    return (uintptr_t)stream <= 2;
+}
+
+/* After a fork the parent's events mean nothing here; the held objects are copies. */
+static void
+check_fork(struct ha_api *api)
+{
+    unsigned now = atomic_load(&fork_count);
+
+    if (api->pending.forks != now) {
+        api->pending.forks = now;
+        api->pending.pool_count = 0;
+        api->pending.busy = false;
+        ha_pending_clear(api);
+        api->pending.count = 0; /* items that a thread of the parent had off their list */
+    }
+}
+
+static struct ha_pending_lane *
+lane_of(struct ha_pending *pending, hipStream_t stream)
+{
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL; lane = lane->next) {
+        if (lane->stream == stream && !lane->gone) {
+            return lane;
+        }
+    }
+    struct ha_pending_lane *lane = PyMem_Calloc(1, sizeof *lane);
+    if (lane != NULL) {
+        lane->stream = stream;
+        lane->next = pending->lanes;
+        pending->lanes = lane;
+    }
+    return lane;
+}
+
+static hipEvent_t
+pool_take(struct ha_pending *pending, int device)
+{
+    for (int i = pending->pool_count - 1; i >= 0; i--) {
+        if (pending->pool[i].device == device) {
+            hipEvent_t event = pending->pool[i].event;
+            pending->pool[i] = pending->pool[--pending->pool_count];
+            return event;
+        }
+    }
+    return NULL;
+}
+
+static void
+pool_give(struct ha_pending *pending, hipEvent_t event, int device)
+{
+    if (event == NULL) {
+        return;
+    }
+    if (pending->pool_count < HA_PENDING_POOL) {
+        pending->pool[pending->pool_count].event = event;
+        pending->pool[pending->pool_count].device = device;
+        pending->pool_count++;
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    (void)ha_calls.hipEventDestroy(event);
+    Py_END_ALLOW_THREADS
+}
+
+/* Records the event behind the stream's work; destroys it where that fails, which is so
+ * for a stream of another device, and for events that ended with a device reset. */
+static hipEvent_t
+record_event(hipEvent_t event, hipStream_t stream)
+{
+    if (event == NULL &&
+        ha_calls.hipEventCreateWithFlags(&event, hipEventDisableTiming) != hipSuccess) {
+        return NULL;
+    }
+    if (ha_calls.hipEventRecord(event, stream) != hipSuccess) {
+        (void)ha_calls.hipEventDestroy(event);
+        return NULL;
+    }
+    return event;
+}
+
+/* An event behind the work that is in the stream now, or NULL. */
+static hipEvent_t
+record(struct ha_pending *pending, hipStream_t stream, int *device)
+{
+    if (ha_calls.hipEventCreateWithFlags == NULL || ha_calls.hipEventRecord == NULL ||
+        ha_calls.hipEventQuery == NULL || ha_calls.hipEventDestroy == NULL ||
+        ha_calls.hipGetDevice == NULL || ha_calls.hipGetDevice(device) != hipSuccess) {
+        return NULL;
+    }
+    hipEvent_t pooled = pool_take(pending, *device), event = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    event = record_event(pooled, stream);
+    if (event == NULL && pooled != NULL) {
+        event = record_event(NULL, stream);
+    }
+    Py_END_ALLOW_THREADS
+    return event;
+}
+
+int
+ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
+{
+    struct ha_pending *pending = &api->pending;
+
+    check_fork(api);
+    struct ha_pending_item *item = PyMem_Malloc(sizeof *item);
+    struct ha_pending_lane *lane = lane_of(pending, stream);
+    if (item == NULL || lane == NULL) {
+        /* `held` is not released on purpose: the stream may still use its memory. */
+        PyMem_Free(item);
+        PyErr_NoMemory();
+        return -1;
+    }
+    item->next = NULL;
+    item->held = held;
+    item->device = 0;
+    item->event = record(pending, stream, &item->device);
+    /* The GIL was released: the lane may be gone by now. */
+    lane = lane_of(pending, stream);
+    if (lane == NULL) {
+        PyMem_Free(item);
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (lane->tail != NULL) {
+        lane->tail->next = item;
+    }
+    else {
+        lane->head = item;
+    }
+    lane->tail = item;
+    pending->count++;
+    return 0;
+}
+
+/* Whether the stream has passed the item.  Without the GIL.  An event or stream that is
+ * there no more ended with its device or was destroyed after its work. */
+static hipError_t
+ask(struct ha_pending_item *item, hipStream_t stream)
+{
+    hipError_t status = hipErrorNotReady;
+
+    if (item->event != NULL) {
+        status = ha_calls.hipEventQuery(item->event);
+    }
+    else if (ha_calls.hipStreamQuery != NULL) {
+        status = ha_calls.hipStreamQuery(stream);
+    }
+    if (status == hipErrorInvalidHandle || status == hipErrorContextIsDestroyed) {
+        item->event = NULL;
+        status = hipSuccess;
+    }
+    return status;
+}
+
+static void
+drop(struct ha_pending *pending, struct ha_pending_item *item)
+{
+    PyObject *held = item->held;
+
+    pool_give(pending, item->event, item->device);
+    PyMem_Free(item);
+    pending->count--;
+    Py_DECREF(held);
+}
+
+/* Takes the lane's items off, asks for the oldest ones, and puts back what is not done.
+ * Returns how many were done. */
+static int
+reap_lane(struct ha_pending *pending, struct ha_pending_lane *lane, int limit)
+{
+    struct ha_pending_item *items = lane->head, *left = NULL, **end = &left;
+    hipStream_t stream = lane->stream;
+    bool ordered = !is_named(stream);
+    int done = 0;
+
+    lane->head = lane->tail = NULL;
+    while (items != NULL && done < limit) {
+        struct ha_pending_item *item = items;
+        hipError_t status;
+        Py_BEGIN_ALLOW_THREADS
+        status = ask(item, stream);
+        Py_END_ALLOW_THREADS
+        items = item->next;
+        if (status == hipSuccess) {
+            item->next = NULL;
+            drop(pending, item);
+            done++;
+            continue;
+        }
+        *end = item;
+        end = &item->next;
+        if (status == hipErrorNotReady && ordered) {
+            break;
+        }
+    }
+    *end = items;
+    if (left == NULL) {
+        return done;
+    }
+    struct ha_pending_item *last = left;
+    while (last->next != NULL) {
+        last = last->next;
+    }
+    last->next = lane->head;
+    lane->tail = lane->tail != NULL ? lane->tail : last;
+    lane->head = left;
+    return done;
+}
+
+/* Lanes of destroyed streams go when they are empty; others stay, for they fill again. */
+static void
+sweep(struct ha_pending *pending)
+{
+    struct ha_pending_lane **link = &pending->lanes;
+
+    while (*link != NULL) {
+        struct ha_pending_lane *lane = *link;
+        if (lane->gone && lane->head == NULL) {
+            *link = lane->next;
+            PyMem_Free(lane);
+        }
+        else {
+            link = &lane->next;
+        }
+    }
+}
+
+void
+ha_pending_reap(struct ha_api *api, bool few)
+{
+    struct ha_pending *pending = &api->pending;
+    int limit = few ? FEW_ITEMS : INT_MAX;
+
+    check_fork(api);
+    if (pending->count == 0 || pending->busy || ha_calls.hipEventQuery == NULL) {
+        return;
+    }
+    /* Letting go runs Python code, which may come back here. */
+    pending->busy = true;
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL && limit > 0;
+         lane = lane->next) {
+        if (lane->head != NULL) {
+            limit -= reap_lane(pending, lane, limit);
+        }
+    }
+    sweep(pending);
+    pending->busy = false;
+}
+
+void
+ha_pending_forget_stream(struct ha_api *api, hipStream_t stream)
+{
+    struct ha_pending_lane *lane = api->pending.lanes;
+
+    for (; lane != NULL; lane = lane->next) {
+        if (lane->stream == stream && !is_named(stream)) {
+            lane->gone = true;
+        }
+    }
+}
+
+void
+ha_pending_clear(struct ha_api *api)
+{
+    struct ha_pending *pending = &api->pending;
+
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL; lane = lane->next) {
+        while (lane->head != NULL) {
+            struct ha_pending_item *item = lane->head;
+            PyObject *held = item->held;
+            lane->head = item->next;
+            lane->tail = lane->head != NULL ? lane->tail : NULL;
+            pending->count--;
+            PyMem_Free(item); /* its event ended with the device */
+            Py_DECREF(held);
+        }
+    }
+}
+
+void
+ha_pending_abandon(struct ha_api *api)
+{
+    api->pending.lanes = NULL;
+    api->pending.count = 0;
+    api->pending.pool_count = 0;
+}
+
+int
+ha_pending_traverse(struct ha_pending *pending, visitproc visit, void *arg)
+{
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL; lane = lane->next) {
+        for (struct ha_pending_item *item = lane->head; item != NULL; item = item->next) {
+            Py_VISIT(item->held);
+        }
+    }
+    return 0;
+}

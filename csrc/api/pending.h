@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of asynchronous calls, held until the stream has passed them.
+ *
+ * After an asynchronous call that uses host memory, an event is recorded behind it and what
+ * keeps the memory is put into the *lane* of that stream.  Later calls look whether the
+ * event has happened (*reaping*) and let go; nothing here ever waits for a stream.  Where no
+ * event can be recorded, the whole stream is asked instead.
+ *
+ * All functions need the GIL, which guards the lists; it is released around the provider's
+ * calls, with the items in question taken off their list meanwhile.  A forked child forgets
+ * its parent's items without asking the provider. */
+#ifndef HA_API_PENDING_H
+#define HA_API_PENDING_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+
+#include "abi/hip.h"
+
+#define HA_PENDING_POOL 64
+
+struct ha_api;
+struct ha_pending_item;
+struct ha_pending_lane;
+
+struct ha_pending {
+    struct ha_pending_lane *lanes; /* owned */
+    Py_ssize_t count;              /* items in all lanes */
+    bool busy;                     /* a thread is reaping */
+    unsigned forks;                /* value of the fork counter that the items belong to */
+    int pool_count;
+    struct {
+        hipEvent_t event; /* owned, free for use */
+        int device;
+    } pool[HA_PENDING_POOL];
+};
+
+/* Keeps `held` (stolen) until the work that is in `stream` now is done.  -1 with an
+ * exception; then `held` is kept for good, because the memory may be in use. */
+int ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held);
+
+/* Lets go of what is done: everywhere, or at most a few items (`few`). */
+void ha_pending_reap(struct ha_api *api, bool few);
+
+/* The stream's handle may be used for another stream from now on. */
+void ha_pending_forget_stream(struct ha_api *api, hipStream_t stream);
+
+/* All work is over (shutdown, fork): lets go of everything without asking. */
+void ha_pending_clear(struct ha_api *api);
+
+/* The process ends with work in flight: items are left alone for good. */
+void ha_pending_abandon(struct ha_api *api);
+
+int ha_pending_traverse(struct ha_pending *pending, visitproc visit, void *arg);
+
+/* The fork counter; the hook is registered by ha_api_init. */
+void ha_pending_forked(void);
+
+#endif

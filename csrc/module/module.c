@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* hipadapt._core: the native module behind the Python package. */
+#include <Python.h>
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "api/api.h"
+#include "api/manual/host_call.h"
+#include "api/provider.h"
+#include "core/clock.h"
+#include "core/status.h"
+#include "module/callback.h"
+
+#define EXIT_LIMIT_NS (2ULL * 1000 * 1000 * 1000)
+#define EXIT_STEP_MS 1
+
+/* One block: the call path's state comes first, see api/api.h. */
+struct module_state {
+    struct ha_api api;
+    PyTypeObject *provider_type; /* owned */
+};
+
+static struct module_state *
+state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+static PyStructSequence_Field provider_fields[] = {
+    {"name", "'amd', 'cpu' or 'path'"},
+    {"path", "file of the HIP library"},
+    {"version", "version of the runtime, as major.minor.patch"},
+    {"why", "one sentence: why this one"},
+    {"tried", "tuple of the places that did not do, with the reason"},
+    {NULL, NULL},
+};
+
+static PyStructSequence_Desc provider_desc = {
+    .name = "hipadapt.Provider",
+    .doc = "The library that all HIP calls go to.",
+    .fields = provider_fields,
+    .n_in_sequence = 5,
+};
+
+static const char *
+kind_name(enum ha_provider_kind kind)
+{
+    switch (kind) {
+    case HA_PROVIDER_AMD:
+        return "amd";
+    case HA_PROVIDER_CPU:
+        return "cpu";
+    case HA_PROVIDER_PATH:
+        return "path";
+    case HA_PROVIDER_NONE:
+        break;
+    }
+    return "none";
+}
+
+static PyObject *
+tried_tuple(const char *tried)
+{
+    PyObject *result = NULL, *list = NULL;
+    PyObject *text = PyUnicode_DecodeFSDefault(tried);
+    PyObject *gap = PyUnicode_FromString("; ");
+
+    if (text != NULL && gap != NULL && tried[0] == '\0') {
+        result = PyTuple_New(0);
+    }
+    else if (text != NULL && gap != NULL) {
+        list = PyUnicode_Split(text, gap, -1);
+        result = list != NULL ? PyList_AsTuple(list) : NULL;
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(gap);
+    Py_XDECREF(text);
+    return result;
+}
+
+static PyObject *
+core_provider(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    const struct ha_provider *provider = ha_provider_get();
+    if (provider == NULL) {
+        return NULL;
+    }
+    PyObject *result = PyStructSequence_New(state_of(module)->provider_type);
+    if (result == NULL) {
+        return NULL;
+    }
+    int version = provider->version;
+    PyObject *items[] = {
+        PyUnicode_FromString(kind_name(provider->kind)),
+        PyUnicode_DecodeFSDefault(provider->path),
+        PyUnicode_FromFormat("%d.%d.%d", version / 10000000, version / 100000 % 100,
+                             version % 100000),
+        PyUnicode_FromString(provider->why),
+        tried_tuple(provider->tried),
+    };
+    bool complete = true;
+    for (Py_ssize_t i = 0; i < 5; i++) {
+        complete = complete && items[i] != NULL;
+        PyStructSequence_SetItem(result, i, items[i]); /* steals, NULL included */
+    }
+    if (!complete) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+static PyObject *
+core_error_text(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    const struct ha_provider *provider = ha_provider_loaded();
+    const char *text = "";
+
+    if (provider != NULL && provider->error_text != NULL) {
+        text = provider->error_text();
+    }
+    if (text == NULL || text[0] == '\0') {
+        text = ha_error_text();
+    }
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+static PyObject *
+core_has_symbol(PyObject *Py_UNUSED(module), PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+
+    if (text == NULL || ha_provider_get() == NULL) {
+        return NULL;
+    }
+    void **slots = (void **)&ha_calls;
+    for (int call = 0; call < HA_CALL_COUNT; call++) {
+        if (strcmp(ha_call_entries[call].name, text) == 0) {
+            return PyBool_FromLong(slots[call] != NULL);
+        }
+    }
+    return PyBool_FromLong(ha_provider_symbol(text) != NULL);
+}
+
+static PyObject *
+core_lookup(PyObject *module, PyObject *args)
+{
+    const char *home = NULL, *name = NULL;
+
+    if (!PyArg_ParseTuple(args, "ss:_lookup", &home, &name)) {
+        return NULL;
+    }
+    return ha_api_lookup(module, home, name);
+}
+
+static PyObject *
+core_names(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *home = NULL;
+
+    return PyArg_ParseTuple(args, "s:_names", &home) ? ha_api_names(home) : NULL;
+}
+
+static PyObject *
+core_pending(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromSsize_t(ha_api_of(module)->pending.count);
+}
+
+/* Work in flight gets a moment to end, because its memory and callables are Python's.
+ * What is not done by then is left alone for good. */
+static PyObject *
+core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    struct ha_api *api = ha_api_of(module);
+    const struct ha_provider *provider = ha_provider_loaded();
+    uint64_t end = ha_clock_ns() + EXIT_LIMIT_NS;
+
+    if (provider == NULL) {
+        Py_RETURN_NONE;
+    }
+    ha_pending_reap(api, false);
+    while ((ha_host_call_count() > 0 || api->pending.count > 0) && ha_clock_ns() < end) {
+        Py_BEGIN_ALLOW_THREADS
+        (void)poll(NULL, 0, EXIT_STEP_MS);
+        Py_END_ALLOW_THREADS
+        ha_pending_reap(api, false);
+    }
+    ha_callback_close();
+    if (provider->shutdown != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        provider->shutdown();
+        Py_END_ALLOW_THREADS
+    }
+    ha_pending_abandon(api);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(provider_doc, "provider($module, /)\n--\n\n"
+                           "The library that all HIP calls go to; loads it if need be.");
+PyDoc_STRVAR(error_text_doc,
+             "error_text($module, /)\n--\n\n"
+             "What the provider says about this thread's last failure, or ''.");
+PyDoc_STRVAR(has_symbol_doc,
+             "has_symbol($module, name, /)\n--\n\n"
+             "Whether the loaded HIP runtime has the function of that name.");
+
+static PyMethodDef methods[] = {
+    {"provider", core_provider, METH_NOARGS, provider_doc},
+    {"error_text", core_error_text, METH_NOARGS, error_text_doc},
+    {"has_symbol", core_has_symbol, METH_O, has_symbol_doc},
+    {"_lookup", core_lookup, METH_VARARGS, NULL},
+    {"_names", core_names, METH_VARARGS, NULL},
+    {"_pending", core_pending, METH_NOARGS, NULL},
+    {"_shutdown", core_shutdown, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* Registered before any user's handler, so that it runs after those. */
+static int
+register_shutdown(PyObject *module)
+{
+    int result = -1;
+    PyObject *exits = NULL, *function = NULL, *done = NULL;
+
+    exits = PyImport_ImportModule("atexit");
+    if (exits == NULL) {
+        goto done;
+    }
+    function = PyObject_GetAttrString(module, "_shutdown");
+    if (function == NULL) {
+        goto done;
+    }
+    done = PyObject_CallMethod(exits, "register", "O", function);
+    result = done != NULL ? 0 : -1;
+done:
+    Py_XDECREF(done);
+    Py_XDECREF(function);
+    Py_XDECREF(exits);
+    return result;
+}
+
+static int
+core_exec(PyObject *module)
+{
+    struct module_state *state = state_of(module);
+
+    if (ha_api_init(module) < 0) {
+        return -1;
+    }
+    state->provider_type = PyStructSequence_NewType(&provider_desc);
+    if (state->provider_type == NULL ||
+        PyModule_AddObjectRef(module, "Provider", (PyObject *)state->provider_type) < 0) {
+        return -1;
+    }
+    ha_callback_open();
+    return register_shutdown(module);
+}
+
+static int
+core_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct module_state *state = state_of(module);
+
+    if (state == NULL) {
+        return 0;
+    }
+    Py_VISIT(state->provider_type);
+    return ha_api_traverse(&state->api, visit, arg);
+}
+
+static int
+core_clear(PyObject *module)
+{
+    struct module_state *state = state_of(module);
+
+    if (state != NULL) {
+        Py_CLEAR(state->provider_type);
+        ha_api_clear(&state->api);
+    }
+    return 0;
+}
+
+static void
+core_free(void *module)
+{
+    struct module_state *state = state_of(module);
+
+    (void)core_clear(module);
+    if (state != NULL) {
+        ha_adapters_free(&state->api.types);
+    }
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, core_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "hipadapt._core",
+    .m_doc = "Adapter types, every HIP and hiprtc call, and the provider loader.",
+    .m_size = sizeof(struct module_state),
+    .m_methods = methods,
+    .m_slots = slots,
+    .m_traverse = core_traverse,
+    .m_clear = core_clear,
+    .m_free = core_free,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC
+PyInit__core(void)
+{
+    return PyModuleDef_Init(&definition);
+}

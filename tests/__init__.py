@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Tests; see docs/testing.md."""

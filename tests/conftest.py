@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""What a test needs, it gets by fixture: a provider, or a new interpreter.
+
+A process has one provider, so tests in this process run on the CPU device, and the
+others in interpreters of their own:
+
+    cpu   the module hipadapt.hip in this process, on the CPU device
+    amd   run(code): a new interpreter on AMD's own runtime; needs no GPU
+    fake  run(code): a new interpreter on the fault-injecting runtime of tests/fake
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+AMD_NAMES = tuple(f"libamdhip64.so{suffix}" for suffix in (".7", ".6", ".5", ""))
+RUN_LIMIT_S = 120
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# Before anything imports hipadapt: results do not depend on the machine.
+os.environ.setdefault("HIPADAPT_PROVIDER", "cpu")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`-m amd` and `-m interop` select by fixture and by folder."""
+    for item in items:
+        if "amd" in getattr(item, "fixturenames", ()):
+            item.add_marker("amd")
+        if "interop" in item.path.parts:
+            item.add_marker("interop")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Compiled kernels of this session; the user's own cache is left alone."""
+    folder = tmp_path_factory.mktemp("hipadapt-cache")
+    folder.chmod(0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        if "HIPADAPT_CACHE_DIR" not in os.environ:
+            patch.setenv("HIPADAPT_CACHE_DIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def cpu() -> ModuleType:
+    """The module hipadapt.hip, in this process, on the CPU device."""
+    if os.environ["HIPADAPT_PROVIDER"] != "cpu":
+        pytest.skip("HIPADAPT_PROVIDER names another provider; run without it")
+    return importlib.import_module("hipadapt.hip")
+
+
+def interpreter(**settings: str) -> Run:
+    """Returns run(code, *arguments, **environment), which checks the exit status."""
+
+    def run(
+        code: str, *arguments: str, status: int | None = 0, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code), *arguments],
+            cwd=ROOT,
+            env={**os.environ, **settings, **more},
+            capture_output=True,
+            text=True,
+            timeout=RUN_LIMIT_S,
+            check=False,
+        )
+        if status is not None:
+            assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Run:
+    """run(code): a new interpreter on the CPU device."""
+    return interpreter(HIPADAPT_PROVIDER="cpu")
+
+
+@pytest.fixture(scope="session")
+def amd() -> Run:
+    """run(code): a new interpreter on AMD's own runtime."""
+    if not any(loads(name) for name in AMD_NAMES):
+        pytest.skip("AMD's runtime is not installed: apt-get install libamdhip64-5")
+    return interpreter(HIPADAPT_PROVIDER="amd")
+
+
+def loads(library: str) -> bool:
+    """Whether the dynamic linker finds this library; asked in another process."""
+    code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    words = [sys.executable, "-c", code, library]
+    done = subprocess.run(words, capture_output=True, timeout=RUN_LIMIT_S, check=False)
+    return done.returncode == 0

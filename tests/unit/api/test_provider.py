@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Which HIP library is used, and what is said about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conftest import Run
+
+
+def test_provider_named_by_path(fake: Run, fake_library: Path) -> None:
+    fake(f"""
+        provider = hipadapt.provider()
+        assert provider.name == "path", provider
+        assert provider.path == {str(fake_library)!r}
+        assert provider.version == "7.10.42"
+        assert provider.tried == ()
+        assert "HIPADAPT_PROVIDER" in provider.why
+    """)
+
+
+def test_cpu_device_is_used_where_nothing_else_is(run_python: Run) -> None:
+    run_python(
+        """
+        import hipadapt, os
+        provider = hipadapt.provider()
+        assert provider.name == "cpu", provider
+        assert os.path.basename(provider.path) == "libhipadapt_cpu.so"
+        if not (os.path.exists("/dev/kfd") or os.path.exists("/dev/dxg")):
+            assert "no AMD device" in provider.why
+            assert any("driver" in place for place in provider.tried)
+        """,
+        HIPADAPT_PROVIDER="auto",
+    )
+
+
+def test_missing_library_lists_places_tried(run_python: Run) -> None:
+    run_python(
+        """
+        from hipadapt import hip
+        for _ in range(2):
+            try:
+                hip.hipGetDeviceCount()
+            except RuntimeError as error:
+                assert "/no/such/library.so" in str(error), error
+            else:
+                raise AssertionError
+        """,
+        HIPADAPT_PROVIDER="/no/such/library.so",
+    )
+
+
+def test_library_that_the_process_has_loaded_wins(
+    run_python: Run, fake_library: Path, tmp_path: Path
+) -> None:
+    loaded = tmp_path / "libamdhip64-0123abcd.so"
+    loaded.write_bytes(fake_library.read_bytes())
+    run_python(
+        """
+        import ctypes, sys
+        library = ctypes.CDLL(sys.argv[1])
+        import hipadapt
+        provider = hipadapt.provider()
+        assert (provider.name, provider.path) == ("amd", sys.argv[1]), provider
+        assert "already loaded" in provider.why
+        """,
+        str(loaded),
+        HIPADAPT_PROVIDER="auto",
+    )
+
+
+def test_first_calls_of_many_threads_load_one_provider(run_python: Run) -> None:
+    run_python("""
+        import threading
+        from hipadapt import hip
+        results = []
+        barrier = threading.Barrier(8)
+        def call():
+            barrier.wait()
+            results.append(hip.hipGetDeviceCount())
+        threads = [threading.Thread(target=call) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert len(set(results)) == 1, results
+    """)
+
+
+def test_import_loads_no_runtime(run_python: Run) -> None:
+    run_python("""
+        import sys, hipadapt
+        assert not any("libhipadapt_cpu" in line for line in open("/proc/self/maps"))
+        from hipadapt import hip, hiprtc, types
+        heavy = {"numpy", "ctypes", "importlib.metadata", "subprocess", "re"}
+        assert not heavy & set(sys.modules), heavy & set(sys.modules)
+        assert not any("libhipadapt_cpu" in line for line in open("/proc/self/maps"))
+        hip.hipGetDeviceCount()
+        assert any("libhipadapt_cpu" in line for line in open("/proc/self/maps"))
+    """)
