@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies and fills of one and two dimensions, as operations of streams.
+ *
+ * All memory of the device is memory of this process, so each direction is the same copy;
+ * what differs is which addresses have to be known to the device.  Both sides are checked
+ * against the allocations they lie in before anything is touched.  Big ones are cut into
+ * chunks that several threads work on.
+ *
+ * Locks: none of its own. */
+#ifndef HA_CPU_COPY_H
+#define HA_CPU_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/hip.h"
+#include "cpu/stream.h"
+
+struct ha_device;
+
+/* `height` rows of `width` bytes; one dimension is height 1. */
+struct ha_copy {
+    void *dst;
+    const void *src;
+    size_t dst_pitch; /* bytes from row to row */
+    size_t src_pitch;
+    size_t width;
+    size_t height;
+    bool dst_known; /* refuse a destination that the device does not know */
+    bool src_known;
+};
+
+/* `height` rows of `width` bytes, filled with the lowest element_bytes of `value`. */
+struct ha_fill {
+    void *dst;
+    size_t pitch;
+    size_t width;
+    size_t height;
+    uint32_t value;
+    uint32_t element_bytes; /* 1, 2 or 4 */
+};
+
+/* Checks a copy kind: hipErrorInvalidMemcpyDirection for a number that is none. */
+hipError_t ha_copy_check_kind(hipMemcpyKind kind);
+
+/* Checks and runs; `sync` returns when it is done. Nothing to do is a success. */
+hipError_t ha_copy(hipStream_t stream, struct ha_device *device, const struct ha_copy *copy,
+                   bool sync);
+hipError_t ha_fill(hipStream_t stream, struct ha_device *device, const struct ha_fill *fill,
+                   bool sync);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Atomic functions on 32 and 64 bit integers, float and double.  Relaxed, as HIP's are; the
+ * scopes are the same here.  __hip_atomic_* are builtins of the compiler. */
+#pragma once
+#pragma clang system_header
+
+#define __HA_ATOMIC1__(name, T, expression)                                             \
+    __HA_FN__ T atomic##name(T *p, T v) { return expression; }                          \
+    __HA_FN__ T atomic##name##_system(T *p, T v) { return expression; }                 \
+    __HA_FN__ T atomic##name##_block(T *p, T v) { return expression; }
+#define __HA_FETCH__(operation)                                                         \
+    __hip_atomic_fetch_##operation(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM)
+#define __HA_ARITHMETIC__(T)                                                            \
+    __HA_ATOMIC1__(Add, T, __HA_FETCH__(add))                                           \
+    __HA_ATOMIC1__(Sub, T, __hip_atomic_fetch_add(p, -v, __ATOMIC_RELAXED,              \
+                                                  __HIP_MEMORY_SCOPE_SYSTEM))           \
+    __HA_ATOMIC1__(Min, T, __HA_FETCH__(min))                                           \
+    __HA_ATOMIC1__(Max, T, __HA_FETCH__(max))                                           \
+    __HA_ATOMIC1__(Exch, T, __hip_atomic_exchange(p, v, __ATOMIC_RELAXED,               \
+                                                  __HIP_MEMORY_SCOPE_SYSTEM))
+#define __HA_CAS__(T)                                                                   \
+    __HA_FN__ T atomicCAS(T *p, T expected, T desired) {                                \
+        __hip_atomic_compare_exchange_strong(p, &expected, desired, __ATOMIC_RELAXED,   \
+                                             __ATOMIC_RELAXED,                          \
+                                             __HIP_MEMORY_SCOPE_SYSTEM);                \
+        return expected;                                                                \
+    }                                                                                   \
+    __HA_FN__ T atomicCAS_system(T *p, T expected, T desired) {                         \
+        return atomicCAS(p, expected, desired);                                         \
+    }                                                                                   \
+    __HA_FN__ T atomicCAS_block(T *p, T expected, T desired) {                          \
+        return atomicCAS(p, expected, desired);                                         \
+    }
+#define __HA_INTEGER__(T)                                                               \
+    __HA_ARITHMETIC__(T)                                                                \
+    __HA_CAS__(T)                                                                       \
+    __HA_ATOMIC1__(And, T, __HA_FETCH__(and))                                           \
+    __HA_ATOMIC1__(Or, T, __HA_FETCH__(or))                                             \
+    __HA_ATOMIC1__(Xor, T, __HA_FETCH__(xor))
+#define __HA_FLOAT__(T)                                                                 \
+    __HA_ARITHMETIC__(T)                                                                \
+    __HA_CAS_BITS__(T)                                                                  \
+    __HA_FN__ void atomicAddNoRet(T *p, T v) { atomicAdd(p, v); }                       \
+    __HA_FN__ T unsafeAtomicAdd(T *p, T v) { return atomicAdd(p, v); }                  \
+    __HA_FN__ T unsafeAtomicMin(T *p, T v) { return atomicMin(p, v); }                  \
+    __HA_FN__ T unsafeAtomicMax(T *p, T v) { return atomicMax(p, v); }                  \
+    __HA_FN__ T safeAtomicAdd(T *p, T v) { return atomicAdd(p, v); }                    \
+    __HA_FN__ T safeAtomicMin(T *p, T v) { return atomicMin(p, v); }                    \
+    __HA_FN__ T safeAtomicMax(T *p, T v) { return atomicMax(p, v); }
+/* By bits, as HIP does: compare-and-swap of a float does not compare values. */
+#define __HA_CAS_BITS__(T) __HA_CAS__(T)
+
+__HA_INTEGER__(int)
+__HA_INTEGER__(unsigned int)
+__HA_INTEGER__(long)
+__HA_INTEGER__(unsigned long)
+__HA_INTEGER__(long long)
+__HA_INTEGER__(unsigned long long)
+__HA_FLOAT__(float)
+__HA_FLOAT__(double)
+#undef __HA_ATOMIC1__
+#undef __HA_FETCH__
+#undef __HA_ARITHMETIC__
+#undef __HA_CAS__
+#undef __HA_CAS_BITS__
+#undef __HA_INTEGER__
+#undef __HA_FLOAT__
+
+/* Count up to `limit` and start again at 0; count down to 0 and start again at `limit`. */
+#define __HA_WRAP__(name, expression)                                                   \
+    __HA_FN__ unsigned name(unsigned *p, unsigned limit) {                              \
+        unsigned old = __hip_atomic_load(p, __ATOMIC_RELAXED,                           \
+                                         __HIP_MEMORY_SCOPE_SYSTEM);                    \
+        while (!__hip_atomic_compare_exchange_strong(p, &old, (expression),             \
+                                                     __ATOMIC_RELAXED,                  \
+                                                     __ATOMIC_RELAXED,                  \
+                                                     __HIP_MEMORY_SCOPE_SYSTEM)) {      \
+        }                                                                               \
+        return old;                                                                     \
+    }
+__HA_WRAP__(atomicInc, old >= limit ? 0 : old + 1)
+__HA_WRAP__(atomicDec, old == 0 || old > limit ? limit : old - 1)
+#undef __HA_WRAP__
+
+__HA_FN__ void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__HA_FN__ void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__HA_FN__ void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Barriers of the block, and what the lanes of a warp exchange.  Masks have 64 bits, as in
+ * HIP; with 32 lanes the upper half is ignored. */
+#pragma once
+#pragma clang system_header
+
+__HA_FN__ void __ha_block_sync(unsigned line) { (void)__ha_block(0, 0, line); }
+__HA_FN__ int __ha_block_reduce(unsigned op, int value, unsigned line) {
+    return (int)__ha_block(op, value != 0, line);
+}
+/* Macros, so that messages have the program's line; clang has builtins of these names. */
+#define __syncthreads() __ha_block_sync(__LINE__)
+#define __syncthreads_count(p) __ha_block_reduce(1, (p), __LINE__)
+#define __syncthreads_and(p) __ha_block_reduce(2, (p), __LINE__)
+#define __syncthreads_or(p) __ha_block_reduce(3, (p), __LINE__)
+#define __barrier(n) __ha_block_sync(__LINE__)
+
+__HA_FN__ unsigned __lane_id(void) {
+    return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) &
+           (unsigned)(warpSize - 1);
+}
+__HA_FN__ uint64_t __lanemask_eq(void) { return (uint64_t)1 << __lane_id(); }
+__HA_FN__ uint64_t __lanemask_lt(void) { return __lanemask_eq() - 1; }
+__HA_FN__ uint64_t __lanemask_le(void) { return __lanemask_lt() | __lanemask_eq(); }
+__HA_FN__ uint64_t __ha_warp_mask(void) {
+    return warpSize == 64 ? ~(uint64_t)0 : ((uint64_t)1 << (warpSize & 63)) - 1;
+}
+__HA_FN__ uint64_t __lanemask_ge(void) { return __ha_warp_mask() & ~__lanemask_lt(); }
+__HA_FN__ uint64_t __lanemask_gt(void) { return __ha_warp_mask() & ~__lanemask_le(); }
+
+/* A mask of the program: a negative int is not a request for lanes 32 to 63. */
+template <class M> __HA_FN_T__ uint64_t __ha_mask(M mask) {
+    static_assert(__is_integral(M), "the mask must be an integer");
+    uint64_t bits = sizeof(M) == 8 ? (uint64_t)mask : (uint64_t)(unsigned)mask;
+    return bits & __ha_warp_mask();
+}
+
+/* Any type that can be copied as bytes travels in parts of eight bytes. */
+template <class T>
+__HA_FN_T__ T __ha_exchange(unsigned op, uint64_t mask, T value, unsigned operand,
+                            int width) {
+    static_assert(__is_trivially_copyable(T), "a warp exchanges values, not objects");
+    if constexpr (sizeof(T) <= 8) {
+        uint64_t bits = 0;
+        __builtin_memcpy(&bits, &value, sizeof(T));
+        bits = __ha_warp(op, mask, bits, operand, (unsigned)width);
+        __builtin_memcpy(&value, &bits, sizeof(T));
+    } else {
+        uint64_t parts[(sizeof(T) + 7) / 8] = {};
+        __builtin_memcpy(parts, &value, sizeof(T));
+        for (unsigned i = 0; i < (sizeof(T) + 7) / 8; i++)
+            parts[i] = __ha_warp(op, mask, parts[i], operand, (unsigned)width);
+        __builtin_memcpy(&value, parts, sizeof(T));
+    }
+    return value;
+}
+template <class T> __HA_FN_T__ T __shfl(T v, int lane, int width = warpSize) {
+    return __ha_exchange(0, 0, v, (unsigned)lane, width);
+}
+template <class T> __HA_FN_T__ T __shfl_up(T v, unsigned delta, int width = warpSize) {
+    return __ha_exchange(1, 0, v, delta, width);
+}
+template <class T> __HA_FN_T__ T __shfl_down(T v, unsigned delta, int width = warpSize) {
+    return __ha_exchange(2, 0, v, delta, width);
+}
+template <class T> __HA_FN_T__ T __shfl_xor(T v, int lane_mask, int width = warpSize) {
+    return __ha_exchange(3, 0, v, (unsigned)lane_mask, width);
+}
+template <class M, class T>
+__HA_FN_T__ T __shfl_sync(M mask, T v, int lane, int width = warpSize) {
+    return __ha_exchange(0, __ha_mask(mask), v, (unsigned)lane, width);
+}
+template <class M, class T>
+__HA_FN_T__ T __shfl_up_sync(M mask, T v, unsigned delta, int width = warpSize) {
+    return __ha_exchange(1, __ha_mask(mask), v, delta, width);
+}
+template <class M, class T>
+__HA_FN_T__ T __shfl_down_sync(M mask, T v, unsigned delta, int width = warpSize) {
+    return __ha_exchange(2, __ha_mask(mask), v, delta, width);
+}
+template <class M, class T>
+__HA_FN_T__ T __shfl_xor_sync(M mask, T v, int lane_mask, int width = warpSize) {
+    return __ha_exchange(3, __ha_mask(mask), v, (unsigned)lane_mask, width);
+}
+
+__HA_FN__ unsigned long long __ballot(int p) {
+    return __ha_warp(4, 0, p != 0, 0, (unsigned)warpSize);
+}
+__HA_FN__ unsigned long long __ballot64(int p) { return __ballot(p); }
+__HA_FN__ int __any(int p) { return (int)__ha_warp(5, 0, p != 0, 0, (unsigned)warpSize); }
+__HA_FN__ int __all(int p) { return (int)__ha_warp(6, 0, p != 0, 0, (unsigned)warpSize); }
+__HA_FN__ unsigned long long __activemask(void) {
+    return __ha_warp(8, 0, 0, 0, (unsigned)warpSize);
+}
+template <class M> __HA_FN_T__ unsigned long long __ballot_sync(M mask, int p) {
+    return __ha_warp(4, __ha_mask(mask), p != 0, 0, (unsigned)warpSize);
+}
+template <class M> __HA_FN_T__ int __any_sync(M mask, int p) {
+    return (int)__ha_warp(5, __ha_mask(mask), p != 0, 0, (unsigned)warpSize);
+}
+template <class M> __HA_FN_T__ int __all_sync(M mask, int p) {
+    return (int)__ha_warp(6, __ha_mask(mask), p != 0, 0, (unsigned)warpSize);
+}
+__HA_FN__ void __syncwarp(void) { (void)__ha_warp(7, 0, 0, 0, (unsigned)warpSize); }
+template <class M> __HA_FN_T__ void __syncwarp(M mask) {
+    (void)__ha_warp(7, __ha_mask(mask), 0, 0, (unsigned)warpSize);
+}
+
+template <class T> __HA_FN_T__ uint64_t __ha_bits(T value) {
+    static_assert(sizeof(T) <= 8, "a value of at most eight bytes");
+    uint64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    return bits;
+}
+template <class T> __HA_FN_T__ unsigned long long __match_any(T value) {
+    return __ha_warp(9, 0, __ha_bits(value), 0, (unsigned)warpSize);
+}
+template <class M, class T>
+__HA_FN_T__ unsigned long long __match_any_sync(M mask, T value) {
+    return __ha_warp(9, __ha_mask(mask), __ha_bits(value), 0, (unsigned)warpSize);
+}
+template <class T> __HA_FN_T__ unsigned long long __match_all(T value, int *same) {
+    uint64_t lanes = __ha_warp(10, 0, __ha_bits(value), 0, (unsigned)warpSize);
+    *same = lanes != 0;
+    return lanes;
+}
+template <class M, class T>
+__HA_FN_T__ unsigned long long __match_all_sync(M mask, T value, int *same) {
+    uint64_t lanes =
+        __ha_warp(10, __ha_mask(mask), __ha_bits(value), 0, (unsigned)warpSize);
+    *same = lanes != 0;
+    return lanes;
+}
+
+/* Every lane of the mask reads every other one; the result is the same in all of them. */
+#define __HA_REDUCE__(name, expression)                                                 \
+    template <class M, class T> __HA_FN_T__ T __reduce_##name##_sync(M mask, T value) { \
+        uint64_t rest = __ha_mask(mask);                                                \
+        T a = __shfl_sync(mask, value, __builtin_ctzll(rest | 1ull << 63));             \
+        for (rest &= rest - 1; rest != 0; rest &= rest - 1) {                           \
+            T b = __shfl_sync(mask, value, __builtin_ctzll(rest));                      \
+            a = expression;                                                             \
+        }                                                                               \
+        return a;                                                                       \
+    }
+__HA_REDUCE__(add, a + b)
+__HA_REDUCE__(min, b < a ? b : a)
+__HA_REDUCE__(max, a < b ? b : a)
+__HA_REDUCE__(and, a &b)
+__HA_REDUCE__(or, a | b)
+__HA_REDUCE__(xor, a ^ b)
+#undef __HA_REDUCE__

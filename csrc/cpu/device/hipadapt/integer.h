@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Integer intrinsics, bit casts, and conversions with a rounding direction. */
+#pragma once
+#pragma clang system_header
+
+__HA_FN__ int __popc(unsigned x) { return __builtin_popcount(x); }
+__HA_FN__ int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+__HA_FN__ int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+__HA_FN__ int __clzll(long long x) {
+    return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
+__HA_FN__ int __ffs(int x) { return __builtin_ffs(x); }
+__HA_FN__ int __ffs(unsigned x) { return __builtin_ffs((int)x); }
+__HA_FN__ int __ffsll(long long x) { return __builtin_ffsll(x); }
+__HA_FN__ int __ffsll(unsigned long long x) { return __builtin_ffsll((long long)x); }
+__HA_FN__ int __ffsll(unsigned long x) { return __builtin_ffsll((long long)x); }
+__HA_FN__ unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+__HA_FN__ unsigned long long __brevll(unsigned long long x) {
+    return __builtin_bitreverse64(x);
+}
+__HA_FN__ int __mul24(int a, int b) {
+    int low_a = (int)((unsigned)a << 8) >> 8, low_b = (int)((unsigned)b << 8) >> 8;
+    return (int)((unsigned)low_a * (unsigned)low_b);
+}
+__HA_FN__ unsigned __umul24(unsigned a, unsigned b) {
+    return (a & 0xffffffu) * (b & 0xffffffu);
+}
+__HA_FN__ int mul24(int a, int b) { return __mul24(a, b); }
+__HA_FN__ unsigned umul24(unsigned a, unsigned b) { return __umul24(a, b); }
+__HA_FN__ int __mulhi(int a, int b) { return (int)(((long)a * b) >> 32); }
+__HA_FN__ unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)(((unsigned long)a * b) >> 32);
+}
+__HA_FN__ long long __mul64hi(long long a, long long b) {
+    return (long long)(((__int128)a * b) >> 64);
+}
+__HA_FN__ unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)(((unsigned __int128)a * b) >> 64);
+}
+__HA_FN__ int __hadd(int a, int b) { return (int)(((long)a + b) >> 1); }
+__HA_FN__ int __rhadd(int a, int b) { return (int)(((long)a + b + 1) >> 1); }
+__HA_FN__ unsigned __uhadd(unsigned a, unsigned b) {
+    return (unsigned)(((unsigned long)a + b) >> 1);
+}
+__HA_FN__ unsigned __urhadd(unsigned a, unsigned b) {
+    return (unsigned)(((unsigned long)a + b + 1) >> 1);
+}
+__HA_FN__ unsigned __sad(int a, int b, unsigned c) {
+    return (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a) + c;
+}
+__HA_FN__ unsigned __usad(unsigned a, unsigned b, unsigned c) {
+    return (a > b ? a - b : b - a) + c;
+}
+__HA_FN__ unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned n) {
+    return (unsigned)((((unsigned long)hi << 32 | lo) << (n & 31)) >> 32);
+}
+__HA_FN__ unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned n) {
+    return (unsigned)(((unsigned long)hi << 32 | lo) >> (n & 31));
+}
+__HA_FN__ unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned n) {
+    return (unsigned)((((unsigned long)hi << 32 | lo) << (n < 32 ? n : 32)) >> 32);
+}
+__HA_FN__ unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned n) {
+    return (unsigned)(((unsigned long)hi << 32 | lo) >> (n < 32 ? n : 32));
+}
+__HA_FN__ unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
+    unsigned long v = (unsigned long)y << 32 | x;
+    return (unsigned)((v >> 8 * (s & 7)) & 0xff) |
+           (unsigned)((v >> 8 * (s >> 4 & 7)) & 0xff) << 8 |
+           (unsigned)((v >> 8 * (s >> 8 & 7)) & 0xff) << 16 |
+           (unsigned)((v >> 8 * (s >> 12 & 7)) & 0xff) << 24;
+}
+__HA_FN__ unsigned __bitextract_u32(unsigned x, unsigned offset, unsigned width) {
+    offset &= 31;
+    width &= 31;
+    return width == 0 ? 0 : x << (32 - offset - width & 31) >> (32 - width);
+}
+__HA_FN__ unsigned long __bitextract_u64(unsigned long x, unsigned offset, unsigned width) {
+    offset &= 63;
+    width &= 63;
+    return width == 0 ? 0 : x << (64 - offset - width & 63) >> (64 - width);
+}
+__HA_FN__ unsigned __bitinsert_u32(unsigned x, unsigned y, unsigned offset, unsigned width) {
+    offset &= 31;
+    unsigned mask = (1u << (width & 31)) - 1;
+    return (x & ~(mask << offset)) | (y & mask) << offset;
+}
+
+__HA_FN__ int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+__HA_FN__ unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+__HA_FN__ float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+__HA_FN__ float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+__HA_FN__ long long __double_as_longlong(double x) {
+    return __builtin_bit_cast(long long, x);
+}
+__HA_FN__ double __longlong_as_double(long long x) {
+    return __builtin_bit_cast(double, x);
+}
+__HA_FN__ int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
+__HA_FN__ int __double2loint(double x) { return (int)__double_as_longlong(x); }
+__HA_FN__ double __hiloint2double(int hi, int lo) {
+    return __longlong_as_double((long long)((unsigned long)(unsigned)hi << 32 |
+                                            (unsigned)lo));
+}
+
+/* Out of range gives the nearest integer, NaN gives 0, as on the GPU. */
+template <class I, class F> __HA_FN_T__ I __ha_to_integer(F x) {
+    constexpr bool is_signed = (I)-1 < (I)0;
+    constexpr int bits = (int)sizeof(I) * 8 - (is_signed ? 1 : 0);
+    constexpr F bound = (F)((I)1 << (bits - 1)) * 2;
+    constexpr I largest = (I)(((I)1 << (bits - 1)) - 1 + ((I)1 << (bits - 1)));
+    if (!(x == x))
+        return 0;
+    if (x >= bound)
+        return largest;
+    if (is_signed ? x < -bound : x <= (F)-1)
+        return is_signed ? (I)(-largest - 1) : (I)0;
+    return (I)x;
+}
+#define __HA_TO_INTEGER__(from, F, to, I, f)                                            \
+    __HA_FN__ I __##from##2##to##_rz(F x) { return __ha_to_integer<I>(x); }             \
+    __HA_FN__ I __##from##2##to##_rn(F x) {                                             \
+        return __ha_to_integer<I>(__builtin_rint##f(x));                                \
+    }                                                                                   \
+    __HA_FN__ I __##from##2##to##_ru(F x) {                                             \
+        return __ha_to_integer<I>(__builtin_ceil##f(x));                                \
+    }                                                                                   \
+    __HA_FN__ I __##from##2##to##_rd(F x) {                                             \
+        return __ha_to_integer<I>(__builtin_floor##f(x));                               \
+    }
+__HA_TO_INTEGER__(float, float, int, int, f)
+__HA_TO_INTEGER__(float, float, uint, unsigned, f)
+__HA_TO_INTEGER__(float, float, ll, long long, f)
+__HA_TO_INTEGER__(float, float, ull, unsigned long long, f)
+__HA_TO_INTEGER__(double, double, int, int, )
+__HA_TO_INTEGER__(double, double, uint, unsigned, )
+__HA_TO_INTEGER__(double, double, ll, long long, )
+__HA_TO_INTEGER__(double, double, ull, unsigned long long, )
+#undef __HA_TO_INTEGER__
+__HA_FN__ float __int2float_rn(int x) { return (float)x; }
+__HA_FN__ float __uint2float_rn(unsigned x) { return (float)x; }
+__HA_FN__ float __ll2float_rn(long long x) { return (float)x; }
+__HA_FN__ float __ull2float_rn(unsigned long long x) { return (float)x; }
+__HA_FN__ double __int2double_rn(int x) { return x; }
+__HA_FN__ double __uint2double_rn(unsigned x) { return x; }
+__HA_FN__ double __ll2double_rn(long long x) { return (double)x; }
+__HA_FN__ double __ull2double_rn(unsigned long long x) { return (double)x; }
+__HA_FN__ float __double2float_rn(double x) { return (float)x; }

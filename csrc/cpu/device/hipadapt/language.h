@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Keywords, predefined macros and fundamental types, and the functions that the rewriter
+ * knows by name.  A kernel may not define names that begin with __ha_. */
+#pragma once
+#pragma clang system_header
+
+/* The front end runs for nvptx64, which is an implementation detail: to the program this is
+ * HIP on AMD's platform. */
+#undef __CUDA_ARCH__
+#undef __CUDA_ARCH_LIST__
+#undef __NVPTX__
+#undef __PTX__
+#undef __CUDACC__
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIP_PLATFORM_HCC__ 1
+#define __HIP_CPU_DEVICE__ 1
+#ifndef __HIPCC__
+#define __HIPCC__ 1
+#endif
+#ifndef __HIPCC_RTC__
+#define __HIPCC_RTC__ 1
+#endif
+#ifndef __HIP_DEVICE_COMPILE__
+#define __HIP_DEVICE_COMPILE__ 1
+#endif
+#define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__ 1
+#define __HIP_ARCH_HAS_GLOBAL_FLOAT_ATOMIC_EXCH__ 1
+#define __HIP_ARCH_HAS_SHARED_INT32_ATOMICS__ 1
+#define __HIP_ARCH_HAS_SHARED_FLOAT_ATOMIC_EXCH__ 1
+#define __HIP_ARCH_HAS_FLOAT_ATOMIC_ADD__ 1
+#define __HIP_ARCH_HAS_GLOBAL_INT64_ATOMICS__ 1
+#define __HIP_ARCH_HAS_SHARED_INT64_ATOMICS__ 1
+#define __HIP_ARCH_HAS_DOUBLES__ 1
+#define __HIP_ARCH_HAS_WARP_VOTE__ 1
+#define __HIP_ARCH_HAS_WARP_BALLOT__ 1
+#define __HIP_ARCH_HAS_WARP_SHUFFLE__ 1
+#define __HIP_ARCH_HAS_WARP_FUNNEL_SHIFT__ 0
+#define __HIP_ARCH_HAS_THREAD_FENCE_SYSTEM__ 1
+#define __HIP_ARCH_HAS_SYNC_THREAD_EXT__ 1
+#define __HIP_ARCH_HAS_SURFACE_FUNCS__ 0
+#define __HIP_ARCH_HAS_3DGRID__ 1
+#define __HIP_ARCH_HAS_DYNAMIC_PARALLEL__ 0
+
+#ifndef __HIP_CPU_WARP_SIZE__
+#define __HIP_CPU_WARP_SIZE__ 32
+#endif
+
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+/* Host and device share one memory here, so a managed variable is a device variable. */
+#define __managed__ __attribute__((device))
+#define __forceinline__ inline __attribute__((always_inline))
+/* A hint on a GPU.  Functions stay inlined here, because barriers and warp calls then have
+ * their place in the kernel's own flow. */
+#define __noinline__
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __grid_constant__
+#define __cluster_dims__(...)
+#define __restrict __restrict__
+#define __align__(n) __attribute__((aligned(n)))
+#define __maxnreg__(n)
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_SYMBOL(name) name
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
+
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
+#ifndef NULL
+#define NULL __null
+#endif
+#define __hip_int8_t int8_t
+#define __hip_uint8_t uint8_t
+#define __hip_int16_t int16_t
+#define __hip_uint16_t uint16_t
+#define __hip_int32_t int32_t
+#define __hip_uint32_t uint32_t
+#define __hip_int64_t int64_t
+#define __hip_uint64_t uint64_t
+
+/* Functions of this header set: on the device, and always part of their caller. */
+#define __HA_FN__ static inline __attribute__((device, always_inline))
+#define __HA_FN_T__ inline __attribute__((device, always_inline))
+
+/* Selects an overload: __ha_if<condition, type> is `type` or no type at all. */
+template <bool condition, class T> struct __ha_select {};
+template <class T> struct __ha_select<true, T> {
+    typedef T type;
+};
+template <bool condition, class T = void>
+using __ha_if = typename __ha_select<condition, T>::type;
+template <class T> using __ha_integral = __ha_if<__is_integral(T)>;
+
+#define __HA_CONST__ __attribute__((device, const, noconvergent))
+#define __HA_CALL__ __attribute__((device, nothrow))
+extern "C" {
+/* Where the lane stands, and the shape of the launch. */
+__HA_CONST__ unsigned __ha_thread_x(void);
+__HA_CONST__ unsigned __ha_thread_y(void);
+__HA_CONST__ unsigned __ha_thread_z(void);
+__HA_CONST__ unsigned __ha_block_x(void);
+__HA_CONST__ unsigned __ha_block_y(void);
+__HA_CONST__ unsigned __ha_block_z(void);
+__HA_CONST__ unsigned __ha_block_dim_x(void);
+__HA_CONST__ unsigned __ha_block_dim_y(void);
+__HA_CONST__ unsigned __ha_block_dim_z(void);
+__HA_CONST__ unsigned __ha_grid_dim_x(void);
+__HA_CONST__ unsigned __ha_grid_dim_y(void);
+__HA_CONST__ unsigned __ha_grid_dim_z(void);
+/* Meetings of the block and of the warp; `op` is a number of cpu/image.h. */
+__HA_CALL__ unsigned __ha_block(unsigned op, unsigned value, unsigned line);
+__HA_CALL__ unsigned long __ha_warp(unsigned op, unsigned long mask, unsigned long value,
+                                    unsigned operand, unsigned width);
+__HA_CALL__ unsigned long __ha_clock(void);
+__HA_CALL__ void __ha_pause(void);
+__HA_CALL__ __attribute__((noreturn)) void
+__ha_assert_fail(const char *text, const char *file, unsigned line, const char *function);
+/* The start of the block's dynamic shared memory. */
+__HA_CALL__ void *__ha_shared_dynamic(void);
+}

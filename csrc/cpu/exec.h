@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Running one kernel launch: blocks are handed out in order to the threads that take
+ * part.
+ *
+ * A *launch* belongs to the stream operation that made it.  Any number of threads call
+ * ha_exec_run on it; each takes chunks of blocks until none is left.  A fault (bad
+ * access, stack overflow, division by zero, trap, assert, divergent barrier, time-out)
+ * ends the launch, not the process: the first one is recorded in the launch, later ones
+ * are dropped. No lock is held while kernel code runs. */
+#ifndef HA_CPU_EXEC_H
+#define HA_CPU_EXEC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cpu/image.h"
+
+#define HA_FAULT_TEXT_BYTES 256
+
+enum ha_fault_kind {
+    HA_FAULT_NONE = 0,
+    HA_FAULT_ADDRESS,  /* hipErrorIllegalAddress */
+    HA_FAULT_STACK,    /* hipErrorLaunchFailure */
+    HA_FAULT_MATH,     /* hipErrorLaunchFailure: SIGFPE */
+    HA_FAULT_TRAP,     /* hipErrorLaunchFailure: SIGILL, __builtin_trap, abort */
+    HA_FAULT_ASSERT,   /* hipErrorAssert */
+    HA_FAULT_DIVERGED, /* hipErrorLaunchFailure: lanes wait at different barriers */
+    HA_FAULT_TIMEOUT,  /* hipErrorLaunchTimeOut */
+    HA_FAULT_RESOURCE, /* hipErrorOutOfMemory: no stacks or shared memory */
+};
+
+struct ha_launch {
+    const struct ha_image_kernel *kernel; /* borrowed: the module outlives the launch */
+    struct ha_grid grid;
+    void *const
+        *args; /* borrowed from the operation: one address per kernel argument */
+    uint32_t shared_dynamic_bytes;
+    uint32_t warp_size;
+    uint32_t stack_bytes; /* per lane, hipLimitStackSize */
+    bool fast;            /* run kernel->fast; the launcher checked that it applies */
+    uint64_t block_count;
+    uint64_t chunk;               /* blocks a thread takes at a time */
+    _Atomic uint64_t next_block;  /* next block to hand out */
+    _Atomic uint64_t blocks_done; /* finished or dropped blocks */
+    _Atomic int fault;            /* enum ha_fault_kind; also set to stop early */
+    char fault_text[HA_FAULT_TEXT_BYTES]; /* written once by the thread that set `fault`
+                                           */
+    _Atomic uint32_t fault_ready;         /* fault_text may be read */
+    _Atomic uint64_t print_bytes; /* printf text that the launch has in the buffer */
+    _Atomic uint64_t print_lost;  /* calls of printf whose text found no room */
+};
+
+/* Once per process, before the first launch: signal handlers are installed lazily at
+ * each launch, the interrupt signal here.  Returns 0 or -1. */
+int ha_exec_init(void);
+
+/* Fills the fields from next_block on, and `chunk` for `threads` threads. */
+void ha_exec_prepare(struct ha_launch *launch, unsigned threads);
+
+/* Takes part in the launch until no block is left; safe from any thread, and reentrant
+ * per thread only outside kernel code.  Returns true for exactly one caller: the one
+ * that finished the last block, when every block is finished or dropped. */
+bool ha_exec_run(struct ha_launch *launch);
+
+/* Ends the launch with HA_FAULT_TIMEOUT and `text`: threads inside its kernel code
+ * leave it within milliseconds.  Safe from any thread, also when the launch has just
+ * ended. */
+void ha_exec_cancel(struct ha_launch *launch, const char *text);
+
+/* Frees stacks and buffers of the calling thread; call before a worker thread ends. */
+void ha_exec_thread_exit(void);
+
+/* After fork, in the child: forget the parent's threads. */
+void ha_exec_after_fork_child(void);
+
+/* The table that images get; constant. */
+extern const struct ha_image_runtime ha_exec_runtime;
+
+/* Writes what kernels printed so far to stdout; called at synchronisation points. */
+void ha_exec_flush_print(void);
+
+#endif

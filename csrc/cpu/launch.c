@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "cpu/device.h"
+#include "cpu/error.h"
+#include "cpu/exec.h"
+#include "cpu/handle.h"
+#include "cpu/module.h"
+#include "cpu/pool.h"
+#include "cpu/runtime.h"
+#include "cpu/stream.h"
+
+#define INLINE_ARGUMENTS 12
+#define INLINE_BYTES 192
+#define ARGUMENT_ALIGN 64u
+#define WORTH_A_THREAD_NS 10000u /* of work before another thread is asked for help */
+#define CALLER_MAX_NS 200000u    /* a waiting thread runs launches up to this itself */
+#define FAST_INDEX_LIMIT (UINT64_C(1) << 31) /* fast kernels count in signed 32 bits */
+#define MESSAGE_BYTES 512
+
+struct kernel_run {
+    _Alignas(ARGUMENT_ALIGN) unsigned char bytes[INLINE_BYTES];
+    struct ha_launch launch;
+    struct ha_function *function;        /* owned reference */
+    void *arguments[INLINE_ARGUMENTS];   /* launch.args points here or into `memory` */
+    void *memory;                        /* owned: what does not fit here, or NULL */
+    char *message;                       /* owned: what failed, or NULL */
+    _Atomic uint32_t participants;
+};
+
+_Static_assert(sizeof(struct kernel_run) <= HA_OP_PAYLOAD_BYTES, "fits an operation");
+
+static struct kernel_run *
+run_of(struct ha_op *op)
+{
+    return (struct kernel_run *)(void *)op->payload;
+}
+
+/* ---- running ---- */
+
+static hipError_t
+code_of_fault(int fault)
+{
+    switch ((enum ha_fault_kind)fault) {
+    case HA_FAULT_NONE:
+        return hipSuccess;
+    case HA_FAULT_ADDRESS:
+        return hipErrorIllegalAddress;
+    case HA_FAULT_ASSERT:
+        return hipErrorAssert;
+    case HA_FAULT_TIMEOUT:
+        return hipErrorLaunchTimeOut;
+    case HA_FAULT_RESOURCE:
+        return hipErrorOutOfMemory;
+    case HA_FAULT_STACK:
+    case HA_FAULT_MATH:
+    case HA_FAULT_TRAP:
+    case HA_FAULT_DIVERGED:
+        break;
+    }
+    return hipErrorLaunchFailure;
+}
+
+static void
+report_fault(struct ha_op *op, int fault)
+{
+    struct kernel_run *run = run_of(op);
+    const char *text = "unknown fault";
+    if (atomic_load_explicit(&run->launch.fault_ready, memory_order_acquire) != 0)
+        text = run->launch.fault_text;
+    op->error = code_of_fault(fault);
+    /* Whoever cancels a launch does not know what runs in it. */
+    run->message = fault == HA_FAULT_TIMEOUT ? malloc(MESSAGE_BYTES) : NULL;
+    if (run->message != NULL) {
+        snprintf(run->message, MESSAGE_BYTES, "kernel '%s': %s",
+                 run->function->kernel->name, text);
+        text = run->message;
+    }
+    op->error_text = text;
+    ha_log(1, "%s: %s", ha_error_code_name(op->error), text);
+}
+
+static bool
+kernel_run(struct ha_op *op)
+{
+    struct kernel_run *run = run_of(op);
+    uint32_t participants = atomic_fetch_add_explicit(&run->participants, 1,
+                                                      memory_order_relaxed) + 1;
+    if (!ha_exec_run(&run->launch))
+        return false;
+    int fault = atomic_load_explicit(&run->launch.fault, memory_order_acquire);
+    if (fault != HA_FAULT_NONE) {
+        report_fault(op, fault);
+        return true;
+    }
+    participants = atomic_load_explicit(&run->participants, memory_order_relaxed);
+    uint64_t spent_ns = (ha_clock_ns() - op->begin_ns) * participants;
+    uint64_t block_ns = spent_ns / run->launch.block_count + 1;
+    atomic_store_explicit(&run->function->block_ns,
+                          block_ns < UINT32_MAX ? (uint32_t)block_ns : UINT32_MAX,
+                          memory_order_relaxed);
+    return true;
+}
+
+static void
+kernel_finish(struct ha_op *op)
+{
+    struct kernel_run *run = run_of(op);
+    free(run->memory);
+    free(run->message);
+    ha_function_release(run->function);
+}
+
+static void
+kernel_cancel(struct ha_op *op, const char *text)
+{
+    ha_exec_cancel(&run_of(op)->launch, text);
+}
+
+static const struct ha_op_class kernel_class = {
+    .name = "kernel",
+    .flags = HA_OP_PARALLEL | HA_OP_TIMED,
+    .run = kernel_run,
+    .finish = kernel_finish,
+    .cancel = kernel_cancel,
+};
+
+/* ---- arguments ---- */
+
+struct packed {
+    const unsigned char *bytes; /* borrowed from the caller */
+    size_t size;
+};
+
+/* Reads the list of `extra`: pairs of a key and a value up to the end key. */
+static hipError_t
+extra_read(void **extra, struct packed *packed)
+{
+    const size_t *size = NULL;
+    for (size_t i = 0;; i += 2) {
+        uintptr_t key = (uintptr_t)extra[i];
+        if (key == HIP_LAUNCH_PARAM_END)
+            break;
+        if (key == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+            packed->bytes = extra[i + 1];
+        else if (key == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+            size = extra[i + 1];
+        else
+            return ha_cpu_fail(hipErrorInvalidValue,
+                               "argument 'extra': entry %zu (%p) is no "
+                               "HIP_LAUNCH_PARAM key",
+                               i, extra[i]);
+    }
+    if (size == NULL || (packed->bytes == NULL && *size != 0))
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'extra' lacks the buffer pointer or the size");
+    packed->size = *size;
+    return hipSuccess;
+}
+
+static hipError_t
+arguments_check(const struct ha_function *function, const struct ha_launch_request *request,
+                struct packed *packed)
+{
+    const struct ha_image_kernel *kernel = function->kernel;
+    if (request->params != NULL && request->extra != NULL)
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "both 'kernelParams' and 'extra' are given");
+    if (request->extra != NULL) {
+        hipError_t code = extra_read(request->extra, packed);
+        if (code != hipSuccess)
+            return code;
+        size_t align = function->packed_align > 8 ? function->packed_align : 8;
+        size_t most = (function->packed_bytes + align - 1) / align * align;
+        if (packed->size < function->packed_bytes || packed->size > most)
+            return ha_cpu_fail(hipErrorInvalidValue,
+                               "argument 'extra' holds %zu bytes, but the %u arguments of "
+                               "kernel '%s' take %zu bytes",
+                               packed->size, kernel->arg_count, kernel->name,
+                               function->packed_bytes);
+        return hipSuccess;
+    }
+    if (kernel->arg_count == 0)
+        return hipSuccess;
+    if (request->params == NULL)
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "kernel '%s' has %u arguments, but none are given",
+                           kernel->name, kernel->arg_count);
+    for (uint32_t i = 0; i < kernel->arg_count; i++)
+        if (request->params[i] == NULL)
+            return ha_cpu_fail(hipErrorInvalidValue,
+                               "argument %u of kernel '%s' has no address", i,
+                               kernel->name);
+    return hipSuccess;
+}
+
+/* Copies the argument values into the operation; false without memory. */
+static bool
+arguments_copy(struct kernel_run *run, const struct ha_function *function,
+               const struct ha_launch_request *request, const struct packed *packed)
+{
+    const struct ha_image_kernel *kernel = function->kernel;
+    unsigned char *bytes = run->bytes;
+    void **addresses = run->arguments;
+    run->memory = NULL;
+    if (kernel->arg_count > INLINE_ARGUMENTS || function->packed_bytes > INLINE_BYTES ||
+        function->packed_align > ARGUMENT_ALIGN) {
+        size_t align = function->packed_align > ARGUMENT_ALIGN ? function->packed_align
+                                                               : ARGUMENT_ALIGN;
+        size_t room = (function->packed_bytes + align - 1) / align * align;
+        size_t total = room + kernel->arg_count * sizeof *addresses;
+        run->memory = aligned_alloc(align, (total + align - 1) / align * align);
+        if (run->memory == NULL)
+            return false;
+        bytes = run->memory;
+        addresses = (void **)(void *)(bytes + room);
+    }
+    for (uint32_t i = 0; i < kernel->arg_count; i++) {
+        const struct ha_image_arg *arg = &kernel->args[i];
+        const void *value = request->extra != NULL ? packed->bytes + arg->offset
+                                                   : request->params[i];
+        addresses[i] = bytes + arg->offset;
+        memcpy(addresses[i], value, arg->size);
+    }
+    run->launch.args = addresses;
+    return true;
+}
+
+/* ---- checks ---- */
+
+static hipError_t
+shape_check(const struct ha_function *function, const struct ha_launch_request *request)
+{
+    static const uint32_t grid_limits[3] = {HA_MAX_GRID_X, HA_MAX_GRID_Y, HA_MAX_GRID_Z};
+    static const uint32_t block_limits[3] = {HA_MAX_BLOCK_X, HA_MAX_BLOCK_Y,
+                                             HA_MAX_BLOCK_Z};
+    static const char axes[3] = {'x', 'y', 'z'};
+    const struct ha_image_kernel *kernel = function->kernel;
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (request->grid[i] == 0 || request->grid[i] > grid_limits[i])
+            return ha_cpu_fail(hipErrorInvalidConfiguration,
+                               "grid dimension %c is %u; it must be 1 to %u", axes[i],
+                               request->grid[i], grid_limits[i]);
+        if (request->block[i] == 0 || request->block[i] > block_limits[i])
+            return ha_cpu_fail(hipErrorInvalidConfiguration,
+                               "block dimension %c is %u; it must be 1 to %u", axes[i],
+                               request->block[i], block_limits[i]);
+        if ((uint64_t)request->grid[i] * request->block[i] > UINT32_MAX)
+            return ha_cpu_fail(hipErrorInvalidConfiguration,
+                               "%u blocks of %u threads in dimension %c are more than "
+                               "%u threads",
+                               request->grid[i], request->block[i], axes[i], UINT32_MAX);
+        threads *= request->block[i];
+    }
+    uint32_t limit = kernel->max_threads != 0 && kernel->max_threads < HA_MAX_BLOCK_THREADS
+                         ? kernel->max_threads
+                         : HA_MAX_BLOCK_THREADS;
+    if (threads > limit)
+        return ha_cpu_fail(hipErrorInvalidConfiguration,
+                           "a block of %llu threads is too big for kernel '%s', which "
+                           "takes %u",
+                           (unsigned long long)threads, kernel->name, limit);
+    if (request->shared_bytes > HA_MAX_SHARED_BYTES ||
+        kernel->shared_static + request->shared_bytes > HA_MAX_SHARED_BYTES)
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "%u static and %zu dynamic bytes of shared memory for kernel "
+                           "'%s' are more than %u",
+                           kernel->shared_static, request->shared_bytes, kernel->name,
+                           HA_MAX_SHARED_BYTES);
+    return hipSuccess;
+}
+
+static bool
+fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid)
+{
+    if (kernel->fast == NULL || ha_config()->reference)
+        return false;
+    for (int i = 0; i < 3; i++)
+        if ((uint64_t)grid->grid_dim[i] * grid->block_dim[i] >= FAST_INDEX_LIMIT)
+            return false;
+    return true;
+}
+
+/* Decides how many threads are asked for help, and whether a waiting thread may run it. */
+static void
+plan_threads(struct ha_op *op, const struct ha_function *function, uint64_t blocks)
+{
+    uint32_t block_ns = atomic_load_explicit(&function->block_ns, memory_order_relaxed);
+    uint64_t helpers = ha_config()->thread_count - 1;
+    if (helpers > blocks - 1)
+        helpers = blocks - 1;
+    if (block_ns != 0) {
+        uint64_t total_ns;
+        if (__builtin_mul_overflow(blocks, (uint64_t)block_ns, &total_ns))
+            total_ns = UINT64_MAX;
+        op->caller = total_ns <= CALLER_MAX_NS;
+        if (helpers > total_ns / WORTH_A_THREAD_NS)
+            helpers = total_ns / WORTH_A_THREAD_NS;
+    }
+    op->helpers = (uint32_t)helpers;
+}
+
+hipError_t
+ha_launch_kernel(struct ha_device *device, struct ha_function *function,
+                 const struct ha_launch_request *request)
+{
+    struct packed packed = {.bytes = NULL};
+    struct ha_stream *stream;
+    hipError_t code = shape_check(function, request);
+    if (code == hipSuccess)
+        code = arguments_check(function, request, &packed);
+    if (code == hipSuccess)
+        code = ha_stream_lock(request->stream, device, &stream);
+    if (code != hipSuccess)
+        return code;
+    if (stream->queue.device != function->device) {
+        int stream_device = stream->queue.device->id;
+        ha_pool_unlock();
+        return ha_cpu_fail(hipErrorInvalidDevice,
+                           "kernel '%s' was loaded on device %d, the stream is of device "
+                           "%d",
+                           function->kernel->name, function->device->id, stream_device);
+    }
+    struct ha_op *op = ha_op_new(&kernel_class);
+    struct kernel_run *run = op != NULL ? run_of(op) : NULL;
+    if (run == NULL || !arguments_copy(run, function, request, &packed)) {
+        if (op != NULL)
+            ha_op_discard(op);
+        ha_pool_unlock();
+        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another launch");
+    }
+    struct ha_launch *launch = &run->launch;
+    launch->kernel = function->kernel;
+    memcpy(launch->grid.grid_dim, request->grid, sizeof request->grid);
+    memcpy(launch->grid.block_dim, request->block, sizeof request->block);
+    launch->shared_dynamic_bytes = (uint32_t)request->shared_bytes;
+    launch->warp_size = ha_config()->warp_size;
+    launch->stack_bytes =
+        atomic_load_explicit(&function->device->stack_bytes, memory_order_relaxed);
+    launch->fast = fast_applies(function->kernel, &launch->grid);
+    launch->block_count =
+        (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
+    plan_threads(op, function, launch->block_count);
+    ha_exec_prepare(launch, op->helpers + 1);
+    run->function = function;
+    run->message = NULL;
+    atomic_init(&run->participants, 0);
+    ha_handle_retain(function->handle);
+    return ha_stream_run(stream, op, HA_RUN_ASYNC);
+}
+
+/* ---- occupancy ---- */
+
+uint32_t
+ha_launch_blocks_per_processor(const struct ha_function *function, uint32_t threads,
+                               size_t shared_bytes)
+{
+    const struct ha_image_kernel *kernel = function->kernel;
+    if (threads == 0 || threads > kernel->max_threads ||
+        shared_bytes > HA_MAX_SHARED_BYTES)
+        return 0;
+    size_t shared = kernel->shared_static + shared_bytes;
+    if (shared > HA_MAX_SHARED_BYTES)
+        return 0;
+    uint32_t blocks = HA_MAX_THREADS_PER_PROCESSOR / threads;
+    if (blocks > HA_MAX_BLOCKS_PER_PROCESSOR)
+        blocks = HA_MAX_BLOCKS_PER_PROCESSOR;
+    if (shared > 0 && blocks > HA_MAX_SHARED_BYTES / shared)
+        blocks = (uint32_t)(HA_MAX_SHARED_BYTES / shared);
+    return blocks;
+}
+
+uint32_t
+ha_launch_best_block(const struct ha_function *function, size_t shared_bytes,
+                     uint32_t limit)
+{
+    uint32_t most = function->kernel->max_threads;
+    uint32_t warp = ha_config()->warp_size;
+    uint32_t best = 0;
+    uint32_t best_busy = 0;
+    if (limit != 0 && limit < most)
+        most = limit;
+    for (uint32_t threads = warp; threads <= most; threads += warp) {
+        uint32_t busy =
+            threads * ha_launch_blocks_per_processor(function, threads, shared_bytes);
+        if (busy > 0 && busy >= best_busy) {
+            best = threads;
+            best_busy = busy;
+        }
+    }
+    if (best == 0 && ha_launch_blocks_per_processor(function, most, shared_bytes) > 0)
+        best = most;
+    return best;
+}

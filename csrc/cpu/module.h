@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Loaded kernel images (cpu/image.h) and the functions in them.
+ *
+ * Each load maps its own copy of the image from memory, so two modules from one image have
+ * variables of their own.  Functions of a module get their handles when it is loaded.
+ *
+ * Ownership: a module is kept by its handle and by each of its functions; a function by
+ * its handle and by each launch.  hipModuleUnload takes the handles out of use; the image
+ * goes when the last launch is over.
+ *
+ * Locks: none; modules do not change once they are loaded, and counts are atomic. */
+#ifndef HA_CPU_MODULE_H
+#define HA_CPU_MODULE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/hip.h"
+#include "cpu/image.h"
+
+struct ha_device;
+struct ha_module;
+
+struct ha_function {
+    uint64_t handle;
+    struct ha_module *module;             /* owned reference */
+    struct ha_device *device;             /* borrowed */
+    const struct ha_image_kernel *kernel; /* borrowed from the module */
+    size_t packed_bytes;                  /* of an `extra` buffer, to the last argument */
+    size_t packed_align;
+    _Atomic uint32_t block_ns;            /* what a block took last time; 0 = not run */
+};
+
+/* Loads the image at `bytes`; size 0 = unknown. */
+hipError_t ha_module_load(struct ha_device *device, const void *bytes, size_t size,
+                          hipModule_t *handle);
+hipError_t ha_module_load_file(struct ha_device *device, const char *path,
+                               hipModule_t *handle);
+hipError_t ha_module_unload(hipModule_t handle);
+
+hipError_t ha_module_function(hipModule_t handle, const char *name,
+                              hipFunction_t *function);
+hipError_t ha_module_function_count(hipModule_t handle, unsigned *count);
+/* Address and size of a variable; either may be NULL. */
+hipError_t ha_module_variable(hipModule_t handle, const char *name, void **address,
+                              size_t *size);
+
+/* The function behind a handle with a reference for the caller, or NULL. */
+struct ha_function *ha_function_acquire(uint64_t handle);
+/* Drops a reference. Needs the pool lock; the image goes after it. */
+void ha_function_release(struct ha_function *function);
+/* The same without the pool lock. */
+void ha_function_leave(struct ha_function *function);
+
+/* Takes the modules of the device out of use. */
+void ha_modules_reset(struct ha_device *device);
+
+/* In a forked child. */
+void ha_module_after_fork_child(void);
+
+#endif

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/rewrite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/image.h"
+#include "cpu/rewrite_state.h"
+
+#define NAME_PREFIX "__hip_name_"
+
+#if defined(__x86_64__)
+static const char host_head[] =
+    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-"
+    "n8:16:32:64-S128\"\n"
+    "target triple = \"x86_64-unknown-linux-gnu\"\n\n";
+#elif defined(__aarch64__)
+static const char host_head[] =
+    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-"
+    "i128:128-n32:64-S128-Fn32\"\n"
+    "target triple = \"aarch64-unknown-linux-gnu\"\n\n";
+#else
+#error "the CPU device is written for x86-64 and aarch64"
+#endif
+
+/* The device's functions, through the table that the loader puts into the image.  Offsets
+ * are those of struct ha_image_runtime. */
+static const char runtime_functions[] =
+    "define internal ptr @__ha_rt_at(i64 %offset) alwaysinline nounwind {\n"
+    "  %at = getelementptr i8, ptr @__ha_image, i64 8\n"
+    "  %table = load ptr, ptr %at\n"
+    "  %entry = getelementptr i8, ptr %table, i64 %offset\n"
+    "  %function = load ptr, ptr %entry\n"
+    "  ret ptr %function\n}\n"
+    "define internal ptr @__ha_rt_self() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 0)\n  %r = call ptr %f()\n  ret ptr %r\n}\n"
+    "define internal i32 @__ha_rt_block(i32 %op, i32 %value, i32 %line, i32 %site) "
+    "alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 8)\n"
+    "  %r = call i32 %f(i32 %op, i32 %value, i32 %line, i32 %site)\n  ret i32 %r\n}\n"
+    "define internal i64 @__ha_rt_warp(ptr %site, i32 %op, i64 %mask, i64 %value, "
+    "i32 %operand, i32 %width) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 16)\n"
+    "  %r = call i64 %f(i32 %op, ptr %site, i64 %mask, i64 %value, i32 %operand, "
+    "i32 %width)\n  ret i64 %r\n}\n"
+    "define internal ptr @__ha_rt_print() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 24)\n  ret ptr %f\n}\n"
+    "define internal void @__ha_rt_assert_fail(ptr %text, ptr %file, i32 %line, "
+    "ptr %function) alwaysinline noreturn nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 32)\n"
+    "  call void %f(ptr %text, ptr %file, i32 %line, ptr %function)\n"
+    "  unreachable\n}\n"
+    "define internal ptr @__ha_rt_alloc(i64 %size) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 40)\n  %r = call ptr %f(i64 %size)\n  ret ptr %r\n}\n"
+    "define internal void @__ha_rt_release(ptr %at) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 48)\n  call void %f(ptr %at)\n  ret void\n}\n"
+    "define internal i64 @__ha_rt_clock() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 56)\n  %r = call i64 %f()\n  ret i64 %r\n}\n"
+    "define internal void @__ha_rt_pause() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 64)\n  call void %f()\n  ret void\n}\n\n";
+
+_Static_assert(offsetof(struct ha_image, runtime) == 8, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, self) == 0, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, block) == 8, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, warp) == 16, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, print) == 24, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, assert_fail) == 32,
+               "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, alloc) == 40, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, release) == 48, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, clock) == 56, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, pause) == 64, "in runtime_functions");
+
+/* Functions that programs reach by other names than those of the device headers; written
+ * where a program declares them. */
+static const struct {
+    const char *name;
+    const char *text;
+} library_functions[] = {
+    {"@_Znwm", "ptr @_Znwm(i64 %size) {\n  %r = call ptr @__ha_rt_alloc(i64 %size)\n"
+               "  ret ptr %r\n}\n"},
+    {"@_Znam", "ptr @_Znam(i64 %size) {\n  %r = call ptr @__ha_rt_alloc(i64 %size)\n"
+               "  ret ptr %r\n}\n"},
+    {"@_ZdlPv", "void @_ZdlPv(ptr %at) {\n  call void @__ha_rt_release(ptr %at)\n"
+                "  ret void\n}\n"},
+    {"@_ZdaPv", "void @_ZdaPv(ptr %at) {\n  call void @__ha_rt_release(ptr %at)\n"
+                "  ret void\n}\n"},
+    {"@_ZdlPvm", "void @_ZdlPvm(ptr %at, i64 %size) {\n"
+                 "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdaPvm", "void @_ZdaPvm(ptr %at, i64 %size) {\n"
+                 "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@__cxa_pure_virtual", "void @__cxa_pure_virtual() {\n  call void @llvm.trap()\n"
+                            "  unreachable\n}\n"},
+    {"@__cxa_deleted_virtual", "void @__cxa_deleted_virtual() {\n"
+                               "  call void @llvm.trap()\n  unreachable\n}\n"},
+};
+
+/* ---- types, attributes, declarations, metadata ---- */
+
+static void
+write_types(struct ha_rewriter *rewriter)
+{
+    for (size_t i = 0; i < rewriter->module.type_count; i++) {
+        struct ir_slice line = ha_host_text(rewriter, rewriter->module.types[i], true);
+        ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
+    }
+}
+
+/* Attribute groups lose what belongs to the front end's target: strings, and the rule that
+ * calls may not move between lanes, because here each lane is a thread of its own. */
+static void
+write_attributes(struct ha_rewriter *rewriter)
+{
+    rewriter->kept_attributes.arena = rewriter->arena;
+    for (size_t i = 0; i < rewriter->module.attribute_count; i++) {
+        struct ir_slice line = rewriter->module.attributes[i];
+        struct ir_slice name = ir_token(line, 11);
+        size_t open = ir_find(line, "{", 0);
+        size_t close = ir_find(line, "}", 0);
+        if (open == SIZE_MAX || close == SIZE_MAX) {
+            continue;
+        }
+        bool pure = ir_find(line, "memory(none)", 0) != SIZE_MAX;
+        ir_map_set(&rewriter->kept_attributes, name, pure);
+        ir_print(&rewriter->out, "attributes %.*s = { nounwind", IR_ARGS(name));
+        if (pure) {
+            ir_print(&rewriter->out, " willreturn memory(none)");
+        }
+        ir_print(&rewriter->out, " }\n");
+    }
+    ir_print(&rewriter->out, "\n");
+}
+
+static bool
+write_library_function(struct ha_rewriter *rewriter, struct ir_slice name)
+{
+    for (size_t i = 0; i < sizeof library_functions / sizeof library_functions[0]; i++) {
+        if (ir_is(name, library_functions[i].name)) {
+            ir_print(&rewriter->out, "define internal %s", library_functions[i].text);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Functions of the C library that kernels may call: those of the device headers that are
+ * no intrinsics.  With an f behind them they take floats. */
+static const char *const library_names[] = {
+    "acos",  "acosh", "asin",  "asinh", "atan",      "atan2",     "atanh",  "cbrt",  "cos",
+    "cosh",  "erf",   "erfc",  "exp",   "exp10",     "exp2",      "expm1",  "fdim",  "fmod",
+    "frexp", "hypot", "ilogb", "j0",    "j1",        "jn",        "ldexp",  "lgamma",
+    "llrint", "llround", "log", "log10", "log1p",    "log2",      "logb",   "lrint",
+    "lround", "nextafter", "pow", "remainder", "remquo", "sin",   "sinh",   "tan",   "tanh",
+    "tgamma", "y0",   "y1",    "yn",    "memcpy",    "memmove",   "memset", "memcmp",
+};
+
+static bool
+is_library(struct ir_slice name)
+{
+    name = ir_part(name, 1, name.size);
+    for (size_t i = 0; i < sizeof library_names / sizeof library_names[0]; i++) {
+        size_t size = strlen(library_names[i]);
+        if (ir_begins(name, library_names[i]) &&
+            (name.size == size || (name.size == size + 1 && name.at[size] == 'f'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+write_declare(struct ha_rewriter *rewriter, struct ir_slice line, struct ir_slice name)
+{
+    bool intrinsic = ir_begins(name, "@llvm.");
+
+    if (write_library_function(rewriter, name)) {
+        return;
+    }
+    if (!intrinsic && !is_library(name)) {
+        ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                "function %.*s is declared but not defined", IR_ARGS(name));
+    }
+    line = ha_host_text(rewriter, line, !intrinsic);
+    ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
+}
+
+/* Intrinsics that the rewriter itself needs come first; overloads that differ by address
+ * spaces only are one here. */
+static void
+write_declares(struct ha_rewriter *rewriter)
+{
+    struct ir_map done = {.arena = rewriter->arena};
+    uint32_t found;
+
+    ir_print(&rewriter->out, "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+                             "declare void @llvm.trap() noreturn nounwind\n");
+    ir_map_set(&done, ir_slice_of("@llvm.memcpy.p0.p0.i64"), 1);
+    ir_map_set(&done, ir_slice_of("@llvm.trap"), 1);
+    for (size_t i = 0; i < rewriter->module.declare_count; i++) {
+        struct ir_slice line = rewriter->module.declares[i];
+        size_t at = ir_find(line, "@", 0);
+        if (at == SIZE_MAX) {
+            continue;
+        }
+        struct ir_slice given = ir_token(line, at);
+        struct ir_slice name = ha_host_text(rewriter, given, false);
+        bool runtime = false;
+        for (int known = 0; known < HA_KNOWN_NONE; known++) {
+            runtime |= ir_is(given, ha_known_names[known]);
+        }
+        if (runtime || !ir_map_get(&rewriter->used, given, &found) ||
+            ir_map_get(&done, name, &found)) {
+            continue;
+        }
+        ir_map_set(&done, name, 1);
+        write_declare(rewriter, line, name);
+    }
+    ir_print(&rewriter->out, "\n");
+}
+
+/* Numbered nodes stay, but those that name functions; named ones are the target's. */
+static void
+write_metadata(struct ha_rewriter *rewriter)
+{
+    for (size_t i = 0; i < rewriter->module.metadata_count; i++) {
+        struct ir_slice line = rewriter->module.metadata[i];
+        if (line.size < 2 || line.at[1] < '0' || line.at[1] > '9' ||
+            ir_find(line, "@", 0) != SIZE_MAX) {
+            continue;
+        }
+        ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
+    }
+}
+
+static void
+number_metadata(struct ha_rewriter *rewriter)
+{
+    for (size_t i = 0; i < rewriter->module.metadata_count; i++) {
+        struct ir_slice line = rewriter->module.metadata[i];
+        if (line.size > 1 && line.at[1] >= '0' && line.at[1] <= '9') {
+            uint32_t number = (uint32_t)strtoul(line.at + 1, NULL, 10);
+            rewriter->metadata = number >= rewriter->metadata ? number + 1
+                                                              : rewriter->metadata;
+        }
+    }
+}
+
+/* ---- variables ---- */
+
+bool
+ha_is_variable(const struct ir_global *global)
+{
+    return (global->space == 1 || global->space == 4) && !global->external &&
+           ir_find(global->name, NAME_PREFIX, 0) == SIZE_MAX;
+}
+
+/* Where a lowered name stands: "@_ZL12__hip_name_0 = ... constant ptr @f". */
+static bool
+take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **lowered)
+{
+    size_t at = ir_find(global->name, NAME_PREFIX, 0);
+
+    if (at == SIZE_MAX) {
+        return false;
+    }
+    unsigned long number = strtoul(global->name.at + at + strlen(NAME_PREFIX), NULL, 10);
+    size_t target = ir_find(global->line, "@", global->name.size);
+    if (number >= rewriter->request->name_count || target == SIZE_MAX) {
+        return true;
+    }
+    struct ir_slice name = ir_token(global->line, target);
+    name = ir_part(name, 1, name.size);
+    if (name.size >= 2 && name.at[0] == '"') {
+        name = ir_part(name, 1, name.size - 1);
+    }
+    free(lowered[number]);
+    lowered[number] = strndup(name.at, name.size);
+    if (lowered[number] == NULL) {
+        ir_fail(rewriter->arena, HA_ERROR_MEMORY, "no memory for a lowered name");
+    }
+    return true;
+}
+
+/* Variables are written by the host at any time, so constant ones are no constants here.
+ * Only the table of the image names them. */
+static void
+write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
+{
+    struct ir_slice line = ha_host_text(rewriter, global->line, true);
+    size_t kind = ir_find(line, " global ", 0);
+    size_t constant = ir_find(line, " constant ", 0);
+    size_t skip = 8;
+
+    if (constant < kind) {
+        kind = constant;
+        skip = 10;
+    }
+    if (ha_is_variable(global)) {
+        struct ir_slice rest = ir_part(line, kind + skip, line.size);
+        size_t end = ir_find(rest, ", comdat", 0);
+        ir_print(&rewriter->out, "%.*s = internal global %.*s\n", IR_ARGS(global->name),
+                 IR_ARGS(ir_part(rest, 0, end)));
+        return;
+    }
+    /* Strings and tables of virtual functions. */
+    struct ir_slice rest = ir_part(line, kind, line.size);
+    size_t end = ir_find(rest, ", comdat", 0);
+    ir_print(&rewriter->out, "%.*s = internal unnamed_addr%.*s\n", IR_ARGS(global->name),
+             IR_ARGS(ir_part(rest, 0, end)));
+}
+
+static void
+write_variables(struct ha_rewriter *rewriter, char **lowered)
+{
+    for (size_t i = 0; i < rewriter->module.global_count; i++) {
+        const struct ir_global *global = &rewriter->module.globals[i];
+        if (ir_begins(global->name, "@llvm.global_ctors") ||
+            ir_begins(global->name, "@llvm.global_dtors")) {
+            ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                    "a device variable needs code to be initialised");
+        }
+        if (take_name(rewriter, global, lowered) || global->space == 3 ||
+            !rewriter->live_globals[i]) {
+            continue;
+        }
+        if (global->external) {
+            ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                    "variable %.*s is declared but not defined", IR_ARGS(global->name));
+        }
+        write_variable(rewriter, global);
+    }
+    ir_print(&rewriter->out, "\n");
+}
+
+/* ---- tables of the image ---- */
+
+/* A name as a string constant; the IR's own escapes stand for one byte each. */
+static void
+write_string(struct ha_rewriter *rewriter, const char *prefix, uint32_t number,
+             struct ir_slice name)
+{
+    size_t bytes = 1;
+
+    name = ir_part(name, 1, name.size);
+    if (name.size >= 2 && name.at[0] == '"') {
+        name = ir_part(name, 1, name.size - 1);
+    }
+    for (size_t i = 0; i < name.size; i++) {
+        i += name.at[i] == '\\' ? 2 : 0;
+        bytes++;
+    }
+    ir_print(&rewriter->out, "@__ha_%s.%u = internal constant [%zu x i8] c\"%.*s\\00\"\n",
+             prefix, number, bytes, IR_ARGS(name));
+}
+
+static void
+write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
+                  const struct ir_function *function)
+{
+    uint64_t end = 0;
+
+    ir_print(&rewriter->out, "@__ha_args.%u = internal constant [%u x { i32, i32, i32, i32 }] [",
+             kernel, function->param_count);
+    for (uint32_t i = 0; i < function->param_count; i++) {
+        const struct ir_param *param = &function->params[i];
+        bool record = param->byval.size > 0;
+        struct ir_layout layout =
+            ir_layout_of(&rewriter->types, record ? param->byval : param->type);
+        if (record && param->align > 0) {
+            layout.align = param->align;
+        }
+        end = (end + layout.align - 1) / layout.align * layout.align;
+        ir_print(&rewriter->out,
+                 "%s{ i32, i32, i32, i32 } { i32 %llu, i32 %llu, i32 %llu, i32 %d }",
+                 i > 0 ? ", " : "", (unsigned long long)layout.size,
+                 (unsigned long long)layout.align, (unsigned long long)end,
+                 record ? HA_ARG_RECORD
+                        : (ir_begins(param->type, "ptr") ? HA_ARG_POINTER : HA_ARG_VALUE));
+        end += layout.size;
+    }
+    ir_print(&rewriter->out, "]\n");
+}
+
+static uint32_t
+write_kernels(struct ha_rewriter *rewriter)
+{
+    struct ir_module *module = &rewriter->module;
+    struct ir_out rows = {.arena = rewriter->arena};
+    uint32_t count = 0;
+
+    for (size_t f = 0; f < module->function_count; f++) {
+        const struct ir_function *function = &module->functions[f];
+        const struct ha_function_info *info = &rewriter->infos[f];
+        if (!function->kernel) {
+            continue;
+        }
+        bool lane = info->indirect || info->pause;
+        for (uint32_t i = 0; i < info->call_count; i++) {
+            lane |= rewriter->infos[info->calls[i]].lane;
+        }
+        uint32_t flags = (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
+                         (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
+                         (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
+                         (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0);
+        uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
+                               ? info->max_threads
+                               : 1024;
+        write_string(rewriter, "kernel_name", count, function->name);
+        write_kernel_args(rewriter, count, function);
+        ir_print(&rows,
+                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32 } { ptr @__ha_kernel_name.%u, "
+                 "ptr %.*s, ",
+                 count > 0 ? "," : "", count,
+                 IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
+        if (rewriter->fast[f]) {
+            ir_print(&rows, "ptr %.*s",
+                     IR_ARGS(ha_suffixed(rewriter->arena, function->name, "fast")));
+        } else {
+            ir_print(&rows, "ptr null");
+        }
+        ir_print(&rows, ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u }", count,
+                 function->param_count, flags, (uint32_t)info->shared_static, threads);
+        count++;
+    }
+    ir_print(&rewriter->out,
+             "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
+             "i32 }] [%s]\n",
+             count, rows.text != NULL ? rows.text : "");
+    return count;
+}
+
+static uint32_t
+write_variable_table(struct ha_rewriter *rewriter)
+{
+    struct ir_out rows = {.arena = rewriter->arena};
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < rewriter->module.global_count; i++) {
+        const struct ir_global *global = &rewriter->module.globals[i];
+        if (!ha_is_variable(global)) {
+            continue;
+        }
+        struct ir_layout layout = ir_layout_of(&rewriter->types, global->type);
+        write_string(rewriter, "variable_name", count, global->name);
+        ir_print(&rows,
+                 "%s\n  { ptr, ptr, i64, i32, i32 } { ptr @__ha_variable_name.%u, ptr %.*s, "
+                 "i64 %llu, i32 %d, i32 0 }",
+                 count > 0 ? "," : "", count, IR_ARGS(global->name),
+                 (unsigned long long)layout.size, global->space == 4);
+        count++;
+    }
+    ir_print(&rewriter->out,
+             "@__ha_variables = internal constant [%u x { ptr, ptr, i64, i32, i32 }] [%s]\n",
+             count, rows.text != NULL ? rows.text : "");
+    return count;
+}
+
+static void
+write_image(struct ha_rewriter *rewriter)
+{
+    uint32_t kernels = write_kernels(rewriter);
+    uint32_t variables = write_variable_table(rewriter);
+
+    ir_print(&rewriter->out,
+             "@__ha_image = global { i32, i32, ptr, ptr, ptr, i32, i32 } { i32 %u, i32 %u, "
+             "ptr null, ptr @__ha_kernels, ptr @__ha_variables, i32 %u, i32 %u }\n\n",
+             HA_IMAGE_ABI, rewriter->request->warp_size, kernels, variables);
+}
+
+/* ---- the whole ---- */
+
+static void
+write_functions(struct ha_rewriter *rewriter)
+{
+    static const struct ha_body reference = {.form = HA_FORM_REFERENCE};
+    static const struct ha_body plain = {.form = HA_FORM_FUNCTION};
+
+    for (uint32_t f = 0; f < rewriter->module.function_count; f++) {
+        struct ha_fast fast;
+        if (!rewriter->live_functions[f]) {
+            continue;
+        }
+        if (!rewriter->module.functions[f].kernel) {
+            ha_body_write(rewriter, f, &plain);
+            continue;
+        }
+        ha_body_write(rewriter, f, &reference);
+        rewriter->fast[f] = ha_fast_study(rewriter, f, &fast);
+        if (rewriter->fast[f]) {
+            ha_fast_write(rewriter, f, &fast);
+        }
+    }
+}
+
+static void
+rewrite(struct ha_rewriter *rewriter, char **lowered)
+{
+    struct ir_slice text = {rewriter->request->ir, rewriter->request->ir_size};
+
+    rewriter->out.arena = rewriter->arena;
+    rewriter->tail.arena = rewriter->arena;
+    ir_parse(rewriter->arena, text, &rewriter->module);
+    ir_types_read(&rewriter->types, &rewriter->module);
+    ha_rewrite_scan(rewriter);
+    number_metadata(rewriter);
+    ir_print(&rewriter->out, "%s", host_head);
+    write_types(rewriter);
+    write_attributes(rewriter);
+    write_variables(rewriter, lowered);
+    write_declares(rewriter);
+    ir_print(&rewriter->out, "%s", runtime_functions);
+    write_functions(rewriter);
+    write_image(rewriter);
+    ir_print(&rewriter->out, "%s", rewriter->tail.text != NULL ? rewriter->tail.text : "");
+    write_metadata(rewriter);
+}
+
+/* Where ir_fail lands; a function of its own, so that no local survives the jump. */
+static enum ha_status
+rewrite_guarded(struct ha_rewriter *rewriter, char **lowered)
+{
+    if (setjmp(rewriter->arena->escape) != 0) {
+        return rewriter->arena->status;
+    }
+    rewrite(rewriter, lowered);
+    return HA_OK;
+}
+
+enum ha_status
+ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *result)
+{
+    struct ir_arena arena = {0};
+    struct ha_rewriter rewriter = {.arena = &arena, .request = request};
+    char **lowered = calloc(request->name_count + 1u, sizeof *lowered);
+    enum ha_status status = HA_OK;
+    char *text;
+
+    if (lowered == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "no memory for lowered names");
+    }
+    status = rewrite_guarded(&rewriter, lowered);
+    if (status != HA_OK) {
+        goto done;
+    }
+    text = malloc(rewriter.out.size + 1);
+    if (text == NULL) {
+        status = ha_error_set(HA_ERROR_MEMORY, "no memory for the compiler's IR");
+        goto done;
+    }
+    memcpy(text, rewriter.out.text, rewriter.out.size + 1);
+    *result = (struct ha_rewrite_result){.ir = text,
+                                         .ir_size = rewriter.out.size,
+                                         .lowered = lowered,
+                                         .lowered_count = request->name_count};
+    lowered = NULL;
+done:
+    for (uint32_t i = 0; lowered != NULL && i < request->name_count; i++) {
+        free(lowered[i]);
+    }
+    free(lowered);
+    ir_arena_release(&arena);
+    return status;
+}
+
+void
+ha_rewrite_release(struct ha_rewrite_result *result)
+{
+    for (uint32_t i = 0; i < result->lowered_count; i++) {
+        free(result->lowered[i]);
+    }
+    free(result->lowered);
+    free(result->ir);
+    *result = (struct ha_rewrite_result){0};
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/runtime.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/env.h"
+#include "core/thread.h"
+#include "cpu/device.h"
+#include "cpu/error.h"
+#include "cpu/event.h"
+#include "cpu/exec.h"
+#include "cpu/handle.h"
+#include "cpu/memory.h"
+#include "cpu/module.h"
+#include "cpu/pool.h"
+#include "cpu/stream.h"
+
+#define THREAD_COUNT_MAX 1024
+#define TIMEOUT_MAX_S (365L * 24 * 3600)
+#define DRAIN_LIMIT_NS 2000000000u   /* at exit: for work that is queued */
+#define WORKER_LIMIT_NS 500000000u   /* at exit: for threads to leave their kernels */
+#define RESET_LIMIT_NS 0u            /* hipDeviceReset waits for host functions */
+
+enum runtime_state { STATE_NEW, STATE_READY, STATE_FORKED, STATE_CLOSED };
+
+static struct {
+    pthread_mutex_t lock;   /* the start lock: guards changes of state */
+    _Atomic int state;      /* enum runtime_state */
+    _Atomic uint32_t epoch;
+    struct ha_config config; /* constant while READY */
+    bool hooked;             /* exit and fork hooks are set */
+    _Atomic(int (*)(void)) interrupt_check;
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local struct ha_thread this_thread;
+
+struct ha_thread *
+ha_thread_self(void)
+{
+    return &this_thread;
+}
+
+const struct ha_config *
+ha_config(void)
+{
+    return &runtime.config;
+}
+
+uint32_t
+ha_runtime_epoch(void)
+{
+    return atomic_load_explicit(&runtime.epoch, memory_order_relaxed);
+}
+
+bool
+ha_runtime_is_forked(void)
+{
+    return atomic_load_explicit(&runtime.state, memory_order_relaxed) == STATE_FORKED;
+}
+
+static void
+after_fork_child(void)
+{
+    pthread_mutex_init(&runtime.lock, NULL);
+    if (atomic_load(&runtime.state) != STATE_READY)
+        return;
+    atomic_store(&runtime.state, STATE_FORKED);
+    ha_handle_after_fork_child();
+    ha_memory_after_fork_child();
+    ha_module_after_fork_child();
+    ha_pool_after_fork_child();
+    ha_exec_after_fork_child();
+    memset(this_thread.own, 0, sizeof this_thread.own);
+}
+
+static void
+at_exit(void)
+{
+    hipadaptShutdown();
+}
+
+/* The library must not be unloaded while its threads run. */
+static void
+pin_library(void)
+{
+    Dl_info info;
+    if (dladdr((void *)&this_thread, &info) != 0 || dladdr((void *)pin_library, &info) != 0)
+        (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* Cores that this process may use. */
+static unsigned
+core_count(void)
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)
+        return (unsigned)CPU_COUNT(&cores);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}
+
+static void
+config_read(struct ha_config *config)
+{
+    const char *exec = ha_env(HA_ENV_CPU_EXEC);
+    config->device_count = (int)ha_env_long(HA_ENV_CPU_DEVICES, 1, HA_DEVICE_MAX);
+    long threads = ha_env_long(HA_ENV_CPU_THREADS, 0, THREAD_COUNT_MAX);
+    config->thread_count = threads > 0 ? (unsigned)threads : core_count();
+    config->warp_size = ha_env_long(HA_ENV_CPU_WARP_SIZE, 32, 64) == 64 ? 64 : 32;
+    config->reference = exec != NULL && strcmp(exec, "reference") == 0;
+    config->kernel_timeout_ns =
+        (uint64_t)ha_env_long(HA_ENV_KERNEL_TIMEOUT, 0, TIMEOUT_MAX_S) * 1000000000u;
+}
+
+/* Start lock held. */
+static hipError_t
+runtime_start(void)
+{
+    config_read(&runtime.config);
+    if (ha_exec_init() != 0)
+        return ha_cpu_fail(hipErrorNotInitialized,
+                           "the signal handlers of the CPU device can't be set");
+    if (!runtime.hooked) {
+        pin_library();
+        if (ha_fork_register(after_fork_child) != HA_OK || atexit(at_exit) != 0)
+            return ha_cpu_fail(hipErrorNotInitialized,
+                               "the exit and fork hooks can't be registered");
+        runtime.hooked = true;
+    }
+    ha_pool_init(runtime.config.thread_count, runtime.config.kernel_timeout_ns);
+    hipError_t code = ha_memory_init();
+    if (code != hipSuccess)
+        return code;
+    ha_devices_init();
+    code = ha_streams_init();
+    if (code != hipSuccess)
+        return code;
+    atomic_fetch_add(&runtime.epoch, 1);
+    atomic_store_explicit(&runtime.state, STATE_READY, memory_order_release);
+    return hipSuccess;
+}
+
+/* Starts a NEW runtime, and a FORKED one if `anew`. */
+static hipError_t
+runtime_ensure(bool anew)
+{
+    hipError_t code = hipSuccess;
+    pthread_mutex_lock(&runtime.lock);
+    switch (atomic_load(&runtime.state)) {
+    case STATE_READY:
+        break;
+    case STATE_FORKED:
+        code = anew ? runtime_start()
+                    : ha_cpu_fail(hipErrorNotInitialized,
+                                  "this process was forked after HIP was used; call "
+                                  "hipInit(0) to start HIP anew in it");
+        break;
+    case STATE_CLOSED:
+        code = ha_cpu_fail(hipErrorDeinitialized, "the CPU device has been shut down");
+        break;
+    default:
+        code = runtime_start();
+        break;
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    return code;
+}
+
+hipError_t
+ha_runtime_init(void)
+{
+    return runtime_ensure(true);
+}
+
+hipError_t
+ha_enter_query(const char *function)
+{
+    struct ha_thread *thread = &this_thread;
+    thread->function = function;
+    thread->last_call = hipSuccess;
+    if (atomic_load_explicit(&runtime.state, memory_order_acquire) == STATE_READY)
+        return hipSuccess;
+    return runtime_ensure(false);
+}
+
+hipError_t
+ha_enter(const char *function, struct ha_device **device)
+{
+    struct ha_thread *thread = &this_thread;
+    hipError_t code = ha_enter_query(function);
+    if (code != hipSuccess)
+        return code;
+    if (thread->in_host_function)
+        return ha_cpu_fail(HA_ERROR_IN_HOST_FUNCTION,
+                           "a host function of a stream may not call it");
+    struct ha_device *current = ha_device_get(thread->device);
+    if (atomic_load_explicit(&current->fault, memory_order_acquire) != 0)
+        return ha_device_fail(current);
+    *device = current;
+    return hipSuccess;
+}
+
+void
+hipadaptSetInterruptCheck(int (*check)(void))
+{
+    atomic_store(&runtime.interrupt_check, check);
+}
+
+bool
+ha_runtime_interrupted(void)
+{
+    int (*check)(void) = atomic_load(&runtime.interrupt_check);
+    return check != NULL && check() != 0;
+}
+
+void
+hipadaptShutdown(void)
+{
+    pthread_mutex_lock(&runtime.lock);
+    bool running = atomic_load(&runtime.state) == STATE_READY;
+    atomic_store(&runtime.state, STATE_CLOSED);
+    pthread_mutex_unlock(&runtime.lock);
+    if (!running)
+        return;
+    /* A host function that ends the process would wait for itself. */
+    uint64_t limit_ns = this_thread.in_host_function ? 1 : DRAIN_LIMIT_NS;
+    for (int id = 0; id < runtime.config.device_count; id++) {
+        struct ha_device *device = ha_device_get(id);
+        if (ha_pool_wait_device(device, limit_ns) != hipSuccess)
+            limit_ns = 1;
+        ha_pool_lock();
+        ha_device_set_fault(device, hipErrorDeinitialized,
+                            "the CPU device has been shut down");
+        ha_pool_unlock();
+    }
+    ha_pool_cancel(NULL, "the process ends");
+    ha_pool_shutdown(WORKER_LIMIT_NS);
+    ha_exec_flush_print();
+}
+
+hipError_t
+ha_runtime_reset_device(struct ha_device *device)
+{
+    ha_pool_lock();
+    ha_device_set_fault(device, hipErrorContextIsDestroyed, "the device is being reset");
+    ha_pool_unlock();
+    ha_pool_cancel(device, "hipDeviceReset");
+    if (ha_pool_wait_device(device, RESET_LIMIT_NS) != hipSuccess)
+        return ha_cpu_fail(hipErrorNotReady, "interrupted while work of the device ends");
+    ha_modules_reset(device);
+    ha_events_reset(device);
+    ha_streams_reset(device);
+    ha_memory_reset(device);
+    ha_device_reset_settings(device);
+    ha_exec_flush_print();
+    return hipSuccess;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the CPU device's runtime share: checks, and a kernel image that is made
+ * at run time from C with the C compiler.  Everything is static: one test, one program. */
+#ifndef HA_TESTS_CPU_SUPPORT_H
+#define HA_TESTS_CPU_SUPPORT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/hip.h"
+#include "core/clock.h"
+#include "core/sha256.h"
+#include "cpu/image_file.h"
+#include "cpu/runtime.h"
+
+#define UNUSED __attribute__((unused))
+
+/* ThreadSanitizer holds signals back until the thread calls it, which a kernel never does:
+ * kernels can't be ended from outside then. */
+#if defined(__SANITIZE_THREAD__)
+#define CAN_END_KERNELS 0
+#else
+#define CAN_END_KERNELS 1
+#endif
+
+#define CHECK(condition)                                                                 \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition,          \
+                    hipadaptGetErrorText());                                             \
+            exit(1);                                                                     \
+        }                                                                                \
+    } while (0)
+
+#define CHECK_HIP(call, want)                                                            \
+    do {                                                                                 \
+        hipError_t got_ = (call);                                                        \
+        if (got_ != (want)) {                                                            \
+            fprintf(stderr, "%s:%d: %s is %s, not %s (%s)\n", __FILE__, __LINE__, #call, \
+                    hipGetErrorName(got_), hipGetErrorName(want),                        \
+                    hipadaptGetErrorText());                                             \
+            exit(1);                                                                     \
+        }                                                                                \
+    } while (0)
+
+#define OK(call) CHECK_HIP(call, hipSuccess)
+
+#define RUN(test)                                                                        \
+    do {                                                                                 \
+        test();                                                                          \
+        printf("ok %s\n", #test);                                                        \
+        fflush(stdout);                                                                  \
+    } while (0)
+
+/* The kernels of the test image, as C that the rewriter might have written. */
+static const char image_source[] =
+    "#include <stdint.h>\n"
+    "#include \"cpu/image.h\"\n"
+    "extern struct ha_image __ha_image;\n"
+    "static uint64_t index_of(const struct ha_lane *l) {\n"
+    "    return (uint64_t)l->block_idx[0] * l->grid->block_dim[0] + l->thread_idx[0]; }\n"
+    "int counter[4] = {7, 8, 9, 10};\n"
+    "static void empty_r(void *const *a, struct ha_lane *l) { (void)a; (void)l; }\n"
+    "static void empty_f(void *const *a, const struct ha_grid *g, uint64_t b, uint64_t e,\n"
+    "    void *s) { (void)a; (void)g; (void)b; (void)e; (void)s; }\n"
+    /* add: (int *data, int value, uint64_t n): data[i] += value */
+    "static void add_r(void *const *a, struct ha_lane *l) {\n"
+    "    int *data = *(int **)a[0]; uint64_t i = index_of(l);\n"
+    "    if (i < *(uint64_t *)a[2]) data[i] += *(int *)a[1]; }\n"
+    "static void add_f(void *const *a, const struct ha_grid *g, uint64_t b, uint64_t e,\n"
+    "    void *s) { int *data = *(int **)a[0]; int v = *(int *)a[1]; (void)s;\n"
+    "    uint64_t n = *(uint64_t *)a[2], w = g->block_dim[0];\n"
+    "    for (uint64_t i = b * w; i < e * w && i < n; i++) data[i] += v; }\n"
+    /* mul: (int *data, int value, uint64_t n): data[i] = data[i] * 31 + value */
+    "static void mul_r(void *const *a, struct ha_lane *l) {\n"
+    "    int *data = *(int **)a[0]; uint64_t i = index_of(l);\n"
+    "    if (i < *(uint64_t *)a[2]) data[i] = (int)((unsigned)data[i] * 31u +\n"
+    "        (unsigned)*(int *)a[1]); }\n"
+    /* spin: (volatile int *stop): until *stop */
+    "static void spin_r(void *const *a, struct ha_lane *l) {\n"
+    "    volatile int *stop = *(volatile int **)a[0]; (void)l; while (!*stop) ; }\n"
+    /* crash: writes to the zero page */
+    "static void crash_r(void *const *a, struct ha_lane *l) { (void)a; (void)l;\n"
+    "    *(volatile int *)16 = 1; }\n"
+    /* bump: adds 1 to counter[0] */
+    "static void bump_r(void *const *a, struct ha_lane *l) { (void)a; (void)l;\n"
+    "    __atomic_fetch_add(&counter[0], 1, __ATOMIC_RELAXED); }\n"
+    /* odd: (char c, double d, short s, float f, double *out) */
+    "static void odd_r(void *const *a, struct ha_lane *l) { (void)l;\n"
+    "    double *out = *(double **)a[4]; out[0] = *(char *)a[0]; out[1] = *(double *)a[1];\n"
+    "    out[2] = *(short *)a[2]; out[3] = *(float *)a[3]; }\n"
+    "static const struct ha_image_arg add_a[] = {{8,8,0,1},{4,4,8,0},{8,8,16,0}};\n"
+    "static const struct ha_image_arg ptr_a[] = {{8,8,0,1}};\n"
+    "static const struct ha_image_arg odd_a[] = {{1,1,0,0},{8,8,8,0},{2,2,16,0},{4,4,20,0},"
+    "{8,8,24,1}};\n"
+    "static const struct ha_image_kernel kernels[] = {\n"
+    "    {\"empty\", empty_r, empty_f, 0, 0, 0, 0, 1024},\n"
+    "    {\"add\", add_r, add_f, add_a, 3, 0, 0, 1024},\n"
+    "    {\"mul\", mul_r, 0, add_a, 3, 0, 0, 1024},\n"
+    "    {\"spin\", spin_r, 0, ptr_a, 1, 0, 0, 1024},\n"
+    "    {\"crash\", crash_r, 0, 0, 0, 0, 0, 1024},\n"
+    "    {\"bump\", bump_r, 0, 0, 0, 0, 0, 1024},\n"
+    "    {\"odd\", odd_r, 0, odd_a, 5, 0, 1024, 128},\n"
+    "};\n"
+    "static const struct ha_image_variable variables[] = {\n"
+    "    {\"counter\", counter, sizeof counter, 0, 0},\n"
+    "};\n"
+    "__attribute__((visibility(\"default\"))) struct ha_image __ha_image = {\n"
+    "    HA_IMAGE_ABI, 32, 0, kernels, variables, 7, 1};\n";
+
+UNUSED static unsigned char *image_bytes; /* owned for the life of the test */
+UNUSED static size_t image_size;
+
+/* Makes image_bytes, or skips the test where there is no compiler. */
+UNUSED static void
+image_make(void)
+{
+    char folder[] = "/tmp/hipadapt_test_XXXXXX";
+    char path[128];
+    char command[1024];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/image.c", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fputs(image_source, file) >= 0 && fclose(file) == 0);
+    /* This header is tests/c/cpu_support.h: csrc is two folders up. */
+    const char *here = __FILE__;
+    int length = (int)(strrchr(here, '/') - here);
+    snprintf(command, sizeof command,
+             "${CC:-cc} -std=gnu11 -O2 -fPIC -shared -I%.*s/../../csrc %s/image.c "
+             "-o %s/image.so",
+             length, here, folder, folder);
+    int status = system(command);
+    snprintf(path, sizeof path, "%s/image.so", folder);
+    file = status == 0 ? fopen(path, "rb") : NULL;
+    if (file == NULL) {
+        printf("no C compiler to make a kernel image with\n");
+        exit(77);
+    }
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    image_bytes = malloc(size + sizeof(struct ha_image_trailer));
+    CHECK(image_bytes != NULL && fread(image_bytes, 1, size, file) == size);
+    fclose(file);
+    struct ha_image_trailer trailer;
+    ha_image_file_seal(image_bytes, size, &trailer);
+    memcpy(image_bytes + size, &trailer, sizeof trailer);
+    image_size = size + sizeof trailer;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    CHECK(system(command) == 0);
+}
+
+/* A module of the image, and its function `name`. */
+UNUSED static hipFunction_t
+image_function(hipModule_t *module, const char *name)
+{
+    hipFunction_t function;
+    if (image_bytes == NULL)
+        image_make();
+    OK(hipModuleLoadData(module, image_bytes));
+    OK(hipModuleGetFunction(&function, *module, name));
+    return function;
+}
+
+UNUSED static uint32_t
+random_next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
+}
+
+#endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Compiles and runs the C tests: `python -m tests.c.run [NAME ...]`.
+
+A test is one program, tests/c/test_<name>.c; it exits with 0 (passed), 77 (skipped; the
+last line that it wrote says why) or anything else (failed).  A comment near its top
+names what it is linked with, rooms or files of csrc without their suffix; without one
+that is all of core and cpu:
+
+    /* sources: core cpu/fiber cpu/fiber_switch */
+    /* libraries: -lrt */
+
+Objects are shared with the build of the device library, so a test compiles one file.
+The switches of tools/native.py apply:
+
+    HIPADAPT_SANITIZE=thread python -m tests.c.run exec
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import native
+
+HERE = Path(__file__).resolve().parent
+SKIPPED = 77
+LIMIT_S = 300
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one test ended."""
+
+    status: int
+    output: str
+
+    @property
+    def word(self) -> str:
+        """One word for it."""
+        return {0: "ok", SKIPPED: "skipped"}.get(self.status, "FAILED")
+
+
+def names() -> list[str]:
+    """All tests, by the middle of their file names."""
+    return [path.stem.removeprefix("test_") for path in sorted(HERE.glob("test_*.c"))]
+
+
+def header_line(text: str, key: str) -> list[str]:
+    """The words after `key` in the comments of a test."""
+    found = re.findall(rf"/\*\s*{key}:\s*(.*?)\*/", text, flags=re.S)
+    return [word for words in found for word in shlex.split(words)]
+
+
+def files_of(word: str) -> list[Path]:
+    """The C files that one word after `sources:` stands for."""
+    pattern = word if "/" in word else f"{word}/*"
+    found = list(native.CSRC.glob(pattern.removesuffix(".c") + ".c"))
+    if not found:
+        sys.exit(f"tests/c: no file is named csrc/{pattern}")
+    return found
+
+
+def build(name: str) -> Path:
+    """Compiles and links one test; the compiler's messages go to stderr."""
+    test = HERE / f"test_{name}.c"
+    text = test.read_text(encoding="utf-8")
+    words = header_line(text, "sources") or ["core", "cpu"]
+    wanted = sorted({path for word in words for path in files_of(word)})
+    command = native.compiler()
+    compiling = native.compile_command(native.device(), command)
+    folder = native.folder_of("libhipadapt_cpu.so", compiling)
+    objects, changed = native.compile_all(wanted, folder, compiling)
+    # Tests convert freely between integer types.
+    own_compiling = [*command, *native.common_flags(), "-Wno-comment", f"-I{HERE}"]
+    own_folder = native.folder_of("tests_c", own_compiling)
+    own, own_changed = native.compile_all([test], own_folder, own_compiling)
+    program = own_folder / f"test_{name}"
+    if (
+        changed
+        or own_changed
+        or not all(
+            program.is_file() and native.newer(program, path)
+            for path in [*own, *objects]
+        )
+    ):
+        link = [*command, *native.instrumentation(), *map(str, [*own, *objects])]
+        libraries = [*header_line(text, "libraries"), *native.DEVICE_LIBRARIES]
+        # The unwinder and kernels loaded later find the program's symbols.
+        native.run([*link, "-rdynamic", "-o", str(program), *libraries])
+    return program
+
+
+def run(name: str) -> Outcome:
+    """Builds one test and runs it; one that doesn't end is killed."""
+    program = build(name)
+    settings = {"ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0", **os.environ}
+    try:
+        done = subprocess.run(
+            [str(program)],
+            cwd=program.parent,
+            env=settings,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        text = (late.stdout or b"").decode(errors="replace")
+        return Outcome(-1, f"{text}no end after {LIMIT_S} s\n")
+    return Outcome(done.returncode, done.stdout.decode(errors="replace"))
+
+
+def main(wanted: list[str]) -> int:
+    """Runs the tests whose names contain one of `wanted`; all without any."""
+    failed = 0
+    for name in names():
+        if wanted and not any(part in name for part in wanted):
+            continue
+        outcome = run(name)
+        failed += outcome.word == "FAILED"
+        print(f"{outcome.word:8}{name}", flush=True)
+        if outcome.status != 0:
+            print(outcome.output, end="", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

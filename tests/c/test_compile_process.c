@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiler's child processes: what goes in and out, how they end, and that nothing
+ * stays behind. */
+/* sources: core cpu/process */
+#include "check.h"
+#include "core/clock.h"
+#include "cpu/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FILES = 3 };
+
+static struct ha_memory_file input, output, messages;
+static struct ha_memory_file *const files[] = {&input, &output, &messages};
+
+static void
+open_files(const char *text)
+{
+    for (int i = 0; i < FILES; i++) {
+        *files[i] = (struct ha_memory_file)HA_MEMORY_FILE_INIT;
+        CHECK_EQUAL(ha_memory_file_open(files[i], "test"), HA_OK);
+    }
+    CHECK_EQUAL(ha_memory_file_write(&input, text, strlen(text)), HA_OK);
+    CHECK_EQUAL(ha_memory_file_rewind(&input), HA_OK);
+}
+
+static void
+close_files(void)
+{
+    for (int i = 0; i < FILES; i++) {
+        ha_memory_file_close(files[i]);
+    }
+}
+
+static unsigned
+descriptors(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    CHECK(folder != NULL);
+    while (readdir(folder) != NULL) {
+        count++;
+    }
+    CHECK_EQUAL(closedir(folder), 0);
+    return count;
+}
+
+static struct ha_process_result
+run_shell(const char *script, struct ha_process_request more)
+{
+    const char *argv[] = {"/bin/sh", "-c", script, NULL};
+    struct ha_process_result result = {HA_PROCESS_UNKNOWN, -1};
+    more.argv = argv;
+    more.files = files;
+    more.file_count = FILES;
+    if (more.deadline_ns == 0) {
+        more.deadline_ns = UINT64_MAX;
+    }
+    CHECK_EQUAL(ha_process_run(&more, &result), HA_OK);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    CHECK_EQUAL(ha_memory_file_map(&output), HA_OK);
+    CHECK_EQUAL(ha_memory_file_map(&messages), HA_OK);
+    return result;
+}
+
+static void
+check_output(const struct ha_memory_file *file, const char *text)
+{
+    CHECK_EQUAL(file->size, strlen(text));
+    CHECK(file->size == 0 || memcmp(file->bytes, text, file->size) == 0);
+}
+
+static void
+test_text_goes_in_and_out(void)
+{
+    open_files("hello\n");
+    struct ha_process_result result =
+        run_shell("cat; echo oops >&2; exit 3", (struct ha_process_request){0});
+    CHECK_EQUAL(result.end, HA_PROCESS_EXITED);
+    CHECK_EQUAL(result.code, 3);
+    check_output(&output, "hello\n");
+    check_output(&messages, "oops\n");
+    close_files();
+}
+
+static void
+test_child_that_does_not_read_is_no_problem(void)
+{
+    char text[100000];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    open_files(text);
+    struct ha_process_result result =
+        run_shell("exit 0", (struct ha_process_request){0});
+    CHECK_EQUAL(result.end, HA_PROCESS_EXITED);
+    CHECK_EQUAL(result.code, 0);
+    close_files();
+}
+
+static void
+test_environment_is_clean(void)
+{
+    CHECK_EQUAL(setenv("SECRET", "1", 1), 0);
+    open_files("");
+    (void)run_shell("echo \"$SECRET$LANG\"", (struct ha_process_request){0});
+    check_output(&output, "C\n");
+    close_files();
+}
+
+static void
+test_signal_ends_are_told(void)
+{
+    open_files("");
+    struct ha_process_result result =
+        run_shell("kill -SEGV $$", (struct ha_process_request){0});
+    CHECK_EQUAL(result.end, HA_PROCESS_SIGNALED);
+    CHECK_EQUAL(result.code, SIGSEGV);
+    close_files();
+}
+
+/* Not gone, and no dead process that nobody has waited for. */
+static bool
+is_running(int process)
+{
+    char path[64], state = 'Z';
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", process);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return false;
+    }
+    CHECK_EQUAL(fscanf(file, "%*d %*s %c", &state), 1);
+    CHECK_EQUAL(fclose(file), 0);
+    return state != 'Z' && state != 'X';
+}
+
+static void
+test_deadline_ends_the_whole_group(void)
+{
+    open_files("");
+    uint64_t before_ns = ha_clock_ns();
+    struct ha_process_result result = run_shell(
+        "sleep 30 & echo $!; sleep 30",
+        (struct ha_process_request){.deadline_ns = before_ns + 200 * 1000000u});
+    CHECK_EQUAL(result.end, HA_PROCESS_TIMED_OUT);
+    CHECK(ha_clock_ns() - before_ns < (uint64_t)2000 * 1000000u);
+    CHECK(output.size > 1);
+    int other = atoi(output.bytes);
+    for (int turn = 0; turn < 100 && is_running(other); turn++) {
+        CHECK_EQUAL(usleep(10000),
+                    0); /* it was killed, but perhaps it did not run yet */
+    }
+    CHECK(!is_running(other));
+    close_files();
+}
+
+static unsigned asked;
+
+static bool
+interrupt_third_time(void)
+{
+    return ++asked == 3;
+}
+
+static void
+test_interrupt_ends_the_child(void)
+{
+    open_files("");
+    uint64_t before_ns = ha_clock_ns();
+    struct ha_process_result result = run_shell(
+        "sleep 30", (struct ha_process_request){.interrupted = interrupt_third_time});
+    CHECK_EQUAL(result.end, HA_PROCESS_INTERRUPTED);
+    CHECK_EQUAL(asked, 3);
+    CHECK(ha_clock_ns() - before_ns < (uint64_t)2000 * 1000000u);
+    close_files();
+}
+
+static void
+test_file_limit_ends_the_child(void)
+{
+    open_files("");
+    struct ha_process_result result = run_shell(
+        "exec cat /dev/zero", (struct ha_process_request){.file_bytes = 1 << 20});
+    CHECK_EQUAL(result.end, HA_PROCESS_SIGNALED);
+    CHECK_EQUAL(result.code, SIGXFSZ);
+    CHECK_EQUAL(output.size, 1 << 20);
+    close_files();
+}
+
+static void
+test_missing_program_is_an_error(void)
+{
+    const char *argv[] = {"/no/such/program", NULL};
+    struct ha_process_result result;
+    open_files("");
+    const struct ha_process_request request = {
+        .argv = argv, .files = files, .file_count = FILES, .deadline_ns = UINT64_MAX};
+    CHECK_EQUAL(ha_process_run(&request, &result), HA_ERROR_SYSTEM);
+    CHECK_PART(ha_error_text(), "/no/such/program");
+    close_files();
+}
+
+static void
+test_ignored_child_signal_still_ends(void)
+{
+    CHECK(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+    open_files("");
+    struct ha_process_result result =
+        run_shell("sleep 0.1; echo done", (struct ha_process_request){0});
+    CHECK_EQUAL(result.end, HA_PROCESS_UNKNOWN);
+    check_output(&output, "done\n");
+    close_files();
+    CHECK(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
+}
+
+static void
+on_alarm(int number)
+{
+    (void)number;
+}
+
+static void
+test_signals_of_the_caller_do_not_disturb(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval timer = {{0, 1000}, {0, 1000}}, off = {{0, 0}, {0, 0}};
+    CHECK_EQUAL(sigaction(SIGALRM, &action, NULL), 0);
+    CHECK_EQUAL(setitimer(ITIMER_REAL, &timer, NULL), 0);
+    for (int turn = 0; turn < 10; turn++) {
+        open_files("text");
+        struct ha_process_result result =
+            run_shell("sleep 0.02; cat", (struct ha_process_request){0});
+        CHECK_EQUAL(result.end, HA_PROCESS_EXITED);
+        check_output(&output, "text");
+        close_files();
+    }
+    CHECK_EQUAL(setitimer(ITIMER_REAL, &off, NULL), 0);
+}
+
+int
+main(void)
+{
+    unsigned before = descriptors();
+    RUN(test_text_goes_in_and_out);
+    RUN(test_child_that_does_not_read_is_no_problem);
+    RUN(test_environment_is_clean);
+    RUN(test_signal_ends_are_told);
+    RUN(test_deadline_ends_the_whole_group);
+    RUN(test_interrupt_ends_the_child);
+    RUN(test_file_limit_ends_the_child);
+    RUN(test_missing_program_is_an_error);
+    RUN(test_ignored_child_signal_still_ends);
+    RUN(test_signals_of_the_caller_do_not_disturb);
+    CHECK_EQUAL(descriptors(), before);
+    return 0;
+}

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""What the documents say about the code is true of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+from tools import check_layers
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCUMENTS = [ROOT / "README.md", ROOT / "csrc" / "README.md", *ROOT.glob("docs/*.md")]
+ENTRY = re.compile(
+    r'\[HA_ENV_\w+\] = \{\s*"(\w+)",\s*(NULL|"[^"]*"),\s*((?:"[^"]*"\s*)+)\}'
+)
+ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)[^)]*\)")
+# A path in the text, in backquotes, such as `csrc/core/env.c` or `tests/c/run.py`.
+PATH = re.compile(r"`((?:csrc|docs|examples|hipadapt|tests|tools)/[\w./-]*\w)`")
+
+
+def variables_of_code() -> dict[str, tuple[str, str]]:
+    """Name -> (default, documentation) of the table in csrc/core/env.c."""
+    text = (ROOT / "csrc" / "core" / "env.c").read_text()
+    found = {}
+    for name, fallback, doc in ENTRY.findall(text):
+        whole = "".join(re.findall(r'"([^"]*)"', doc))
+        found[name] = ("" if fallback == "NULL" else fallback.strip('"'), whole)
+    return found
+
+
+def test_environment_table_is_that_of_the_code() -> None:
+    text = (ROOT / "docs" / "environment.md").read_text()
+    rows = {name: (value.strip("`"), doc) for name, value, doc in ROW.findall(text)}
+    enum = (ROOT / "csrc" / "core" / "env.h").read_text()
+    assert len(variables_of_code()) == len(re.findall(r"^ +HA_ENV_\w+,", enum, re.M))
+
+    documented = {name: rows.get(name) for name in variables_of_code()}
+
+    assert documented == variables_of_code()
+
+
+def test_build_switches_are_documented() -> None:
+    text = (ROOT / "docs" / "environment.md").read_text()
+    used = re.findall(
+        r'"(HIPADAPT_[A-Z]+)"', (ROOT / "tools" / "native.py").read_text()
+    )
+    assert used
+    assert {name for name in used if f"`{name}`" not in text} == set()
+
+
+def test_room_table_is_that_of_the_layer_check() -> None:
+    text = (ROOT / "csrc" / "README.md").read_text()
+    rows = re.findall(r"^\| `(\w+)/` \| .* \| ([\w, -]+) \|$", text, re.MULTILINE)
+
+    documented = {room: frozenset(re.findall(r"\w+", below)) for room, below in rows}
+
+    assert documented == check_layers.ALLOWED
+
+
+def test_every_function_that_a_document_names_exists() -> None:
+    sources = [path for path in (ROOT / "csrc").rglob("*.[ch]") if path.is_file()]
+    code = "\n".join(path.read_text() for path in sources)
+    known = set(re.findall(r"\bha_\w+", code))
+    named = {
+        name
+        for path in DOCUMENTS
+        for name in re.findall(r"`(?:struct )?(ha_\w+)`", path.read_text())
+    }
+    assert named
+    assert named - known == set()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_file_that_a_document_names_exists(path: Path) -> None:
+    text = path.read_text()
+    missing = [name for name in LINK.findall(text) if not (path.parent / name).exists()]
+    missing += [name for name in PATH.findall(text) if not (ROOT / name).exists()]
+    assert missing == []
+
+
+def test_readme_example_runs(run_python: Run) -> None:
+    (example,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+
+    done = run_python(example)
+
+    assert float(done.stdout) < 1e-6

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""The layer check finds what it should, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools import check_layers
+
+
+def faults_of(folder: Path, name: str, text: str) -> list[str]:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return check_layers.check(folder)
+
+
+def test_table_has_no_cycle() -> None:
+    done: set[str] = set()
+    while len(done) < len(check_layers.ALLOWED):
+        ready = {
+            room
+            for room, below in check_layers.ALLOWED.items()
+            if room not in done and below <= done
+        }
+        assert ready, f"rooms include each other: {set(check_layers.ALLOWED) - done}"
+        done |= ready
+
+
+@pytest.mark.parametrize(
+    ("name", "include"),
+    [
+        ("core/ring.c", '"core/ring.h"'),
+        ("core/ring.c", "<stdint.h>"),
+        ("cpu/stream.c", '"abi/hip.h"'),
+        ("adapters/pointer.c", "<Python.h>"),
+        ("api/call.c", '"adapters/adapter.h"'),
+        ("module/module.c", '"api/call.h"'),
+        ("cpu/device/hip/hip_runtime.h", '"anything.h"'),
+    ],
+)
+def test_allowed_include_is_accepted(tmp_path: Path, name: str, include: str) -> None:
+    assert faults_of(tmp_path, name, f"#include {include}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "include"),
+    [
+        ("core/ring.c", '"cpu/stream.h"'),
+        ("abi/hip.h", '"core/status.h"'),
+        ("adapters/pointer.c", '"api/call.h"'),
+        ("api/call.c", '"module/state.h"'),
+        ("api/call.c", '"cpu/device.h"'),
+        ("module/module.c", '"cpu/device.h"'),
+        ("cpu/stream.c", '"rocprofiler/agent.h"'),
+        ("cpu/stream.c", "<Python.h>"),
+        ("core/ring.c", '"Python.h"'),
+        ("core/ring.c", '"ring.h"'),
+        ("core/ring.c", '"../cpu/stream.h"'),
+        ("somewhere/new.c", "<stdint.h>"),
+    ],
+)
+def test_other_include_is_a_fault(tmp_path: Path, name: str, include: str) -> None:
+    assert len(faults_of(tmp_path, name, f"#include {include}\n")) == 1
+
+
+def test_fault_names_file_and_line(tmp_path: Path) -> None:
+    text = '/* one\n   two */\n\n#  include "cpu/stream.h" /* why */\n'
+
+    (found,) = faults_of(tmp_path, "core/ring.c", text)
+
+    assert found.startswith("csrc/core/ring.c:4: ")
+    assert '"cpu/stream.h"' in found
+
+
+def test_include_in_a_comment_is_none(tmp_path: Path) -> None:
+    assert faults_of(tmp_path, "core/a.c", '/*\n#include "cpu/x.h"\n*/\n') == []
+
+
+def test_this_tree_has_no_fault() -> None:
+    assert check_layers.check(check_layers.ROOT / "csrc") == []

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""What the built libraries show to the dynamic linker."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+# About what the dynamic linker keeps for libraries that are loaded late, for all of
+# them together; more makes dlopen fail in programs that load many.
+TLS_BYTES_MAX = 1024
+SYSTEM_LIBRARIES = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so\.\d")
+
+
+def readelf(option: str, path: Path) -> str:
+    program = shutil.which("readelf")
+    if program is None:
+        pytest.skip("no readelf; install binutils")
+    words = [program, option, "--wide", str(path)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    spec = importlib.util.find_spec("hipadapt")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+@pytest.fixture(scope="module")
+def device(package: Path) -> Path:
+    return package / "_lib" / "libhipadapt_cpu.so"
+
+
+@pytest.fixture(scope="module")
+def core(package: Path) -> Path:
+    (path,) = package.glob(f"_core*{importlib.machinery.EXTENSION_SUFFIXES[0]}")
+    return path
+
+
+def exported(path: Path) -> set[str]:
+    rows = [line.split() for line in readelf("--dyn-syms", path).splitlines()]
+    return {
+        row[7].split("@")[0]
+        for row in rows
+        if len(row) > 7 and row[4] in ("GLOBAL", "WEAK") and row[6] != "UND"
+    }
+
+
+def test_device_exports_hip_and_nothing_else(device: Path) -> None:
+    names = exported(device)
+    assert {"hipMalloc", "hiprtcCompileProgram", "hipadaptGetErrorText"} <= names
+    assert {name for name in names if not re.match(r"hip|__hip", name)} == set()
+
+
+def test_extension_exports_its_init_function_only(core: Path) -> None:
+    assert exported(core) == {"PyInit__core"}
+
+
+@pytest.mark.skipif(
+    "LD_PRELOAD" in os.environ, reason="instrumented libraries need their runtime"
+)
+@pytest.mark.parametrize("which", ["device", "core"])
+def test_only_system_libraries_are_needed(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    path: Path = request.getfixturevalue(which)
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("--dynamic", path))
+    assert [name for name in needed if not SYSTEM_LIBRARIES.match(name)] == []
+
+
+def test_device_has_its_soname(device: Path) -> None:
+    assert "[libhipadapt_cpu.so]" in readelf("--dynamic", device)
+
+
+@pytest.mark.parametrize("which", ["device", "core"])
+def test_thread_local_data_is_small(which: str, request: pytest.FixtureRequest) -> None:
+    path: Path = request.getfixturevalue(which)
+    sizes = re.findall(
+        r"^ +TLS +\S+ +\S+ +\S+ +\S+ +(0x[0-9a-f]+)", readelf("-l", path), re.M
+    )
+    assert sum(int(size, 16) for size in sizes) <= TLS_BYTES_MAX
+
+
+@pytest.mark.parametrize("which", ["device", "core"])
+def test_stack_is_not_executable(which: str, request: pytest.FixtureRequest) -> None:
+    path: Path = request.getfixturevalue(which)
+    (flags,) = re.findall(r"GNU_STACK +(?:0x\w+ +){5}(\w+)", readelf("-l", path))
+    assert "E" not in flags
+
+
+def test_device_headers_are_those_of_the_sources(package: Path) -> None:
+    source = ROOT / "csrc" / "cpu" / "device"
+    for path in source.rglob("*"):
+        if path.is_file():
+            copy = package / "_lib" / "device" / path.relative_to(source)
+            assert copy.read_bytes() == path.read_bytes(), f"build anew: {copy}"
