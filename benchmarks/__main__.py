@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""`python -m benchmarks`: measures everything and prints the table of the README."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from . import startup
+from .native import BuildError, build_floor, build_reference, build_stub
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Row of benchmarks.calls: goal in words, as ratio to the floor, and in nanoseconds.
+CALL_GOALS: dict[str, tuple[str, float, float]] = {
+    "hipGetDevice()": ("1.5 x floor", 1.5, 0),
+    "hipStreamQuery(stream)": ("1.5 x floor", 1.5, 0),
+    "hipMemcpy(DeviceArray, numpy, n, kind)": ("1.5 x floor, 250 ns", 1.5, 250),
+    "launch, 5 arguments (3 arrays, int, float)": ("500 ns", 0, 500),
+    "Pointer(None)": ("2 x floor", 2, 0),
+    "Pointer(int)": ("2 x floor", 2, 0),
+    "Pointer(c_void_p)": ("2 x floor", 2, 0),
+    "Pointer(Pointer)": ("2 x floor", 2, 0),
+    "Pointer(DeviceArray)": ("2 x floor", 2, 0),
+    "Pointer(array interface)": ("2 x floor", 2, 0),
+    "Pointer(numpy)": ("2 x floor", 2, 0),
+    "Pointer(bytes)": ("2 x floor", 2, 0),
+    "ListOfInt(list of 1000)": ("1.5 x floor", 1.5, 0),
+}
+# Row of benchmarks.kernels with a contender: smallest part of its speed.
+SPEED_GOALS = {
+    "saxpy 256 K": 0.8,
+    "saxpy 16 M": 0.8,
+    "2-D stencil 1024 x 1024": 0.5,
+}
+# Row of benchmarks.kernels without one: largest number of seconds.
+TIME_GOALS = {
+    "empty launch + wait": 5e-6,
+    "hiprtc compile, small kernel": 150e-3,
+    "the same from the cache": 2e-3,
+}
+
+
+def choices() -> argparse.Namespace:
+    """Command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--json", action="store_true", help="print the raw numbers")
+    parser.add_argument(
+        "--only",
+        choices=("calls", "startup", "kernels"),
+        action="append",
+        help="leave the other parts out; may be repeated",
+    )
+    return parser.parse_args()
+
+
+def run_module(
+    module: str, folder: Path, rounds: int, environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """Run one part in an interpreter of its own; its JSON."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, str(folder), str(rounds)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{module} ended with exit status {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def measure(selected: list[str], quick: bool) -> dict[str, Any]:
+    """Build what is needed and run the selected parts."""
+    numbers: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="hipadapt-bench-") as name:
+        folder = Path(name)
+        stub = build_stub(folder)
+        # The peer looks for $ROCM_PATH/lib/libamdhip64.so; we are told the file.
+        on_stub = {"HIPADAPT_PROVIDER": str(stub), "ROCM_PATH": str(folder)}
+        if "calls" in selected:
+            build_floor(folder)
+            rounds = 40 if quick else 250
+            numbers["calls"] = run_module("benchmarks.calls", folder, rounds, on_stub)
+        if "startup" in selected:
+            numbers["startup"] = startup.measure(
+                {**os.environ, **on_stub}, 5 if quick else 20
+            )
+        if "kernels" in selected:
+            build_reference(folder)
+            cores = str(len(os.sched_getaffinity(0)))
+            on_cpu = {
+                "HIPADAPT_PROVIDER": "cpu",
+                "HIPADAPT_CPU_THREADS": cores,
+                "OMP_NUM_THREADS": cores,
+            }
+            rounds = 30 if quick else 200
+            numbers["kernels"] = run_module(
+                "benchmarks.kernels", folder, rounds, on_cpu
+            )
+    return numbers
+
+
+def verdict(reached: bool) -> str:
+    """Last column."""
+    return "yes" if reached else "**no**"
+
+
+def time_text(seconds: float) -> str:
+    """Three digits and a fitting unit."""
+    for scale, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def call_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of the calls."""
+    lines = [
+        "| call | hipadapt | floor | ratio | hip-python | goal | reached |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row, times in rows.items():
+        ours, floor, peer = (
+            times.get(who) for who in ("hipadapt", "floor", "hip-python")
+        )
+        assert ours is not None
+        assert floor is not None
+        ratio = ours / max(floor, 0.1)
+        goal, of_floor, of_time = CALL_GOALS.get(row, ("", 0, 0))
+        reached = (not of_floor or ratio <= of_floor) and (
+            not of_time or ours <= of_time
+        )
+        peer_text = f"{peer:.0f} ns" if peer is not None else "-"
+        lines.append(
+            f"| `{row}` | {ours:.0f} ns | {floor:.0f} ns | {ratio:.2f} | {peer_text} "
+            f"| {goal} | {verdict(reached) if goal else ''} |"
+        )
+    return lines
+
+
+def startup_lines(rows: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Table of the imports."""
+    lines = ["| import | time | memory | goal | reached |", "|---|---|---|---|---|"]
+    for row, (time_ms, size_MB) in rows.items():
+        goal, reached = "", ""
+        if row == "hipadapt":
+            goal = "10 ms, 3 MB"
+            reached = verdict(time_ms <= 10 and size_MB <= 3)
+        lines.append(
+            f"| `{row}` | {time_ms:.1f} ms | {size_MB:.1f} MB | {goal} | {reached} |"
+        )
+    return lines
+
+
+def kernel_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of the CPU device."""
+    lines = [
+        "| CPU device | hipadapt | gcc OpenMP | speed | goal | reached |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row, times in rows.items():
+        ours, theirs = times["hipadapt"], times.get("gcc OpenMP")
+        if theirs is not None:
+            speed, wanted = theirs / ours, SPEED_GOALS[row]
+            middle = f"{time_text(theirs)} | {speed:.2f} x | {wanted} x"
+            reached = speed >= wanted
+        else:
+            middle = f"- | | {time_text(TIME_GOALS[row])}"
+            reached = ours <= TIME_GOALS[row]
+        lines.append(f"| {row} | {time_text(ours)} | {middle} | {verdict(reached)} |")
+    return lines
+
+
+def processor() -> str:
+    """Model name of the processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.machine()
+
+
+def main() -> int:
+    """Exit status 0 when everything could be measured."""
+    chosen = choices()
+    selected = chosen.only or ["calls", "startup", "kernels"]
+    try:
+        numbers = measure(selected, chosen.quick)
+    except (BuildError, RuntimeError) as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 1
+    if chosen.json:
+        print(json.dumps(numbers))
+        return 0
+    cores = len(os.sched_getaffinity(0))
+    command = "python -m benchmarks" + (" --quick" if chosen.quick else "")
+    print(
+        f"`{command}` on {cores} cores of {processor()}, "
+        f"CPython {platform.python_version()}.\n"
+    )
+    lines = {"calls": call_lines, "startup": startup_lines, "kernels": kernel_lines}
+    for part in selected:
+        print("\n".join(lines[part](numbers[part])), end="\n\n")
+    if importlib.util.find_spec("rocm") is None and "kernels" not in selected[:1]:
+        print("hip-python is not installed: `pip install hip-python==10.0.0.0.1.2`.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

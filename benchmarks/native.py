@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Builds the C files of this folder into a folder of their own, with the host's gcc."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OPTIMISED = ("-O3", "-march=native", "-fopenmp")
+
+
+class BuildError(RuntimeError):
+    """There is no compiler, or it refused."""
+
+
+def build(source: str, target: Path, *flags: str) -> Path:
+    """Compile one C file to a shared library."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        raise BuildError("the measurements need gcc")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    command = [compiler, *flags, "-shared", "-fPIC", "-o", str(target)]
+    done = subprocess.run(
+        [*command, str(HERE / source)], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise BuildError(f"{' '.join(command)}\n{done.stderr}")
+    return target
+
+
+def build_stub(folder: Path) -> Path:
+    """Return the stub under the only name that the peer looks for."""
+    return build("stub.c", folder / "lib" / "libamdhip64.so", "-O2")
+
+
+def build_floor(folder: Path) -> Path:
+    """Return the hand-written extension module."""
+    include = sysconfig.get_path("include")
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    return build("floor.c", folder / f"floor{suffix}", "-O3", f"-I{include}")
+
+
+def build_reference(folder: Path) -> Path:
+    """Return the OpenMP loops."""
+    return build("reference.c", folder / "libreference.so", *OPTIMISED)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Every example runs, says what it should, and notices a wrong number."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+# What the output must contain, beside a last line "ok".
+EXPECTED = {
+    "device_arrays.py": (
+        "array: shape (6, 5), type float32, 30 elements",
+        "refused, as it should be",
+        "rows 2 and 3: shape (2, 5), 40 bytes in",
+        "interface: shape (6, 5), type <f4",
+    ),
+    "launch_kernel.py": (
+        "broken.hip:2:",
+        *(
+            f"thread ({x}, {y}) of block {block}"
+            for block in range(2)
+            for y in range(2)
+            for x in range(3)
+        ),
+    ),
+    "launch_kernel_with_args.py": ("largest error",),
+    "streams_and_events.py": ("stream 0 after the last call: hip", "took"),
+    "templates.py": (
+        "maths::apply<float, maths::Square, 2>",
+        "maths::apply<double, maths::Half, 3>",
+        "maths::apply<long long, maths::Square, 1>",
+    ),
+}
+
+
+def run(path: Path) -> subprocess.CompletedProcess[str]:
+    """Start a program as a user does, from another folder than its own."""
+    return subprocess.run(
+        [sys.executable, str(path)],
+        cwd=path.parents[1],
+        env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_every_example_is_in_this_table() -> None:
+    programs = {path.name for path in EXAMPLES.glob("*.py")}
+
+    assert programs == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_example_says_what_it_should(name: str) -> None:
+    done = run(EXAMPLES / name)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    for text in EXPECTED[name]:
+        assert text in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("ok")
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("device_arrays.py", "zeros = np.zeros(", "zeros = np.ones("),
+        ("launch_kernel_with_args.py", "in[i] * factor", "in[i] * 1.25"),
+        ("streams_and_events.py", "a[i] + b[i]", "a[i] - b[i]"),
+        ("templates.py", "value / 2", "value / 4"),
+    ],
+)
+def test_example_with_a_wrong_number_fails(
+    tmp_path: Path, name: str, right: str, wrong: str
+) -> None:
+    text = (EXAMPLES / name).read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    folder = tmp_path / "examples"
+    folder.mkdir()
+    changed = folder / name
+    changed.write_text(text.replace(right, wrong), encoding="utf-8")
+
+    done = run(changed)
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "wrong" in done.stdout

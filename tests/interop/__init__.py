@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""hipadapt beside other packages: same calls, same results."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Kernels with a numpy reference, run by both executors of the CPU device."""

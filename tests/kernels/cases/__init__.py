@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The cases, one module a subject."""
