@@ -105,7 +105,7 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
                 "HIPADAPT_CPU_THREADS": cores,
                 "OMP_NUM_THREADS": cores,
             }
-            rounds = 30 if quick else 200
+            rounds = 15 if quick else 100
             numbers["kernels"] = run_module(
                 "benchmarks.kernels", folder, rounds, on_cpu
             )
@@ -208,7 +208,7 @@ def main() -> int:
         print(json.dumps(numbers))
         return 0
     cores = len(os.sched_getaffinity(0))
-    command = "python -m benchmarks" + (" --quick" if chosen.quick else "")
+    command = " ".join(["python -m benchmarks", *sys.argv[1:]])
     print(
         f"`{command}` on {cores} cores of {processor()}, "
         f"CPython {platform.python_version()}.\n"
@@ -216,7 +216,7 @@ def main() -> int:
     lines = {"calls": call_lines, "startup": startup_lines, "kernels": kernel_lines}
     for part in selected:
         print("\n".join(lines[part](numbers[part])), end="\n\n")
-    if importlib.util.find_spec("rocm") is None and "kernels" not in selected[:1]:
+    if "calls" in selected and importlib.util.find_spec("rocm") is None:
         print("hip-python is not installed: `pip install hip-python==10.0.0.0.1.2`.")
     return 0
 

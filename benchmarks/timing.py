@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 ROUND_s = 0.004  # long enough for the clock, short enough to fit between disturbances
+PAUSE_s = 0.02  # longer than thread pools spin
+WARM_CALLS, TIMED_CALLS = 2, 5
 
 
 def best_of_statements(
@@ -56,13 +58,20 @@ def calls_in_a_round(timer: timeit.Timer) -> int:
 def best_of_calls(
     contenders: Mapping[str, Callable[[], object]], rounds: int
 ) -> dict[str, float]:
-    """Seconds of the best call of each contender; for calls that take long enough."""
+    """Seconds of the best call of each contender; for calls that take long enough.
+
+    Threads of a pool spin for a while after their work before they sleep, and would
+    take a core from the next contender.  So each turn begins with a pause, in which the
+    other pool falls asleep, and calls that wake up the own one and are not measured.
+    """
     best = dict.fromkeys(contenders, float("inf"))
-    for contender in contenders.values():
-        contender()
     for _ in range(rounds):
         for label, contender in contenders.items():
-            begin = time.perf_counter()
-            contender()
-            best[label] = min(best[label], time.perf_counter() - begin)
+            time.sleep(PAUSE_s)
+            for _ in range(WARM_CALLS):
+                contender()
+            for _ in range(TIMED_CALLS):
+                begin = time.perf_counter()
+                contender()
+                best[label] = min(best[label], time.perf_counter() - begin)
     return best

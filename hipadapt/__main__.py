@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
@@ -43,14 +43,14 @@ def build_parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--size",
         type=positive,
-        default=1024,
+        default=512,
         metavar="N",
         help="edge of the generated field (default: %(default)s)",
     )
     demo.add_argument(
         "--steps",
         type=positive,
-        default=50,
+        default=40,
         metavar="N",
         help="time steps (default: %(default)s)",
     )
@@ -99,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status is the result."""
     choices = build_parser().parse_args(arguments)
     try:
-        return choices.run(choices)
+        command: Callable[[argparse.Namespace], int] = choices.run
+        return command(choices)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

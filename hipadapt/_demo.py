@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from . import hip, hiprtc, provider
+from . import error_text, hip, hiprtc, provider
 
 # Two kernels.  `diffuse` does one time step.  Each block first brings its part of the
 # field and a border of one cell into shared memory; after the barrier every thread
@@ -95,6 +95,7 @@ class Report:
     """What the demo prints, and the JSON object of ``--json``."""
 
     provider: str
+    provider_why: str
     device: str
     width: int
     height: int
@@ -139,7 +140,10 @@ def check(call: str, result: tuple[Any, ...]) -> Any:
     """Take the status off a result; raise if it is not success."""
     status, *values = result
     if int(status) != 0:
-        raise DemoError(f"{call} failed: {status.name} ({int(status)})")
+        reason = error_text()  # what the provider has to say about it, or ""
+        raise DemoError(
+            f"{call} failed: {status.name} ({int(status)}) {reason}".strip()
+        )
     return values[0] if len(values) == 1 else tuple(values)
 
 
@@ -241,8 +245,8 @@ def simulate_on_device(
     stream = check("hipStreamCreate", hip.hipStreamCreate())
     start, stop = (check("hipEventCreate", hip.hipEventCreate()) for _ in range(2))
 
-    block = hip.dim3(TILE_X, TILE_Y)
-    grid = hip.dim3(-(-width // TILE_X), -(-height // TILE_Y))
+    block = (TILE_X, TILE_Y, 1)
+    grid = (-(-width // TILE_X), -(-height // TILE_Y), 1)  # rounded up
 
     def add_up(source: Any, target: int) -> None:
         """Enqueue the reduction; 256 threads need 256 doubles of shared memory."""
@@ -362,7 +366,8 @@ def run(choices: argparse.Namespace, progress: Progress) -> tuple[Report, np.nda
     heat_ok = all(map(sum_is_right, (field, result), heat))
     step_bytes = 2 * field.nbytes  # one read and one write of every cell
     report = Report(
-        provider=str(provider()),
+        provider=provider().name,
+        provider_why=provider().why,
         device=name,
         width=width,
         height=height,
@@ -399,12 +404,12 @@ def print_report(report: Report) -> None:
     """Write the results as a table for people."""
     step, add = report.stencil_ms, report.reduction_ms
     rows = (
-        ("provider", report.provider),
+        ("provider", f"{report.provider} ({report.provider_why})"),
         ("device", report.device),
         ("field", f"{report.width} x {report.height} float32, {report.steps} steps"),
         ("compile", f"{report.compile_ms:.1f} ms (hiprtc, two kernels)"),
-        ("stencil", f"{step:.3f} ms a step, {report.stencil_GBps:.1f} GB/s"),
-        ("reduction", f"{add:.3f} ms, {report.reduction_GBps:.1f} GB/s"),
+        ("stencil", f"{step:.3f} ms a step, {report.stencil_GBps:.3g} GB/s"),
+        ("reduction", f"{add:.3f} ms, {report.reduction_GBps:.3g} GB/s"),
         ("numpy", f"{report.numpy_step_ms:.3f} ms a step"),
         (
             "largest error",

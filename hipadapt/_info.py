@@ -34,13 +34,17 @@ def collect() -> dict[str, Any]:
     report: dict[str, Any] = {
         "hipadapt": __version__,
         "python": platform.python_version(),
-        "provider": str(provider()),
+        "provider": provider().name,
+        "library": provider().path,
+        "why": provider().why,
     }
+    if provider().tried:
+        report["tried"] = "; ".join(provider().tried)
     status, version = hip.hipRuntimeGetVersion()
     report["hip_runtime"] = version if int(status) == 0 else status.name
-    status, *numbers = hiprtc.hiprtcVersion()
-    known = int(status) == 0
-    report["hiprtc"] = ".".join(map(str, numbers)) if known else status.name
+    result, *numbers = hiprtc.hiprtcVersion()
+    known = int(result) == 0
+    report["hiprtc"] = ".".join(map(str, numbers)) if known else result.name
     status, count = hip.hipGetDeviceCount()
     if int(status) == 0:
         report["devices"] = [describe_device(index) for index in range(count)]

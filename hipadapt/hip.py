@@ -8,10 +8,11 @@ Names are made when they are first used.
 
 from __future__ import annotations
 
-from . import _core
 from ._core import has_symbol
+from ._core import lookup as _lookup
+from ._core import names as _names
 
-_names: list[str] = []
+_all: list[str] = []
 
 
 def __getattr__(name: str) -> object:
@@ -19,12 +20,12 @@ def __getattr__(name: str) -> object:
         return [*__dir__()]
     if name.startswith("__") and not name.startswith("__hip_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = _core._lookup("hip", name)
+    value = _lookup("hip", name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    if not _names:
-        _names.extend(sorted([*_core._names("hip"), has_symbol.__name__]))
-    return _names
+    if not _all:
+        _all.extend(sorted([*_names("hip"), has_symbol.__name__]))
+    return _all

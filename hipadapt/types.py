@@ -6,6 +6,8 @@ from __future__ import annotations
 from ._core import (
     CStr,
     DeviceArray,
+    FunctionPointer,
+    Handle,
     HipModuleLaunchKernel_extra,
     ListOfBytes,
     ListOfInt,
@@ -23,11 +25,14 @@ from ._core import (
     PointerToUInt64,
     PointerToUnsigned,
     PointerToUnsignedLong,
+    Record,
 )
 
 __all__ = [
     "CStr",
     "DeviceArray",
+    "FunctionPointer",
+    "Handle",
     "HipModuleLaunchKernel_extra",
     "ListOfBytes",
     "ListOfInt",
@@ -45,4 +50,5 @@ __all__ = [
     "PointerToUInt64",
     "PointerToUnsigned",
     "PointerToUnsignedLong",
+    "Record",
 ]

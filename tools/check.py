@@ -85,12 +85,18 @@ def mypy(_: bool) -> int:
     return module("mypy")
 
 
+def pyright(_: bool) -> int:
+    """The package is typed, as a second checker sees it."""
+    return module("basedpyright", "--level", "error")
+
+
 def stubtest(_: bool) -> int:
     """Stubs say what the built modules have."""
     allowed = (
         ["--allowlist", str(STUBTEST_ALLOWED)] if STUBTEST_ALLOWED.exists() else []
     )
-    return module("mypy.stubtest", "hipadapt", "--ignore-disjoint-bases", *allowed)
+    options = ["--ignore-disjoint-bases", "--mypy-config-file", "pyproject.toml"]
+    return module("mypy.stubtest", "hipadapt", *options, *allowed)
 
 
 def clang_tidy(_: bool) -> int:
@@ -111,6 +117,7 @@ CHECKS: dict[str, Callable[[bool], int]] = {
     "ruff": ruff,
     "codespell": codespell,
     "mypy": mypy,
+    "pyright": pyright,
     "stubtest": stubtest,
 }
 ON_DEMAND: dict[str, Callable[[bool], int]] = {"clang-tidy": clang_tidy}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The hiprtc C ABI, declared like abi/hip.h.  hiprtc's JIT option and input types are HIP's
- * (hipJitOption, hipJitInputType) under their older names. */
+/* The hiprtc C ABI, declared like abi/hip.h.  hiprtc's JIT option and input types are
+ * HIP's (hipJitOption, hipJitInputType) under their older names. */
 #ifndef HA_ABI_HIPRTC_H
 #define HA_ABI_HIPRTC_H
 

@@ -81,16 +81,18 @@ ha_view_init(struct ha_view *view)
     view->has_buffer = false;
 }
 
-/* Gives back what the view holds and empties it.  Safe on an empty view. */
+/* The part of ha_view_release that has something to do. */
+void ha_view_drop(struct ha_view *view);
+
+/* Gives back what the view holds and empties it.  Safe on an empty view, and with an
+ * exception set: it is still set afterwards, whatever the owner's end runs. */
 static inline void
 ha_view_release(struct ha_view *view)
 {
-    if (view->has_buffer) {
-        view->has_buffer = false;
-        PyBuffer_Release(&view->buffer);
+    if (view->has_buffer || view->owner != NULL) {
+        ha_view_drop(view);
     }
     view->ptr = NULL;
-    Py_CLEAR(view->owner);
 }
 
 /* True unless the memory is known to be shorter than `bytes`. */

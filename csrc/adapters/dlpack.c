@@ -194,7 +194,7 @@ ha_take_dlpack(struct ha_take *take, PyObject *object)
     if (status > 0) {
         take->view->owner = capsule; /* keeps the tensor; the producer may not */
     } else {
-        Py_DECREF(capsule);
+        ha_release(capsule);
     }
     return status;
 }

@@ -263,8 +263,15 @@ ha_format_from_buffer(const char *text, ptrdiff_t itemsize, struct ha_format *ou
     if (complex_number) {
         text++;
     }
+    bool counted = text[0] >= '0' && text[0] <= '9';
+    while (*text >= '0' && *text <= '9') { /* "5s": how many characters; itemsize knows */
+        text++;
+    }
     if (text[0] != '\0' && text[1] == '\0') {
         char c = text[0];
+        if (counted && c != 's' && c != 'w') {
+            c = 'x';
+        }
         if (strchr("bhilqn", c) != NULL) {
             kind = 'i';
         } else if (strchr("BHILQNP", c) != NULL) {
@@ -275,6 +282,8 @@ ha_format_from_buffer(const char *text, ptrdiff_t itemsize, struct ha_format *ou
             kind = 'b';
         } else if (c == 'c' || c == 's') {
             kind = 'S';
+        } else if (c == 'w') {
+            kind = 'U';
         }
     }
     if (kind != 'V' && size_fits_kind(kind, itemsize)) {
@@ -348,7 +357,9 @@ ha_format_buffer(const struct ha_format *format, char text[HA_FORMAT_TEXT_CHARS]
     default:
         break;
     }
-    if (letter[0] == '\0') {
+    if (format->kind == 'U') {
+        snprintf(text, HA_FORMAT_TEXT_CHARS, "%tdw", format->size / 4);
+    } else if (letter[0] == '\0') {
         snprintf(text, HA_FORMAT_TEXT_CHARS, "%tds", format->size);
     } else {
         bool swapped = format->order != '|' && format->order != NATIVE_ORDER;

@@ -87,7 +87,13 @@ static int
 take_function_address(struct ha_take *take, PyObject *object)
 {
     int status = ha_take_address(take, object);
-    return status != 0 ? status : ha_take_as_c_void_p(take, object);
+    if (status == 0) {
+        status = ha_take_as_c_void_p(take, object);
+    }
+    if (status == 0 && !PyObject_CheckBuffer(object)) {
+        status = ha_take_index(take, object); /* arrays of one element convert, too */
+    }
+    return status;
 }
 
 int

@@ -30,6 +30,7 @@ ha_launch_init(struct ha_launch *launch)
     launch->size = 0;
     launch->capacity = sizeof launch->small;
     launch->count = -1;
+    launch->slot_count = 0;
     launch->slots = launch->small_slots;
     launch->owners = NULL;
     ha_view_init(&launch->view);
@@ -76,7 +77,7 @@ grow(struct ha_launch *launch, size_t wanted)
     }
     unsigned char *old = launch->data;
     memcpy(data, old, launch->size);
-    for (Py_ssize_t i = 0; i < launch->count; i++) {
+    for (Py_ssize_t i = 0; i < launch->slot_count; i++) {
         unsigned char *slot = launch->slots[i];
         if (slot >= old && slot < old + launch->size) {
             launch->slots[i] = data + (slot - old);
@@ -461,6 +462,7 @@ put_entries(struct ha_types *types, struct ha_launch *launch, PyObject *items,
         }
         if (params) {
             launch->slots[i] = slot;
+            launch->slot_count = i + 1;
         }
         launch->count = i + 1;
     }

@@ -21,6 +21,7 @@ struct ha_launch {
     size_t size;          /* bytes used in data */
     size_t capacity;      /* bytes that data has room for */
     Py_ssize_t count;     /* number of arguments, -1 if an address was given */
+    Py_ssize_t slot_count; /* slots that are filled (kernelParams only) */
     void **slots;         /* kernelParams: address of each value; small_slots or heap */
     PyObject *owners;     /* owned list, or NULL */
     struct ha_view view;  /* where a ready address or object was given */

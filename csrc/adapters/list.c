@@ -76,7 +76,7 @@ list_fill(struct ha_types *types, PyObject *self, PyObject *object)
         (PyList_Check(object) || PyTuple_Check(object))) {
         ha_raise(PyExc_ValueError, &where, "must hold one element, not %zd", view.count);
     } else {
-        Py_ssize_t count = one && view.count < 0 && view.ptr != NULL ? 1 : view.count;
+        Py_ssize_t count = view.count;
         status = ha_pointer_set(types, &list->base, &view);
         if (status == 0) {
             list->count = count;
@@ -167,12 +167,17 @@ list_allocate(PyObject *cls, PyObject *const *args, Py_ssize_t nargs, PyObject *
 
 /* ---- elements -------------------------------------------------------------------------- */
 
-/* Number of elements; -1 with TypeError where it is not known. */
+/* Number of elements; -1 with TypeError where it is not known.  A PointerTo* made from an
+ * address has one, but only those who ask for it may read it: repr, == and hash don't. */
 static Py_ssize_t
 list_length(PyObject *self)
 {
     const struct ha_list *list = (struct ha_list *)self;
     if (list->count < 0) {
+        if (list->base.ptr != NULL &&
+            is_pointer_to(ha_types_of_type(Py_TYPE(self)), Py_TYPE(self), list->kind)) {
+            return 1;
+        }
         PyErr_Format(PyExc_TypeError,
                      "the length of this %s is not known: it was made from an address",
                      ha_short_name(Py_TYPE(self)));

@@ -6,6 +6,54 @@
 
 #include "adapters/object.h"
 
+void
+ha_error_save(struct ha_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    saved->exception = PyErr_GetRaisedException();
+#else
+    PyErr_Fetch(&saved->type, &saved->value, &saved->traceback);
+#endif
+}
+
+void
+ha_error_restore(struct ha_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    PyErr_SetRaisedException(saved->exception);
+#else
+    PyErr_Restore(saved->type, saved->value, saved->traceback);
+#endif
+}
+
+void
+ha_release(PyObject *object)
+{
+    struct ha_saved_error saved;
+    if (object == NULL || PyErr_Occurred() == NULL) {
+        Py_XDECREF(object);
+        return;
+    }
+    ha_error_save(&saved);
+    Py_DECREF(object);
+    ha_error_restore(&saved);
+}
+
+void
+ha_view_drop(struct ha_view *view)
+{
+    PyObject *owner = view->owner;
+    view->owner = NULL;
+    if (view->has_buffer) {
+        struct ha_saved_error saved;
+        view->has_buffer = false;
+        ha_error_save(&saved);
+        PyBuffer_Release(&view->buffer);
+        ha_error_restore(&saved);
+    }
+    ha_release(owner);
+}
+
 struct ha_block *
 ha_block_new(struct ha_types *types, Py_ssize_t bytes)
 {
@@ -59,7 +107,9 @@ block_traverse(PyObject *self, visitproc visit, void *arg)
 static int
 block_clear(PyObject *self)
 {
-    Py_CLEAR(((struct ha_block *)self)->keep);
+    PyObject *keep = ((struct ha_block *)self)->keep;
+    ((struct ha_block *)self)->keep = NULL;
+    ha_release(keep);
     return 0;
 }
 
@@ -129,7 +179,10 @@ hold_clear(PyObject *self)
 {
     struct ha_hold *hold = (struct ha_hold *)self;
     if (hold->buffer.obj != NULL) {
+        struct ha_saved_error saved;
+        ha_error_save(&saved);
         PyBuffer_Release(&hold->buffer);
+        ha_error_restore(&saved);
     }
     return 0;
 }

@@ -69,7 +69,9 @@ ha_pointer_dealloc(PyObject *self)
     if (pointer->weakrefs != NULL) {
         PyObject_ClearWeakRefs(self);
     }
-    Py_CLEAR(pointer->owner);
+    PyObject *owner = pointer->owner;
+    pointer->owner = NULL;
+    ha_release(owner);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -86,7 +88,7 @@ ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size, bool read
     if (owner != NULL && !PyObject_GC_IsTracked((PyObject *)self)) {
         PyObject_GC_Track((PyObject *)self);
     }
-    Py_XDECREF(old); /* last: this may run anything */
+    ha_release(old); /* last: this may run anything */
 }
 
 int

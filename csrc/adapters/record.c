@@ -718,6 +718,7 @@ static PyType_Slot record_slots[] = {
     {Py_tp_repr, record_repr},
     {Py_tp_hash, record_hash},
     {Py_tp_richcompare, record_richcompare},
+    {Py_tp_iter, PySeqIter_New}, /* for type checkers: f(*grid) */
     {Py_nb_bool, record_bool},
     {Py_sq_length, record_length},
     {Py_sq_item, record_item},
@@ -747,10 +748,28 @@ ha_record_init(struct ha_types *types)
     return ha_type_make(types, &accessor_spec, NULL, false, &types->accessor);
 }
 
+/* A member that reaches beyond its record would be read from a stranger's memory. */
+static bool
+field_fits(const struct ha_types *types, const struct ha_record_info *info,
+           const struct ha_field *field)
+{
+    uint64_t size = field->kind == HA_RECORD ? types->tables->records[field->index].size
+                                             : ha_kind_size((enum ha_kind)field->kind);
+    uint64_t count = field->count == 0 ? 1 : field->count;
+    return field->offset + count * size <= info->size;
+}
+
 /* The property table that the type's descriptors point into. */
 static PyGetSetDef *
-make_getset(const struct ha_record_info *info)
+make_getset(const struct ha_types *types, const struct ha_record_info *info)
 {
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        if (!field_fits(types, info, &info->fields[i])) {
+            PyErr_Format(PyExc_SystemError, "description of %s: member %s does not fit",
+                         info->name, info->fields[i].name);
+            return NULL;
+        }
+    }
     PyGetSetDef *getset = PyMem_Calloc(info->field_count + 1, sizeof *getset);
     if (getset == NULL) {
         PyErr_NoMemory();
@@ -813,7 +832,7 @@ ha_record_type(struct ha_types *types, unsigned index)
         return NULL;
     }
     /* Kept by the entry even if this fails: a half-made type may live on in a cycle. */
-    if (entry->memory == NULL && (entry->memory = make_getset(info)) == NULL) {
+    if (entry->memory == NULL && (entry->memory = make_getset(types, info)) == NULL) {
         return NULL;
     }
     PyType_Slot slots[] = {

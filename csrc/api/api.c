@@ -8,6 +8,7 @@
 #include "api/generated/calls.h"
 #include "api/generated/names.h"
 #include "api/generated/tables.h"
+#include "api/provider.h"
 #include "core/thread.h"
 
 static PyObject *
@@ -20,7 +21,8 @@ static int
 enum_value(PyObject *module, unsigned index, PyObject *object,
            const struct ha_where *where, int *out)
 {
-    return ha_enum_arg(&ha_api_of(module)->enums, (enum ha_enum)index, object, where, out);
+    return ha_enum_arg(&ha_api_of(module)->enums, (enum ha_enum)index, object, where,
+                       out);
 }
 
 const struct ha_tables ha_api_tables = {
@@ -46,7 +48,8 @@ ha_api_init(PyObject *module)
     if (api->kept == NULL) {
         return -1;
     }
-    if (ha_fork_register(ha_pending_forked) != HA_OK) {
+    if (ha_fork_register(ha_pending_forked) != HA_OK ||
+        ha_fork_register(ha_provider_forked) != HA_OK) {
         PyErr_SetString(PyExc_RuntimeError, ha_error_text());
         return -1;
     }
@@ -211,12 +214,13 @@ ha_api_lookup(PyObject *self, const char *module, const char *name)
         found = find_alias(self, module, name);
     }
     if (found == NULL && !PyErr_Occurred()) {
-        PyErr_Format(PyExc_AttributeError,
-                     is_described(module, name)
-                         ? "module 'hipadapt.%s' has no attribute '%s' yet: HIP has this "
-                           "function, this version of hipadapt does not wrap it"
-                         : "module 'hipadapt.%s' has no attribute '%s'",
-                     module, name);
+        PyErr_Format(
+            PyExc_AttributeError,
+            is_described(module, name)
+                ? "module 'hipadapt.%s' has no attribute '%s' yet: HIP has this "
+                  "function, this version of hipadapt does not wrap it"
+                : "module 'hipadapt.%s' has no attribute '%s'",
+            module, name);
     }
     return found;
 }
@@ -272,7 +276,8 @@ append_names(PyObject *list, const char *module)
         bool here = strcmp(row->module, module) == 0;
         result = here ? append(list, row->name) : 0;
     }
-    for (const struct ha_alias *row = ha_aliases; result == 0 && row->name != NULL; row++) {
+    for (const struct ha_alias *row = ha_aliases; result == 0 && row->name != NULL;
+         row++) {
         bool here = strcmp(row->module, module) == 0;
         result = here ? append(list, row->name) : 0;
     }

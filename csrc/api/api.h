@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* State of the call path: what wrappers find behind their module object.
  *
- * The module state begins with a struct ha_api, and that begins with the adapters' state,
- * so ha_types_of, ha_api_of and the module room each see their part of one block. */
+ * The module state begins with a struct ha_api, and that begins with the adapters'
+ * state, so ha_types_of, ha_api_of and the module room each see their part of one
+ * block. */
 #ifndef HA_API_API_H
 #define HA_API_API_H
 
@@ -26,7 +27,8 @@ ha_api_of(PyObject *module)
     return (struct ha_api *)PyModule_GetState(module);
 }
 
-/* From the module's exec, traverse, clear and free; like the functions of the adapters. */
+/* From the module's exec, traverse, clear and free; like the functions of the adapters.
+ */
 int ha_api_init(PyObject *module);
 int ha_api_traverse(struct ha_api *api, visitproc visit, void *arg);
 void ha_api_clear(struct ha_api *api);

@@ -36,12 +36,13 @@ wrong_count(const struct ha_signature *signature, Py_ssize_t given)
     list_names(&signature->forms[0], usual, sizeof usual);
     if (signature->form_count == 2) {
         list_names(&signature->forms[1], second, sizeof second);
-        PyErr_Format(PyExc_TypeError, "%s() takes (%s) or (%s); %zd arguments were given",
+        PyErr_Format(PyExc_TypeError,
+                     "%s() takes (%s) or (%s); %zd arguments were given",
                      signature->forms[0].wheres->function, usual, second, given);
-    }
-    else {
+    } else {
         PyErr_Format(PyExc_TypeError, "%s() takes %d arguments (%s); %zd were given",
-                     signature->forms[0].wheres->function, signature->forms[0].count, usual, given);
+                     signature->forms[0].wheres->function, signature->forms[0].count,
+                     usual, given);
     }
     return -1;
 }
@@ -61,7 +62,8 @@ bind_form(const struct ha_signature *signature, int which, PyObject *const *argu
         PyObject *keyword = PyTuple_GET_ITEM(keywords, i); /* borrowed */
         int at = index_of(form, keyword);
         if (at < 0) {
-            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+            PyErr_Format(PyExc_TypeError,
+                         "%s() got an unexpected keyword argument '%U'",
                          signature->forms[0].wheres->function, keyword);
             return -1;
         }
@@ -152,8 +154,7 @@ ha_result_of(PyObject *const *items, Py_ssize_t count)
     for (Py_ssize_t i = 0; i < count; i++) {
         if (result != NULL) {
             PyTuple_SET_ITEM(result, i, items[i]);
-        }
-        else {
+        } else {
             Py_XDECREF(items[i]);
         }
     }

@@ -117,8 +117,7 @@ ha_enum_class(struct ha_enums *enums, enum ha_enum which)
         /* Making it ran Python code, and another thread may have been here as well. */
         if (enums->classes[which] == NULL) {
             enums->classes[which] = made;
-        }
-        else {
+        } else {
             Py_DECREF(made);
         }
     }
@@ -165,8 +164,8 @@ ha_enum_arg(struct ha_enums *enums, enum ha_enum which, PyObject *object,
         *value = (int)PyLong_AsLongLong(object);
         return 0;
     }
-    bool plain = PyLong_CheckExact(object) ||
-                 (!PyLong_Check(object) && PyIndex_Check(object));
+    bool plain =
+        PyLong_CheckExact(object) || (!PyLong_Check(object) && PyIndex_Check(object));
     if (!plain) {
         PyErr_Format(PyExc_TypeError, "%s: argument '%s' must be %s or int, not '%s'",
                      where->function, where->argument, entry->name,

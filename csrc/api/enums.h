@@ -2,11 +2,12 @@
 /* HIP's enums as Python classes, and status codes as ready-made results.
  *
  * A class is an IntEnum made from the generated tables on first use, so that importing
- * costs nothing for enums nobody names.  A status code that the tables don't know becomes a
- * member of its own, made for that one result: it equals its number and belongs to the
- * class, but the class doesn't list it.
+ * costs nothing for enums nobody names.  A status code that the tables don't know
+ * becomes a member of its own, made for that one result: it equals its number and
+ * belongs to the class, but the class doesn't list it.
  *
- * All of it needs the GIL; the objects belong to struct ha_enums, part of module state. */
+ * All of it needs the GIL; the objects belong to struct ha_enums, part of module state.
+ */
 #ifndef HA_API_ENUMS_H
 #define HA_API_ENUMS_H
 
@@ -19,7 +20,7 @@
 #define HA_RTC_CODES 128
 
 struct ha_enums {
-    PyObject *classes[HA_ENUM_COUNT]; /* owned; NULL until used */
+    PyObject *classes[HA_ENUM_COUNT];    /* owned; NULL until used */
     PyObject *hip_members[HA_HIP_CODES]; /* owned; NULL: unknown or not made yet */
     PyObject *hip_results[HA_HIP_CODES]; /* owned 1-tuples of the same */
     PyObject *rtc_members[HA_RTC_CODES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that live as long as something of the provider: sources and options with their
- * program, an image with its module, a buffer with its registration.
+/* Objects that live as long as something of the provider: sources and options with
+ * their program, an image with its module, a buffer with its registration.
  *
- * They are kept under the address of that something until the call that ends it succeeds.
- * All functions need the GIL. */
+ * They are kept under the address of that something until the call that ends it
+ * succeeds. All functions need the GIL. */
 #ifndef HA_API_KEEP_H
 #define HA_API_KEEP_H
 

@@ -17,8 +17,8 @@ struct ha_pending_item {
     PyObject *held;   /* owned */
 };
 
-/* Items of one stream, oldest first.  The streams that HIP names by small numbers differ by
- * device or thread, so for them order says nothing and each item is asked. */
+/* Items of one stream, oldest first.  The streams that HIP names by small numbers
+ * differ by device or thread, so for them order says nothing and each item is asked. */
 struct ha_pending_lane {
     struct ha_pending_lane *next;
     struct ha_pending_item *head, *tail;
@@ -51,14 +51,16 @@ check_fork(struct ha_api *api)
         api->pending.pool_count = 0;
         api->pending.busy = false;
         ha_pending_clear(api);
-        api->pending.count = 0; /* items that a thread of the parent had off their list */
+        api->pending.count =
+            0; /* items that a thread of the parent had off their list */
     }
 }
 
 static struct ha_pending_lane *
 lane_of(struct ha_pending *pending, hipStream_t stream)
 {
-    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL; lane = lane->next) {
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL;
+         lane = lane->next) {
         if (lane->stream == stream && !lane->gone) {
             return lane;
         }
@@ -97,8 +99,7 @@ pool_give(struct ha_pending *pending, hipEvent_t event, int device)
         pending->pool_count++;
         return;
     }
-    Py_BEGIN_ALLOW_THREADS
-    (void)ha_calls.hipEventDestroy(event);
+    Py_BEGIN_ALLOW_THREADS(void) ha_calls.hipEventDestroy(event);
     Py_END_ALLOW_THREADS
 }
 
@@ -128,13 +129,11 @@ record(struct ha_pending *pending, hipStream_t stream, int *device)
         return NULL;
     }
     hipEvent_t pooled = pool_take(pending, *device), event = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    event = record_event(pooled, stream);
+    Py_BEGIN_ALLOW_THREADS event = record_event(pooled, stream);
     if (event == NULL && pooled != NULL) {
         event = record_event(NULL, stream);
     }
-    Py_END_ALLOW_THREADS
-    return event;
+    Py_END_ALLOW_THREADS return event;
 }
 
 int
@@ -164,8 +163,7 @@ ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
     }
     if (lane->tail != NULL) {
         lane->tail->next = item;
-    }
-    else {
+    } else {
         lane->head = item;
     }
     lane->tail = item;
@@ -182,8 +180,7 @@ ask(struct ha_pending_item *item, hipStream_t stream)
 
     if (item->event != NULL) {
         status = ha_calls.hipEventQuery(item->event);
-    }
-    else if (ha_calls.hipStreamQuery != NULL) {
+    } else if (ha_calls.hipStreamQuery != NULL) {
         status = ha_calls.hipStreamQuery(stream);
     }
     if (status == hipErrorInvalidHandle || status == hipErrorContextIsDestroyed) {
@@ -218,10 +215,8 @@ reap_lane(struct ha_pending *pending, struct ha_pending_lane *lane, int limit)
     while (items != NULL && done < limit) {
         struct ha_pending_item *item = items;
         hipError_t status;
-        Py_BEGIN_ALLOW_THREADS
-        status = ask(item, stream);
-        Py_END_ALLOW_THREADS
-        items = item->next;
+        Py_BEGIN_ALLOW_THREADS status = ask(item, stream);
+        Py_END_ALLOW_THREADS items = item->next;
         if (status == hipSuccess) {
             item->next = NULL;
             drop(pending, item);
@@ -248,7 +243,8 @@ reap_lane(struct ha_pending *pending, struct ha_pending_lane *lane, int limit)
     return done;
 }
 
-/* Lanes of destroyed streams go when they are empty; others stay, for they fill again. */
+/* Lanes of destroyed streams go when they are empty; others stay, for they fill again.
+ */
 static void
 sweep(struct ha_pending *pending)
 {
@@ -259,8 +255,7 @@ sweep(struct ha_pending *pending)
         if (lane->gone && lane->head == NULL) {
             *link = lane->next;
             PyMem_Free(lane);
-        }
-        else {
+        } else {
             link = &lane->next;
         }
     }
@@ -305,7 +300,8 @@ ha_pending_clear(struct ha_api *api)
 {
     struct ha_pending *pending = &api->pending;
 
-    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL; lane = lane->next) {
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL;
+         lane = lane->next) {
         while (lane->head != NULL) {
             struct ha_pending_item *item = lane->head;
             PyObject *held = item->held;
@@ -329,8 +325,10 @@ ha_pending_abandon(struct ha_api *api)
 int
 ha_pending_traverse(struct ha_pending *pending, visitproc visit, void *arg)
 {
-    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL; lane = lane->next) {
-        for (struct ha_pending_item *item = lane->head; item != NULL; item = item->next) {
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL;
+         lane = lane->next) {
+        for (struct ha_pending_item *item = lane->head; item != NULL;
+             item = item->next) {
             Py_VISIT(item->held);
         }
     }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of asynchronous calls, held until the stream has passed them.
  *
- * After an asynchronous call that uses host memory, an event is recorded behind it and what
- * keeps the memory is put into the *lane* of that stream.  Later calls look whether the
- * event has happened (*reaping*) and let go; nothing here ever waits for a stream.  Where no
- * event can be recorded, the whole stream is asked instead.
+ * After an asynchronous call that uses host memory, an event is recorded behind it and
+ * what keeps the memory is put into the *lane* of that stream.  Later calls look
+ * whether the event has happened (*reaping*) and let go; nothing here ever waits for a
+ * stream.  Where no event can be recorded, the whole stream is asked instead.
  *
- * All functions need the GIL, which guards the lists; it is released around the provider's
- * calls, with the items in question taken off their list meanwhile.  A forked child forgets
- * its parent's items without asking the provider. */
+ * All functions need the GIL, which guards the lists; it is released around the
+ * provider's calls, with the items in question taken off their list meanwhile.  A
+ * forked child forgets its parent's items without asking the provider. */
 #ifndef HA_API_PENDING_H
 #define HA_API_PENDING_H
 
@@ -28,7 +28,7 @@ struct ha_pending {
     struct ha_pending_lane *lanes; /* owned */
     Py_ssize_t count;              /* items in all lanes */
     bool busy;                     /* a thread is reaping */
-    unsigned forks;                /* value of the fork counter that the items belong to */
+    unsigned forks; /* value of the fork counter that the items belong to */
     int pool_count;
     struct {
         hipEvent_t event; /* owned, free for use */

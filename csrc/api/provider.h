@@ -2,16 +2,16 @@
 /* The provider: the library that every HIP and hiprtc call goes to.
  *
  * A process has one provider, chosen at the first call and kept until the process ends
- * (its libraries are never unloaded).  HIPADAPT_PROVIDER says which: `amd`, `cpu`, the path
- * of a HIP library, or `auto`: a libamdhip64 that the process has loaded already, else one
- * that is installed and reports a device, else the CPU device of this package.
+ * (its libraries are never unloaded).  HIPADAPT_PROVIDER says which: `amd`, `cpu`, the
+ * path of a HIP library, or `auto`: a libamdhip64 that the process has loaded already,
+ * else one that is installed and reports a device, else the CPU device of this package.
  *
- * ha_calls is the call table: one pointer for each entry point, NULL until the provider is
- * there and where it lacks the symbol.  It is written once, by the thread that holds the
- * GIL at the end of loading, and read by threads that hold the GIL.
+ * ha_calls is the call table: one pointer for each entry point, NULL until the provider
+ * is there and where it lacks the symbol.  It is written once, by the thread that holds
+ * the GIL at the end of loading, and read by threads that hold the GIL.
  *
- * Everything here needs the GIL, which is released while libraries are loaded and probed.
- * The load lock (provider.c) is only taken without the GIL. */
+ * Everything here needs the GIL, which is released while libraries are loaded and
+ * probed. The load lock (provider.c) is only taken without the GIL. */
 #ifndef HA_API_PROVIDER_H
 #define HA_API_PROVIDER_H
 
@@ -30,33 +30,41 @@ enum ha_provider_kind {
 
 struct ha_provider {
     enum ha_provider_kind kind;
-    void *hip;       /* dlopen handle; never closed */
-    void *rtc;       /* the same or another; NULL where there is no hiprtc */
-    int version;     /* of hipRuntimeGetVersion; 0 where it failed */
-    char path[1024]; /* of `hip` */
-    char why[256];   /* one sentence */
+    void *hip;        /* dlopen handle; never closed */
+    void *rtc;        /* the same or another; NULL where there is no hiprtc */
+    int version;      /* of hipRuntimeGetVersion; 0 where it failed */
+    char path[1024];  /* of `hip` */
+    char why[256];    /* one sentence */
     char tried[1536]; /* places that did not do, "; " between; "" = the first one did */
     const char *(*error_text)(void);
     void (*shutdown)(void); /* CPU device only */
 };
 
-/* Borrowed and constant from then on; loads the provider if need be.  NULL with RuntimeError
- * where no provider can be loaded; the next call tries again. */
+/* Borrowed and constant from then on; loads the provider if need be.  NULL with
+ * RuntimeError where no provider can be loaded; the next call tries again. */
 const struct ha_provider *ha_provider_get(void);
 
 /* Borrowed; NULL where no provider is loaded yet.  No exception. */
 const struct ha_provider *ha_provider_loaded(void);
 
 /* For a call whose pointer in ha_calls is NULL: loads the provider if need be.  1: the
- * pointer is there now; 0: the provider lacks the symbol, and the core error text says so;
- * -1: exception. */
+ * pointer is there now; 0: the provider lacks the symbol, and the core error text says
+ * so; -1: exception. */
 int ha_provider_need(enum ha_call call);
 
 /* The same for the usual case, in which the pointer is there. */
-#define HA_READY(symbol)                                                                 \
+#define HA_READY(symbol)                                                               \
     (ha_calls.symbol != NULL ? 1 : ha_provider_need(HA_CALL_##symbol))
 
-/* Where the provider has the symbol (of any name), its address, else NULL.  No exception. */
+/* What is known about this thread's last failure: the provider's text, or ours where a
+ * symbol was missing since.  Borrowed until the thread's next call; never NULL. */
+const char *ha_provider_error_text(void);
+
+/* Fork hook of the child; registered by ha_api_init. */
+void ha_provider_forked(void);
+
+/* Where the provider has the symbol (of any name), its address, else NULL.  No
+ * exception. */
 void *ha_provider_symbol(const char *symbol);
 
 #endif

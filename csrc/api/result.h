@@ -8,7 +8,8 @@
 #include "api/api.h"
 
 PyObject *ha_out_pointer(struct ha_api *api, bool good, void *address);
-PyObject *ha_out_device_array(struct ha_api *api, bool good, void *address, size_t bytes);
+PyObject *ha_out_device_array(struct ha_api *api, bool good, void *address,
+                              size_t bytes);
 PyObject *ha_out_handle(struct ha_api *api, bool good, unsigned index, void *handle);
 PyObject *ha_out_cstr(struct ha_api *api, bool good, const char *text);
 PyObject *ha_out_enum(struct ha_api *api, bool good, enum ha_enum which, int value);

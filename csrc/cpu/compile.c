@@ -104,10 +104,10 @@ compose_source(struct work *work)
     ha_buffer_text(source, "\n");
     const char *text = request->source;
     size_t size = request->source_size;
-    if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
-        /* It may stand at the very start only. */
-        text += strlen(BYTE_ORDER_MARK);
-        size -= strlen(BYTE_ORDER_MARK);
+    size_t mark = strlen(BYTE_ORDER_MARK);
+    if (size >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0) {
+        text += mark; /* it may stand at the very start only */
+        size -= mark;
     }
     ha_buffer_append(source, text, size);
     for (uint32_t i = 0; i < request->expression_count; i++) {
@@ -146,9 +146,7 @@ compute_key(struct work *work)
     ha_buffer_u32(&key, toolchain->vector_math);
     ha_buffer_u32(&key, request->warp_size);
     ha_buffer_u32(&key, work->options.level);
-    ha_buffer_u32(&key, work->options.debug);
     append_list(&key, &work->options.front);
-    append_list(&key, &work->options.back);
     ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);
     ha_buffer_u32(&key, request->header_count);
     for (uint32_t i = 0; i < request->header_count; i++) {
@@ -434,7 +432,6 @@ run_back(struct work *work, struct ha_memory_file *host_ir)
         ha_list_add(&arguments, "-fveclib=libmvec");
     }
 #endif
-    ha_list_join(&arguments, &work->options.back);
     static const char *const outputs[] = {"-x", "ir", "-emit-obj", "-o",
                                           "-",  "-",  NULL};
     add_all(&arguments, outputs);

@@ -60,6 +60,8 @@ ha_exec_prepare(struct ha_launch *launch, unsigned threads)
     atomic_init(&launch->fault_ready, 0);
     atomic_init(&launch->print_bytes, 0);
     atomic_init(&launch->print_lost, 0);
+    atomic_init(&launch->inside, 0);
+    atomic_init(&launch->finished, false);
     /* Threads may begin before the one that looks again, in run_chunks, has done so. */
     if (!atomic_load_explicit(&handlers_installed, memory_order_relaxed)) {
         ha_fault_install();
@@ -396,14 +398,13 @@ fail_for_resources(struct ha_launch *launch)
     (void)fail(launch, HA_FAULT_RESOURCE, text.bytes);
 }
 
-bool
-ha_exec_run(struct ha_launch *launch)
+/* Takes part once the launch is certain to stay; returns how many blocks were settled.
+ */
+static uint64_t
+take_part(struct ha_launch *launch)
 {
     uint64_t settled = 0;
     bool was_first_fault = false;
-    if (atomic_load(&launch->next_block) >= launch->block_count) {
-        return false;
-    }
     struct ha_runner *runner = ha_runner_enter(launch);
     struct ha_group *group = runner ? wait_for_group(launch, runner) : NULL;
     if (group) {
@@ -413,19 +414,29 @@ ha_exec_run(struct ha_launch *launch)
         fail_for_resources(launch);
         settled = drop_rest(launch);
     }
-    /* The others leave before our blocks are counted: until then the launch is there.
-     */
     if (was_first_fault) {
         ha_fault_interrupt(launch, runner);
     }
     if (runner) {
         ha_runner_leave(runner);
     }
-    if (settled == 0) {
-        return false;
+    return settled;
+}
+
+bool
+ha_exec_run(struct ha_launch *launch)
+{
+    /* Who is counted keeps the launch unfinished, so the order of these two matters: a
+     * thread that comes when all blocks are taken may not look at the kernel any more.
+     */
+    atomic_fetch_add(&launch->inside, 1);
+    if (atomic_load(&launch->next_block) < launch->block_count) {
+        uint64_t settled = take_part(launch);
+        atomic_fetch_add(&launch->blocks_done, settled);
     }
-    uint64_t count = launch->block_count;
-    if (atomic_fetch_add(&launch->blocks_done, settled) + settled != count) {
+    if (atomic_fetch_sub(&launch->inside, 1) != 1 ||
+        atomic_load(&launch->blocks_done) != launch->block_count ||
+        atomic_exchange(&launch->finished, true)) {
         return false;
     }
     ha_print_finish(launch, launch->kernel->name);

@@ -44,11 +44,12 @@ struct ha_launch {
     _Atomic uint64_t next_block;  /* next block to hand out */
     _Atomic uint64_t blocks_done; /* finished or dropped blocks */
     _Atomic int fault;            /* enum ha_fault_kind; also set to stop early */
-    char fault_text[HA_FAULT_TEXT_BYTES]; /* written once by the thread that set `fault`
-                                           */
+    char fault_text[HA_FAULT_TEXT_BYTES]; /* written once, by who set `fault` */
     _Atomic uint32_t fault_ready;         /* fault_text may be read */
     _Atomic uint64_t print_bytes; /* printf text that the launch has in the buffer */
     _Atomic uint64_t print_lost;  /* calls of printf whose text found no room */
+    _Atomic uint32_t inside;      /* threads between the entry and the exit of run */
+    atomic_bool finished;         /* one of them has returned true */
 };
 
 /* Once per process, before the first launch: signal handlers are installed lazily at
@@ -59,8 +60,10 @@ int ha_exec_init(void);
 void ha_exec_prepare(struct ha_launch *launch, unsigned threads);
 
 /* Takes part in the launch until no block is left; safe from any thread, and reentrant
- * per thread only outside kernel code.  Returns true for exactly one caller: the one
- * that finished the last block, when every block is finished or dropped. */
+ * per thread only outside kernel code.  Returns true for exactly one caller: the last
+ * one to leave after every block was finished or dropped.  From then on nobody touches
+ * kernel, arguments or image any more; the launch itself must stay until every call has
+ * returned. */
 bool ha_exec_run(struct ha_launch *launch);
 
 /* Ends the launch with HA_FAULT_TIMEOUT and `text`: threads inside its kernel code

@@ -261,7 +261,9 @@ parse_function(struct reader *reader, struct ir_slice header, struct ir_function
             block->count = (uint32_t)insts.count;
             insts = (struct list){.arena = arena, .size = sizeof(struct ir_inst)};
         }
-        if (closed || (!labelled && (text.size == 0 || text.at[0] == ';'))) {
+        /* Lines that begin with # are records for debuggers. */
+        if (closed ||
+            (!labelled && (text.size == 0 || text.at[0] == ';' || text.at[0] == '#'))) {
             continue;
         }
         if (labelled || block == NULL) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ note(struct parser *parser)
     (MATH_NO_SIGNED_ZEROS | MATH_REASSOCIATE | MATH_RECIPROCAL | MATH_APPROXIMATE)
 #define MATH_FAST (MATH_FINITE | MATH_UNSAFE)
 
-enum act { PASS, QUIET, NOTE, MATH, NO_MATH, LINES, NO_LINES, WAVE32, WAVE64 };
+enum act { PASS, QUIET, NOTE, MATH, NO_MATH, WAVE32, WAVE64 };
 
 struct exact {
     const char *name;
@@ -90,13 +91,13 @@ static const struct exact exact_table[] = {
     {"-w", PASS, NULL, 0},
     {"-pedantic", PASS, NULL, 0},
     {"-pedantic-errors", PASS, NULL, 0},
-    {"-g", LINES, NULL, 0},
-    {"-g0", NO_LINES, NULL, 0},
-    {"-g1", LINES, NULL, 0},
-    {"-g2", LINES, NULL, 0},
-    {"-g3", LINES, NULL, 0},
-    {"-ggdb", LINES, NULL, 0},
-    {"-gline-tables-only", LINES, NULL, 0},
+    {"-g", NOTE, NULL, 0},
+    {"-g0", QUIET, NULL, 0},
+    {"-g1", NOTE, NULL, 0},
+    {"-g2", NOTE, NULL, 0},
+    {"-g3", NOTE, NULL, 0},
+    {"-ggdb", NOTE, NULL, 0},
+    {"-gline-tables-only", NOTE, NULL, 0},
     {"-mwavefrontsize64", WAVE64, NULL, 0},
     {"-mno-wavefrontsize64", WAVE32, NULL, 0},
     /* true of every kernel here */
@@ -173,12 +174,6 @@ apply(struct parser *parser, const struct exact *exact)
         break;
     case NO_MATH:
         parser->math &= ~exact->math;
-        break;
-    case LINES:
-        result->debug = true;
-        break;
-    case NO_LINES:
-        result->debug = false;
         break;
     case WAVE32:
         return wavefront(parser, 32);
@@ -589,8 +584,8 @@ ha_options_parse(const char *const *options, uint32_t count,
         }
     }
     finish(&parser);
-    if (result->front.failed || result->back.failed || result->dirs.failed ||
-        result->includes.failed || result->macros.failed || result->notes.failed) {
+    if (result->front.failed || result->dirs.failed || result->includes.failed ||
+        result->macros.failed || result->notes.failed) {
         return ha_error_set(HA_ERROR_MEMORY, "hiprtc options: no memory");
     }
     return HA_OK;
@@ -600,7 +595,6 @@ void
 ha_options_release(struct ha_options *options)
 {
     ha_list_release(&options->front);
-    ha_list_release(&options->back);
     ha_list_release(&options->dirs);
     ha_list_release(&options->includes);
     ha_buffer_release(&options->macros);

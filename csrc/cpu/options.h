@@ -11,7 +11,6 @@
 #ifndef HA_CPU_OPTIONS_H
 #define HA_CPU_OPTIONS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/status.h"
@@ -26,14 +25,12 @@ struct ha_options_context {
 
 struct ha_options {
     struct ha_list front; /* arguments of the front end */
-    struct ha_list back;  /* arguments of the back end, without the level */
     struct ha_list
         dirs; /* absolute include directories, in order, each also in front */
     struct ha_list includes; /* registered headers to include before the source */
     struct ha_buffer macros; /* lines for the source, behind our own headers */
     struct ha_buffer notes;  /* lines for the log */
     unsigned level;          /* of optimisation, 0 to 3 */
-    bool debug;              /* line tables were asked for */
 };
 
 /* HA_ERROR_INVALID with a text that names the option.  `options` is released by the

@@ -335,6 +335,17 @@ touches_memory(const struct ir_inst *inst)
            (ir_is(inst->op, "call") && ir_begins(inst->callee, "@llvm.mem"));
 }
 
+/* Source lines belong to the front end's functions; the host's have other shapes. */
+static struct ir_slice
+without_source_line(struct writer *writer, struct ir_slice line)
+{
+    size_t at = ir_find(line, ", !dbg !", 0);
+
+    return at == SIZE_MAX ? line
+                          : splice(writer, line, at, 7 + ir_token(line, at + 7).size,
+                                   ir_slice_of(""));
+}
+
 static void
 write_inst(struct writer *writer, uint32_t block, const struct ir_inst *inst,
            uint32_t warp_site)
@@ -346,7 +357,8 @@ write_inst(struct writer *writer, uint32_t block, const struct ir_inst *inst,
     bool library = ir_is(inst->op, "call") && inst->callee.size > 0 &&
                    inst->callee.at[0] == '@' && known == HA_KNOWN_NONE &&
                    !ir_map_get(&rewriter->functions, inst->callee, &number);
-    struct ir_slice line = ha_host_text(rewriter, inst->line, library);
+    struct ir_slice line =
+        without_source_line(writer, ha_host_text(rewriter, inst->line, library));
 
     (void)block;
     if (fast != NULL && writer->body->leaves) {

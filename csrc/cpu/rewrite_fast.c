@@ -9,8 +9,8 @@
  * the answers as constants (body a) runs; else the plain loop (body b).
  *
  * That argument needs indices that do not wrap.  They are followed as intervals, under the
- * guard that grid * block stays below HA_INDEX_END in each direction; launches beyond it take
- * body c, in which nothing is assumed. */
+ * guard that grid * block stays below HA_INDEX_END in each direction; launches beyond it are
+ * not run by these loops. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

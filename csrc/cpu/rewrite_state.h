@@ -125,7 +125,7 @@ struct ha_fast {
 struct ha_body {
     enum ha_form form;
     const struct ha_fast *fast; /* body form */
-    const char *suffix;         /* body form: "a", "b", "c" */
+    const char *suffix;         /* body form: "a" or "b" */
     bool leaves;                /* leaves are parameters */
     bool flags;                 /* flagged instructions get nuw nsw */
 };

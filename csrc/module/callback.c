@@ -21,8 +21,8 @@ call_python(struct ha_host_call *call, int status)
     if (member == NULL) {
         return NULL;
     }
-    PyObject *result = PyObject_CallFunctionObjArgs(call->callable, call->stream, member,
-                                                    call->user, NULL);
+    PyObject *result = PyObject_CallFunctionObjArgs(call->callable, call->stream,
+                                                    member, call->user, NULL);
     Py_DECREF(member);
     return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place where a thread that isn't Python's takes the GIL: to run a Python callable
- * that a stream calls. */
+/* The one place where a thread that isn't Python's takes the GIL: to run a Python
+ * callable that a stream calls. */
 #ifndef HA_MODULE_CALLBACK_H
 #define HA_MODULE_CALLBACK_H
 

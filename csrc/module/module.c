@@ -9,7 +9,6 @@
 #include "api/manual/host_call.h"
 #include "api/provider.h"
 #include "core/clock.h"
-#include "core/status.h"
 #include "module/callback.h"
 
 #define EXIT_LIMIT_NS (2ULL * 1000 * 1000 * 1000)
@@ -68,8 +67,7 @@ tried_tuple(const char *tried)
 
     if (text != NULL && gap != NULL && tried[0] == '\0') {
         result = PyTuple_New(0);
-    }
-    else if (text != NULL && gap != NULL) {
+    } else if (text != NULL && gap != NULL) {
         list = PyUnicode_Split(text, gap, -1);
         result = list != NULL ? PyList_AsTuple(list) : NULL;
     }
@@ -113,15 +111,8 @@ core_provider(PyObject *module, PyObject *Py_UNUSED(none))
 static PyObject *
 core_error_text(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    const struct ha_provider *provider = ha_provider_loaded();
-    const char *text = "";
+    const char *text = ha_provider_error_text();
 
-    if (provider != NULL && provider->error_text != NULL) {
-        text = provider->error_text();
-    }
-    if (text == NULL || text[0] == '\0') {
-        text = ha_error_text();
-    }
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
@@ -147,7 +138,7 @@ core_lookup(PyObject *module, PyObject *args)
 {
     const char *home = NULL, *name = NULL;
 
-    if (!PyArg_ParseTuple(args, "ss:_lookup", &home, &name)) {
+    if (!PyArg_ParseTuple(args, "ss:lookup", &home, &name)) {
         return NULL;
     }
     return ha_api_lookup(module, home, name);
@@ -158,7 +149,7 @@ core_names(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const char *home = NULL;
 
-    return PyArg_ParseTuple(args, "s:_names", &home) ? ha_api_names(home) : NULL;
+    return PyArg_ParseTuple(args, "s:names", &home) ? ha_api_names(home) : NULL;
 }
 
 static PyObject *
@@ -180,24 +171,23 @@ core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
         Py_RETURN_NONE;
     }
     ha_pending_reap(api, false);
-    while ((ha_host_call_count() > 0 || api->pending.count > 0) && ha_clock_ns() < end) {
-        Py_BEGIN_ALLOW_THREADS
-        (void)poll(NULL, 0, EXIT_STEP_MS);
-        Py_END_ALLOW_THREADS
-        ha_pending_reap(api, false);
+    while ((ha_host_call_count() > 0 || api->pending.count > 0) &&
+           ha_clock_ns() < end) {
+        Py_BEGIN_ALLOW_THREADS(void) poll(NULL, 0, EXIT_STEP_MS);
+        Py_END_ALLOW_THREADS ha_pending_reap(api, false);
     }
     ha_callback_close();
     if (provider->shutdown != NULL) {
-        Py_BEGIN_ALLOW_THREADS
-        provider->shutdown();
+        Py_BEGIN_ALLOW_THREADS provider->shutdown();
         Py_END_ALLOW_THREADS
     }
     ha_pending_abandon(api);
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(provider_doc, "provider($module, /)\n--\n\n"
-                           "The library that all HIP calls go to; loads it if need be.");
+PyDoc_STRVAR(provider_doc,
+             "provider($module, /)\n--\n\n"
+             "The library that all HIP calls go to; loads it if need be.");
 PyDoc_STRVAR(error_text_doc,
              "error_text($module, /)\n--\n\n"
              "What the provider says about this thread's last failure, or ''.");
@@ -209,10 +199,10 @@ static PyMethodDef methods[] = {
     {"provider", core_provider, METH_NOARGS, provider_doc},
     {"error_text", core_error_text, METH_NOARGS, error_text_doc},
     {"has_symbol", core_has_symbol, METH_O, has_symbol_doc},
-    {"_lookup", core_lookup, METH_VARARGS, NULL},
-    {"_names", core_names, METH_VARARGS, NULL},
-    {"_pending", core_pending, METH_NOARGS, NULL},
-    {"_shutdown", core_shutdown, METH_NOARGS, NULL},
+    {"lookup", core_lookup, METH_VARARGS, NULL},
+    {"names", core_names, METH_VARARGS, NULL},
+    {"pending", core_pending, METH_NOARGS, NULL},
+    {"shutdown", core_shutdown, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -227,7 +217,7 @@ register_shutdown(PyObject *module)
     if (exits == NULL) {
         goto done;
     }
-    function = PyObject_GetAttrString(module, "_shutdown");
+    function = PyObject_GetAttrString(module, "shutdown");
     if (function == NULL) {
         goto done;
     }
@@ -250,7 +240,16 @@ core_exec(PyObject *module)
     }
     state->provider_type = PyStructSequence_NewType(&provider_desc);
     if (state->provider_type == NULL ||
-        PyModule_AddObjectRef(module, "Provider", (PyObject *)state->provider_type) < 0) {
+        PyModule_AddObjectRef(module, "Provider", (PyObject *)state->provider_type) <
+            0) {
+        return -1;
+    }
+    PyObject *record = (PyObject *)state->api.types.record;
+    PyObject *handle = (PyObject *)state->api.types.handle;
+    PyObject *function = (PyObject *)state->api.types.function;
+    if (PyModule_AddObjectRef(module, "Record", record) < 0 ||
+        PyModule_AddObjectRef(module, "Handle", handle) < 0 ||
+        PyModule_AddObjectRef(module, "FunctionPointer", function) < 0) {
         return -1;
     }
     ha_callback_open();

@@ -7,6 +7,7 @@
 #include <fenv.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 
 enum { BLOCK_SITE = 1 };
 
@@ -414,6 +415,61 @@ test_rounding_of_the_host_stays_there(void)
     }
 }
 
+/* Threads that come late may not look at a kernel whose launch is over: it may have
+ * been unloaded.  Each launch has its kernel on a page of its own, which is taken away
+ * by the thread that was told of the end. */
+enum { LATE_LAUNCHES = 2000, LATE_PAGE = 4096 };
+
+static struct ha_launch late_launches[LATE_LAUNCHES];
+static _Atomic int late_ready;
+static _Atomic int late_ended;
+static char *late_pages;
+
+static void *
+late_main(void *argument)
+{
+    for (int i = 0; i < LATE_LAUNCHES; i++) {
+        while (atomic_load(&late_ready) <= i) {
+            sched_yield();
+        }
+        if (ha_exec_run(&late_launches[i])) {
+            atomic_fetch_add(&late_ended, 1);
+            CHECK(mprotect(late_pages + i * LATE_PAGE, LATE_PAGE, PROT_NONE) == 0);
+        }
+    }
+    ha_exec_thread_exit();
+    return argument;
+}
+
+static void
+test_nobody_looks_at_a_kernel_that_is_over(void)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    static uint32_t out[64];
+    uint32_t *pout = out;
+    void *args[] = {&pout};
+    struct shape shape = shape_1d(2, 16);
+    shape.threads = THREADS;
+    late_pages = mmap(NULL, LATE_LAUNCHES * LATE_PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(late_pages != MAP_FAILED);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, late_main, NULL) == 0);
+    }
+    for (int i = 0; i < LATE_LAUNCHES; i++) {
+        struct ha_image_kernel *kernel = (void *)(late_pages + i * LATE_PAGE);
+        *kernel = plain;
+        launch_init(&late_launches[i], kernel, args, &shape);
+        atomic_store(&late_ready, i + 1);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    CHECK_EQUAL(atomic_load(&late_ended), LATE_LAUNCHES);
+    munmap(late_pages, LATE_LAUNCHES * LATE_PAGE);
+}
+
 static void
 test_block_too_big_is_refused(void)
 {
@@ -466,6 +522,7 @@ main(void)
     RUN(test_pause_gives_other_lanes_a_turn);
     RUN(test_fast_blocks_run_once);
     RUN(test_rounding_of_the_host_stays_there);
+    RUN(test_nobody_looks_at_a_kernel_that_is_over);
     RUN(test_block_too_big_is_refused);
     RUN(test_stacks_are_bounded_by_mappings);
     ha_exec_thread_exit();

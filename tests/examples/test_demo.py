@@ -260,7 +260,9 @@ def test_info_names_provider_and_device() -> None:
 
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert "cpu" in report["provider"]
+    assert report["provider"] == "cpu"
+    assert Path(report["library"]).exists()
+    assert report["why"]
     (device,) = report["devices"]
     assert device["architecture"].startswith("gfx")
     assert device["warp_size"] == 32

@@ -2,10 +2,10 @@
 /* A HIP library that does as it is told, to see what the bindings do with odd answers.
  *
  * fake_fail(code) makes the next call (of those that ask) answer that code and write
- * rubbish into its outputs.  Asynchronous work is never done before fake_finish(): copies
- * happen then, host functions run then on a thread of their own, and events are ready from
- * then on.  Many functions of HIP are missing on purpose.  One thread at a time, but for
- * fake_sleep. */
+ * rubbish into its outputs.  Asynchronous work is never done before fake_finish():
+ * copies happen then, host functions run then on a thread of their own, and events are
+ * ready from then on.  Many functions of HIP are missing on purpose.  One thread at a
+ * time, but for fake_sleep. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -99,9 +99,8 @@ fake_finish(void)
         pthread_t thread;
         if (works[i].to != NULL) {
             memcpy(works[i].to, works[i].from, works[i].bytes);
-        }
-        else if (works[i].function != NULL &&
-                 pthread_create(&thread, NULL, run_host, &works[i]) == 0) {
+        } else if (works[i].function != NULL &&
+                   pthread_create(&thread, NULL, run_host, &works[i]) == 0) {
             pthread_join(thread, NULL);
         }
     }
@@ -323,8 +322,8 @@ hiprtcVersion(int *major, int *minor)
 }
 
 hiprtcResult
-hiprtcCreateProgram(hiprtcProgram *made, const char *source, const char *name, int count,
-                    const char *const *headers, const char *const *names)
+hiprtcCreateProgram(hiprtcProgram *made, const char *source, const char *name,
+                    int count, const char *const *headers, const char *const *names)
 {
     struct program *program = calloc(1, sizeof *program);
 

@@ -3,10 +3,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from . import text
-from .emit_tables import Names, fields
+from .emit_tables import STREAM_HANDLES, TEXT_MEMBERS, Names, fields
 from .emit_wrappers import form_params, status_type
-from .model import Api, Enum, Function, Handle, Member, Param, Record
+from .model import (
+    Alias,
+    Api,
+    Constant,
+    Enum,
+    Function,
+    Handle,
+    Member,
+    Param,
+    Record,
+)
 
 INTEGERS = {
     "HA_BOOL",
@@ -32,31 +45,29 @@ def argument_type(param: Param) -> str:
     if param.role == "enum":
         return f"{param.adapter} | int"
     if param.role in ("text", "out_text"):
-        return "_TextLike" if param.role == "text" else "_PointerLike"
+        return "TextLike" if param.role == "text" else "PointerLike"
     if param.role == "text_list":
-        return "_TextListLike"
+        return "TextListLike"
     if param.role == "list":
         return (
-            "_PointerListLike"
-            if param.adapter == "ListOfPointer"
-            else "_NumberListLike"
+            "PointerListLike" if param.adapter == "ListOfPointer" else "NumberListLike"
         )
     if param.role == "extra":
-        return "_LaunchExtraLike"
+        return "LaunchExtraLike"
     if param.role == "callback":
-        return "_CallbackLike"
+        return "CallbackLike"
     if param.role in ("record", "record_value", "out_record"):
-        return f"{param.adapter} | _RecordLike"
+        return f"{param.adapter} | RecordLike"
     if param.role == "handle_ref":
-        return f"{param.adapter} | _PointerLike"
-    return "_PointerLike"
+        return f"{param.adapter} | PointerLike"
+    return "PointerLike"
 
 
 def output_type(param: Param) -> str:
     """What a parameter gives back.
 
-    Objects are None where the call failed.  Nobody looks at them then, so the annotation
-    says Any instead of None, which type checkers let pass unchecked.
+    Objects are None where the call failed.  Nobody looks at them then, so the
+    annotation says Any instead of None, which type checkers let pass unchecked.
     """
     if param.role == "out_text":
         return "CStr | Any"
@@ -101,7 +112,7 @@ def member_type(member: Member, names: Names) -> str:
         assert member.type is not None
         row, index = names.kind(member.type)
         if row == "HA_CHAR" and member.dim:
-            return "str"
+            return "str" if member.name in TEXT_MEMBERS else "builtins.bytes"
         if row in INTEGERS:
             kind = "int"
         elif row in ("HA_F32", "HA_F64"):
@@ -117,12 +128,19 @@ def member_type(member: Member, names: Names) -> str:
 
 def record_lines(record: Record, names: Names) -> list[str]:
     members = [m for m, _, _ in fields(record, "")]
-    lines = [f"class {record.name}(_Record):"]
+    lines = [f"class {record.name}(Record):"]
     arguments = [f"{m.name}: Any = ..." for m in members]
     lines += text.wrap_call("    def __init__(", ["self", *arguments], ") -> None: ...")
     for member in members:
         # Annotations, because a property named `type` or `list` would hide the builtin.
         lines.append(f"    {member.name}: {member_type(member, names)}")
+    for member in members:
+        kind = member_type(member, names)
+        lines += [
+            f"    def get_{member.name}(self, i: SupportsIndex, /) -> {kind}: ...",
+            f"    def set_{member.name}(self, i: SupportsIndex, v: Any, /)"
+            " -> None: ...",
+        ]
     return [*lines, ""]
 
 
@@ -133,39 +151,33 @@ def enum_lines(enum: Enum) -> list[str]:
 
 
 def handle_lines(handle: Handle) -> list[str]:
-    return [f"class {handle.name}(_Handle): ...", ""]
+    if handle.name in STREAM_HANDLES:
+        method = "    def __cuda_stream__(self) -> tuple[int, int]: ..."
+        return [f"class {handle.name}(Handle):", method, ""]
+    return [f"class {handle.name}(Handle): ...", ""]
+
+
+def public_names(api: Api, module: str) -> list[str]:
+    """What `__all__` holds; the native module makes the same list."""
+    groups: list[Sequence[Function | Enum | Handle | Constant | Alias]] = [
+        [f for f in api.functions if f.wrapped],
+        api.enums,
+        api.handles,
+        api.constants,
+        api.aliases,
+    ]
+    found = [x.name for group in groups for x in group if x.module == module]
+    if module == "hip":
+        found += [r.name for r in api.all_records()]
+        found += ["hipHostFn_t", "hipStreamCallback_t"]
+    return sorted([*found, "has_symbol"])
 
 
 def stub(api: Api, module: str) -> str:
     names = Names(api)
-    lines = [
-        text.banner("#", ""),
-        "from typing import Any, Final, SupportsIndex, overload",
-        "",
-    ]
-    if module == "hiprtc":
-        lines += ["from .hip import hipJitInputType, hipJitOption"]
-    lines += [
-        "from ._core import (",
-        "    CStr,",
-        "    DeviceArray,",
-        "    Pointer,",
-        "    _CallbackLike,",
-        "    _Function,",
-        "    _Handle,",
-        "    _LaunchExtraLike,",
-        "    _NumberListLike,",
-        "    _PointerLike,",
-        "    _PointerListLike,",
-        "    _Record,",
-        "    _RecordLike,",
-        "    _TextLike,",
-        "    _TextListLike,",
-        ")",
-        "from ._core import has_symbol as has_symbol",
-        "from ._enum import HipEnum",
-        "",
-    ]
+    lines = ["__all__ = ["]
+    lines += [f'    "{name}",' for name in public_names(api, module)]
+    lines += ["]", ""]
     for constant in api.constants:
         if constant.module == module:
             kind = "bytes" if isinstance(constant.value, str) else "int"
@@ -179,8 +191,8 @@ def stub(api: Api, module: str) -> str:
             lines += handle_lines(handle)
     if module == "hip":
         lines += [
-            "class hipHostFn_t(_Function): ...",
-            "class hipStreamCallback_t(_Function): ...",
+            "class hipHostFn_t(FunctionPointer): ...",
+            "class hipStreamCallback_t(FunctionPointer): ...",
         ]
         lines.append("")
         for record in api.all_records():
@@ -190,7 +202,44 @@ def stub(api: Api, module: str) -> str:
     for function in sorted(api.functions, key=lambda f: f.name):
         if function.module == module and function.wrapped:
             lines += function_lines(function)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*imports(module, lines), *lines]) + "\n"
+
+
+IMPORTS = {
+    "typing": ["Any", "Final", "SupportsIndex", "overload"],
+    "._core": ["CStr", "DeviceArray", "FunctionPointer", "Handle", "Pointer", "Record"],
+    "._enum": ["HipEnum"],
+    ".hip": ["hipError_t", "hipJitInputType", "hipJitOption"],
+    ".typing": [
+        "CallbackLike",
+        "LaunchExtraLike",
+        "NumberListLike",
+        "PointerLike",
+        "PointerListLike",
+        "RecordLike",
+        "TextLike",
+        "TextListLike",
+    ],
+}
+
+
+def imports(module: str, body: list[str]) -> list[str]:
+    """The head of a stub, with the names that its body uses."""
+    used = set(re.findall(r"\w+", "\n".join(body)))
+    lines = [text.banner("#", "")]
+    if "builtins" in used:
+        # A member named like its type hides the type in the class body.
+        lines += ["import builtins"]
+    for source, names in IMPORTS.items():
+        needed = [name for name in names if name in used]
+        if not needed or source == f".{module}":
+            continue
+        lines += text.wrap_names(f"from {source} import ", needed)
+        if source == "typing":
+            lines.append("")
+        if source == "._core":
+            lines.append("from ._core import has_symbol as has_symbol")
+    return [*lines, ""]
 
 
 def emit(api: Api) -> dict[str, str]:

@@ -40,7 +40,20 @@ FUNCTIONS = {
     ),
 }
 INITIAL = {"dim3": "(const dim3[]){{1, 1, 1}}"}
+# C types that are pointers without saying so; the Python alias of the last three is the
+# record that they point to.
+POINTERS = {
+    "hipDeviceptr_t",
+    "hipExternalMemory_t",
+    "hipExternalSemaphore_t",
+    "hipMipmappedArray_t",
+    "hipMipmappedArray_const_t",
+    "hipmipmappedArray",
+}
 STREAM_HANDLES = {"ihipStream_t"}
+# Of the char arrays in records only these are text; the others are data (UUIDs, IPC
+# handles) and read as bytes.
+TEXT_MEMBERS = {"name", "gcnArchName"}
 
 
 class Names:
@@ -63,15 +76,15 @@ class Names:
             return "HA_FUNCTION", f"HA_FUNCTION_{plain}"
         if target in self.enums:
             return "HA_ENUM", f"HA_ENUM_{target}"
+        if plain in POINTERS:
+            return "HA_POINTER", "0"
         if target in self.records:
             return "HA_RECORD", f"HA_RECORD_{target}"
         if plain in KINDS:
             return KINDS[plain], "0"
         if ctype == "const char *":
             return "HA_CSTR", "0"
-        if "*" in ctype or plain in ("hipDeviceptr_t", "hipMipmappedArray_t"):
-            return "HA_POINTER", "0"
-        if plain in ("hipExternalMemory_t", "hipExternalSemaphore_t"):
+        if "*" in ctype:
             return "HA_POINTER", "0"
         raise ValueError(f"no kind for C type {ctype!r}")
 
@@ -122,8 +135,10 @@ def field_row(names: Names, root: str, base: str, member: Member, bits: int) -> 
         offset = f"offsetof({root}, {path}) - offsetof({root}, {base.lstrip('.')})"
     else:
         offset = f"offsetof({root}, {path})"
+    data = kind == "HA_CHAR" and count and member.name not in TEXT_MEMBERS
+    flags = "HA_FIELD_BYTES" if data else "0"
     return (
-        f'    {{"{member.name}", NULL, {offset}, {count}, {index}, {kind}, 0,'
+        f'    {{"{member.name}", NULL, {offset}, {count}, {index}, {kind}, {flags},'
         f" {bits if member.bits else 0}, {member.bits or 0}}},"
     )
 

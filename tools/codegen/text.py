@@ -36,3 +36,11 @@ def wrap_call(head: str, items: list[str], tail: str) -> list[str]:
             line += piece if line in (head, indent) else " " + piece
     lines.append(line)
     return lines
+
+
+def wrap_names(head: str, names: list[str]) -> list[str]:
+    """An import statement, in parentheses where it is too long for a line."""
+    line = head + ", ".join(names)
+    if len(line) <= WIDTH:
+        return [line]
+    return [head + "(", *[f"    {name}," for name in names], ")"]

@@ -25,14 +25,15 @@ static const struct ha_field hipDeviceArch_t_fields[] = {
 };
 
 static const struct ha_field hipUUID_t_fields[] = {
-    {"bytes", NULL, offsetof(hipUUID_t, bytes), 16, 0, HA_CHAR, 0, 0, 0},
+    {"bytes", NULL, offsetof(hipUUID_t, bytes), 16, 0, HA_CHAR, HA_FIELD_BYTES, 0, 0},
 };
 
 static const struct ha_field hipDeviceProp_t_fields[] = {
     {"name", NULL, offsetof(hipDeviceProp_t, name), 256, 0, HA_CHAR, 0, 0, 0},
     {"uuid", NULL, offsetof(hipDeviceProp_t, uuid), 0, HA_RECORD_hipUUID_t, HA_RECORD,
      0, 0, 0},
-    {"luid", NULL, offsetof(hipDeviceProp_t, luid), 8, 0, HA_CHAR, 0, 0, 0},
+    {"luid", NULL, offsetof(hipDeviceProp_t, luid), 8, 0, HA_CHAR, HA_FIELD_BYTES, 0,
+     0},
     {"luidDeviceNodeMask", NULL, offsetof(hipDeviceProp_t, luidDeviceNodeMask), 0, 0,
      HA_U32, 0, 0, 0},
     {"totalGlobalMem", NULL, offsetof(hipDeviceProp_t, totalGlobalMem), 0, 0, HA_SIZE,
@@ -346,7 +347,7 @@ static const struct ha_field hipResourceDesc_union_0_struct_0_fields[] = {
 
 static const struct ha_field hipResourceDesc_union_0_struct_1_fields[] = {
     {"mipmap", NULL, offsetof(hipResourceDesc,
-     res.mipmap.mipmap) - offsetof(hipResourceDesc, res.mipmap), 0, HA_RECORD_hipMipmappedArray, HA_RECORD, 0, 0, 0},
+     res.mipmap.mipmap) - offsetof(hipResourceDesc, res.mipmap), 0, 0, HA_POINTER, 0, 0, 0},
 };
 
 static const struct ha_field hipResourceDesc_union_0_struct_2_fields[] = {
@@ -396,7 +397,7 @@ static const struct ha_field HIP_RESOURCE_DESC_st_union_0_struct_0_fields[] = {
 
 static const struct ha_field HIP_RESOURCE_DESC_st_union_0_struct_1_fields[] = {
     {"hMipmappedArray", NULL, offsetof(HIP_RESOURCE_DESC_st,
-     res.mipmap.hMipmappedArray) - offsetof(HIP_RESOURCE_DESC_st, res.mipmap), 0, HA_RECORD_hipMipmappedArray, HA_RECORD, 0, 0, 0},
+     res.mipmap.hMipmappedArray) - offsetof(HIP_RESOURCE_DESC_st, res.mipmap), 0, 0, HA_POINTER, 0, 0, 0},
 };
 
 static const struct ha_field HIP_RESOURCE_DESC_st_union_0_struct_2_fields[] = {
@@ -1034,12 +1035,13 @@ static const struct ha_field hipDevSmResourceGroupParams_st_fields[] = {
 };
 
 static const struct ha_field hipIpcMemHandle_st_fields[] = {
-    {"reserved", NULL, offsetof(hipIpcMemHandle_st, reserved), 64, 0, HA_CHAR, 0, 0, 0},
+    {"reserved", NULL, offsetof(hipIpcMemHandle_st, reserved), 64, 0, HA_CHAR,
+     HA_FIELD_BYTES, 0, 0},
 };
 
 static const struct ha_field hipIpcEventHandle_st_fields[] = {
-    {"reserved", NULL, offsetof(hipIpcEventHandle_st, reserved), 64, 0, HA_CHAR, 0, 0,
-     0},
+    {"reserved", NULL, offsetof(hipIpcEventHandle_st, reserved), 64, 0, HA_CHAR,
+     HA_FIELD_BYTES, 0, 0},
 };
 
 static const struct ha_field hipMemFabricHandle_st_fields[] = {
@@ -1473,7 +1475,8 @@ static const struct ha_field hipLaunchAttributeValue_struct_0_fields[] = {
 };
 
 static const struct ha_field hipLaunchAttributeValue_fields[] = {
-    {"pad", NULL, offsetof(hipLaunchAttributeValue, pad), 64, 0, HA_CHAR, 0, 0, 0},
+    {"pad", NULL, offsetof(hipLaunchAttributeValue, pad), 64, 0, HA_CHAR,
+     HA_FIELD_BYTES, 0, 0},
     {"accessPolicyWindow", NULL, offsetof(hipLaunchAttributeValue,
      accessPolicyWindow), 0, HA_RECORD_hipAccessPolicyWindow, HA_RECORD, 0, 0, 0},
     {"cooperative", NULL, offsetof(hipLaunchAttributeValue, cooperative), 0, 0,
@@ -1748,7 +1751,8 @@ static const struct ha_field hipLaunchAttribute_st_union_0_fields[] = {
 static const struct ha_field hipLaunchAttribute_st_fields[] = {
     {"id", NULL, offsetof(hipLaunchAttribute_st, id), 0, HA_ENUM_hipLaunchAttributeID,
      HA_ENUM, 0, 0, 0},
-    {"pad", NULL, offsetof(hipLaunchAttribute_st, pad), 4, 0, HA_CHAR, 0, 0, 0},
+    {"pad", NULL, offsetof(hipLaunchAttribute_st, pad), 4, 0, HA_CHAR, HA_FIELD_BYTES,
+     0, 0},
     {"val", NULL, offsetof(hipLaunchAttribute_st, val), 0,
      HA_RECORD_hipLaunchAttributeValue, HA_RECORD, 0, 0, 0},
     {"value", NULL, offsetof(hipLaunchAttribute_st, value), 0,

@@ -85,35 +85,39 @@ enqueue(PyObject *module, PyObject *const *args, const struct ha_where *where,
     PyObject *result = NULL;
     struct ha_view stream, function, user;
     struct maker maker = {NULL, args[2], callback ? args[0] : NULL, module, NULL};
-    unsigned index = callback ? HA_FUNCTION_hipStreamCallback_t : HA_FUNCTION_hipHostFn_t;
+    unsigned index =
+        callback ? HA_FUNCTION_hipStreamCallback_t : HA_FUNCTION_hipHostFn_t;
     hipError_t status = hipErrorNotSupported;
 
     /* ISO C has no cast from function to object pointers; POSIX has (dlsym). */
-    maker.trampoline =
-        callback ? __extension__(void *)stream_callback : __extension__(void *)host_function;
+    maker.trampoline = callback ? __extension__(void *) stream_callback
+                                : __extension__(void *) host_function;
     ha_view_init(&stream);
     ha_view_init(&function);
     ha_view_init(&user);
     int ready = ha_provider_need(callback ? HA_CALL_hipStreamAddCallback
                                           : HA_CALL_hipLaunchHostFunc);
     if (ready < 0 ||
-        ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t, &stream) <
-            0 ||
+        ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &stream) < 0 ||
         ha_callback_from(&api->types, args[1], &where[1], index, make_call, &maker,
                          &function) < 0) {
         goto done;
     }
     /* A Python callable gets the object itself, so only C functions need an address. */
-    if (maker.call == NULL && ha_ptr_from(&api->types, args[2], &where[2], 0, &user) < 0) {
+    if (maker.call == NULL &&
+        ha_ptr_from(&api->types, args[2], &where[2], 0, &user) < 0) {
         goto done;
     }
     if (ready) {
         void *context = maker.call != NULL ? (void *)maker.call : user.ptr;
         PyThreadState *thread = PyEval_SaveThread();
-        status = callback ? ha_calls.hipStreamAddCallback(
-                                stream.ptr, (hipStreamCallback_t)function.ptr, context, flags)
-                          : ha_calls.hipLaunchHostFunc(
-                                stream.ptr, (hipHostFn_t)function.ptr, context);
+        status = callback
+                     ? ha_calls.hipStreamAddCallback(stream.ptr,
+                                                     (hipStreamCallback_t)function.ptr,
+                                                     context, flags)
+                     : ha_calls.hipLaunchHostFunc(stream.ptr, (hipHostFn_t)function.ptr,
+                                                  context);
         PyEval_RestoreThread(thread);
     }
     if (status == hipSuccess) {

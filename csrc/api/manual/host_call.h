@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Python callables that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
  *
- * Each call in flight is a struct ha_host_call, made with the GIL and owned by the stream
- * until it has run once; then the module room, which alone takes the GIL on threads that
- * aren't Python's, calls it and gives it back with ha_host_call_free. */
+ * Each call in flight is a struct ha_host_call, made with the GIL and owned by the
+ * stream until it has run once; then the module room, which alone takes the GIL on
+ * threads that aren't Python's, calls it and gives it back with ha_host_call_free. */
 #ifndef HA_API_MANUAL_HOST_CALL_H
 #define HA_API_MANUAL_HOST_CALL_H
 

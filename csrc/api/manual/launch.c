@@ -11,10 +11,12 @@
 static bool
 holds(const struct ha_launch *launch)
 {
-    return launch->owners != NULL || launch->view.owner != NULL || launch->view.has_buffer;
+    return launch->owners != NULL || launch->view.owner != NULL ||
+           launch->view.has_buffer;
 }
 
-/* After a successful launch: its memory belongs to the stream until the kernel has run. */
+/* After a successful launch: its memory belongs to the stream until the kernel has run.
+ */
 static int
 keep(struct ha_api *api, hipStream_t stream, struct ha_launch *launch)
 {
@@ -57,8 +59,8 @@ module_launch_release(struct module_launch *launch)
 }
 
 static int
-module_launch_from(struct ha_api *api, PyObject *const *args, const struct ha_where *where,
-                   struct module_launch *launch)
+module_launch_from(struct ha_api *api, PyObject *const *args,
+                   const struct ha_where *where, struct module_launch *launch)
 {
     struct ha_types *types = &api->types;
 
@@ -75,13 +77,14 @@ module_launch_from(struct ha_api *api, PyObject *const *args, const struct ha_wh
                        &launch->stream) < 0) {
         return -1;
     }
-    return args[9] != Py_None ? ha_params_from(types, args[9], &where[9], &launch->params)
-                              : 0;
+    return args[9] != Py_None
+               ? ha_params_from(types, args[9], &where[9], &launch->params)
+               : 0;
 }
 
-#define MODULE_LAUNCH_WHERES(name)                                                       \
-    {name, "f"}, {name, "gridDimX"}, {name, "gridDimY"}, {name, "gridDimZ"},             \
-        {name, "blockDimX"}, {name, "blockDimY"}, {name, "blockDimZ"},                   \
+#define MODULE_LAUNCH_WHERES(name)                                                     \
+    {name, "f"}, {name, "gridDimX"}, {name, "gridDimY"}, {name, "gridDimZ"},           \
+        {name, "blockDimX"}, {name, "blockDimY"}, {name, "blockDimZ"},                 \
         {name, "sharedMemBytes"}, {name, "stream"}, {name, "kernelParams"}
 
 PyObject *
@@ -120,9 +123,9 @@ ha_wrap_hipModuleLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_
     if (ready) {
         const unsigned *n = launch.numbers;
         PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipModuleLaunchKernel(launch.function.ptr, n[0], n[1], n[2], n[3],
-                                                n[4], n[5], n[6], launch.stream.ptr,
-                                                launch.params.value, extra.value);
+        status = ha_calls.hipModuleLaunchKernel(
+            launch.function.ptr, n[0], n[1], n[2], n[3], n[4], n[5], n[6],
+            launch.stream.ptr, launch.params.value, extra.value);
         PyEval_RestoreThread(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -216,8 +219,8 @@ plain_launch_release(struct plain_launch *launch)
 }
 
 static int
-plain_launch_from(struct ha_api *api, PyObject *const *args, const struct ha_where *where,
-                  struct plain_launch *launch)
+plain_launch_from(struct ha_api *api, PyObject *const *args,
+                  const struct ha_where *where, struct plain_launch *launch)
 {
     struct ha_types *types = &api->types;
 
@@ -234,11 +237,12 @@ plain_launch_from(struct ha_api *api, PyObject *const *args, const struct ha_whe
                           &launch->stream);
 }
 
-typedef hipError_t (*plain_call)(const void *, dim3, dim3, void **, size_t, hipStream_t);
+typedef hipError_t (*plain_call)(const void *, dim3, dim3, void **, size_t,
+                                 hipStream_t);
 
 static hipError_t
-call_cooperative(const void *function, dim3 grid, dim3 block, void **params, size_t shared,
-                 hipStream_t stream)
+call_cooperative(const void *function, dim3 grid, dim3 block, void **params,
+                 size_t shared, hipStream_t stream)
 {
     return ha_calls.hipLaunchCooperativeKernel(function, grid, block, params,
                                                (unsigned)shared, stream);
@@ -306,7 +310,8 @@ ha_wrap_hipLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    return launch_plain(ha_api_of(module), args, where, HA_CALL_hipLaunchKernel, SIZE_MAX);
+    return launch_plain(ha_api_of(module), args, where, HA_CALL_hipLaunchKernel,
+                        SIZE_MAX);
 }
 
 PyObject *
@@ -330,6 +335,6 @@ ha_wrap_hipLaunchCooperativeKernel(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    return launch_plain(ha_api_of(module), args, where, HA_CALL_hipLaunchCooperativeKernel,
-                        UINT_MAX);
+    return launch_plain(ha_api_of(module), args, where,
+                        HA_CALL_hipLaunchCooperativeKernel, UINT_MAX);
 }

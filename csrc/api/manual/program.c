@@ -51,32 +51,32 @@ done:
     return result;
 }
 
-#define WRITE_OUT(name, argument, size)                                                  \
-    PyObject *ha_wrap_##name(PyObject *module, PyObject *const *args, Py_ssize_t count,  \
-                             PyObject *keywords)                                         \
-    {                                                                                    \
-        static const struct ha_where where[] = {{#name, "prog"}, {#name, argument}};     \
-        static const struct ha_signature signature = {1, {{2, where}, {0, NULL}}};       \
-        PyObject *bound[2];                                                              \
-        if (keywords != NULL || count != 2) {                                            \
-            if (ha_bind(&signature, args, count, keywords, bound) < 0) {                 \
-                return NULL;                                                             \
-            }                                                                            \
-            args = bound;                                                                \
-        }                                                                                \
-        if (ha_provider_need(HA_CALL_##name) < 0) {                                      \
-            return NULL;                                                                 \
-        }                                                                                \
-        return write_out(ha_api_of(module), args, where, ha_calls.size, ha_calls.name,   \
-                         #size);                                                         \
+#define WRITE_OUT(name, argument, size)                                                \
+    PyObject *ha_wrap_##name(PyObject *module, PyObject *const *args,                  \
+                             Py_ssize_t count, PyObject *keywords)                     \
+    {                                                                                  \
+        static const struct ha_where where[] = {{#name, "prog"}, {#name, argument}};   \
+        static const struct ha_signature signature = {1, {{2, where}, {0, NULL}}};     \
+        PyObject *bound[2];                                                            \
+        if (keywords != NULL || count != 2) {                                          \
+            if (ha_bind(&signature, args, count, keywords, bound) < 0) {               \
+                return NULL;                                                           \
+            }                                                                          \
+            args = bound;                                                              \
+        }                                                                              \
+        if (ha_provider_need(HA_CALL_##name) < 0) {                                    \
+            return NULL;                                                               \
+        }                                                                              \
+        return write_out(ha_api_of(module), args, where, ha_calls.size, ha_calls.name, \
+                         #size);                                                       \
     }
 
 WRITE_OUT(hiprtcGetProgramLog, "log", hiprtcGetProgramLogSize)
 WRITE_OUT(hiprtcGetCode, "code", hiprtcGetCodeSize)
 WRITE_OUT(hiprtcGetBitcode, "bitcode", hiprtcGetBitcodeSize)
 
-/* C takes the address of the handle.  Python passes the program itself, or such an address
- * (prog.createRef()). */
+/* C takes the address of the handle.  Python passes the program itself, or such an
+ * address (prog.createRef()). */
 PyObject *
 ha_wrap_hiprtcDestroyProgram(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
@@ -100,11 +100,12 @@ ha_wrap_hiprtcDestroyProgram(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     ha_view_init(&program);
     bool is_program = PyObject_TypeCheck(args[0], program_type);
-    if (ha_ptr_from(&api->types, args[0], &where[0], is_program ? 0 : HA_WRITE, &program) <
-        0) {
+    if (ha_ptr_from(&api->types, args[0], &where[0], is_program ? 0 : HA_WRITE,
+                    &program) < 0) {
         goto done;
     }
-    if (!is_program && ha_need_bytes(&program, &where[0], sizeof(void *), "a handle") < 0) {
+    if (!is_program &&
+        ha_need_bytes(&program, &where[0], sizeof(void *), "a handle") < 0) {
         goto done;
     }
     hiprtcProgram handle = program.ptr;

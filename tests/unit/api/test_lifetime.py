@@ -12,7 +12,7 @@ def test_async_copy_holds_its_buffers_until_it_is_done(fake: Run) -> None:
         target, source = bytearray(4), bytearray(b"abcd")
         kind = hip.hipMemcpyKind.hipMemcpyDefault
         assert hip.hipMemcpyAsync(target, source, 4, kind, None) == (0,)
-        assert _core._pending() == 1
+        assert _core.pending() == 1
         for buffer in (target, source):
             try:
                 buffer.append(1)
@@ -21,10 +21,10 @@ def test_async_copy_holds_its_buffers_until_it_is_done(fake: Run) -> None:
             else:
                 raise AssertionError("not held")
         hip.hipDeviceSynchronize()
-        assert _core._pending() == 1  # the work is not done yet
+        assert _core.pending() == 1  # the work is not done yet
         fake.fake_finish()
         hip.hipDeviceSynchronize()
-        assert _core._pending() == 0
+        assert _core.pending() == 0
         assert target == b"abcd"
         target.append(1), source.append(1)
     """)
@@ -58,11 +58,11 @@ def test_failed_or_device_only_calls_hold_nothing(fake: Run) -> None:
         _, array = hip.hipMalloc(16)
         assert hip.hipMemcpyAsync(array, array, 16, kind, None) == (0,)
         assert hip.hipMemcpyAsync(int(array), array, 16, kind, None) == (0,)
-        assert _core._pending() == 0
+        assert _core.pending() == 0
         fake.fake_fail(1)
         buffer = bytearray(16)
         assert hip.hipMemcpyAsync(array, buffer, 16, kind, None) == (1,)
-        assert _core._pending() == 0
+        assert _core.pending() == 0
         buffer.append(1)
     """)
 
@@ -77,14 +77,14 @@ def test_kernel_arguments_are_kept_and_packed(fake: Run) -> None:
         extra = (array, ctypes.c_int(7), ctypes.c_float(1.5), host, ctypes.c_char(b"x"))
         launch = hip.hipModuleLaunchKernel
         assert launch(None, 1, 1, 1, 1, 1, 1, 0, None, None, extra) == (0,)
-        assert _core._pending() == 1
+        assert _core.pending() == 1
         memory = ctypes.create_string_buffer(1024)
         size = fake.fake_arguments(memory)
         expected = struct.pack("@PifPc", int(array), 7, 1.5, host.ctypes.data, b"x")
         assert memory.raw[:size] == expected
         fake.fake_finish()
         hip.hipDeviceSynchronize()
-        assert _core._pending() == 0
+        assert _core.pending() == 0
     """)
 
 
@@ -96,14 +96,14 @@ def test_events_are_used_again(fake: Run) -> None:
         for _ in range(2000):
             hip.hipMemcpyAsync(target, source, 4, kind, 0x1000)
             fake.fake_finish()
-        assert _core._pending() <= 4, _core._pending()
+        assert _core.pending() <= 4, _core.pending()
         for _ in range(300):
             hip.hipMemcpyAsync(target, source, 4, kind, 0x1000)
-            if _core._pending() > 200:
+            if _core.pending() > 200:
                 fake.fake_finish()
         fake.fake_finish()
         hip.hipStreamDestroy(0x1000)
-        assert _core._pending() == 0
+        assert _core.pending() == 0
     """)
 
 
@@ -205,11 +205,11 @@ def test_forked_child_forgets_what_its_parent_held(fake: Run) -> None:
         child = os.fork()
         if child == 0:
             hip.hipMemcpyAsync(bytearray(4), bytearray(4), 4, kind, None)
-            good = _core._pending() == 1
+            good = _core.pending() == 1
             source.append(1)
             os._exit(0 if good else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert _core._pending() == 1
+        assert _core.pending() == 1
         fake.fake_finish()
     """)
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* From device IR to host IR: what the text of the result has, and that damaged input is an
+ * error and never a crash. */
+/* sources: core cpu/ir_text cpu/ir_parse cpu/ir_flow cpu/ir_type cpu/rewrite cpu/rewrite_body
+   cpu/rewrite_fast cpu/rewrite_hazard cpu/rewrite_reach cpu/rewrite_rows cpu/rewrite_scan */
+#include "check.h"
+#include "cpu/rewrite.h"
+#include "rewrite_fixture.h"
+
+static enum ha_status
+rewrite(const char *ir, size_t size, struct ha_rewrite_result *result)
+{
+    const struct ha_rewrite_request request = {
+        .ir = ir,
+        .ir_size = size,
+        .target_cpu = "x86-64-v3",
+        .warp_size = 32,
+        .name_count = 3,
+    };
+    return ha_rewrite(&request, result);
+}
+
+static unsigned
+count(const char *text, const char *part)
+{
+    unsigned found = 0;
+
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+        found++;
+    return found;
+}
+
+static void
+test_result_is_host_ir_with_tables(void)
+{
+    struct ha_rewrite_result result = {0};
+
+    CHECK_EQUAL(rewrite(fixture, sizeof fixture - 1, &result), HA_OK);
+    CHECK_EQUAL(strlen(result.ir), result.ir_size);
+    CHECK_EQUAL(count(result.ir, "addrspace("), 0);
+    CHECK_EQUAL(count(result.ir, "nvptx"), 0);
+    CHECK_EQUAL(count(result.ir, "ptx_kernel"), 0);
+    CHECK_EQUAL(count(result.ir, "\n@__ha_image = global "), 1);
+    CHECK_EQUAL(count(result.ir, "define internal void @saxpy.ref("), 1);
+    CHECK_EQUAL(count(result.ir, "define internal void @saxpy.fast("), 1);
+    CHECK(strstr(result.ir, "Li3EEvPT_1Sbi.ref(") != NULL);
+    CHECK(strstr(result.ir, "Li3EEvPT_1Sbi.fast(") == NULL);
+    CHECK_EQUAL(count(result.ir, "\n@__ha_site."), 1);
+    ha_rewrite_release(&result);
+    CHECK(result.ir == NULL && result.lowered == NULL);
+}
+
+static void
+test_name_expressions_are_lowered(void)
+{
+    struct ha_rewrite_result result = {0};
+
+    CHECK_EQUAL(rewrite(fixture, sizeof fixture - 1, &result), HA_OK);
+    CHECK_EQUAL(result.lowered_count, 3);
+    CHECK_TEXT(result.lowered[0], "_Z5mixedIfLi3EEvPT_1Sbi");
+    CHECK_TEXT(result.lowered[1], "counter");
+    CHECK(result.lowered[2] == NULL);
+    ha_rewrite_release(&result);
+}
+
+static void
+test_same_input_gives_same_output(void)
+{
+    struct ha_rewrite_result a = {0}, b = {0};
+
+    CHECK_EQUAL(rewrite(fixture, sizeof fixture - 1, &a), HA_OK);
+    CHECK_EQUAL(rewrite(fixture, sizeof fixture - 1, &b), HA_OK);
+    CHECK_TEXT(a.ir, b.ir);
+    ha_rewrite_release(&a);
+    ha_rewrite_release(&b);
+}
+
+static void
+test_empty_input_gives_empty_tables(void)
+{
+    struct ha_rewrite_result result = {0};
+
+    CHECK_EQUAL(rewrite("", 0, &result), HA_OK);
+    CHECK(strstr(result.ir, "@__ha_kernels = internal constant [0 x ") != NULL);
+    ha_rewrite_release(&result);
+}
+
+/* In a block of exactly its size, so that a sanitizer sees every byte read behind it. */
+static void
+try_damaged(const char *ir, size_t size)
+{
+    struct ha_rewrite_result result = {0};
+    char *copy = malloc(size > 0 ? size : 1);
+
+    CHECK(copy != NULL);
+    memcpy(copy, ir, size);
+    if (rewrite(copy, size, &result) == HA_OK)
+        ha_rewrite_release(&result);
+    else
+        CHECK(ha_error_text()[0] != '\0' && result.ir == NULL);
+    free(copy);
+}
+
+static void
+test_cut_input_is_survived_at_every_length(void)
+{
+    for (size_t size = 0; size < sizeof fixture; size += size % 7 + 1)
+        try_damaged(fixture, size);
+}
+
+static void
+test_damaged_input_is_survived(void)
+{
+    static const char bytes[] = "()[]{}<>,@%\"!# \n*=\0x0";
+    static char text[sizeof fixture];
+    uint64_t state = 88172645463325252u;
+
+    for (int round = 0; round < 1500; round++) {
+        memcpy(text, fixture, sizeof fixture);
+        for (int change = 0; change < 1 + round % 4; change++) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            text[state % (sizeof fixture - 1)] = bytes[(state >> 40) % (sizeof bytes - 1)];
+        }
+        try_damaged(text, sizeof fixture - 1);
+    }
+}
+
+static void
+test_refusals_name_the_function(void)
+{
+    static const struct {
+        const char *ir, *text;
+    } cases[] = {
+        {"define ptx_kernel void @k() {\n  call void asm \"nop\", \"\"()\n  ret void\n}\n",
+         "@k contains inline assembly"},
+        {"define ptx_kernel void @k() {\n  call void @f()\n  ret void\n}\n"
+         "declare void @f()\n",
+         "@f is declared but not defined"},
+        {"module asm \"nop\"\n", "inline assembly"},
+        {"@x = external addrspace(1) global i32\n"
+         "define ptx_kernel void @k() {\n"
+         "  store i32 1, ptr addrspacecast (ptr addrspace(1) @x to ptr)\n  ret void\n}\n",
+         "@x is declared but not defined"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ha_rewrite_result result = {0};
+        CHECK_EQUAL(rewrite(cases[i].ir, strlen(cases[i].ir), &result),
+                    HA_ERROR_UNSUPPORTED);
+        CHECK(strstr(ha_error_text(), cases[i].text) != NULL);
+    }
+}
+
+int
+main(void)
+{
+    test_result_is_host_ir_with_tables();
+    test_name_expressions_are_lowered();
+    test_same_input_gives_same_output();
+    test_empty_input_gives_empty_tables();
+    test_cut_input_is_survived_at_every_length();
+    test_damaged_input_is_survived();
+    test_refusals_name_the_function();
+    return 0;
+}

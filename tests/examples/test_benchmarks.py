@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""The measurements run: each part once, with as few rounds as there are."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("gcc") is None
+    or not Path(sysconfig.get_path("include"), "Python.h").exists(),
+    reason="the measurements need gcc and Python.h",
+)
+
+
+def run(*words: str, **settings: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    code = (
+        "import sys, pathlib; from benchmarks import native as n\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "for build in (n.build_stub, n.build_floor, n.build_reference): build(folder)"
+    )
+    run("-c", code, str(tmp_path))
+    return tmp_path
+
+
+def test_calls_are_measured_beside_the_floor(folder: Path) -> None:
+    stub = folder / "lib" / "libamdhip64.so"
+
+    words = ("-m", "benchmarks.calls", str(folder), "1")
+    rows: dict[str, Any] = json.loads(
+        run(*words, HIPADAPT_PROVIDER=str(stub), ROCM_PATH=str(folder))
+    )
+
+    assert len(rows) >= 16
+    for row, times in rows.items():
+        # A single round on a busy machine may look as short as the empty loop.
+        assert {"hipadapt", "floor"} <= set(times), row
+        assert all(time_ns >= 0 for time_ns in times.values()), row
+
+
+def test_kernels_are_measured_beside_openmp(folder: Path) -> None:
+    words = ("-m", "benchmarks.kernels", str(folder), "1")
+
+    rows: dict[str, Any] = json.loads(run(*words, HIPADAPT_PROVIDER="cpu"))
+
+    assert set(rows["saxpy 256 K"]) == {"hipadapt", "gcc OpenMP"}
+    assert rows["empty launch + wait"]["hipadapt"] > 0
+    assert (
+        rows["the same from the cache"]["hipadapt"]
+        < rows["hiprtc compile, small kernel"]["hipadapt"]
+    )
+
+
+def test_table_has_the_imports() -> None:
+    table = run("-m", "benchmarks", "--quick", "--only", "startup")
+
+    assert "| `hipadapt` |" in table
+    assert table.startswith("`python -m benchmarks --quick")

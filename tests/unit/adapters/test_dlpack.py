@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""DLPack: addresses are read from capsules, and capsules are never consumed."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from typing import Any
+
+import pytest
+
+from hipadapt import types
+
+from .conftest import read
+
+CPU, CUDA, CUDA_HOST, ROCM, ROCM_HOST, EXT, CUDA_MANAGED = 1, 2, 3, 10, 11, 12, 13
+INT, UINT, FLOAT, BFLOAT, COMPLEX, BOOL = 0, 1, 2, 4, 5, 6
+
+
+class Tensor(ctypes.Structure):
+    """DLTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class Managed(ctypes.Structure):
+    """DLManagedTensor."""
+
+    _fields_ = [
+        ("tensor", Tensor),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+class Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    ]
+
+
+DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+new_capsule.restype = ctypes.py_object
+is_valid = ctypes.pythonapi.PyCapsule_IsValid
+is_valid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+
+
+def sizes(values: Any) -> Any:
+    """C array of int64, or NULL."""
+    return None if values is None else (ctypes.c_int64 * len(values))(*values)
+
+
+class Producer:
+    """An object with __dlpack__ whose every word can be set."""
+
+    def __init__(
+        self,
+        *,
+        shape: Any = (2, 3),
+        strides: Any = None,
+        data: int | None = None,
+        device: int = CPU,
+        dtype: tuple[int, int, int] = (FLOAT, 32, 1),
+        offset: int = 0,
+        ndim: int | None = None,
+        version: tuple[int, int] | None = (1, 0),
+        flags: int = 0,
+        name: bytes | None = None,
+        modern: bool = True,
+    ) -> None:
+        self.memory = ctypes.create_string_buffer(64)
+        address = ctypes.addressof(self.memory) if data is None else data
+        self.sizes = sizes(shape), sizes(strides)
+        count = len(shape or ()) if ndim is None else ndim
+        tensor = Tensor(address, device, 0, count, *dtype, *self.sizes, offset)
+        self.name = name or (b"dltensor" if version is None else b"dltensor_versioned")
+        if version is None:
+            self.managed: Any = Managed(tensor)
+        else:
+            self.managed = Versioned(*version, None, None, flags, tensor)
+        self.modern = modern
+        self.alive = 0
+        self.consumed = False
+        self.asked: list[Any] = []
+        self.destructor = DESTRUCTOR(self.destroy)
+
+    def destroy(self, capsule: int) -> None:
+        """Runs when the capsule dies."""
+        self.alive -= 1
+        self.consumed = not is_valid(capsule, self.name)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        self.asked.append(kwargs)
+        if kwargs and not self.modern:
+            raise TypeError("unexpected keyword")
+        self.alive += 1
+        destructor = ctypes.cast(self.destructor, ctypes.c_void_p)
+        return new_capsule(ctypes.addressof(self.managed), self.name, destructor)
+
+
+@pytest.mark.parametrize("version", [None, (1, 0), (1, 3), (1, 99)])
+@pytest.mark.parametrize("adapter", [types.Pointer, types.DeviceArray, types.NDBuffer])
+def test_address_is_taken_and_the_capsule_kept(adapter: Any, version: Any) -> None:
+    producer = Producer(version=version)
+    made = adapter(producer)
+    assert int(made) == ctypes.addressof(producer.memory)
+    assert producer.asked == [{"max_version": (1, 3)}]
+    assert producer.alive == 1
+    copy = types.Pointer(made)
+    del made
+    gc.collect()
+    assert producer.alive == 1
+    del copy
+    gc.collect()
+    assert producer.alive == 0
+    assert not producer.consumed
+
+
+def test_producer_before_version_1() -> None:
+    producer = Producer(version=None, modern=False)
+    made = types.Pointer(producer)
+    assert producer.asked == [{"max_version": (1, 3)}, {}]
+    assert producer.alive == 1
+    del made
+    assert producer.alive == 0
+
+
+def test_shape_and_type() -> None:
+    made = types.DeviceArray(Producer(shape=(2, 3), device=ROCM))
+    assert made.shape == (2, 3)
+    assert made.typestr == "<f4"
+    assert types.DeviceArray(Producer(shape=())).shape == ()
+    with pytest.raises(BufferError):
+        memoryview(made)
+    assert len(memoryview(types.NDBuffer(Producer(device=ROCM_HOST))).tobytes()) == 24
+
+
+@pytest.mark.parametrize(
+    ("dtype", "typestr"),
+    [
+        ((INT, 8, 1), "|i1"),
+        ((UINT, 16, 1), "<u2"),
+        ((FLOAT, 16, 1), "<f2"),
+        ((COMPLEX, 64, 1), "<c8"),
+        ((BOOL, 8, 1), "|b1"),
+        ((BFLOAT, 16, 1), "|V2"),
+        ((FLOAT, 32, 4), "|V16"),
+        ((99, 32, 1), "|V4"),
+    ],
+)
+def test_types(dtype: Any, typestr: str) -> None:
+    made = types.DeviceArray(Producer(shape=(2,), dtype=dtype))
+    assert made.__cuda_array_interface__["typestr"] == typestr
+
+
+def test_offset_is_added() -> None:
+    producer = Producer(offset=8)
+    producer.memory[8] = b"x"
+    made = types.Pointer(producer)
+    assert int(made) == ctypes.addressof(producer.memory) + 8
+    assert read(made, 1) == b"x"
+
+
+def test_devices() -> None:
+    for device in (CPU, CUDA_HOST, ROCM, ROCM_HOST, CUDA_MANAGED):
+        types.Pointer(Producer(device=device))
+    for device in (CUDA, EXT, 0, -1):
+        with pytest.raises(BufferError, match=f"device type {device}"):
+            types.Pointer(Producer(device=device))
+
+
+def test_strides() -> None:
+    types.DeviceArray(Producer(strides=(3, 1)))
+    types.Pointer(Producer(strides=(1, 2)))
+    types.Pointer(Producer(shape=(0, 3), strides=(7, 7)))
+    with pytest.raises(BufferError, match=r"C-contiguous.*strides \(4, 8\) bytes"):
+        types.DeviceArray(Producer(strides=(1, 2)))
+    for strides in ((6, 2), (-3, -1), (0, 0), (2**62, 2**62)):
+        with pytest.raises(BufferError, match="strides"):
+            types.Pointer(Producer(strides=strides))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"version": (2, 0)}, BufferError),
+        ({"version": (0, 8)}, BufferError),
+        ({"name": b"used_dltensor"}, BufferError),
+        ({"name": b"something"}, BufferError),
+        ({"ndim": -1}, ValueError),
+        ({"ndim": 65}, ValueError),
+        ({"shape": None, "ndim": 2}, ValueError),
+        ({"shape": (-1,)}, ValueError),
+        ({"shape": (2**62, 2**62)}, ValueError),
+    ],
+)
+@pytest.mark.parametrize("adapter", [types.Pointer, types.DeviceArray])
+def test_refused(adapter: Any, arguments: Any, error: type[Exception]) -> None:
+    producer = Producer(**arguments)
+    with pytest.raises(error):
+        adapter(producer)
+    assert producer.alive == 0
+
+
+def test_sub_byte_elements() -> None:
+    types.Pointer(Producer(dtype=(UINT, 4, 1)))
+    with pytest.raises(BufferError, match="4 bits"):
+        types.DeviceArray(Producer(dtype=(UINT, 4, 1)))
+
+
+def test_read_only_flag() -> None:
+    made = types.DeviceArray(Producer(flags=1))
+    assert made.is_read_only
+    with pytest.raises(BufferError, match="read-only"):
+        types.PointerToInt(Producer(flags=1, dtype=(INT, 32, 1), shape=(1,))).value = 1
+    assert not types.DeviceArray(Producer(version=None)).is_read_only
+
+
+def test_answers_nonsense() -> None:
+    class Nonsense:
+        def __dlpack__(self, **kwargs: Any) -> Any:
+            return 5
+
+    with pytest.raises(BufferError, match="no unused DLPack capsule"):
+        types.Pointer(Nonsense())
+
+    class Failing:
+        def __dlpack__(self, **kwargs: Any) -> Any:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        types.Pointer(Failing())
+    with pytest.raises(TypeError):
+        types.Pointer(Producer)

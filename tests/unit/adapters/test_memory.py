@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Nothing leaks, and running out of memory is an exception."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hipadapt import hip, types
+
+from .conftest import AsVoidPointer, CudaArray
+
+ARRAY = np.zeros((4, 4), np.float32)
+INTS = np.arange(4, dtype=np.int32)
+CUDA = CudaArray(4096, (4, 4))
+VOID = AsVoidPointer(5)
+CELL = ctypes.c_int(5)
+POINTED = ctypes.pointer(CELL)
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
+DEVICE = types.DeviceArray(CUDA)
+STRUCT = np.zeros(1, "i4,f8")[0]
+
+
+def refused(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Calls what has to fail."""
+    try:
+        function(*args, **kwargs)
+    except Exception:
+        return
+    raise AssertionError("not refused")
+
+
+def again(make: Any, *args: Any) -> None:
+    """Second __init__, good and bad."""
+    made = make()
+    made.__init__(*args)
+    refused(made.__init__, object())
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "pointer-none": lambda: types.Pointer(None),
+    "pointer-int": lambda: types.Pointer(2**63),
+    "pointer-numpy": lambda: types.Pointer(ARRAY),
+    "pointer-bytearray": lambda: types.Pointer(bytearray(5)),
+    "pointer-ctypes": lambda: types.Pointer(POINTED),
+    "pointer-cuda": lambda: types.Pointer(CUDA),
+    "pointer-void": lambda: types.Pointer(VOID),
+    "pointer-pointer": lambda: types.Pointer(types.Pointer(ARRAY))[2],
+    "pointer-refused": lambda: refused(types.Pointer, "x"),
+    "pointer-range": lambda: refused(types.Pointer, -1),
+    "pointer-strided": lambda: refused(types.Pointer, ARRAY[::2, ::2]),
+    "pointer-again": lambda: again(types.Pointer, bytearray(3)),
+    "pointer-ref": lambda: types.Pointer(5).createRef(),
+    "pointer-void-p": lambda: types.Pointer(5).as_c_void_p(),
+    "pointer-repr": lambda: repr(types.Pointer(ARRAY)),
+    "pointer-equal": lambda: types.Pointer(5) == types.Pointer(6),
+    "array-numpy": lambda: types.NDBuffer(ARRAY),
+    "array-cuda": lambda: types.DeviceArray(CUDA),
+    "array-refused": lambda: refused(types.NDBuffer, ARRAY[::2]),
+    "array-slice": lambda: DEVICE[1:3][0, 1:2],
+    "array-slice-refused": lambda: refused(DEVICE.__getitem__, (slice(None), 1)),
+    "array-configure": lambda: types.DeviceArray(CUDA).configure(
+        shape=(2,) * 4, typestr="<f4", stream=hip.hipStream_t(5)
+    ),
+    "array-deep": lambda: types.DeviceArray(CUDA).configure(shape=(2,) * 4 + (1,) * 9),
+    "array-configure-refused": lambda: refused(
+        DEVICE.configure, shape=(5,), stream=5, typestr="f8"
+    ),
+    "array-interface": lambda: DEVICE.__cuda_array_interface__,
+    "array-iterate": lambda: list(DEVICE),
+    "array-again": lambda: again(types.NDBuffer, ARRAY),
+    "array-view": lambda: bytes(types.NDBuffer(ARRAY)),
+    "cstr": lambda: types.CStr("".join(["a", "ü"])) == "x",
+    "cstr-copy": lambda: types.CStr(memoryview(b"abc")[:2]),
+    "cstr-hash": lambda: {types.CStr("abc"): 1},
+    "cstr-use": lambda: [
+        f(types.CStr("abc")) for f in (len, list, repr, str, bytes, hash)
+    ],
+    "cstr-refused": lambda: refused(types.CStr, "a\0b"),
+    "cstr-malloc": lambda: types.CStr().malloc(100),
+    "cstr-again": lambda: again(types.CStr, "abc"),
+    "list-int": lambda: types.ListOfInt([1, None, np.int32(5), CELL]),
+    "list-int-refused": lambda: refused(types.ListOfInt, [1, "x"]),
+    "list-int-range": lambda: refused(types.ListOfInt, [1, 2**40]),
+    "list-numpy": lambda: types.ListOfInt(INTS)[1:],
+    "list-numpy-refused": lambda: refused(types.ListOfInt, ARRAY),
+    "list-use": lambda: [
+        f(types.ListOfInt([1, 2])) for f in (len, list, repr, hash, bool)
+    ],
+    "list-equal": lambda: types.ListOfInt([1]) == types.ListOfInt([1]) == [1],
+    "list-pointer": lambda: types.ListOfPointer([ARRAY, bytearray(4), None, 5])[0],
+    "list-pointer-refused": lambda: refused(types.ListOfPointer, [ARRAY, "x"]),
+    "list-bytes": lambda: types.ListOfBytes(["a", b"b", None, bytearray(b"c")])[:],
+    "list-allocate": lambda: types.ListOfInt.allocate(100),
+    "list-again": lambda: again(types.ListOfInt, [1, 2]),
+    "pointer-to": lambda: setattr(types.PointerToInt.allocate(), "value", 7),
+    "extra": lambda: types.HipModuleLaunchKernel_extra(
+        (DEVICE, CELL, POINTED, np.float32(1), STRUCT, ARRAY, hip.dim3(), 5, None)
+    ),
+    "extra-many": lambda: types.HipModuleLaunchKernel_extra([CELL] * 500),
+    "extra-refused": lambda: refused(
+        types.HipModuleLaunchKernel_extra, [CELL] * 500 + [ARRAY, 1.5]
+    ),
+    "extra-again": lambda: again(types.HipModuleLaunchKernel_extra, (CELL, ARRAY)),
+    "record": lambda: hip.dim3(1, z=2),
+    "record-refused": lambda: refused(hip.dim3, 1, w=2),
+    "record-range": lambda: refused(hip.dim3, 1, -2),
+    "record-from": lambda: hip.dim3.fromObj(bytearray(12)).x,
+    "record-from-values": lambda: hip.dim3.fromObj((1, 2)),
+    "record-from-refused": lambda: refused(hip.dim3.fromObj, bytearray(5)),
+    "record-nested": lambda: hip.hipMemcpy3DParms(extent=(1, 2, 3)).extent.width,
+    "record-pointer": lambda: hip.hipPitchedPtr(bytearray(4)).ptr,
+    "record-text": lambda: setattr(hip.hipDeviceProp_t(), "name", "abc"),
+    "record-use": lambda: [f(hip.dim3()) for f in (list, repr, bytes, hash, len)],
+    "record-array": lambda: hip.dim3.allocate(5).set_x(3, 7),
+    "record-again": lambda: hip.dim3().__init__(1, 2),  # type: ignore[misc]
+    "record-repr": lambda: repr(hip.hipMemcpy3DParms()),
+    "function": lambda: hip.hipHostFn_t(FUNCTION),
+    "function-refused": lambda: refused(hip.hipHostFn_t, ARRAY),
+    "handle": lambda: hip.hipStream_t(hip.hipStream_t(5)),
+    "handle-refused": lambda: refused(hip.hipStream_t, hip.hipEvent_t()),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_no_leak(call: Callable[[], Any]) -> None:
+    for _ in range(50):
+        call()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(500):
+        call()
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 100
+
+
+def test_callables_do_not_leak() -> None:
+    def make() -> None:
+        hip.hipHostFn_t(lambda _: None)
+
+    for _ in range(10):
+        make()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(100):
+        make()
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 50
+
+
+def test_second_init_does_not_leak_the_array() -> None:
+    made = types.ListOfInt(list(range(1000)))
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(1000):
+        made.__init__(list(range(1000)))  # type: ignore[misc]
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 50
+
+
+def test_texts_are_not_kept_for_the_life_of_the_process() -> None:
+    resource = pytest.importorskip("resource")
+    types.CStr("x" * 2**20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for i in range(100):
+        types.CStr(f"{i}" + "x" * 2**20)
+        types.ListOfBytes([f"{i}" + "y" * 2**20])
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert after - before < 20 * 1024  # KiB
+
+
+NO_MEMORY = """
+    import sys
+    from tests.unit.adapters.test_memory import CALLS
+    import _testcapi
+    name = sys.argv[1]
+    call = CALLS[name]
+    call()
+    failures = 0
+    for i in range(60):
+        try:
+            _testcapi.set_nomemory(i, i + 1)
+            try:
+                call()
+            finally:
+                _testcapi.remove_mem_hooks()
+        except MemoryError:
+            failures += 1
+        except (AssertionError, TypeError, ValueError, BufferError, OverflowError,
+                SystemError, KeyError, AttributeError) as error:
+            # Python itself may turn a lost message into another error, never silence.
+            if isinstance(error, SystemError):
+                raise
+    call()
+    print(failures)
+"""
+
+
+@pytest.mark.parametrize(
+    "names",
+    [list(CALLS)[i : i + 8] for i in range(0, len(CALLS), 8)],
+    ids=lambda n: n[0],
+)
+def test_out_of_memory_is_an_exception(
+    isolated: Callable[..., str], names: list[str]
+) -> None:
+    pytest.importorskip("_testcapi", reason="this Python has no _testcapi")
+    code = NO_MEMORY.replace(
+        "name = sys.argv[1]\n    call = CALLS[name]",
+        f"call = lambda: [CALLS[n]() for n in {[names[0]]!r}]",
+    )
+    body = "".join(
+        code.replace(f"{[names[0]]!r}", f"{[name]!r}") for name in names
+    )
+    isolated(body)
+
+
+def test_threads_share_types_and_objects() -> None:
+    errors: list[BaseException] = []
+    shared = types.DeviceArray(CUDA)
+    texts = [types.CStr(f"text {i}") for i in range(10)]
+
+    def work() -> None:
+        try:
+            for i in range(300):
+                assert types.ListOfInt([i, 2]) == [i, 2]
+                assert shared[1:3].shape == (2, 4)
+                shared.configure(shape=(2, 8) if i % 2 else (4, 4))
+                assert str(texts[i % 10]) == f"text {i % 10}"
+                types.HipModuleLaunchKernel_extra((shared, CELL, np.float32(i)))
+        except AssertionError as error:
+            if "shape" not in str(error):
+                errors.append(error)
+        except IndexError:
+            pass  # the shape changed in between
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+
+
+def test_objects_outlive_the_module(isolated: Callable[..., str]) -> None:
+    isolated(
+        """
+        import gc, sys
+        import hipadapt
+        from hipadapt import types, hip
+        class Late:
+            def __init__(self):
+                self.things = [types.Pointer(bytearray(4)), types.ListOfInt([1]),
+                               types.DeviceArray(5), types.CStr("x"), hip.dim3(),
+                               types.HipModuleLaunchKernel_extra((5,))]
+            def __del__(self):
+                for thing in self.things:
+                    int(thing), bool(thing), hash(thing), thing == thing
+        late = Late()
+        cycle = [late]; cycle.append(cycle)
+        sys.late = late
+        """
+    )
