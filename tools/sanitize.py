@@ -46,7 +46,7 @@ OPTIONS = {
         "LSAN_OPTIONS": "exitcode=0:report_objects=0",
         "PYTHONMALLOC": "malloc",
     },
-    "thread": {"TSAN_OPTIONS": "halt_on_error=0:exitcode=66"},
+    "thread": {"TSAN_OPTIONS": "halt_on_error=0:exitcode=66:die_after_fork=0"},
 }
 PYTEST = ("-q", "-p", "no:faulthandler", "-p", "no:cacheprovider")
 DEFAULT_TESTS = ("tests/unit",)

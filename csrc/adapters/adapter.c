@@ -84,23 +84,26 @@ struct ha_adapter {
     int (*take)(struct ha_take *take, PyObject *object);
 };
 
-/* The adapter order.  Everything that turns an object into an address goes through these
- * rows from top to bottom; nothing else decides about order. */
+/* The adapter order.  Everything that turns an object into an address goes through
+ * these rows from top to bottom; nothing else decides about order. */
 static const struct ha_adapter adapter_table[] = {
     {"None", "None: NULL", take_none},
     {"Pointer", "a Pointer or an instance of a subclass: its address", take_pointer},
     {"int",
-     "int and numpy integer scalars: the address; bool, negative and too large ints and "
+     "int and numpy integer scalars: the address; bool, negative and too large ints "
+     "and "
      "other numpy scalars are refused",
      ha_take_integer},
     {"ctypes.c_void_p",
-     "c_void_p, c_char_p, c_wchar_p, POINTER(T) and CFUNCTYPE objects: the address they "
+     "c_void_p, c_char_p, c_wchar_p, POINTER(T) and CFUNCTYPE objects: the address "
+     "they "
      "hold (other ctypes objects are buffers: the address of the object)",
      ha_take_ctypes},
     {"__cuda_array_interface__", "CUDA array interface, C or F order, without mask",
      ha_take_cuda_array},
-    {"buffer", "buffer protocol, C or F order: numpy arrays, bytes, bytearray, "
-               "memoryview, array.array, ctypes objects",
+    {"buffer",
+     "buffer protocol, C or F order: numpy arrays, bytes, bytearray, "
+     "memoryview, array.array, ctypes objects",
      ha_take_buffer},
     {"as_c_void_p", "objects with as_c_void_p() that answers c_void_p or int",
      ha_take_as_c_void_p},
@@ -146,19 +149,15 @@ ha_take_all(struct ha_take *take, PyObject *object)
 PyObject *
 ha_adapter_rows(void)
 {
-    PyObject *rows = PyList_New(0);
-    if (rows == NULL) {
-        return NULL;
-    }
-    for (size_t i = 0; i < ADAPTER_ROWS; i++) {
+    PyObject *rows = PyTuple_New(ADAPTER_ROWS);
+    for (size_t i = 0; rows != NULL && i < ADAPTER_ROWS; i++) {
         PyObject *row =
             Py_BuildValue("ss", adapter_table[i].name, adapter_table[i].accepts);
-        if (row == NULL || PyList_Append(rows, row) < 0) {
-            Py_XDECREF(row);
-            Py_DECREF(rows);
-            return NULL;
+        if (row == NULL) {
+            Py_CLEAR(rows);
+        } else {
+            PyTuple_SET_ITEM(rows, (Py_ssize_t)i, row);
         }
-        Py_DECREF(row);
     }
     return rows;
 }
@@ -180,7 +179,8 @@ check_flags(const struct ha_where *where, unsigned flags, PyObject *object,
     return 0;
 }
 
-/* Types known to have none of the protocols above the buffer row; not their subclasses. */
+/* Types known to have none of the protocols above the buffer row; not their subclasses.
+ */
 static inline bool
 has_only_buffer(const PyTypeObject *type)
 {
@@ -221,7 +221,8 @@ ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
     return flags == 0 ? 0 : check_flags(where, flags, object, out);
 }
 
-/* ---- messages ------------------------------------------------------------------------- */
+/* ---- messages
+ * ------------------------------------------------------------------------- */
 
 int
 ha_raise(PyObject *exception, const struct ha_where *where, const char *format, ...)

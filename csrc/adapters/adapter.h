@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Adapters: from a Python object to the C value that a HIP call takes, and back.
  *
- * Vocabulary.  A *view* (struct ha_view) is an address with what is known about it: byte
- * length, read-only or not, and the *owner*, an object that keeps the memory alive.  A
- * *where* names function and argument for messages.  A *hold* is a Python object that keeps
- * a buffer; a *block* is one that is memory (see object.h).
+ * Vocabulary.  A *view* (struct ha_view) is an address with what is known about it:
+ * byte length, read-only or not, and the *owner*, an object that keeps the memory
+ * alive.  A *where* names function and argument for messages.  A *hold* is a Python
+ * object that keeps a buffer; a *block* is one that is memory (see object.h).
  *
- * Every ha_*_from function converts on the C stack: no Python object is made for arguments
- * of the usual kinds.  All answer 0, or -1 with an exception that names function, argument
- * and what arrived; on failure `out` is empty, so ha_view_release may follow in any case.
- * The order in which kinds of objects are tried is one table, ha_adapter_table (adapter.c);
- * docs/adapters.md shows it.
+ * Every ha_*_from function converts on the C stack: no Python object is made for
+ * arguments of the usual kinds.  All answer 0, or -1 with an exception that names
+ * function, argument and what arrived; on failure `out` is empty, so ha_view_release
+ * may follow in any case. The order in which kinds of objects are tried is one table,
+ * ha_adapter_table (adapter.c); docs/adapters.md shows it.
  *
  * State.  struct ha_types is the first member of the module state.  It is written by
- * ha_adapters_init and, for types made on first use, under the GIL.  Types in it are owned.
- * All functions need the GIL.  See also: record.h (records, handles, function pointers),
- * launch.h (kernel arguments), object.h (layout of the Python objects). */
+ * ha_adapters_init and, for types made on first use, under the GIL.  Types in it are
+ * owned. All functions need the GIL.  See also: record.h (records, handles, function
+ * pointers), launch.h (kernel arguments), object.h (layout of the Python objects). */
 #ifndef HA_ADAPTERS_ADAPTER_H
 #define HA_ADAPTERS_ADAPTER_H
 
@@ -56,18 +56,18 @@ struct ha_where {
 };
 
 enum ha_flags {
-    HA_WRITE = 1,    /* the call writes through the pointer: read-only memory is refused */
+    HA_WRITE = 1, /* the call writes through the pointer: read-only memory is refused */
     HA_NOT_NULL = 2, /* NULL is refused (by-value records) */
 };
 
 struct ha_view {
     void *ptr;
-    Py_ssize_t size;   /* bytes behind ptr, -1 unknown */
-    Py_ssize_t count;  /* elements of a list, -1 unknown */
-    PyObject *owner;   /* owned; keeps the memory, or NULL */
+    Py_ssize_t size;  /* bytes behind ptr, -1 unknown */
+    Py_ssize_t count; /* elements of a list, -1 unknown */
+    PyObject *owner;  /* owned; keeps the memory, or NULL */
     bool readonly;
-    bool has_buffer;   /* `buffer` is held; released by ha_view_release */
-    Py_buffer buffer;  /* only defined while has_buffer */
+    bool has_buffer;  /* `buffer` is held; released by ha_view_release */
+    Py_buffer buffer; /* only defined while has_buffer */
 };
 
 static inline void
@@ -104,14 +104,17 @@ ha_view_fits(const struct ha_view *view, size_t bytes)
 
 struct ha_types;
 
-/* Moves what keeps the memory alive out of the view into one owned object (a new reference
- * to None if there is nothing to keep), for calls that return before the memory is used.
- * ptr and size stay readable.  NULL with an exception on failure: the view keeps it then. */
+/* Moves what keeps the memory alive out of the view into one owned object (a new
+ * reference to None if there is nothing to keep), for calls that return before the
+ * memory is used. ptr and size stay readable.  NULL with an exception on failure: the
+ * view keeps it then. */
 PyObject *ha_view_hold(struct ha_types *types, struct ha_view *view);
 
-/* ---- arguments --------------------------------------------------------------------- */
+/* ---- arguments ---------------------------------------------------------------------
+ */
 
-/* Any pointer, by the adapter order.  Fast for None, our own types, int, bytes, numpy. */
+/* Any pointer, by the adapter order.  Fast for None, our own types, int, bytes, numpy.
+ */
 int ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
                 unsigned flags, struct ha_view *out);
 
@@ -120,14 +123,14 @@ int ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where 
 int ha_handle_from(struct ha_types *types, PyObject *object,
                    const struct ha_where *where, unsigned index, struct ha_view *out);
 
-/* char *: str (UTF-8), bytes and buffers; always NUL-terminated.  With HA_WRITE the memory
- * itself is given, so str and bytes are refused. */
+/* char *: str (UTF-8), bytes and buffers; always NUL-terminated.  With HA_WRITE the
+ * memory itself is given, so str and bytes are refused. */
 int ha_cstr_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
                  unsigned flags, struct ha_view *out);
 
 /* char **, void **, int * and so on: list and tuple first, then the adapter order.
- * out->count is the number of elements if known.  `kind` of ha_list_number_from is one of
- * the integer kinds HA_I32, HA_U32, HA_LONG, HA_ULONG, HA_I64, HA_U64, HA_SIZE. */
+ * out->count is the number of elements if known.  `kind` of ha_list_number_from is one
+ * of the integer kinds HA_I32, HA_U32, HA_LONG, HA_ULONG, HA_I64, HA_U64, HA_SIZE. */
 int ha_list_bytes_from(struct ha_types *types, PyObject *object,
                        const struct ha_where *where, unsigned flags,
                        struct ha_view *out);
@@ -137,8 +140,8 @@ int ha_list_number_from(struct ha_types *types, PyObject *object,
                         const struct ha_where *where, enum ha_kind kind, unsigned flags,
                         struct ha_view *out);
 
-/* Pointer to record number `index`: an instance, a tuple or list of its values, or memory
- * that is large enough by the adapter order. */
+/* Pointer to record number `index`: an instance, a tuple or list of its values, or
+ * memory that is large enough by the adapter order. */
 int ha_record_from(struct ha_types *types, PyObject *object,
                    const struct ha_where *where, unsigned index, unsigned flags,
                    struct ha_view *out);
@@ -152,14 +155,16 @@ int ha_callback_from(struct ha_types *types, PyObject *object,
                      const struct ha_where *where, unsigned index,
                      ha_trampoline_maker maker, void *context, struct ha_view *out);
 
-/* A C number of any number kind (HA_BOOL..HA_F64, HA_ENUM as int), range checked.  `out`
- * points to the C type of the kind.  int and __index__ objects; float only for HA_F32/64. */
+/* A C number of any number kind (HA_BOOL..HA_F64, HA_ENUM as int), range checked. `out`
+ * points to the C type of the kind.  int and __index__ objects; float only for
+ * HA_F32/64. */
 int ha_number_from(struct ha_types *types, PyObject *object,
                    const struct ha_where *where, enum ha_kind kind, void *out);
 
 /* Value of a member of the Python enum `type` (borrowed; NULL = any int will do), or an
- * int that is the value of one of its members; members of other enums are refused.  `known`
- * answers whether an int is a value of the enum; NULL lets every int that fits pass. */
+ * int that is the value of one of its members; members of other enums are refused.
+ * `known` answers whether an int is a value of the enum; NULL lets every int that fits
+ * pass. */
 int ha_enum_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
                  PyObject *type, bool (*known)(int), int *out);
 
@@ -187,19 +192,22 @@ ha_size_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
 /* TypeError "function: argument 'x' must be <wanted>, not 'type'"; answers -1. */
 int ha_refuse(const struct ha_where *where, const char *wanted, PyObject *object);
 
-/* ---- results: new references, NULL with an exception ---------------------------------- */
+/* ---- results: new references, NULL with an exception
+ * ---------------------------------- */
 
 PyObject *ha_pointer_new(struct ha_types *types, void *ptr);
 /* Device memory of `nbytes`: shape (nbytes,), bytes.  Frees nothing. */
 PyObject *ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes);
-/* Text that C owns; `owner` (borrowed, may be NULL) is kept as long as the result lives. */
+/* Text that C owns; `owner` (borrowed, may be NULL) is kept as long as the result
+ * lives. */
 PyObject *ha_cstr_new(struct ha_types *types, const char *text, PyObject *owner);
 /* Zeroed memory for `size` characters and a NUL, to be filled by C (ha_pointer_of). */
 PyObject *ha_cstr_alloc(struct ha_types *types, size_t size);
 /* Number `value` of list kind `kind` memory; see ListOf*.allocate. */
 PyObject *ha_list_alloc(struct ha_types *types, enum ha_kind kind, Py_ssize_t count);
 
-/* ---- state ---------------------------------------------------------------------------- */
+/* ---- state
+ * ---------------------------------------------------------------------------- */
 
 struct ha_tables; /* record.h */
 
@@ -216,8 +224,8 @@ struct ha_types {
     PyTypeObject *cstr;
     PyTypeObject *list_bytes;
     PyTypeObject *list_pointer;
-    PyTypeObject *list_number[HA_KIND_COUNT];  /* NULL where there is no such list */
-    PyTypeObject *pointer_to[HA_KIND_COUNT];   /* PointerToInt ...; NULL likewise */
+    PyTypeObject *list_number[HA_KIND_COUNT]; /* NULL where there is no such list */
+    PyTypeObject *pointer_to[HA_KIND_COUNT];  /* PointerToInt ...; NULL likewise */
     PyTypeObject *launch_extra;
     PyTypeObject *handle;   /* base of all handle types */
     PyTypeObject *function; /* base of all function pointer types */
@@ -235,21 +243,24 @@ struct ha_types {
     PyObject *str_max_version, *str_str;
     PyObject *dlpack_kwnames; /* ("max_version",) */
     PyObject *dlpack_version; /* (1, 3) */
-    /* Filled when ctypes has been imported by somebody; until then no object is ctypes'. */
+    /* Filled when ctypes has been imported by somebody; until then no object is
+     * ctypes'. */
     PyObject *ctypes_module;
     PyTypeObject *c_void_p, *c_simple, *c_pointer, *c_function, *c_structure, *c_union;
     PyTypeObject *c_array, *c_char_p, *c_wchar_p;
     PyObject *c_alignment; /* ctypes.alignment */
     PyObject *module;      /* borrowed: the module whose state this is */
     const struct ha_tables *tables;
-    struct ha_type_entry *records, *handles, *functions; /* owned arrays, tables' order */
-    struct ha_type_slot *type_slots;                     /* owned; see type_index.c */
+    struct ha_type_entry *records, *handles,
+        *functions;                  /* owned arrays, tables' order */
+    struct ha_type_slot *type_slots; /* owned; see type_index.c */
     size_t type_slot_count, type_slot_used;
 };
 
-/* Makes all types, adds them to the module under their names ("Pointer", ...), and keeps
- * `tables` (static; NULL for none).  Once per module object, from its Py_mod_exec.  On
- * failure call ha_adapters_clear and _free through the module's usual m_clear and m_free. */
+/* Makes all types, adds them to the module under their names ("Pointer", ...), and
+ * keeps `tables` (static; NULL for none).  Once per module object, from its
+ * Py_mod_exec.  On failure call ha_adapters_clear and _free through the module's usual
+ * m_clear and m_free. */
 int ha_adapters_init(PyObject *module, struct ha_types *types,
                      const struct ha_tables *tables);
 int ha_adapters_traverse(struct ha_types *types, visitproc visit, void *arg);
@@ -274,9 +285,5 @@ ha_pointer_check(const struct ha_types *types, PyObject *object)
 
 /* The address in an object for which ha_pointer_check holds. */
 void *ha_pointer_of(PyObject *object);
-
-/* The adapter order, as rows of {name, accepted objects}, for docs and tests:
- * a new list of (name, accepts) tuples. */
-PyObject *ha_adapter_rows(void);
 
 #endif

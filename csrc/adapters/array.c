@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* ---- shape ----------------------------------------------------------------------------- */
+/* ---- shape
+ * ----------------------------------------------------------------------------- */
 
 int
 ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
@@ -74,7 +75,8 @@ ha_array_stream(struct ha_types *types, PyObject *stream, const struct ha_where 
     return 0;
 }
 
-/* ---- construction ---------------------------------------------------------------------- */
+/* ---- construction
+ * ---------------------------------------------------------------------- */
 
 static void
 shape_from_array(struct ha_shape *shape, const struct ha_array *array)
@@ -118,8 +120,8 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
         ha_view_settle(types, &view) < 0) {
         goto done;
     }
-    if (ha_array_set_shape(array, shape.ndim, shape.dims, &shape.format, shape.typestr) <
-        0) {
+    if (ha_array_set_shape(array, shape.ndim, shape.dims, &shape.format,
+                           shape.typestr) < 0) {
         goto done;
     }
     shape.typestr = NULL;
@@ -157,7 +159,8 @@ array_init(PyObject *self, PyObject *args, PyObject *kwargs)
 }
 
 static PyObject *
-array_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+array_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+                 PyObject *kwnames)
 {
     return ha_construct_one((PyTypeObject *)type, args, nargsf, kwnames, array_fill);
 }
@@ -191,7 +194,8 @@ PyObject *
 ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes)
 {
     if (nbytes > (size_t)PY_SSIZE_T_MAX) {
-        PyErr_SetString(PyExc_OverflowError, "allocation is larger than an array can be");
+        PyErr_SetString(PyExc_OverflowError,
+                        "allocation is larger than an array can be");
         return NULL;
     }
     return (PyObject *)array_make(types->device_array, ptr, (Py_ssize_t)nbytes);
@@ -205,7 +209,8 @@ ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset
                              ? types->device_array
                              : types->nd_buffer;
     Py_ssize_t bytes = 0;
-    ha_shape_bytes(parent->ndim, dims, parent->format.size, &bytes); /* part of parent */
+    ha_shape_bytes(parent->ndim, dims, parent->format.size,
+                   &bytes); /* part of parent */
     struct ha_array *part = array_make(type, (char *)parent->base.ptr + offset, bytes);
     if (part == NULL) {
         return NULL;
@@ -250,11 +255,13 @@ array_dealloc(PyObject *self)
         PyMem_Free(array->shape);
     }
     array->shape = array->inline_shape;
-    array->ndim = 0; /* weakref callbacks can't see it, but subclasses' finalizers ran */
+    array->ndim =
+        0; /* weakref callbacks can't see it, but subclasses' finalizers ran */
     ha_pointer_dealloc(self);
 }
 
-/* ---- attributes ------------------------------------------------------------------------ */
+/* ---- attributes
+ * ------------------------------------------------------------------------ */
 
 static PyObject *
 get_shape(PyObject *self, void *closure)
@@ -398,8 +405,8 @@ array_repr(PyObject *self)
         const char *readonly = array->base.readonly ? ", read-only" : "";
         result = array->base.ptr == NULL
                      ? PyUnicode_FromFormat("<%s NULL, shape=%R, typestr=%R%s>",
-                                            ha_short_name(Py_TYPE(self)), shape, typestr,
-                                            readonly)
+                                            ha_short_name(Py_TYPE(self)), shape,
+                                            typestr, readonly)
                      : PyUnicode_FromFormat("<%s %p, shape=%R, typestr=%R%s>",
                                             ha_short_name(Py_TYPE(self)),
                                             array->base.ptr, shape, typestr, readonly);
@@ -428,10 +435,12 @@ array_bool(PyObject *self)
     return ((struct ha_pointer *)self)->ptr != NULL;
 }
 
-/* ---- buffer protocol, for memory of the host --------------------------------------------- */
+/* ---- buffer protocol, for memory of the host
+ * --------------------------------------------- */
 
 /* What one exported buffer holds; configure and __init__ don't touch it. */
-struct export {
+struct export
+{
     PyObject *keeper; /* owned; the memory */
     Py_ssize_t *strides;
     Py_ssize_t shape[2 * HA_MAX_DIMS]; /* allocated for 2 * ndim: shape, then strides */
@@ -490,8 +499,7 @@ array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
     buffer->format =
         (flags & PyBUF_FORMAT) != 0 ? (char *)(export->strides + array->ndim) : NULL;
     buffer->shape = (flags & PyBUF_ND) != 0 ? export->shape : NULL;
-    buffer->strides =
-        (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? export->strides : NULL;
+    buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? export->strides : NULL;
     if (buffer->shape == NULL) {
         buffer->ndim = 1; /* PyBUF_SIMPLE: one run of bytes */
     }
@@ -511,7 +519,8 @@ array_releasebuffer(PyObject *self, Py_buffer *buffer)
     PyMem_Free(export);
 }
 
-/* ---- types ------------------------------------------------------------------------------- */
+/* ---- types
+ * ------------------------------------------------------------------------------- */
 
 static PyMethodDef array_methods[] = {
     {"configure", (PyCFunction)(void (*)(void))ha_array_configure,
@@ -522,9 +531,11 @@ static PyMethodDef array_methods[] = {
          "Changes shape, element type and other metadata, and returns the array.\n\n"
          "All of it or nothing: after an error the array is as it was.\n\n"
          "Parameters\n----------\n"
-         "shape : tuple of int\n    Extents; their product times the element size must\n"
+         "shape : tuple of int\n    Extents; their product times the element size "
+         "must\n"
          "    stay the same unless _force is true.\n"
-         "typestr : str\n    '<f4', 'float32', 'f', '|u1' and so on, or a numpy dtype.\n"
+         "typestr : str\n    '<f4', 'float32', 'f', '|u1' and so on, or a numpy "
+         "dtype.\n"
          "stream : int, stream or None\n    What consumers have to wait for.\n"
          "itemsize : int\n    Bytes of an element where typestr does not say it.\n"
          "read_only : bool\n    Calls that write refuse the array.\n"
@@ -550,13 +561,14 @@ static PyGetSetDef array_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-PyDoc_STRVAR(nd_buffer_doc,
-             "NDBuffer(pyobj=None)\n--\n\n"
-             "C-contiguous memory with shape and element type.\n\n"
-             "Shape and type come from the CUDA array interface, the buffer protocol,\n"
-             "DLPack or another NDBuffer; a bare address is bytes (see configure).\n"
-             "Indexing gives sub-arrays that share and keep the memory; an index keeps\n"
-             "its axis with extent 1.");
+PyDoc_STRVAR(
+    nd_buffer_doc,
+    "NDBuffer(pyobj=None)\n--\n\n"
+    "C-contiguous memory with shape and element type.\n\n"
+    "Shape and type come from the CUDA array interface, the buffer protocol,\n"
+    "DLPack or another NDBuffer; a bare address is bytes (see configure).\n"
+    "Indexing gives sub-arrays that share and keep the memory; an index keeps\n"
+    "its axis with extent 1.");
 
 PyDoc_STRVAR(device_array_doc,
              "DeviceArray(pyobj=None)\n--\n\n"

@@ -14,7 +14,8 @@
  * array and the reference as they were. */
 int ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
                        const struct ha_format *format, PyObject *typestr);
-/* A new NDBuffer or DeviceArray (after the class of `parent`) for part of its memory. */
+/* A new NDBuffer or DeviceArray (after the class of `parent`) for part of its memory.
+ */
 PyObject *ha_array_part(struct ha_types *types, struct ha_array *parent,
                         Py_ssize_t offset, const Py_ssize_t *dims);
 /* Address of a stream given as int or Pointer-like; NULL or None = none. */

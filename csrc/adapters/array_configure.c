@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NDBuffer.configure: reads all keywords into a plan, checks the plan, then applies it. */
+/* NDBuffer.configure: reads all keywords into a plan, checks the plan, then applies it.
+ */
 #include <Python.h>
 
 #include <string.h>
@@ -80,9 +81,10 @@ typestr_text(struct ha_types *types, PyObject *value)
     }
     if (text == NULL || !PyUnicode_Check(text)) {
         Py_XDECREF(text);
-        PyErr_Format(PyExc_TypeError,
-                     "configure: argument 'typestr' must be str or a dtype, not '%.200s'",
-                     Py_TYPE(value)->tp_name);
+        PyErr_Format(
+            PyExc_TypeError,
+            "configure: argument 'typestr' must be str or a dtype, not '%.200s'",
+            Py_TYPE(value)->tp_name);
         return NULL;
     }
     return text;
@@ -98,10 +100,11 @@ plan_typestr(struct ha_types *types, struct plan *plan, PyObject *value)
     const char *utf8 = PyUnicode_AsUTF8(text);
     if (utf8 == NULL || !ha_format_parse(utf8, &plan->format)) {
         if (utf8 != NULL) {
-            PyErr_Format(PyExc_ValueError,
-                         "configure: argument 'typestr' must be an element type such as "
-                         "'<f4', not %R",
-                         text);
+            PyErr_Format(
+                PyExc_ValueError,
+                "configure: argument 'typestr' must be an element type such as "
+                "'<f4', not %R",
+                text);
         }
         Py_DECREF(text);
         return -1;
@@ -191,9 +194,10 @@ check_itemsize(struct plan *plan)
 {
     Py_ssize_t size = plan->format.size;
     if (plan->has_typestr && size == 0 && plan->itemsize < 0) {
-        PyErr_Format(PyExc_ValueError,
-                     "configure: argument 'typestr' %R says no size: give 'itemsize' too",
-                     plan->typestr);
+        PyErr_Format(
+            PyExc_ValueError,
+            "configure: argument 'typestr' %R says no size: give 'itemsize' too",
+            plan->typestr);
         return -1;
     }
     if (plan->itemsize < 0 || plan->itemsize == size) {
@@ -220,8 +224,9 @@ check_bytes(const struct plan *plan, const struct ha_array *array, Py_ssize_t *b
     Py_ssize_t old = 0;
     ha_shape_bytes(array->ndim, array->shape, array->format.size, &old);
     if (!ha_shape_bytes(plan->ndim, plan->dims, plan->format.size, bytes)) {
-        PyErr_SetString(PyExc_OverflowError,
-                        "configure: argument 'shape' has more bytes than fit in memory");
+        PyErr_SetString(
+            PyExc_OverflowError,
+            "configure: argument 'shape' has more bytes than fit in memory");
         return -1;
     }
     if (*bytes != old && !plan->force) {
@@ -244,8 +249,8 @@ check_bytes(const struct plan *plan, const struct ha_array *array, Py_ssize_t *b
 static int
 apply(struct plan *plan, struct ha_array *array, Py_ssize_t bytes)
 {
-    if (ha_array_set_shape(array, plan->ndim, plan->dims, &plan->format, plan->typestr) <
-        0) {
+    if (ha_array_set_shape(array, plan->ndim, plan->dims, &plan->format,
+                           plan->typestr) < 0) {
         return -1;
     }
     plan->typestr = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sub-arrays: d[i], d[a:b], d[i, a:b], d[..., a:b].  An index keeps its axis with extent 1,
- * so the rank of the result is that of the array, as in hip-python. */
+/* Sub-arrays: d[i], d[a:b], d[i, a:b], d[..., a:b].  An index keeps its axis with
+ * extent 1, so the rank of the result is that of the array, as in hip-python. */
 #include <Python.h>
 
 #include "adapters/array.h"
@@ -58,9 +58,10 @@ select_axis(const struct ha_array *array, PyObject *key, int axis, struct part *
     if (PyIndex_Check(key) && !PyBool_Check(key)) {
         return select_index(array, key, axis, part);
     }
-    PyErr_Format(PyExc_TypeError,
-                 "indices must be integers, slices with step 1 or Ellipsis, not '%.200s'",
-                 Py_TYPE(key)->tp_name);
+    PyErr_Format(
+        PyExc_TypeError,
+        "indices must be integers, slices with step 1 or Ellipsis, not '%.200s'",
+        Py_TYPE(key)->tp_name);
     return -1;
 }
 
@@ -127,9 +128,10 @@ static PyObject *
 make_part(struct ha_array *array, const struct part *part)
 {
     if (!part_is_contiguous(array, part)) {
-        PyErr_SetString(PyExc_ValueError,
-                        "the sub-array would have gaps; only the first axis with several "
-                        "elements may be cut");
+        PyErr_SetString(
+            PyExc_ValueError,
+            "the sub-array would have gaps; only the first axis with several "
+            "elements may be cut");
         return NULL;
     }
     Py_ssize_t offset = 0;
@@ -165,8 +167,8 @@ ha_array_item(PyObject *self, Py_ssize_t index)
         return NULL;
     }
     if (index < 0 || index >= array->shape[0]) {
-        PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for extent %zd", index,
-                     array->shape[0]);
+        PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for extent %zd",
+                     index, array->shape[0]);
         return NULL;
     }
     select_all(array, 0, array->ndim, &part);

@@ -6,7 +6,8 @@
 
 #include "adapters/object.h"
 
-/* bytes never move and never change: the object itself is the owner, no buffer is held. */
+/* bytes never move and never change: the object itself is the owner, no buffer is held.
+ */
 static int
 take_bytes(struct ha_take *take, PyObject *object)
 {
@@ -72,7 +73,8 @@ ha_take_buffer(struct ha_take *take, PyObject *object)
         return -1;
     }
     take->view->has_buffer = true;
-    /* Shape and element order have a meaning for arrays; for an address both orders do. */
+    /* Shape and element order have a meaning for arrays; for an address both orders do.
+     */
     char order = take->shape != NULL && !take->shape->any_order ? 'C' : 'A';
     if (buffer->ndim > 0 && buffer->shape != NULL &&
         !ha_is_contiguous(buffer->ndim, buffer->shape, buffer->strides,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* CStr: text of C, and Python text as char *.
  *
- * A CStr compares and hashes like its text (str first: for text beyond ASCII the hash is
- * that of the str, not of the bytes).  Nothing is interned: text lives as long as the CStr
- * or the call that uses it. */
+ * A CStr compares and hashes like its text (str first: for text beyond ASCII the hash
+ * is that of the str, not of the bytes).  Nothing is interned: text lives as long as
+ * the CStr or the call that uses it. */
 #include <Python.h>
 
 #include <string.h>
 
 #include "adapters/object.h"
 
-/* ---- conversion -------------------------------------------------------------------------- */
+/* ---- conversion
+ * -------------------------------------------------------------------------- */
 
 /* NUL inside would cut the text silently; at the end it does no harm. */
 static int
@@ -19,7 +20,8 @@ check_text(const struct ha_where *where, const char *text, Py_ssize_t length)
     const char *nul = memchr(text, 0, (size_t)length);
     for (; nul != NULL && nul < text + length; nul++) {
         if (*nul != '\0') {
-            return ha_raise(PyExc_ValueError, where, "must not have a NUL inside the text");
+            return ha_raise(PyExc_ValueError, where,
+                            "must not have a NUL inside the text");
         }
     }
     return 0;
@@ -153,12 +155,13 @@ ha_cstr_alloc(struct ha_types *types, size_t size)
         Py_DECREF(block);
         return NULL;
     }
-    ha_pointer_assign((struct ha_pointer *)self, block->bytes, (Py_ssize_t)size + 1, false,
-                      (PyObject *)block);
+    ha_pointer_assign((struct ha_pointer *)self, block->bytes, (Py_ssize_t)size + 1,
+                      false, (PyObject *)block);
     return self;
 }
 
-/* ---- text -------------------------------------------------------------------------------- */
+/* ---- text
+ * -------------------------------------------------------------------------------- */
 
 static const char *
 text_of(PyObject *self, size_t *length)
@@ -336,7 +339,8 @@ cstr_hash(PyObject *self)
     return hash;
 }
 
-/* ---- methods ----------------------------------------------------------------------------- */
+/* ---- methods
+ * ----------------------------------------------------------------------------- */
 
 static PyObject *
 cstr_decode(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -441,7 +445,8 @@ cstr_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
     if (keeper == NULL) {
         return -1;
     }
-    if (PyBuffer_FillInfo(buffer, self, (void *)text, (Py_ssize_t)length, 1, flags) < 0) {
+    if (PyBuffer_FillInfo(buffer, self, (void *)text, (Py_ssize_t)length, 1, flags) <
+        0) {
         Py_DECREF(keeper);
         return -1;
     }
@@ -474,11 +479,12 @@ static PyMethodDef cstr_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-PyDoc_STRVAR(cstr_doc,
-             "CStr(pyobj=None)\n--\n\n"
-             "Text of C (char *).\n\n"
-             "Made from str (UTF-8), bytes, buffers and addresses.  Behaves like the text:\n"
-             "str(), len(), [], in, ==, hash.  Keeps what it was made from.");
+PyDoc_STRVAR(
+    cstr_doc,
+    "CStr(pyobj=None)\n--\n\n"
+    "Text of C (char *).\n\n"
+    "Made from str (UTF-8), bytes, buffers and addresses.  Behaves like the text:\n"
+    "str(), len(), [], in, ==, hash.  Keeps what it was made from.");
 
 static PyType_Slot cstr_slots[] = {
     {Py_tp_doc, (void *)cstr_doc},

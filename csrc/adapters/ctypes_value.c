@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ctypes: objects that hold an address, and what kind of ctypes object something is.
  *
- * ctypes is not imported here until an address has to be given back as c_void_p: as long as
- * nobody has imported it no object can be of it. */
+ * ctypes is not imported here until an address has to be given back as c_void_p: as
+ * long as nobody has imported it no object can be of it. */
 #include <Python.h>
 
 #include <string.h>
@@ -37,7 +37,8 @@ load_names(struct ha_types *types, PyObject *module)
         if (found[i] == NULL) {
             goto done;
         }
-        bool callable = wanted_names[i].offset == offsetof(struct ha_types, c_alignment);
+        bool callable =
+            wanted_names[i].offset == offsetof(struct ha_types, c_alignment);
         if (!callable && !PyType_Check(found[i])) {
             PyErr_Format(PyExc_TypeError, "ctypes.%s is not a type",
                          wanted_names[i].name);

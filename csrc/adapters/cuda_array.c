@@ -80,9 +80,10 @@ read_data(struct ha_take *take, PyObject *data)
     }
     PyObject *address = PyTuple_GET_ITEM(data, 0);
     if (PyBool_Check(address) || !PyIndex_Check(address)) {
-        return ha_raise(PyExc_TypeError, take->where,
-                        "has a __cuda_array_interface__ whose address is '%.200s', no int",
-                        Py_TYPE(address)->tp_name);
+        return ha_raise(
+            PyExc_TypeError, take->where,
+            "has a __cuda_array_interface__ whose address is '%.200s', no int",
+            Py_TYPE(address)->tp_name);
     }
     if (ha_take_index(take, address) < 0) {
         return -1;
@@ -103,11 +104,11 @@ read_typestr(struct ha_take *take, PyObject *typestr, struct ha_format *format)
         return -1;
     }
     if (text == NULL || !ha_format_parse(text, format) || format->size == 0) {
-        return ha_raise(PyUnicode_Check(typestr) ? PyExc_ValueError : PyExc_TypeError,
-                        take->where,
-                        "has a __cuda_array_interface__ with the typestr %R, which says "
-                        "no element size",
-                        typestr);
+        return ha_raise(
+            PyUnicode_Check(typestr) ? PyExc_ValueError : PyExc_TypeError, take->where,
+            "has a __cuda_array_interface__ with the typestr %R, which says "
+            "no element size",
+            typestr);
     }
     return 0;
 }
@@ -122,8 +123,9 @@ check_layout(struct ha_take *take, const struct cuda_array *array)
                         "has a __cuda_array_interface__ whose shape is too large");
     }
     char order = take->shape != NULL && !take->shape->any_order ? 'C' : 'A';
-    if (array->has_strides && !ha_is_contiguous(array->ndim, array->shape, array->strides,
-                                                array->format.size, order)) {
+    if (array->has_strides &&
+        !ha_is_contiguous(array->ndim, array->shape, array->strides, array->format.size,
+                          order)) {
         return ha_raise_strides(take->where,
                                 order == 'C' ? "C-contiguous" : "contiguous",
                                 array->ndim, array->shape, array->strides);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* DLPack, as a reader of addresses.
  *
- * The capsule is never consumed: it keeps its name and is held as the owner, so that its own
- * destructor calls the producer's deleter, once, when the last view of the memory is gone.
- * Layout of the structs: DLPack 1.x; only fields that every 1.x keeps are read. */
+ * The capsule is never consumed: it keeps its name and is held as the owner, so that
+ * its own destructor calls the producer's deleter, once, when the last view of the
+ * memory is gone. Layout of the structs: DLPack 1.x; only fields that every 1.x keeps
+ * are read. */
 #include <Python.h>
 
 #include "adapters/object.h"
@@ -53,8 +54,8 @@ _Static_assert(sizeof(int64_t) == sizeof(Py_ssize_t), "64-bit only");
 static PyObject *
 get_capsule(struct ha_types *types, PyObject *method)
 {
-    PyObject *capsule = PyObject_Vectorcall(method, &types->dlpack_version, 0,
-                                            types->dlpack_kwnames);
+    PyObject *capsule =
+        PyObject_Vectorcall(method, &types->dlpack_version, 0, types->dlpack_kwnames);
     if (capsule == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         capsule = PyObject_CallNoArgs(method);
@@ -65,8 +66,9 @@ get_capsule(struct ha_types *types, PyObject *method)
 static bool
 device_is_ours(int32_t device)
 {
-    return device == DEVICE_CPU || device == DEVICE_CUDA_HOST || device == DEVICE_ROCM ||
-           device == DEVICE_ROCM_HOST || device == DEVICE_CUDA_MANAGED;
+    return device == DEVICE_CPU || device == DEVICE_CUDA_HOST ||
+           device == DEVICE_ROCM || device == DEVICE_ROCM_HOST ||
+           device == DEVICE_CUDA_MANAGED;
 }
 
 static int
@@ -144,7 +146,8 @@ take_tensor(struct ha_take *take, const struct dl_tensor *tensor, bool readonly)
         }
         shape->host = tensor->device_type != DEVICE_ROCM;
     }
-    take->view->ptr = (char *)tensor->data + (tensor->data == NULL ? 0 : tensor->byte_offset);
+    take->view->ptr =
+        (char *)tensor->data + (tensor->data == NULL ? 0 : tensor->byte_offset);
     take->view->size = bytes;
     take->view->readonly = readonly;
     return 1;

@@ -31,7 +31,8 @@ ha_record_keep(struct ha_record *record, const void *address, PyObject *owner)
     return ha_keep(keep, (uintptr_t)address, owner);
 }
 
-/* ---- bit fields -------------------------------------------------------------------------- */
+/* ---- bit fields
+ * -------------------------------------------------------------------------- */
 
 static uint64_t
 bit_mask(const struct ha_field *field)
@@ -84,7 +85,8 @@ bits_set(struct ha_types *types, const struct ha_where *where,
     return 0;
 }
 
-/* ---- one value --------------------------------------------------------------------------- */
+/* ---- one value
+ * --------------------------------------------------------------------------- */
 
 /* What `pointer` points to was given by Python or by C; the record keeps the first. */
 static PyObject *
@@ -144,8 +146,8 @@ nested_get(struct ha_types *types, struct ha_record *record,
 }
 
 static PyObject *
-value_get(struct ha_types *types, struct ha_record *record, const struct ha_field *field,
-          unsigned char *at)
+value_get(struct ha_types *types, struct ha_record *record,
+          const struct ha_field *field, unsigned char *at)
 {
     void *pointer;
     int number;
@@ -221,8 +223,9 @@ nested_set(struct ha_types *types, struct ha_record *record,
 }
 
 static int
-value_set(struct ha_types *types, struct ha_record *record, const struct ha_field *field,
-          const struct ha_where *where, unsigned char *at, PyObject *value)
+value_set(struct ha_types *types, struct ha_record *record,
+          const struct ha_field *field, const struct ha_where *where, unsigned char *at,
+          PyObject *value)
 {
     uint64_t number;
     int enum_value;
@@ -247,7 +250,8 @@ value_set(struct ha_types *types, struct ha_record *record, const struct ha_fiel
         if (field->bit_width != 0) {
             return bits_set(types, where, field, at, value);
         }
-        if (ha_number_from(types, value, where, (enum ha_kind)field->kind, &number) < 0) {
+        if (ha_number_from(types, value, where, (enum ha_kind)field->kind, &number) <
+            0) {
             return -1;
         }
         memcpy(at, &number, ha_kind_size((enum ha_kind)field->kind));
@@ -255,7 +259,8 @@ value_set(struct ha_types *types, struct ha_record *record, const struct ha_fiel
     }
 }
 
-/* ---- arrays ------------------------------------------------------------------------------ */
+/* ---- arrays
+ * ------------------------------------------------------------------------------ */
 
 static bool
 is_text(const struct ha_field *field)
@@ -312,8 +317,8 @@ text_set(const struct ha_field *field, const struct ha_where *where, unsigned ch
 }
 
 static PyObject *
-array_get(struct ha_types *types, struct ha_record *record, const struct ha_field *field,
-          unsigned char *at)
+array_get(struct ha_types *types, struct ha_record *record,
+          const struct ha_field *field, unsigned char *at)
 {
     size_t size = field_size(types, field);
     PyObject *result = PyList_New(field->count);
@@ -331,8 +336,9 @@ array_get(struct ha_types *types, struct ha_record *record, const struct ha_fiel
 /* All values are converted before the first byte is changed.  Pointers are converted in
  * place, one by one: an address and what is kept for it always go together. */
 static int
-array_set(struct ha_types *types, struct ha_record *record, const struct ha_field *field,
-          const struct ha_where *where, unsigned char *at, PyObject *value)
+array_set(struct ha_types *types, struct ha_record *record,
+          const struct ha_field *field, const struct ha_where *where, unsigned char *at,
+          PyObject *value)
 {
     size_t size = field_size(types, field);
     bool plain = ha_kind_is_number((enum ha_kind)field->kind);
@@ -373,7 +379,8 @@ done:
     return status;
 }
 
-/* ---- both ---------------------------------------------------------------------------------- */
+/* ---- both
+ * ---------------------------------------------------------------------------------- */
 
 PyObject *
 ha_field_get(struct ha_types *types, struct ha_record *record,

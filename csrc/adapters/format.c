@@ -264,7 +264,8 @@ ha_format_from_buffer(const char *text, ptrdiff_t itemsize, struct ha_format *ou
         text++;
     }
     bool counted = text[0] >= '0' && text[0] <= '9';
-    while (*text >= '0' && *text <= '9') { /* "5s": how many characters; itemsize knows */
+    while (*text >= '0' &&
+           *text <= '9') { /* "5s": how many characters; itemsize knows */
         text++;
     }
     if (text[0] != '\0' && text[1] == '\0') {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Element types of arrays: the three spellings that reach us, in one struct.
  *
- * Spellings: array-interface typestr ("<f4", "|u1", "<M8[ns]"), numpy names and type codes
+ * Spellings: array-interface typestr ("<f4", "|u1", "<M8[ns]"), numpy names and type
+ * codes
  * ("float32", "f", ">i8") and buffer formats of PEP 3118 ("B", "<i", "Zd").  No Python
  * object is touched and nothing is allocated. */
 #ifndef HA_ADAPTERS_FORMAT_H

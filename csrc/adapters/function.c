@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Function pointers: addresses of C functions, ctypes functions and Python callables.
  *
- * A Python callable needs a piece of C that calls it (a trampoline).  The caller may bring
- * its own maker; otherwise ctypes makes one after the signature of the type, and the
- * trampoline is the owner. */
+ * A Python callable needs a piece of C that calls it (a trampoline).  The caller may
+ * bring its own maker; otherwise ctypes makes one after the signature of the type, and
+ * the trampoline is the owner. */
 #include <Python.h>
 
 #include <string.h>
@@ -16,8 +16,8 @@ struct letter {
 };
 
 static const struct letter letters[] = {
-    {'v', NULL},      {'P', "c_void_p"}, {'i', "c_int"},       {'I', "c_uint"},
-    {'l', "c_long"},  {'L', "c_ulong"},  {'q', "c_longlong"},  {'Q', "c_ulonglong"},
+    {'v', NULL},      {'P', "c_void_p"}, {'i', "c_int"},      {'I', "c_uint"},
+    {'l', "c_long"},  {'L', "c_ulong"},  {'q', "c_longlong"}, {'Q', "c_ulonglong"},
     {'f', "c_float"}, {'d', "c_double"},
 };
 
@@ -72,7 +72,8 @@ make_by_ctypes(struct ha_types *types, unsigned index, PyObject *callable,
     }
     PyObject *prototype =
         function_prototype(types, types->tables->functions[index].signature);
-    PyObject *made = prototype == NULL ? NULL : PyObject_CallOneArg(prototype, callable);
+    PyObject *made =
+        prototype == NULL ? NULL : PyObject_CallOneArg(prototype, callable);
     Py_XDECREF(prototype);
     if (made == NULL || ha_ctypes_address(made, function) < 0) {
         Py_XDECREF(made);
@@ -116,9 +117,9 @@ ha_callback_from(struct ha_types *types, PyObject *object, const struct ha_where
             return 0;
         }
     } else if (status == 0) {
-        status = ha_refuse(where,
-                           "None, a callable, a ctypes function, an address or a Pointer",
-                           object);
+        status = ha_refuse(
+            where, "None, a callable, a ctypes function, an address or a Pointer",
+            object);
     }
     out->size = -1;
     if (status < 0) {
@@ -139,7 +140,8 @@ ha_function_new(struct ha_types *types, unsigned index, void *function)
     return self;
 }
 
-/* ---- types ------------------------------------------------------------------------------- */
+/* ---- types
+ * ------------------------------------------------------------------------------- */
 
 static int
 function_fill(struct ha_types *types, PyObject *self, PyObject *object)
@@ -153,8 +155,8 @@ function_fill(struct ha_types *types, PyObject *self, PyObject *object)
         ha_view_init(&view);
         int taken = take_function_address(&take, object);
         if (taken == 0) {
-            taken = ha_refuse(&where, "None, a ctypes function, an address or a Pointer",
-                              object);
+            taken = ha_refuse(
+                &where, "None, a ctypes function, an address or a Pointer", object);
         }
         if (taken < 0) {
             ha_view_release(&view);
@@ -189,12 +191,9 @@ PyDoc_STRVAR(function_doc,
              "Python callables; keeps what it was made from.  Never takes a buffer.");
 
 static PyType_Slot function_slots[] = {
-    {Py_tp_doc, (void *)function_doc},
-    {Py_tp_init, function_init},
-    {Py_tp_dealloc, ha_pointer_dealloc},
-    {Py_tp_traverse, ha_pointer_traverse},
-    {Py_tp_clear, ha_pointer_clear},
-    {0, NULL},
+    {Py_tp_doc, (void *)function_doc},   {Py_tp_init, function_init},
+    {Py_tp_dealloc, ha_pointer_dealloc}, {Py_tp_traverse, ha_pointer_traverse},
+    {Py_tp_clear, ha_pointer_clear},     {0, NULL},
 };
 
 static PyType_Spec function_spec = {
@@ -208,7 +207,8 @@ static PyType_Spec function_spec = {
 int
 ha_function_init(struct ha_types *types)
 {
-    if (ha_type_make(types, &function_spec, types->pointer, true, &types->function) < 0) {
+    if (ha_type_make(types, &function_spec, types->pointer, true, &types->function) <
+        0) {
         return -1;
     }
     types->function->tp_vectorcall = function_vectorcall;

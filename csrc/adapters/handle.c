@@ -11,9 +11,10 @@ static int
 read_stream_tuple(struct ha_take *take, PyObject *answer)
 {
     if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) != 2) {
-        return ha_raise(PyExc_TypeError, take->where,
-                        "has a __cuda_stream__() that answers '%.200s', not (0, address)",
-                        Py_TYPE(answer)->tp_name);
+        return ha_raise(
+            PyExc_TypeError, take->where,
+            "has a __cuda_stream__() that answers '%.200s', not (0, address)",
+            Py_TYPE(answer)->tp_name);
     }
     PyObject *version = PyTuple_GET_ITEM(answer, 0);
     long number = PyLong_Check(version) ? PyLong_AsLong(version) : -1;
@@ -57,8 +58,8 @@ take_cuda_stream(struct ha_take *take, PyObject *object)
 
 /* Of two handle types neither of which is the other one is a mistake. */
 static int
-check_handle_type(struct ha_types *types, PyObject *object, const struct ha_where *where,
-                  unsigned index)
+check_handle_type(struct ha_types *types, PyObject *object,
+                  const struct ha_where *where, unsigned index)
 {
     unsigned given;
     if (PyObject_TypeCheck(object, types->handle) &&
@@ -113,7 +114,8 @@ ha_handle_new(struct ha_types *types, unsigned index, void *ptr, PyObject *owner
     return self;
 }
 
-/* ---- types ------------------------------------------------------------------------------- */
+/* ---- types
+ * ------------------------------------------------------------------------------- */
 
 static int
 handle_fill(struct ha_types *types, PyObject *self, PyObject *object)
@@ -162,15 +164,13 @@ static PyMethodDef stream_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-PyDoc_STRVAR(handle_doc, "Handle(pyobj=None)\n--\n\nBase of all opaque handles of HIP.");
+PyDoc_STRVAR(handle_doc,
+             "Handle(pyobj=None)\n--\n\nBase of all opaque handles of HIP.");
 
 static PyType_Slot handle_slots[] = {
-    {Py_tp_doc, (void *)handle_doc},
-    {Py_tp_init, handle_init},
-    {Py_tp_dealloc, ha_pointer_dealloc},
-    {Py_tp_traverse, ha_pointer_traverse},
-    {Py_tp_clear, ha_pointer_clear},
-    {0, NULL},
+    {Py_tp_doc, (void *)handle_doc},     {Py_tp_init, handle_init},
+    {Py_tp_dealloc, ha_pointer_dealloc}, {Py_tp_traverse, ha_pointer_traverse},
+    {Py_tp_clear, ha_pointer_clear},     {0, NULL},
 };
 
 static PyType_Spec handle_spec = {

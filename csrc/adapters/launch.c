@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel arguments.
  *
- *     extra         every entry by value, packed with C's alignment; what is memory to us
- *                   (arrays, buffers, Pointers) is passed as its address
- *     kernelParams  one address a value: ctypes objects, numpy scalars, records, device
- *                   arrays and handles are copied, and the copy's address is given; host
- *                   memory (numpy arrays, ListOf*, Pointer, int) is taken to hold the value
- *                   itself */
+ *     extra         every entry by value, packed with C's alignment; what is memory to
+ * us (arrays, buffers, Pointers) is passed as its address kernelParams  one address a
+ * value: ctypes objects, numpy scalars, records, device arrays and handles are copied,
+ * and the copy's address is given; host memory (numpy arrays, ListOf*, Pointer, int) is
+ * taken to hold the value itself */
 #include <Python.h>
 
 #include "adapters/launch.h"
@@ -64,7 +63,8 @@ ha_launch_hold(struct ha_types *types, struct ha_launch *launch)
     return owners;
 }
 
-/* ---- memory ------------------------------------------------------------------------------ */
+/* ---- memory
+ * ------------------------------------------------------------------------------ */
 
 static int
 grow(struct ha_launch *launch, size_t wanted)
@@ -134,7 +134,8 @@ keep_view(struct ha_types *types, struct ha_launch *launch, struct ha_view *view
     return status;
 }
 
-/* ---- alignment --------------------------------------------------------------------------- */
+/* ---- alignment
+ * --------------------------------------------------------------------------- */
 
 static size_t
 alignment_of_size(size_t size)
@@ -163,8 +164,8 @@ alignment_from(PyObject *number)
 
 static Py_ssize_t dtype_alignment(PyObject *dtype, int depth);
 
-/* Alignment that C gives a struct with these members; 1 where their places are not those
- * of C (a packed struct). */
+/* Alignment that C gives a struct with these members; 1 where their places are not
+ * those of C (a packed struct). */
 static Py_ssize_t
 fields_alignment(PyObject *fields, Py_ssize_t size, int depth)
 {
@@ -227,7 +228,8 @@ done:
     return alignment;
 }
 
-/* ---- values ------------------------------------------------------------------------------ */
+/* ---- values
+ * ------------------------------------------------------------------------------ */
 
 /* Copies the object's bytes; alignment 0 = that of a number of this size. */
 static unsigned char *
@@ -237,9 +239,9 @@ put_buffer(struct ha_launch *launch, PyObject *object, Py_ssize_t alignment)
     if (PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0) {
         return NULL;
     }
-    unsigned char *place = put(launch, buffer.buf, (size_t)buffer.len,
-                               alignment == 0 ? alignment_of_size((size_t)buffer.len)
-                                              : (size_t)alignment);
+    unsigned char *place =
+        put(launch, buffer.buf, (size_t)buffer.len,
+            alignment == 0 ? alignment_of_size((size_t)buffer.len) : (size_t)alignment);
     PyBuffer_Release(&buffer);
     return place;
 }
@@ -303,10 +305,11 @@ put_record(struct ha_launch *launch, const struct ha_record *record,
            const struct ha_where *where)
 {
     if (record->base.ptr == NULL || record->count > 1) {
-        ha_raise(PyExc_ValueError, where,
-                 record->base.ptr == NULL
-                     ? "must not be a NULL record"
-                     : "must be one record, not an array (Pointer(x) passes its address)");
+        ha_raise(
+            PyExc_ValueError, where,
+            record->base.ptr == NULL
+                ? "must not be a NULL record"
+                : "must be one record, not an array (Pointer(x) passes its address)");
         return NULL;
     }
     return put(launch, record->base.ptr, record->info->size,
@@ -336,7 +339,8 @@ put_value(struct ha_types *types, struct ha_launch *launch, PyObject *object,
         *place = put_address(launch, NULL);
         return *place == NULL ? -1 : 1;
     }
-    if (PyBool_Check(object) || PyFloat_CheckExact(object) || PyComplex_CheckExact(object)) {
+    if (PyBool_Check(object) || PyFloat_CheckExact(object) ||
+        PyComplex_CheckExact(object)) {
         return refuse_number(where, object);
     }
     if (PyObject_TypeCheck(object, types->record)) {
@@ -351,10 +355,11 @@ put_value(struct ha_types *types, struct ha_launch *launch, PyObject *object,
     return put_ctypes(types, launch, object, place);
 }
 
-/* ---- entries ----------------------------------------------------------------------------- */
+/* ---- entries
+ * ----------------------------------------------------------------------------- */
 
-/* Address of an entry by the adapter order; its owner goes to the launch.  *storage: the
- * address is that of host memory that was given as an object. */
+/* Address of an entry by the adapter order; its owner goes to the launch.  *storage:
+ * the address is that of host memory that was given as an object. */
 static int
 entry_address(struct ha_types *types, struct ha_launch *launch, PyObject *object,
               const struct ha_where *where, void **address, bool *storage)
@@ -422,9 +427,9 @@ params_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
         if (entry_address(types, launch, object, where, &address, &storage) < 0) {
             return -1;
         }
-        bool holds_value = storage || PyLong_Check(object) ||
-                           (ha_pointer_check(types, object) &&
-                            !is_pointer_value(types, object));
+        bool holds_value =
+            storage || PyLong_Check(object) ||
+            (ha_pointer_check(types, object) && !is_pointer_value(types, object));
         place = holds_value ? address : put_address(launch, address);
         if (place == NULL && !holds_value) {
             return -1;
@@ -500,7 +505,8 @@ launch_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
     return 1;
 }
 
-/* ---- the two forms ------------------------------------------------------------------------ */
+/* ---- the two forms
+ * ------------------------------------------------------------------------ */
 
 static void
 fill_config(void **config, void *data, size_t *size)
@@ -535,7 +541,8 @@ ha_params_from(struct ha_types *types, PyObject *object, const struct ha_where *
     return status < 0 ? -1 : 0;
 }
 
-/* ---- HipModuleLaunchKernel_extra ----------------------------------------------------------- */
+/* ---- HipModuleLaunchKernel_extra
+ * ----------------------------------------------------------- */
 
 /* What one block holds: configuration, size, then the packed values. */
 struct packed {
@@ -586,26 +593,25 @@ extra_init(PyObject *self, PyObject *args, PyObject *kwargs)
 }
 
 static PyObject *
-extra_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+extra_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+                 PyObject *kwnames)
 {
     return ha_construct_one((PyTypeObject *)type, args, nargsf, kwnames, extra_fill);
 }
 
-PyDoc_STRVAR(extra_doc,
-             "HipModuleLaunchKernel_extra(pyobj=None)\n--\n\n"
-             "Kernel arguments packed for the parameter extra of hipModuleLaunchKernel.\n\n"
-             "Entries of the list or tuple: ctypes values, numpy scalars and records by\n"
-             "value, at C's alignment; Pointers, arrays, ints and None as 8-byte addresses.\n"
-             "Floats and bools are refused: they have no C type.  Keeps the memory of every\n"
-             "entry.");
+PyDoc_STRVAR(
+    extra_doc,
+    "HipModuleLaunchKernel_extra(pyobj=None)\n--\n\n"
+    "Kernel arguments packed for the parameter extra of hipModuleLaunchKernel.\n\n"
+    "Entries of the list or tuple: ctypes values, numpy scalars and records by\n"
+    "value, at C's alignment; Pointers, arrays, ints and None as 8-byte addresses.\n"
+    "Floats and bools are refused: they have no C type.  Keeps the memory of every\n"
+    "entry.");
 
 static PyType_Slot extra_slots[] = {
-    {Py_tp_doc, (void *)extra_doc},
-    {Py_tp_init, extra_init},
-    {Py_tp_dealloc, ha_pointer_dealloc},
-    {Py_tp_traverse, ha_pointer_traverse},
-    {Py_tp_clear, ha_pointer_clear},
-    {0, NULL},
+    {Py_tp_doc, (void *)extra_doc},      {Py_tp_init, extra_init},
+    {Py_tp_dealloc, ha_pointer_dealloc}, {Py_tp_traverse, ha_pointer_traverse},
+    {Py_tp_clear, ha_pointer_clear},     {0, NULL},
 };
 
 static PyType_Spec extra_spec = {
@@ -619,7 +625,8 @@ static PyType_Spec extra_spec = {
 int
 ha_launch_extra_init(struct ha_types *types)
 {
-    if (ha_type_make(types, &extra_spec, types->pointer, true, &types->launch_extra) < 0) {
+    if (ha_type_make(types, &extra_spec, types->pointer, true, &types->launch_extra) <
+        0) {
         return -1;
     }
     types->launch_extra->tp_vectorcall = extra_vectorcall;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel arguments: tuples of Python values packed as C lays out a parameter list.
  *
- * Values go into `small`, on the caller's stack, or into heap memory when they need more
- * room.  What keeps pointer arguments alive is gathered in `owners`; a synchronous call
- * releases it with ha_launch_release, an asynchronous one takes it with ha_launch_hold.
- * The struct must not be moved once filled: config and slots point into it. */
+ * Values go into `small`, on the caller's stack, or into heap memory when they need
+ * more room.  What keeps pointer arguments alive is gathered in `owners`; a synchronous
+ * call releases it with ha_launch_release, an asynchronous one takes it with
+ * ha_launch_hold. The struct must not be moved once filled: config and slots point into
+ * it. */
 #ifndef HA_ADAPTERS_LAUNCH_H
 #define HA_ADAPTERS_LAUNCH_H
 
@@ -16,27 +17,28 @@
 #define HA_LAUNCH_SMALL_COUNT 32
 
 struct ha_launch {
-    void **value;         /* what the C call takes for `extra` or `kernelParams`; or NULL */
-    unsigned char *data;  /* packed values: small or heap */
-    size_t size;          /* bytes used in data */
-    size_t capacity;      /* bytes that data has room for */
-    Py_ssize_t count;     /* number of arguments, -1 if an address was given */
+    void **value; /* what the C call takes for `extra` or `kernelParams`; or NULL */
+    unsigned char *data;   /* packed values: small or heap */
+    size_t size;           /* bytes used in data */
+    size_t capacity;       /* bytes that data has room for */
+    Py_ssize_t count;      /* number of arguments, -1 if an address was given */
     Py_ssize_t slot_count; /* slots that are filled (kernelParams only) */
-    void **slots;         /* kernelParams: address of each value; small_slots or heap */
-    PyObject *owners;     /* owned list, or NULL */
-    struct ha_view view;  /* where a ready address or object was given */
-    void *config[5];      /* extra: buffer pointer, size, end */
+    void **slots;        /* kernelParams: address of each value; small_slots or heap */
+    PyObject *owners;    /* owned list, or NULL */
+    struct ha_view view; /* where a ready address or object was given */
+    void *config[5];     /* extra: buffer pointer, size, end */
     void *small_slots[HA_LAUNCH_SMALL_COUNT];
     _Alignas(16) unsigned char small[HA_LAUNCH_SMALL_BYTES];
 };
 
-/* `extra`: list or tuple of values, a HipModuleLaunchKernel_extra, None, or any address of
- * a ready configuration array. */
+/* `extra`: list or tuple of values, a HipModuleLaunchKernel_extra, None, or any address
+ * of a ready configuration array. */
 int ha_extra_from(struct ha_types *types, PyObject *object,
                   const struct ha_where *where, struct ha_launch *out);
 
-/* `kernelParams`: list or tuple whose entries hold the values (ctypes cells, numpy, records,
- * ListOf*), device arrays and handles being passed by value; None; or any void **. */
+/* `kernelParams`: list or tuple whose entries hold the values (ctypes cells, numpy,
+ * records, ListOf*), device arrays and handles being passed by value; None; or any void
+ * **. */
 int ha_params_from(struct ha_types *types, PyObject *object,
                    const struct ha_where *where, struct ha_launch *out);
 
@@ -44,7 +46,8 @@ int ha_params_from(struct ha_types *types, PyObject *object,
 void ha_launch_init(struct ha_launch *launch);
 void ha_launch_release(struct ha_launch *launch);
 
-/* Owned object that keeps every pointer argument's memory (None if nothing needs it). */
+/* Owned object that keeps every pointer argument's memory (None if nothing needs it).
+ */
 PyObject *ha_launch_hold(struct ha_types *types, struct ha_launch *launch);
 
 #endif

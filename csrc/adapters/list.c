@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ListOfBytes, ListOfPointer, ListOfInt and its relatives, PointerToInt and its relatives.
+/* ListOfBytes, ListOfPointer, ListOfInt and its relatives, PointerToInt and its
+ * relatives.
  *
- * One implementation: the instance knows the kind of its elements.  Lists compare and hash
- * like the tuple of their elements where their length is known, and like addresses where
- * not. */
+ * One implementation: the instance knows the kind of its elements.  Lists compare and
+ * hash like the tuple of their elements where their length is known, and like addresses
+ * where not. */
 #include <Python.h>
 
 #include <string.h>
@@ -33,7 +34,8 @@ static const struct list_row list_rows[] = {
 
 #define LIST_ROWS (sizeof list_rows / sizeof list_rows[0])
 
-/* ---- construction ---------------------------------------------------------------------- */
+/* ---- construction
+ * ---------------------------------------------------------------------- */
 
 static enum ha_kind
 kind_of_type(const struct ha_types *types, PyTypeObject *type)
@@ -74,7 +76,8 @@ list_fill(struct ha_types *types, PyObject *self, PyObject *object)
     bool one = is_pointer_to(types, Py_TYPE(self), list->kind);
     if (one && view.count >= 0 && view.count != 1 &&
         (PyList_Check(object) || PyTuple_Check(object))) {
-        ha_raise(PyExc_ValueError, &where, "must hold one element, not %zd", view.count);
+        ha_raise(PyExc_ValueError, &where, "must hold one element, not %zd",
+                 view.count);
     } else {
         Py_ssize_t count = view.count;
         status = ha_pointer_set(types, &list->base, &view);
@@ -117,7 +120,8 @@ allocate(struct ha_types *types, PyTypeObject *type, Py_ssize_t count)
         return NULL;
     }
     list->count = count;
-    ha_pointer_assign(&list->base, block->bytes, count * size, false, (PyObject *)block);
+    ha_pointer_assign(&list->base, block->bytes, count * size, false,
+                      (PyObject *)block);
     return (PyObject *)list;
 }
 
@@ -142,8 +146,8 @@ list_allocate(PyObject *cls, PyObject *const *args, Py_ssize_t nargs, PyObject *
     struct ha_types *types = ha_types_of_type(type);
     Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     int64_t count = 1;
-    if (keywords > 0 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0),
-                                                         "count") != 0) {
+    if (keywords > 0 &&
+        PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), "count") != 0) {
         return PyErr_Format(PyExc_TypeError,
                             "allocate() got an unexpected keyword argument '%U'",
                             PyTuple_GET_ITEM(kwnames, 0));
@@ -165,10 +169,12 @@ list_allocate(PyObject *cls, PyObject *const *args, Py_ssize_t nargs, PyObject *
     return allocate(types, type, (Py_ssize_t)count);
 }
 
-/* ---- elements -------------------------------------------------------------------------- */
+/* ---- elements
+ * -------------------------------------------------------------------------- */
 
-/* Number of elements; -1 with TypeError where it is not known.  A PointerTo* made from an
- * address has one, but only those who ask for it may read it: repr, == and hash don't. */
+/* Number of elements; -1 with TypeError where it is not known.  A PointerTo* made from
+ * an address has one, but only those who ask for it may read it: repr, == and hash
+ * don't. */
 static Py_ssize_t
 list_length(PyObject *self)
 {
@@ -217,7 +223,8 @@ list_item(PyObject *self, Py_ssize_t i)
         return NULL;
     }
     if (i < 0 || i >= length) {
-        return PyErr_Format(PyExc_IndexError, "index is out of range: %s has %zd elements",
+        return PyErr_Format(PyExc_IndexError,
+                            "index is out of range: %s has %zd elements",
                             ha_short_name(Py_TYPE(self)), length);
     }
     return element((struct ha_list *)self, i);
@@ -316,7 +323,8 @@ list_repr(PyObject *self)
     return result;
 }
 
-/* NULL and empty lists are false; of an address without a length nothing else is known. */
+/* NULL and empty lists are false; of an address without a length nothing else is known.
+ */
 static int
 list_bool(PyObject *self)
 {
@@ -324,7 +332,8 @@ list_bool(PyObject *self)
     return list->base.ptr != NULL && list->count != 0;
 }
 
-/* ---- comparison ------------------------------------------------------------------------ */
+/* ---- comparison
+ * ------------------------------------------------------------------------ */
 
 static bool
 is_list(PyObject *object)
@@ -333,8 +342,8 @@ is_list(PyObject *object)
            Py_TYPE(object)->tp_repr == list_repr;
 }
 
-/* The elements of what a list is compared with, as a list; NULL without an exception where
- * it has none. */
+/* The elements of what a list is compared with, as a list; NULL without an exception
+ * where it has none. */
 static PyObject *
 other_elements(PyObject *other)
 {
@@ -405,7 +414,8 @@ list_hash(PyObject *self)
     return hash;
 }
 
-/* ---- PointerTo* ------------------------------------------------------------------------ */
+/* ---- PointerTo*
+ * ------------------------------------------------------------------------ */
 
 static struct ha_list *
 pointer_to_target(PyObject *self)
@@ -455,7 +465,8 @@ pointer_to_set(PyObject *self, PyObject *value, void *closure)
     return 0;
 }
 
-/* ---- types ----------------------------------------------------------------------------- */
+/* ---- types
+ * ----------------------------------------------------------------------------- */
 
 static PyMethodDef list_methods[] = {
     {"allocate", (PyCFunction)(void (*)(void))list_allocate,
@@ -474,13 +485,14 @@ static PyGetSetDef pointer_to_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-PyDoc_STRVAR(list_doc,
-             "ListOf(pyobj=None)\n--\n\n"
-             "Array of C values from a list or tuple of them.\n\n"
-             "Also takes a list of its own type (shares it), arrays and buffers whose\n"
-             "element type fits (uses their memory), and what Pointer takes as address\n"
-             "(then the length is not known).  Numbers are range-checked; None is 0 or NULL.\n"
-             "The objects that entries point to are kept.");
+PyDoc_STRVAR(
+    list_doc,
+    "ListOf(pyobj=None)\n--\n\n"
+    "Array of C values from a list or tuple of them.\n\n"
+    "Also takes a list of its own type (shares it), arrays and buffers whose\n"
+    "element type fits (uses their memory), and what Pointer takes as address\n"
+    "(then the length is not known).  Numbers are range-checked; None is 0 or NULL.\n"
+    "The objects that entries point to are kept.");
 
 PyDoc_STRVAR(pointer_to_doc,
              "PointerTo(pyobj=None)\n--\n\n"
@@ -506,12 +518,9 @@ static PyType_Slot list_slots[] = {
 };
 
 static PyType_Slot pointer_to_slots[] = {
-    {Py_tp_doc, (void *)pointer_to_doc},
-    {Py_tp_dealloc, ha_pointer_dealloc},
-    {Py_tp_traverse, ha_pointer_traverse},
-    {Py_tp_clear, ha_pointer_clear},
-    {Py_tp_getset, pointer_to_getset},
-    {0, NULL},
+    {Py_tp_doc, (void *)pointer_to_doc},   {Py_tp_dealloc, ha_pointer_dealloc},
+    {Py_tp_traverse, ha_pointer_traverse}, {Py_tp_clear, ha_pointer_clear},
+    {Py_tp_getset, pointer_to_getset},     {0, NULL},
 };
 
 static int
@@ -547,9 +556,10 @@ ha_list_init(struct ha_types *types)
 {
     for (size_t i = 0; i < LIST_ROWS; i++) {
         const struct list_row *row = &list_rows[i];
-        PyTypeObject **list = row->kind == HA_CSTR      ? &types->list_bytes
-                              : row->kind == HA_POINTER ? &types->list_pointer
-                                                        : &types->list_number[row->kind];
+        PyTypeObject **list = row->kind == HA_CSTR ? &types->list_bytes
+                              : row->kind == HA_POINTER
+                                  ? &types->list_pointer
+                                  : &types->list_number[row->kind];
         if (make_row(types, row, list, &types->pointer_to[row->kind]) < 0) {
             return -1;
         }

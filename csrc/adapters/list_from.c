@@ -61,8 +61,8 @@ fill_32(struct ha_types *types, PyObject *sequence, const struct ha_where *where
     for (Py_ssize_t i = 0; i < count && i < sequence_size(sequence); i++) {
         PyObject *item = sequence_item(sequence, i);
         Py_ssize_t value;
-        if (PyLong_CheckExact(item) && ha_long_is_compact(item, &value) && value >= low &&
-            value <= high) {
+        if (PyLong_CheckExact(item) && ha_long_is_compact(item, &value) &&
+            value >= low && value <= high) {
             out[i] = (uint32_t)value;
         } else if (number_entry(types, item, where, i, kind, &out[i]) < 0) {
             return -1;
@@ -237,8 +237,9 @@ list_from_list(struct ha_types *types, PyObject *object, const struct ha_where *
     }
     const struct ha_list *list = (struct ha_list *)object;
     if (ha_kind_size(list->kind) != ha_kind_size(kind)) {
-        return ha_raise(PyExc_TypeError, where, "must have elements of C type %s, not %s",
-                        ha_kind_name(kind), ha_kind_name(list->kind));
+        return ha_raise(PyExc_TypeError, where,
+                        "must have elements of C type %s, not %s", ha_kind_name(kind),
+                        ha_kind_name(list->kind));
     }
     out->ptr = list->base.ptr;
     out->size = list->base.size;

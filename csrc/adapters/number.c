@@ -64,8 +64,8 @@ ha_kind_is_signed(enum ha_kind kind)
 enum ha_numpy_class
 ha_numpy_scalar_class(PyObject *object)
 {
-    /* By name, so that numpy need not be there.  Only static types have a dot in the name:
-     * a class made in Python can't pretend. */
+    /* By name, so that numpy need not be there.  Only static types have a dot in the
+     * name: a class made in Python can't pretend. */
     PyObject *bases = Py_TYPE(object)->tp_mro;
     if (bases == NULL || Py_TYPE(object)->tp_as_buffer == NULL) {
         return HA_NOT_NUMPY;
@@ -142,8 +142,8 @@ ha_take_integer(struct ha_take *take, PyObject *object)
             return 0; /* numpy.bytes_ is bytes */
         }
         /* It exports a buffer, but that is the scalar's own short-lived storage. */
-        return ha_refuse(take->where, "an address or an array (numpy.asarray makes one)",
-                         object);
+        return ha_refuse(take->where,
+                         "an address or an array (numpy.asarray makes one)", object);
     default:
         return 0;
     }
@@ -155,7 +155,8 @@ ha_take_index(struct ha_take *take, PyObject *object)
     return PyIndex_Check(object) ? address_from_index(take, object) : 0;
 }
 
-/* ---- C numbers -------------------------------------------------------------------------- */
+/* ---- C numbers
+ * -------------------------------------------------------------------------- */
 
 static void
 store_integer(enum ha_kind kind, uint64_t value, void *out)
@@ -219,7 +220,8 @@ integer_from_long(PyObject *number, PyObject *given, const struct ha_where *wher
     return ha_raise_range(where, kinds[kind].range, given);
 }
 
-/* Value of a ctypes integer or float (c_int(5)) as a Python number: 1, 0 if it is none. */
+/* Value of a ctypes integer or float (c_int(5)) as a Python number: 1, 0 if it is none.
+ */
 static int
 ctypes_number(struct ha_types *types, PyObject *object, PyObject **number)
 {
@@ -248,7 +250,8 @@ float_from(struct ha_types *types, PyObject *object, const struct ha_where *wher
     PyObject *number = NULL;
     double value;
     if (PyUnicode_Check(object) || ha_pointer_check(types, object)) {
-        return ha_refuse(where, kind == HA_F32 ? "a float" : "a float (double)", object);
+        return ha_refuse(where, kind == HA_F32 ? "a float" : "a float (double)",
+                         object);
     }
     int status = ctypes_number(types, object, &number);
     if (status < 0) {
@@ -311,8 +314,7 @@ int
 ha_enum_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
              PyObject *type, bool (*known)(int), int *out)
 {
-    const char *wanted =
-        type == NULL ? "an int" : ((PyTypeObject *)type)->tp_name;
+    const char *wanted = type == NULL ? "an int" : ((PyTypeObject *)type)->tp_name;
     int value;
     if (PyBool_Check(object) || PyFloat_Check(object)) {
         return ha_refuse(where, wanted, object);

@@ -5,9 +5,10 @@
  * fields change only in __init__, configure and through createRef, under the GIL.
  *
  * Two helper objects never reach the user but as owners.  A *hold* keeps a buffer of
- * another object.  A *block* is memory of our own, 16-byte aligned, zeroed, with a dict of
- * further owners for pointers that are stored in that memory.  Because memory has its own
- * object, a second __init__ or configure of a Pointer never pulls it from under a view. */
+ * another object.  A *block* is memory of our own, 16-byte aligned, zeroed, with a dict
+ * of further owners for pointers that are stored in that memory.  Because memory has
+ * its own object, a second __init__ or configure of a Pointer never pulls it from under
+ * a view. */
 #ifndef HA_ADAPTERS_OBJECT_H
 #define HA_ADAPTERS_OBJECT_H
 
@@ -23,8 +24,8 @@
 struct ha_pointer {
     PyObject_HEAD
     void *ptr;
-    Py_ssize_t size;    /* bytes behind ptr, -1 unknown */
-    PyObject *owner;    /* owned; keeps the memory, or NULL */
+    Py_ssize_t size; /* bytes behind ptr, -1 unknown */
+    PyObject *owner; /* owned; keeps the memory, or NULL */
     PyObject *weakrefs;
     bool readonly;
 };
@@ -34,10 +35,10 @@ struct ha_pointer {
 
 struct ha_array {
     struct ha_pointer base;
-    Py_ssize_t *shape;   /* inline_shape, or owned (PyMem) beyond HA_INLINE_DIMS */
+    Py_ssize_t *shape; /* inline_shape, or owned (PyMem) beyond HA_INLINE_DIMS */
     Py_ssize_t inline_shape[HA_INLINE_DIMS];
-    PyObject *typestr;   /* owned; as the user wrote it, or NULL = made from format */
-    PyObject *stream;    /* owned; what was given as stream, or NULL = none */
+    PyObject *typestr; /* owned; as the user wrote it, or NULL = made from format */
+    PyObject *stream;  /* owned; what was given as stream, or NULL = none */
     uintptr_t stream_address;
     struct ha_format format;
     int ndim;
@@ -47,15 +48,15 @@ struct ha_array {
 
 struct ha_list {
     struct ha_pointer base;
-    Py_ssize_t count;   /* elements, -1 unknown */
-    enum ha_kind kind;  /* HA_CSTR for ListOfBytes, HA_POINTER for ListOfPointer */
+    Py_ssize_t count;  /* elements, -1 unknown */
+    enum ha_kind kind; /* HA_CSTR for ListOfBytes, HA_POINTER for ListOfPointer */
 };
 
 struct ha_record {
     struct ha_pointer base;
     const struct ha_record_info *info;
-    PyObject *keep;     /* owned dict {address: owner} where base.owner is no block */
-    Py_ssize_t count;   /* elements, -1 unknown */
+    PyObject *keep;   /* owned dict {address: owner} where base.owner is no block */
+    Py_ssize_t count; /* elements, -1 unknown */
 };
 
 struct ha_block {
@@ -69,11 +70,12 @@ struct ha_hold {
     Py_buffer buffer; /* held while buffer.obj is not NULL */
 };
 
-/* ---- one conversion in flight (adapter.c and the protocol files) ------------------------ */
+/* ---- one conversion in flight (adapter.c and the protocol files)
+ * ------------------------ */
 
 /* Shape and type, for NDBuffer: filled by the rows that know them. */
 struct ha_shape {
-    int ndim; /* -1: the row did not know */
+    int ndim;       /* -1: the row did not know */
     bool any_order; /* set by the caller: F order will do, only the bytes matter */
     bool host;
     struct ha_format format;
@@ -103,16 +105,20 @@ int ha_take_address(struct ha_take *take, PyObject *object);
 /* Row of as_c_void_p(). */
 int ha_take_as_c_void_p(struct ha_take *take, PyObject *object);
 
+/* The adapter order for docs and tests: a new tuple of (name, accepts) tuples, which
+ * the module has as adapter_order. */
+PyObject *ha_adapter_rows(void);
 /* Sets `exception` "function: argument 'x' <text>"; answers -1.  The format is that of
  * PyUnicode_FromFormat. */
-int
-ha_raise(PyObject *exception, const struct ha_where *where, const char *format, ...);
+int ha_raise(PyObject *exception, const struct ha_where *where, const char *format,
+             ...);
 /* OverflowError "function: argument 'x' must be <range>, not <value>"; answers -1. */
 int ha_raise_range(const struct ha_where *where, const char *range, PyObject *value);
 /* BufferError that shows shape and strides; answers -1. */
 int ha_raise_strides(const struct ha_where *where, const char *wanted, int ndim,
                      const Py_ssize_t *shape, const Py_ssize_t *strides);
-/* True if the strides (bytes; NULL = C order) leave no gap; order 'C', or 'A' = C or F. */
+/* True if the strides (bytes; NULL = C order) leave no gap; order 'C', or 'A' = C or F.
+ */
 bool ha_is_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
                       Py_ssize_t itemsize, char order);
 /* Product of shape and itemsize into `bytes`; false if it does not fit. */
@@ -139,11 +145,12 @@ struct ha_saved_error {
 };
 void ha_error_save(struct ha_saved_error *saved);
 void ha_error_restore(struct ha_saved_error *saved);
-/* Py_DECREF for owners: they run foreign code (deleters of DLPack), which must not see nor
- * lose the exception that is on its way.  `object` may be NULL. */
+/* Py_DECREF for owners: they run foreign code (deleters of DLPack), which must not see
+ * nor lose the exception that is on its way.  `object` may be NULL. */
 void ha_release(PyObject *object);
 
-/* ---- helpers ---------------------------------------------------------------------------- */
+/* ---- helpers
+ * ---------------------------------------------------------------------------- */
 
 /* getattr that answers 1 with an owned value, 0 where absent, -1 on other errors. */
 int ha_get_attribute(PyObject *object, PyObject *name, PyObject **value);
@@ -151,7 +158,8 @@ int ha_get_attribute(PyObject *object, PyObject *name, PyObject **value);
 /* Type kinds of foreign objects. */
 enum ha_ctypes_class {
     HA_NOT_CTYPES,
-    HA_CTYPES_ADDRESS,   /* c_void_p, c_char_p, c_wchar_p, POINTER(T): value is an address */
+    HA_CTYPES_ADDRESS, /* c_void_p, c_char_p, c_wchar_p, POINTER(T): value is an address
+                        */
     HA_CTYPES_FUNCTION,  /* CFUNCTYPE */
     HA_CTYPES_SIMPLE,    /* c_int ... */
     HA_CTYPES_AGGREGATE, /* Structure, Union */
@@ -199,12 +207,14 @@ PyObject *ha_number_to(enum ha_kind kind, const void *from);
 
 /* memory.c.  Zeroed block; `extra` bytes are for alignment above 16. */
 struct ha_block *ha_block_new(struct ha_types *types, Py_ssize_t bytes);
-/* Remembers `owner` (borrowed; NULL or None forgets) under `key`; *keep is made if NULL. */
+/* Remembers `owner` (borrowed; NULL or None forgets) under `key`; *keep is made if
+ * NULL. */
 int ha_keep(PyObject **keep, uintptr_t key, PyObject *owner);
 /* Takes over the buffer; on failure (NULL) the buffer stays with the caller. */
 PyObject *ha_hold_new(struct ha_types *types, Py_buffer *stolen);
 
-/* pointer.c: an instance of a native type, or of a Python subclass, with empty fields. */
+/* pointer.c: an instance of a native type, or of a Python subclass, with empty fields.
+ */
 PyObject *ha_pointer_alloc(PyTypeObject *type);
 /* Turns a held buffer of the view into an owner; 0 or -1. */
 int ha_view_settle(struct ha_types *types, struct ha_view *view);
@@ -215,7 +225,8 @@ int ha_pointer_set(struct ha_types *types, struct ha_pointer *self,
 /* Sets the fields, dropping what was there; steals owner. */
 void ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size,
                        bool readonly, PyObject *owner);
-/* New reference to what keeps the memory of `self` (self itself where nothing else does). */
+/* New reference to what keeps the memory of `self` (self itself where nothing else
+ * does). */
 PyObject *ha_pointer_keeper(struct ha_pointer *self);
 /* True for instances of types made here, false for Python subclasses. */
 bool ha_is_native(PyTypeObject *type);
@@ -248,6 +259,16 @@ int ha_launch_extra_init(struct ha_types *types);
  * `publish`; stores the owned type in *out. */
 int ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
                  bool publish, PyTypeObject **out);
+
+/* record.c, for record_type.c and back. */
+unsigned char *ha_record_data(const struct ha_record *self); /* NULL: ValueError */
+PyObject *ha_record_property_get(PyObject *self, void *closure);
+PyObject *ha_record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+                               PyObject *kwnames);
+int ha_record_traverse(PyObject *self, visitproc visit, void *arg);
+int ha_record_clear(PyObject *self);
+void ha_record_dealloc(PyObject *self);
+int ha_accessor_init(struct ha_types *types);
 
 /* type_index.c: which description a made type came from. */
 int ha_type_index_add(struct ha_types *types, PyTypeObject *type, unsigned index);

@@ -21,7 +21,8 @@ ha_short_name(PyTypeObject *type)
     return dot == NULL ? type->tp_name : dot + 1;
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- life
+ * ------------------------------------------------------------------------------ */
 
 PyObject *
 ha_pointer_alloc(PyTypeObject *type)
@@ -129,7 +130,8 @@ ha_pointer_keeper(struct ha_pointer *self)
     return PyTuple_Pack(2, (PyObject *)self, self->owner);
 }
 
-/* ---- construction ---------------------------------------------------------------------- */
+/* ---- construction
+ * ---------------------------------------------------------------------- */
 
 static int
 too_many(PyTypeObject *type, Py_ssize_t count)
@@ -207,7 +209,8 @@ ha_construct_one(PyTypeObject *type, PyObject *const *args, size_t nargsf,
     return self;
 }
 
-/* A Pointer with everything set; not tracked by the garbage collector without an owner. */
+/* A Pointer with everything set; not tracked by the garbage collector without an owner.
+ */
 static PyObject *
 pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
              PyObject *stolen)
@@ -285,7 +288,8 @@ ha_pointer_of(PyObject *object)
     return ((struct ha_pointer *)object)->ptr;
 }
 
-/* ---- operators ------------------------------------------------------------------------- */
+/* ---- operators
+ * ------------------------------------------------------------------------- */
 
 static PyObject *
 pointer_int(PyObject *self)
@@ -376,7 +380,8 @@ pointer_subscript(PyObject *self, PyObject *key)
                         pointer->readonly, owner);
 }
 
-/* ---- attributes ------------------------------------------------------------------------ */
+/* ---- attributes
+ * ------------------------------------------------------------------------ */
 
 static PyObject *
 pointer_is_ptr_null(PyObject *self, void *closure)
@@ -421,7 +426,8 @@ pointer_reduce(PyObject *self, PyObject *unused)
                         ha_short_name(Py_TYPE(self)));
 }
 
-/* Without this, bytes(obj) would take __index__ for a count and ask for as many zeros. */
+/* Without this, bytes(obj) would take __index__ for a count and ask for as many zeros.
+ */
 static PyObject *
 pointer_bytes(PyObject *self, PyObject *unused)
 {
@@ -463,22 +469,23 @@ static PyMemberDef pointer_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-PyDoc_STRVAR(pointer_doc,
-             "Pointer(pyobj=None)\n--\n\n"
-             "An address for C, with what keeps its memory alive.\n\n"
-             "Parameters\n----------\n"
-             "pyobj : object\n"
-             "    None, a Pointer, an int address, a ctypes.c_void_p, an object with\n"
-             "    __cuda_array_interface__, the buffer protocol, as_c_void_p() or DLPack,\n"
-             "    in this order.\n\n"
-             "Raises\n------\n"
-             "TypeError, OverflowError, BufferError\n"
-             "    For objects that have no address, ints that are none, and memory with\n"
-             "    gaps.\n\n"
-             "Examples\n--------\n"
-             ">>> from hipadapt.types import Pointer\n"
-             ">>> hex(Pointer(4096))\n"
-             "'0x1000'\n");
+PyDoc_STRVAR(
+    pointer_doc,
+    "Pointer(pyobj=None)\n--\n\n"
+    "An address for C, with what keeps its memory alive.\n\n"
+    "Parameters\n----------\n"
+    "pyobj : object\n"
+    "    None, a Pointer, an int address, a ctypes.c_void_p, an object with\n"
+    "    __cuda_array_interface__, the buffer protocol, as_c_void_p() or DLPack,\n"
+    "    in this order.\n\n"
+    "Raises\n------\n"
+    "TypeError, OverflowError, BufferError\n"
+    "    For objects that have no address, ints that are none, and memory with\n"
+    "    gaps.\n\n"
+    "Examples\n--------\n"
+    ">>> from hipadapt.types import Pointer\n"
+    ">>> hex(Pointer(4096))\n"
+    "'0x1000'\n");
 
 static PyType_Slot pointer_slots[] = {
     {Py_tp_doc, (void *)pointer_doc},

@@ -6,18 +6,11 @@
 
 #include "adapters/object.h"
 
-/* Descriptor of get_x and set_x: a method that knows its field. */
-struct accessor {
-    PyObject_HEAD
-    const struct ha_field *field;      /* static */
-    const struct ha_record_info *info; /* static */
-    bool set;
-};
+/* ---- memory
+ * ---------------------------------------------------------------------------- */
 
-/* ---- memory ---------------------------------------------------------------------------- */
-
-static unsigned char *
-record_data(const struct ha_record *self)
+unsigned char *
+ha_record_data(const struct ha_record *self)
 {
     if (self->base.ptr == NULL) {
         PyErr_Format(PyExc_ValueError, "NULL %s has no members",
@@ -25,43 +18,6 @@ record_data(const struct ha_record *self)
         return NULL;
     }
     return self->base.ptr;
-}
-
-/* Bytes of element `index`, which must be one of the array's. */
-static unsigned char *
-record_element(const struct ha_record *self, PyObject *index)
-{
-    unsigned char *data = record_data(self);
-    if (data == NULL) {
-        return NULL;
-    }
-    Py_ssize_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
-    if (i == -1 && PyErr_Occurred()) {
-        return NULL;
-    }
-    if (i < 0 || (self->count >= 0 && i >= self->count) ||
-        i > PY_SSIZE_T_MAX / (Py_ssize_t)self->info->size) {
-        PyErr_Format(PyExc_IndexError, "index %zd is out of range: %s has %zd elements", i,
-                     ha_short_name(Py_TYPE(self)), self->count);
-        return NULL;
-    }
-    return data + (size_t)i * self->info->size;
-}
-
-static int
-check_writable(const struct ha_record *self, const struct ha_field *field)
-{
-    if ((field->flags & HA_FIELD_READONLY) != 0) {
-        PyErr_Format(PyExc_AttributeError, "%s.%s is read-only",
-                     ha_short_name(Py_TYPE(self)), field->name);
-        return -1;
-    }
-    if (self->base.readonly) {
-        PyErr_Format(PyExc_BufferError, "%s.%s: the memory is read-only",
-                     ha_short_name(Py_TYPE(self)), field->name);
-        return -1;
-    }
-    return 0;
 }
 
 /* Gives `self` fresh memory for `count` elements; `bytes` (may be NULL) fills each. */
@@ -85,8 +41,8 @@ record_allocate(struct ha_types *types, struct ha_record *self, const void *byte
         data += (uintptr_t)-(uintptr_t)data & (info->align - 1);
     }
     for (Py_ssize_t i = 0; bytes != NULL && i < count; i++) {
-        memcpy(data + i * size,
-               (const unsigned char *)bytes + (each ? 0 : i * size), (size_t)size);
+        memcpy(data + i * size, (const unsigned char *)bytes + (each ? 0 : i * size),
+               (size_t)size);
     }
     self->count = count;
     ha_pointer_assign(&self->base, data, count * size, false, (PyObject *)block);
@@ -100,7 +56,8 @@ record_empty(struct ha_types *types, PyTypeObject *type)
 {
     unsigned index;
     if (!ha_type_index_find(types, type, &index)) {
-        PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", type->tp_name);
+        PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances",
+                     type->tp_name);
         return NULL;
     }
     struct ha_record *self = (struct ha_record *)ha_pointer_alloc(type);
@@ -111,7 +68,8 @@ record_empty(struct ha_types *types, PyTypeObject *type)
     return self;
 }
 
-/* ---- construction ------------------------------------------------------------------------ */
+/* ---- construction
+ * ------------------------------------------------------------------------ */
 
 static PyObject *
 record_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -120,7 +78,8 @@ record_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     struct ha_record *self = record_empty(types, type);
     (void)args;
     (void)kwargs;
-    if (self != NULL && record_allocate(types, self, self->info->initial, true, 1) < 0) {
+    if (self != NULL &&
+        record_allocate(types, self, self->info->initial, true, 1) < 0) {
         Py_CLEAR(self);
     }
     return (PyObject *)self;
@@ -141,7 +100,8 @@ static int
 too_many_values(const struct ha_record *self, Py_ssize_t given)
 {
     PyErr_Format(PyExc_TypeError, "%s() takes at most %u values (%zd given)",
-                 ha_short_name(Py_TYPE(self)), (unsigned)self->info->field_count, given);
+                 ha_short_name(Py_TYPE(self)), (unsigned)self->info->field_count,
+                 given);
     return -1;
 }
 
@@ -184,9 +144,9 @@ set_values(struct ha_types *types, struct ha_record *self, PyObject *const *args
     return 0;
 }
 
-static PyObject *
-record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
-                  PyObject *kwnames)
+PyObject *
+ha_record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+                     PyObject *kwnames)
 {
     struct ha_types *types = ha_types_of_type((PyTypeObject *)type);
     PyObject *self = record_new((PyTypeObject *)type, NULL, NULL);
@@ -205,8 +165,7 @@ record_init(PyObject *self, PyObject *args, PyObject *kwargs)
     struct ha_record *record = (struct ha_record *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     unsigned index = (unsigned)(record->info - types->tables->records);
-    struct ha_record *fresh =
-        (struct ha_record *)ha_record_new(types, index, NULL, 1);
+    struct ha_record *fresh = (struct ha_record *)ha_record_new(types, index, NULL, 1);
     int status = -1;
     if (fresh == NULL) {
         return -1;
@@ -233,7 +192,8 @@ done:
 }
 
 PyObject *
-ha_record_new(struct ha_types *types, unsigned index, const void *bytes, Py_ssize_t count)
+ha_record_new(struct ha_types *types, unsigned index, const void *bytes,
+              Py_ssize_t count)
 {
     PyTypeObject *type = ha_record_type(types, index);
     struct ha_record *self = type == NULL ? NULL : record_empty(types, type);
@@ -254,8 +214,9 @@ ha_record_view(struct ha_types *types, unsigned index, void *ptr, PyObject *owne
     struct ha_record *self = type == NULL ? NULL : record_empty(types, type);
     if (self != NULL) {
         self->count = ptr == NULL ? -1 : 1;
-        ha_pointer_assign(&self->base, ptr, ptr == NULL ? -1 : (Py_ssize_t)self->info->size,
-                          false, Py_XNewRef(owner));
+        ha_pointer_assign(&self->base, ptr,
+                          ptr == NULL ? -1 : (Py_ssize_t)self->info->size, false,
+                          Py_XNewRef(owner));
     }
     return (PyObject *)self;
 }
@@ -268,9 +229,9 @@ record_from_values(struct ha_types *types, PyObject *object,
     PyObject *values = PySequence_Tuple(object);
     PyObject *record = values == NULL ? NULL : ha_record_new(types, index, NULL, 1);
     int status = -1;
-    if (record != NULL &&
-        set_values(types, (struct ha_record *)record, ((PyTupleObject *)values)->ob_item,
-                   PyTuple_GET_SIZE(values), NULL) == 0) {
+    if (record != NULL && set_values(types, (struct ha_record *)record,
+                                     ((PyTupleObject *)values)->ob_item,
+                                     PyTuple_GET_SIZE(values), NULL) == 0) {
         struct ha_pointer *pointer = (struct ha_pointer *)record;
         out->ptr = pointer->ptr;
         out->size = pointer->size;
@@ -308,13 +269,13 @@ ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *
                         "must be at least %u bytes for %s, not %zd",
                         (unsigned)info->size, info->name, size);
     }
-    out->count = out->size < 0 || info->size == 0
-                     ? -1
-                     : out->size / (Py_ssize_t)info->size;
+    out->count =
+        out->size < 0 || info->size == 0 ? -1 : out->size / (Py_ssize_t)info->size;
     return 0;
 }
 
-/* ---- class methods ----------------------------------------------------------------------- */
+/* ---- class methods
+ * ----------------------------------------------------------------------- */
 
 static PyObject *
 record_from_obj(PyObject *cls, PyObject *object)
@@ -402,111 +363,8 @@ record_c_sizeof(PyObject *cls, PyObject *unused)
     return info == NULL ? NULL : PyLong_FromUnsignedLong(info->size);
 }
 
-/* ---- properties ---------------------------------------------------------------------------- */
-
-static PyObject *
-property_get(PyObject *self, void *closure)
-{
-    struct ha_record *record = (struct ha_record *)self;
-    unsigned char *data = record_data(record);
-    return data == NULL
-               ? NULL
-               : ha_field_get(ha_types_of_type(Py_TYPE(self)), record, closure, data);
-}
-
-static int
-property_set(PyObject *self, PyObject *value, void *closure)
-{
-    struct ha_record *record = (struct ha_record *)self;
-    const struct ha_field *field = closure;
-    unsigned char *data = record_data(record);
-    if (data == NULL || check_writable(record, field) < 0) {
-        return -1;
-    }
-    if (value == NULL) {
-        PyErr_Format(PyExc_AttributeError, "%s can't be deleted", field->name);
-        return -1;
-    }
-    return ha_field_set(ha_types_of_type(Py_TYPE(self)), record, field, data, value);
-}
-
-static PyObject *
-accessor_call(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    const struct accessor *accessor = (struct accessor *)self;
-    const char *verb = accessor->set ? "set" : "get";
-    Py_ssize_t wanted = accessor->set ? 3 : 2;
-    if ((kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0) ||
-        PyTuple_GET_SIZE(args) != wanted) {
-        return PyErr_Format(PyExc_TypeError, "%s_%s() takes %zd arguments (%zd given)",
-                            verb, accessor->field->name, wanted - 1,
-                            PyTuple_GET_SIZE(args) - 1);
-    }
-    PyObject *object = PyTuple_GET_ITEM(args, 0);
-    struct ha_types *types = PyType_GetModuleState(Py_TYPE(self));
-    if (types->record == NULL || !PyObject_TypeCheck(object, types->record) ||
-        ((struct ha_record *)object)->info != accessor->info) {
-        return PyErr_Format(PyExc_TypeError, "%s_%s() needs a %s, not '%.200s'", verb,
-                            accessor->field->name, accessor->info->name,
-                            Py_TYPE(object)->tp_name);
-    }
-    struct ha_record *record = (struct ha_record *)object;
-    unsigned char *element = record_element(record, PyTuple_GET_ITEM(args, 1));
-    if (element == NULL) {
-        return NULL;
-    }
-    if (!accessor->set) {
-        return ha_field_get(types, record, accessor->field, element);
-    }
-    if (check_writable(record, accessor->field) < 0 ||
-        ha_field_set(types, record, accessor->field, element,
-                     PyTuple_GET_ITEM(args, 2)) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *
-accessor_bind(PyObject *self, PyObject *object, PyObject *type)
-{
-    (void)type;
-    return object == NULL ? Py_NewRef(self) : PyMethod_New(self, object);
-}
-
-static PyObject *
-accessor_repr(PyObject *self)
-{
-    const struct accessor *accessor = (struct accessor *)self;
-    return PyUnicode_FromFormat("<method %s_%s of %s>", accessor->set ? "set" : "get",
-                                accessor->field->name, accessor->info->name);
-}
-
-static void
-accessor_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-static PyType_Slot accessor_slots[] = {
-    {Py_tp_doc, (void *)"get_x(i) or set_x(i, value): member x of element i."},
-    {Py_tp_call, accessor_call},
-    {Py_tp_descr_get, accessor_bind},
-    {Py_tp_repr, accessor_repr},
-    {Py_tp_dealloc, accessor_dealloc},
-    {0, NULL},
-};
-
-static PyType_Spec accessor_spec = {
-    .name = "hipadapt.types._Accessor",
-    .basicsize = sizeof(struct accessor),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE |
-             Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = accessor_slots,
-};
-
-/* ---- behaviour ----------------------------------------------------------------------------- */
+/* ---- behaviour
+ * ----------------------------------------------------------------------------- */
 
 static Py_ssize_t
 record_length(PyObject *self)
@@ -519,10 +377,11 @@ record_item(PyObject *self, Py_ssize_t i)
 {
     struct ha_record *record = (struct ha_record *)self;
     if (i < 0 || i >= record_length(self)) {
-        return PyErr_Format(PyExc_IndexError, "index is out of range: %s has %zd members",
+        return PyErr_Format(PyExc_IndexError,
+                            "index is out of range: %s has %zd members",
                             ha_short_name(Py_TYPE(self)), record_length(self));
     }
-    return property_get(self, (void *)&record->info->fields[i]);
+    return ha_record_property_get(self, (void *)&record->info->fields[i]);
 }
 
 static PyObject *
@@ -535,7 +394,7 @@ record_subscript(PyObject *self, PyObject *key)
             PyErr_SetObject(PyExc_KeyError, key);
             return NULL;
         }
-        return property_get(self, (void *)field);
+        return ha_record_property_get(self, (void *)field);
     }
     if (PySlice_Check(key)) {
         PyObject *values = PySequence_List(self);
@@ -575,7 +434,7 @@ record_repr(PyObject *self)
     PyObject *result = NULL;
     for (uint32_t i = 0; parts != NULL && i < record->info->field_count; i++) {
         const struct ha_field *field = &record->info->fields[i];
-        PyObject *value = property_get(self, (void *)field);
+        PyObject *value = ha_record_property_get(self, (void *)field);
         PyObject *part =
             value == NULL ? NULL : PyUnicode_FromFormat("%s=%R", field->name, value);
         if (part == NULL || PyList_Append(parts, part) < 0) {
@@ -665,40 +524,44 @@ record_releasebuffer(PyObject *self, Py_buffer *buffer)
     Py_CLEAR(buffer->internal);
 }
 
-static int
-record_traverse(PyObject *self, visitproc visit, void *arg)
+int
+ha_record_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((struct ha_record *)self)->keep);
     return ha_pointer_traverse(self, visit, arg);
 }
 
-static int
-record_clear(PyObject *self)
+int
+ha_record_clear(PyObject *self)
 {
     Py_CLEAR(((struct ha_record *)self)->keep);
     return ha_pointer_clear(self);
 }
 
-static void
-record_dealloc(PyObject *self)
+void
+ha_record_dealloc(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
     Py_CLEAR(((struct ha_record *)self)->keep);
     ha_pointer_dealloc(self);
 }
 
-/* ---- types ----------------------------------------------------------------------------------- */
+/* ---- types
+ * -----------------------------------------------------------------------------------
+ */
 
 static PyMethodDef record_methods[] = {
     {"fromObj", record_from_obj, METH_O | METH_CLASS,
-     PyDoc_STR("fromObj($type, pyobj, /)\n--\n\n"
-               "pyobj itself if it is a record of this type; else a record that looks at\n"
-               "the memory that Pointer would take, or one made of a tuple of values.")},
+     PyDoc_STR(
+         "fromObj($type, pyobj, /)\n--\n\n"
+         "pyobj itself if it is a record of this type; else a record that looks at\n"
+         "the memory that Pointer would take, or one made of a tuple of values.")},
     {"fromPyobj", record_from_obj, METH_O | METH_CLASS,
      PyDoc_STR("fromPyobj($type, pyobj, /)\n--\n\nThe same as fromObj.")},
     {"allocate", record_class_allocate, METH_O | METH_CLASS,
-     PyDoc_STR("allocate($type, count, /)\n--\n\n"
-               "A zeroed array of count records; get_x(i) and set_x(i, v) reach them.")},
+     PyDoc_STR(
+         "allocate($type, count, /)\n--\n\n"
+         "A zeroed array of count records; get_x(i) and set_x(i, v) reach them.")},
     {"PROPERTIES", record_properties, METH_NOARGS | METH_CLASS,
      PyDoc_STR("PROPERTIES($type, /)\n--\n\nNames of the members.")},
     {"c_sizeof", record_c_sizeof, METH_NOARGS | METH_CLASS,
@@ -706,15 +569,16 @@ static PyMethodDef record_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-PyDoc_STRVAR(record_doc, "Base of all C structs and unions; makes no instances itself.");
+PyDoc_STRVAR(record_doc,
+             "Base of all C structs and unions; makes no instances itself.");
 
 static PyType_Slot record_slots[] = {
     {Py_tp_doc, (void *)record_doc},
     {Py_tp_new, record_new},
     {Py_tp_init, record_init},
-    {Py_tp_dealloc, record_dealloc},
-    {Py_tp_traverse, record_traverse},
-    {Py_tp_clear, record_clear},
+    {Py_tp_dealloc, ha_record_dealloc},
+    {Py_tp_traverse, ha_record_traverse},
+    {Py_tp_clear, ha_record_clear},
     {Py_tp_repr, record_repr},
     {Py_tp_hash, record_hash},
     {Py_tp_richcompare, record_richcompare},
@@ -745,120 +609,5 @@ ha_record_init(struct ha_types *types)
     if (ha_type_make(types, &record_spec, types->pointer, true, &types->record) < 0) {
         return -1;
     }
-    return ha_type_make(types, &accessor_spec, NULL, false, &types->accessor);
-}
-
-/* A member that reaches beyond its record would be read from a stranger's memory. */
-static bool
-field_fits(const struct ha_types *types, const struct ha_record_info *info,
-           const struct ha_field *field)
-{
-    uint64_t size = field->kind == HA_RECORD ? types->tables->records[field->index].size
-                                             : ha_kind_size((enum ha_kind)field->kind);
-    uint64_t count = field->count == 0 ? 1 : field->count;
-    return field->offset + count * size <= info->size;
-}
-
-/* The property table that the type's descriptors point into. */
-static PyGetSetDef *
-make_getset(const struct ha_types *types, const struct ha_record_info *info)
-{
-    for (uint32_t i = 0; i < info->field_count; i++) {
-        if (!field_fits(types, info, &info->fields[i])) {
-            PyErr_Format(PyExc_SystemError, "description of %s: member %s does not fit",
-                         info->name, info->fields[i].name);
-            return NULL;
-        }
-    }
-    PyGetSetDef *getset = PyMem_Calloc(info->field_count + 1, sizeof *getset);
-    if (getset == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    for (uint32_t i = 0; i < info->field_count; i++) {
-        getset[i].name = info->fields[i].name;
-        getset[i].get = property_get;
-        getset[i].set = property_set;
-        getset[i].doc = info->fields[i].doc;
-        getset[i].closure = (void *)&info->fields[i];
-    }
-    return getset;
-}
-
-static int
-add_accessor(struct ha_types *types, PyTypeObject *type,
-             const struct ha_record_info *info, const struct ha_field *field, bool set)
-{
-    struct accessor *accessor =
-        (struct accessor *)types->accessor->tp_alloc(types->accessor, 0);
-    PyObject *name = PyUnicode_FromFormat("%s_%s", set ? "set" : "get", field->name);
-    int status = -1;
-    if (accessor != NULL && name != NULL) {
-        accessor->field = field;
-        accessor->info = info;
-        accessor->set = set;
-        status = PyObject_SetAttr((PyObject *)type, name, (PyObject *)accessor);
-    }
-    Py_XDECREF(name);
-    Py_XDECREF((PyObject *)accessor);
-    return status;
-}
-
-static int
-add_accessors(struct ha_types *types, PyTypeObject *type,
-              const struct ha_record_info *info)
-{
-    for (uint32_t i = 0; i < info->field_count; i++) {
-        const struct ha_field *field = &info->fields[i];
-        if (add_accessor(types, type, info, field, false) < 0 ||
-            ((field->flags & HA_FIELD_READONLY) == 0 &&
-             add_accessor(types, type, info, field, true) < 0)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-PyTypeObject *
-ha_record_type(struct ha_types *types, unsigned index)
-{
-    struct ha_type_entry *entry = &types->records[index];
-    const struct ha_record_info *info = &types->tables->records[index];
-    if (entry->type != NULL) {
-        return entry->type;
-    }
-    if (types->record == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "hipadapt is shutting down");
-        return NULL;
-    }
-    /* Kept by the entry even if this fails: a half-made type may live on in a cycle. */
-    if (entry->memory == NULL && (entry->memory = make_getset(types, info)) == NULL) {
-        return NULL;
-    }
-    PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)(info->doc == NULL ? "" : info->doc)},
-        {Py_tp_dealloc, record_dealloc},
-        {Py_tp_traverse, record_traverse},
-        {Py_tp_clear, record_clear},
-        {Py_tp_getset, entry->memory},
-        {0, NULL},
-    };
-    PyType_Spec spec = {
-        .name = info->name,
-        .basicsize = sizeof(struct ha_record),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-        .slots = slots,
-    };
-    PyTypeObject *type = NULL;
-    if (ha_type_make(types, &spec, types->record, false, &type) < 0) {
-        return NULL;
-    }
-    if (add_accessors(types, type, info) < 0 ||
-        ha_type_index_add(types, type, index) < 0) {
-        Py_DECREF(type);
-        return NULL;
-    }
-    type->tp_vectorcall = record_vectorcall;
-    entry->type = type;
-    return type;
+    return ha_accessor_init(types);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Records, opaque handles and function pointers, made from descriptions.
  *
- * The API tables (generated, static) describe each C struct or union, handle and function
- * pointer type; the Python types are made from them on first use, all by one
+ * The API tables (generated, static) describe each C struct or union, handle and
+ * function pointer type; the Python types are made from them on first use, all by one
  * implementation.  An *index* is the position in such a table.
  *
- * A record instance owns its memory (a block), or looks at memory that its owner keeps: a
- * nested record keeps the record around it.  Record memory is plain bytes; where a pointer
- * member is set from Python the object that keeps the target is kept by the record's block.
- * Types are owned by the module state (ha_types); functions answer borrowed types that live
- * as long as the module.  All need the GIL. */
+ * A record instance owns its memory (a block), or looks at memory that its owner keeps:
+ * a nested record keeps the record around it.  Record memory is plain bytes; where a
+ * pointer member is set from Python the object that keeps the target is kept by the
+ * record's block. Types are owned by the module state (ha_types); functions answer
+ * borrowed types that live as long as the module.  All need the GIL. */
 #ifndef HA_ADAPTERS_RECORD_H
 #define HA_ADAPTERS_RECORD_H
 
@@ -33,14 +33,16 @@ struct ha_field {
     uint8_t kind;     /* enum ha_kind */
     uint8_t flags;    /* enum ha_field_flags */
     uint8_t bit_offset;
-    uint8_t bit_width; /* 0 = no bit field; else bits [offset, offset+width) of the value */
+    uint8_t
+        bit_width; /* 0 = no bit field; else bits [offset, offset+width) of the value */
 };
 
 struct ha_record_info {
     const char *name; /* dotted: "hipadapt.hip.dim3" */
     const char *doc;
     const struct ha_field *fields;
-    const void *initial; /* `size` bytes that a new record starts with, or NULL = zero */
+    const void
+        *initial; /* `size` bytes that a new record starts with, or NULL = zero */
     uint32_t field_count;
     uint32_t size;
     uint32_t align;
@@ -71,10 +73,10 @@ struct ha_tables {
     unsigned record_count;
     unsigned handle_count;
     unsigned function_count;
-    /* Member of enum number `index` for `value` (owned), an int-valued stand-in or plain
-     * int where the value is unknown.  NULL: enum fields read as int. */
+    /* Member of enum number `index` for `value` (owned), an int-valued stand-in or
+     * plain int where the value is unknown.  NULL: enum fields read as int. */
     PyObject *(*enum_member)(PyObject *module, unsigned index, int value);
-    /* Value of what was given for enum number `index`; 0 or -1 with an exception.  NULL:
+    /* Value of what was given for enum number `index`; 0 or -1 with an exception. NULL:
      * ints and IntEnum members pass. */
     int (*enum_value)(PyObject *module, unsigned index, PyObject *object,
                       const struct ha_where *where, int *out);
@@ -85,8 +87,8 @@ PyTypeObject *ha_record_type(struct ha_types *types, unsigned index);
 PyTypeObject *ha_handle_type(struct ha_types *types, unsigned index);
 PyTypeObject *ha_function_type(struct ha_types *types, unsigned index);
 
-/* A new record array of `count` elements: bytes copied from `bytes`, or the record's initial
- * value where that is NULL.  C may fill it through ha_pointer_of. */
+/* A new record array of `count` elements: bytes copied from `bytes`, or the record's
+ * initial value where that is NULL.  C may fill it through ha_pointer_of. */
 PyObject *ha_record_new(struct ha_types *types, unsigned index, const void *bytes,
                         Py_ssize_t count);
 /* A record that looks at `ptr`; `owner` (borrowed, may be NULL) is kept. */

@@ -40,8 +40,8 @@ static const struct interned interned_names[] = {
 struct ha_types *
 ha_types_of_type(PyTypeObject *type)
 {
-    /* Pointer is the one native type right above object, and the only one whose chain ends
-     * there, because best_base picks the base with the layout. */
+    /* Pointer is the one native type right above object, and the only one whose chain
+     * ends there, because best_base picks the base with the layout. */
     while (type->tp_base != &PyBaseObject_Type) {
         type = type->tp_base;
     }
@@ -49,11 +49,10 @@ ha_types_of_type(PyTypeObject *type)
 }
 
 int
-ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base, bool publish,
-             PyTypeObject **out)
+ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
+             bool publish, PyTypeObject **out)
 {
-    PyObject *type =
-        PyType_FromModuleAndSpec(types->module, spec, (PyObject *)base);
+    PyObject *type = PyType_FromModuleAndSpec(types->module, spec, (PyObject *)base);
     if (type == NULL) {
         return -1;
     }
@@ -88,7 +87,8 @@ init_entries(struct ha_type_entry **entries, unsigned count)
 }
 
 int
-ha_adapters_init(PyObject *module, struct ha_types *types, const struct ha_tables *tables)
+ha_adapters_init(PyObject *module, struct ha_types *types,
+                 const struct ha_tables *tables)
 {
     static const struct ha_tables no_tables = {0};
     memset(types, 0, sizeof *types);
@@ -101,12 +101,17 @@ ha_adapters_init(PyObject *module, struct ha_types *types, const struct ha_table
         return -1;
     }
     if (ha_memory_init(types) < 0 || ha_pointer_init(types) < 0 ||
-        ha_array_init(types) < 0 || ha_cstr_init(types) < 0 || ha_list_init(types) < 0 ||
-        ha_record_init(types) < 0 || ha_handle_init(types) < 0 ||
-        ha_function_init(types) < 0 || ha_launch_extra_init(types) < 0) {
+        ha_array_init(types) < 0 || ha_cstr_init(types) < 0 ||
+        ha_list_init(types) < 0 || ha_record_init(types) < 0 ||
+        ha_handle_init(types) < 0 || ha_function_init(types) < 0 ||
+        ha_launch_extra_init(types) < 0) {
         return -1;
     }
-    return 0;
+    PyObject *rows = ha_adapter_rows();
+    int status =
+        rows == NULL ? -1 : PyModule_AddObjectRef(module, "adapter_order", rows);
+    Py_XDECREF(rows);
+    return status;
 }
 
 static int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From a type made here to its description: an open hash table keyed by the address of the
- * type.  Entries are never removed; the types live as long as the module state. */
+/* From a type made here to its description: an open hash table keyed by the address of
+ * the type.  Entries are never removed; the types live as long as the module state. */
 #include <Python.h>
 
 #include "adapters/object.h"
@@ -13,7 +13,8 @@ struct ha_type_slot {
 static size_t
 slot_of(const PyTypeObject *type, size_t count)
 {
-    return (((uintptr_t)type >> 4) * (uintptr_t)0x9E3779B97F4A7C15u >> 20) & (count - 1);
+    return (((uintptr_t)type >> 4) * (uintptr_t)0x9E3779B97F4A7C15u >> 20) &
+           (count - 1);
 }
 
 static void

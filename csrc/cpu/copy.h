@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies and fills of one and two dimensions, as operations of streams.
  *
- * All memory of the device is memory of this process, so each direction is the same copy;
- * what differs is which addresses have to be known to the device.  Both sides are checked
- * against the allocations they lie in before anything is touched.  Big ones are cut into
- * chunks that several threads work on.
+ * All memory of the device is memory of this process, so each direction is the same
+ * copy; what differs is which addresses have to be known to the device.  Both sides are
+ * checked against the allocations they lie in before anything is touched.  Big ones are
+ * cut into chunks that several threads work on.
  *
  * Locks: none of its own. */
 #ifndef HA_CPU_COPY_H
@@ -45,9 +45,9 @@ struct ha_fill {
 hipError_t ha_copy_check_kind(hipMemcpyKind kind);
 
 /* Checks and runs; `sync` returns when it is done. Nothing to do is a success. */
-hipError_t ha_copy(hipStream_t stream, struct ha_device *device, const struct ha_copy *copy,
-                   bool sync);
-hipError_t ha_fill(hipStream_t stream, struct ha_device *device, const struct ha_fill *fill,
-                   bool sync);
+hipError_t ha_copy(hipStream_t stream, struct ha_device *device,
+                   const struct ha_copy *copy, bool sync);
+hipError_t ha_fill(hipStream_t stream, struct ha_device *device,
+                   const struct ha_fill *fill, bool sync);
 
 #endif

@@ -18,10 +18,12 @@ copy_kind(const char *function, void *dst, const void *src, size_t bytes,
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = ha_copy_check_kind(kind);
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return code;
+    }
     const struct ha_copy copy = {.dst = dst, .src = src, .width = bytes, .height = 1};
     return ha_copy(stream, device, &copy, sync);
 }
@@ -53,8 +55,9 @@ copy_sides(const char *function, void *dst, bool dst_known, const void *src,
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     const struct ha_copy copy = {.dst = dst,
                                  .src = src,
                                  .width = bytes,
@@ -101,20 +104,23 @@ HA_EXPORT hipError_t
 hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes,
                    hipStream_t stream)
 {
-    return copy_sides("hipMemcpyDtoDAsync", dst, true, src, true, sizeBytes, stream, false);
+    return copy_sides("hipMemcpyDtoDAsync", dst, true, src, true, sizeBytes, stream,
+                      false);
 }
 
 static hipError_t
-copy_peer(const char *function, void *dst, int dst_device, const void *src, int src_device,
-          size_t bytes, hipStream_t stream, bool sync)
+copy_peer(const char *function, void *dst, int dst_device, const void *src,
+          int src_device, size_t bytes, hipStream_t stream, bool sync)
 {
     hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (ha_device_get(dst_device) == NULL || ha_device_get(src_device) == NULL)
+    }
+    if (ha_device_get(dst_device) == NULL || ha_device_get(src_device) == NULL) {
         return ha_cpu_fail(hipErrorInvalidDevice,
                            "devices %d and %d: there are only %d devices", dst_device,
                            src_device, ha_config()->device_count);
+    }
     return copy_sides(function, dst, true, src, true, bytes, stream, sync);
 }
 
@@ -122,8 +128,8 @@ HA_EXPORT hipError_t
 hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int srcDeviceId,
               size_t sizeBytes)
 {
-    return copy_peer("hipMemcpyPeer", dst, dstDeviceId, src, srcDeviceId, sizeBytes, NULL,
-                     true);
+    return copy_peer("hipMemcpyPeer", dst, dstDeviceId, src, srcDeviceId, sizeBytes,
+                     NULL, true);
 }
 
 HA_EXPORT hipError_t
@@ -137,20 +143,25 @@ hipMemcpyPeerAsync(void *dst, int dstDeviceId, const void *src, int srcDevice,
 /* ---- copies of two dimensions ---- */
 
 static hipError_t
-copy_rows(const char *function, void *dst, size_t dpitch, const void *src, size_t spitch,
-          size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream, bool sync)
+copy_rows(const char *function, void *dst, size_t dpitch, const void *src,
+          size_t spitch, size_t width, size_t height, hipMemcpyKind kind,
+          hipStream_t stream, bool sync)
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = ha_copy_check_kind(kind);
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return code;
-    if (width > dpitch || width > spitch)
-        return ha_cpu_fail(hipErrorInvalidPitchValue,
-                           "argument 'width' is %zu bytes, more than a pitch (dpitch %zu, "
-                           "spitch %zu)",
-                           width, dpitch, spitch);
+    }
+    if (width > dpitch || width > spitch) {
+        return ha_cpu_fail(
+            hipErrorInvalidPitchValue,
+            "argument 'width' is %zu bytes, more than a pitch (dpitch %zu, "
+            "spitch %zu)",
+            width, dpitch, spitch);
+    }
     const struct ha_copy copy = {.dst = dst,
                                  .src = src,
                                  .dst_pitch = dpitch,
@@ -212,18 +223,22 @@ side_address(const struct side *side, size_t width, const void **address, size_t
                            (int)side->type);
     }
     *pitch = side->pitch != 0 ? side->pitch : side->x_bytes + width;
-    if (base == NULL)
+    if (base == NULL) {
         return ha_cpu_fail(hipErrorInvalidValue, "%s: the address is NULL", side->name);
-    if (width > *pitch || side->x_bytes > *pitch - width)
-        return ha_cpu_fail(hipErrorInvalidPitchValue,
-                           "%s: %zu bytes from byte %zu on are more than the pitch of %zu",
-                           side->name, width, side->x_bytes, *pitch);
+    }
+    if (width > *pitch || side->x_bytes > *pitch - width) {
+        return ha_cpu_fail(
+            hipErrorInvalidPitchValue,
+            "%s: %zu bytes from byte %zu on are more than the pitch of %zu", side->name,
+            width, side->x_bytes, *pitch);
+    }
     if (__builtin_mul_overflow(side->y, *pitch, &offset) ||
         __builtin_add_overflow(offset, side->x_bytes, &offset) ||
-        (uintptr_t)base > UINTPTR_MAX - offset)
+        (uintptr_t)base > UINTPTR_MAX - offset) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "%s: row %zu is past the end of the address space", side->name,
-                           side->y);
+                           "%s: row %zu is past the end of the address space",
+                           side->name, side->y);
+    }
     *address = (const char *)base + offset;
     return hipSuccess;
 }
@@ -236,25 +251,30 @@ copy_described(const char *function, const hip_Memcpy2D *what, hipStream_t strea
     struct ha_copy copy = {.dst = NULL};
     const void *dst = NULL;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (what == NULL)
+    }
+    if (what == NULL) {
         return ha_cpu_fail_null("pCopy");
-    const struct side from = {"pCopy->src",     what->srcMemoryType, what->srcHost,
-                              what->srcDevice,  what->srcXInBytes,   what->srcY,
+    }
+    const struct side from = {"pCopy->src",    what->srcMemoryType, what->srcHost,
+                              what->srcDevice, what->srcXInBytes,   what->srcY,
                               what->srcPitch};
-    const struct side to = {"pCopy->dst",     what->dstMemoryType, what->dstHost,
-                            what->dstDevice,  what->dstXInBytes,   what->dstY,
+    const struct side to = {"pCopy->dst",    what->dstMemoryType, what->dstHost,
+                            what->dstDevice, what->dstXInBytes,   what->dstY,
                             what->dstPitch};
-    if (what->WidthInBytes == 0 || what->Height == 0)
+    if (what->WidthInBytes == 0 || what->Height == 0) {
         return hipSuccess;
+    }
     copy.width = what->WidthInBytes;
     copy.height = what->Height;
     code = side_address(&from, copy.width, &copy.src, &copy.src_pitch, &copy.src_known);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = side_address(&to, copy.width, &dst, &copy.dst_pitch, &copy.dst_known);
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return code;
+    }
     copy.dst = (void *)(uintptr_t)dst;
     return ha_copy(stream, device, &copy, sync);
 }
@@ -286,13 +306,16 @@ fill_elements(const char *function, void *dst, uint32_t value, uint32_t element_
     struct ha_device *device;
     size_t bytes;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (__builtin_mul_overflow(count, (size_t)element_bytes, &bytes))
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'count': %zu elements of %u bytes are more than there "
-                           "can be",
-                           count, element_bytes);
+    }
+    if (__builtin_mul_overflow(count, (size_t)element_bytes, &bytes)) {
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'count': %zu elements of %u bytes are more than there "
+            "can be",
+            count, element_bytes);
+    }
     const struct ha_fill fill = {.dst = dst,
                                  .width = bytes,
                                  .height = 1,
@@ -361,13 +384,16 @@ fill_rows(const char *function, void *dst, size_t pitch, uint32_t value,
     struct ha_device *device;
     size_t bytes;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (__builtin_mul_overflow(width, (size_t)element_bytes, &bytes) || bytes > pitch)
-        return ha_cpu_fail(hipErrorInvalidPitchValue,
-                           "argument 'width': %zu elements of %u bytes are more than the "
-                           "pitch of %zu bytes",
-                           width, element_bytes, pitch);
+    }
+    if (__builtin_mul_overflow(width, (size_t)element_bytes, &bytes) || bytes > pitch) {
+        return ha_cpu_fail(
+            hipErrorInvalidPitchValue,
+            "argument 'width': %zu elements of %u bytes are more than the "
+            "pitch of %zu bytes",
+            width, element_bytes, pitch);
+    }
     const struct ha_fill fill = {.dst = dst,
                                  .pitch = pitch,
                                  .width = bytes,
@@ -396,43 +422,46 @@ HA_EXPORT hipError_t
 hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width,
               size_t height)
 {
-    return fill_rows("hipMemsetD2D8", dst, dstPitch, value, 1, width, height, NULL, true);
+    return fill_rows("hipMemsetD2D8", dst, dstPitch, value, 1, width, height, NULL,
+                     true);
 }
 
 HA_EXPORT hipError_t
-hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width,
-                   size_t height, hipStream_t stream)
+hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch, unsigned char value,
+                   size_t width, size_t height, hipStream_t stream)
 {
-    return fill_rows("hipMemsetD2D8Async", dst, dstPitch, value, 1, width, height, stream,
-                     false);
+    return fill_rows("hipMemsetD2D8Async", dst, dstPitch, value, 1, width, height,
+                     stream, false);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, size_t width,
                size_t height)
 {
-    return fill_rows("hipMemsetD2D16", dst, dstPitch, value, 2, width, height, NULL, true);
+    return fill_rows("hipMemsetD2D16", dst, dstPitch, value, 2, width, height, NULL,
+                     true);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch, unsigned short value,
                     size_t width, size_t height, hipStream_t stream)
 {
-    return fill_rows("hipMemsetD2D16Async", dst, dstPitch, value, 2, width, height, stream,
-                     false);
+    return fill_rows("hipMemsetD2D16Async", dst, dstPitch, value, 2, width, height,
+                     stream, false);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width,
                size_t height)
 {
-    return fill_rows("hipMemsetD2D32", dst, dstPitch, value, 4, width, height, NULL, true);
+    return fill_rows("hipMemsetD2D32", dst, dstPitch, value, 4, width, height, NULL,
+                     true);
 }
 
 HA_EXPORT hipError_t
-hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width,
-                    size_t height, hipStream_t stream)
+hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int value,
+                    size_t width, size_t height, hipStream_t stream)
 {
-    return fill_rows("hipMemsetD2D32Async", dst, dstPitch, value, 4, width, height, stream,
-                     false);
+    return fill_rows("hipMemsetD2D32Async", dst, dstPitch, value, 4, width, height,
+                     stream, false);
 }

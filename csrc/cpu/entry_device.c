@@ -21,12 +21,15 @@ static hipError_t
 enter_for_device(const char *function, int id, struct ha_device **device)
 {
     hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     *device = ha_device_get(id);
-    if (*device == NULL)
-        return ha_cpu_fail(hipErrorInvalidDevice, "there is no device %d (there are %d)",
-                           id, ha_config()->device_count);
+    if (*device == NULL) {
+        return ha_cpu_fail(hipErrorInvalidDevice,
+                           "there is no device %d (there are %d)", id,
+                           ha_config()->device_count);
+    }
     return hipSuccess;
 }
 
@@ -41,9 +44,10 @@ HA_EXPORT hipError_t
 hipInit(unsigned int flags)
 {
     ha_thread_self()->function = "hipInit";
-    if (flags != 0)
+    if (flags != 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is %u, must be 0",
                            flags);
+    }
     ha_thread_self()->last_call = hipSuccess;
     return ha_runtime_init();
 }
@@ -52,10 +56,12 @@ HA_EXPORT hipError_t
 hipDriverGetVersion(int *driverVersion)
 {
     hipError_t code = ha_enter_query("hipDriverGetVersion");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (driverVersion == NULL)
+    }
+    if (driverVersion == NULL) {
         return ha_cpu_fail_null("driverVersion");
+    }
     *driverVersion = HIP_VERSION_NUMBER;
     return hipSuccess;
 }
@@ -64,10 +70,12 @@ HA_EXPORT hipError_t
 hipRuntimeGetVersion(int *runtimeVersion)
 {
     hipError_t code = ha_enter_query("hipRuntimeGetVersion");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (runtimeVersion == NULL)
+    }
+    if (runtimeVersion == NULL) {
         return ha_cpu_fail_null("runtimeVersion");
+    }
     *runtimeVersion = HIP_VERSION_NUMBER;
     return hipSuccess;
 }
@@ -78,10 +86,12 @@ HA_EXPORT hipError_t
 hipGetDeviceCount(int *count)
 {
     hipError_t code = ha_enter_query("hipGetDeviceCount");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (count == NULL)
+    }
+    if (count == NULL) {
         return ha_cpu_fail_null("count");
+    }
     *count = ha_config()->device_count;
     return hipSuccess;
 }
@@ -91,10 +101,12 @@ hipDeviceGet(hipDevice_t *device, int ordinal)
 {
     struct ha_device *found;
     hipError_t code = enter_for_device("hipDeviceGet", ordinal, &found);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (device == NULL)
+    }
+    if (device == NULL) {
         return ha_cpu_fail_null("device");
+    }
     *device = (hipDevice_t)found->id;
     return hipSuccess;
 }
@@ -104,8 +116,9 @@ hipSetDevice(int deviceId)
 {
     struct ha_device *device;
     hipError_t code = enter_for_device("hipSetDevice", deviceId, &device);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         ha_thread_self()->device = deviceId;
+    }
     return code;
 }
 
@@ -113,10 +126,12 @@ HA_EXPORT hipError_t
 hipGetDevice(int *deviceId)
 {
     hipError_t code = ha_enter_query("hipGetDevice");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (deviceId == NULL)
+    }
+    if (deviceId == NULL) {
         return ha_cpu_fail_null("deviceId");
+    }
     *deviceId = ha_thread_self()->device;
     return hipSuccess;
 }
@@ -126,12 +141,15 @@ HA_EXPORT hipError_t
 hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)
 {
     hipError_t code = ha_enter_query("hipChooseDevice");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (device == NULL)
+    }
+    if (device == NULL) {
         return ha_cpu_fail_null("device");
-    if (prop == NULL)
+    }
+    if (prop == NULL) {
         return ha_cpu_fail_null("prop");
+    }
     *device = 0;
     return hipSuccess;
 }
@@ -143,23 +161,28 @@ hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
     unsigned bus;
     unsigned slot;
     hipError_t code = ha_enter_query("hipDeviceGetByPCIBusId");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (device == NULL)
+    }
+    if (device == NULL) {
         return ha_cpu_fail_null("device");
-    if (pciBusId == NULL)
+    }
+    if (pciBusId == NULL) {
         return ha_cpu_fail_null("pciBusId");
+    }
     if (sscanf(pciBusId, "%x:%x:%x", &domain, &bus, &slot) != 3) {
         domain = 0;
-        if (sscanf(pciBusId, "%x:%x", &bus, &slot) != 2)
+        if (sscanf(pciBusId, "%x:%x", &bus, &slot) != 2) {
             return ha_cpu_fail(hipErrorInvalidValue,
                                "argument 'pciBusId': '%.32s' is not "
                                "domain:bus:device.function",
                                pciBusId);
+        }
     }
-    if (domain != 0 || slot != 0 || bus >= (unsigned)ha_config()->device_count)
+    if (domain != 0 || slot != 0 || bus >= (unsigned)ha_config()->device_count) {
         return ha_cpu_fail(hipErrorInvalidDevice,
                            "argument 'pciBusId': there is no device '%.32s'", pciBusId);
+    }
     *device = (int)bus;
     return hipSuccess;
 }
@@ -171,10 +194,12 @@ hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
 {
     struct ha_device *device;
     hipError_t code = enter_for_device("hipGetDeviceProperties", deviceId, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (prop == NULL)
+    }
+    if (prop == NULL) {
         return ha_cpu_fail_null("prop");
+    }
     ha_device_properties(device, prop);
     return hipSuccess;
 }
@@ -184,13 +209,17 @@ hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId)
 {
     struct ha_device *device;
     hipError_t code = enter_for_device("hipDeviceGetAttribute", deviceId, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (pi == NULL)
+    }
+    if (pi == NULL) {
         return ha_cpu_fail_null("pi");
-    if (!ha_device_attribute(device, attr, pi))
+    }
+    if (!ha_device_attribute(device, attr, pi)) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'attr': the device has no attribute %d", (int)attr);
+                           "argument 'attr': the device has no attribute %d",
+                           (int)attr);
+    }
     return hipSuccess;
 }
 
@@ -200,12 +229,15 @@ hipDeviceGetName(char *name, int len, hipDevice_t device)
     struct ha_device *found;
     hipDeviceProp_t properties;
     hipError_t code = enter_for_device("hipDeviceGetName", (int)device, &found);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (name == NULL)
+    }
+    if (name == NULL) {
         return ha_cpu_fail_null("name");
-    if (len <= 0)
+    }
+    if (len <= 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'len' is %d", len);
+    }
     ha_device_properties(found, &properties);
     snprintf(name, (size_t)len, "%s", properties.name);
     return hipSuccess;
@@ -217,10 +249,12 @@ hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
     struct ha_device *found;
     hipDeviceProp_t properties;
     hipError_t code = enter_for_device("hipDeviceGetUuid", (int)device, &found);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (uuid == NULL)
+    }
+    if (uuid == NULL) {
         return ha_cpu_fail_null("uuid");
+    }
     ha_device_properties(found, &properties);
     *uuid = properties.uuid;
     return hipSuccess;
@@ -231,14 +265,17 @@ hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
 {
     struct ha_device *found;
     hipError_t code = enter_for_device("hipDeviceGetPCIBusId", device, &found);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (pciBusId == NULL)
+    }
+    if (pciBusId == NULL) {
         return ha_cpu_fail_null("pciBusId");
-    if (len < PCI_ID_BYTES)
+    }
+    if (len < PCI_ID_BYTES) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'len' is %d; the name takes %d bytes", len,
                            PCI_ID_BYTES);
+    }
     snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", (unsigned)found->id & 0xffu);
     return hipSuccess;
 }
@@ -248,10 +285,12 @@ hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
 {
     struct ha_device *found;
     hipError_t code = enter_for_device("hipDeviceTotalMem", (int)device, &found);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (bytes == NULL)
+    }
+    if (bytes == NULL) {
         return ha_cpu_fail_null("bytes");
+    }
     *bytes = found->memory_bytes;
     return hipSuccess;
 }
@@ -261,11 +300,14 @@ hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device)
 {
     struct ha_device *found;
     hipDeviceProp_t properties;
-    hipError_t code = enter_for_device("hipDeviceComputeCapability", (int)device, &found);
-    if (code != hipSuccess)
+    hipError_t code =
+        enter_for_device("hipDeviceComputeCapability", (int)device, &found);
+    if (code != hipSuccess) {
         return code;
-    if (major == NULL || minor == NULL)
+    }
+    if (major == NULL || minor == NULL) {
         return ha_cpu_fail_null(major == NULL ? "major" : "minor");
+    }
     ha_device_properties(found, &properties);
     *major = properties.major;
     *minor = properties.minor;
@@ -276,12 +318,15 @@ HA_EXPORT hipError_t
 hipDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
     hipError_t code = ha_enter_query("hipDeviceGetStreamPriorityRange");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (leastPriority != NULL)
+    }
+    if (leastPriority != NULL) {
         *leastPriority = HA_PRIORITY_LOW;
-    if (greatestPriority != NULL)
+    }
+    if (greatestPriority != NULL) {
         *greatestPriority = HA_PRIORITY_HIGH;
+    }
     return hipSuccess;
 }
 
@@ -292,13 +337,16 @@ hipDeviceSynchronize(void)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipDeviceSynchronize", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (ha_pool_wait_device(device, 0) != hipSuccess)
+    }
+    if (ha_pool_wait_device(device, 0) != hipSuccess) {
         return ha_cpu_fail(hipErrorNotReady, "interrupted; work of the device goes on");
+    }
     ha_exec_flush_print();
-    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0)
+    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
         return ha_device_fail(device);
+    }
     return hipSuccess;
 }
 
@@ -307,11 +355,13 @@ hipDeviceReset(void)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipDeviceReset", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (ha_thread_self()->in_host_function)
+    }
+    if (ha_thread_self()->in_host_function) {
         return ha_cpu_fail(HA_ERROR_IN_HOST_FUNCTION,
                            "a host function of a stream may not call it");
+    }
     return ha_runtime_reset_device(device);
 }
 
@@ -322,10 +372,12 @@ hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipDeviceGetLimit", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (pValue == NULL)
+    }
+    if (pValue == NULL) {
         return ha_cpu_fail_null("pValue");
+    }
     switch ((int)limit) {
     case hipLimitStackSize:
         *pValue = atomic_load(&device->stack_bytes);
@@ -347,21 +399,24 @@ hipDeviceSetLimit(hipLimit_t limit, size_t value)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipDeviceSetLimit", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     switch ((int)limit) {
     case hipLimitStackSize:
-        if (value > HA_STACK_BYTES_MAX)
+        if (value > HA_STACK_BYTES_MAX) {
             return ha_cpu_fail(hipErrorInvalidValue,
-                               "argument 'value' is %zu; a stack may have %u bytes", value,
-                               HA_STACK_BYTES_MAX);
-        atomic_store(&device->stack_bytes, value < HA_STACK_BYTES_MIN ? HA_STACK_BYTES_MIN
-                                                                      : (uint32_t)value);
+                               "argument 'value' is %zu; a stack may have %u bytes",
+                               value, HA_STACK_BYTES_MAX);
+        }
+        atomic_store(&device->stack_bytes,
+                     value < HA_STACK_BYTES_MIN ? HA_STACK_BYTES_MIN : (uint32_t)value);
         return hipSuccess;
     case hipLimitMallocHeapSize:
     case hipLimitPrintfFifoSize:
-        if (value > HEAP_BYTES_MAX)
+        if (value > HEAP_BYTES_MAX) {
             return ha_cpu_fail(hipErrorInvalidValue, "argument 'value' is %zu", value);
+        }
         atomic_store(limit == hipLimitMallocHeapSize ? &device->heap_bytes
                                                      : &device->print_bytes,
                      value);
@@ -377,10 +432,12 @@ hipGetDeviceFlags(unsigned int *flags)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipGetDeviceFlags", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (flags == NULL)
+    }
+    if (flags == NULL) {
         return ha_cpu_fail_null("flags");
+    }
     *flags = atomic_load(&device->flags);
     return hipSuccess;
 }
@@ -390,13 +447,15 @@ hipSetDeviceFlags(unsigned int flags)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipSetDeviceFlags", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     unsigned schedule = flags & hipDeviceScheduleMask;
-    if ((flags & ~DEVICE_FLAGS) != 0 || (schedule & (schedule - 1)) != 0)
+    if ((flags & ~DEVICE_FLAGS) != 0 || (schedule & (schedule - 1)) != 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'flags' is 0x%x, which is no set of device flags",
                            flags);
+    }
     atomic_store(&device->flags, flags);
     return hipSuccess;
 }
@@ -406,10 +465,12 @@ hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipDeviceGetCacheConfig", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (cacheConfig == NULL)
+    }
+    if (cacheConfig == NULL) {
         return ha_cpu_fail_null("cacheConfig");
+    }
     *cacheConfig = (hipFuncCache_t)atomic_load(&device->cache_config);
     return hipSuccess;
 }
@@ -420,12 +481,14 @@ hipDeviceSetCacheConfig(hipFuncCache_t cacheConfig)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipDeviceSetCacheConfig", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     if ((int)cacheConfig < hipFuncCachePreferNone ||
-        (int)cacheConfig > hipFuncCachePreferEqual)
+        (int)cacheConfig > hipFuncCachePreferEqual) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'cacheConfig' is %d",
                            (int)cacheConfig);
+    }
     atomic_store(&device->cache_config, (int)cacheConfig);
     return hipSuccess;
 }
@@ -435,10 +498,12 @@ hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipDeviceGetSharedMemConfig", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (pConfig == NULL)
+    }
+    if (pConfig == NULL) {
         return ha_cpu_fail_null("pConfig");
+    }
     *pConfig = (hipSharedMemConfig)atomic_load(&device->shared_config);
     return hipSuccess;
 }
@@ -448,11 +513,14 @@ hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
 {
     struct ha_device *device;
     hipError_t code = enter_for_current("hipDeviceSetSharedMemConfig", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     if ((int)config < hipSharedMemBankSizeDefault ||
-        (int)config > hipSharedMemBankSizeEightByte)
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'config' is %d", (int)config);
+        (int)config > hipSharedMemBankSizeEightByte) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'config' is %d",
+                           (int)config);
+    }
     atomic_store(&device->shared_config, (int)config);
     return hipSuccess;
 }
@@ -461,11 +529,14 @@ HA_EXPORT hipError_t
 hipDevicePrimaryCtxGetState(hipDevice_t dev, unsigned int *flags, int *active)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_device("hipDevicePrimaryCtxGetState", (int)dev, &device);
-    if (code != hipSuccess)
+    hipError_t code =
+        enter_for_device("hipDevicePrimaryCtxGetState", (int)dev, &device);
+    if (code != hipSuccess) {
         return code;
-    if (flags == NULL || active == NULL)
+    }
+    if (flags == NULL || active == NULL) {
         return ha_cpu_fail_null(flags == NULL ? "flags" : "active");
+    }
     *flags = atomic_load(&device->flags);
     *active = device->id == ha_thread_self()->device;
     return hipSuccess;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: error state and error names. They work in every state of the runtime. */
+/* HIP entry points: error state and error names. They work in every state of the
+ * runtime. */
 #include "abi/hip.h"
 #include "cpu/error.h"
 #include "cpu/runtime.h"
@@ -46,12 +47,14 @@ HA_EXPORT hipError_t
 hipDrvGetErrorName(hipError_t hipError, const char **errorString)
 {
     ha_thread_self()->function = "hipDrvGetErrorName";
-    if (errorString == NULL)
+    if (errorString == NULL) {
         return ha_cpu_fail_null("errorString");
+    }
     *errorString = ha_error_code_name(hipError);
-    if (*errorString == NULL)
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'hipError': %d is no error code",
-                           (int)hipError);
+    if (*errorString == NULL) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'hipError': %d is no error code", (int)hipError);
+    }
     return hipSuccess;
 }
 
@@ -59,12 +62,14 @@ HA_EXPORT hipError_t
 hipDrvGetErrorString(hipError_t hipError, const char **errorString)
 {
     ha_thread_self()->function = "hipDrvGetErrorString";
-    if (errorString == NULL)
+    if (errorString == NULL) {
         return ha_cpu_fail_null("errorString");
+    }
     *errorString = ha_error_code_text(hipError);
-    if (*errorString == NULL)
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'hipError': %d is no error code",
-                           (int)hipError);
+    if (*errorString == NULL) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'hipError': %d is no error code", (int)hipError);
+    }
     return hipSuccess;
 }
 

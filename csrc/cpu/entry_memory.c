@@ -14,11 +14,12 @@
 
 #define PITCH_ALIGN ((size_t)256)
 #define INVALID_DEVICE (-2) /* hipInvalidDeviceId */
-#define HOST_MALLOC_FLAGS                                                                   \
-    (0x7u /* portable, mapped, write-combined */ | 0x10000000u /* uncached */ |             \
-     (unsigned)hipHostMallocNumaUser | (unsigned)hipHostMallocCoherent |                    \
+#define HOST_MALLOC_FLAGS                                                              \
+    (0x7u /* portable, mapped, write-combined */ | 0x10000000u /* uncached */ |        \
+     (unsigned)hipHostMallocNumaUser | (unsigned)hipHostMallocCoherent |               \
      (unsigned)hipHostMallocNonCoherent)
-#define HOST_REGISTER_FLAGS 0x8000000fu /* portable, mapped, io, read-only, uncached */
+#define HOST_REGISTER_FLAGS 0x8000000fu /* portable, mapped, io, read-only, uncached   \
+                                         */
 #define EXT_MALLOC_FLAGS_MAX 4u         /* hipDeviceMallocContiguous */
 
 #define DEVICE_KINDS (1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED)
@@ -32,10 +33,12 @@ allocate(const char *function, enum ha_memory_kind kind, unsigned flags, size_t 
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (ptr == NULL)
+    }
+    if (ptr == NULL) {
         return ha_cpu_fail_null("ptr");
+    }
     if (size == 0) {
         *ptr = NULL;
         return hipSuccess;
@@ -55,10 +58,12 @@ hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipExtMallocWithFlags", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (flags > EXT_MALLOC_FLAGS_MAX)
+    }
+    if (flags > EXT_MALLOC_FLAGS_MAX) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
+    }
     return allocate("hipExtMallocWithFlags", HA_MEMORY_DEVICE, flags, sizeBytes, ptr);
 }
 
@@ -67,15 +72,18 @@ hipMallocManaged(void **dev_ptr, size_t size, unsigned int flags)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipMallocManaged", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (size == 0)
+    }
+    if (size == 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'size' is 0");
-    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
+    }
+    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'flags' is 0x%x; it must be hipMemAttachGlobal or "
                            "hipMemAttachHost",
                            flags);
+    }
     return allocate("hipMallocManaged", HA_MEMORY_MANAGED, flags, size, dev_ptr);
 }
 
@@ -85,13 +93,15 @@ allocate_host(const char *function, void **ptr, size_t size, unsigned flags)
     const unsigned both =
         (unsigned)hipHostMallocCoherent | (unsigned)hipHostMallocNonCoherent;
     hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if ((flags & ~HOST_MALLOC_FLAGS) != 0 || (flags & both) == both)
+    }
+    if ((flags & ~HOST_MALLOC_FLAGS) != 0 || (flags & both) == both) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'flags' is 0x%x, which is no set of hipHostMalloc "
                            "flags",
                            flags);
+    }
     return allocate(function, HA_MEMORY_HOST, flags, size, ptr);
 }
 
@@ -120,23 +130,28 @@ hipMemAllocHost(void **ptr, size_t size)
 }
 
 static hipError_t
-allocate_pitch(const char *function, void **ptr, size_t *pitch, size_t width, size_t height)
+allocate_pitch(const char *function, void **ptr, size_t *pitch, size_t width,
+               size_t height)
 {
     size_t bytes;
     hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (ptr == NULL || pitch == NULL)
+    }
+    if (ptr == NULL || pitch == NULL) {
         return ha_cpu_fail_null(ptr == NULL ? "ptr" : "pitch");
+    }
     size_t rounded = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
-    if (rounded < width || __builtin_mul_overflow(rounded, height, &bytes))
+    if (rounded < width || __builtin_mul_overflow(rounded, height, &bytes)) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "%zu rows of %zu bytes are more than there can be", height,
                            width);
+    }
     void *address;
     code = allocate(function, HA_MEMORY_DEVICE, 0, bytes, &address);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     *ptr = address;
     *pitch = rounded;
     return hipSuccess;
@@ -149,16 +164,18 @@ hipMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height)
 }
 
 HA_EXPORT hipError_t
-hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes, size_t height,
-                 unsigned int elementSizeBytes)
+hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes,
+                 size_t height, unsigned int elementSizeBytes)
 {
     hipError_t code = ha_enter_query("hipMemAllocPitch");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (elementSizeBytes != 4 && elementSizeBytes != 8 && elementSizeBytes != 16)
+    }
+    if (elementSizeBytes != 4 && elementSizeBytes != 8 && elementSizeBytes != 16) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'elementSizeBytes' is %u; it must be 4, 8 or 16",
                            elementSizeBytes);
+    }
     return allocate_pitch("hipMemAllocPitch", dptr, pitch, widthInBytes, height);
 }
 
@@ -168,13 +185,16 @@ hipMallocAsync(void **dev_ptr, size_t size, hipStream_t handle)
     struct ha_device *device;
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipMallocAsync", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (dev_ptr == NULL)
+    }
+    if (dev_ptr == NULL) {
         return ha_cpu_fail_null("dev_ptr");
+    }
     code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     device = stream->queue.device;
     ha_pool_unlock();
     /* Nobody else has the address yet, so it is in time for the stream. */
@@ -228,16 +248,20 @@ hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipHostRegister", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (hostPtr == NULL || sizeBytes == 0)
+    }
+    if (hostPtr == NULL || sizeBytes == 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "%zu bytes at %p are no memory",
                            sizeBytes, hostPtr);
-    if ((flags & ~HOST_REGISTER_FLAGS) != 0)
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'flags' is 0x%x, which is no set of hipHostRegister "
-                           "flags",
-                           flags);
+    }
+    if ((flags & ~HOST_REGISTER_FLAGS) != 0) {
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'flags' is 0x%x, which is no set of hipHostRegister "
+            "flags",
+            flags);
+    }
     return ha_memory_add_foreign(device->id, HA_MEMORY_REGISTERED, flags, hostPtr,
                                  sizeBytes);
 }
@@ -247,10 +271,12 @@ hipHostUnregister(void *hostPtr)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipHostUnregister", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (hostPtr == NULL)
+    }
+    if (hostPtr == NULL) {
         return ha_cpu_fail_null("hostPtr");
+    }
     return ha_reclaim_registered(hostPtr);
 }
 
@@ -266,18 +292,22 @@ hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int flags)
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipHostGetDevicePointer", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (devPtr == NULL)
+    }
+    if (devPtr == NULL) {
         return ha_cpu_fail_null("devPtr");
-    if (flags != 0)
+    }
+    if (flags != 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
                            flags);
+    }
     if (hstPtr == NULL || !ha_memory_find(hstPtr, &range) ||
-        !(is_host_kind(range.kind) || range.kind == HA_MEMORY_MANAGED))
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'hstPtr' (%p) is not pinned or registered host memory",
-                           hstPtr);
+        !(is_host_kind(range.kind) || range.kind == HA_MEMORY_MANAGED)) {
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'hstPtr' (%p) is not pinned or registered host memory", hstPtr);
+    }
     *devPtr = hstPtr;
     return hipSuccess;
 }
@@ -288,14 +318,18 @@ hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipHostGetFlags", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (flagsPtr == NULL)
+    }
+    if (flagsPtr == NULL) {
         return ha_cpu_fail_null("flagsPtr");
-    if (hostPtr == NULL || !ha_memory_find(hostPtr, &range) || !is_host_kind(range.kind))
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'hostPtr' (%p) is not pinned or registered host memory",
-                           hostPtr);
+    }
+    if (hostPtr == NULL || !ha_memory_find(hostPtr, &range) ||
+        !is_host_kind(range.kind)) {
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'hostPtr' (%p) is not pinned or registered host memory", hostPtr);
+    }
     *flagsPtr = range.flags;
     return hipSuccess;
 }
@@ -323,10 +357,12 @@ hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipPointerGetAttributes", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (attributes == NULL || ptr == NULL)
+    }
+    if (attributes == NULL || ptr == NULL) {
         return ha_cpu_fail_null(attributes == NULL ? "attributes" : "ptr");
+    }
     memset(attributes, 0, sizeof *attributes);
     if (!ha_memory_find(ptr, &range)) {
         attributes->type = hipMemoryTypeUnregistered;
@@ -339,8 +375,9 @@ hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
     attributes->devicePointer = (void *)(uintptr_t)ptr;
     attributes->isManaged = range.kind == HA_MEMORY_MANAGED;
     attributes->allocationFlags = range.flags;
-    if (is_host_kind(range.kind) || range.kind == HA_MEMORY_MANAGED)
+    if (is_host_kind(range.kind) || range.kind == HA_MEMORY_MANAGED) {
         attributes->hostPointer = (void *)(uintptr_t)ptr;
+    }
     return hipSuccess;
 }
 
@@ -392,16 +429,20 @@ hipPointerGetAttribute(void *data, hipPointer_attribute attribute, hipDeviceptr_
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipPointerGetAttribute", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (data == NULL || ptr == NULL)
+    }
+    if (data == NULL || ptr == NULL) {
         return ha_cpu_fail_null(data == NULL ? "data" : "ptr");
-    if (!ha_memory_find(ptr, &range))
+    }
+    if (!ha_memory_find(ptr, &range)) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'ptr' (%p) is not memory that HIP knows", ptr);
-    if (!attribute_write(data, attribute, ptr, &range))
+    }
+    if (!attribute_write(data, attribute, ptr, &range)) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'attribute': %d is not supported", (int)attribute);
+    }
     return hipSuccess;
 }
 
@@ -410,10 +451,12 @@ hipMemGetInfo(size_t *free, size_t *total)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipMemGetInfo", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (free == NULL || total == NULL)
+    }
+    if (free == NULL || total == NULL) {
         return ha_cpu_fail_null(free == NULL ? "free" : "total");
+    }
     *free = device->memory_bytes - atomic_load(&device->memory_used);
     *total = device->memory_bytes;
     return hipSuccess;
@@ -425,13 +468,16 @@ hipMemPtrGetInfo(void *ptr, size_t *size)
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipMemPtrGetInfo", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (ptr == NULL || size == NULL)
+    }
+    if (ptr == NULL || size == NULL) {
         return ha_cpu_fail_null(ptr == NULL ? "ptr" : "size");
-    if (!ha_memory_find(ptr, &range))
+    }
+    if (!ha_memory_find(ptr, &range)) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'ptr' (%p) is not memory that HIP knows", ptr);
+    }
     *size = range.size;
     return hipSuccess;
 }
@@ -442,14 +488,18 @@ hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr)
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipMemGetAddressRange", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (!ha_memory_find(dptr, &range))
+    }
+    if (!ha_memory_find(dptr, &range)) {
         return ha_cpu_fail(hipErrorNotFound,
                            "argument 'dptr' (%p) is not memory that HIP knows", dptr);
-    if (pbase != NULL)
+    }
+    if (pbase != NULL) {
         *pbase = range.base;
-    if (psize != NULL)
+    }
+    if (psize != NULL) {
         *psize = range.size;
+    }
     return hipSuccess;
 }

@@ -15,12 +15,15 @@ module_load(const char *function, hipModule_t *module, const void *image)
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (module == NULL)
+    }
+    if (module == NULL) {
         return ha_cpu_fail_null("module");
-    if (image == NULL)
+    }
+    if (image == NULL) {
         return ha_cpu_fail_null("image");
+    }
     return ha_module_load(device, image, 0, module);
 }
 
@@ -36,10 +39,12 @@ hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOpti
                     hipJitOption *options, void **optionValues)
 {
     hipError_t code = ha_enter_query("hipModuleLoadDataEx");
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (numOptions > 0 && (options == NULL || optionValues == NULL))
+    }
+    if (numOptions > 0 && (options == NULL || optionValues == NULL)) {
         return ha_cpu_fail_null(options == NULL ? "options" : "optionValues");
+    }
     return module_load("hipModuleLoadDataEx", module, image);
 }
 
@@ -48,10 +53,12 @@ hipModuleLoad(hipModule_t *module, const char *fname)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipModuleLoad", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (module == NULL || fname == NULL)
+    }
+    if (module == NULL || fname == NULL) {
         return ha_cpu_fail_null(module == NULL ? "module" : "fname");
+    }
     return ha_module_load_file(device, fname, module);
 }
 
@@ -68,10 +75,12 @@ hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kn
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipModuleGetFunction", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (function == NULL || kname == NULL)
+    }
+    if (function == NULL || kname == NULL) {
         return ha_cpu_fail_null(function == NULL ? "function" : "kname");
+    }
     return ha_module_function(module, kname, function);
 }
 
@@ -80,40 +89,47 @@ hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipModuleGetFunctionCount", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (count == NULL)
+    }
+    if (count == NULL) {
         return ha_cpu_fail_null("count");
+    }
     return ha_module_function_count(mod, count);
 }
 
 HA_EXPORT hipError_t
-hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, hipModule_t hmod, const char *name)
+hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, hipModule_t hmod,
+                   const char *name)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipModuleGetGlobal", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (name == NULL || (dptr == NULL && bytes == NULL))
+    }
+    if (name == NULL || (dptr == NULL && bytes == NULL)) {
         return ha_cpu_fail_null(name == NULL ? "name" : "dptr");
+    }
     return ha_module_variable(hmod, name, dptr, bytes);
 }
 
 /* ---- functions ---- */
 
-/* Begins an entry point about the function behind `address`; on success the caller gives
- * it to ha_function_leave. */
+/* Begins an entry point about the function behind `address`; on success the caller
+ * gives it to ha_function_leave. */
 static hipError_t
 function_enter(const char *name, const void *address, hipError_t unknown,
                struct ha_function **function)
 {
     struct ha_device *device;
     hipError_t code = ha_enter(name, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     *function = ha_function_acquire((uint64_t)(uintptr_t)address);
-    if (*function == NULL)
+    if (*function == NULL) {
         return ha_cpu_fail(unknown, "%p is not a function of a loaded module", address);
+    }
     return hipSuccess;
 }
 
@@ -123,8 +139,9 @@ hipFuncGetAttributes(hipFuncAttributes *attr, const void *func)
     struct ha_function *function;
     hipError_t code = function_enter("hipFuncGetAttributes", func,
                                      hipErrorInvalidDeviceFunction, &function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     if (attr == NULL) {
         code = ha_cpu_fail_null("attr");
     } else {
@@ -145,8 +162,9 @@ hipFuncGetAttribute(int *value, hipFunction_attribute attrib, hipFunction_t hfun
     struct ha_function *function;
     hipError_t code = function_enter("hipFuncGetAttribute", hfunc,
                                      hipErrorInvalidResourceHandle, &function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     if (value == NULL) {
         code = ha_cpu_fail_null("value");
         goto done;
@@ -188,25 +206,30 @@ hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value)
     struct ha_function *function;
     hipError_t code = function_enter("hipFuncSetAttribute", func,
                                      hipErrorInvalidDeviceFunction, &function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     uint32_t room = HA_MAX_SHARED_BYTES - function->kernel->shared_static;
     switch ((int)attr) {
     case hipFuncAttributeMaxDynamicSharedMemorySize:
         /* All of it may be used anyway. */
-        if (value < 0 || (uint32_t)value > room)
-            code = ha_cpu_fail(hipErrorInvalidValue,
-                               "argument 'value' is %d; the function has room for %u bytes",
-                               value, room);
+        if (value < 0 || (uint32_t)value > room) {
+            code = ha_cpu_fail(
+                hipErrorInvalidValue,
+                "argument 'value' is %d; the function has room for %u bytes", value,
+                room);
+        }
         break;
     case hipFuncAttributePreferredSharedMemoryCarveout:
-        if (value < -1 || value > 100)
+        if (value < -1 || value > 100) {
             code = ha_cpu_fail(hipErrorInvalidValue,
                                "argument 'value' is %d, which is no percentage", value);
+        }
         break;
     default:
-        code = ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'attr': functions have no attribute %d", (int)attr);
+        code =
+            ha_cpu_fail(hipErrorInvalidValue,
+                        "argument 'attr': functions have no attribute %d", (int)attr);
     }
     ha_function_leave(function);
     return code;
@@ -219,10 +242,12 @@ check_config(const char *name, const void *func, int config, int last)
     struct ha_function *function;
     hipError_t code =
         function_enter(name, func, hipErrorInvalidDeviceFunction, &function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (config < 0 || config > last)
+    }
+    if (config < 0 || config > last) {
         code = ha_cpu_fail(hipErrorInvalidValue, "argument 'config' is %d", config);
+    }
     ha_function_leave(function);
     return code;
 }
@@ -245,9 +270,10 @@ HA_EXPORT const char *
 hipKernelNameRef(const hipFunction_t f)
 {
     struct ha_function *function;
-    if (function_enter("hipKernelNameRef", f, hipErrorInvalidResourceHandle, &function) !=
-        hipSuccess)
+    if (function_enter("hipKernelNameRef", f, hipErrorInvalidResourceHandle,
+                       &function) != hipSuccess) {
         return NULL;
+    }
     /* Lives as long as the module, as the caller knows. */
     const char *name = function->kernel->name;
     ha_function_leave(function);

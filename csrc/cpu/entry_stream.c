@@ -8,9 +8,9 @@
 #include "cpu/runtime.h"
 #include "cpu/stream.h"
 
-#define EVENT_FLAGS                                                                         \
-    ((unsigned)hipEventBlockingSync | (unsigned)hipEventDisableTiming |                     \
-     (unsigned)hipEventInterprocess | 0x20000000u /* no system fence */ |                   \
+#define EVENT_FLAGS                                                                    \
+    ((unsigned)hipEventBlockingSync | (unsigned)hipEventDisableTiming |                \
+     (unsigned)hipEventInterprocess | 0x20000000u /* no system fence */ |              \
      (unsigned)hipEventReleaseToDevice | (unsigned)hipEventReleaseToSystem)
 
 static hipError_t
@@ -18,27 +18,33 @@ stream_create(const char *function, hipStream_t *stream, unsigned flags, int pri
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (stream == NULL)
+    }
+    if (stream == NULL) {
         return ha_cpu_fail_null("stream");
-    if (flags != hipStreamDefault && flags != hipStreamNonBlocking)
+    }
+    if (flags != hipStreamDefault && flags != hipStreamNonBlocking) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'flags' is 0x%x; it must be hipStreamDefault or "
                            "hipStreamNonBlocking",
                            flags);
+    }
     /* Priorities out of range are moved into it. */
-    if (priority < HA_PRIORITY_HIGH)
+    if (priority < HA_PRIORITY_HIGH) {
         priority = HA_PRIORITY_HIGH;
-    if (priority > HA_PRIORITY_LOW)
+    }
+    if (priority > HA_PRIORITY_LOW) {
         priority = HA_PRIORITY_LOW;
+    }
     return ha_stream_create(device, flags, priority, stream);
 }
 
 HA_EXPORT hipError_t
 hipStreamCreate(hipStream_t *stream)
 {
-    return stream_create("hipStreamCreate", stream, hipStreamDefault, HA_PRIORITY_NORMAL);
+    return stream_create("hipStreamCreate", stream, hipStreamDefault,
+                         HA_PRIORITY_NORMAL);
 }
 
 HA_EXPORT hipError_t
@@ -67,16 +73,19 @@ hipStreamQuery(hipStream_t handle)
     struct ha_device *device;
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamQuery", &device);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return code;
+    }
     /* The legacy stream stands for all blocking streams. */
     bool idle = &stream->queue == stream->queue.device->legacy
                     ? ha_stream_is_idle(stream)
                     : stream->queue.head == NULL;
     ha_pool_unlock();
-    return idle ? hipSuccess : ha_cpu_fail(hipErrorNotReady, "the stream has work to do");
+    return idle ? hipSuccess
+                : ha_cpu_fail(hipErrorNotReady, "the stream has work to do");
 }
 
 HA_EXPORT hipError_t
@@ -85,8 +94,9 @@ hipStreamSynchronize(hipStream_t handle)
     struct ha_device *device;
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamSynchronize", &device);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = ha_stream_lock(handle, device, &stream);
+    }
     return code != hipSuccess ? code : ha_stream_wait(stream);
 }
 
@@ -95,10 +105,12 @@ hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipStreamWaitEvent", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (flags > 1) /* hipEventWaitDefault, hipEventWaitExternal */
+    }
+    if (flags > 1) { /* hipEventWaitDefault, hipEventWaitExternal */
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
+    }
     return ha_event_stream_wait(stream, event, device);
 }
 
@@ -108,13 +120,16 @@ hipStreamGetFlags(hipStream_t handle, unsigned int *flags)
     struct ha_device *device;
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamGetFlags", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (flags == NULL)
+    }
+    if (flags == NULL) {
         return ha_cpu_fail_null("flags");
+    }
     code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     *flags = stream->flags;
     ha_pool_unlock();
     return hipSuccess;
@@ -126,13 +141,16 @@ hipStreamGetPriority(hipStream_t handle, int *priority)
     struct ha_device *device;
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamGetPriority", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (priority == NULL)
+    }
+    if (priority == NULL) {
         return ha_cpu_fail_null("priority");
+    }
     code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     *priority = stream->queue.priority;
     ha_pool_unlock();
     return hipSuccess;
@@ -144,13 +162,16 @@ hipStreamGetId(hipStream_t handle, unsigned long long *streamId)
     struct ha_device *device;
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamGetId", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (streamId == NULL)
+    }
+    if (streamId == NULL) {
         return ha_cpu_fail_null("streamId");
+    }
     code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     *streamId = stream->id;
     ha_pool_unlock();
     return hipSuccess;
@@ -162,13 +183,16 @@ hipStreamGetDevice(hipStream_t handle, hipDevice_t *device)
     struct ha_device *current;
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamGetDevice", &current);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (device == NULL)
+    }
+    if (device == NULL) {
         return ha_cpu_fail_null("device");
+    }
     code = ha_stream_lock(handle, current, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     *device = (hipDevice_t)stream->queue.device->id;
     ha_pool_unlock();
     return hipSuccess;
@@ -180,8 +204,9 @@ hipGetStreamDeviceId(hipStream_t handle)
     struct ha_device *current;
     struct ha_stream *stream;
     if (ha_enter("hipGetStreamDeviceId", &current) != hipSuccess ||
-        ha_stream_lock(handle, current, &stream) != hipSuccess)
+        ha_stream_lock(handle, current, &stream) != hipSuccess) {
         return -1;
+    }
     int id = stream->queue.device->id;
     ha_pool_unlock();
     return id;
@@ -192,10 +217,12 @@ hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipLaunchHostFunc", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (fn == NULL)
+    }
+    if (fn == NULL) {
         return ha_cpu_fail_null("fn");
+    }
     return ha_stream_call(stream, device, fn, NULL, userData);
 }
 
@@ -205,13 +232,16 @@ hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *use
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipStreamAddCallback", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (callback == NULL)
+    }
+    if (callback == NULL) {
         return ha_cpu_fail_null("callback");
-    if (flags != 0)
+    }
+    if (flags != 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
                            flags);
+    }
     return ha_stream_call(stream, device, NULL, callback, userData);
 }
 
@@ -222,20 +252,24 @@ event_create(const char *function, hipEvent_t *event, unsigned flags)
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (event == NULL)
+    }
+    if (event == NULL) {
         return ha_cpu_fail_null("event");
+    }
     const unsigned releases =
         (unsigned)hipEventReleaseToDevice | (unsigned)hipEventReleaseToSystem;
     if ((flags & ~EVENT_FLAGS) != 0 || (flags & releases) == releases ||
-        ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0))
+        ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0)) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'flags' is 0x%x, which is no set of event flags",
                            flags);
-    if ((flags & hipEventInterprocess) != 0)
+    }
+    if ((flags & hipEventInterprocess) != 0) {
         return ha_cpu_fail(hipErrorNotSupported,
                            "events that are shared with other processes are not done");
+    }
     return ha_event_create(device, flags, event);
 }
 
@@ -272,10 +306,12 @@ hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipEventRecordWithFlags", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (flags > 1) /* hipEventRecordDefault, hipEventRecordExternal */
+    }
+    if (flags > 1) { /* hipEventRecordDefault, hipEventRecordExternal */
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
+    }
     return ha_event_record(event, stream, device);
 }
 
@@ -300,9 +336,11 @@ hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipEventElapsedTime", &device);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (ms == NULL)
+    }
+    if (ms == NULL) {
         return ha_cpu_fail_null("ms");
+    }
     return ha_event_elapsed(start, stop, ms);
 }

@@ -144,12 +144,14 @@ row_find(hipError_t code)
     size_t high = sizeof error_rows / sizeof error_rows[0];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (error_rows[middle].code == code)
+        if (error_rows[middle].code == code) {
             return &error_rows[middle];
-        if (error_rows[middle].code < code)
+        }
+        if (error_rows[middle].code < code) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return NULL;
 }
@@ -173,8 +175,9 @@ ha_cpu_fail(hipError_t code, const char *format, ...)
 {
     struct ha_thread *thread = ha_thread_self();
     int used = 0;
-    if (thread->function != NULL)
+    if (thread->function != NULL) {
         used = snprintf(thread->text, sizeof thread->text, "%s: ", thread->function);
+    }
     if (used >= 0 && (size_t)used < sizeof thread->text) {
         va_list arguments;
         va_start(arguments, format);
@@ -183,8 +186,9 @@ ha_cpu_fail(hipError_t code, const char *format, ...)
         va_end(arguments);
     }
     thread->last_call = code;
-    if (code != hipErrorNotReady)
+    if (code != hipErrorNotReady) {
         thread->last_error = code;
+    }
     return code;
 }
 

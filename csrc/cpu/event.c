@@ -15,9 +15,9 @@ struct ha_event {
     uint32_t references;
     struct ha_device *device; /* borrowed */
     bool recorded;
-    struct ha_queue *queue;   /* owned while pending, else NULL */
-    uint64_t number;          /* in that queue */
-    uint64_t time_ns;         /* ha_clock_ns when it completed */
+    struct ha_queue *queue; /* owned while pending, else NULL */
+    uint64_t number;        /* in that queue */
+    uint64_t time_ns;       /* ha_clock_ns when it completed */
 };
 
 struct mark {
@@ -31,8 +31,9 @@ static void
 event_release(struct ha_event *event)
 {
     if (--event->references == 0) {
-        if (event->queue != NULL)
+        if (event->queue != NULL) {
             ha_queue_release(event->queue);
+        }
         free(event);
     }
 }
@@ -85,11 +86,13 @@ event_lock(const char *argument, hipEvent_t handle, struct ha_event **event)
 {
     ha_pool_lock();
     *event = ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)handle);
-    if (*event != NULL)
+    if (*event != NULL) {
         return hipSuccess;
+    }
     ha_pool_unlock();
-    return ha_cpu_fail(hipErrorInvalidHandle, "argument '%s' (%p) is not a living event",
-                       argument, (void *)handle);
+    return ha_cpu_fail(hipErrorInvalidHandle,
+                       "argument '%s' (%p) is not a living event", argument,
+                       (void *)handle);
 }
 
 /* Lock held; false if the handle was not in use. */
@@ -97,8 +100,9 @@ static bool
 event_retire(uint64_t handle)
 {
     struct ha_event *event = ha_handle_retire(HA_HANDLE_EVENT, handle);
-    if (event == NULL)
+    if (event == NULL) {
         return false;
+    }
     ha_handle_release(handle);
     event_release(event);
     return true;
@@ -110,9 +114,11 @@ ha_event_destroy(hipEvent_t handle)
     ha_pool_lock();
     bool retired = event_retire((uint64_t)(uintptr_t)handle);
     ha_pool_unlock();
-    if (!retired)
+    if (!retired) {
         return ha_cpu_fail(hipErrorInvalidHandle,
-                           "argument 'event' (%p) is not a living event", (void *)handle);
+                           "argument 'event' (%p) is not a living event",
+                           (void *)handle);
+    }
     return hipSuccess;
 }
 
@@ -138,8 +144,9 @@ record_mark(struct ha_event *event, struct ha_stream *stream)
     bool submitted = ha_stream_submit(stream, op, HA_SUBMIT_WAKE) != 0;
     if (submitted) {
         event->recorded = true;
-        if (before != NULL)
+        if (before != NULL) {
             ha_queue_release(before);
+        }
         ha_queue_throttle(queue);
     } else {
         event->queue = before;
@@ -147,8 +154,9 @@ record_mark(struct ha_event *event, struct ha_stream *stream)
         ha_queue_release(queue);
     }
     ha_pool_unlock();
-    if (!submitted)
+    if (!submitted) {
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
+    }
     return hipSuccess;
 }
 
@@ -157,28 +165,33 @@ ha_event_record(hipEvent_t handle, hipStream_t stream_handle, struct ha_device *
 {
     struct ha_stream *stream;
     hipError_t code = ha_stream_lock(stream_handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     struct ha_event *event =
         ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)handle);
     if (event == NULL || event->device != stream->queue.device) {
         int event_device = event != NULL ? event->device->id : -1;
         int stream_device = stream->queue.device->id;
         ha_pool_unlock();
-        if (event_device < 0)
+        if (event_device < 0) {
             return ha_cpu_fail(hipErrorInvalidHandle,
                                "argument 'event' (%p) is not a living event",
                                (void *)handle);
-        return ha_cpu_fail(hipErrorInvalidHandle,
-                           "argument 'event' belongs to device %d, the stream to device %d",
-                           event_device, stream_device);
+        }
+        return ha_cpu_fail(
+            hipErrorInvalidHandle,
+            "argument 'event' belongs to device %d, the stream to device %d",
+            event_device, stream_device);
     }
-    if (!ha_stream_is_idle(stream))
+    if (!ha_stream_is_idle(stream)) {
         return record_mark(event, stream);
+    }
     event->recorded = true;
     event->time_ns = ha_clock_ns();
-    if (event->queue != NULL)
+    if (event->queue != NULL) {
         ha_queue_release(event->queue);
+    }
     event->queue = NULL;
     ha_pool_unlock();
     return hipSuccess;
@@ -189,15 +202,18 @@ ha_event_query(hipEvent_t handle)
 {
     struct ha_event *event;
     hipError_t code = event_lock("event", handle, &event);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     struct ha_device *device = event->device;
     bool complete = event->queue == NULL;
     ha_pool_unlock();
-    if (!complete)
+    if (!complete) {
         return ha_cpu_fail(hipErrorNotReady, "the stream has not passed the event");
-    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0)
+    }
+    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
         return ha_device_fail(device);
+    }
     return hipSuccess;
 }
 
@@ -206,8 +222,9 @@ ha_event_synchronize(hipEvent_t handle)
 {
     struct ha_event *event;
     hipError_t code = event_lock("event", handle, &event);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     struct ha_device *device = event->device;
     if (event->queue != NULL) {
         struct ha_queue *queue = event->queue;
@@ -216,11 +233,13 @@ ha_event_synchronize(hipEvent_t handle)
         ha_queue_release(queue);
     }
     ha_pool_unlock();
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; work of the stream goes on");
+    }
     ha_exec_flush_print();
-    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0)
+    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
         return ha_device_fail(device);
+    }
     return hipSuccess;
 }
 
@@ -229,8 +248,9 @@ ha_event_elapsed(hipEvent_t start, hipEvent_t stop, float *milliseconds)
 {
     struct ha_event *first;
     hipError_t code = event_lock("start", start, &first);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     struct ha_event *last = ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)stop);
     const char *reason = NULL;
     if (last == NULL) {
@@ -262,14 +282,16 @@ ha_event_stream_wait(hipStream_t stream_handle, hipEvent_t handle,
 {
     struct ha_stream *stream;
     hipError_t code = ha_stream_lock(stream_handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     struct ha_event *event =
         ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)handle);
     if (event == NULL) {
         ha_pool_unlock();
         return ha_cpu_fail(hipErrorInvalidHandle,
-                           "argument 'event' (%p) is not a living event", (void *)handle);
+                           "argument 'event' (%p) is not a living event",
+                           (void *)handle);
     }
     if (event->queue == NULL || event->queue == &stream->queue) {
         ha_pool_unlock();
@@ -292,8 +314,9 @@ static void
 reset_visit(uint64_t handle, void *context)
 {
     struct ha_event *event = ha_handle_peek(HA_HANDLE_EVENT, handle);
-    if (event != NULL && event->device == context)
+    if (event != NULL && event->device == context) {
         event_retire(handle);
+    }
 }
 
 void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for one event on a 32-bit word, spinning first and sleeping then.
  *
- * The word is OPEN while its owner spins, ASLEEP once it sleeps, and DONE when the event
- * has happened.  Waking touches only the address, never the memory behind it, so the word
- * may already be gone (a stack frame that ended): the worst that can happen is a spurious
- * wake-up of somebody else. */
+ * The word is OPEN while its owner spins, ASLEEP once it sleeps, and DONE when the
+ * event has happened.  Waking touches only the address, never the memory behind it, so
+ * the word may already be gone (a stack frame that ended): the worst that can happen is
+ * a spurious wake-up of somebody else. */
 #ifndef HA_CPU_FUTEX_H
 #define HA_CPU_FUTEX_H
 
@@ -34,8 +34,9 @@ static inline bool
 ha_futex_spin(_Atomic uint32_t *word, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
-        if (atomic_load_explicit(word, memory_order_acquire) == HA_FUTEX_DONE)
+        if (atomic_load_explicit(word, memory_order_acquire) == HA_FUTEX_DONE) {
             return true;
+        }
         ha_cpu_pause();
     }
     return false;
@@ -50,12 +51,14 @@ ha_futex_sleep(_Atomic uint32_t *word, uint64_t limit_ns)
                              .tv_nsec = (long)(limit_ns % 1000000000u)};
     uint32_t open = HA_FUTEX_OPEN;
     if (!atomic_compare_exchange_strong(word, &open, HA_FUTEX_ASLEEP) &&
-        open == HA_FUTEX_DONE)
+        open == HA_FUTEX_DONE) {
         return 0;
+    }
     if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, HA_FUTEX_ASLEEP,
                 limit_ns != 0 ? &limit : NULL, NULL, 0) == 0 ||
-        errno == EAGAIN)
+        errno == EAGAIN) {
         return 0;
+    }
     return errno == ETIMEDOUT ? ETIMEDOUT : EINTR;
 }
 

@@ -15,7 +15,8 @@
 #define KIND_MASK 0xfu
 #define NO_SLOT UINT32_MAX
 
-/* Chunk k holds CHUNK_FIRST << k slots and is never freed, so slots have fixed places. */
+/* Chunk k holds CHUNK_FIRST << k slots and is never freed, so slots have fixed places.
+ */
 #define CHUNK_FIRST 64u
 #define CHUNK_COUNT 20u
 
@@ -78,12 +79,14 @@ static struct slot *
 slot_find(enum ha_handle_kind kind, uint64_t handle, uint64_t *generation)
 {
     if (handle >> HANDLE_TAG_SHIFT != HANDLE_TAG ||
-        (handle & KIND_MASK) != (uint64_t)kind)
+        (handle & KIND_MASK) != (uint64_t)kind) {
         return NULL;
+    }
     struct table *table = &tables[kind];
     uint32_t index = (uint32_t)(handle >> INDEX_SHIFT) & INDEX_MASK;
-    if (index >= atomic_load_explicit(&table->count, memory_order_acquire))
+    if (index >= atomic_load_explicit(&table->count, memory_order_acquire)) {
         return NULL;
+    }
     *generation = handle >> GENERATION_SHIFT & GENERATION_MASK;
     return slot_at(table, index);
 }
@@ -94,18 +97,21 @@ word_is_live(uint64_t word, uint64_t generation)
     return word >> WORD_GENERATION_SHIFT == generation && (word & WORD_LIVE) != 0;
 }
 
-/* A slot that has never been used; NO_SLOT if memory or numbers ran out.  Needs the lock. */
+/* A slot that has never been used; NO_SLOT if memory or numbers ran out.  Needs the
+ * lock. */
 static uint32_t
 slot_grow(struct table *table)
 {
     uint32_t index = atomic_load_explicit(&table->count, memory_order_relaxed);
     unsigned chunk = 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1);
-    if (chunk >= CHUNK_COUNT)
+    if (chunk >= CHUNK_COUNT) {
         return NO_SLOT;
+    }
     if (atomic_load_explicit(&table->chunks[chunk], memory_order_relaxed) == NULL) {
         struct slot *slots = calloc((size_t)CHUNK_FIRST << chunk, sizeof *slots);
-        if (slots == NULL)
+        if (slots == NULL) {
             return NO_SLOT;
+        }
         atomic_store_explicit(&table->chunks[chunk], slots, memory_order_release);
     }
     atomic_store_explicit(&slot_at(table, index)->word,
@@ -124,8 +130,9 @@ ha_handle_create(enum ha_handle_kind kind, void *object)
     uint32_t index = table->free_first;
     if (index != NO_SLOT) {
         table->free_first = slot_at(table, index)->next_free;
-        if (table->free_first == NO_SLOT)
+        if (table->free_first == NO_SLOT) {
             table->free_last = NO_SLOT;
+        }
     } else {
         index = slot_grow(table);
     }
@@ -145,12 +152,14 @@ ha_handle_acquire(enum ha_handle_kind kind, uint64_t handle)
 {
     uint64_t generation;
     struct slot *slot = slot_find(kind, handle, &generation);
-    if (slot == NULL)
+    if (slot == NULL) {
         return NULL;
+    }
     uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
     do {
-        if (!word_is_live(word, generation))
+        if (!word_is_live(word, generation)) {
             return NULL;
+        }
     } while (!atomic_compare_exchange_weak_explicit(
         &slot->word, &word, word + 1, memory_order_acquire, memory_order_acquire));
     return slot->object;
@@ -163,8 +172,9 @@ ha_handle_peek(enum ha_handle_kind kind, uint64_t handle)
     struct slot *slot = slot_find(kind, handle, &generation);
     if (slot == NULL ||
         !word_is_live(atomic_load_explicit(&slot->word, memory_order_acquire),
-                      generation))
+                      generation)) {
         return NULL;
+    }
     return slot->object;
 }
 
@@ -182,17 +192,19 @@ static void
 slot_free(struct table *table, struct slot *slot, uint32_t index, uint64_t generation)
 {
     uint64_t next = (generation + 1) & GENERATION_MASK;
-    if (next == 0)
+    if (next == 0) {
         next = 1;
+    }
     pthread_mutex_lock(&table->lock);
     slot->object = NULL;
     slot->next_free = NO_SLOT;
     atomic_store_explicit(&slot->word, next << WORD_GENERATION_SHIFT,
                           memory_order_release);
-    if (table->free_last == NO_SLOT)
+    if (table->free_last == NO_SLOT) {
         table->free_first = index;
-    else
+    } else {
         slot_at(table, table->free_last)->next_free = index;
+    }
     table->free_last = index;
     pthread_mutex_unlock(&table->lock);
 }
@@ -203,12 +215,13 @@ ha_handle_release(uint64_t handle)
     enum ha_handle_kind kind = (enum ha_handle_kind)(handle & KIND_MASK);
     uint64_t generation;
     struct slot *slot = slot_find(kind, handle, &generation);
-    if (slot == NULL)
+    if (slot == NULL) {
         return false;
-    uint64_t before =
-        atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel);
-    if ((before & WORD_REFERENCES) != 1)
+    }
+    uint64_t before = atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel);
+    if ((before & WORD_REFERENCES) != 1) {
         return false;
+    }
     slot_free(&tables[kind], slot, (uint32_t)(handle >> INDEX_SHIFT) & INDEX_MASK,
               generation);
     return true;
@@ -219,16 +232,17 @@ ha_handle_retire(enum ha_handle_kind kind, uint64_t handle)
 {
     uint64_t generation;
     struct slot *slot = slot_find(kind, handle, &generation);
-    if (slot == NULL)
+    if (slot == NULL) {
         return NULL;
+    }
     uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
     do {
-        if (!word_is_live(word, generation))
+        if (!word_is_live(word, generation)) {
             return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(&slot->word, &word,
-                                                    word & ~WORD_LIVE,
-                                                    memory_order_acq_rel,
-                                                    memory_order_acquire));
+        }
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->word, &word, word & ~WORD_LIVE, memory_order_acq_rel,
+        memory_order_acquire));
     return slot->object;
 }
 
@@ -241,8 +255,9 @@ ha_handle_each(enum ha_handle_kind kind, void (*visit)(uint64_t handle, void *co
     for (uint32_t index = 0; index < count; index++) {
         uint64_t word =
             atomic_load_explicit(&slot_at(table, index)->word, memory_order_acquire);
-        if ((word & WORD_LIVE) != 0)
+        if ((word & WORD_LIVE) != 0) {
             visit(handle_make(kind, index, word >> WORD_GENERATION_SHIFT), context);
+        }
     }
 }
 
@@ -252,13 +267,15 @@ ha_handle_after_fork_child(void)
     /* Chunks of the parent are left behind: their locks and words may have been in the
      * middle of a change.  The stride keeps the parent's numbers dead. */
     generation_first = (generation_first + 0x10001u) & GENERATION_MASK;
-    if (generation_first == 0)
+    if (generation_first == 0) {
         generation_first = 1;
+    }
     for (unsigned kind = 0; kind < HA_HANDLE_KIND_COUNT; kind++) {
         struct table *table = &tables[kind];
         pthread_mutex_init(&table->lock, NULL);
-        for (unsigned chunk = 0; chunk < CHUNK_COUNT; chunk++)
+        for (unsigned chunk = 0; chunk < CHUNK_COUNT; chunk++) {
             atomic_store(&table->chunks[chunk], NULL);
+        }
         atomic_store(&table->count, 0);
         table->free_first = NO_SLOT;
         table->free_last = NO_SLOT;

@@ -6,18 +6,20 @@
  *     63..60   59..56   55..32       31..4   3..0
  *     0        5        generation   index   kind
  *
- * Bits 59..56 make it non-canonical as a pointer, so a handle can't be taken for memory,
- * nor memory for a handle.  `index` names a *slot* of the table of its kind, and the
- * generation of a slot rises when its object dies, so freed, made-up and wrong-kind
- * numbers are told from living ones without touching what they point at.
+ * Bits 59..56 make it non-canonical as a pointer, so a handle can't be taken for
+ * memory, nor memory for a handle.  `index` names a *slot* of the table of its kind,
+ * and the generation of a slot rises when its object dies, so freed, made-up and
+ * wrong-kind numbers are told from living ones without touching what they point at.
  *
  * Ownership: a slot counts references.  Creation gives the first one to the table;
  * ha_handle_retire takes the number out of use and hands that reference to the caller;
- * whoever releases the last one destroys the object.  Objects whose whole life is guarded
- * by a lock (streams and events: the pool's) use ha_handle_peek under that lock instead.
+ * whoever releases the last one destroys the object.  Objects whose whole life is
+ * guarded by a lock (streams and events: the pool's) use ha_handle_peek under that lock
+ * instead.
  *
- * Locks: finding, acquiring and releasing take none; creation and the end of a slot take
- * the table's own lock, which is a leaf: nothing is locked or called while it is held. */
+ * Locks: finding, acquiring and releasing take none; creation and the end of a slot
+ * take the table's own lock, which is a leaf: nothing is locked or called while it is
+ * held. */
 #ifndef HA_CPU_HANDLE_H
 #define HA_CPU_HANDLE_H
 
@@ -39,8 +41,8 @@ uint64_t ha_handle_create(enum ha_handle_kind kind, void *object);
 /* The living object, with one more reference, or NULL. */
 void *ha_handle_acquire(enum ha_handle_kind kind, uint64_t handle);
 
-/* The living object without a reference, or NULL.  Needs: the lock under which objects of
- * this kind are retired. */
+/* The living object without a reference, or NULL.  Needs: the lock under which objects
+ * of this kind are retired. */
 void *ha_handle_peek(enum ha_handle_kind kind, uint64_t handle);
 
 /* One more reference for a caller that has one. */
@@ -56,11 +58,13 @@ void *ha_handle_retire(enum ha_handle_kind kind, uint64_t handle);
 /* True if the number has the shape of a handle, of whatever kind, living or not. */
 bool ha_handle_shaped(uint64_t handle);
 
-/* Calls `visit` with each living handle of the kind; objects may be retired meanwhile. */
-void ha_handle_each(enum ha_handle_kind kind, void (*visit)(uint64_t handle, void *context),
-                    void *context);
+/* Calls `visit` with each living handle of the kind; objects may be retired meanwhile.
+ */
+void ha_handle_each(enum ha_handle_kind kind,
+                    void (*visit)(uint64_t handle, void *context), void *context);
 
-/* In a forked child, single-threaded: every number so far is dead, objects are left alone. */
+/* In a forked child, single-threaded: every number so far is dead, objects are left
+ * alone. */
 void ha_handle_after_fork_child(void);
 
 #endif

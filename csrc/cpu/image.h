@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The contract between a compiled kernel image and the CPU device.
  *
- * An image is a position independent ELF shared object that cpu/rewrite.c describes as IR
- * and ld.lld links.  It has no undefined symbol of ours: what it needs from the device it
- * calls through one table, `__ha_image.runtime`, which the loader (cpu/module.c) fills in
- * after dlopen.  It exports exactly one object of ours, `__ha_image` (struct ha_image).
- * libm and libmvec symbols are resolved from the process, where the loader has made those
- * two libraries global before.
+ * An image is a position independent ELF shared object that cpu/rewrite.c describes as
+ * IR and ld.lld links.  It has no undefined symbol of ours: what it needs from the
+ * device it calls through one table, `__ha_image.runtime`, which the loader
+ * (cpu/module.c) fills in after dlopen.  It exports exactly one object of ours,
+ * `__ha_image` (struct ha_image). libm and libmvec symbols are resolved from the
+ * process, where the loader has made those two libraries global before.
  *
  * Vocabulary: a *lane* is one work item; a *block* is one work group; a *warp* is
- * `warp_size` consecutive lanes of a block, in linear thread order (x fastest); a *site* is
- * one barrier or warp call instruction of the image, after inlining.
+ * `warp_size` consecutive lanes of a block, in linear thread order (x fastest); a
+ * *site* is one barrier or warp call instruction of the image, after inlining.
  *
- * Every field offset below is written into IR text by cpu/rewrite.c; change both together
- * and raise HA_IMAGE_ABI.  Static assertions at the end of this file hold the layout. */
+ * Every field offset below is written into IR text by cpu/rewrite.c; change both
+ * together and raise HA_IMAGE_ABI.  Static assertions at the end of this file hold the
+ * layout. */
 #ifndef HA_CPU_IMAGE_H
 #define HA_CPU_IMAGE_H
 
@@ -22,7 +23,8 @@
 
 #define HA_IMAGE_ABI 1u
 #define HA_IMAGE_SYMBOL "__ha_image"
-#define HA_LOOP_DEPTH_MAX 8u /* nesting of loops around a warp site that is told apart */
+#define HA_LOOP_DEPTH_MAX                                                              \
+    8u /* nesting of loops around a warp site that is told apart */
 
 /* Shape of one launch; read-only while the kernel runs. */
 struct ha_grid {
@@ -30,21 +32,23 @@ struct ha_grid {
     uint32_t grid_dim[3];  /* offset 12 */
 };
 
-/* One lane as the reference executor runs it.  The executor embeds it as the first member
- * of its own lane record; images read the first four fields and write only `trip`. */
+/* One lane as the reference executor runs it.  The executor embeds it as the first
+ * member of its own lane record; images read the first four fields and write only
+ * `trip`. */
 struct ha_lane {
-    uint32_t thread_idx[3];           /* offset  0 */
-    uint32_t block_idx[3];            /* offset 12 */
-    const struct ha_grid *grid;       /* offset 24, borrowed from the launch */
-    void *shared;                     /* offset 32: the block's shared memory, static part
-                                         first, dynamic part at kernel->shared_static */
+    uint32_t thread_idx[3];     /* offset  0 */
+    uint32_t block_idx[3];      /* offset 12 */
+    const struct ha_grid *grid; /* offset 24, borrowed from the launch */
+    void *shared;               /* offset 32: the block's shared memory, static part
+                                   first, dynamic part at kernel->shared_static */
     uint32_t trip[HA_LOOP_DEPTH_MAX]; /* offset 40: iteration counts of the loops that
                                          surround warp sites, outermost first */
 };
 
 /* Where a warp call stands, for the order in which diverged groups of lanes are served:
- * loops from the outermost; in a common loop the lane with fewer trips goes first; else the
- * smaller `order` (program order after the rewriter's reverse post order) goes first. */
+ * loops from the outermost; in a common loop the lane with fewer trips goes first; else
+ * the smaller `order` (program order after the rewriter's reverse post order) goes
+ * first. */
 struct ha_warp_site {
     uint32_t order;
     uint32_t depth;                   /* loops around the site, <= HA_LOOP_DEPTH_MAX */
@@ -52,15 +56,16 @@ struct ha_warp_site {
 };
 
 enum ha_warp_op {
-    HA_WARP_SHFL = 0,       /* value of lane `operand` of the width-segment */
-    HA_WARP_SHFL_UP = 1,    /* value of lane - operand, own value if outside the segment */
-    HA_WARP_SHFL_DOWN = 2,  /* value of lane + operand, own value if outside the segment */
-    HA_WARP_SHFL_XOR = 3,   /* value of lane ^ operand, own value if in a later segment */
-    HA_WARP_BALLOT = 4,     /* bit per active lane whose value is not 0 */
-    HA_WARP_ANY = 5,        /* 1 if any active lane's value is not 0 */
-    HA_WARP_ALL = 6,        /* 1 if every active lane's value is not 0 */
-    HA_WARP_SYNC = 7,       /* rendezvous only */
-    HA_WARP_ACTIVE = 8,     /* mask of the active lanes */
+    HA_WARP_SHFL = 0,    /* value of lane `operand` of the width-segment */
+    HA_WARP_SHFL_UP = 1, /* value of lane - operand, own value if outside the segment */
+    HA_WARP_SHFL_DOWN =
+        2, /* value of lane + operand, own value if outside the segment */
+    HA_WARP_SHFL_XOR = 3, /* value of lane ^ operand, own value if in a later segment */
+    HA_WARP_BALLOT = 4,   /* bit per active lane whose value is not 0 */
+    HA_WARP_ANY = 5,      /* 1 if any active lane's value is not 0 */
+    HA_WARP_ALL = 6,      /* 1 if every active lane's value is not 0 */
+    HA_WARP_SYNC = 7,     /* rendezvous only */
+    HA_WARP_ACTIVE = 8,   /* mask of the active lanes */
     HA_WARP_MATCH_ANY = 9,  /* mask of active lanes whose value equals this lane's */
     HA_WARP_MATCH_ALL = 10, /* active mask if all values are equal, else 0 */
 };
@@ -72,19 +77,21 @@ enum ha_block_op {
     HA_BLOCK_OR = 3,    /* __syncthreads_or */
 };
 
-/* What the device gives to an image.  One constant instance lives in cpu/workgroup.c. */
+/* What the device gives to an image.  One constant instance lives in cpu/workgroup.c.
+ */
 struct ha_image_runtime {
     /* The lane that this thread is running; never NULL inside a reference kernel. */
     struct ha_lane *(*self)(void);
     /* All live lanes of the block meet here.  `line` is the source line for messages,
      * `site` tells call instructions apart; returns the reduction of `op`. */
     uint32_t (*block)(uint32_t op, uint32_t value, uint32_t line, uint32_t site);
-    /* Live lanes of the warp meet here.  mask 0 = whoever is converged at this site; else
-     * the lanes that the program names.  `width` is the segment (1..warp size, power of
-     * two).  The value is carried as 64 raw bits. */
+    /* Live lanes of the warp meet here.  mask 0 = whoever is converged at this site;
+     * else the lanes that the program names.  `width` is the segment (1..warp size,
+     * power of two).  The value is carried as 64 raw bits. */
     uint64_t (*warp)(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
                      uint64_t value, uint32_t operand, uint32_t width);
-    /* printf of the kernel; the C varargs of the host ABI follow.  Returns characters. */
+    /* printf of the kernel; the C varargs of the host ABI follow.  Returns characters.
+     */
     int (*print)(const char *format, ...);
     /* assert() failed; does not return. */
     void (*assert_fail)(const char *text, const char *file, uint32_t line,
@@ -117,7 +124,8 @@ struct ha_image_arg {
 /* One lane of the kernel, start to end; barriers go through the runtime table. */
 typedef void ha_kernel_reference_fn(void *const *args, struct ha_lane *lane);
 /* Blocks [first, last) in linear order, x fastest, all lanes of each; NULL where the
- * rewriter could not prove that lanes run independently.  `shared` is one block's memory. */
+ * rewriter could not prove that lanes run independently.  `shared` is one block's
+ * memory. */
 typedef void ha_kernel_fast_fn(void *const *args, const struct ha_grid *grid,
                                uint64_t first, uint64_t last, void *shared);
 

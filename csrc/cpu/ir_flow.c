@@ -63,7 +63,8 @@ number(struct ir_arena *arena, struct ir_flow *flow, struct walk *walk)
     }
 }
 
-/* Immediate dominators by iteration over reverse post order (Cooper, Harvey, Kennedy). */
+/* Immediate dominators by iteration over reverse post order (Cooper, Harvey, Kennedy).
+ */
 static uint32_t *
 dominators(struct ir_arena *arena, const struct walk *walk, const uint32_t *order)
 {
@@ -120,7 +121,8 @@ is_tangled(const struct ir_function *function, const struct ir_flow *flow,
            const uint32_t *dom)
 {
     for (uint32_t i = 0; i < function->block_count; i++) {
-        for (uint32_t k = 0; dom[i] != IR_NONE && k < function->blocks[i].next_count; k++) {
+        for (uint32_t k = 0; dom[i] != IR_NONE && k < function->blocks[i].next_count;
+             k++) {
             uint32_t target = function->blocks[i].next[k];
             if (flow->order[target] <= flow->order[i] && !dominates(dom, target, i)) {
                 return true;
@@ -132,8 +134,8 @@ is_tangled(const struct ir_function *function, const struct ir_flow *flow,
 
 /* Adds all blocks that reach `latch` without passing the loop's header. */
 static void
-collect(struct ir_arena *arena, const struct ir_function *function, struct ir_loop *loop,
-        uint32_t latch)
+collect(struct ir_arena *arena, const struct ir_function *function,
+        struct ir_loop *loop, uint32_t latch)
 {
     uint32_t *stack = ir_alloc(arena, function->block_count + 1u, sizeof *stack);
     uint32_t height = 0;
@@ -222,7 +224,8 @@ nest(const struct ir_function *function, struct ir_flow *flow)
  *
  * Plain reverse post order may put a block behind a loop before some block of the loop.
  * So the blocks of each loop are ordered by themselves, with every loop inside taken as
- * one node; the order of the whole is what results from putting them into each other. */
+ * one node; the order of the whole is what results from putting them into each other.
+ */
 
 struct program {
     struct ir_arena *arena;
@@ -333,8 +336,10 @@ order_level(struct program *program, uint32_t loop, uint32_t depth)
     struct level level = {.loop = loop, .post = program->post};
 
     if (depth > NESTING_MAX) {
-        ir_fail(program->arena, HA_ERROR_UNSUPPORTED, "function %.*s: loops are nested "
-                "more than %u deep", IR_ARGS(program->function->name), NESTING_MAX);
+        ir_fail(program->arena, HA_ERROR_UNSUPPORTED,
+                "function %.*s: loops are nested "
+                "more than %u deep",
+                IR_ARGS(program->function->name), NESTING_MAX);
     }
     walk_level(program, &level, loop == IR_NONE ? 0 : flow->loops[loop].header);
     level.post = ir_alloc(program->arena, level.count, sizeof *level.post);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Control flow of one function: program order and natural loops.
  *
- * The order numbers blocks such that a loop's blocks come before the blocks behind it: the
- * order in which a warp that runs in lock step would serve diverged lanes. */
+ * The order numbers blocks such that a loop's blocks come before the blocks behind it:
+ * the order in which a warp that runs in lock step would serve diverged lanes. */
 #ifndef HA_CPU_IR_FLOW_H
 #define HA_CPU_IR_FLOW_H
 
@@ -19,8 +19,8 @@ struct ir_loop {
 };
 
 struct ir_flow {
-    uint32_t *order;    /* block -> place in program order; IR_NONE if unreachable */
-    uint32_t *inner;    /* block -> innermost loop, or IR_NONE */
+    uint32_t *order; /* block -> place in program order; IR_NONE if unreachable */
+    uint32_t *inner; /* block -> innermost loop, or IR_NONE */
     struct ir_loop *loops;
     uint32_t loop_count;
     bool tangled; /* has a cycle that is no natural loop (goto into a loop) */

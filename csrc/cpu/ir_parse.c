@@ -87,7 +87,8 @@ parse_inst(struct ir_slice line)
         }
     }
     inst.op = ir_token(body, 0);
-    if (ir_is(inst.op, "tail") || ir_is(inst.op, "musttail") || ir_is(inst.op, "notail")) {
+    if (ir_is(inst.op, "tail") || ir_is(inst.op, "musttail") ||
+        ir_is(inst.op, "notail")) {
         body = ir_trim(ir_part(body, inst.op.size, body.size));
         inst.op = ir_token(body, 0);
     }
@@ -105,7 +106,8 @@ number_behind(struct ir_slice text, const char *word)
 {
     size_t at = ir_find(text, word, 0);
 
-    return at == SIZE_MAX ? 0 : (uint32_t)strtoul(text.at + at + strlen(word), NULL, 10);
+    return at == SIZE_MAX ? 0
+                          : (uint32_t)strtoul(text.at + at + strlen(word), NULL, 10);
 }
 
 static void
@@ -119,8 +121,8 @@ parse_params(struct ir_arena *arena, struct ir_function *function, struct ir_sli
         struct ir_param *param = &function->params[function->param_count++];
         struct ir_slice part = parts[i];
         if (ir_is(part, "...")) {
-            ir_fail(arena, HA_ERROR_UNSUPPORTED, "function %.*s takes variable arguments",
-                    IR_ARGS(function->name));
+            ir_fail(arena, HA_ERROR_UNSUPPORTED,
+                    "function %.*s takes variable arguments", IR_ARGS(function->name));
         }
         size_t first = strchr("<[{", part.at[0]) != NULL ? ir_close(arena, part, 0)
                                                          : ir_token(part, 0).size;
@@ -131,8 +133,8 @@ parse_params(struct ir_arena *arena, struct ir_function *function, struct ir_sli
         }
         param->name = ir_part(part, name, part.size);
         if (param->name.size == 0 || param->name.at[0] != '%') {
-            ir_fail(arena, HA_ERROR_UNSUPPORTED, "function %.*s: parameter without name",
-                    IR_ARGS(function->name));
+            ir_fail(arena, HA_ERROR_UNSUPPORTED,
+                    "function %.*s: parameter without name", IR_ARGS(function->name));
         }
         size_t byval = ir_find(part, " byval(", 0);
         if (byval != SIZE_MAX) {
@@ -208,7 +210,8 @@ link_blocks(struct ir_arena *arena, struct ir_function *function)
     }
 }
 
-/* The label of a line such as `for.body:   ; preds = ...`, with the sigil of its uses. */
+/* The label of a line such as `for.body:   ; preds = ...`, with the sigil of its uses.
+ */
 static bool
 label_of(struct ir_arena *arena, struct ir_slice line, struct ir_slice *label)
 {
@@ -240,7 +243,8 @@ join_switch(struct reader *reader, struct ir_slice first)
 }
 
 static void
-parse_function(struct reader *reader, struct ir_slice header, struct ir_function *function)
+parse_function(struct reader *reader, struct ir_slice header,
+               struct ir_function *function)
 {
     struct ir_arena *arena = reader->arena;
     struct list blocks = {.arena = arena, .size = sizeof(struct ir_block)};
@@ -348,7 +352,8 @@ ir_parse(struct ir_arena *arena, struct ir_slice text, struct ir_module *module)
         } else if (ir_begins(line, "!")) {
             *(struct ir_slice *)append(&metadata) = line;
         } else if (ir_begins(line, "module asm")) {
-            ir_fail(arena, HA_ERROR_UNSUPPORTED, "the program contains inline assembly");
+            ir_fail(arena, HA_ERROR_UNSUPPORTED,
+                    "the program contains inline assembly");
         }
         /* Target lines, comdats, comments: the host has its own. */
     }

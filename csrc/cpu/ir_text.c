@@ -278,7 +278,8 @@ ir_print(struct ir_out *out, const char *format, ...)
 
     reserve(out, 512);
     va_start(values, format);
-    int size = vsnprintf(out->text + out->size, out->capacity - out->size, format, values);
+    int size =
+        vsnprintf(out->text + out->size, out->capacity - out->size, format, values);
     va_end(values);
     if (size < 0) {
         ir_fail(out->arena, HA_ERROR_INVALID, "IR text that cannot be formatted");
@@ -286,7 +287,8 @@ ir_print(struct ir_out *out, const char *format, ...)
     if ((size_t)size >= out->capacity - out->size) {
         reserve(out, (size_t)size + 1);
         va_start(values, format);
-        (void)vsnprintf(out->text + out->size, out->capacity - out->size, format, values);
+        (void)vsnprintf(out->text + out->size, out->capacity - out->size, format,
+                        values);
         va_end(values);
     }
     out->size += (size_t)size;

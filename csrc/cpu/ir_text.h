@@ -53,6 +53,8 @@ struct ir_inst {
     struct ir_slice op;     /* "add", "call", ... */
     struct ir_slice rest;   /* what follows the op word */
     struct ir_slice callee; /* "@f" of a direct call, "%f" of an indirect one */
+    uint32_t site;          /* of a warp call; set by users */
+    bool step;              /* lanes do this in step; set by users */
 };
 
 struct ir_block {

@@ -12,8 +12,10 @@ static struct ir_layout layout(const struct ir_types *types, struct ir_slice typ
 void
 ir_types_read(struct ir_types *types, const struct ir_module *module)
 {
-    *types = (struct ir_types){.arena = module->arena, .names = {.arena = module->arena}};
-    types->bodies = ir_alloc(module->arena, module->type_count + 1, sizeof *types->bodies);
+    *types =
+        (struct ir_types){.arena = module->arena, .names = {.arena = module->arena}};
+    types->bodies =
+        ir_alloc(module->arena, module->type_count + 1, sizeof *types->bodies);
     for (size_t i = 0; i < module->type_count; i++) {
         struct ir_slice line = module->types[i];
         size_t body = ir_find(line, " = type ", 0);
@@ -37,7 +39,8 @@ power_of_two(uint64_t size)
 }
 
 static struct ir_layout
-record(const struct ir_types *types, struct ir_slice fields, bool packed, unsigned depth)
+record(const struct ir_types *types, struct ir_slice fields, bool packed,
+       unsigned depth)
 {
     struct ir_layout whole = {0, 1};
     uint32_t count;
@@ -55,7 +58,8 @@ record(const struct ir_types *types, struct ir_slice fields, bool packed, unsign
 
 /* "[N x T]" and "<N x T>"; `type` is what stands between the brackets. */
 static struct ir_layout
-sequence(const struct ir_types *types, struct ir_slice type, bool vector, unsigned depth)
+sequence(const struct ir_types *types, struct ir_slice type, bool vector,
+         unsigned depth)
 {
     size_t by = ir_find(type, " x ", 0);
     if (by == SIZE_MAX) {

@@ -21,16 +21,17 @@
 #define ARGUMENT_ALIGN 64u
 #define WORTH_A_THREAD_NS 10000u /* of work before another thread is asked for help */
 #define CALLER_MAX_NS 200000u    /* a waiting thread runs launches up to this itself */
-#define FAST_INDEX_LIMIT (UINT64_C(1) << 31) /* fast kernels count in signed 32 bits */
+#define FAST_INDEX_LIMIT (UINT64_C(1) << 31) /* fast kernels count in signed 32 bits   \
+                                              */
 #define MESSAGE_BYTES 512
 
 struct kernel_run {
     _Alignas(ARGUMENT_ALIGN) unsigned char bytes[INLINE_BYTES];
     struct ha_launch launch;
-    struct ha_function *function;        /* owned reference */
-    void *arguments[INLINE_ARGUMENTS];   /* launch.args points here or into `memory` */
-    void *memory;                        /* owned: what does not fit here, or NULL */
-    char *message;                       /* owned: what failed, or NULL */
+    struct ha_function *function;      /* owned reference */
+    void *arguments[INLINE_ARGUMENTS]; /* launch.args points here or into `memory` */
+    void *memory;                      /* owned: what does not fit here, or NULL */
+    char *message;                     /* owned: what failed, or NULL */
     _Atomic uint32_t participants;
 };
 
@@ -72,8 +73,9 @@ report_fault(struct ha_op *op, int fault)
 {
     struct kernel_run *run = run_of(op);
     const char *text = "unknown fault";
-    if (atomic_load_explicit(&run->launch.fault_ready, memory_order_acquire) != 0)
+    if (atomic_load_explicit(&run->launch.fault_ready, memory_order_acquire) != 0) {
         text = run->launch.fault_text;
+    }
     op->error = code_of_fault(fault);
     /* Whoever cancels a launch does not know what runs in it. */
     run->message = fault == HA_FAULT_TIMEOUT ? malloc(MESSAGE_BYTES) : NULL;
@@ -90,10 +92,11 @@ static bool
 kernel_run(struct ha_op *op)
 {
     struct kernel_run *run = run_of(op);
-    uint32_t participants = atomic_fetch_add_explicit(&run->participants, 1,
-                                                      memory_order_relaxed) + 1;
-    if (!ha_exec_run(&run->launch))
+    uint32_t participants =
+        atomic_fetch_add_explicit(&run->participants, 1, memory_order_relaxed) + 1;
+    if (!ha_exec_run(&run->launch)) {
         return false;
+    }
     int fault = atomic_load_explicit(&run->launch.fault, memory_order_acquire);
     if (fault != HA_FAULT_NONE) {
         report_fault(op, fault);
@@ -145,58 +148,68 @@ extra_read(void **extra, struct packed *packed)
     const size_t *size = NULL;
     for (size_t i = 0;; i += 2) {
         uintptr_t key = (uintptr_t)extra[i];
-        if (key == HIP_LAUNCH_PARAM_END)
+        if (key == HIP_LAUNCH_PARAM_END) {
             break;
-        if (key == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+        }
+        if (key == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
             packed->bytes = extra[i + 1];
-        else if (key == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+        } else if (key == HIP_LAUNCH_PARAM_BUFFER_SIZE) {
             size = extra[i + 1];
-        else
+        } else {
             return ha_cpu_fail(hipErrorInvalidValue,
                                "argument 'extra': entry %zu (%p) is no "
                                "HIP_LAUNCH_PARAM key",
                                i, extra[i]);
+        }
     }
-    if (size == NULL || (packed->bytes == NULL && *size != 0))
+    if (size == NULL || (packed->bytes == NULL && *size != 0)) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'extra' lacks the buffer pointer or the size");
+    }
     packed->size = *size;
     return hipSuccess;
 }
 
 static hipError_t
-arguments_check(const struct ha_function *function, const struct ha_launch_request *request,
-                struct packed *packed)
+arguments_check(const struct ha_function *function,
+                const struct ha_launch_request *request, struct packed *packed)
 {
     const struct ha_image_kernel *kernel = function->kernel;
-    if (request->params != NULL && request->extra != NULL)
+    if (request->params != NULL && request->extra != NULL) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "both 'kernelParams' and 'extra' are given");
+    }
     if (request->extra != NULL) {
         hipError_t code = extra_read(request->extra, packed);
-        if (code != hipSuccess)
+        if (code != hipSuccess) {
             return code;
+        }
         size_t align = function->packed_align > 8 ? function->packed_align : 8;
         size_t most = (function->packed_bytes + align - 1) / align * align;
-        if (packed->size < function->packed_bytes || packed->size > most)
-            return ha_cpu_fail(hipErrorInvalidValue,
-                               "argument 'extra' holds %zu bytes, but the %u arguments of "
-                               "kernel '%s' take %zu bytes",
-                               packed->size, kernel->arg_count, kernel->name,
-                               function->packed_bytes);
+        if (packed->size < function->packed_bytes || packed->size > most) {
+            return ha_cpu_fail(
+                hipErrorInvalidValue,
+                "argument 'extra' holds %zu bytes, but the %u arguments of "
+                "kernel '%s' take %zu bytes",
+                packed->size, kernel->arg_count, kernel->name, function->packed_bytes);
+        }
         return hipSuccess;
     }
-    if (kernel->arg_count == 0)
+    if (kernel->arg_count == 0) {
         return hipSuccess;
-    if (request->params == NULL)
+    }
+    if (request->params == NULL) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "kernel '%s' has %u arguments, but none are given",
                            kernel->name, kernel->arg_count);
-    for (uint32_t i = 0; i < kernel->arg_count; i++)
-        if (request->params[i] == NULL)
+    }
+    for (uint32_t i = 0; i < kernel->arg_count; i++) {
+        if (request->params[i] == NULL) {
             return ha_cpu_fail(hipErrorInvalidValue,
                                "argument %u of kernel '%s' has no address", i,
                                kernel->name);
+        }
+    }
     return hipSuccess;
 }
 
@@ -216,15 +229,16 @@ arguments_copy(struct kernel_run *run, const struct ha_function *function,
         size_t room = (function->packed_bytes + align - 1) / align * align;
         size_t total = room + kernel->arg_count * sizeof *addresses;
         run->memory = aligned_alloc(align, (total + align - 1) / align * align);
-        if (run->memory == NULL)
+        if (run->memory == NULL) {
             return false;
+        }
         bytes = run->memory;
         addresses = (void **)(void *)(bytes + room);
     }
     for (uint32_t i = 0; i < kernel->arg_count; i++) {
         const struct ha_image_arg *arg = &kernel->args[i];
-        const void *value = request->extra != NULL ? packed->bytes + arg->offset
-                                                   : request->params[i];
+        const void *value =
+            request->extra != NULL ? packed->bytes + arg->offset : request->params[i];
         addresses[i] = bytes + arg->offset;
         memcpy(addresses[i], value, arg->size);
     }
@@ -237,72 +251,88 @@ arguments_copy(struct kernel_run *run, const struct ha_function *function,
 static hipError_t
 shape_check(const struct ha_function *function, const struct ha_launch_request *request)
 {
-    static const uint32_t grid_limits[3] = {HA_MAX_GRID_X, HA_MAX_GRID_Y, HA_MAX_GRID_Z};
+    static const uint32_t grid_limits[3] = {HA_MAX_GRID_X, HA_MAX_GRID_Y,
+                                            HA_MAX_GRID_Z};
     static const uint32_t block_limits[3] = {HA_MAX_BLOCK_X, HA_MAX_BLOCK_Y,
                                              HA_MAX_BLOCK_Z};
     static const char axes[3] = {'x', 'y', 'z'};
     const struct ha_image_kernel *kernel = function->kernel;
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
-        if (request->grid[i] == 0 || request->grid[i] > grid_limits[i])
+        if (request->grid[i] == 0 || request->grid[i] > grid_limits[i]) {
             return ha_cpu_fail(hipErrorInvalidConfiguration,
                                "grid dimension %c is %u; it must be 1 to %u", axes[i],
                                request->grid[i], grid_limits[i]);
-        if (request->block[i] == 0 || request->block[i] > block_limits[i])
+        }
+        if (request->block[i] == 0 || request->block[i] > block_limits[i]) {
             return ha_cpu_fail(hipErrorInvalidConfiguration,
                                "block dimension %c is %u; it must be 1 to %u", axes[i],
                                request->block[i], block_limits[i]);
-        if ((uint64_t)request->grid[i] * request->block[i] > UINT32_MAX)
+        }
+        if ((uint64_t)request->grid[i] * request->block[i] > UINT32_MAX) {
             return ha_cpu_fail(hipErrorInvalidConfiguration,
                                "%u blocks of %u threads in dimension %c are more than "
                                "%u threads",
-                               request->grid[i], request->block[i], axes[i], UINT32_MAX);
+                               request->grid[i], request->block[i], axes[i],
+                               UINT32_MAX);
+        }
         threads *= request->block[i];
     }
-    uint32_t limit = kernel->max_threads != 0 && kernel->max_threads < HA_MAX_BLOCK_THREADS
-                         ? kernel->max_threads
-                         : HA_MAX_BLOCK_THREADS;
-    if (threads > limit)
+    uint32_t limit =
+        kernel->max_threads != 0 && kernel->max_threads < HA_MAX_BLOCK_THREADS
+            ? kernel->max_threads
+            : HA_MAX_BLOCK_THREADS;
+    if (threads > limit) {
         return ha_cpu_fail(hipErrorInvalidConfiguration,
                            "a block of %llu threads is too big for kernel '%s', which "
                            "takes %u",
                            (unsigned long long)threads, kernel->name, limit);
+    }
     if (request->shared_bytes > HA_MAX_SHARED_BYTES ||
-        kernel->shared_static + request->shared_bytes > HA_MAX_SHARED_BYTES)
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "%u static and %zu dynamic bytes of shared memory for kernel "
-                           "'%s' are more than %u",
-                           kernel->shared_static, request->shared_bytes, kernel->name,
-                           HA_MAX_SHARED_BYTES);
+        kernel->shared_static + request->shared_bytes > HA_MAX_SHARED_BYTES) {
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "%u static and %zu dynamic bytes of shared memory for kernel "
+            "'%s' are more than %u",
+            kernel->shared_static, request->shared_bytes, kernel->name,
+            HA_MAX_SHARED_BYTES);
+    }
     return hipSuccess;
 }
 
 static bool
 fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid)
 {
-    if (kernel->fast == NULL || ha_config()->reference)
+    if (kernel->fast == NULL || ha_config()->reference) {
         return false;
-    for (int i = 0; i < 3; i++)
-        if ((uint64_t)grid->grid_dim[i] * grid->block_dim[i] >= FAST_INDEX_LIMIT)
+    }
+    for (int i = 0; i < 3; i++) {
+        if ((uint64_t)grid->grid_dim[i] * grid->block_dim[i] >= FAST_INDEX_LIMIT) {
             return false;
+        }
+    }
     return true;
 }
 
-/* Decides how many threads are asked for help, and whether a waiting thread may run it. */
+/* Decides how many threads are asked for help, and whether a waiting thread may run it.
+ */
 static void
 plan_threads(struct ha_op *op, const struct ha_function *function, uint64_t blocks)
 {
     uint32_t block_ns = atomic_load_explicit(&function->block_ns, memory_order_relaxed);
     uint64_t helpers = ha_config()->thread_count - 1;
-    if (helpers > blocks - 1)
+    if (helpers > blocks - 1) {
         helpers = blocks - 1;
+    }
     if (block_ns != 0) {
         uint64_t total_ns;
-        if (__builtin_mul_overflow(blocks, (uint64_t)block_ns, &total_ns))
+        if (__builtin_mul_overflow(blocks, (uint64_t)block_ns, &total_ns)) {
             total_ns = UINT64_MAX;
+        }
         op->caller = total_ns <= CALLER_MAX_NS;
-        if (helpers > total_ns / WORTH_A_THREAD_NS)
+        if (helpers > total_ns / WORTH_A_THREAD_NS) {
             helpers = total_ns / WORTH_A_THREAD_NS;
+        }
     }
     op->helpers = (uint32_t)helpers;
 }
@@ -314,25 +344,30 @@ ha_launch_kernel(struct ha_device *device, struct ha_function *function,
     struct packed packed = {.bytes = NULL};
     struct ha_stream *stream;
     hipError_t code = shape_check(function, request);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = arguments_check(function, request, &packed);
-    if (code == hipSuccess)
+    }
+    if (code == hipSuccess) {
         code = ha_stream_lock(request->stream, device, &stream);
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return code;
+    }
     if (stream->queue.device != function->device) {
         int stream_device = stream->queue.device->id;
         ha_pool_unlock();
-        return ha_cpu_fail(hipErrorInvalidDevice,
-                           "kernel '%s' was loaded on device %d, the stream is of device "
-                           "%d",
-                           function->kernel->name, function->device->id, stream_device);
+        return ha_cpu_fail(
+            hipErrorInvalidDevice,
+            "kernel '%s' was loaded on device %d, the stream is of device "
+            "%d",
+            function->kernel->name, function->device->id, stream_device);
     }
     struct ha_op *op = ha_op_new(&kernel_class);
     struct kernel_run *run = op != NULL ? run_of(op) : NULL;
     if (run == NULL || !arguments_copy(run, function, request, &packed)) {
-        if (op != NULL)
+        if (op != NULL) {
             ha_op_discard(op);
+        }
         ha_pool_unlock();
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another launch");
     }
@@ -364,16 +399,20 @@ ha_launch_blocks_per_processor(const struct ha_function *function, uint32_t thre
 {
     const struct ha_image_kernel *kernel = function->kernel;
     if (threads == 0 || threads > kernel->max_threads ||
-        shared_bytes > HA_MAX_SHARED_BYTES)
+        shared_bytes > HA_MAX_SHARED_BYTES) {
         return 0;
+    }
     size_t shared = kernel->shared_static + shared_bytes;
-    if (shared > HA_MAX_SHARED_BYTES)
+    if (shared > HA_MAX_SHARED_BYTES) {
         return 0;
+    }
     uint32_t blocks = HA_MAX_THREADS_PER_PROCESSOR / threads;
-    if (blocks > HA_MAX_BLOCKS_PER_PROCESSOR)
+    if (blocks > HA_MAX_BLOCKS_PER_PROCESSOR) {
         blocks = HA_MAX_BLOCKS_PER_PROCESSOR;
-    if (shared > 0 && blocks > HA_MAX_SHARED_BYTES / shared)
+    }
+    if (shared > 0 && blocks > HA_MAX_SHARED_BYTES / shared) {
         blocks = (uint32_t)(HA_MAX_SHARED_BYTES / shared);
+    }
     return blocks;
 }
 
@@ -385,8 +424,9 @@ ha_launch_best_block(const struct ha_function *function, size_t shared_bytes,
     uint32_t warp = ha_config()->warp_size;
     uint32_t best = 0;
     uint32_t best_busy = 0;
-    if (limit != 0 && limit < most)
+    if (limit != 0 && limit < most) {
         most = limit;
+    }
     for (uint32_t threads = warp; threads <= most; threads += warp) {
         uint32_t busy =
             threads * ha_launch_blocks_per_processor(function, threads, shared_bytes);
@@ -395,7 +435,8 @@ ha_launch_best_block(const struct ha_function *function, size_t shared_bytes,
             best_busy = busy;
         }
     }
-    if (best == 0 && ha_launch_blocks_per_processor(function, most, shared_bytes) > 0)
+    if (best == 0 && ha_launch_blocks_per_processor(function, most, shared_bytes) > 0) {
         best = most;
+    }
     return best;
 }

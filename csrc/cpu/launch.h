@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel launches: checks, a copy of the arguments, and the operation that runs blocks.
  *
- * Arguments are copied into the operation before the call returns, so the caller's memory
- * is its own again.  How a launch is spread over threads comes from what a block of the
- * function took last time; a launch that is known to be short may run in the thread that
- * waits for it.
+ * Arguments are copied into the operation before the call returns, so the caller's
+ * memory is its own again.  How a launch is spread over threads comes from what a block
+ * of the function took last time; a launch that is known to be short may run in the
+ * thread that waits for it.
  *
  * Locks: none of its own. */
 #ifndef HA_CPU_LAUNCH_H
@@ -23,16 +23,17 @@ struct ha_launch_request {
     uint32_t block[3];
     size_t shared_bytes; /* dynamic */
     hipStream_t stream;
-    void **params;       /* one address an argument, or NULL */
-    void **extra;        /* HIP_LAUNCH_PARAM_... list, or NULL */
+    void **params; /* one address an argument, or NULL */
+    void **extra;  /* HIP_LAUNCH_PARAM_... list, or NULL */
 };
 
-/* Checks and submits. The function is borrowed; the operation takes its own reference. */
+/* Checks and submits. The function is borrowed; the operation takes its own reference.
+ */
 hipError_t ha_launch_kernel(struct ha_device *device, struct ha_function *function,
                             const struct ha_launch_request *request);
 
-/* Blocks of the function that one processor holds at once, by threads and shared memory;
- * 0 if not even one fits. */
+/* Blocks of the function that one processor holds at once, by threads and shared
+ * memory; 0 if not even one fits. */
 uint32_t ha_launch_blocks_per_processor(const struct ha_function *function,
                                         uint32_t threads, size_t shared_bytes);
 

@@ -21,19 +21,20 @@ static struct {
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const kind_names[HA_MEMORY_KIND_COUNT] = {
-    "device memory", "managed memory", "pinned host memory", "registered host memory",
-    "a device variable",
+    "device memory",          "managed memory",    "pinned host memory",
+    "registered host memory", "a device variable",
 };
 
 hipError_t
 ha_memory_init(void)
 {
     pthread_mutex_lock(&memory.lock);
-    for (int device = 0; device < HA_DEVICE_MAX; device++)
+    for (int device = 0; device < HA_DEVICE_MAX; device++) {
         for (int kind = 0; kind < OWN_KIND_COUNT; kind++) {
             memory.heaps[device][kind].device = device;
             memory.heaps[device][kind].kind = kind;
         }
+    }
     pthread_mutex_unlock(&memory.lock);
     return hipSuccess;
 }
@@ -44,8 +45,9 @@ account_add(struct ha_device *device, size_t bytes)
 {
     size_t used = atomic_load_explicit(&device->memory_used, memory_order_relaxed);
     do {
-        if (bytes > device->memory_bytes || used > device->memory_bytes - bytes)
+        if (bytes > device->memory_bytes || used > device->memory_bytes - bytes) {
             return false;
+        }
     } while (!atomic_compare_exchange_weak(&device->memory_used, &used, used + bytes));
     return true;
 }
@@ -54,8 +56,9 @@ static void
 account_remove(const struct ha_span *span, size_t bytes)
 {
     struct ha_device *device = ha_device_get(span->heap->device);
-    if (span->heap->kind != HA_MEMORY_HOST)
+    if (span->heap->kind != HA_MEMORY_HOST) {
         atomic_fetch_sub(&device->memory_used, bytes);
+    }
 }
 
 hipError_t
@@ -67,10 +70,12 @@ ha_memory_alloc(struct ha_device *device, enum ha_memory_kind kind, uint32_t fla
     size_t footprint;
     bool limited = kind != HA_MEMORY_HOST;
     void *address = NULL;
-    if (limited && size > device->memory_bytes)
+    if (limited && size > device->memory_bytes) {
         goto full;
+    }
     pthread_mutex_lock(&memory.lock);
-    if (ha_span_alloc(&memory.heaps[device->id][kind], size, &span, &slot, &footprint)) {
+    if (ha_span_alloc(&memory.heaps[device->id][kind], size, &span, &slot,
+                      &footprint)) {
         if (!limited || account_add(device, footprint)) {
             span->slots[slot].flags = flags;
             span->slots[slot].id = ++memory.next_id;
@@ -85,18 +90,20 @@ ha_memory_alloc(struct ha_device *device, enum ha_memory_kind kind, uint32_t fla
         return hipSuccess;
     }
 full:
-    return ha_cpu_fail(hipErrorOutOfMemory,
-                       "no room for %zu bytes of %s (device %d: %zu of %zu bytes in use)",
-                       size, kind_names[kind], device->id,
-                       atomic_load(&device->memory_used), device->memory_bytes);
+    return ha_cpu_fail(
+        hipErrorOutOfMemory,
+        "no room for %zu bytes of %s (device %d: %zu of %zu bytes in use)", size,
+        kind_names[kind], device->id, atomic_load(&device->memory_used),
+        device->memory_bytes);
 }
 
 /* The slot of the allocation that begins at `ptr`, in any state but FREE. Lock held. */
 static struct ha_slot *
 slot_at(void *ptr, struct ha_span **span, uint32_t *index)
 {
-    if (!ha_span_find(ptr, span, index) || ha_span_address(*span, *index) != ptr)
+    if (!ha_span_find(ptr, span, index) || ha_span_address(*span, *index) != ptr) {
         return NULL;
+    }
     return &(*span)->slots[*index];
 }
 
@@ -139,8 +146,9 @@ ha_memory_unclaim(void *ptr)
     uint32_t index;
     pthread_mutex_lock(&memory.lock);
     struct ha_slot *slot = slot_at(ptr, &span, &index);
-    if (slot != NULL)
+    if (slot != NULL) {
         slot->state = HA_SLOT_LIVE;
+    }
     pthread_mutex_unlock(&memory.lock);
 }
 
@@ -173,10 +181,11 @@ foreign_search(uintptr_t address)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct ha_range *range = &memory.foreign[middle];
-        if ((uintptr_t)range->base + range->size <= address)
+        if ((uintptr_t)range->base + range->size <= address) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -188,13 +197,16 @@ foreign_insert(const struct ha_range *range)
     size_t at = foreign_search(begin);
     if (ha_span_overlaps(range->base, range->size) ||
         (at < memory.foreign_count &&
-         (uintptr_t)memory.foreign[at].base < begin + range->size))
+         (uintptr_t)memory.foreign[at].base < begin + range->size)) {
         return hipErrorHostMemoryAlreadyRegistered;
+    }
     if (memory.foreign_count == memory.foreign_capacity) {
-        size_t capacity = memory.foreign_capacity != 0 ? memory.foreign_capacity * 2 : 64;
+        size_t capacity =
+            memory.foreign_capacity != 0 ? memory.foreign_capacity * 2 : 64;
         struct ha_range *grown = realloc(memory.foreign, capacity * sizeof *grown);
-        if (grown == NULL)
+        if (grown == NULL) {
             return hipErrorOutOfMemory;
+        }
         memory.foreign = grown;
         memory.foreign_capacity = capacity;
     }
@@ -209,9 +221,10 @@ hipError_t
 ha_memory_add_foreign(int device, enum ha_memory_kind kind, uint32_t flags, void *ptr,
                       size_t size)
 {
-    if (size == 0 || (uintptr_t)ptr > UINTPTR_MAX - size)
-        return ha_cpu_fail(hipErrorInvalidValue, "%p with %zu bytes is no range of memory",
-                           ptr, size);
+    if (size == 0 || (uintptr_t)ptr > UINTPTR_MAX - size) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "%p with %zu bytes is no range of memory", ptr, size);
+    }
     pthread_mutex_lock(&memory.lock);
     struct ha_range range = {.base = ptr,
                              .size = size,
@@ -221,11 +234,13 @@ ha_memory_add_foreign(int device, enum ha_memory_kind kind, uint32_t flags, void
                              .device = device};
     hipError_t code = foreign_insert(&range);
     pthread_mutex_unlock(&memory.lock);
-    if (code == hipErrorHostMemoryAlreadyRegistered)
+    if (code == hipErrorHostMemoryAlreadyRegistered) {
         return ha_cpu_fail(code, "part of the %zu bytes at %p is known to HIP already",
                            size, ptr);
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return ha_cpu_fail(code, "no memory to remember %p", ptr);
+    }
     return hipSuccess;
 }
 
@@ -276,23 +291,27 @@ ha_memory_check(const char *argument, const void *ptr, size_t size, bool require
 {
     struct ha_range range;
     bool found = ha_memory_find(ptr, &range);
-    if (known != NULL)
+    if (known != NULL) {
         *known = found;
+    }
     if (!found) {
-        if (required)
+        if (required) {
             return ha_cpu_fail(hipErrorInvalidValue,
                                "argument '%s' (%p) is not memory that HIP allocated or "
                                "knows",
                                argument, ptr);
+        }
         return hipSuccess;
     }
     size_t offset = (size_t)((const char *)ptr - (const char *)range.base);
-    if (size > range.size - offset)
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "%zu bytes at argument '%s' run past its allocation, which has "
-                           "%zu bytes from there (%s, %zu bytes at %p)",
-                           size, argument, range.size - offset, kind_names[range.kind],
-                           range.size, range.base);
+    if (size > range.size - offset) {
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "%zu bytes at argument '%s' run past its allocation, which has "
+            "%zu bytes from there (%s, %zu bytes at %p)",
+            size, argument, range.size - offset, kind_names[range.kind], range.size,
+            range.base);
+    }
     return hipSuccess;
 }
 
@@ -306,8 +325,9 @@ heap_reset(struct ha_heap *heap)
         uint32_t used = span->used_count;
         for (uint32_t slot = 0; used > 0; slot++) {
             size_t footprint;
-            if (span->slots[slot].state == HA_SLOT_FREE)
+            if (span->slots[slot].state == HA_SLOT_FREE) {
                 continue;
+            }
             used--;
             account_remove(span, span->slot_bytes);
             ha_span_free(span, slot, &footprint);

@@ -27,7 +27,7 @@
 #define LOAD_NUMBER_BITS 32
 
 struct ha_module {
-    struct ha_deferred deferred;   /* for the last release under the pool lock */
+    struct ha_deferred deferred; /* for the last release under the pool lock */
     uint64_t handle;
     struct ha_device *device;      /* borrowed */
     void *library;                 /* owned, of dlopen */
@@ -43,10 +43,12 @@ static pthread_once_t math_once = PTHREAD_ONCE_INIT;
 static void
 math_load(void)
 {
-    if (dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL) == NULL)
+    if (dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL) == NULL) {
         ha_log(1, "libm.so.6 can't be loaded: kernels that need it will not load");
-    if (dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL) == NULL)
+    }
+    if (dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL) == NULL) {
         ha_log(2, "libmvec.so.1 can't be loaded");
+    }
 }
 
 /* ---- life ---- */
@@ -55,10 +57,13 @@ static void
 module_destroy(struct ha_deferred *deferred)
 {
     struct ha_module *module = (struct ha_module *)(void *)deferred;
-    for (uint32_t i = 0; i < module->variables_known; i++)
-        ha_memory_remove_foreign(module->image->variables[i].address, HA_MEMORY_VARIABLE);
-    if (module->library != NULL)
+    for (uint32_t i = 0; i < module->variables_known; i++) {
+        ha_memory_remove_foreign(module->image->variables[i].address,
+                                 HA_MEMORY_VARIABLE);
+    }
+    if (module->library != NULL) {
         dlclose(module->library);
+    }
     free(module->functions);
     free(module);
 }
@@ -74,8 +79,9 @@ module_drop(struct ha_module *module)
 static void
 module_release(struct ha_module *module)
 {
-    if (module_drop(module))
+    if (module_drop(module)) {
         module_destroy(&module->deferred);
+    }
 }
 
 struct ha_function *
@@ -98,8 +104,9 @@ void
 ha_function_leave(struct ha_function *function)
 {
     struct ha_module *module = function->module;
-    if (ha_handle_release(function->handle))
+    if (ha_handle_release(function->handle)) {
         module_release(module);
+    }
 }
 
 /* Takes the functions and the module itself out of use; the handle's reference to the
@@ -110,8 +117,9 @@ module_retire_functions(struct ha_module *module)
     for (uint32_t i = 0; i < module->image->kernel_count; i++) {
         struct ha_function *function = &module->functions[i];
         if (ha_handle_retire(HA_HANDLE_FUNCTION, function->handle) != NULL &&
-            ha_handle_release(function->handle))
+            ha_handle_release(function->handle)) {
             module_release(module);
+        }
     }
 }
 
@@ -120,13 +128,15 @@ ha_module_unload(hipModule_t handle)
 {
     uint64_t number = (uint64_t)(uintptr_t)handle;
     struct ha_module *module = ha_handle_retire(HA_HANDLE_MODULE, number);
-    if (module == NULL)
+    if (module == NULL) {
         return ha_cpu_fail(hipErrorInvalidResourceHandle,
                            "argument 'module' (%p) is not a loaded module",
                            (void *)handle);
+    }
     module_retire_functions(module);
-    if (ha_handle_release(number))
+    if (ha_handle_release(number)) {
         module_release(module);
+    }
     return hipSuccess;
 }
 
@@ -137,29 +147,33 @@ write_all(int fd, const unsigned char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR)
+        if (written < 0 && errno == EINTR) {
             continue;
-        if (written <= 0)
+        }
+        if (written <= 0) {
             return ha_cpu_fail(hipErrorOutOfMemory, "the image can't be copied: %s",
                                strerror(errno));
+        }
         bytes += written;
         size -= (size_t)written;
     }
     return hipSuccess;
 }
 
-/* A path of the descriptor that no load before had: dlopen gives the library that it has
- * if it knows the name already, and descriptor numbers come again.  The number of the load
- * is written as "./" for 0 and "/" for 1, which means nothing to the kernel. */
+/* A path of the descriptor that no load before had: dlopen gives the library that it
+ * has if it knows the name already, and descriptor numbers come again.  The number of
+ * the load is written as "./" for 0 and "/" for 1, which means nothing to the kernel.
+ */
 static void
 path_make(int fd, char path[FD_PATH_BYTES])
 {
     static _Atomic uint32_t loads;
     uint32_t number = atomic_fetch_add_explicit(&loads, 1, memory_order_relaxed);
     int used = snprintf(path, FD_PATH_BYTES, "/proc/self/fd/");
-    for (int bit = 0; bit < LOAD_NUMBER_BITS; bit++)
+    for (int bit = 0; bit < LOAD_NUMBER_BITS; bit++) {
         used += snprintf(path + used, FD_PATH_BYTES - (size_t)used, "%s",
                          (number >> bit & 1u) != 0 ? "/" : "./");
+    }
     snprintf(path + used, FD_PATH_BYTES - (size_t)used, "%d", fd);
 }
 
@@ -169,17 +183,19 @@ library_load(const void *elf, size_t size, void **library)
 {
     char path[FD_PATH_BYTES];
     int fd = memfd_create("hipadapt-image", MFD_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
         return ha_cpu_fail(hipErrorOutOfMemory, "memfd_create failed: %s",
                            strerror(errno));
+    }
     hipError_t code = write_all(fd, elf, size);
     if (code == hipSuccess) {
         pthread_once(&math_once, math_load);
         path_make(fd, path);
         *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (*library == NULL)
+        if (*library == NULL) {
             code = ha_cpu_fail(hipErrorSharedObjectInitFailed,
                                "the image can't be loaded: %s", dlerror());
+        }
     }
     close(fd);
     return code;
@@ -189,19 +205,24 @@ static hipError_t
 image_adopt(struct ha_module *module)
 {
     struct ha_image *image = dlsym(module->library, HA_IMAGE_SYMBOL);
-    if (image == NULL)
+    if (image == NULL) {
         return ha_cpu_fail(hipErrorInvalidImage,
                            "the image has no kernels of hipadapt in it");
-    if (image->abi != HA_IMAGE_ABI)
-        return ha_cpu_fail(hipErrorNoBinaryForGpu,
-                           "the image has version %u, this library needs %u: compile it "
-                           "again",
-                           image->abi, HA_IMAGE_ABI);
-    if (image->warp_size != ha_config()->warp_size)
-        return ha_cpu_fail(hipErrorNoBinaryForGpu,
-                           "the image was compiled for warps of %u lanes, the device has "
-                           "%u (HIPADAPT_CPU_WARP_SIZE)",
-                           image->warp_size, ha_config()->warp_size);
+    }
+    if (image->abi != HA_IMAGE_ABI) {
+        return ha_cpu_fail(
+            hipErrorNoBinaryForGpu,
+            "the image has version %u, this library needs %u: compile it "
+            "again",
+            image->abi, HA_IMAGE_ABI);
+    }
+    if (image->warp_size != ha_config()->warp_size) {
+        return ha_cpu_fail(
+            hipErrorNoBinaryForGpu,
+            "the image was compiled for warps of %u lanes, the device has "
+            "%u (HIPADAPT_CPU_WARP_SIZE)",
+            image->warp_size, ha_config()->warp_size);
+    }
     image->runtime = &ha_exec_runtime;
     module->image = image;
     return hipSuccess;
@@ -216,8 +237,9 @@ variables_register(struct ha_module *module)
             hipError_t code =
                 ha_memory_add_foreign(module->device->id, HA_MEMORY_VARIABLE, 0,
                                       variable->address, (size_t)variable->size);
-            if (code != hipSuccess)
+            if (code != hipSuccess) {
                 return code;
+            }
         }
         module->variables_known = i + 1;
     }
@@ -234,10 +256,12 @@ function_init(struct ha_function *function, struct ha_module *module,
     function->packed_align = 1;
     for (uint32_t i = 0; i < kernel->arg_count; i++) {
         const struct ha_image_arg *arg = &kernel->args[i];
-        if ((size_t)arg->offset + arg->size > function->packed_bytes)
+        if ((size_t)arg->offset + arg->size > function->packed_bytes) {
             function->packed_bytes = (size_t)arg->offset + arg->size;
-        if (arg->align > function->packed_align)
+        }
+        if (arg->align > function->packed_align) {
             function->packed_align = arg->align;
+        }
     }
 }
 
@@ -247,10 +271,12 @@ functions_make(struct ha_module *module)
 {
     uint32_t count = module->image->kernel_count;
     module->functions = calloc(count > 0 ? count : 1, sizeof *module->functions);
-    if (module->functions == NULL)
+    if (module->functions == NULL) {
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for %u functions", count);
-    for (uint32_t i = 0; i < count; i++)
+    }
+    for (uint32_t i = 0; i < count; i++) {
         function_init(&module->functions[i], module, &module->image->kernels[i]);
+    }
     return hipSuccess;
 }
 
@@ -267,8 +293,9 @@ handles_make(struct ha_module *module)
         }
     }
     module->handle = ha_handle_create(HA_HANDLE_MODULE, module);
-    if (module->handle == 0)
+    if (module->handle == 0) {
         return ha_cpu_fail(hipErrorOutOfMemory, "no handle for another module");
+    }
     return hipSuccess;
 }
 
@@ -279,28 +306,35 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
     const void *elf;
     size_t elf_size;
     enum ha_status status = ha_image_file_check(bytes, size, &elf, &elf_size);
-    if (status != HA_OK)
+    if (status != HA_OK) {
         return ha_cpu_fail_status(status);
+    }
     struct ha_module *module = calloc(1, sizeof *module);
-    if (module == NULL)
+    if (module == NULL) {
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another module");
+    }
     module->device = device;
     atomic_init(&module->references, 1);
     hipError_t code = library_load(elf, elf_size, &module->library);
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = image_adopt(module);
-    if (code == hipSuccess)
+    }
+    if (code == hipSuccess) {
         code = functions_make(module);
-    if (code == hipSuccess)
+    }
+    if (code == hipSuccess) {
         code = variables_register(module);
-    if (code == hipSuccess)
+    }
+    if (code == hipSuccess) {
         code = handles_make(module);
+    }
     if (code == hipSuccess) {
         *handle = (hipModule_t)(uintptr_t)module->handle;
         return hipSuccess;
     }
-    if (module->functions != NULL)
+    if (module->functions != NULL) {
         module_retire_functions(module);
+    }
     module_release(module);
     return code;
 }
@@ -312,25 +346,30 @@ ha_module_load_file(struct ha_device *device, const char *path, hipModule_t *han
     void *bytes = MAP_FAILED;
     hipError_t code = hipSuccess;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
         return ha_cpu_fail(hipErrorFileNotFound, "argument 'fname': '%s': %s", path,
                            strerror(errno));
+    }
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0) {
-        code = ha_cpu_fail(hipErrorInvalidImage,
-                           "argument 'fname': '%s' is empty or not a regular file", path);
+        code =
+            ha_cpu_fail(hipErrorInvalidImage,
+                        "argument 'fname': '%s' is empty or not a regular file", path);
         goto done;
     }
     /* A private copy that is checked and loaded: the file may change meanwhile. */
     size_t size = (size_t)info.st_size;
-    bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bytes =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED) {
         code = ha_cpu_fail(hipErrorOutOfMemory, "no memory for '%s'", path);
         goto done;
     }
     for (size_t used = 0; used < size;) {
-        ssize_t got = pread(fd, (unsigned char *)bytes + used, size - used, (off_t)used);
-        if (got < 0 && errno == EINTR)
+        ssize_t got =
+            pread(fd, (unsigned char *)bytes + used, size - used, (off_t)used);
+        if (got < 0 && errno == EINTR) {
             continue;
+        }
         if (got <= 0) {
             code = ha_cpu_fail(hipErrorFileNotFound, "'%s' can't be read: %s", path,
                                got < 0 ? strerror(errno) : "it became shorter");
@@ -340,8 +379,9 @@ ha_module_load_file(struct ha_device *device, const char *path, hipModule_t *han
     }
     code = ha_module_load(device, bytes, size, handle);
 done:
-    if (bytes != MAP_FAILED)
+    if (bytes != MAP_FAILED) {
         munmap(bytes, (size_t)info.st_size);
+    }
     close(fd);
     return code;
 }
@@ -358,8 +398,9 @@ module_lock(hipModule_t handle)
 static void
 module_unlock(struct ha_module *module)
 {
-    if (ha_handle_release(module->handle))
+    if (ha_handle_release(module->handle)) {
         module_release(module);
+    }
 }
 
 static hipError_t
@@ -374,18 +415,22 @@ ha_module_function(hipModule_t handle, const char *name, hipFunction_t *function
 {
     struct ha_module *module = module_lock(handle);
     hipError_t code = hipErrorNotFound;
-    if (module == NULL)
+    if (module == NULL) {
         return module_unknown(handle);
+    }
     uint32_t count = module->image->kernel_count;
-    for (uint32_t i = 0; i < count && code != hipSuccess; i++)
+    for (uint32_t i = 0; i < count && code != hipSuccess; i++) {
         if (strcmp(module->functions[i].kernel->name, name) == 0) {
             *function = (hipFunction_t)(uintptr_t)module->functions[i].handle;
             code = hipSuccess;
         }
-    if (code != hipSuccess)
-        ha_cpu_fail(code, "argument 'kname': the module has no kernel '%s' (it has %u%s%s)",
+    }
+    if (code != hipSuccess) {
+        ha_cpu_fail(code,
+                    "argument 'kname': the module has no kernel '%s' (it has %u%s%s)",
                     name, count, count > 0 ? ", the first is " : "",
                     count > 0 ? module->functions[0].kernel->name : "");
+    }
     module_unlock(module);
     return code;
 }
@@ -394,8 +439,9 @@ hipError_t
 ha_module_function_count(hipModule_t handle, unsigned *count)
 {
     struct ha_module *module = module_lock(handle);
-    if (module == NULL)
+    if (module == NULL) {
         return module_unknown(handle);
+    }
     *count = module->image->kernel_count;
     module_unlock(module);
     return hipSuccess;
@@ -406,19 +452,25 @@ ha_module_variable(hipModule_t handle, const char *name, void **address, size_t 
 {
     struct ha_module *module = module_lock(handle);
     const struct ha_image_variable *found = NULL;
-    if (module == NULL)
+    if (module == NULL) {
         return module_unknown(handle);
-    for (uint32_t i = 0; i < module->image->variable_count; i++)
-        if (strcmp(module->image->variables[i].name, name) == 0)
+    }
+    for (uint32_t i = 0; i < module->image->variable_count; i++) {
+        if (strcmp(module->image->variables[i].name, name) == 0) {
             found = &module->image->variables[i];
-    if (found != NULL && address != NULL)
+        }
+    }
+    if (found != NULL && address != NULL) {
         *address = found->address;
-    if (found != NULL && size != NULL)
+    }
+    if (found != NULL && size != NULL) {
         *size = (size_t)found->size;
+    }
     module_unlock(module);
-    if (found == NULL)
+    if (found == NULL) {
         return ha_cpu_fail(hipErrorNotFound,
                            "argument 'name': the module has no variable '%s'", name);
+    }
     return hipSuccess;
 }
 
@@ -426,12 +478,14 @@ static void
 reset_visit(uint64_t handle, void *context)
 {
     struct ha_module *module = ha_handle_acquire(HA_HANDLE_MODULE, handle);
-    if (module == NULL)
+    if (module == NULL) {
         return;
+    }
     bool ours = module->device == context;
     module_unlock(module);
-    if (ours)
+    if (ours) {
         (void)ha_module_unload((hipModule_t)(uintptr_t)handle);
+    }
 }
 
 void

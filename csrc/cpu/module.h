@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Loaded kernel images (cpu/image.h) and the functions in them.
  *
- * Each load maps its own copy of the image from memory, so two modules from one image have
- * variables of their own.  Functions of a module get their handles when it is loaded.
+ * Each load maps its own copy of the image from memory, so two modules from one image
+ * have variables of their own.  Functions of a module get their handles when it is
+ * loaded.
  *
  * Ownership: a module is kept by its handle and by each of its functions; a function by
- * its handle and by each launch.  hipModuleUnload takes the handles out of use; the image
- * goes when the last launch is over.
+ * its handle and by each launch.  hipModuleUnload takes the handles out of use; the
+ * image goes when the last launch is over.
  *
  * Locks: none; modules do not change once they are loaded, and counts are atomic. */
 #ifndef HA_CPU_MODULE_H
@@ -27,9 +28,9 @@ struct ha_function {
     struct ha_module *module;             /* owned reference */
     struct ha_device *device;             /* borrowed */
     const struct ha_image_kernel *kernel; /* borrowed from the module */
-    size_t packed_bytes;                  /* of an `extra` buffer, to the last argument */
+    size_t packed_bytes; /* of an `extra` buffer, to the last argument */
     size_t packed_align;
-    _Atomic uint32_t block_ns;            /* what a block took last time; 0 = not run */
+    _Atomic uint32_t block_ns; /* what a block took last time; 0 = not run */
 };
 
 /* Loads the image at `bytes`; size 0 = unknown. */

@@ -13,7 +13,7 @@
 
 #define WORKER_STACK_BYTES (4u * 1024u * 1024u) /* host functions may be Python */
 #define WORKER_SPARE_MAX 256u /* workers beyond the limit while others sleep */
-#define IDLE_SPIN_COUNT 200u /* some microseconds */
+#define IDLE_SPIN_COUNT 200u  /* some microseconds */
 #define TIMER_PERIOD_MIN_NS 10000000u
 #define TIMER_PERIOD_MAX_NS 1000000000u
 #define SHUTDOWN_POLL_NS 200000
@@ -39,12 +39,14 @@ ha_pool_lock(void)
 void
 ha_pool_wake(_Atomic uint32_t *word)
 {
-    if (!ha_futex_post(word))
+    if (!ha_futex_post(word)) {
         return;
-    if (ha_pool.wake_count < HA_WAKE_BATCH)
+    }
+    if (ha_pool.wake_count < HA_WAKE_BATCH) {
         ha_pool.wakes[ha_pool.wake_count++] = word;
-    else
+    } else {
         ha_futex_wake(word);
+    }
 }
 
 void
@@ -57,8 +59,9 @@ ha_pool_defer(struct ha_deferred *object)
 void
 ha_pool_want_worker(void)
 {
-    if (ha_pool.searching > 0 || ha_pool.stop)
+    if (ha_pool.searching > 0 || ha_pool.stop) {
         return;
+    }
     struct ha_worker *worker = ha_pool.idle;
     if (worker != NULL) {
         ha_pool.idle = worker->idle_next;
@@ -67,8 +70,9 @@ ha_pool_want_worker(void)
         return;
     }
     uint32_t sleeping = ha_pool.worker_sleeping;
-    if (sleeping > WORKER_SPARE_MAX)
+    if (sleeping > WORKER_SPARE_MAX) {
         sleeping = WORKER_SPARE_MAX;
+    }
     if (ha_pool.worker_count < ha_pool.worker_limit + sleeping) {
         ha_pool.worker_count++;
         ha_pool.searching++;
@@ -80,8 +84,9 @@ void
 ha_pool_want_timer(void)
 {
     ha_pool.timed_count++;
-    if (ha_pool.timeout_ns == 0)
+    if (ha_pool.timeout_ns == 0) {
         return;
+    }
     if (!ha_pool.timer_started) {
         ha_pool.timer_started = true;
         ha_pool.timer_spawn = true;
@@ -95,8 +100,9 @@ ha_pool_want_timer(void)
 static void
 pass_the_word(void)
 {
-    if (ha_pool.offers != NULL || ha_queue_any_ready())
+    if (ha_pool.offers != NULL || ha_queue_any_ready()) {
         ha_pool_want_worker();
+    }
 }
 
 static bool
@@ -115,7 +121,8 @@ work_once(void)
     return false;
 }
 
-/* Waits until ha_pool_want_worker chooses this worker. Lock held on entry and return. */
+/* Waits until ha_pool_want_worker chooses this worker. Lock held on entry and return.
+ */
 static void
 worker_idle(struct ha_worker *worker)
 {
@@ -123,12 +130,14 @@ worker_idle(struct ha_worker *worker)
     worker->idle_next = ha_pool.idle;
     ha_pool.idle = worker;
     ha_pool_unlock();
-    /* Work often comes in a row: whoever submits the next piece need not wake anybody. */
-    if (!ha_futex_spin(&worker->word, IDLE_SPIN_COUNT))
-        do
+    /* Work often comes in a row: whoever submits the next piece need not wake anybody.
+     */
+    if (!ha_futex_spin(&worker->word, IDLE_SPIN_COUNT)) {
+        do {
             ha_futex_sleep(&worker->word, 0);
-        while (atomic_load_explicit(&worker->word, memory_order_acquire) !=
-               HA_FUTEX_DONE);
+        } while (atomic_load_explicit(&worker->word, memory_order_acquire) !=
+                 HA_FUTEX_DONE);
+    }
     ha_pool_lock();
     ha_pool.searching--;
 }
@@ -141,12 +150,15 @@ worker_main(void *argument)
     ha_pool_lock();
     ha_pool.searching--;
     for (;;) {
-        if (ha_pool.stop)
+        if (ha_pool.stop) {
             break;
-        if (work_once())
+        }
+        if (work_once()) {
             continue;
-        if (ha_pool.worker_count > ha_pool.worker_limit + ha_pool.worker_sleeping)
+        }
+        if (ha_pool.worker_count > ha_pool.worker_limit + ha_pool.worker_sleeping) {
             break;
+        }
         worker_idle(&worker);
     }
     ha_pool_unlock();
@@ -161,10 +173,12 @@ worker_main(void *argument)
 static struct ha_op *
 find_overdue(uint64_t now_ns)
 {
-    for (struct ha_op *op = ha_pool.running; op != NULL; op = op->running_next)
+    for (struct ha_op *op = ha_pool.running; op != NULL; op = op->running_next) {
         if (!op->cancelled && op->class->cancel != NULL &&
-            now_ns - op->begin_ns > ha_pool.timeout_ns && now_ns > op->begin_ns)
+            now_ns - op->begin_ns > ha_pool.timeout_ns && now_ns > op->begin_ns) {
             return op;
+        }
+    }
     return NULL;
 }
 
@@ -174,15 +188,18 @@ timer_main(void *argument)
     (void)argument;
     ha_pool_lock();
     uint64_t period_ns = ha_pool.timeout_ns / 10;
-    if (period_ns < TIMER_PERIOD_MIN_NS)
+    if (period_ns < TIMER_PERIOD_MIN_NS) {
         period_ns = TIMER_PERIOD_MIN_NS;
-    if (period_ns > TIMER_PERIOD_MAX_NS)
+    }
+    if (period_ns > TIMER_PERIOD_MAX_NS) {
         period_ns = TIMER_PERIOD_MAX_NS;
+    }
     uint64_t seen = 0;
     while (!ha_pool.stop) {
         struct ha_op *op;
-        while ((op = find_overdue(ha_clock_ns())) != NULL)
+        while ((op = find_overdue(ha_clock_ns())) != NULL) {
             ha_op_cancel(op, "the kernel ran longer than HIPADAPT_KERNEL_TIMEOUT");
+        }
         atomic_store_explicit(&ha_pool.timer_word, HA_FUTEX_OPEN, memory_order_relaxed);
         ha_pool.timer_parked = ha_pool.running == NULL && ha_pool.timed_count == seen;
         seen = ha_pool.timed_count;
@@ -202,14 +219,17 @@ thread_start(void *(*body)(void *))
 {
     pthread_attr_t attributes;
     int result = pthread_attr_init(&attributes);
-    if (result != 0)
+    if (result != 0) {
         return result;
+    }
     sigset_t blocked;
     sigset_t before;
     sigfillset(&blocked);
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+    static const int faults[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+                                 SIGTRAP, SIGABRT, SIGSYS};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         sigdelset(&blocked, faults[i]);
+    }
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
@@ -223,17 +243,21 @@ thread_start(void *(*body)(void *))
 static void
 workers_spawn(uint32_t count)
 {
-    while (count > 0 && thread_start(worker_main) == 0)
+    while (count > 0 && thread_start(worker_main) == 0) {
         count--;
-    if (count == 0)
+    }
+    if (count == 0) {
         return;
+    }
     ha_pool_lock();
     ha_pool.worker_count -= count;
     ha_pool.searching -= count;
     bool none = ha_pool.worker_count == 0;
     ha_pool_unlock();
-    if (none)
-        ha_log(1, "no worker thread could be created: work runs in waiting threads only");
+    if (none) {
+        ha_log(1,
+               "no worker thread could be created: work runs in waiting threads only");
+    }
 }
 
 void
@@ -244,22 +268,25 @@ ha_pool_unlock(void)
     uint32_t spawn = ha_pool.spawn;
     bool timer_spawn = ha_pool.timer_spawn;
     struct ha_deferred *deferred = ha_pool.deferred;
-    if (wake_count > 0)
+    if (wake_count > 0) {
         memcpy(wakes, ha_pool.wakes, wake_count * sizeof wakes[0]);
+    }
     ha_pool.wake_count = 0;
     ha_pool.spawn = 0;
     ha_pool.timer_spawn = false;
     ha_pool.deferred = NULL;
     pthread_mutex_unlock(&ha_pool.lock);
-    for (uint32_t i = 0; i < wake_count; i++)
+    for (uint32_t i = 0; i < wake_count; i++) {
         ha_futex_wake(wakes[i]);
+    }
     while (deferred != NULL) {
         struct ha_deferred *next = deferred->next;
         deferred->destroy(deferred);
         deferred = next;
     }
-    if (spawn > 0)
+    if (spawn > 0) {
         workers_spawn(spawn);
+    }
     if (timer_spawn && thread_start(timer_main) != 0) {
         ha_log(1, "no timer thread: kernels are not ended by HIPADAPT_KERNEL_TIMEOUT");
         ha_pool_lock();
@@ -298,8 +325,9 @@ ha_pool_shutdown(uint64_t limit_ns)
         ha_pool.searching++;
         ha_pool_wake(&worker->word);
     }
-    if (ha_pool.timer_started)
+    if (ha_pool.timer_started) {
         ha_pool_wake(&ha_pool.timer_word);
+    }
     while ((ha_pool.worker_count > 0 || ha_pool.timer_started) &&
            ha_clock_ns() < end_ns) {
         ha_pool_unlock();

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Work queues, the operations in them, and the worker threads that run them.
  *
- * An *operation* (ha_op) is one unit of work: a kernel, a copy, a host function, a mark.
- * A *queue* (ha_queue) runs its operations one after the other, in the order in which they
- * were submitted; a stream is a queue with a handle.  Operation number n of a queue is
- * done when `queue->done >= n`; that is all that events and waits need to know.  A
- * *dependency* is such a pair (queue, n) of another queue that has to be done before an
- * operation starts; it always names an older operation, so there are no cycles.
+ * An *operation* (ha_op) is one unit of work: a kernel, a copy, a host function, a
+ * mark. A *queue* (ha_queue) runs its operations one after the other, in the order in
+ * which they were submitted; a stream is a queue with a handle.  Operation number n of
+ * a queue is done when `queue->done >= n`; that is all that events and waits need to
+ * know.  A *dependency* is such a pair (queue, n) of another queue that has to be done
+ * before an operation starts; it always names an older operation, so there are no
+ * cycles.
  *
  * A queue is IDLE (empty), BLOCKED (its first operation waits for a dependency), READY
  * (waits for a thread) or RUNNING.  A *worker* takes READY queues, best priority first.
@@ -14,15 +15,15 @@
  * A thread that waits for a queue runs the work itself where nobody has begun it yet,
  * if the class of the operation allows it.
  *
- * Life of an operation: ha_op_new -> filled by its room -> ha_queue_submit -> class->run
- * (no lock; any number of threads if the class is parallel) -> class->finish (lock) ->
- * back on the free list when the last thread has left `run`.
+ * Life of an operation: ha_op_new -> filled by its room -> ha_queue_submit ->
+ * class->run (no lock; any number of threads if the class is parallel) -> class->finish
+ * (lock) -> back on the free list when the last thread has left `run`.
  *
- * References: a queue is kept by its handle, while it has work, by each dependency on it,
- * and by whoever called ha_queue_retain.
+ * References: a queue is kept by its handle, while it has work, by each dependency on
+ * it, and by whoever called ha_queue_retain.
  *
- * Locks: one lock, the pool lock, guards all queues, operations, waits and workers.  It is
- * held for short steps only; nothing is called with it but class->finish. */
+ * Locks: one lock, the pool lock, guards all queues, operations, waits and workers.  It
+ * is held for short steps only; nothing is called with it but class->finish. */
 #ifndef HA_CPU_POOL_H
 #define HA_CPU_POOL_H
 
@@ -44,18 +45,18 @@ struct ha_queue;
 struct ha_op;
 
 enum ha_op_flags {
-    HA_OP_PARALLEL = 1u << 0,  /* several threads may be in run() */
-    HA_OP_TIMED = 1u << 1,     /* ended by `cancel` when the kernel time-out is over */
-    HA_OP_ALWAYS = 1u << 2,    /* run() is called even after a fault of the device */
-    HA_OP_BLOCKING = 1u << 3,  /* run() may sleep: the worker is replaced meanwhile */
+    HA_OP_PARALLEL = 1u << 0, /* several threads may be in run() */
+    HA_OP_TIMED = 1u << 1,    /* ended by `cancel` when the kernel time-out is over */
+    HA_OP_ALWAYS = 1u << 2,   /* run() is called even after a fault of the device */
+    HA_OP_BLOCKING = 1u << 3, /* run() may sleep: the worker is replaced meanwhile */
 };
 
 struct ha_op_class {
     const char *name;
     uint32_t flags;
-    /* Does the work, or its share of it. Returns true in exactly one thread: the one after
-     * which all is done. Failures are left in op->error and op->error_text. NULL: there
-     * is nothing to do but to finish. */
+    /* Does the work, or its share of it. Returns true in exactly one thread: the one
+     * after which all is done. Failures are left in op->error and op->error_text. NULL:
+     * there is nothing to do but to finish. */
     bool (*run)(struct ha_op *op);
     /* The operation is over (op->error says how). Pool lock held; may be NULL. Releases
      * what the payload owns; what can't be released under the lock goes to
@@ -71,22 +72,22 @@ struct ha_dependency {
 };
 
 struct ha_op {
-    struct ha_op *next;              /* in the queue, or on the free list */
+    struct ha_op *next; /* in the queue, or on the free list */
     const struct ha_op_class *class;
-    struct ha_queue *queue;          /* borrowed: the queue outlives its operations */
-    uint64_t number;                 /* in the queue, from 1 */
-    uint64_t order;                  /* among all operations of the device */
-    uint64_t begin_ns;               /* ha_clock_ns when run() was first entered */
-    uint64_t end_ns;                 /* ha_clock_ns when it was done */
+    struct ha_queue *queue; /* borrowed: the queue outlives its operations */
+    uint64_t number;        /* in the queue, from 1 */
+    uint64_t order;         /* among all operations of the device */
+    uint64_t begin_ns;      /* ha_clock_ns when run() was first entered */
+    uint64_t end_ns;        /* ha_clock_ns when it was done */
     hipError_t error;
-    const char *error_text;          /* valid until finish(); may be NULL */
-    uint32_t helpers;                /* workers that may still join */
-    uint32_t users;                  /* threads inside run() or cancel() */
-    bool caller;                     /* a waiting thread may run it itself */
-    bool offered;                    /* on the list for helpers */
-    bool running;                    /* on the list of running timed operations */
+    const char *error_text; /* valid until finish(); may be NULL */
+    uint32_t helpers;       /* workers that may still join */
+    uint32_t users;         /* threads inside run() or cancel() */
+    bool caller;            /* a waiting thread may run it itself */
+    bool offered;           /* on the list for helpers */
+    bool running;           /* on the list of running timed operations */
     bool cancelled;
-    bool dropped;                    /* ends without run() */
+    bool dropped; /* ends without run() */
     bool done;
     struct ha_op *offer_next, *offer_previous;
     struct ha_op *running_next, *running_previous;
@@ -97,28 +98,33 @@ struct ha_op {
     _Alignas(64) unsigned char payload[HA_OP_PAYLOAD_BYTES];
 };
 
-enum ha_queue_state { HA_QUEUE_IDLE, HA_QUEUE_BLOCKED, HA_QUEUE_READY, HA_QUEUE_RUNNING };
+enum ha_queue_state {
+    HA_QUEUE_IDLE,
+    HA_QUEUE_BLOCKED,
+    HA_QUEUE_READY,
+    HA_QUEUE_RUNNING
+};
 
 struct ha_waiter;
 
 struct ha_queue {
     struct ha_op *head, *tail;
-    _Atomic uint64_t submitted;       /* written under the lock */
-    _Atomic uint64_t done;            /* written under the lock */
+    _Atomic uint64_t submitted; /* written under the lock */
+    _Atomic uint64_t done;      /* written under the lock */
     enum ha_queue_state state;
     int priority;
-    bool blocking;                    /* ordered with the legacy default stream */
-    uint32_t length;                  /* operations in it */
-    uint32_t length_limit;            /* above it submitting threads are slowed down */
+    bool blocking;         /* ordered with the legacy default stream */
+    uint32_t length;       /* operations in it */
+    uint32_t length_limit; /* above it submitting threads are slowed down */
     uint32_t references;
-    uint64_t legacy_seen;             /* newest legacy operation it is ordered after */
-    struct ha_device *device;         /* borrowed */
+    uint64_t legacy_seen;     /* newest legacy operation it is ordered after */
+    struct ha_device *device; /* borrowed */
     struct ha_queue *device_next, *device_previous;
     struct ha_queue *ready_next, *ready_previous;
-    struct ha_queue *blocked_on;      /* the queue that the first operation waits for */
+    struct ha_queue *blocked_on; /* the queue that the first operation waits for */
     struct ha_queue *blocked_next, *blocked_previous;
-    struct ha_queue *blocked;         /* queues that wait for this one */
-    struct ha_waiter *waiters;        /* threads that wait for this one */
+    struct ha_queue *blocked;                /* queues that wait for this one */
+    struct ha_waiter *waiters;               /* threads that wait for this one */
     void (*release)(struct ha_queue *queue); /* lock held: frees it; NULL = static */
 };
 
@@ -141,7 +147,8 @@ void ha_pool_defer(struct ha_deferred *object);
 struct ha_op *ha_op_new(const struct ha_op_class *class);
 /* Gives back one that was not submitted; its payload must own nothing. Lock held. */
 void ha_op_discard(struct ha_op *op);
-/* Makes `op` wait for operation `number` of `queue`; false without memory. Lock held. */
+/* Makes `op` wait for operation `number` of `queue`; false without memory. Lock held.
+ */
 bool ha_op_depend(struct ha_op *op, struct ha_queue *queue, uint64_t number);
 
 /* Sets up a new queue of the device with one reference for the caller. Lock held. */
@@ -156,27 +163,28 @@ enum ha_submit {
                        caller waits for, or that is cheaper to do than to hand over) */
 };
 
-/* Appends the operation and returns its number. Lock held on entry and on return, but not
- * always in between: the operation may be over and gone when this returns. */
+/* Appends the operation and returns its number. Lock held on entry and on return, but
+ * not always in between: the operation may be over and gone when this returns. */
 uint64_t ha_queue_submit(struct ha_queue *queue, struct ha_op *op, enum ha_submit how);
 
-/* Makes sure that operation `number` does nothing any more when this returns: drops it if
- * it has not begun, else waits for its end. Lock held as in ha_queue_wait. */
+/* Makes sure that operation `number` does nothing any more when this returns: drops it
+ * if it has not begun, else waits for its end. Lock held as in ha_queue_wait. */
 void ha_queue_abandon(struct ha_queue *queue, uint64_t number);
 
 /* True when operation `number` is done; needs no lock. */
 bool ha_queue_is_done(struct ha_queue *queue, uint64_t number);
 
-/* Returns when operation `number` is done: hipSuccess; or hipErrorNotReady if the program
- * interrupted the wait or `limit_ns` (0 = none) went by. Lock held on entry and on return,
- * not in between; the caller has a reference to the queue. */
+/* Returns when operation `number` is done: hipSuccess; or hipErrorNotReady if the
+ * program interrupted the wait or `limit_ns` (0 = none) went by. Lock held on entry and
+ * on return, not in between; the caller has a reference to the queue. */
 hipError_t ha_queue_wait(struct ha_queue *queue, uint64_t number, uint64_t limit_ns);
 
 /* Waits until everything submitted to the device before the call is done; as above but
  * without the lock. */
 hipError_t ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns);
 
-/* Slows a thread down that submits faster than the queue runs. Lock as in ha_queue_wait. */
+/* Slows a thread down that submits faster than the queue runs. Lock as in
+ * ha_queue_wait. */
 void ha_queue_throttle(struct ha_queue *queue);
 
 /* Cancels the running operations of the device (NULL = all); without the lock. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What cpu/pool.c (threads) and cpu/queue.c (operations) share; nobody else includes it.
+/* What cpu/pool.c (threads) and cpu/queue.c (operations) share; nobody else includes
+ * it.
  *
- * All fields are guarded by `lock`.  Wake-ups and destructions that become due under the
- * lock are collected here and carried out by ha_pool_unlock, so that nobody is woken only
- * to wait for the lock. */
+ * All fields are guarded by `lock`.  Wake-ups and destructions that become due under
+ * the lock are collected here and carried out by ha_pool_unlock, so that nobody is
+ * woken only to wait for the lock. */
 #ifndef HA_CPU_POOL_STATE_H
 #define HA_CPU_POOL_STATE_H
 
@@ -23,22 +24,22 @@ struct ha_pool {
     pthread_mutex_t lock;
     struct ha_queue *ready_first[HA_PRIORITY_COUNT];
     struct ha_queue *ready_last[HA_PRIORITY_COUNT];
-    struct ha_op *offers;           /* operations that can use more threads */
-    struct ha_op *running;          /* timed operations inside run() */
+    struct ha_op *offers;  /* operations that can use more threads */
+    struct ha_op *running; /* timed operations inside run() */
     struct ha_op *free_ops;
     struct ha_deferred *deferred;
-    struct ha_worker *idle;         /* sleeping workers, last in first out */
-    uint32_t worker_count;          /* living or about to be created */
-    uint32_t worker_limit;          /* that may compute at once */
-    uint32_t worker_sleeping;       /* inside operations that may sleep */
-    uint32_t searching;             /* woken or created, not yet arrived */
-    uint32_t spawn;                 /* to be created by ha_pool_unlock */
+    struct ha_worker *idle;   /* sleeping workers, last in first out */
+    uint32_t worker_count;    /* living or about to be created */
+    uint32_t worker_limit;    /* that may compute at once */
+    uint32_t worker_sleeping; /* inside operations that may sleep */
+    uint32_t searching;       /* woken or created, not yet arrived */
+    uint32_t spawn;           /* to be created by ha_pool_unlock */
     bool stop;
-    uint64_t timeout_ns;            /* of kernels; 0 = never */
-    uint64_t timed_count;           /* timed operations ever begun */
+    uint64_t timeout_ns;  /* of kernels; 0 = never */
+    uint64_t timed_count; /* timed operations ever begun */
     bool timer_started;
-    bool timer_spawn;               /* to be created by ha_pool_unlock */
-    bool timer_parked;              /* sleeps until a timed operation begins */
+    bool timer_spawn;  /* to be created by ha_pool_unlock */
+    bool timer_parked; /* sleeps until a timed operation begins */
     _Atomic uint32_t timer_word;
     _Atomic uint32_t *wakes[HA_WAKE_BATCH];
     uint32_t wake_count;
@@ -56,7 +57,8 @@ void ha_op_join(struct ha_op *op);
 /* queue.c, likewise: calls cancel on a running operation. */
 void ha_op_cancel(struct ha_op *op, const char *text);
 
-/* pool.c, lock held: there is work; wakes or makes a worker unless one is on its way. */
+/* pool.c, lock held: there is work; wakes or makes a worker unless one is on its way.
+ */
 void ha_pool_want_worker(void);
 /* pool.c, lock held: a timed operation begins. */
 void ha_pool_want_timer(void);

@@ -15,8 +15,10 @@
 #define HELP_DEPTH_MAX 64
 #define WAIT_SLICE_NS 50000000u
 #define WAIT_SPIN_COUNT 64u /* a few microseconds: most operations are short */
-#define QUEUE_LENGTH_MAX 1024u /* beyond it submitting threads wait for half of it ... */
-#define THROTTLE_LIMIT_NS 100000000u /* ... but not for long: it may be waiting for us */
+#define QUEUE_LENGTH_MAX                                                               \
+    1024u /* beyond it submitting threads wait for half of it ... */
+#define THROTTLE_LIMIT_NS                                                              \
+    100000000u /* ... but not for long: it may be waiting for us */
 
 /* A thread that waits for operation `number`; on its stack, linked under the lock. */
 struct ha_waiter {
@@ -33,8 +35,9 @@ ha_op_new(const struct ha_op_class *class)
     struct ha_op *op = ha_pool.free_ops;
     if (op == NULL) {
         struct ha_op *slab = aligned_alloc(64, OP_SLAB_COUNT * sizeof *slab);
-        if (slab == NULL)
+        if (slab == NULL) {
             return NULL;
+        }
         for (size_t i = 0; i < OP_SLAB_COUNT; i++) {
             slab[i].next = i + 1 < OP_SLAB_COUNT ? &slab[i + 1] : NULL;
         }
@@ -51,8 +54,9 @@ ha_op_new(const struct ha_op_class *class)
 static void
 op_free(struct ha_op *op)
 {
-    if (op->dependencies != op->dependencies_inline)
+    if (op->dependencies != op->dependencies_inline) {
         free(op->dependencies);
+    }
     op->next = ha_pool.free_ops;
     ha_pool.free_ops = op;
 }
@@ -60,24 +64,28 @@ op_free(struct ha_op *op)
 void
 ha_op_discard(struct ha_op *op)
 {
-    while (op->dependency_count > 0)
+    while (op->dependency_count > 0) {
         ha_queue_release(op->dependencies[--op->dependency_count].queue);
+    }
     op_free(op);
 }
 
 bool
 ha_op_depend(struct ha_op *op, struct ha_queue *queue, uint64_t number)
 {
-    if (ha_queue_is_done(queue, number))
+    if (ha_queue_is_done(queue, number)) {
         return true;
+    }
     if (op->dependency_count == op->dependency_capacity) {
         uint32_t capacity = op->dependency_capacity * 2;
         struct ha_dependency *grown = malloc(capacity * sizeof *grown);
-        if (grown == NULL)
+        if (grown == NULL) {
             return false;
+        }
         memcpy(grown, op->dependencies, op->dependency_count * sizeof *grown);
-        if (op->dependencies != op->dependencies_inline)
+        if (op->dependencies != op->dependencies_inline) {
             free(op->dependencies);
+        }
         op->dependencies = grown;
         op->dependency_capacity = capacity;
     }
@@ -93,23 +101,27 @@ offer_add(struct ha_op *op)
     op->offered = true;
     op->offer_previous = NULL;
     op->offer_next = ha_pool.offers;
-    if (ha_pool.offers != NULL)
+    if (ha_pool.offers != NULL) {
         ha_pool.offers->offer_previous = op;
+    }
     ha_pool.offers = op;
 }
 
 static void
 offer_remove(struct ha_op *op)
 {
-    if (!op->offered)
+    if (!op->offered) {
         return;
+    }
     op->offered = false;
-    if (op->offer_previous != NULL)
+    if (op->offer_previous != NULL) {
         op->offer_previous->offer_next = op->offer_next;
-    else
+    } else {
         ha_pool.offers = op->offer_next;
-    if (op->offer_next != NULL)
+    }
+    if (op->offer_next != NULL) {
         op->offer_next->offer_previous = op->offer_previous;
+    }
 }
 
 static void
@@ -118,8 +130,9 @@ running_add(struct ha_op *op)
     op->running = true;
     op->running_previous = NULL;
     op->running_next = ha_pool.running;
-    if (ha_pool.running != NULL)
+    if (ha_pool.running != NULL) {
         ha_pool.running->running_previous = op;
+    }
     ha_pool.running = op;
     ha_pool_want_timer();
 }
@@ -127,15 +140,18 @@ running_add(struct ha_op *op)
 static void
 running_remove(struct ha_op *op)
 {
-    if (!op->running)
+    if (!op->running) {
         return;
+    }
     op->running = false;
-    if (op->running_previous != NULL)
+    if (op->running_previous != NULL) {
         op->running_previous->running_next = op->running_next;
-    else
+    } else {
         ha_pool.running = op->running_next;
-    if (op->running_next != NULL)
+    }
+    if (op->running_next != NULL) {
         op->running_next->running_previous = op->running_previous;
+    }
 }
 
 /* ---- ready queues ---- */
@@ -152,10 +168,11 @@ ready_add(struct ha_queue *queue)
     unsigned list = ready_list(queue);
     queue->ready_next = NULL;
     queue->ready_previous = ha_pool.ready_last[list];
-    if (ha_pool.ready_last[list] != NULL)
+    if (ha_pool.ready_last[list] != NULL) {
         ha_pool.ready_last[list]->ready_next = queue;
-    else
+    } else {
         ha_pool.ready_first[list] = queue;
+    }
     ha_pool.ready_last[list] = queue;
 }
 
@@ -163,22 +180,26 @@ static void
 ready_remove(struct ha_queue *queue)
 {
     unsigned list = ready_list(queue);
-    if (queue->ready_previous != NULL)
+    if (queue->ready_previous != NULL) {
         queue->ready_previous->ready_next = queue->ready_next;
-    else
+    } else {
         ha_pool.ready_first[list] = queue->ready_next;
-    if (queue->ready_next != NULL)
+    }
+    if (queue->ready_next != NULL) {
         queue->ready_next->ready_previous = queue->ready_previous;
-    else
+    } else {
         ha_pool.ready_last[list] = queue->ready_previous;
+    }
 }
 
 bool
 ha_queue_any_ready(void)
 {
-    for (unsigned list = 0; list < HA_PRIORITY_COUNT; list++)
-        if (ha_pool.ready_first[list] != NULL)
+    for (unsigned list = 0; list < HA_PRIORITY_COUNT; list++) {
+        if (ha_pool.ready_first[list] != NULL) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -198,7 +219,8 @@ ha_queue_take(void)
 /* ---- queues ---- */
 
 void
-ha_queue_init(struct ha_queue *queue, struct ha_device *device, bool blocking, int priority)
+ha_queue_init(struct ha_queue *queue, struct ha_device *device, bool blocking,
+              int priority)
 {
     *queue = (struct ha_queue){
         .device = device,
@@ -208,8 +230,9 @@ ha_queue_init(struct ha_queue *queue, struct ha_device *device, bool blocking, i
         .length_limit = QUEUE_LENGTH_MAX,
         .device_next = device->queues,
     };
-    if (device->queues != NULL)
+    if (device->queues != NULL) {
         device->queues->device_previous = queue;
+    }
     device->queues = queue;
 }
 
@@ -222,16 +245,20 @@ ha_queue_retain(struct ha_queue *queue)
 void
 ha_queue_release(struct ha_queue *queue)
 {
-    if (--queue->references > 0)
+    if (--queue->references > 0) {
         return;
-    if (queue->device_previous != NULL)
+    }
+    if (queue->device_previous != NULL) {
         queue->device_previous->device_next = queue->device_next;
-    else
+    } else {
         queue->device->queues = queue->device_next;
-    if (queue->device_next != NULL)
+    }
+    if (queue->device_next != NULL) {
         queue->device_next->device_previous = queue->device_previous;
-    if (queue->release != NULL)
+    }
+    if (queue->release != NULL) {
         queue->release(queue);
+    }
 }
 
 bool
@@ -247,25 +274,28 @@ blocked_add(struct ha_queue *queue, struct ha_queue *on)
     queue->blocked_on = on;
     queue->blocked_previous = NULL;
     queue->blocked_next = on->blocked;
-    if (on->blocked != NULL)
+    if (on->blocked != NULL) {
         on->blocked->blocked_previous = queue;
+    }
     on->blocked = queue;
 }
 
 static void
 blocked_remove(struct ha_queue *queue)
 {
-    if (queue->blocked_previous != NULL)
+    if (queue->blocked_previous != NULL) {
         queue->blocked_previous->blocked_next = queue->blocked_next;
-    else
+    } else {
         queue->blocked_on->blocked = queue->blocked_next;
-    if (queue->blocked_next != NULL)
+    }
+    if (queue->blocked_next != NULL) {
         queue->blocked_next->blocked_previous = queue->blocked_previous;
+    }
     queue->blocked_on = NULL;
 }
 
-/* Finds the state of a queue that is neither RUNNING nor on a list. READY is left to the
- * caller to act on. May free the queue when it became idle. */
+/* Finds the state of a queue that is neither RUNNING nor on a list. READY is left to
+ * the caller to act on. May free the queue when it became idle. */
 static enum ha_queue_state
 queue_settle(struct ha_queue *queue)
 {
@@ -274,8 +304,9 @@ queue_settle(struct ha_queue *queue)
         struct ha_device *device = queue->device;
         queue->state = HA_QUEUE_IDLE;
         queue->length_limit = QUEUE_LENGTH_MAX;
-        if (queue->blocking)
+        if (queue->blocking) {
             device->busy_blocking--;
+        }
         atomic_fetch_sub_explicit(&device->busy, 1, memory_order_release);
         ha_queue_release(queue);
         return HA_QUEUE_IDLE;
@@ -325,18 +356,22 @@ op_complete(struct ha_op *op)
     running_remove(op);
     offer_remove(op);
     op->end_ns = ha_clock_ns();
-    if (op->error != hipSuccess)
+    if (op->error != hipSuccess) {
         ha_device_set_fault(queue->device, op->error, op->error_text);
-    if (op->class->finish != NULL)
+    }
+    if (op->class->finish != NULL) {
         op->class->finish(op);
+    }
     queue->head = op->next;
-    if (queue->head == NULL)
+    if (queue->head == NULL) {
         queue->tail = NULL;
+    }
     queue->length--;
     op->done = true;
     atomic_store_explicit(&queue->done, op->number, memory_order_release);
-    if (queue->waiters != NULL)
+    if (queue->waiters != NULL) {
         waiters_wake(queue, op->number);
+    }
     struct ha_queue *blocked = queue->blocked;
     while (blocked != NULL) {
         struct ha_queue *next = blocked->blocked_next;
@@ -356,12 +391,14 @@ static void
 op_leave(struct ha_op *op, bool finished)
 {
     op->users--;
-    if (finished)
+    if (finished) {
         op_complete(op);
-    else
+    } else {
         offer_remove(op);
-    if (op->done && op->users == 0)
+    }
+    if (op->done && op->users == 0) {
         op_free(op);
+    }
 }
 
 static bool
@@ -371,14 +408,16 @@ op_run_unlocked(struct ha_op *op)
     op->users++;
     if (sleeps) {
         ha_pool.worker_sleeping++;
-        if (ha_queue_any_ready() || ha_pool.offers != NULL)
+        if (ha_queue_any_ready() || ha_pool.offers != NULL) {
             ha_pool_want_worker();
+        }
     }
     ha_pool_unlock();
     bool finished = op->class->run(op);
     ha_pool_lock();
-    if (sleeps)
+    if (sleeps) {
         ha_pool.worker_sleeping--;
+    }
     return finished;
 }
 
@@ -399,8 +438,9 @@ ha_queue_step(struct ha_queue *queue)
         op_leave(op, true);
         return;
     }
-    if ((class->flags & HA_OP_TIMED) != 0)
+    if ((class->flags & HA_OP_TIMED) != 0) {
         running_add(op);
+    }
     if (op->helpers > 0) {
         offer_add(op);
         ha_pool_want_worker();
@@ -413,10 +453,12 @@ void
 ha_op_join(struct ha_op *op)
 {
     op->helpers--;
-    if (op->helpers == 0)
+    if (op->helpers == 0) {
         offer_remove(op);
-    if (ha_pool.offers != NULL || ha_queue_any_ready())
+    }
+    if (ha_pool.offers != NULL || ha_queue_any_ready()) {
         ha_pool_want_worker();
+    }
     bool finished = op_run_unlocked(op);
     op_leave(op, finished);
 }
@@ -430,15 +472,15 @@ ha_op_cancel(struct ha_op *op, const char *text)
     op->class->cancel(op, text);
     ha_pool_lock();
     op->users--;
-    if (op->done && op->users == 0)
+    if (op->done && op->users == 0) {
         op_free(op);
+    }
 }
 
 uint64_t
 ha_queue_submit(struct ha_queue *queue, struct ha_op *op, enum ha_submit how)
 {
-    uint64_t number =
-        atomic_load_explicit(&queue->submitted, memory_order_relaxed) + 1;
+    uint64_t number = atomic_load_explicit(&queue->submitted, memory_order_relaxed) + 1;
     op->queue = queue;
     op->number = number;
     op->order = ++queue->device->submitted;
@@ -453,8 +495,9 @@ ha_queue_submit(struct ha_queue *queue, struct ha_op *op, enum ha_submit how)
     queue->head = op;
     queue->tail = op;
     ha_queue_retain(queue);
-    if (queue->blocking)
+    if (queue->blocking) {
         queue->device->busy_blocking++;
+    }
     atomic_fetch_add_explicit(&queue->device->busy, 1, memory_order_relaxed);
     if (queue_settle(queue) == HA_QUEUE_READY) {
         if (how == HA_SUBMIT_RUN && op->caller) {
@@ -469,8 +512,8 @@ ha_queue_submit(struct ha_queue *queue, struct ha_op *op, enum ha_submit how)
 
 /* ---- waiting ---- */
 
-/* Does a piece of the work that stands before operations of `queue`, if a waiting thread
- * may do it; true if something was done. */
+/* Does a piece of the work that stands before operations of `queue`, if a waiting
+ * thread may do it; true if something was done. */
 static bool
 queue_help(struct ha_queue *queue)
 {
@@ -480,8 +523,9 @@ queue_help(struct ha_queue *queue)
             queue = queue->blocked_on;
             continue;
         }
-        if (op == NULL || !op->caller)
+        if (op == NULL || !op->caller) {
             return false;
+        }
         if (queue->state == HA_QUEUE_READY) {
             ready_remove(queue);
             ha_queue_step(queue);
@@ -505,13 +549,15 @@ wait_slice(struct ha_queue *queue, uint64_t number, uint64_t slice_ns)
     queue->waiters = &waiter;
     ha_pool_unlock();
     int result = 0;
-    if (!ha_futex_spin(&waiter.word, WAIT_SPIN_COUNT))
+    if (!ha_futex_spin(&waiter.word, WAIT_SPIN_COUNT)) {
         result = ha_futex_sleep(&waiter.word, slice_ns);
+    }
     ha_pool_lock();
     if (atomic_load_explicit(&waiter.word, memory_order_relaxed) != HA_FUTEX_DONE) {
         struct ha_waiter **link = &queue->waiters;
-        while (*link != &waiter)
+        while (*link != &waiter) {
             link = &(*link)->next;
+        }
         *link = waiter.next;
     }
     return result;
@@ -522,23 +568,27 @@ wait_for(struct ha_queue *queue, uint64_t number, uint64_t limit_ns, bool interr
 {
     uint64_t begin_ns = limit_ns != 0 ? ha_clock_ns() : 0;
     while (!ha_queue_is_done(queue, number)) {
-        if (queue_help(queue))
+        if (queue_help(queue)) {
             continue;
+        }
         uint64_t slice_ns = WAIT_SLICE_NS;
         if (limit_ns != 0) {
             uint64_t passed_ns = ha_clock_ns() - begin_ns;
-            if (passed_ns >= limit_ns)
+            if (passed_ns >= limit_ns) {
                 return hipErrorNotReady;
-            if (limit_ns - passed_ns < slice_ns)
+            }
+            if (limit_ns - passed_ns < slice_ns) {
                 slice_ns = limit_ns - passed_ns;
+            }
         }
         int slept = wait_slice(queue, number, slice_ns);
         if (slept != 0 && interruptible && !ha_queue_is_done(queue, number)) {
             ha_pool_unlock();
             bool interrupted = ha_runtime_interrupted();
             ha_pool_lock();
-            if (interrupted && !ha_queue_is_done(queue, number))
+            if (interrupted && !ha_queue_is_done(queue, number)) {
                 return hipErrorNotReady;
+            }
         }
     }
     return hipSuccess;
@@ -554,8 +604,9 @@ void
 ha_queue_abandon(struct ha_queue *queue, uint64_t number)
 {
     for (struct ha_op *op = queue->head; op != NULL; op = op->next) {
-        if (op->number != number)
+        if (op->number != number) {
             continue;
+        }
         if (op != queue->head || queue->state != HA_QUEUE_RUNNING) {
             op->dropped = true;
             return;
@@ -568,26 +619,30 @@ ha_queue_abandon(struct ha_queue *queue, uint64_t number)
 void
 ha_queue_throttle(struct ha_queue *queue)
 {
-    if (queue->length <= queue->length_limit)
+    if (queue->length <= queue->length_limit) {
         return;
+    }
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     uint64_t aim = submitted - queue->length_limit / 2;
     ha_queue_retain(queue);
-    if (wait_for(queue, aim, THROTTLE_LIMIT_NS, false) != hipSuccess)
+    if (wait_for(queue, aim, THROTTLE_LIMIT_NS, false) != hipSuccess) {
         queue->length_limit *= 2;
+    }
     ha_queue_release(queue);
 }
 
-/* A queue with work that was submitted up to `order`, and the last such operation that is
- * cheap to find; NULL if there is none. */
+/* A queue with work that was submitted up to `order`, and the last such operation that
+ * is cheap to find; NULL if there is none. */
 static struct ha_queue *
 find_busy(struct ha_device *device, uint64_t order, uint64_t *number)
 {
     for (struct ha_queue *queue = device->queues; queue != NULL;
          queue = queue->device_next) {
-        if (queue->head == NULL || queue->head->order > order)
+        if (queue->head == NULL || queue->head->order > order) {
             continue;
-        *number = queue->tail->order <= order ? queue->tail->number : queue->head->number;
+        }
+        *number =
+            queue->tail->order <= order ? queue->tail->number : queue->head->number;
         return queue;
     }
     return NULL;
@@ -596,8 +651,9 @@ find_busy(struct ha_device *device, uint64_t order, uint64_t *number)
 hipError_t
 ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns)
 {
-    if (atomic_load_explicit(&device->busy, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&device->busy, memory_order_acquire) == 0) {
         return hipSuccess;
+    }
     hipError_t code = hipSuccess;
     uint64_t begin_ns = ha_clock_ns();
     ha_pool_lock();

@@ -23,28 +23,32 @@ static hipError_t
 wait_all(void)
 {
     hipError_t code = hipSuccess;
-    for (int id = 0; id < ha_config()->device_count && code == hipSuccess; id++)
+    for (int id = 0; id < ha_config()->device_count && code == hipSuccess; id++) {
         code = ha_pool_wait_device(ha_device_get(id), 0);
+    }
     return code;
 }
 
 static hipError_t
 not_owned(void *ptr)
 {
-    return ha_cpu_fail(hipErrorInvalidValue,
-                       "%p is not the beginning of an allocation of this kind, or was freed "
-                       "already",
-                       ptr);
+    return ha_cpu_fail(
+        hipErrorInvalidValue,
+        "%p is not the beginning of an allocation of this kind, or was freed "
+        "already",
+        ptr);
 }
 
 hipError_t
 ha_reclaim(void *ptr, unsigned kinds)
 {
     struct ha_range range;
-    if (ptr == NULL)
+    if (ptr == NULL) {
         return hipSuccess;
-    if (!ha_memory_claim(ptr, kinds, &range))
+    }
+    if (!ha_memory_claim(ptr, kinds, &range)) {
         return not_owned(ptr);
+    }
     hipError_t code = range.kind == HA_MEMORY_HOST
                           ? wait_all()
                           : ha_pool_wait_device(ha_device_get(range.device), 0);
@@ -52,11 +56,13 @@ ha_reclaim(void *ptr, unsigned kinds)
         ha_memory_unclaim(ptr);
         return ha_cpu_fail(code, "interrupted; the memory is not freed");
     }
-    if (!ha_memory_release(ptr))
-        return ha_cpu_fail(hipErrorIllegalAddress,
-                           "somebody wrote past the end of the %zu bytes at %p (they are "
-                           "freed now)",
-                           range.size, ptr);
+    if (!ha_memory_release(ptr)) {
+        return ha_cpu_fail(
+            hipErrorIllegalAddress,
+            "somebody wrote past the end of the %zu bytes at %p (they are "
+            "freed now)",
+            range.size, ptr);
+    }
     return hipSuccess;
 }
 
@@ -64,9 +70,10 @@ static bool
 later_run(struct ha_op *op)
 {
     const struct free_later *later = later_of(op);
-    if (!ha_memory_release(later->range.base))
+    if (!ha_memory_release(later->range.base)) {
         ha_log(1, "hipFreeAsync: somebody wrote past the end of the %zu bytes at %p",
                later->range.size, later->range.base);
+    }
     return true;
 }
 
@@ -79,11 +86,13 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
     struct ha_stream *stream;
     struct ha_range range;
     const unsigned kinds = 1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED;
-    if (ptr == NULL)
+    if (ptr == NULL) {
         return hipSuccess;
+    }
     hipError_t code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     struct ha_op *op = ha_op_new(&later_class);
     if (op == NULL) {
         ha_pool_unlock();
@@ -97,8 +106,9 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
     *later_of(op) = (struct free_later){.range = range};
     op->caller = true;
     code = ha_stream_run(stream, op, HA_RUN_CHEAP);
-    if (code == hipErrorOutOfMemory)
+    if (code == hipErrorOutOfMemory) {
         ha_memory_unclaim(ptr);
+    }
     return code;
 }
 
@@ -106,10 +116,12 @@ hipError_t
 ha_reclaim_registered(void *ptr)
 {
     hipError_t code = wait_all();
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; the memory stays registered");
-    if (!ha_memory_remove_foreign(ptr, HA_MEMORY_REGISTERED))
+    }
+    if (!ha_memory_remove_foreign(ptr, HA_MEMORY_REGISTERED)) {
         return ha_cpu_fail(hipErrorHostMemoryNotRegistered,
                            "%p is not the beginning of a registered range", ptr);
+    }
     return hipSuccess;
 }

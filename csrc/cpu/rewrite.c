@@ -484,8 +484,8 @@ write_functions(struct ha_rewriter *rewriter)
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        ha_body_write(rewriter, f, &reference);
         rewriter->fast[f] = ha_fast_study(rewriter, f, &fast);
+        ha_body_write(rewriter, f, &reference);
         if (rewriter->fast[f]) {
             ha_fast_write(rewriter, f, &fast);
         }

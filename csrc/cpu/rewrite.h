@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From the device front end's LLVM text IR (nvptx64 triple) to host IR.
  *
- * The result defines, for every kernel, a reference function (one lane, calls the runtime
- * at barriers) and, where lanes are proved independent, a fast function (loops over lanes
- * that the vectoriser turns into SIMD), plus the tables of cpu/image.h.  Pure text to text:
- * no process, no file, no global state; safe to call from any thread. */
+ * The result defines, for every kernel, a reference function (one lane, calls the
+ * runtime at barriers) and, where lanes are proved independent, a fast function (loops
+ * over lanes that the vectoriser turns into SIMD), plus the tables of cpu/image.h. Pure
+ * text to text: no process, no file, no global state; safe to call from any thread. */
 #ifndef HA_CPU_REWRITE_H
 #define HA_CPU_REWRITE_H
 
@@ -16,9 +16,9 @@
 struct ha_rewrite_request {
     const char *ir; /* borrowed, need not end in NUL */
     size_t ir_size;
-    const char *target_cpu;  /* e.g. "x86-64-v3" */
-    uint32_t warp_size;      /* 32 or 64 */
-    uint32_t name_count;     /* name expressions __hip_name_0 .. in the source */
+    const char *target_cpu; /* e.g. "x86-64-v3" */
+    uint32_t warp_size;     /* 32 or 64 */
+    uint32_t name_count;    /* name expressions __hip_name_0 .. in the source */
 };
 
 struct ha_rewrite_result {
@@ -28,9 +28,9 @@ struct ha_rewrite_result {
     uint32_t lowered_count;
 };
 
-/* Needs: IR that the pinned front end wrote.  After success the caller owns the result and
- * gives it to ha_rewrite_release.  Returns HA_ERROR_UNSUPPORTED with a text that names the
- * function and the line for IR that has no host meaning. */
+/* Needs: IR that the pinned front end wrote.  After success the caller owns the result
+ * and gives it to ha_rewrite_release.  Returns HA_ERROR_UNSUPPORTED with a text that
+ * names the function and the line for IR that has no host meaning. */
 enum ha_status ha_rewrite(const struct ha_rewrite_request *request,
                           struct ha_rewrite_result *result);
 void ha_rewrite_release(struct ha_rewrite_result *result);

@@ -5,15 +5,14 @@
 #include "cpu/rewrite_state.h"
 
 /* Byte offsets of struct ha_lane and struct ha_grid, in the order of enum ha_known. */
-enum { LANE_GRID = 24, LANE_SHARED = 32, LANE_TRIP = 40 };
+enum { LANE_GRID = 24, LANE_SHARED = 32 };
 
 struct writer {
     struct ha_rewriter *rewriter;
     const struct ir_function *function;
     const struct ha_function_info *info;
     const struct ha_body *body;
-    struct ir_flow flow;      /* functions with warp calls only */
-    uint32_t *loop_ids;       /* loop of the flow -> number in the module */
+    struct ha_sites sites;    /* reference form only */
     struct ir_out prologue;   /* instructions of the first block */
     struct ir_out lines;
     uint32_t expressions;     /* constant expressions that became instructions */
@@ -239,44 +238,9 @@ runtime_name(enum ha_known known)
     return names[known];
 }
 
-/* The loops around a warp call, outermost first. */
-static uint32_t
-loops_around(struct writer *writer, uint32_t block, uint32_t ids[HA_LOOP_DEPTH_MAX])
-{
-    uint32_t loop = writer->flow.inner[block];
-    uint32_t depth = loop == IR_NONE ? 0 : writer->flow.loops[loop].depth;
-
-    if (depth > HA_LOOP_DEPTH_MAX) {
-        ir_fail(writer->rewriter->arena, HA_ERROR_UNSUPPORTED,
-                "kernel %.*s has a warp call inside of more than %u loops",
-                IR_ARGS(writer->function->name), HA_LOOP_DEPTH_MAX);
-    }
-    for (uint32_t i = depth; i-- > 0; loop = writer->flow.loops[loop].outer) {
-        ids[i] = writer->loop_ids[loop];
-    }
-    return depth;
-}
-
-static void
-write_site(struct writer *writer, uint32_t block, uint32_t site)
-{
-    uint32_t ids[HA_LOOP_DEPTH_MAX] = {0};
-    uint32_t depth = loops_around(writer, block, ids);
-    struct ir_out *tail = &writer->rewriter->tail;
-
-    ir_print(tail,
-             "@__ha_site.%u = internal constant { i32, i32, [%u x i32] } { i32 %u, i32 %u, "
-             "[%u x i32] [",
-             site, HA_LOOP_DEPTH_MAX, site, depth, HA_LOOP_DEPTH_MAX);
-    for (uint32_t i = 0; i < HA_LOOP_DEPTH_MAX; i++) {
-        ir_print(tail, "%si32 %u", i > 0 ? ", " : "", ids[i]);
-    }
-    ir_print(tail, "] }\n");
-}
-
 static struct ir_slice
 known_call(struct writer *writer, const struct ir_inst *inst, enum ha_known known,
-           struct ir_slice line, uint32_t warp_site)
+           struct ir_slice line)
 {
     struct ir_arena *arena = writer->rewriter->arena;
     size_t at = ir_find(line, ha_known_names[known], 0);
@@ -315,7 +279,7 @@ known_call(struct writer *writer, const struct ir_inst *inst, enum ha_known know
     }
     if (known == HA_KNOWN_WARP) {
         return splice(writer, line, open + 1, 0,
-                      ir_format(arena, "ptr @__ha_site.%u, ", warp_site));
+                      ir_format(arena, "ptr @__ha_site.%u, ", inst->site));
     }
     return line;
 }
@@ -347,8 +311,7 @@ without_source_line(struct writer *writer, struct ir_slice line)
 }
 
 static void
-write_inst(struct writer *writer, uint32_t block, const struct ir_inst *inst,
-           uint32_t warp_site)
+write_inst(struct writer *writer, const struct ir_inst *inst)
 {
     struct ha_rewriter *rewriter = writer->rewriter;
     const struct ha_fast *fast = writer->body->fast;
@@ -360,7 +323,6 @@ write_inst(struct writer *writer, uint32_t block, const struct ir_inst *inst,
     struct ir_slice line =
         without_source_line(writer, ha_host_text(rewriter, inst->line, library));
 
-    (void)block;
     if (fast != NULL && writer->body->leaves) {
         for (uint32_t i = 0; i < fast->leaf_count; i++) {
             if (fast->leaf_of[i] == writer->inst_number) {
@@ -376,9 +338,12 @@ write_inst(struct writer *writer, uint32_t block, const struct ir_inst *inst,
         line = splice(writer, line, at, 0, ir_slice_of(" nuw nsw"));
     }
     if (known != HA_KNOWN_NONE) {
-        line = known_call(writer, inst, known, line, warp_site);
+        line = known_call(writer, inst, known, line);
     }
     line = place_shared(writer, line);
+    if (inst->step && writer->body->form == HA_FORM_REFERENCE) {
+        ha_sites_write_step(rewriter, inst, &writer->lines);
+    }
     ir_print(&writer->lines, "  %.*s", IR_ARGS(line));
     if (fast != NULL && fast->parallel && touches_memory(inst)) {
         ir_print(&writer->lines, ", !llvm.access.group !%u", rewriter->metadata);
@@ -386,126 +351,26 @@ write_inst(struct writer *writer, uint32_t block, const struct ir_inst *inst,
     ir_print(&writer->lines, "\n");
 }
 
-/* A loop counts its rounds in the lane, so that diverged lanes can be told apart: the
- * counter is 0 on entry and one more on each way back. */
 static void
-write_trip_phi(struct writer *writer, uint32_t loop)
-{
-    const struct ir_loop *at = &writer->flow.loops[loop];
-    const struct ir_block *header = &writer->function->blocks[at->header];
-
-    ir_print(&writer->lines, "  %%ha.trip.%u = phi i32 ", loop);
-    for (uint32_t i = 0; i < header->prev_count; i++) {
-        uint32_t from = header->prev[i];
-        ir_print(&writer->lines, "%s[ ", i > 0 ? ", " : "");
-        if (at->members[from]) {
-            ir_print(&writer->lines, "%%ha.trip.%u.next", loop);
-        } else {
-            ir_print(&writer->lines, "0");
-        }
-        ir_print(&writer->lines, ", %.*s ]",
-                 IR_ARGS(writer->function->blocks[from].label));
-    }
-    ir_print(&writer->lines, "\n");
-}
-
-static void
-write_trip_store(struct writer *writer, uint32_t loop)
-{
-    uint32_t depth = writer->flow.loops[loop].depth - 1;
-
-    ir_print(&writer->lines, "  %%ha.trip.%u.next = add i32 %%ha.trip.%u, 1\n", loop, loop);
-    if (depth < HA_LOOP_DEPTH_MAX) {
-        ir_print(&writer->lines,
-                 "  %%ha.trip.%u.at = getelementptr i8, ptr %%ha.lane, i64 %u\n"
-                 "  store i32 %%ha.trip.%u, ptr %%ha.trip.%u.at\n",
-                 loop, LANE_TRIP + 4 * depth, loop, loop);
-    }
-}
-
-/* The loop that begins at this block and has warp calls in it, or IR_NONE. */
-static uint32_t
-counted_loop(const struct writer *writer, uint32_t block)
-{
-    if (writer->loop_ids == NULL) {
-        return IR_NONE;
-    }
-    for (uint32_t i = 0; i < writer->flow.loop_count; i++) {
-        if (writer->flow.loops[i].header == block && writer->flow.loops[i].wanted) {
-            return i;
-        }
-    }
-    return IR_NONE;
-}
-
-static void
-write_block(struct writer *writer, uint32_t number, uint32_t *warp_site)
+write_block(struct writer *writer, uint32_t number)
 {
     const struct ir_block *block = &writer->function->blocks[number];
-    uint32_t loop = counted_loop(writer, number);
+    uint32_t loop = ha_sites_loop_at(&writer->sites, number);
     uint32_t i = 0;
 
     if (loop != IR_NONE) {
-        write_trip_phi(writer, loop);
+        ha_sites_write_phi(&writer->sites, loop, &writer->lines);
     }
     for (; i < block->count && is_phi(&block->insts[i]); i++) {
-        write_inst(writer, number, &block->insts[i], 0);
+        write_inst(writer, &block->insts[i]);
         writer->inst_number++;
     }
     if (loop != IR_NONE) {
-        write_trip_store(writer, loop);
+        ha_sites_write_round(&writer->sites, loop, &writer->lines);
     }
     for (; i < block->count; i++) {
-        write_inst(writer, number, &block->insts[i], *warp_site);
-        *warp_site += ha_known_of(&block->insts[i]) == HA_KNOWN_WARP;
+        write_inst(writer, &block->insts[i]);
         writer->inst_number++;
-    }
-}
-
-/* Numbers the warp calls in program order and marks the loops around them. */
-static void
-number_sites(struct writer *writer, uint32_t *first_site)
-{
-    struct ha_rewriter *rewriter = writer->rewriter;
-    const struct ir_function *function = writer->function;
-    uint32_t *block_at = ir_alloc(rewriter->arena, function->block_count + 1u,
-                                  sizeof *block_at);
-
-    ir_flow_read(rewriter->arena, function, &writer->flow);
-    if (writer->flow.tangled) {
-        ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
-                "kernel %.*s has warp calls and a goto into a loop",
-                IR_ARGS(function->name));
-    }
-    writer->loop_ids =
-        ir_alloc(rewriter->arena, writer->flow.loop_count + 1u, sizeof *writer->loop_ids);
-    for (uint32_t i = 0; i < writer->flow.loop_count; i++) {
-        writer->loop_ids[i] = ++rewriter->loops;
-    }
-    for (uint32_t b = 0; b < function->block_count; b++) {
-        block_at[b] = IR_NONE;
-    }
-    for (uint32_t b = 0; b < function->block_count; b++) {
-        if (writer->flow.order[b] != IR_NONE) {
-            block_at[writer->flow.order[b]] = b;
-        }
-    }
-    for (uint32_t place = 0; place < function->block_count; place++) {
-        uint32_t b = block_at[place];
-        if (b == IR_NONE) {
-            continue;
-        }
-        first_site[b] = rewriter->warp_sites;
-        for (uint32_t i = 0; i < function->blocks[b].count; i++) {
-            if (ha_known_of(&function->blocks[b].insts[i]) != HA_KNOWN_WARP) {
-                continue;
-            }
-            for (uint32_t loop = writer->flow.inner[b]; loop != IR_NONE;
-                 loop = writer->flow.loops[loop].outer) {
-                writer->flow.loops[loop].wanted = true;
-            }
-            write_site(writer, b, rewriter->warp_sites++);
-        }
     }
 }
 
@@ -603,7 +468,7 @@ write_lane_values(struct writer *writer)
 static bool
 needs_lane(const struct writer *writer)
 {
-    bool needed = writer->shared_base || writer->loop_ids != NULL;
+    bool needed = writer->shared_base;
 
     for (unsigned i = 0; i < HA_KNOWN_PLACES; i++) {
         needed |= writer->places[i] != 0;
@@ -747,21 +612,14 @@ ha_body_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_bod
         .prologue = {.arena = arena},
         .lines = {.arena = arena},
     };
-    uint32_t *first_site = ir_alloc(arena, function->block_count, sizeof *first_site);
     size_t *ends = ir_alloc(arena, function->block_count, sizeof *ends);
-    bool warp = false;
 
     writer.shared = ir_alloc(arena, rewriter->shared_count + 1u, 1);
-    for (uint32_t b = 0; b < function->block_count; b++) {
-        for (uint32_t i = 0; i < function->blocks[b].count; i++) {
-            warp |= ha_known_of(&function->blocks[b].insts[i]) == HA_KNOWN_WARP;
-        }
-    }
-    if (warp) {
-        number_sites(&writer, first_site);
+    if (body->form == HA_FORM_REFERENCE) {
+        ha_sites_read(rewriter, number, &writer.sites);
     }
     for (uint32_t b = 0; b < function->block_count; b++) {
-        write_block(&writer, b, &first_site[b]);
+        write_block(&writer, b);
         ends[b] = writer.lines.size;
     }
     write_head(&writer);

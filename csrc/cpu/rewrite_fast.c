@@ -39,6 +39,8 @@ struct study {
     struct ha_rewriter *rewriter;
     const struct ir_function *function;
     struct ha_fast *fast;
+    struct range *ranges; /* per instruction, where `ranged` is set: values are shared, so */
+    uint8_t *ranged;      /* that a walk without memory could take exponential time */
 };
 
 /* ---- instructions taken apart ---- */
@@ -71,7 +73,18 @@ is_conversion(const struct ir_inst *inst)
     return one_of(inst->op, ops);
 }
 
-/* False for anything but scalar integers. */
+/* Of an integer type of at most 64 bits; 0 for others. */
+static int64_t
+type_bits(struct ir_slice type)
+{
+    int64_t bits = type.size > 1 && type.size < 4 && type.at[0] == 'i'
+                       ? strtoll(type.at + 1, NULL, 10)
+                       : 0;
+
+    return bits >= 1 && bits <= 64 ? bits : 0;
+}
+
+/* False for anything but scalar integers of at most 64 bits. */
 static bool
 take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst, struct operands *result)
 {
@@ -91,7 +104,7 @@ take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst, struct oper
     }
     result->flags = ir_trim(ir_part(rest, 0, at));
     result->type = ir_token(rest, at);
-    if (result->type.size < 2 || result->type.at[0] != 'i') {
+    if (type_bits(result->type) == 0) {
         return false;
     }
     struct ir_slice values = ir_part(rest, at + result->type.size, rest.size);
@@ -103,7 +116,7 @@ take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst, struct oper
         }
         result->a = ir_trim(ir_part(values, 0, to));
         result->to = ir_token(values, to + 4);
-        return true;
+        return type_bits(result->to) > 0;
     }
     if (count < 2) {
         return false;
@@ -120,12 +133,6 @@ definition(const struct study *study, struct ir_slice value, uint32_t *number)
         return NULL;
     }
     return study->fast->insts[*number];
-}
-
-static int64_t
-type_bits(struct ir_slice type)
-{
-    return strtoll(type.at + 1, NULL, 10);
 }
 
 /* ---- ranges ---- */
@@ -284,7 +291,11 @@ range_of(const struct study *study, struct ir_slice value, int64_t bits, unsigne
     }
     const struct ir_inst *inst = definition(study, value, &number);
     if (inst != NULL) {
-        return range_of_inst(study, inst, number, depth);
+        if (!study->ranged[number]) {
+            study->ranges[number] = range_of_inst(study, inst, number, depth);
+            study->ranged[number] = 1;
+        }
+        return study->ranges[number];
     }
     for (uint32_t i = 0; i < study->function->param_count; i++) {
         if (ir_same(study->function->params[i].name, value)) {
@@ -336,12 +347,15 @@ is_row_start(struct study *study, const struct ir_inst *inst,
     return true;
 }
 
+/* Whether a value is where the row of a block begins. */
 static bool
-is_flagged(const struct study *study, struct ir_slice value)
+is_product(const struct study *study, struct ir_slice value)
 {
     uint32_t number;
+    const struct ir_inst *inst = definition(study, value, &number);
 
-    return definition(study, value, &number) != NULL && study->fast->flagged[number];
+    return inst != NULL && study->fast->flagged[number] &&
+           (ir_is(inst->op, "mul") || ir_is(inst->op, "shl"));
 }
 
 static void
@@ -359,22 +373,13 @@ flag_indices(struct study *study)
         } else if ((ir_is(inst->op, "add") ||
                     (ir_is(inst->op, "or") &&
                      ir_find(operands.flags, "disjoint", 0) != SIZE_MAX)) &&
-                   ((is_flagged(study, operands.a) &&
+                   ((is_product(study, operands.a) &&
                      is_place(study, operands.b, HA_KNOWN_THREAD_X)) ||
-                    (is_flagged(study, operands.b) &&
+                    (is_product(study, operands.b) &&
                      is_place(study, operands.a, HA_KNOWN_THREAD_X)))) {
             study->fast->flagged[i] = 1;
         }
     }
-}
-
-static bool
-is_product(const struct study *study, struct ir_slice value)
-{
-    uint32_t number;
-    const struct ir_inst *inst = definition(study, value, &number);
-
-    return inst != NULL && study->fast->flagged[number] && !ir_is(inst->op, "add");
 }
 
 static bool
@@ -410,6 +415,8 @@ list_insts(struct study *study)
     }
     fast->insts = ir_alloc(study->rewriter->arena, count + 1u, sizeof *fast->insts);
     fast->flagged = ir_alloc(study->rewriter->arena, count + 1u, 1);
+    study->ranges = ir_alloc(study->rewriter->arena, count + 1u, sizeof *study->ranges);
+    study->ranged = ir_alloc(study->rewriter->arena, count + 1u, 1);
     fast->values.arena = study->rewriter->arena;
     for (uint32_t b = 0; b < study->function->block_count; b++) {
         for (uint32_t i = 0; i < study->function->blocks[b].count; i++) {
@@ -433,7 +440,7 @@ uses_index_only(const struct study *study)
     for (uint32_t i = 0; i < fast->inst_count; i++) {
         struct ir_slice line = fast->insts[i]->line;
         bool sum = fast->flagged[i] && ir_is(fast->insts[i]->op, "add");
-        bool product = fast->flagged[i] && !sum;
+        bool product = fast->flagged[i] && ir_is(fast->insts[i]->op, "mul");
         for (size_t at = fast->insts[i]->def.size;
              (at = ir_find(line, "%", at)) != SIZE_MAX;) {
             struct ir_slice name = ir_token(line, at);
@@ -472,10 +479,13 @@ bool
 ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fast)
 {
     const struct ha_function_info *info = &rewriter->infos[number];
-    struct study study = {rewriter, &rewriter->module.functions[number], fast};
+    struct study study = {.rewriter = rewriter,
+                          .function = &rewriter->module.functions[number],
+                          .fast = fast};
 
     *fast = (struct ha_fast){0};
-    if (info->block || info->warp || info->indirect || info->dynamic || info->pause) {
+    if (info->block || info->warp || info->indirect || info->dynamic || info->pause ||
+        ha_sites_polls(rewriter, number)) {
         return false;
     }
     for (uint32_t i = 0; i < rewriter->shared_count; i++) {
@@ -561,7 +571,9 @@ void
 ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *fast)
 {
     struct ha_fast copy = *fast;
-    struct study whole = {rewriter, &rewriter->module.functions[number], &copy};
+    struct study whole = {.rewriter = rewriter,
+                          .function = &rewriter->module.functions[number],
+                          .fast = &copy};
     const struct study *study = &whole;
     struct ir_out *out = &rewriter->out;
     uint8_t *done = ir_alloc(rewriter->arena, fast->inst_count + 1u, 1);

@@ -19,6 +19,12 @@
 #define ACCESSES_MAX 512u
 #define DEPTH_MAX 32u
 
+/* How a value changes from one lane of a row to the next. */
+struct stride {
+    bool known;
+    int64_t step;
+};
+
 struct access {
     uint32_t block;
     bool store;
@@ -35,13 +41,9 @@ struct hazard {
     const struct ha_fast *fast;
     struct access accesses[ACCESSES_MAX];
     uint32_t count;
+    struct stride *strides; /* per instruction, where `strided` is set */
+    uint8_t *strided;
     uint8_t *reach; /* block * block_count + block: a path of at least one edge */
-};
-
-/* How a value changes from one lane of a row to the next. */
-struct stride {
-    bool known;
-    int64_t step;
 };
 
 static const struct stride unknown_stride = {false, 0};
@@ -223,22 +225,11 @@ stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst, unsign
 }
 
 static struct stride
-stride_of(const struct hazard *hazard, struct ir_slice value, unsigned depth)
+stride_of_inst(const struct hazard *hazard, const struct ir_inst *inst, unsigned depth)
 {
     static const char *const binary[] = {"add", "sub", "mul",  "shl",  "or",   "and",
                                          "xor", "lshr", "ashr", "udiv", "sdiv", "urem",
                                          "srem"};
-    const struct ir_inst *inst = definition(hazard, value);
-    int64_t constant;
-
-    if (depth > DEPTH_MAX || value.size == 0) {
-        return unknown_stride;
-    }
-    if (inst == NULL) {
-        bool same = is_constant(value, &constant) || value.at[0] == '@' ||
-                    param_named(hazard, value) != NULL;
-        return (struct stride){same, 0};
-    }
     enum ha_known place = ha_known_of(inst);
     if (place < HA_KNOWN_PLACES) {
         return (struct stride){true, place == HA_KNOWN_THREAD_X};
@@ -258,6 +249,28 @@ stride_of(const struct hazard *hazard, struct ir_slice value, unsigned depth)
         }
     }
     return unknown_stride;
+}
+
+static struct stride
+stride_of(const struct hazard *hazard, struct ir_slice value, unsigned depth)
+{
+    uint32_t number;
+    int64_t constant;
+
+    if (depth > DEPTH_MAX || value.size == 0) {
+        return unknown_stride;
+    }
+    if (!ir_map_get(&hazard->fast->values, value, &number)) {
+        bool same = is_constant(value, &constant) || value.at[0] == '@' ||
+                    param_named(hazard, value) != NULL;
+        return (struct stride){same, 0};
+    }
+    if (!hazard->strided[number]) {
+        hazard->strides[number] =
+            stride_of_inst(hazard, hazard->fast->insts[number], depth);
+        hazard->strided[number] = 1;
+    }
+    return hazard->strides[number];
 }
 
 /* ---- accesses ---- */
@@ -332,6 +345,9 @@ list_accesses(struct hazard *hazard)
         for (uint32_t i = 0; i < block->count; i++) {
             const struct ir_inst *inst = &block->insts[i];
             bool store = ir_is(inst->op, "store");
+            if (ir_begins(inst->callee, "@llvm.mem")) {
+                return false; /* may turn into loads and stores later */
+            }
             if (!store && !ir_is(inst->op, "load")) {
                 continue;
             }
@@ -406,6 +422,9 @@ ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number, const struct ha_
     hazard->rewriter = rewriter;
     hazard->function = &rewriter->module.functions[number];
     hazard->fast = fast;
+    hazard->strides = ir_alloc(rewriter->arena, fast->inst_count + 1u,
+                               sizeof *hazard->strides);
+    hazard->strided = ir_alloc(rewriter->arena, fast->inst_count + 1u, 1);
     if (!list_accesses(hazard)) {
         return true;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What kernels can reach.  Device functions stay in the module after they were inlined;
- * nothing of them may count, neither their shared variables nor what they must not do. */
+ * nothing of them may count, neither their shared variables nor what they must not do.
+ */
 #include <string.h>
 
 #include "cpu/rewrite_state.h"
@@ -87,7 +88,8 @@ ha_rewrite_reach(struct ha_rewriter *rewriter)
         if (walk.variable_count > 0) {
             const struct ir_global *global =
                 &module->globals[walk.variables[--walk.variable_count]];
-            reach_text(&walk, ir_part(global->line, global->name.size, global->line.size));
+            reach_text(&walk,
+                       ir_part(global->line, global->name.size, global->line.size));
             continue;
         }
         const struct ir_function *function =

@@ -2,11 +2,12 @@
 /* The loops of a fast kernel: blocks, planes, rows, pieces of a row, lanes.
  *
  * A *row* is the lanes that differ in x only.  Where the kernel uses its place in x for
- * nothing but the index of the lane, a row goes on through the neighbouring blocks that the
- * call was given: a *span*.  A row is run in *pieces*; a piece in which all leaves agree is
- * run by body a, others by body b.  The whole row is tried first.  If its leaves differ, the
- * guard of a border is the likely cause: then a span is tried without a few lanes at each
- * end, then without the first and the last block, and else is run block by block.
+ * nothing but the index of the lane, a row goes on through the neighbouring blocks that
+ * the call was given: a *span*.  A row is run in *pieces*; a piece in which all leaves
+ * agree is run by body a, others by body b.  The whole row is tried first.  If its
+ * leaves differ, the guard of a border is the likely cause: then a span is tried
+ * without a few lanes at each end, then without the first and the last block, and else
+ * is run block by block.
  *
  *   for b in blocks, step `run`           %b, %run blocks side by side, %lanes wide
  *     for tz, for ty                      planes and rows of the block
@@ -40,8 +41,8 @@ write_places(const struct rows *rows, const char *thread_x)
     }
 }
 
-/* A call of one of the kernel's own functions for the lane `thread_x`, without the closing
- * bracket. */
+/* A call of one of the kernel's own functions for the lane `thread_x`, without the
+ * closing bracket. */
 static void
 write_call(const struct rows *rows, const char *result, const char *suffix,
            const char *thread_x)
@@ -72,8 +73,8 @@ write_arguments(const struct rows *rows)
         }
         if (ir_is(type, "i1")) {
             ir_print(rows->out,
-                     "  %%u%u = load i8, ptr %%p%u\n  %%v%u = icmp ne i8 %%u%u, 0\n", i, i, i,
-                     i);
+                     "  %%u%u = load i8, ptr %%p%u\n  %%v%u = icmp ne i8 %%u%u, 0\n", i,
+                     i, i, i);
         } else {
             ir_print(rows->out, "  %%v%u = load %.*s, ptr %%p%u, align 1\n", i,
                      IR_ARGS(type), i);
@@ -81,7 +82,8 @@ write_arguments(const struct rows *rows)
     }
 }
 
-/* %safe: indices stay below HA_INDEX_END; for constant block widths their product counts. */
+/* %safe: indices stay below HA_INDEX_END; for constant block widths their product
+ * counts. */
 static void
 write_guard(const struct rows *rows)
 {
@@ -102,12 +104,13 @@ write_guard(const struct rows *rows)
 static void
 write_entry(const struct rows *rows)
 {
-    ir_print(rows->out,
-             "define internal void %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
-             "ptr %%shared) nounwind " HA_PROBED " {\nentry:\n"
-             "  %%lane = alloca [%zu x i8], align 8\n",
-             IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),
-             sizeof(struct ha_lane));
+    ir_print(
+        rows->out,
+        "define internal void %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
+        "ptr %%shared) nounwind " HA_PROBED " {\nentry:\n"
+        "  %%lane = alloca [%zu x i8], align 8\n",
+        IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),
+        sizeof(struct ha_lane));
     write_arguments(rows);
     for (unsigned i = 0; i < 6; i++) {
         const char *name = ha_place_names[HA_KNOWN_BLOCK_DIM_X + i];
@@ -136,7 +139,8 @@ write_block_place(const struct rows *rows, const char *prefix)
 
 /* ---- a row ---- */
 
-/* %<result>: all leaves agree from lane `from` to before lane `to`; %<result>.lo has them. */
+/* %<result>: all leaves agree from lane `from` to before lane `to`; %<result>.lo has
+ * them. */
 static void
 write_agreement(const struct rows *rows, const char *result, const char *from,
                 const char *to)
@@ -184,19 +188,19 @@ write_piece(const struct rows *rows)
     bool spans = rows->fast->spans;
 
     if (rows->fast->leaf_count == 0) {
-        ir_print(rows->out, "  %%to = add nuw nsw i32 %%lanes, 0\n  br label %%pieceb\n");
+        ir_print(rows->out,
+                 "  %%to = add nuw nsw i32 %%lanes, 0\n  br label %%pieceb\n");
         return;
     }
     if (spans) {
-        ir_print(rows->out,
-                 "  %%begins = icmp eq i32 %%from, 0\n"
-                 "  %%all = and i1 %%begins, %%whole\n"
-                 "  %%follows = icmp eq i32 %%from, %%width\n"
-                 "  %%between = and i1 %%follows, %%middle\n"
-                 "  %%edge = sub i32 %%lanes, %%width\n"
-                 "  %%one = add nuw nsw i32 %%from, %%width\n"
-                 "  %%some = select i1 %%between, i32 %%edge, i32 %%one\n"
-                 "  %%to = select i1 %%all, i32 %%lanes, i32 %%some\n");
+        ir_print(rows->out, "  %%begins = icmp eq i32 %%from, 0\n"
+                            "  %%all = and i1 %%begins, %%whole\n"
+                            "  %%follows = icmp eq i32 %%from, %%width\n"
+                            "  %%between = and i1 %%follows, %%middle\n"
+                            "  %%edge = sub i32 %%lanes, %%width\n"
+                            "  %%one = add nuw nsw i32 %%from, %%width\n"
+                            "  %%some = select i1 %%between, i32 %%edge, i32 %%one\n"
+                            "  %%to = select i1 %%all, i32 %%lanes, i32 %%some\n");
     } else {
         ir_print(rows->out, "  %%to = add nuw nsw i32 %%lanes, 0\n");
     }
@@ -232,7 +236,8 @@ write_row(const struct rows *rows)
 {
     bool probes = rows->fast->spans && rows->fast->leaf_count > 0;
 
-    ir_print(rows->out, "row:\n  %%ty = phi i32 [ 0, %%plane ], [ %%ty.next, %%row.end ]\n");
+    ir_print(rows->out,
+             "row:\n  %%ty = phi i32 [ 0, %%plane ], [ %%ty.next, %%row.end ]\n");
     if (probes) {
         /* %middle: what lies between two ends of %width lanes agrees. */
         write_agreement(rows, "whole", "0", "%lanes");
@@ -252,8 +257,9 @@ write_row(const struct rows *rows)
     } else {
         ir_print(rows->out, "  br label %%row.pieces\nrow.pieces:\n");
     }
-    ir_print(rows->out, "  br label %%piece\npiece:\n"
-                        "  %%from = phi i32 [ 0, %%row.pieces ], [ %%to, %%piece.end ]\n");
+    ir_print(rows->out,
+             "  br label %%piece\npiece:\n"
+             "  %%from = phi i32 [ 0, %%row.pieces ], [ %%to, %%piece.end ]\n");
     write_piece(rows);
     if (rows->fast->leaf_count > 0) {
         write_lanes(rows, "a", true, rows->metadata + 1);
@@ -265,14 +271,16 @@ write_row(const struct rows *rows)
 
 /* ---- blocks ---- */
 
-/* %run: how many blocks side by side, up to the end of the grid's row and of the call. */
+/* %run: how many blocks side by side, up to the end of the grid's row and of the call.
+ */
 static void
 write_run(const struct rows *rows)
 {
     if (rows->fast->spans) {
-        ir_print(rows->out, "  %%left = sub i64 %%last, %%b\n  %%right = sub i64 %%w3, %%b.x\n"
-                            "  %%less = icmp ult i64 %%left, %%right\n"
-                            "  %%run = select i1 %%less, i64 %%left, i64 %%right\n");
+        ir_print(rows->out,
+                 "  %%left = sub i64 %%last, %%b\n  %%right = sub i64 %%w3, %%b.x\n"
+                 "  %%less = icmp ult i64 %%left, %%right\n"
+                 "  %%run = select i1 %%less, i64 %%left, i64 %%right\n");
     } else {
         ir_print(rows->out, "  %%run = add i64 1, 0\n");
     }
@@ -287,9 +295,10 @@ write_blocks(const struct rows *rows)
                         "[ %%b.next, %%block.end ]\n");
     write_block_place(rows, "");
     write_run(rows);
-    ir_print(rows->out, "  br label %%plane\n"
-                        "plane:\n  %%tz = phi i32 [ 0, %%block ], [ %%tz.next, %%plane.end ]\n"
-                        "  br label %%row\n");
+    ir_print(rows->out,
+             "  br label %%plane\n"
+             "plane:\n  %%tz = phi i32 [ 0, %%block ], [ %%tz.next, %%plane.end ]\n"
+             "  br label %%row\n");
     write_row(rows);
     ir_print(rows->out, "row.end:\n  %%ty.next = add nuw nsw i32 %%ty, 1\n"
                         "  %%more_y = icmp ult i32 %%ty.next, %%block_dim_y\n"
@@ -307,20 +316,22 @@ write_blocks(const struct rows *rows)
 static void
 write_slow_blocks(const struct rows *rows)
 {
-    static const char *const names[] = {"%sx", "%sy", "%sz", "%s.block_x", "%s.block_y",
-                                        "%s.block_z"};
+    static const char *const names[] = {"%sx",        "%sy",        "%sz",
+                                        "%s.block_x", "%s.block_y", "%s.block_z"};
     struct ir_out *out = rows->out;
 
     ir_print(out, "slow.block:\n  %%s.b = phi i64 [ %%first, %%entry ], "
                   "[ %%s.next, %%slow.end ]\n");
     write_block_place(rows, "s.");
-    ir_print(out, "  br label %%slow.plane\n"
-                  "slow.plane:\n  %%sz = phi i32 [ 0, %%slow.block ], [ %%sz.next, %%sz.end ]\n"
-                  "  br label %%slow.row\n"
-                  "slow.row:\n  %%sy = phi i32 [ 0, %%slow.plane ], [ %%sy.next, %%sy.end ]\n"
-                  "  br label %%slow.lane\n"
-                  "slow.lane:\n"
-                  "  %%sx = phi i32 [ 0, %%slow.row ], [ %%sx.next, %%slow.lane ]\n");
+    ir_print(
+        out,
+        "  br label %%slow.plane\n"
+        "slow.plane:\n  %%sz = phi i32 [ 0, %%slow.block ], [ %%sz.next, %%sz.end ]\n"
+        "  br label %%slow.row\n"
+        "slow.row:\n  %%sy = phi i32 [ 0, %%slow.plane ], [ %%sy.next, %%sy.end ]\n"
+        "  br label %%slow.lane\n"
+        "slow.lane:\n"
+        "  %%sx = phi i32 [ 0, %%slow.row ], [ %%sx.next, %%slow.lane ]\n");
     for (unsigned i = 0; i < 6; i++) {
         ir_print(out,
                  "  %%sat.%u = getelementptr i8, ptr %%lane, i64 %u\n"
@@ -352,8 +363,8 @@ write_slow_blocks(const struct rows *rows)
 void
 ha_fast_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *fast)
 {
-    struct rows rows = {rewriter, &rewriter->module.functions[number], fast, &rewriter->out,
-                        rewriter->metadata};
+    struct rows rows = {rewriter, &rewriter->module.functions[number], fast,
+                        &rewriter->out, rewriter->metadata};
     uint32_t group = rewriter->metadata;
 
     if (fast->leaf_count > 0) {
@@ -372,7 +383,7 @@ ha_fast_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fas
              "!%u = !{!\"llvm.loop.parallel_accesses\", !%u}\n"
              "!%u = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
              "!%u = distinct !{!%u, !%u, !%u}\n",
-             group, group + 1, group + 1, group + 2, group + 3, group + 2, group, group + 3,
-             group + 4, group + 4, group + 2, group + 3);
+             group, group + 1, group + 1, group + 2, group + 3, group + 2, group,
+             group + 3, group + 4, group + 4, group + 2, group + 3);
     rewriter->metadata += 5;
 }

@@ -66,6 +66,24 @@ refuse(struct ha_rewriter *rewriter, const struct ir_function *function,
     }
 }
 
+/* Operations that the host's compiler makes into calls of its own run-time library. */
+static bool
+needs_library(const struct ir_inst *inst)
+{
+    static const char *const divisions[] = {"sdiv", "udiv", "srem", "urem"};
+    static const char *const conversions[] = {"sitofp", "uitofp", "fptosi", "fptoui"};
+
+    if (ir_find(inst->rest, "i128", 0) == SIZE_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        if (ir_is(inst->op, divisions[i]) || ir_is(inst->op, conversions[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 scan_call(struct ha_rewriter *rewriter, const struct ir_function *function,
           const struct ir_inst *inst, struct ha_function_info *info)
@@ -127,6 +145,11 @@ scan_function(struct ha_rewriter *rewriter, uint32_t number)
                 ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
                         "function %.*s uses '%.*s', which the CPU device does not have",
                         IR_ARGS(function->name), IR_ARGS(inst->op));
+            }
+            if (needs_library(inst)) {
+                ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                        "function %.*s divides or converts integers of 128 bits",
+                        IR_ARGS(function->name));
             }
             info->stack |= ir_is(inst->op, "alloca");
             info->ordered |= ir_is(inst->op, "atomicrmw") || ir_is(inst->op, "cmpxchg") ||
@@ -328,7 +351,9 @@ ha_rewrite_scan(struct ha_rewriter *rewriter)
             continue;
         }
         scan_function(rewriter, f);
-        if (!module->functions[f].kernel) {
+        if (module->functions[f].kernel) {
+            ha_sites_find_steps(rewriter, f);
+        } else {
             check_function(rewriter, f);
         }
     }

@@ -122,6 +122,14 @@ struct ha_fast {
     bool spans;                    /* rows may go on through neighbouring blocks */
 };
 
+/* Where lanes of a warp can meet in a kernel; empty where they can't. */
+struct ha_sites {
+    const struct ir_function *function;
+    struct ir_flow flow;
+    uint32_t *loop_ids; /* loop of the flow -> number in the module; NULL: no sites */
+    uint8_t *polls;     /* loops that wait for memory to change */
+};
+
 struct ha_body {
     enum ha_form form;
     const struct ha_fast *fast; /* body form */
@@ -149,6 +157,21 @@ struct ir_slice ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line,
 /* A name such as @f or @"f g" with a suffix inside of its quotes. */
 struct ir_slice ha_suffixed(struct ir_arena *arena, struct ir_slice name,
                             const char *suffix);
+
+/* Marks accesses of a kernel that lanes make in step: volatile ones of shared memory. */
+void ha_sites_find_steps(struct ha_rewriter *rewriter, uint32_t number);
+/* Whether a kernel has a loop that waits for memory to change. */
+bool ha_sites_polls(struct ha_rewriter *rewriter, uint32_t number);
+/* Numbers the sites of a kernel in program order, and finds the loops that count rounds. */
+void ha_sites_read(struct ha_rewriter *rewriter, uint32_t number, struct ha_sites *sites);
+/* The loop that begins at a block and has something to write, or IR_NONE. */
+uint32_t ha_sites_loop_at(const struct ha_sites *sites, uint32_t block);
+/* What such a loop has before the other phis of its first block, and behind them. */
+void ha_sites_write_phi(const struct ha_sites *sites, uint32_t loop, struct ir_out *out);
+void ha_sites_write_round(const struct ha_sites *sites, uint32_t loop, struct ir_out *out);
+/* The meeting of the warp before an access that is made in step. */
+void ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *inst,
+                         struct ir_out *out);
 
 /* Writes function `number` in one form. */
 void ha_body_write(struct ha_rewriter *rewriter, uint32_t number,

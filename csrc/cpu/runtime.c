@@ -23,15 +23,15 @@
 
 #define THREAD_COUNT_MAX 1024
 #define TIMEOUT_MAX_S (365L * 24 * 3600)
-#define DRAIN_LIMIT_NS 2000000000u   /* at exit: for work that is queued */
-#define WORKER_LIMIT_NS 500000000u   /* at exit: for threads to leave their kernels */
-#define RESET_LIMIT_NS 0u            /* hipDeviceReset waits for host functions */
+#define DRAIN_LIMIT_NS 2000000000u /* at exit: for work that is queued */
+#define WORKER_LIMIT_NS 500000000u /* at exit: for threads to leave their kernels */
+#define RESET_LIMIT_NS 0u          /* hipDeviceReset waits for host functions */
 
 enum runtime_state { STATE_NEW, STATE_READY, STATE_FORKED, STATE_CLOSED };
 
 static struct {
-    pthread_mutex_t lock;   /* the start lock: guards changes of state */
-    _Atomic int state;      /* enum runtime_state */
+    pthread_mutex_t lock; /* the start lock: guards changes of state */
+    _Atomic int state;    /* enum runtime_state */
     _Atomic uint32_t epoch;
     struct ha_config config; /* constant while READY */
     bool hooked;             /* exit and fork hooks are set */
@@ -68,8 +68,9 @@ static void
 after_fork_child(void)
 {
     pthread_mutex_init(&runtime.lock, NULL);
-    if (atomic_load(&runtime.state) != STATE_READY)
+    if (atomic_load(&runtime.state) != STATE_READY) {
         return;
+    }
     atomic_store(&runtime.state, STATE_FORKED);
     ha_handle_after_fork_child();
     ha_memory_after_fork_child();
@@ -90,8 +91,10 @@ static void
 pin_library(void)
 {
     Dl_info info;
-    if (dladdr((void *)&this_thread, &info) != 0 || dladdr((void *)pin_library, &info) != 0)
+    if (dladdr((void *)&this_thread, &info) != 0 ||
+        dladdr((void *)pin_library, &info) != 0) {
         (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    }
 }
 
 /* Cores that this process may use. */
@@ -100,8 +103,9 @@ core_count(void)
 {
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0) {
         return (unsigned)CPU_COUNT(&cores);
+    }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
 }
@@ -124,24 +128,28 @@ static hipError_t
 runtime_start(void)
 {
     config_read(&runtime.config);
-    if (ha_exec_init() != 0)
+    if (ha_exec_init() != 0) {
         return ha_cpu_fail(hipErrorNotInitialized,
                            "the signal handlers of the CPU device can't be set");
+    }
     if (!runtime.hooked) {
         pin_library();
-        if (ha_fork_register(after_fork_child) != HA_OK || atexit(at_exit) != 0)
+        if (ha_fork_register(after_fork_child) != HA_OK || atexit(at_exit) != 0) {
             return ha_cpu_fail(hipErrorNotInitialized,
                                "the exit and fork hooks can't be registered");
+        }
         runtime.hooked = true;
     }
     ha_pool_init(runtime.config.thread_count, runtime.config.kernel_timeout_ns);
     hipError_t code = ha_memory_init();
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     ha_devices_init();
     code = ha_streams_init();
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     atomic_fetch_add(&runtime.epoch, 1);
     atomic_store_explicit(&runtime.state, STATE_READY, memory_order_release);
     return hipSuccess;
@@ -185,8 +193,9 @@ ha_enter_query(const char *function)
     struct ha_thread *thread = &this_thread;
     thread->function = function;
     thread->last_call = hipSuccess;
-    if (atomic_load_explicit(&runtime.state, memory_order_acquire) == STATE_READY)
+    if (atomic_load_explicit(&runtime.state, memory_order_acquire) == STATE_READY) {
         return hipSuccess;
+    }
     return runtime_ensure(false);
 }
 
@@ -195,14 +204,17 @@ ha_enter(const char *function, struct ha_device **device)
 {
     struct ha_thread *thread = &this_thread;
     hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
-    if (thread->in_host_function)
+    }
+    if (thread->in_host_function) {
         return ha_cpu_fail(HA_ERROR_IN_HOST_FUNCTION,
                            "a host function of a stream may not call it");
+    }
     struct ha_device *current = ha_device_get(thread->device);
-    if (atomic_load_explicit(&current->fault, memory_order_acquire) != 0)
+    if (atomic_load_explicit(&current->fault, memory_order_acquire) != 0) {
         return ha_device_fail(current);
+    }
     *device = current;
     return hipSuccess;
 }
@@ -227,14 +239,16 @@ hipadaptShutdown(void)
     bool running = atomic_load(&runtime.state) == STATE_READY;
     atomic_store(&runtime.state, STATE_CLOSED);
     pthread_mutex_unlock(&runtime.lock);
-    if (!running)
+    if (!running) {
         return;
+    }
     /* A host function that ends the process would wait for itself. */
     uint64_t limit_ns = this_thread.in_host_function ? 1 : DRAIN_LIMIT_NS;
     for (int id = 0; id < runtime.config.device_count; id++) {
         struct ha_device *device = ha_device_get(id);
-        if (ha_pool_wait_device(device, limit_ns) != hipSuccess)
+        if (ha_pool_wait_device(device, limit_ns) != hipSuccess) {
             limit_ns = 1;
+        }
         ha_pool_lock();
         ha_device_set_fault(device, hipErrorDeinitialized,
                             "the CPU device has been shut down");
@@ -249,11 +263,14 @@ hipError_t
 ha_runtime_reset_device(struct ha_device *device)
 {
     ha_pool_lock();
-    ha_device_set_fault(device, hipErrorContextIsDestroyed, "the device is being reset");
+    ha_device_set_fault(device, hipErrorContextIsDestroyed,
+                        "the device is being reset");
     ha_pool_unlock();
     ha_pool_cancel(device, "hipDeviceReset");
-    if (ha_pool_wait_device(device, RESET_LIMIT_NS) != hipSuccess)
-        return ha_cpu_fail(hipErrorNotReady, "interrupted while work of the device ends");
+    if (ha_pool_wait_device(device, RESET_LIMIT_NS) != hipSuccess) {
+        return ha_cpu_fail(hipErrorNotReady,
+                           "interrupted while work of the device ends");
+    }
     ha_modules_reset(device);
     ha_events_reset(device);
     ha_streams_reset(device);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU device as a whole: start, end, fork, and what each HIP call does first.
  *
- * The runtime starts with the first call and is READY until the process ends (CLOSED) or
- * forks: a forked child is FORKED and refuses every call until hipInit(0) starts it anew.
- * Configuration is read from the environment once per start and constant from then on.
+ * The runtime starts with the first call and is READY until the process ends (CLOSED)
+ * or forks: a forked child is FORKED and refuses every call until hipInit(0) starts it
+ * anew. Configuration is read from the environment once per start and constant from
+ * then on.
  *
- * Each entry point (cpu/entry_*.c) begins with ha_enter or ha_enter_query and never calls
- * another entry point, so that a table of function pointers can be put in front of them.
+ * Each entry point (cpu/entry_*.c) begins with ha_enter or ha_enter_query and never
+ * calls another entry point, so that a table of function pointers can be put in front
+ * of them.
  *
  * Locks, outermost first: the start lock (this file), module (cpu/module.h), memory
  * (cpu/memory.h), pool (cpu/pool.h), then the leaves of cpu/handle.h.  No lock is held
@@ -23,7 +25,8 @@
 #define HA_DEVICE_MAX 16
 #define HA_CALL_TEXT_BYTES 512
 
-/* What a HIP call answers inside a host function.  HIP has no "not permitted" of its own. */
+/* What a HIP call answers inside a host function.  HIP has no "not permitted" of its
+ * own. */
 #define HA_ERROR_IN_HOST_FUNCTION hipErrorIllegalState
 
 struct ha_device;
@@ -39,12 +42,12 @@ struct ha_config {
 
 /* What the runtime keeps of each host thread; only that thread touches it. */
 struct ha_thread {
-    int device;             /* current device */
-    hipError_t last_error;  /* see cpu/error.h */
+    int device;            /* current device */
+    hipError_t last_error; /* see cpu/error.h */
     hipError_t last_call;
-    const char *function;   /* HIP function that the thread is in; constant text */
-    bool in_host_function;  /* the thread runs a host function of a stream */
-    uint32_t epoch;         /* of the runtime that made `own` */
+    const char *function;  /* HIP function that the thread is in; constant text */
+    bool in_host_function; /* the thread runs a host function of a stream */
+    uint32_t epoch;        /* of the runtime that made `own` */
     struct ha_stream *own[HA_DEVICE_MAX]; /* per-thread streams, or NULL; owned */
     char text[HA_CALL_TEXT_BYTES];
 };
@@ -52,11 +55,12 @@ struct ha_thread {
 struct ha_thread *ha_thread_self(void);
 
 /* First thing in an entry point that works on the current device: starts the runtime if
- * need be; fails in a host function, and with the device's fault if it has one.  Gives the
- * current device, borrowed. */
+ * need be; fails in a host function, and with the device's fault if it has one.  Gives
+ * the current device, borrowed. */
 hipError_t ha_enter(const char *function, struct ha_device **device);
 
-/* The same for an entry point that only asks: allowed in host functions and after faults. */
+/* The same for an entry point that only asks: allowed in host functions and after
+ * faults. */
 hipError_t ha_enter_query(const char *function);
 
 /* hipInit: the only call that starts the runtime in a forked child. */

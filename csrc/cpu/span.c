@@ -6,7 +6,8 @@
 #include <sys/mman.h>
 
 #define PAGE_BYTES ((size_t)4096)
-#define SMALL_UNITS_MAX ((size_t)1024) /* 256 KiB: larger ones get a span of their own */
+#define SMALL_UNITS_MAX                                                                \
+    ((size_t)1024) /* 256 KiB: larger ones get a span of their own */
 #define EXACT_CLASSES 8u
 #define RED_ZONE_BYTE 0xa5
 #define RED_ZONE_MAX_BYTES ((size_t)64)
@@ -33,8 +34,9 @@ round_up(size_t value, size_t unit)
 static struct ha_span *
 table_get(uintptr_t address)
 {
-    if (address >> ADDRESS_BITS != 0)
+    if (address >> ADDRESS_BITS != 0) {
         return NULL;
+    }
     struct ha_span **leaf = root[address >> (SPAN_SHIFT + LEAF_BITS)];
     return leaf != NULL ? leaf[address >> SPAN_SHIFT & (LEAF_COUNT - 1)] : NULL;
 }
@@ -44,17 +46,20 @@ table_set(const struct ha_span *span, struct ha_span *value)
 {
     uintptr_t address = (uintptr_t)span->base;
     uintptr_t end = address + span->mapped_bytes;
-    if ((end - 1) >> ADDRESS_BITS != 0)
+    if ((end - 1) >> ADDRESS_BITS != 0) {
         return false;
+    }
     for (; address < end; address += HA_SPAN_BYTES) {
         struct ha_span ***leaf = &root[address >> (SPAN_SHIFT + LEAF_BITS)];
         if (*leaf == NULL && value != NULL) {
             *leaf = calloc(LEAF_COUNT, sizeof **leaf);
-            if (*leaf == NULL)
+            if (*leaf == NULL) {
                 return false;
+            }
         }
-        if (*leaf != NULL)
+        if (*leaf != NULL) {
             (*leaf)[address >> SPAN_SHIFT & (LEAF_COUNT - 1)] = value;
+        }
     }
     return true;
 }
@@ -63,13 +68,15 @@ bool
 ha_span_find(const void *address, struct ha_span **span, uint32_t *slot)
 {
     struct ha_span *found = table_get((uintptr_t)address);
-    if (found == NULL)
+    if (found == NULL) {
         return false;
+    }
     size_t offset = (size_t)((const unsigned char *)address - found->base);
     size_t index = offset / found->slot_bytes;
     if (index >= found->slot_count || found->slots[index].state == HA_SLOT_FREE ||
-        offset - index * found->slot_bytes >= found->slots[index].size)
+        offset - index * found->slot_bytes >= found->slots[index].size) {
         return false;
+    }
     *span = found;
     *slot = (uint32_t)index;
     return true;
@@ -83,8 +90,9 @@ ha_span_overlaps(const void *address, size_t size)
     for (uintptr_t at = begin; at < end; at = (at | (HA_SPAN_BYTES - 1)) + 1) {
         const struct ha_span *span = table_get(at);
         /* The rest of a large span's last entry may belong to somebody else. */
-        if (span != NULL && begin < (uintptr_t)span->base + span->mapped_bytes)
+        if (span != NULL && begin < (uintptr_t)span->base + span->mapped_bytes) {
             return true;
+        }
     }
     return false;
 }
@@ -95,20 +103,23 @@ ha_span_overlaps(const void *address, size_t size)
 static unsigned char *
 map_aligned(size_t bytes)
 {
-    if (bytes > SIZE_MAX - HA_SPAN_BYTES)
+    if (bytes > SIZE_MAX - HA_SPAN_BYTES) {
         return NULL;
+    }
     size_t total = bytes + HA_SPAN_BYTES;
     unsigned char *start =
         mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
+    if (start == MAP_FAILED) {
         return NULL;
-    unsigned char *base =
-        (unsigned char *)round_up((uintptr_t)start, HA_SPAN_BYTES);
+    }
+    unsigned char *base = (unsigned char *)round_up((uintptr_t)start, HA_SPAN_BYTES);
     size_t before = (size_t)(base - start);
-    if (before > 0)
+    if (before > 0) {
         munmap(start, before);
-    if (HA_SPAN_BYTES - before > 0)
+    }
+    if (HA_SPAN_BYTES - before > 0) {
         munmap(base + bytes, HA_SPAN_BYTES - before);
+    }
     return base;
 }
 
@@ -117,8 +128,9 @@ span_new(struct ha_heap *heap, uint32_t class, size_t slot_bytes, size_t mapped_
 {
     size_t count = class == HA_CLASS_COUNT ? 1 : mapped_bytes / slot_bytes;
     struct ha_span *span = calloc(1, sizeof *span + count * sizeof span->slots[0]);
-    if (span == NULL)
+    if (span == NULL) {
         return NULL;
+    }
     span->base = map_aligned(mapped_bytes);
     span->mapped_bytes = mapped_bytes;
     span->slot_bytes = slot_bytes;
@@ -144,8 +156,9 @@ span_new(struct ha_heap *heap, uint32_t class, size_t slot_bytes, size_t mapped_
         return NULL;
     }
     span->all_next = heap->all;
-    if (heap->all != NULL)
+    if (heap->all != NULL) {
         heap->all->all_previous = span;
+    }
     heap->all = span;
     return span;
 }
@@ -154,12 +167,14 @@ static void
 span_destroy(struct ha_span *span)
 {
     struct ha_heap *heap = span->heap;
-    if (span->all_previous != NULL)
+    if (span->all_previous != NULL) {
         span->all_previous->all_next = span->all_next;
-    else
+    } else {
         heap->all = span->all_next;
-    if (span->all_next != NULL)
+    }
+    if (span->all_next != NULL) {
         span->all_next->all_previous = span->all_previous;
+    }
     table_set(span, NULL);
     munmap(span->base, span->mapped_bytes);
     free(span);
@@ -172,8 +187,9 @@ room_add(struct ha_span *span)
     span->listed = true;
     span->room_previous = NULL;
     span->room_next = *first;
-    if (*first != NULL)
+    if (*first != NULL) {
         (*first)->room_previous = span;
+    }
     *first = span;
 }
 
@@ -181,12 +197,14 @@ static void
 room_remove(struct ha_span *span)
 {
     span->listed = false;
-    if (span->room_previous != NULL)
+    if (span->room_previous != NULL) {
         span->room_previous->room_next = span->room_next;
-    else
+    } else {
         span->heap->room[span->class] = span->room_next;
-    if (span->room_next != NULL)
+    }
+    if (span->room_next != NULL) {
         span->room_next->room_previous = span->room_previous;
+    }
 }
 
 /* ---- slots ---- */
@@ -223,8 +241,9 @@ slot_take(struct ha_span *span)
         index = span->touched_count++;
     }
     span->used_count++;
-    if (span->listed && span->used_count == span->slot_count)
+    if (span->listed && span->used_count == span->slot_count) {
         room_remove(span);
+    }
     return index;
 }
 
@@ -232,8 +251,9 @@ bool
 ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t *slot,
               size_t *footprint)
 {
-    if (size > SIZE_MAX / 2)
+    if (size > SIZE_MAX / 2) {
         return false;
+    }
     struct ha_span *found;
     size_t units = (size + HA_RED_ZONE_MIN_BYTES + HA_SLOT_ALIGN - 1) / HA_SLOT_ALIGN;
     if (units <= SMALL_UNITS_MAX) {
@@ -242,16 +262,18 @@ ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t
         found = heap->room[class];
         if (found == NULL) {
             found = span_new(heap, class, class_units * HA_SLOT_ALIGN, HA_SPAN_BYTES);
-            if (found == NULL)
+            if (found == NULL) {
                 return false;
+            }
             room_add(found);
         }
         *footprint = found->slot_bytes;
     } else {
         size_t bytes = round_up(size + HA_RED_ZONE_MIN_BYTES, PAGE_BYTES);
         found = span_new(heap, HA_CLASS_COUNT, bytes, bytes + PAGE_BYTES);
-        if (found == NULL)
+        if (found == NULL) {
             return false;
+        }
         *footprint = bytes;
     }
     uint32_t index = slot_take(found);
@@ -272,8 +294,9 @@ ha_span_free(struct ha_span *span, uint32_t slot, size_t *footprint)
         (const unsigned char *)ha_span_address(span, slot) + freed->size;
     size_t zone_bytes = red_zone_bytes(span, freed);
     bool intact = true;
-    for (size_t i = 0; i < zone_bytes; i++)
+    for (size_t i = 0; i < zone_bytes; i++) {
         intact &= zone[i] == RED_ZONE_BYTE;
+    }
     *footprint = span->slot_bytes;
     if (span->class == HA_CLASS_COUNT) {
         span_destroy(span);

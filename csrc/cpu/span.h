@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Where allocations live: spans of address space, found again from any address inside.
  *
- * A *span* is a mapping aligned to HA_SPAN_BYTES. A small span is cut into equal *slots*,
- * one allocation each; a large span is one allocation, followed by a page that nobody may
- * touch. A *heap* is a set of small spans with room, one list a size class; each kind of
- * memory of each device has its own, so a span knows what its memory is.
+ * A *span* is a mapping aligned to HA_SPAN_BYTES. A small span is cut into equal
+ * *slots*, one allocation each; a large span is one allocation, followed by a page that
+ * nobody may touch. A *heap* is a set of small spans with room, one list a size class;
+ * each kind of memory of each device has its own, so a span knows what its memory is.
  *
- * Behind each allocation stand at least HA_RED_ZONE_MIN_BYTES that belong to nobody; they
- * are filled with a pattern and looked at when it is freed. A table of pointers, one for
- * each HA_SPAN_BYTES of address space, leads from an address to its span in two loads.
+ * Behind each allocation stand at least HA_RED_ZONE_MIN_BYTES that belong to nobody;
+ * they are filled with a pattern and looked at when it is freed. A table of pointers,
+ * one for each HA_SPAN_BYTES of address space, leads from an address to its span in two
+ * loads.
  *
  * Locks: none here; cpu/memory.c calls with its lock held. */
 #ifndef HA_CPU_SPAN_H
@@ -25,10 +26,10 @@
 
 /* One allocation. `state` 0 = free. */
 struct ha_slot {
-    size_t size;        /* bytes that the program asked for */
-    uint64_t id;        /* unique in the process */
-    uint32_t flags;     /* as given to the allocating call */
-    uint16_t state;     /* enum ha_slot_state */
+    size_t size;    /* bytes that the program asked for */
+    uint64_t id;    /* unique in the process */
+    uint32_t flags; /* as given to the allocating call */
+    uint16_t state; /* enum ha_slot_state */
     uint16_t reserved;
     uint32_t next_free; /* of a free slot: the next one, plus 1; 0 = none */
 };
@@ -40,7 +41,7 @@ struct ha_heap;
 struct ha_span {
     unsigned char *base;
     size_t mapped_bytes;
-    size_t slot_bytes;      /* of a large span: all but the last page */
+    size_t slot_bytes; /* of a large span: all but the last page */
     uint32_t slot_count;
     uint32_t used_count;
     uint32_t touched_count; /* slots from here on were never used */
@@ -57,11 +58,11 @@ struct ha_heap {
     struct ha_span *room[HA_CLASS_COUNT];
     struct ha_span *all; /* owned */
     int device;
-    int kind;            /* enum ha_memory_kind */
+    int kind; /* enum ha_memory_kind */
 };
 
-/* A new slot for `size` bytes (> 0) with its red zone set, in state LIVE; false if there
- * is no memory. `footprint` gets the bytes that it takes from the machine. */
+/* A new slot for `size` bytes (> 0) with its red zone set, in state LIVE; false if
+ * there is no memory. `footprint` gets the bytes that it takes from the machine. */
 bool ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span,
                    uint32_t *slot, size_t *footprint);
 

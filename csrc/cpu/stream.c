@@ -53,9 +53,11 @@ static struct ha_stream *
 stream_new(struct ha_device *device, unsigned flags, int priority)
 {
     struct ha_stream *stream = calloc(1, sizeof *stream);
-    if (stream == NULL)
+    if (stream == NULL) {
         return NULL;
-    ha_queue_init(&stream->queue, device, (flags & hipStreamNonBlocking) == 0, priority);
+    }
+    ha_queue_init(&stream->queue, device, (flags & hipStreamNonBlocking) == 0,
+                  priority);
     stream->queue.release = stream_free;
     stream->flags = flags;
     stream->id = next_id++;
@@ -78,8 +80,9 @@ ha_stream_create(struct ha_device *device, unsigned flags, int priority,
         }
     }
     ha_pool_unlock();
-    if (stream == NULL)
+    if (stream == NULL) {
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another stream");
+    }
     return hipSuccess;
 }
 
@@ -88,8 +91,9 @@ static bool
 stream_retire(uint64_t handle)
 {
     struct ha_stream *stream = ha_handle_retire(HA_HANDLE_STREAM, handle);
-    if (stream == NULL)
+    if (stream == NULL) {
         return false;
+    }
     ha_handle_release(handle);
     ha_queue_release(&stream->queue);
     return true;
@@ -98,16 +102,19 @@ stream_retire(uint64_t handle)
 hipError_t
 ha_stream_destroy(hipStream_t handle)
 {
-    if (handle == NULL || handle == HA_STREAM_LEGACY || handle == HA_STREAM_PER_THREAD)
+    if (handle == NULL || handle == HA_STREAM_LEGACY ||
+        handle == HA_STREAM_PER_THREAD) {
         return ha_cpu_fail(hipErrorInvalidResourceHandle,
                            "argument 'stream': a default stream can't be destroyed");
+    }
     ha_pool_lock();
     bool retired = stream_retire((uint64_t)(uintptr_t)handle);
     ha_pool_unlock();
-    if (!retired)
+    if (!retired) {
         return ha_cpu_fail(hipErrorContextIsDestroyed,
                            "argument 'stream' (%p) is not a living stream",
                            (void *)handle);
+    }
     return hipSuccess;
 }
 
@@ -117,12 +124,14 @@ static void
 thread_end(void *value)
 {
     struct ha_thread *thread = value;
-    if (thread->epoch != ha_runtime_epoch())
+    if (thread->epoch != ha_runtime_epoch()) {
         return;
+    }
     ha_pool_lock();
     for (int id = 0; id < HA_DEVICE_MAX; id++) {
-        if (thread->own[id] != NULL)
+        if (thread->own[id] != NULL) {
             ha_queue_release(&thread->own[id]->queue);
+        }
         thread->own[id] = NULL;
     }
     ha_pool_unlock();
@@ -145,9 +154,11 @@ stream_of_thread(struct ha_device *device)
     }
     if (thread->own[device->id] == NULL) {
         pthread_once(&thread_end_once, thread_end_setup);
-        if (!thread_end_known || pthread_setspecific(thread_end_key, thread) != 0)
+        if (!thread_end_known || pthread_setspecific(thread_end_key, thread) != 0) {
             return NULL;
-        thread->own[device->id] = stream_new(device, hipStreamDefault, HA_PRIORITY_NORMAL);
+        }
+        thread->own[device->id] =
+            stream_new(device, hipStreamDefault, HA_PRIORITY_NORMAL);
     }
     return thread->own[device->id];
 }
@@ -159,16 +170,19 @@ ha_stream_lock(hipStream_t handle, struct ha_device *device, struct ha_stream **
 {
     struct ha_stream *found;
     ha_pool_lock();
-    if (handle == NULL || handle == HA_STREAM_LEGACY)
+    if (handle == NULL || handle == HA_STREAM_LEGACY) {
         found = stream_of(device->legacy);
-    else if (handle == HA_STREAM_PER_THREAD)
+    } else if (handle == HA_STREAM_PER_THREAD) {
         found = stream_of_thread(device);
-    else
+    } else {
         found = ha_handle_peek(HA_HANDLE_STREAM, (uint64_t)(uintptr_t)handle);
+    }
     if (found == NULL) {
         ha_pool_unlock();
-        if (handle == HA_STREAM_PER_THREAD)
-            return ha_cpu_fail(hipErrorOutOfMemory, "no memory for the thread's stream");
+        if (handle == HA_STREAM_PER_THREAD) {
+            return ha_cpu_fail(hipErrorOutOfMemory,
+                               "no memory for the thread's stream");
+        }
         return ha_cpu_fail(hipErrorContextIsDestroyed,
                            "argument 'stream' (%p) is not a living stream",
                            (void *)handle);
@@ -186,10 +200,12 @@ bool
 ha_stream_is_idle(const struct ha_stream *stream)
 {
     const struct ha_queue *queue = &stream->queue;
-    if (queue->head != NULL)
+    if (queue->head != NULL) {
         return false;
-    if (queue == queue->device->legacy)
+    }
+    if (queue == queue->device->legacy) {
         return queue->device->busy_blocking == 0;
+    }
     return !queue->blocking || queue->device->legacy->head == NULL;
 }
 
@@ -200,25 +216,30 @@ static bool
 order_by_default_streams(struct ha_queue *queue, struct ha_op *op)
 {
     struct ha_queue *legacy = queue->device->legacy;
-    if (!queue->blocking)
+    if (!queue->blocking) {
         return true;
+    }
     if (queue != legacy) {
         uint64_t newest =
             atomic_load_explicit(&legacy->submitted, memory_order_relaxed);
-        if (newest == queue->legacy_seen)
+        if (newest == queue->legacy_seen) {
             return true;
+        }
         queue->legacy_seen = newest;
         return ha_op_depend(op, legacy, newest);
     }
-    if (queue->device->busy_blocking == (legacy->head != NULL ? 1u : 0u))
+    if (queue->device->busy_blocking == (legacy->head != NULL ? 1u : 0u)) {
         return true;
+    }
     for (struct ha_queue *other = queue->device->queues; other != NULL;
          other = other->device_next) {
-        if (other == legacy || !other->blocking || other->head == NULL)
+        if (other == legacy || !other->blocking || other->head == NULL) {
             continue;
+        }
         uint64_t newest = atomic_load_explicit(&other->submitted, memory_order_relaxed);
-        if (!ha_op_depend(op, other, newest))
+        if (!ha_op_depend(op, other, newest)) {
             return false;
+        }
     }
     return true;
 }
@@ -228,8 +249,9 @@ ha_stream_submit(struct ha_stream *stream, struct ha_op *op, enum ha_submit how)
 {
     if (!order_by_default_streams(&stream->queue, op)) {
         stream->queue.legacy_seen = 0;
-        if (op->class->finish != NULL)
+        if (op->class->finish != NULL) {
             op->class->finish(op);
+        }
         ha_op_discard(op);
         return 0;
     }
@@ -246,23 +268,28 @@ ha_stream_run(struct ha_stream *stream, struct ha_op *op, enum ha_run how)
     uint64_t number = ha_stream_submit(
         stream, op, how == HA_RUN_ASYNC ? HA_SUBMIT_WAKE : HA_SUBMIT_RUN);
     if (number != 0) {
-        if (how == HA_RUN_SYNC)
+        if (how == HA_RUN_SYNC) {
             code = ha_queue_wait(queue, number, 0);
-        else
+        } else {
             ha_queue_throttle(queue);
-        if (code != hipSuccess)
+        }
+        if (code != hipSuccess) {
             ha_queue_abandon(queue, number);
+        }
     }
     ha_queue_release(queue);
     ha_pool_unlock();
-    if (number == 0)
+    if (number == 0) {
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; the operation did not complete");
+    }
     if (how == HA_RUN_SYNC) {
         ha_exec_flush_print();
-        if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0)
+        if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
             return ha_device_fail(device);
+        }
     }
     return hipSuccess;
 }
@@ -284,20 +311,25 @@ ha_stream_wait(struct ha_stream *stream)
             op->caller = true;
             number = ha_stream_submit(stream, op, HA_SUBMIT_RUN);
         }
-        if (op == NULL || number == 0)
+        if (op == NULL || number == 0) {
             code = hipErrorOutOfMemory;
+        }
     }
-    if (code == hipSuccess)
+    if (code == hipSuccess) {
         code = ha_queue_wait(queue, number, 0);
+    }
     ha_queue_release(queue);
     ha_pool_unlock();
-    if (code == hipErrorOutOfMemory)
+    if (code == hipErrorOutOfMemory) {
         return ha_cpu_fail(code, "no memory for another operation");
-    if (code != hipSuccess)
+    }
+    if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; work of the stream goes on");
+    }
     ha_exec_flush_print();
-    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0)
+    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
         return ha_device_fail(device);
+    }
     return hipSuccess;
 }
 
@@ -320,14 +352,16 @@ host_run(struct ha_op *op)
     uint32_t epoch = ha_runtime_epoch();
     int fault = atomic_load_explicit(&op->queue->device->fault, memory_order_acquire);
     thread->in_host_function = true;
-    if (call.fn != NULL)
+    if (call.fn != NULL) {
         call.fn(call.data);
-    else
+    } else {
         call.callback(call.handle, (hipError_t)fault, call.data);
+    }
     thread->in_host_function = false;
     /* A child that was forked in there has neither this queue nor this pool. */
-    if (epoch != ha_runtime_epoch() || ha_runtime_is_forked())
+    if (epoch != ha_runtime_epoch() || ha_runtime_is_forked()) {
         pthread_exit(NULL);
+    }
     return true;
 }
 
@@ -342,8 +376,9 @@ ha_stream_call(hipStream_t handle, struct ha_device *device, hipHostFn_t fn,
 {
     struct ha_stream *stream;
     hipError_t code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess)
+    if (code != hipSuccess) {
         return code;
+    }
     struct ha_op *op = ha_op_new(fn != NULL ? &function_class : &callback_class);
     if (op == NULL) {
         ha_pool_unlock();
@@ -361,8 +396,9 @@ static void
 reset_visit(uint64_t handle, void *context)
 {
     struct ha_stream *stream = ha_handle_peek(HA_HANDLE_STREAM, handle);
-    if (stream != NULL && stream->queue.device == context)
+    if (stream != NULL && stream->queue.device == context) {
         stream_retire(handle);
+    }
 }
 
 void

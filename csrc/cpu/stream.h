@@ -3,12 +3,13 @@
  *
  * The *legacy* default stream (handle 0 or 1) of a device is ordered with all its
  * *blocking* streams: work of either side starts when older work of the other is done.
- * Streams made with hipStreamNonBlocking stand outside of that.  Handle 2 is the calling
- * thread's own default stream, a blocking stream that is made when it is first used and
- * goes when the thread ends.
+ * Streams made with hipStreamNonBlocking stand outside of that.  Handle 2 is the
+ * calling thread's own default stream, a blocking stream that is made when it is first
+ * used and goes when the thread ends.
  *
- * Ownership: a stream is the queue it begins with, so the references of cpu/pool.h count;
- * its handle holds one until hipStreamDestroy.  Work that is queued then still runs.
+ * Ownership: a stream is the queue it begins with, so the references of cpu/pool.h
+ * count; its handle holds one until hipStreamDestroy.  Work that is queued then still
+ * runs.
  *
  * Locks: everything here is guarded by the pool lock. */
 #ifndef HA_CPU_STREAM_H
@@ -44,20 +45,23 @@ hipError_t ha_stream_create(struct ha_device *device, unsigned flags, int priori
 /* Takes the handle out of use. Without the lock. */
 hipError_t ha_stream_destroy(hipStream_t handle);
 
-/* Takes the pool lock and finds the stream that `handle` means for a caller whose current
- * device is `device`. On failure the lock is not held. Borrowed while the lock is held. */
+/* Takes the pool lock and finds the stream that `handle` means for a caller whose
+ * current device is `device`. On failure the lock is not held. Borrowed while the lock
+ * is held. */
 hipError_t ha_stream_lock(hipStream_t handle, struct ha_device *device,
                           struct ha_stream **stream);
 
 /* True if new work of the stream could start at once. Lock held. */
 bool ha_stream_is_idle(const struct ha_stream *stream);
 
-/* Orders the operation by the rules of the default streams and submits it; its number, or
- * 0 without memory (the operation is finished and discarded then). Lock held. */
-uint64_t ha_stream_submit(struct ha_stream *stream, struct ha_op *op, enum ha_submit how);
+/* Orders the operation by the rules of the default streams and submits it; its number,
+ * or 0 without memory (the operation is finished and discarded then). Lock held. */
+uint64_t ha_stream_submit(struct ha_stream *stream, struct ha_op *op,
+                          enum ha_submit how);
 
-/* Submits, waits if asked to, and gives the lock back. An interrupted wait leaves nothing
- * behind that touches the caller's memory. A fault of the device fails a SYNC run. */
+/* Submits, waits if asked to, and gives the lock back. An interrupted wait leaves
+ * nothing behind that touches the caller's memory. A fault of the device fails a SYNC
+ * run. */
 hipError_t ha_stream_run(struct ha_stream *stream, struct ha_op *op, enum ha_run how);
 
 /* Waits for all that the stream was given so far, and gives the lock back. */

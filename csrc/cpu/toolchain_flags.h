@@ -13,31 +13,32 @@
  *       -x ir -emit-obj -o k.o -                                          < host.ll
  *   zig ld.lld -shared -Bsymbolic -o k.so k.o
  *
- * The source is HA_SOURCE_BEFORE, `#line 1 "<name>"`, the user's text, a newline and, for
- * each name expression, a `#line` and `__attribute__((device, used)) constexpr auto`
- * HA_REWRITE_NAME_PREFIX<n>` = &<expression>;`, then HA_SOURCE_AFTER.
+ * The source is HA_SOURCE_BEFORE, `#line 1 "<name>"`, the user's text, a newline and,
+ * for each name expression, a `#line` and `__attribute__((device, used)) constexpr
+ * auto` HA_REWRITE_NAME_PREFIX<n>` = &<expression>;`, then HA_SOURCE_AFTER.
  *
  * Each list of flags is comma separated string literals, for an array initialiser. */
 #ifndef HA_CPU_TOOLCHAIN_FLAGS_H
 #define HA_CPU_TOOLCHAIN_FLAGS_H
 
 /* -O1 and no higher: enough to inline and to put locals into registers; the rest is the
- * back end's work.  Loops are unrolled fully or not at all: a partly unrolled loop can no
- * longer be turned into vector code. */
-#define HA_FRONT_FLAGS                                                                   \
-    "-triple", "nvptx64-nvidia-cuda", "-x", "hip", "-fcuda-is-device",                   \
-        "-fcuda-allow-variadic-functions", "-fdeclspec", "-fno-rtti",                    \
-        "-fno-threadsafe-statics", "-fno-builtin-printf", "-O1", "-funroll-loops",       \
-        "-mllvm", "-unroll-runtime=0", "-mllvm", "-unroll-allow-partial=0",              \
+ * back end's work.  Loops are unrolled fully or not at all: a partly unrolled loop can
+ * no longer be turned into vector code. */
+#define HA_FRONT_FLAGS                                                                 \
+    "-triple", "nvptx64-nvidia-cuda", "-x", "hip", "-fcuda-is-device",                 \
+        "-fcuda-allow-variadic-functions", "-fdeclspec", "-fno-rtti",                  \
+        "-fno-threadsafe-statics", "-fno-builtin-printf", "-O1", "-funroll-loops",     \
+        "-mllvm", "-unroll-runtime=0", "-mllvm", "-unroll-allow-partial=0",            \
         "-ffp-contract=fast-honor-pragmas", "-nostdsysteminc", "-nobuiltininc"
 
 #define HA_BACK_FLAGS "-mrelocation-model", "pic", "-pic-level", "2", "-Wno-pass-failed"
 
 /* Everything that can be inlined is: only the kernel itself then asks for its lane, and
  * each barrier and warp call has a place in the kernel's own flow. */
-#define HA_SOURCE_BEFORE                                                                 \
-    "#include <hip/hip_runtime.h>\n"                                                     \
-    "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n"
+#define HA_SOURCE_BEFORE                                                               \
+    "#include <hip/hip_runtime.h>\n"                                                   \
+    "#pragma clang attribute push(__attribute__((always_inline)), apply_to = "         \
+    "function)\n"
 #define HA_SOURCE_AFTER "\n#pragma clang attribute pop\n"
 
 #define HA_REWRITE_NAME_PREFIX "__hip_name_"

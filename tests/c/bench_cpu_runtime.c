@@ -26,8 +26,9 @@ resident_kb(void)
     long pages = 0;
     long total;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%ld %ld", &total, &pages) != 2)
+    if (file == NULL || fscanf(file, "%ld %ld", &total, &pages) != 2) {
         exit(1);
+    }
     fclose(file);
     return pages * 4;
 }
@@ -48,12 +49,14 @@ main(void)
         OK(hipStreamSynchronize(stream));
     }
     start();
-    for (int i = 0; i < 1000000; i++)
+    for (int i = 0; i < 1000000; i++) {
         OK(hipGetDevice(&id));
+    }
     stop("hipGetDevice", 1000000);
     start();
-    for (int i = 0; i < 1000000; i++)
+    for (int i = 0; i < 1000000; i++) {
         OK(hipStreamQuery(stream));
+    }
     stop("hipStreamQuery idle", 1000000);
     start();
     for (int i = 0; i < 200000; i++) {
@@ -82,29 +85,35 @@ main(void)
     char host[64];
     OK(hipMalloc(&pointer, 4096));
     start();
-    for (int i = 0; i < 500000; i++)
+    for (int i = 0; i < 500000; i++) {
         OK(hipMemcpy(pointer, host, sizeof host, hipMemcpyHostToDevice));
+    }
     stop("hipMemcpy 64 B", 500000);
     start();
-    for (int i = 0; i < 500000; i++)
+    for (int i = 0; i < 500000; i++) {
         OK(hipMemcpyAsync(pointer, host, sizeof host, hipMemcpyHostToDevice, stream));
+    }
     OK(hipStreamSynchronize(stream));
     stop("hipMemcpyAsync 64 B", 500000);
     OK(hipFree(pointer));
     long before = resident_kb();
     start();
-    for (int i = 0; i < 1000000; i++)
+    for (int i = 0; i < 1000000; i++) {
         OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+    }
     OK(hipStreamSynchronize(stream));
     stop("launch only, 1 stream", 1000000);
     printf("resident grew by %ld KiB\n", resident_kb() - before);
     hipStream_t streams[16];
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
         OK(hipStreamCreateWithFlags(&streams[i], hipStreamNonBlocking));
+    }
     before = resident_kb();
     start();
-    for (int i = 0; i < 1000000; i++)
-        OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, streams[i % 16], NULL, NULL));
+    for (int i = 0; i < 1000000; i++) {
+        OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, streams[i % 16], NULL,
+                                 NULL));
+    }
     OK(hipDeviceSynchronize());
     stop("launch only, 16 streams", 1000000);
     printf("resident grew by %ld KiB\n", resident_kb() - before);
@@ -122,12 +131,14 @@ main(void)
     }
     stop("memcpy 64 MB", 10);
     start();
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
         OK(hipMemcpy(pointer, source, big, hipMemcpyHostToDevice));
+    }
     stop("hipMemcpy 64 MB to device", 10);
     start();
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
         OK(hipMemcpy(target, pointer, big, hipMemcpyDeviceToHost));
+    }
     stop("hipMemcpy 64 MB to host", 10);
     return 0;
 }

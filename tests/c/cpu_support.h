@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the CPU device's runtime share: checks, and a kernel image that is made
- * at run time from C with the C compiler.  Everything is static: one test, one program. */
+/* What the tests of the CPU device's runtime share: checks, and a kernel image that is
+ * made at run time from C with the C compiler.  Everything is static: one test, one
+ * program. */
 #ifndef HA_TESTS_CPU_SUPPORT_H
 #define HA_TESTS_CPU_SUPPORT_H
 
@@ -21,41 +22,41 @@
 
 #define UNUSED __attribute__((unused))
 
-/* ThreadSanitizer holds signals back until the thread calls it, which a kernel never does:
- * kernels can't be ended from outside then. */
+/* ThreadSanitizer holds signals back until the thread calls it, which a kernel never
+ * does: kernels can't be ended from outside then. */
 #if defined(__SANITIZE_THREAD__)
 #define CAN_END_KERNELS 0
 #else
 #define CAN_END_KERNELS 1
 #endif
 
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition,          \
-                    hipadaptGetErrorText());                                             \
-            exit(1);                                                                     \
-        }                                                                                \
+#define CHECK(condition)                                                               \
+    do {                                                                               \
+        if (!(condition)) {                                                            \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition,        \
+                    hipadaptGetErrorText());                                           \
+            exit(1);                                                                   \
+        }                                                                              \
     } while (0)
 
-#define CHECK_HIP(call, want)                                                            \
-    do {                                                                                 \
-        hipError_t got_ = (call);                                                        \
-        if (got_ != (want)) {                                                            \
-            fprintf(stderr, "%s:%d: %s is %s, not %s (%s)\n", __FILE__, __LINE__, #call, \
-                    hipGetErrorName(got_), hipGetErrorName(want),                        \
-                    hipadaptGetErrorText());                                             \
-            exit(1);                                                                     \
-        }                                                                                \
+#define CHECK_HIP(call, want)                                                          \
+    do {                                                                               \
+        hipError_t got_ = (call);                                                      \
+        if (got_ != (want)) {                                                          \
+            fprintf(stderr, "%s:%d: %s is %s, not %s (%s)\n", __FILE__, __LINE__,      \
+                    #call, hipGetErrorName(got_), hipGetErrorName(want),               \
+                    hipadaptGetErrorText());                                           \
+            exit(1);                                                                   \
+        }                                                                              \
     } while (0)
 
 #define OK(call) CHECK_HIP(call, hipSuccess)
 
-#define RUN(test)                                                                        \
-    do {                                                                                 \
-        test();                                                                          \
-        printf("ok %s\n", #test);                                                        \
-        fflush(stdout);                                                                  \
+#define RUN(test)                                                                      \
+    do {                                                                               \
+        test();                                                                        \
+        printf("ok %s\n", #test);                                                      \
+        fflush(stdout);                                                                \
     } while (0)
 
 /* The kernels of the test image, as C that the rewriter might have written. */
@@ -64,16 +65,19 @@ static const char image_source[] =
     "#include \"cpu/image.h\"\n"
     "extern struct ha_image __ha_image;\n"
     "static uint64_t index_of(const struct ha_lane *l) {\n"
-    "    return (uint64_t)l->block_idx[0] * l->grid->block_dim[0] + l->thread_idx[0]; }\n"
+    "    return (uint64_t)l->block_idx[0] * l->grid->block_dim[0] + l->thread_idx[0]; "
+    "}\n"
     "int counter[4] = {7, 8, 9, 10};\n"
     "static void empty_r(void *const *a, struct ha_lane *l) { (void)a; (void)l; }\n"
-    "static void empty_f(void *const *a, const struct ha_grid *g, uint64_t b, uint64_t e,\n"
+    "static void empty_f(void *const *a, const struct ha_grid *g, uint64_t b, uint64_t "
+    "e,\n"
     "    void *s) { (void)a; (void)g; (void)b; (void)e; (void)s; }\n"
     /* add: (int *data, int value, uint64_t n): data[i] += value */
     "static void add_r(void *const *a, struct ha_lane *l) {\n"
     "    int *data = *(int **)a[0]; uint64_t i = index_of(l);\n"
     "    if (i < *(uint64_t *)a[2]) data[i] += *(int *)a[1]; }\n"
-    "static void add_f(void *const *a, const struct ha_grid *g, uint64_t b, uint64_t e,\n"
+    "static void add_f(void *const *a, const struct ha_grid *g, uint64_t b, uint64_t "
+    "e,\n"
     "    void *s) { int *data = *(int **)a[0]; int v = *(int *)a[1]; (void)s;\n"
     "    uint64_t n = *(uint64_t *)a[2], w = g->block_dim[0];\n"
     "    for (uint64_t i = b * w; i < e * w && i < n; i++) data[i] += v; }\n"
@@ -93,11 +97,13 @@ static const char image_source[] =
     "    __atomic_fetch_add(&counter[0], 1, __ATOMIC_RELAXED); }\n"
     /* odd: (char c, double d, short s, float f, double *out) */
     "static void odd_r(void *const *a, struct ha_lane *l) { (void)l;\n"
-    "    double *out = *(double **)a[4]; out[0] = *(char *)a[0]; out[1] = *(double *)a[1];\n"
+    "    double *out = *(double **)a[4]; out[0] = *(char *)a[0]; out[1] = *(double "
+    "*)a[1];\n"
     "    out[2] = *(short *)a[2]; out[3] = *(float *)a[3]; }\n"
     "static const struct ha_image_arg add_a[] = {{8,8,0,1},{4,4,8,0},{8,8,16,0}};\n"
     "static const struct ha_image_arg ptr_a[] = {{8,8,0,1}};\n"
-    "static const struct ha_image_arg odd_a[] = {{1,1,0,0},{8,8,8,0},{2,2,16,0},{4,4,20,0},"
+    "static const struct ha_image_arg odd_a[] = "
+    "{{1,1,0,0},{8,8,8,0},{2,2,16,0},{4,4,20,0},"
     "{8,8,24,1}};\n"
     "static const struct ha_image_kernel kernels[] = {\n"
     "    {\"empty\", empty_r, empty_f, 0, 0, 0, 0, 1024},\n"
@@ -161,8 +167,9 @@ UNUSED static hipFunction_t
 image_function(hipModule_t *module, const char *name)
 {
     hipFunction_t function;
-    if (image_bytes == NULL)
+    if (image_bytes == NULL) {
         image_make();
+    }
     OK(hipModuleLoadData(module, image_bytes));
     OK(hipModuleGetFunction(&function, *module, name));
     return function;

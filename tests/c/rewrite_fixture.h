@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* IR as the front end writes it, of three kernels: a plain one, one with most of what the
- * rewriter knows (shared memory, barrier, warp call in a loop, switch, printf, assert,
- * atomics, a virtual function, recursion), and name expressions. */
+/* IR as the front end writes it, of three kernels: a plain one, one with most of what
+ * the rewriter knows (shared memory, barrier, warp call in a loop, switch, printf,
+ * assert, atomics, a virtual function, recursion), and name expressions. */
 #ifndef HA_TESTS_REWRITE_FIXTURE_H
 #define HA_TESTS_REWRITE_FIXTURE_H
 

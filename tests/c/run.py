@@ -30,6 +30,11 @@ from tools import native
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
 LIMIT_S = 300
+# Threads of ours have alternate stacks, and forked children start threads.
+SANITIZERS = {
+    "ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0",
+    "TSAN_OPTIONS": "die_after_fork=0",
+}
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ def build(name: str) -> Path:
 def run(name: str) -> Outcome:
     """Builds one test and runs it; one that doesn't end is killed."""
     program = build(name)
-    settings = {"ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0", **os.environ}
+    settings = {**SANITIZERS, **os.environ}
     try:
         done = subprocess.run(
             [str(program)],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Made-up, stale and wrong-kind handles: the right code, no crash.  Creation and
- * destruction by several threads at once.  HA_TEST_OPERATIONS sets the number of calls. */
+ * destruction by several threads at once.  HA_TEST_OPERATIONS sets the number of calls.
+ */
 #include "cpu_support.h"
 
 static hipStream_t stream;
@@ -19,11 +20,12 @@ static uint64_t
 bad_handle(uint64_t good)
 {
     uint64_t number = (uint64_t)random_next(&state) << 32 | random_next(&state);
-    uint64_t others[] = {(uint64_t)(uintptr_t)stream,       (uint64_t)(uintptr_t)event,
-                         (uint64_t)(uintptr_t)module,       (uint64_t)(uintptr_t)function,
-                         (uint64_t)(uintptr_t)stale_stream, (uint64_t)(uintptr_t)stale_event,
-                         (uint64_t)(uintptr_t)stale_module, (uint64_t)(uintptr_t)memory,
-                         (uint64_t)(uintptr_t)stale_function};
+    uint64_t others[] = {
+        (uint64_t)(uintptr_t)stream,        (uint64_t)(uintptr_t)event,
+        (uint64_t)(uintptr_t)module,        (uint64_t)(uintptr_t)function,
+        (uint64_t)(uintptr_t)stale_stream,  (uint64_t)(uintptr_t)stale_event,
+        (uint64_t)(uintptr_t)stale_module,  (uint64_t)(uintptr_t)memory,
+        (uint64_t)(uintptr_t)stale_function};
     uint64_t made;
     do {
         switch (random_next(&state) % 5) {
@@ -99,7 +101,8 @@ stream_calls(void)
 static void
 other_calls(void)
 {
-    hipEvent_t bad_event = (hipEvent_t)(uintptr_t)bad_handle((uint64_t)(uintptr_t)event);
+    hipEvent_t bad_event =
+        (hipEvent_t)(uintptr_t)bad_handle((uint64_t)(uintptr_t)event);
     hipModule_t bad_module =
         (hipModule_t)(uintptr_t)bad_handle((uint64_t)(uintptr_t)module);
     hipFunction_t bad_function =
@@ -145,13 +148,14 @@ other_calls(void)
                   hipErrorInvalidResourceHandle);
         break;
     case 10:
-        CHECK_HIP(hipModuleLaunchKernel(bad_function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL,
-                                        NULL),
-                  hipErrorInvalidResourceHandle);
+        CHECK_HIP(
+            hipModuleLaunchKernel(bad_function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+            hipErrorInvalidResourceHandle);
         break;
     case 11:
-        CHECK_HIP(hipFuncGetAttribute(&value, HIP_FUNC_ATTRIBUTE_NUM_REGS, bad_function),
-                  hipErrorInvalidResourceHandle);
+        CHECK_HIP(
+            hipFuncGetAttribute(&value, HIP_FUNC_ATTRIBUTE_NUM_REGS, bad_function),
+            hipErrorInvalidResourceHandle);
         break;
     default:
         CHECK_HIP(hipLaunchKernel((const void *)bad_function, one, one, NULL, 0, NULL),
@@ -176,10 +180,11 @@ test_bad_handles_give_the_right_code(void)
     OK(hipEventRecord(event, NULL));
     OK(hipMalloc(&memory, 64));
     for (int i = 0; i < operations; i++) {
-        if (i % 2 == 0)
+        if (i % 2 == 0) {
             stream_calls();
-        else
+        } else {
             other_calls();
+        }
     }
     OK(hipStreamSynchronize(stream));
     OK(hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
@@ -247,14 +252,19 @@ static void
 test_threads_share_and_destroy_handles(void)
 {
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        CHECK(pthread_create(&threads[i], NULL, churn, (void *)(uintptr_t)(i + 1)) == 0);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, churn, (void *)(uintptr_t)(i + 1)) ==
+              0);
+    }
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
+    }
     OK(hipDeviceReset());
-    for (int i = 0; i < SHARED; i++)
-        if (shared_streams[i] != NULL)
+    for (int i = 0; i < SHARED; i++) {
+        if (shared_streams[i] != NULL) {
             CHECK_HIP(hipStreamQuery(shared_streams[i]), hipErrorContextIsDestroyed);
+        }
+    }
 }
 
 static void

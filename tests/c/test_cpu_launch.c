@@ -6,8 +6,8 @@ static hipError_t
 launch(hipFunction_t function, unsigned blocks, unsigned threads, hipStream_t stream,
        void **params)
 {
-    return hipModuleLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, params,
-                                 NULL);
+    return hipModuleLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream,
+                                 params, NULL);
 }
 
 static void
@@ -30,8 +30,9 @@ test_add_over_all_blocks(void)
         value = 5;
     }
     OK(hipMemcpy(host, data, COUNT * sizeof *data, hipMemcpyDeviceToHost));
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < COUNT; i++) {
         CHECK(host[i] == 100);
+    }
     OK(hipFree(data));
     OK(hipModuleUnload(module));
     free(host);
@@ -83,15 +84,22 @@ test_shapes_are_checked(void)
     hipFunction_t odd;
     static const unsigned bad[][7] = {
         /* grid, block, shared */
-        {0, 1, 1, 1, 1, 1, 0},     {1, 0, 1, 1, 1, 1, 0},         {1, 1, 1, 0, 1, 1, 0},
-        {1, 1, 1, 1, 1, 0, 0},     {1, 1, 1, 1025, 1, 1, 0},      {1, 1, 1, 33, 32, 1, 0},
-        {1, 65536, 1, 1, 1, 1, 0}, {2147483648u, 1, 1, 1, 1, 1, 0},
+        {0, 1, 1, 1, 1, 1, 0},
+        {1, 0, 1, 1, 1, 1, 0},
+        {1, 1, 1, 0, 1, 1, 0},
+        {1, 1, 1, 1, 1, 0, 0},
+        {1, 1, 1, 1025, 1, 1, 0},
+        {1, 1, 1, 33, 32, 1, 0},
+        {1, 65536, 1, 1, 1, 1, 0},
+        {2147483648u, 1, 1, 1, 1, 1, 0},
         {2147483647, 1, 1, 1024, 1, 1, 0},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK_HIP(hipModuleLaunchKernel(empty, bad[i][0], bad[i][1], bad[i][2], bad[i][3],
-                                        bad[i][4], bad[i][5], bad[i][6], NULL, NULL, NULL),
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_HIP(hipModuleLaunchKernel(empty, bad[i][0], bad[i][1], bad[i][2],
+                                        bad[i][3], bad[i][4], bad[i][5], bad[i][6],
+                                        NULL, NULL, NULL),
                   hipErrorInvalidConfiguration);
+    }
     CHECK_HIP(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 65537, NULL, NULL, NULL),
               hipErrorInvalidValue);
     OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 65536, NULL, NULL, NULL));
@@ -128,8 +136,9 @@ test_modules_have_their_own_variables(void)
     CHECK(size == sizeof values);
     OK(hipModuleGetGlobal(&second, NULL, two, "counter"));
     CHECK(first != second);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         OK(launch(bump, 10, 1, NULL, NULL));
+    }
     OK(launch(other, 1, 1, NULL, NULL));
     OK(hipMemcpyDtoH(values, first, sizeof values));
     CHECK(values[0] == 37 && values[3] == 10);
@@ -198,7 +207,8 @@ test_fault_is_sticky_until_reset(void)
     OK(hipEventCreate(&event));
     OK(hipMalloc(&pointer, 100));
     OK(launch(crash, 4, 64, stream, NULL));
-    OK(hipEventRecord(event, stream) == hipErrorIllegalAddress ? hipSuccess : hipSuccess);
+    OK(hipEventRecord(event, stream) == hipErrorIllegalAddress ? hipSuccess
+                                                               : hipSuccess);
     CHECK_HIP(hipDeviceSynchronize(), hipErrorIllegalAddress);
     CHECK(strstr(hipadaptGetErrorText(), "crash") != NULL);
     CHECK_HIP(hipMalloc(&pointer, 100), hipErrorIllegalAddress);

@@ -30,7 +30,7 @@ test_device_is_honest(void)
 static void
 test_malloc_sizes(void)
 {
-    static const size_t sizes[] = {1,     255,    256,    257,     4096,    65536,
+    static const size_t sizes[] = {1,      255,    256,    257,     4096,    65536,
                                    262128, 262144, 262145, 1 << 20, 5 << 20, 64 << 20};
     void *pointers[12];
     size_t free_before;
@@ -104,8 +104,9 @@ test_copies(void)
     static int source[1000];
     static int target[1000];
     int *device;
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++) {
         source[i] = i * i;
+    }
     OK(hipMalloc((void **)&device, sizeof source));
     OK(hipMemcpy(device, source, sizeof source, hipMemcpyHostToDevice));
     OK(hipMemcpy(target, device, sizeof source, hipMemcpyDeviceToHost));
@@ -134,8 +135,9 @@ test_copies_of_rows(void)
     static char target[64 * 100];
     char *device;
     size_t pitch;
-    for (size_t i = 0; i < sizeof source; i++)
+    for (size_t i = 0; i < sizeof source; i++) {
         source[i] = (char)(i * 7);
+    }
     OK(hipMallocPitch((void **)&device, &pitch, 100, 64));
     CHECK(pitch == 256);
     OK(hipMemcpy2D(device, pitch, source, 100, 100, 64, hipMemcpyHostToDevice));
@@ -193,8 +195,9 @@ test_big_copy_in_chunks(void)
     unsigned char *device;
     CHECK(source != NULL && target != NULL);
     uint64_t state = 1;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++) {
         source[i] = (unsigned char)random_next(&state);
+    }
     memset(target, 0, size);
     OK(hipMalloc((void **)&device, size));
     OK(hipMemcpy(device, source, size, hipMemcpyHostToDevice));
@@ -203,8 +206,9 @@ test_big_copy_in_chunks(void)
     CHECK(memcmp(source, target, size) == 0);
     OK(hipMemset2D(device, 4096, 3, 4000, size / 4096));
     OK(hipMemcpy2D(target, 4000, device, 4096, 4000, size / 4096, hipMemcpyDefault));
-    for (size_t i = 0; i < 4000 * (size / 4096); i++)
+    for (size_t i = 0; i < 4000 * (size / 4096); i++) {
         CHECK(target[i] == 3);
+    }
     CHECK(device[4000] == source[4000]);
     OK(hipFree(device));
     free(source);
@@ -254,7 +258,8 @@ test_many_allocations(void)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < COUNT; i++) {
             if (pointers[i] != NULL && random_next(&state) % 2 == 0) {
-                CHECK(pointers[i][0] == (char)i && pointers[i][sizes[i] - 1] == (char)i);
+                CHECK(pointers[i][0] == (char)i &&
+                      pointers[i][sizes[i] - 1] == (char)i);
                 OK(hipFree(pointers[i]));
                 pointers[i] = NULL;
             } else if (pointers[i] == NULL) {
@@ -268,15 +273,18 @@ test_many_allocations(void)
     for (int i = 0; i < COUNT; i++) {
         hipDeviceptr_t base;
         size_t size;
-        if (pointers[i] == NULL)
+        if (pointers[i] == NULL) {
             continue;
+        }
         OK(hipMemGetAddressRange(&base, &size, pointers[i] + sizes[i] / 2));
         CHECK(base == pointers[i] && size == sizes[i]);
     }
     OK(hipDeviceReset());
-    for (int i = 0; i < COUNT; i++)
-        if (pointers[i] != NULL)
+    for (int i = 0; i < COUNT; i++) {
+        if (pointers[i] != NULL) {
             CHECK_HIP(hipFree(pointers[i]), hipErrorInvalidValue);
+        }
+    }
     size_t free_bytes;
     size_t total;
     OK(hipMemGetInfo(&free_bytes, &total));

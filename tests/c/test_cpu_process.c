@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fork and exit: a forked child starts anew, and a process ends however much is going on. */
+/* Fork and exit: a forked child starts anew, and a process ends however much is going
+ * on. */
 #include "cpu_support.h"
 
 #include <signal.h>
@@ -74,8 +75,9 @@ child_starts_anew(void)
     OK(hipMalloc((void **)&data, n * 4));
     OK(hipMemset(data, 0, n * 4));
     void *params[] = {&data, &value, &n};
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
         OK(hipModuleLaunchKernel(add, 1000, 1, 1, 100, 1, 1, 0, NULL, params, NULL));
+    }
     OK(hipDeviceSynchronize());
     CHECK(data[n - 1] == 15);
     OK(hipFree(data));
@@ -90,8 +92,9 @@ fork_while_it_runs(void)
     OK(hipMalloc(&parent_memory, 1000));
     int *stop = spin_forever(parent_stream);
     usleep(5000);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
         CHECK(exited(in_child(child_starts_anew), 7));
+    }
     /* The parent has not noticed. */
     CHECK_HIP(hipStreamQuery(parent_stream), hipErrorNotReady);
     *stop = 1;
@@ -193,8 +196,9 @@ static void
 late_call(void)
 {
     void *pointer;
-    if (hipMalloc(&pointer, 16) != hipErrorDeinitialized)
+    if (hipMalloc(&pointer, 16) != hipErrorDeinitialized) {
         _exit(98);
+    }
 }
 
 static void

@@ -2,10 +2,10 @@
 /* Streams, events, copies, fills, kernels and host functions of many threads against a
  * serial model, then the single rules of streams and events.
  *
- * In the model test each thread has buffers of its own.  A buffer remembers the stream that
- * used it last; before another stream uses it, that stream is made to wait, by an event, by
- * the rules of the default stream, or by the host.  So the values must be those of running
- * all operations one after the other in program order.
+ * In the model test each thread has buffers of its own.  A buffer remembers the stream
+ * that used it last; before another stream uses it, that stream is made to wait, by an
+ * event, by the rules of the default stream, or by the host.  So the values must be
+ * those of running all operations one after the other in program order.
  * HA_TEST_OPERATIONS sets how many each thread does. */
 #include "cpu_support.h"
 
@@ -33,8 +33,9 @@ static void
 order(struct worker *worker, struct buffer *buffer, int stream)
 {
     int last = buffer->last;
-    if (last < 0 || last == stream)
+    if (last < 0 || last == stream) {
         return;
+    }
     bool by_rule = (last == 0 || stream == 0) && worker->blocking[last] &&
                    worker->blocking[stream];
     switch (random_next(&worker->random) % 8) {
@@ -45,8 +46,9 @@ order(struct worker *worker, struct buffer *buffer, int stream)
         OK(hipStreamSynchronize(worker->streams[last]));
         return;
     default:
-        if (!by_rule || random_next(&worker->random) % 2 == 0)
+        if (!by_rule || random_next(&worker->random) % 2 == 0) {
             OK(hipStreamWaitEvent(worker->streams[stream], buffer->event, 0));
+        }
     }
 }
 
@@ -71,8 +73,9 @@ static void
 host_add(void *argument)
 {
     struct host_add *what = argument;
-    for (size_t i = 0; i < what->count; i++)
+    for (size_t i = 0; i < what->count; i++) {
         what->data[i] += what->value;
+    }
     free(what);
 }
 
@@ -90,8 +93,9 @@ one_operation(struct worker *worker)
     switch (random_next(random) % 8) {
     case 0:
         OK(hipMemsetD32Async(buffer->data, value, count, handle));
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = 0; i < count; i++) {
             buffer->model[i] = value;
+        }
         break;
     case 1:
     case 2:
@@ -105,8 +109,9 @@ one_operation(struct worker *worker)
         break;
     case 3: {
         /* The source may be used again when a synchronous call is back. */
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = 0; i < count; i++) {
             worker->staging[i] = buffer->model[i] = value + (int)i;
+        }
         OK(hipMemcpyWithStream(buffer->data, worker->staging, count * 4,
                                hipMemcpyHostToDevice, handle));
         break;
@@ -115,16 +120,19 @@ one_operation(struct worker *worker)
         struct host_add *what = malloc(sizeof *what);
         *what = (struct host_add){buffer->data, value, count};
         OK(hipLaunchHostFunc(handle, host_add, what));
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = 0; i < count; i++) {
             buffer->model[i] += value;
+        }
         break;
     }
     default: {
         void *params[] = {&buffer->data, &value, &count};
-        OK(hipModuleLaunchKernel(worker->mul, (unsigned)((count + 255) / 256), 1, 1, 256, 1,
-                                 1, 0, handle, params, NULL));
-        for (uint64_t i = 0; i < count; i++)
-            buffer->model[i] = (int)((unsigned)buffer->model[i] * 31u + (unsigned)value);
+        OK(hipModuleLaunchKernel(worker->mul, (unsigned)((count + 255) / 256), 1, 1,
+                                 256, 1, 1, 0, handle, params, NULL));
+        for (uint64_t i = 0; i < count; i++) {
+            buffer->model[i] =
+                (int)((unsigned)buffer->model[i] * 31u + (unsigned)value);
+        }
     }
     }
     used(worker, buffer, stream);
@@ -153,20 +161,23 @@ worker_main(void *argument)
         OK(hipMemset(buffer->data, 0, ELEMENTS * sizeof(int)));
         OK(hipEventCreate(&buffer->event));
     }
-    for (int i = 0; i < worker->operations; i++)
+    for (int i = 0; i < worker->operations; i++) {
         one_operation(worker);
+    }
     for (int i = 0; i < BUFFERS; i++) {
         struct buffer *buffer = &worker->buffers[i];
         OK(hipEventSynchronize(buffer->event));
         OK(hipMemcpy(worker->staging, buffer->data, ELEMENTS * sizeof(int),
                      hipMemcpyDeviceToHost));
-        for (int k = 0; k < ELEMENTS; k++)
+        for (int k = 0; k < ELEMENTS; k++) {
             CHECK(worker->staging[k] == buffer->model[k]);
+        }
         OK(hipEventDestroy(buffer->event));
         OK(hipFree(buffer->data));
     }
-    for (int i = 2; i < STREAMS; i++)
+    for (int i = 2; i < STREAMS; i++) {
         OK(hipStreamDestroy(worker->streams[i]));
+    }
     OK(hipModuleUnload(module));
     free(worker->staging);
     return NULL;
@@ -186,8 +197,9 @@ test_random_work_agrees_with_the_model(void)
         workers[i].random = (uint64_t)i * 7919 + 1;
         CHECK(pthread_create(&threads[i], NULL, worker_main, &workers[i]) == 0);
     }
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
+    }
 }
 
 /* ---- single rules ---- */
@@ -198,8 +210,9 @@ static void
 host_gate(void *argument)
 {
     (void)argument;
-    while (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) == 0)
+    while (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) == 0) {
         usleep(200);
+    }
 }
 
 static void
@@ -283,7 +296,8 @@ test_events(void)
     CHECK(milliseconds >= 30 && milliseconds < 1000);
     OK(hipEventElapsedTime(&milliseconds, stop, start));
     CHECK(milliseconds <= -30);
-    CHECK_HIP(hipEventElapsedTime(&milliseconds, start, untimed), hipErrorInvalidHandle);
+    CHECK_HIP(hipEventElapsedTime(&milliseconds, start, untimed),
+              hipErrorInvalidHandle);
     /* Recorded again in an idle stream while the older record is pending. */
     gate_close(one);
     OK(hipEventRecord(stop, one));
@@ -356,8 +370,9 @@ test_host_functions(void)
     OK(hipLaunchHostFunc(stream, host_calls_hip, &stream));
     OK(hipStreamAddCallback(stream, callback, &seen, 0));
     OK(hipStreamSynchronize(stream));
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
         CHECK(inside[i] == (i == 3 ? hipSuccess : HA_ERROR_IN_HOST_FUNCTION));
+    }
     CHECK(inside[6] == hipSuccess);
     CHECK(seen == stream);
     CHECK_HIP(hipLaunchHostFunc(stream, NULL, NULL), hipErrorInvalidValue);
@@ -389,12 +404,14 @@ test_sleeping_host_functions_leave_workers(void)
         OK(hipStreamCreateWithFlags(&streams[i], hipStreamNonBlocking));
         OK(hipLaunchHostFunc(streams[i], host_sleeps, NULL));
     }
-    while (__atomic_load_n(&sleeping, __ATOMIC_SEQ_CST) < COUNT)
+    while (__atomic_load_n(&sleeping, __ATOMIC_SEQ_CST) < COUNT) {
         usleep(1000);
+    }
     OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     OK(hipMemsetAsync(data, 3, 1 << 20, stream));
-    for (int i = 0; i < 1000 && hipStreamQuery(stream) != hipSuccess; i++)
+    for (int i = 0; i < 1000 && hipStreamQuery(stream) != hipSuccess; i++) {
         usleep(1000);
+    }
     OK(hipStreamQuery(stream));
     gate_open();
     for (int i = 0; i < COUNT; i++) {
@@ -439,8 +456,9 @@ test_long_queue_behind_a_gate(void)
     OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     OK(hipEventCreate(&event));
     gate_close(stream);
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < COUNT; i++) {
         OK(hipEventRecord(event, stream));
+    }
     CHECK_HIP(hipEventQuery(event), hipErrorNotReady);
     gate_open();
     OK(hipStreamSynchronize(stream));

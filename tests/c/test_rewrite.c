@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* From device IR to host IR: what the text of the result has, and that damaged input is an
- * error and never a crash. */
-/* sources: core cpu/ir_text cpu/ir_parse cpu/ir_flow cpu/ir_type cpu/rewrite cpu/rewrite_body
-   cpu/rewrite_fast cpu/rewrite_hazard cpu/rewrite_reach cpu/rewrite_rows cpu/rewrite_scan */
+/* From device IR to host IR: what the text of the result has, and that damaged input is
+ * an error and never a crash. */
+/* sources: core cpu/ir_* cpu/rewrite* */
+#include <stdint.h>
+
 #include "check.h"
 #include "cpu/rewrite.h"
 #include "rewrite_fixture.h"
@@ -25,8 +26,9 @@ count(const char *text, const char *part)
 {
     unsigned found = 0;
 
-    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part)) {
         found++;
+    }
     return found;
 }
 
@@ -85,7 +87,8 @@ test_empty_input_gives_empty_tables(void)
     ha_rewrite_release(&result);
 }
 
-/* In a block of exactly its size, so that a sanitizer sees every byte read behind it. */
+/* In a block of exactly its size, so that a sanitizer sees every byte read behind it.
+ */
 static void
 try_damaged(const char *ir, size_t size)
 {
@@ -94,18 +97,20 @@ try_damaged(const char *ir, size_t size)
 
     CHECK(copy != NULL);
     memcpy(copy, ir, size);
-    if (rewrite(copy, size, &result) == HA_OK)
+    if (rewrite(copy, size, &result) == HA_OK) {
         ha_rewrite_release(&result);
-    else
+    } else {
         CHECK(ha_error_text()[0] != '\0' && result.ir == NULL);
+    }
     free(copy);
 }
 
 static void
 test_cut_input_is_survived_at_every_length(void)
 {
-    for (size_t size = 0; size < sizeof fixture; size += size % 7 + 1)
+    for (size_t size = 0; size < sizeof fixture; size += size % 7 + 1) {
         try_damaged(fixture, size);
+    }
 }
 
 static void
@@ -121,7 +126,8 @@ test_damaged_input_is_survived(void)
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            text[state % (sizeof fixture - 1)] = bytes[(state >> 40) % (sizeof bytes - 1)];
+            text[state % (sizeof fixture - 1)] =
+                bytes[(state >> 40) % (sizeof bytes - 1)];
         }
         try_damaged(text, sizeof fixture - 1);
     }
@@ -133,7 +139,8 @@ test_refusals_name_the_function(void)
     static const struct {
         const char *ir, *text;
     } cases[] = {
-        {"define ptx_kernel void @k() {\n  call void asm \"nop\", \"\"()\n  ret void\n}\n",
+        {"define ptx_kernel void @k() {\n  call void asm \"nop\", \"\"()\n  ret "
+         "void\n}\n",
          "@k contains inline assembly"},
         {"define ptx_kernel void @k() {\n  call void @f()\n  ret void\n}\n"
          "declare void @f()\n",
@@ -141,7 +148,8 @@ test_refusals_name_the_function(void)
         {"module asm \"nop\"\n", "inline assembly"},
         {"@x = external addrspace(1) global i32\n"
          "define ptx_kernel void @k() {\n"
-         "  store i32 1, ptr addrspacecast (ptr addrspace(1) @x to ptr)\n  ret void\n}\n",
+         "  store i32 1, ptr addrspacecast (ptr addrspace(1) @x to ptr)\n  ret "
+         "void\n}\n",
          "@x is declared but not defined"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Program order and loops of a function's blocks. */
-/* sources: core cpu/ir_text cpu/ir_parse cpu/ir_flow */
+/* sources: core cpu/ir_* */
 #include "check.h"
 #include "cpu/ir_flow.h"
 
@@ -27,9 +27,11 @@ block(const char *label)
 {
     const struct ir_function *function = &module.functions[0];
 
-    for (uint32_t i = 0; i < function->block_count; i++)
-        if (ir_is(function->blocks[i].label, label))
+    for (uint32_t i = 0; i < function->block_count; i++) {
+        if (ir_is(function->blocks[i].label, label)) {
             return i;
+        }
+    }
     fprintf(stderr, "no block %s\n", label);
     exit(1);
 }

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# Also where the package is not installed, with whatever else is on the path.
+PYTHONPATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 SMALL = ("--size", "64", "--steps", "3")
 
 
@@ -26,7 +28,7 @@ def hipadapt(
         env={
             **os.environ,
             "HIPADAPT_PROVIDER": "cpu",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PYTHONPATH,
             **settings,
         },
         capture_output=True,
@@ -178,7 +180,7 @@ def test_demo_without_numpy_says_how_to_get_it(tmp_path: Path) -> None:
         "raise ModuleNotFoundError('No module', name='numpy')"
     )
 
-    done = hipadapt("demo", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
+    done = hipadapt("demo", PYTHONPATH=os.pathsep.join([str(tmp_path), PYTHONPATH]))
 
     assert done.returncode == 2
     assert "pip install numpy" in done.stderr
@@ -192,7 +194,7 @@ def test_demo_without_matplotlib_says_how_to_get_it(tmp_path: Path) -> None:
 
     done = hipadapt(
         *("demo", "--plot", "x.png"),
-        PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]),
+        PYTHONPATH=os.pathsep.join([str(tmp_path), PYTHONPATH]),
     )
 
     assert done.returncode == 2
@@ -222,7 +224,7 @@ def test_demo_with_wrong_numbers_fails(tmp_path: Path) -> None:
 
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         timeout=120,
@@ -242,7 +244,7 @@ def test_demo_shows_the_compilers_words_about_a_broken_kernel() -> None:
 
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         timeout=120,

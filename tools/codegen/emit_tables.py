@@ -197,6 +197,14 @@ def source(api: Api) -> str:
         '#include "api/generated/enums.h"',
         "",
     ]
+    lines.append("/* Sizes that HIP's own headers give on a 64-bit machine. */")
+    for record in api.records:
+        if record.size is not None:
+            lines += [
+                f"_Static_assert(sizeof({record.name}) == {record.size},",
+                f'               "{record.name}");',
+            ]
+    lines.append("")
     infos: list[str] = []
     for record, root, path in nested(api):
         top = root or record.name

@@ -85,6 +85,7 @@ class Record:
     align: int | None = None
     since: str | None = None
     pointers: tuple[str, ...] = ()
+    size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def _record(entry: dict[str, Any]) -> Record:
         align=entry.get("align"),
         since=entry.get("since"),
         pointers=tuple(entry.get("pointers", ())),
+        size=entry.get("size"),
     )
 
 

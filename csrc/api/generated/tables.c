@@ -4,6 +4,142 @@
 
 #include "api/generated/enums.h"
 
+/* Sizes that HIP's own headers give on a 64-bit machine. */
+_Static_assert(sizeof(hipDeviceArch_t) == 4,
+               "hipDeviceArch_t");
+_Static_assert(sizeof(hipUUID_t) == 16,
+               "hipUUID_t");
+_Static_assert(sizeof(hipDeviceProp_t) == 1472,
+               "hipDeviceProp_t");
+_Static_assert(sizeof(hipPointerAttribute_t) == 32,
+               "hipPointerAttribute_t");
+_Static_assert(sizeof(hipChannelFormatDesc) == 20,
+               "hipChannelFormatDesc");
+_Static_assert(sizeof(HIP_ARRAY_DESCRIPTOR) == 24,
+               "HIP_ARRAY_DESCRIPTOR");
+_Static_assert(sizeof(HIP_ARRAY3D_DESCRIPTOR) == 40,
+               "HIP_ARRAY3D_DESCRIPTOR");
+_Static_assert(sizeof(hip_Memcpy2D) == 128,
+               "hip_Memcpy2D");
+_Static_assert(sizeof(hipMipmappedArray) == 64,
+               "hipMipmappedArray");
+_Static_assert(sizeof(HIP_TEXTURE_DESC_st) == 104,
+               "HIP_TEXTURE_DESC_st");
+_Static_assert(sizeof(hipResourceDesc) == 64,
+               "hipResourceDesc");
+_Static_assert(sizeof(HIP_RESOURCE_DESC_st) == 144,
+               "HIP_RESOURCE_DESC_st");
+_Static_assert(sizeof(hipResourceViewDesc) == 48,
+               "hipResourceViewDesc");
+_Static_assert(sizeof(HIP_RESOURCE_VIEW_DESC_st) == 112,
+               "HIP_RESOURCE_VIEW_DESC_st");
+_Static_assert(sizeof(hipPitchedPtr) == 32,
+               "hipPitchedPtr");
+_Static_assert(sizeof(hipExtent) == 24,
+               "hipExtent");
+_Static_assert(sizeof(hipPos) == 24,
+               "hipPos");
+_Static_assert(sizeof(hipMemcpy3DParms) == 160,
+               "hipMemcpy3DParms");
+_Static_assert(sizeof(HIP_MEMCPY3D) == 184,
+               "HIP_MEMCPY3D");
+_Static_assert(sizeof(hipMemLocation) == 8,
+               "hipMemLocation");
+_Static_assert(sizeof(hipMemcpyAttributes) == 24,
+               "hipMemcpyAttributes");
+_Static_assert(sizeof(hipOffset3D) == 24,
+               "hipOffset3D");
+_Static_assert(sizeof(hipMemcpy3DOperand) == 40,
+               "hipMemcpy3DOperand");
+_Static_assert(sizeof(hipMemcpy3DBatchOp) == 112,
+               "hipMemcpy3DBatchOp");
+_Static_assert(sizeof(hipMemcpy3DPeerParms) == 168,
+               "hipMemcpy3DPeerParms");
+_Static_assert(sizeof(textureReference) == 88,
+               "textureReference");
+_Static_assert(sizeof(hipTextureDesc) == 64,
+               "hipTextureDesc");
+_Static_assert(sizeof(surfaceReference) == 8,
+               "surfaceReference");
+_Static_assert(sizeof(hipIpcMemHandle_st) == 64,
+               "hipIpcMemHandle_st");
+_Static_assert(sizeof(hipIpcEventHandle_st) == 64,
+               "hipIpcEventHandle_st");
+_Static_assert(sizeof(hipFuncAttributes) == 56,
+               "hipFuncAttributes");
+_Static_assert(sizeof(hipStreamBatchMemOpParams_union) == 48,
+               "hipStreamBatchMemOpParams_union");
+_Static_assert(sizeof(hipBatchMemOpNodeParams) == 32,
+               "hipBatchMemOpNodeParams");
+_Static_assert(sizeof(hipMemAccessDesc) == 12,
+               "hipMemAccessDesc");
+_Static_assert(sizeof(hipMemPoolProps) == 88,
+               "hipMemPoolProps");
+_Static_assert(sizeof(hipMemPoolPtrExportData) == 64,
+               "hipMemPoolPtrExportData");
+_Static_assert(sizeof(dim3) == 12,
+               "dim3");
+_Static_assert(sizeof(hipLaunchParams_t) == 56,
+               "hipLaunchParams_t");
+_Static_assert(sizeof(hipFunctionLaunchParams_t) == 56,
+               "hipFunctionLaunchParams_t");
+_Static_assert(sizeof(hipExternalMemoryHandleDesc_st) == 104,
+               "hipExternalMemoryHandleDesc_st");
+_Static_assert(sizeof(hipExternalMemoryBufferDesc_st) == 88,
+               "hipExternalMemoryBufferDesc_st");
+_Static_assert(sizeof(hipExternalMemoryMipmappedArrayDesc_st) == 64,
+               "hipExternalMemoryMipmappedArrayDesc_st");
+_Static_assert(sizeof(hipExternalSemaphoreHandleDesc_st) == 96,
+               "hipExternalSemaphoreHandleDesc_st");
+_Static_assert(sizeof(hipExternalSemaphoreSignalParams_st) == 144,
+               "hipExternalSemaphoreSignalParams_st");
+_Static_assert(sizeof(hipExternalSemaphoreWaitParams_st) == 144,
+               "hipExternalSemaphoreWaitParams_st");
+_Static_assert(sizeof(hipHostNodeParams) == 16,
+               "hipHostNodeParams");
+_Static_assert(sizeof(hipKernelNodeParams) == 64,
+               "hipKernelNodeParams");
+_Static_assert(sizeof(hipMemsetParams) == 48,
+               "hipMemsetParams");
+_Static_assert(sizeof(hipMemAllocNodeParams) == 120,
+               "hipMemAllocNodeParams");
+_Static_assert(sizeof(hipAccessPolicyWindow) == 32,
+               "hipAccessPolicyWindow");
+_Static_assert(sizeof(hipLaunchMemSyncDomainMap) == 2,
+               "hipLaunchMemSyncDomainMap");
+_Static_assert(sizeof(hipLaunchAttributeValue) == 64,
+               "hipLaunchAttributeValue");
+_Static_assert(sizeof(hipGraphInstantiateParams) == 32,
+               "hipGraphInstantiateParams");
+_Static_assert(sizeof(hipMemAllocationProp) == 32,
+               "hipMemAllocationProp");
+_Static_assert(sizeof(hipExternalSemaphoreSignalNodeParams) == 24,
+               "hipExternalSemaphoreSignalNodeParams");
+_Static_assert(sizeof(hipExternalSemaphoreWaitNodeParams) == 24,
+               "hipExternalSemaphoreWaitNodeParams");
+_Static_assert(sizeof(hipArrayMapInfo) == 152,
+               "hipArrayMapInfo");
+_Static_assert(sizeof(hipMemcpyNodeParams) == 176,
+               "hipMemcpyNodeParams");
+_Static_assert(sizeof(hipChildGraphNodeParams) == 8,
+               "hipChildGraphNodeParams");
+_Static_assert(sizeof(hipEventWaitNodeParams) == 8,
+               "hipEventWaitNodeParams");
+_Static_assert(sizeof(hipEventRecordNodeParams) == 8,
+               "hipEventRecordNodeParams");
+_Static_assert(sizeof(hipMemFreeNodeParams) == 8,
+               "hipMemFreeNodeParams");
+_Static_assert(sizeof(hipGraphNodeParams) == 256,
+               "hipGraphNodeParams");
+_Static_assert(sizeof(hipGraphEdgeData) == 8,
+               "hipGraphEdgeData");
+_Static_assert(sizeof(hipLaunchAttribute_st) == 72,
+               "hipLaunchAttribute_st");
+_Static_assert(sizeof(hipLaunchConfig_st) == 56,
+               "hipLaunchConfig_st");
+_Static_assert(sizeof(HIP_LAUNCH_CONFIG_st) == 56,
+               "HIP_LAUNCH_CONFIG_st");
+
 static const struct ha_field hipDeviceArch_t_fields[] = {
     {"hasGlobalInt32Atomics", NULL, 0, 0, 0, HA_U32, 0, 0, 1},
     {"hasGlobalFloatAtomicExch", NULL, 0, 0, 0, HA_U32, 0, 1, 1},

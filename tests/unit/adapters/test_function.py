@@ -36,9 +36,9 @@ def test_python_callable_is_called_from_c() -> None:
 def test_callable_with_several_parameters() -> None:
     seen: list[Any] = []
     function = hip.hipStreamCallback_t(lambda *args: seen.append(args))
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(int(function))(
-        1, 2, 3
-    )
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
+        int(function)
+    )(1, 2, 3)
     assert seen == [(1, 2, 3)]
 
 
@@ -99,10 +99,19 @@ def test_memory_is_no_function(value: Any) -> None:
 
 
 def test_addresses() -> None:
-    for value in (4096, ctypes.c_void_p(4096), types.Pointer(4096), AsVoidPointer(4096)):
+    for value in (
+        4096,
+        ctypes.c_void_p(4096),
+        types.Pointer(4096),
+        AsVoidPointer(4096),
+    ):
         assert int(hip.hipHostFn_t(value)) == 4096
     assert not hip.hipHostFn_t(None)
-    for wrong, error in ((True, TypeError), (-1, OverflowError), (2**64, OverflowError)):
+    for wrong, error in (
+        (True, TypeError),
+        (-1, OverflowError),
+        (2**64, OverflowError),
+    ):
         with pytest.raises(error):
             hip.hipHostFn_t(wrong)
 

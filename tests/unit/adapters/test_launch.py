@@ -179,7 +179,9 @@ def test_layout_agrees_with_the_c_compiler(tmp_path: Path) -> None:
     ]
     whole = type("Whole", (ctypes.Structure,), {"_fields_": fields})
     value = whole()
-    ctypes.memmove(ctypes.addressof(value), bytes(range(1, 1 + ctypes.sizeof(value))), 1)
+    ctypes.memmove(
+        ctypes.addressof(value), bytes(range(1, 1 + ctypes.sizeof(value))), 1
+    )
     values = [kind() for _, kind in fields]
     end = whole.h.offset + whole.h.size
     assert len(unpack(Extra(values))) == end
@@ -210,7 +212,7 @@ def test_many_arguments_need_more_than_the_stack() -> None:
     values = tuple(ctypes.c_int(i) for i in range(5000))
     data = unpack(Extra(values))
     assert np.frombuffer(data, np.int32).tolist() == list(range(5000))
-    big = (ctypes.c_char * 100000)
+    big = ctypes.c_char * 100000
     holder = type("Big", (ctypes.Structure,), {"_fields_": [("x", big)]})()
     assert len(unpack(Extra((holder,)))) == 100000
     assert unpack(Extra(())) == b""
@@ -267,7 +269,9 @@ def test_any_mixture_is_laid_out_like_a_struct(kinds: list[Any]) -> None:
     values = [kind(i % 2) for i, kind in enumerate(kinds)]
     dtype = np.dtype([(f"m{i}", kind) for i, kind in enumerate(kinds)], align=True)
     data = unpack(Extra(values))
-    ends = [offset + kind.itemsize for kind, offset, *_ in (dtype.fields or {}).values()]
+    ends = [
+        offset + kind.itemsize for kind, offset, *_ in (dtype.fields or {}).values()
+    ]
     assert len(data) == max(ends, default=0)
     for (kind, offset, *_), value in zip(
         (dtype.fields or {}).values(), values, strict=True

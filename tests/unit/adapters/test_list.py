@@ -61,9 +61,10 @@ def test_numbers_become_c_numbers(kind: Any, dtype: Any) -> None:
     wanted = [7, 1, 3, 5, 6, 8, 9, 10, 0]
     for sequence in (entries, tuple(entries)):
         made = kind(sequence)
-        assert read(made, len(wanted) * dtype().itemsize) == np.array(
-            wanted, dtype
-        ).tobytes()
+        assert (
+            read(made, len(wanted) * dtype().itemsize)
+            == np.array(wanted, dtype).tobytes()
+        )
         assert list(made) == wanted
         assert made.to_list() == wanted
         assert made.to_tuple() == tuple(wanted)

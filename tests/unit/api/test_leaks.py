@@ -14,8 +14,8 @@ from tools.codegen import emit_wrappers, model
 from .test_arguments import REFUSED, plain
 
 WRAPPED = [f for f in model.load().functions if f.wrapped]
-TURNS = 300
-ALLOWED_BLOCKS = 20
+TURNS = 40
+ALLOWED_BLOCKS = 10
 # These wait, or end what other tests use.
 LEFT_OUT = {"hipDeviceReset", "hipDeviceSynchronize"}
 

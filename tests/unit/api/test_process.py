@@ -60,6 +60,24 @@ for n in range(8):
     )
 
 
+def test_host_function_that_calls_hip_is_refused_and_does_not_hang(
+    run_python: Run,
+) -> None:
+    run_python(
+        PRELUDE
+        + """
+seen = []
+def call(user):
+    seen.append(hip.hipGetDevice()[0])
+    seen.append(hip.hipDeviceSynchronize()[0])
+    seen.append(hip.hipMalloc(64))
+assert hip.hipLaunchHostFunc(None, call, None) == (0,)
+assert hip.hipDeviceSynchronize() == (0,)
+assert seen[0] == 0 and seen[1] != 0 and seen[2][0] != 0 and seen[2][1] is None, seen
+"""
+    )
+
+
 def test_async_copies_of_temporaries_are_right(run_python: Run) -> None:
     run_python(
         PRELUDE

@@ -182,6 +182,10 @@ REFUSED = {
         'extern "C" __global__ void k(int *p) { *p = f(*p); }',
         "function @_Z1fi has a warp call and cannot be inlined",
     ),
+    "division of 128 bits": (
+        'extern "C" __global__ void k(__int128 *p) { *p = p[1] / p[2]; }',
+        "@k divides or converts integers of 128 bits",
+    ),
     "warp call in nine loops": (
         'extern "C" __global__ void k(int *p, const int *n) {'
         + "".join(f"for (int i{d} = 0; i{d} < n[{d}]; i{d}++) {{" for d in range(9))
@@ -204,3 +208,19 @@ def test_refused_with_a_message_that_names_it(rtc: Rtc, what: str) -> None:
 
     assert compiled.result == COMPILATION
     assert text in compiled.log
+
+
+def test_values_that_are_used_many_times_take_no_time(load: Load) -> None:
+    step = "x ^= x << 13; x ^= x >> 17; x = x * x + x; x += x << 3;"
+
+    image = load(
+        f"""
+        extern "C" __global__ void k(unsigned *p, unsigned n) {{
+            unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+            {step * 40}
+            if (x < n) p[x & 1023] = x;
+        }}
+        """
+    )
+
+    assert image.kernels["k"].has_fast
