@@ -246,6 +246,38 @@ put_buffer(struct ha_launch *launch, PyObject *object, Py_ssize_t alignment)
     return place;
 }
 
+/* The usual numpy scalars, which convert faster as numbers than as buffers. */
+static const struct {
+    const char *name; /* after "numpy." */
+    enum ha_kind kind;
+} numpy_kinds[] = {
+    {"float32", HA_F32}, {"float64", HA_F64}, {"int32", HA_I32}, {"int64", HA_I64},
+    {"uint32", HA_U32},  {"uint64", HA_U64},  {"int16", HA_I16}, {"uint16", HA_U16},
+    {"int8", HA_I8},     {"uint8", HA_U8},
+};
+
+/* 1 placed, 0 not one of them, -1. */
+static int
+put_numpy_number(struct ha_types *types, struct ha_launch *launch, PyObject *object,
+                 const struct ha_where *where, unsigned char **place)
+{
+    const char *name = Py_TYPE(object)->tp_name; /* "numpy.x": the class was checked */
+    uint64_t number;
+    for (size_t i = 0; i < sizeof numpy_kinds / sizeof numpy_kinds[0]; i++) {
+        if (strncmp(name, "numpy.", 6) != 0 ||
+            strcmp(name + 6, numpy_kinds[i].name) != 0) {
+            continue;
+        }
+        enum ha_kind kind = numpy_kinds[i].kind;
+        if (ha_number_from(types, object, where, kind, &number) < 0) {
+            return -1;
+        }
+        *place = put(launch, &number, ha_kind_size(kind), ha_kind_size(kind));
+        return *place == NULL ? -1 : 1;
+    }
+    return 0;
+}
+
 static unsigned char *
 put_numpy_scalar(struct ha_launch *launch, PyObject *object, enum ha_numpy_class class)
 {
@@ -349,6 +381,10 @@ put_value(struct ha_types *types, struct ha_launch *launch, PyObject *object,
     }
     enum ha_numpy_class numpy = ha_numpy_scalar_class(object);
     if (numpy != HA_NOT_NUMPY && !PyBytes_Check(object)) {
+        int status = put_numpy_number(types, launch, object, where, place);
+        if (status != 0) {
+            return status;
+        }
         *place = put_numpy_scalar(launch, object, numpy);
         return *place == NULL ? -1 : 1;
     }

@@ -21,13 +21,15 @@ memory_of_machine(void)
 {
     struct sysinfo info;
     size_t bytes = MIB * 1024;
-    if (sysinfo(&info) == 0)
+    if (sysinfo(&info) == 0) {
         bytes = (size_t)info.totalram * info.mem_unit;
+    }
     FILE *file = fopen(CGROUP_LIMIT_FILE, "re");
     if (file != NULL) {
         unsigned long long limit;
-        if (fscanf(file, "%llu", &limit) == 1 && limit > 0 && limit < bytes)
+        if (fscanf(file, "%llu", &limit) == 1 && limit > 0 && limit < bytes) {
             bytes = (size_t)limit;
+        }
         fclose(file);
     }
     return bytes;
@@ -71,8 +73,9 @@ ha_device_get(int id)
 void
 ha_device_set_fault(struct ha_device *device, hipError_t code, const char *text)
 {
-    if (atomic_load_explicit(&device->fault, memory_order_relaxed) != 0)
+    if (atomic_load_explicit(&device->fault, memory_order_relaxed) != 0) {
         return;
+    }
     snprintf(device->fault_text, sizeof device->fault_text, "%s",
              text != NULL ? text : "");
     atomic_store_explicit(&device->fault, (int)code, memory_order_release);
@@ -87,7 +90,8 @@ ha_device_fail(struct ha_device *device)
         (hipError_t)atomic_load_explicit(&device->fault, memory_order_relaxed);
     memcpy(text, device->fault_text, sizeof text);
     ha_pool_unlock();
-    if (code == hipSuccess) /* reset by another thread since the caller looked */
+    if (code == hipSuccess) { /* reset by another thread since the caller looked */
         code = hipErrorContextIsDestroyed;
+    }
     return ha_cpu_fail(code, "device %d failed earlier: %s", device->id, text);
 }

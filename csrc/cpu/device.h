@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* One HIP device of this process: identity, limits, settings, fault.
  *
- * Devices live in one fixed table for the whole life of the runtime, so a pointer to one
- * is always borrowed and never dangles.
+ * Devices live in one fixed table for the whole life of the runtime, so a pointer to
+ * one is always borrowed and never dangles.
  *
- * A *fault* is sticky: once a kernel of the device fails, each call on the device answers
- * the fault's code until hipDeviceReset, and queued work is dropped.
+ * A *fault* is sticky: once a kernel of the device fails, each call on the device
+ * answers the fault's code until hipDeviceReset, and queued work is dropped.
  *
- * Locks: fields marked "pool" need the pool lock (cpu/pool.h); atomics need none; settings
- * are plain atomics because each is a value of its own. */
+ * Locks: fields marked "pool" need the pool lock (cpu/pool.h); atomics need none;
+ * settings are plain atomics because each is a value of its own. */
 #ifndef HA_CPU_DEVICE_H
 #define HA_CPU_DEVICE_H
 
@@ -43,21 +43,21 @@ struct ha_queue;
 
 struct ha_device {
     int id;
-    _Atomic int fault;                        /* hipError_t; 0 = none; set under pool */
-    char fault_text[HA_FAULT_MESSAGE_BYTES];  /* pool */
-    struct ha_queue *queues;                  /* pool: all streams of the device */
-    struct ha_queue *legacy;                  /* the default stream; owned, never freed */
-    _Atomic uint32_t busy;                    /* queues with work; changed under pool */
-    uint32_t busy_blocking;                   /* pool: of these, blocking ones */
-    uint64_t submitted;                       /* pool: operations ever submitted */
-    size_t memory_bytes;                      /* constant: limit of allocations */
-    _Atomic size_t memory_used;               /* bytes allocated on the device */
-    _Atomic uint32_t stack_bytes;             /* hipLimitStackSize */
-    _Atomic size_t heap_bytes;                /* hipLimitMallocHeapSize */
-    _Atomic size_t print_bytes;               /* hipLimitPrintfFifoSize */
-    _Atomic uint32_t flags;                   /* hipSetDeviceFlags */
-    _Atomic int cache_config;                 /* hipFuncCache_t */
-    _Atomic int shared_config;                /* hipSharedMemConfig */
+    _Atomic int fault;                       /* hipError_t; 0 = none; set under pool */
+    char fault_text[HA_FAULT_MESSAGE_BYTES]; /* pool */
+    struct ha_queue *queues;                 /* pool: all streams of the device */
+    struct ha_queue *legacy;      /* the default stream; owned, never freed */
+    _Atomic uint32_t busy;        /* queues with work; changed under pool */
+    uint32_t busy_blocking;       /* pool: of these, blocking ones */
+    uint64_t submitted;           /* pool: operations ever submitted */
+    size_t memory_bytes;          /* constant: limit of allocations */
+    _Atomic size_t memory_used;   /* bytes allocated on the device */
+    _Atomic uint32_t stack_bytes; /* hipLimitStackSize */
+    _Atomic size_t heap_bytes;    /* hipLimitMallocHeapSize */
+    _Atomic size_t print_bytes;   /* hipLimitPrintfFifoSize */
+    _Atomic uint32_t flags;       /* hipSetDeviceFlags */
+    _Atomic int cache_config;     /* hipFuncCache_t */
+    _Atomic int shared_config;    /* hipSharedMemConfig */
 };
 
 /* Fills the table for `ha_config()->device_count` devices. Start lock held. */

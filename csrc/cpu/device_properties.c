@@ -2,8 +2,8 @@
 /* What the CPU device says of itself.
  *
  * Numbers are those of this machine or of this implementation; what a CPU does not have
- * (textures so far, ECC, PCI) is 0.  Each attribute is a row of one table that points at
- * the property behind it, so the two can't differ. */
+ * (textures so far, ECC, PCI) is 0.  Each attribute is a row of one table that points
+ * at the property behind it, so the two can't differ. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -36,8 +36,9 @@ machine_read(void)
         bool named = false;
         while ((!named || mhz <= 0) && fgets(line, sizeof line, file) != NULL) {
             char *value = strchr(line, ':');
-            if (value == NULL)
+            if (value == NULL) {
                 continue;
+            }
             value += strspn(value, ": \t");
             value[strcspn(value, "\n")] = '\0';
             if (!named && strncmp(line, "model name", 10) == 0) {
@@ -54,15 +55,17 @@ machine_read(void)
     file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
     if (file != NULL) {
         int khz;
-        if (fscanf(file, "%d", &khz) == 1 && khz > 0)
+        if (fscanf(file, "%d", &khz) == 1 && khz > 0) {
             machine.clock_khz = khz;
+        }
         fclose(file);
     }
     long cache = -1;
 #ifdef _SC_LEVEL3_CACHE_SIZE
     cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (cache <= 0)
+    if (cache <= 0) {
         cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    }
 #endif
     machine.cache_bytes = cache > 0 && cache <= INT_MAX ? (int)cache : 0;
 }
@@ -72,7 +75,8 @@ fill_identity(const struct ha_device *device, hipDeviceProp_t *properties)
 {
     snprintf(properties->name, sizeof properties->name, "hipadapt CPU device (%s)",
              machine.model);
-    snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "%s", HA_ARCH_NAME);
+    snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "%s",
+             HA_ARCH_NAME);
     memcpy(properties->uuid.bytes, "hipadapt-cpu", 12);
     properties->uuid.bytes[15] = (char)device->id;
     properties->pciBusID = device->id;
@@ -163,7 +167,7 @@ struct attribute_row {
     uint32_t bytes;
 };
 
-#define ROW(name, member)                                                                   \
+#define ROW(name, member)                                                              \
     {hipDeviceAttribute##name, (uint32_t)offsetof(hipDeviceProp_t, member),            \
      (uint32_t)sizeof(((hipDeviceProp_t *)0)->member)}
 
@@ -261,7 +265,8 @@ static const struct attribute_row attribute_rows[] = {
     ROW(MaxSharedMemoryPerMultiprocessor, maxSharedMemoryPerMultiProcessor),
     ROW(CooperativeMultiDeviceUnmatchedFunc, cooperativeMultiDeviceUnmatchedFunc),
     ROW(CooperativeMultiDeviceUnmatchedGridDim, cooperativeMultiDeviceUnmatchedGridDim),
-    ROW(CooperativeMultiDeviceUnmatchedBlockDim, cooperativeMultiDeviceUnmatchedBlockDim),
+    ROW(CooperativeMultiDeviceUnmatchedBlockDim,
+        cooperativeMultiDeviceUnmatchedBlockDim),
     ROW(CooperativeMultiDeviceUnmatchedSharedMem,
         cooperativeMultiDeviceUnmatchedSharedMem),
     ROW(IsLargeBar, isLargeBar),
@@ -282,11 +287,13 @@ bool
 ha_device_attribute(const struct ha_device *device, hipDeviceAttribute_t attribute,
                     int *value)
 {
-    for (size_t i = 0; i < sizeof absent_attributes / sizeof absent_attributes[0]; i++)
+    for (size_t i = 0; i < sizeof absent_attributes / sizeof absent_attributes[0];
+         i++) {
         if (absent_attributes[i] == attribute) {
             *value = 0;
             return true;
         }
+    }
     if (attribute == hipDeviceAttributeFineGrainSupport ||
         attribute == hipDeviceAttributeNumberOfXccs) {
         *value = 1;
@@ -294,8 +301,9 @@ ha_device_attribute(const struct ha_device *device, hipDeviceAttribute_t attribu
     }
     for (size_t i = 0; i < sizeof attribute_rows / sizeof attribute_rows[0]; i++) {
         const struct attribute_row *row = &attribute_rows[i];
-        if (row->attribute != attribute)
+        if (row->attribute != attribute) {
             continue;
+        }
         hipDeviceProp_t properties;
         ha_device_properties(device, &properties);
         const unsigned char *field = (const unsigned char *)&properties + row->offset;

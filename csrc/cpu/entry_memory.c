@@ -18,9 +18,10 @@
     (0x7u /* portable, mapped, write-combined */ | 0x10000000u /* uncached */ |        \
      (unsigned)hipHostMallocNumaUser | (unsigned)hipHostMallocCoherent |               \
      (unsigned)hipHostMallocNonCoherent)
-#define HOST_REGISTER_FLAGS 0x8000000fu /* portable, mapped, io, read-only, uncached   \
-                                         */
-#define EXT_MALLOC_FLAGS_MAX 4u         /* hipDeviceMallocContiguous */
+#define HOST_REGISTER_FLAGS                                                            \
+    0x8000000fu                 /* portable, mapped, io, read-only, uncached           \
+                                 */
+#define EXT_MALLOC_FLAGS_MAX 4u /* hipDeviceMallocContiguous */
 
 #define DEVICE_KINDS (1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED)
 #define ALL_KINDS (DEVICE_KINDS | 1u << HA_MEMORY_HOST)

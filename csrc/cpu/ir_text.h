@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* LLVM text IR, read just deep enough to be rewritten: lines, names, blocks, calls.
  *
- * Vocabulary: a *slice* is a borrowed piece of the input or of the arena; an *arena* owns
- * everything that one rewrite allocates and is freed at once.  A *line* is one logical
- * instruction (a switch is joined into one line).  Names keep their sigil and quotes, so
- * that they can be compared and printed as they are.
+ * Vocabulary: a *slice* is a borrowed piece of the input or of the arena; an *arena*
+ * owns everything that one rewrite allocates and is freed at once.  A *line* is one
+ * logical instruction (a switch is joined into one line).  Names keep their sigil and
+ * quotes, so that they can be compared and printed as they are.
  *
  * Errors leave through ir_fail, which jumps to the arena's `escape`: a rewrite holds
- * nothing but its arena, which is released at the place that called setjmp.  No locks, no global state. */
+ * nothing but its arena, which is released at the place that called setjmp.  No locks,
+ * no global state. */
 #ifndef HA_CPU_IR_TEXT_H
 #define HA_CPU_IR_TEXT_H
 
@@ -61,9 +62,9 @@ struct ir_block {
     struct ir_slice label; /* "%name" */
     struct ir_inst *insts; /* the last one is the terminator */
     uint32_t count;
-    uint32_t *next;        /* numbers of successor blocks, an entry an edge */
+    uint32_t *next; /* numbers of successor blocks, an entry an edge */
     uint32_t next_count;
-    uint32_t *prev;        /* the same for predecessors */
+    uint32_t *prev; /* the same for predecessors */
     uint32_t prev_count;
 };
 
@@ -77,8 +78,8 @@ struct ir_param {
 };
 
 struct ir_function {
-    struct ir_slice header;  /* the define line */
-    struct ir_slice name;    /* "@f" */
+    struct ir_slice header; /* the define line */
+    struct ir_slice name;   /* "@f" */
     bool kernel;
     struct ir_param *params;
     uint32_t param_count;
@@ -118,8 +119,8 @@ ir_fail(struct ir_arena *arena, enum ha_status status, const char *format, ...);
 void *ir_alloc(struct ir_arena *arena, size_t count, size_t size);
 void ir_arena_release(struct ir_arena *arena);
 /* A formatted slice in the arena, NUL terminated behind its end. */
-__attribute__((format(printf, 2, 3))) struct ir_slice ir_format(struct ir_arena *arena,
-                                                                const char *format, ...);
+__attribute__((format(printf, 2, 3))) struct ir_slice
+ir_format(struct ir_arena *arena, const char *format, ...);
 
 /* For printf's "%.*s". */
 #define IR_ARGS(slice) (int)(slice).size, (slice).at
@@ -127,15 +128,16 @@ struct ir_slice ir_slice_of(const char *text);
 bool ir_same(struct ir_slice a, struct ir_slice b);
 bool ir_is(struct ir_slice slice, const char *text);
 bool ir_begins(struct ir_slice slice, const char *prefix);
-/* Offset of `text` outside of quotes at or after `from`, or SIZE_MAX; `from` itself must
- * lie outside of quotes. */
+/* Offset of `text` outside of quotes at or after `from`, or SIZE_MAX; `from` itself
+ * must lie outside of quotes. */
 size_t ir_find(struct ir_slice slice, const char *text, size_t from);
 /* The token that begins at `at`: a name with its sigil (quotes included), or a word. */
 struct ir_slice ir_token(struct ir_slice slice, size_t at);
 /* Offset just behind the bracket that closes the one at `open`. */
 size_t ir_close(struct ir_arena *arena, struct ir_slice slice, size_t open);
 /* Splits at commas that stand outside of brackets and quotes. */
-struct ir_slice *ir_split(struct ir_arena *arena, struct ir_slice slice, uint32_t *count);
+struct ir_slice *ir_split(struct ir_arena *arena, struct ir_slice slice,
+                          uint32_t *count);
 struct ir_slice ir_trim(struct ir_slice slice);
 struct ir_slice ir_part(struct ir_slice slice, size_t from, size_t to);
 

@@ -21,8 +21,9 @@
 #define ARGUMENT_ALIGN 64u
 #define WORTH_A_THREAD_NS 10000u /* of work before another thread is asked for help */
 #define CALLER_MAX_NS 200000u    /* a waiting thread runs launches up to this itself */
-#define FAST_INDEX_LIMIT (UINT64_C(1) << 31) /* fast kernels count in signed 32 bits   \
-                                              */
+#define FAST_INDEX_LIMIT                                                               \
+    (UINT64_C(1) << 31) /* fast kernels count in signed 32 bits                        \
+                         */
 #define MESSAGE_BYTES 512
 
 struct kernel_run {

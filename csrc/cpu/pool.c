@@ -161,10 +161,13 @@ worker_main(void *argument)
         }
         worker_idle(&worker);
     }
+    /* From here on it counts no more, so that the next one that looks may stay. */
+    ha_pool.worker_count--;
+    ha_pool.leaving++;
     ha_pool_unlock();
     ha_exec_thread_exit();
     ha_pool_lock();
-    ha_pool.worker_count--;
+    ha_pool.leaving--;
     ha_pool_unlock();
     return NULL;
 }
@@ -328,7 +331,7 @@ ha_pool_shutdown(uint64_t limit_ns)
     if (ha_pool.timer_started) {
         ha_pool_wake(&ha_pool.timer_word);
     }
-    while ((ha_pool.worker_count > 0 || ha_pool.timer_started) &&
+    while ((ha_pool.worker_count > 0 || ha_pool.leaving > 0 || ha_pool.timer_started) &&
            ha_clock_ns() < end_ns) {
         ha_pool_unlock();
         nanosleep(&poll, NULL);

@@ -11,20 +11,22 @@
 
 #if defined(__x86_64__)
 static const char host_head[] =
-    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-"
+    "target datalayout = "
+    "\"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-"
     "n8:16:32:64-S128\"\n"
     "target triple = \"x86_64-unknown-linux-gnu\"\n\n";
 #elif defined(__aarch64__)
 static const char host_head[] =
-    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-"
+    "target datalayout = "
+    "\"e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-"
     "i128:128-n32:64-S128-Fn32\"\n"
     "target triple = \"aarch64-unknown-linux-gnu\"\n\n";
 #else
 #error "the CPU device is written for x86-64 and aarch64"
 #endif
 
-/* The device's functions, through the table that the loader puts into the image.  Offsets
- * are those of struct ha_image_runtime. */
+/* The device's functions, through the table that the loader puts into the image.
+ * Offsets are those of struct ha_image_runtime. */
 static const char runtime_functions[] =
     "define internal ptr @__ha_rt_at(i64 %offset) alwaysinline nounwind {\n"
     "  %at = getelementptr i8, ptr @__ha_image, i64 8\n"
@@ -51,7 +53,8 @@ static const char runtime_functions[] =
     "  call void %f(ptr %text, ptr %file, i32 %line, ptr %function)\n"
     "  unreachable\n}\n"
     "define internal ptr @__ha_rt_alloc(i64 %size) alwaysinline nounwind {\n"
-    "  %f = call ptr @__ha_rt_at(i64 40)\n  %r = call ptr %f(i64 %size)\n  ret ptr %r\n}\n"
+    "  %f = call ptr @__ha_rt_at(i64 40)\n  %r = call ptr %f(i64 %size)\n  ret ptr "
+    "%r\n}\n"
     "define internal void @__ha_rt_release(ptr %at) alwaysinline nounwind {\n"
     "  %f = call ptr @__ha_rt_at(i64 48)\n  call void %f(ptr %at)\n  ret void\n}\n"
     "define internal i64 @__ha_rt_clock() alwaysinline nounwind {\n"
@@ -67,12 +70,13 @@ _Static_assert(offsetof(struct ha_image_runtime, print) == 24, "in runtime_funct
 _Static_assert(offsetof(struct ha_image_runtime, assert_fail) == 32,
                "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, alloc) == 40, "in runtime_functions");
-_Static_assert(offsetof(struct ha_image_runtime, release) == 48, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, release) == 48,
+               "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, clock) == 56, "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, pause) == 64, "in runtime_functions");
 
-/* Functions that programs reach by other names than those of the device headers; written
- * where a program declares them. */
+/* Functions that programs reach by other names than those of the device headers;
+ * written where a program declares them. */
 static const struct {
     const char *name;
     const char *text;
@@ -106,8 +110,9 @@ write_types(struct ha_rewriter *rewriter)
     }
 }
 
-/* Attribute groups lose what belongs to the front end's target: strings, and the rule that
- * calls may not move between lanes, because here each lane is a thread of its own. */
+/* Attribute groups lose what belongs to the front end's target: strings, and the rule
+ * that calls may not move between lanes, because here each lane is a thread of its own.
+ */
 static void
 write_attributes(struct ha_rewriter *rewriter)
 {
@@ -134,7 +139,8 @@ write_attributes(struct ha_rewriter *rewriter)
 static bool
 write_library_function(struct ha_rewriter *rewriter, struct ir_slice name)
 {
-    for (size_t i = 0; i < sizeof library_functions / sizeof library_functions[0]; i++) {
+    for (size_t i = 0; i < sizeof library_functions / sizeof library_functions[0];
+         i++) {
         if (ir_is(name, library_functions[i].name)) {
             ir_print(&rewriter->out, "define internal %s", library_functions[i].text);
             return true;
@@ -143,15 +149,17 @@ write_library_function(struct ha_rewriter *rewriter, struct ir_slice name)
     return false;
 }
 
-/* Functions of the C library that kernels may call: those of the device headers that are
- * no intrinsics.  With an f behind them they take floats. */
+/* Functions of the C library that kernels may call: those of the device headers that
+ * are no intrinsics.  With an f behind them they take floats. */
 static const char *const library_names[] = {
-    "acos",  "acosh", "asin",  "asinh", "atan",      "atan2",     "atanh",  "cbrt",  "cos",
-    "cosh",  "erf",   "erfc",  "exp",   "exp10",     "exp2",      "expm1",  "fdim",  "fmod",
-    "frexp", "hypot", "ilogb", "j0",    "j1",        "jn",        "ldexp",  "lgamma",
-    "llrint", "llround", "log", "log10", "log1p",    "log2",      "logb",   "lrint",
-    "lround", "nextafter", "pow", "remainder", "remquo", "sin",   "sinh",   "tan",   "tanh",
-    "tgamma", "y0",   "y1",    "yn",    "memcpy",    "memmove",   "memset", "memcmp",
+    "acos",      "acosh",  "asin",      "asinh",  "atan",   "atan2",  "atanh",
+    "cbrt",      "cos",    "cosh",      "erf",    "erfc",   "exp",    "exp10",
+    "exp2",      "expm1",  "fdim",      "fmod",   "frexp",  "hypot",  "ilogb",
+    "j0",        "j1",     "jn",        "ldexp",  "lgamma", "llrint", "llround",
+    "log",       "log10",  "log1p",     "log2",   "logb",   "lrint",  "lround",
+    "nextafter", "pow",    "remainder", "remquo", "sin",    "sinh",   "tan",
+    "tanh",      "tgamma", "y0",        "y1",     "yn",     "memcpy", "memmove",
+    "memset",    "memcmp",
 };
 
 static bool
@@ -184,8 +192,8 @@ write_declare(struct ha_rewriter *rewriter, struct ir_slice line, struct ir_slic
     ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
 }
 
-/* Intrinsics that the rewriter itself needs come first; overloads that differ by address
- * spaces only are one here. */
+/* Intrinsics that the rewriter itself needs come first; overloads that differ by
+ * address spaces only are one here. */
 static void
 write_declares(struct ha_rewriter *rewriter)
 {
@@ -239,8 +247,8 @@ number_metadata(struct ha_rewriter *rewriter)
         struct ir_slice line = rewriter->module.metadata[i];
         if (line.size > 1 && line.at[1] >= '0' && line.at[1] <= '9') {
             uint32_t number = (uint32_t)strtoul(line.at + 1, NULL, 10);
-            rewriter->metadata = number >= rewriter->metadata ? number + 1
-                                                              : rewriter->metadata;
+            rewriter->metadata =
+                number >= rewriter->metadata ? number + 1 : rewriter->metadata;
         }
     }
 }
@@ -263,7 +271,8 @@ take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **l
     if (at == SIZE_MAX) {
         return false;
     }
-    unsigned long number = strtoul(global->name.at + at + strlen(NAME_PREFIX), NULL, 10);
+    unsigned long number =
+        strtoul(global->name.at + at + strlen(NAME_PREFIX), NULL, 10);
     size_t target = ir_find(global->line, "@", global->name.size);
     if (number >= rewriter->request->name_count || target == SIZE_MAX) {
         return true;
@@ -281,8 +290,8 @@ take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **l
     return true;
 }
 
-/* Variables are written by the host at any time, so constant ones are no constants here.
- * Only the table of the image names them. */
+/* Variables are written by the host at any time, so constant ones are no constants
+ * here. Only the table of the image names them. */
 static void
 write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
 {
@@ -305,8 +314,8 @@ write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
     /* Strings and tables of virtual functions. */
     struct ir_slice rest = ir_part(line, kind, line.size);
     size_t end = ir_find(rest, ", comdat", 0);
-    ir_print(&rewriter->out, "%.*s = internal unnamed_addr%.*s\n", IR_ARGS(global->name),
-             IR_ARGS(ir_part(rest, 0, end)));
+    ir_print(&rewriter->out, "%.*s = internal unnamed_addr%.*s\n",
+             IR_ARGS(global->name), IR_ARGS(ir_part(rest, 0, end)));
 }
 
 static void
@@ -349,8 +358,9 @@ write_string(struct ha_rewriter *rewriter, const char *prefix, uint32_t number,
         i += name.at[i] == '\\' ? 2 : 0;
         bytes++;
     }
-    ir_print(&rewriter->out, "@__ha_%s.%u = internal constant [%zu x i8] c\"%.*s\\00\"\n",
-             prefix, number, bytes, IR_ARGS(name));
+    ir_print(&rewriter->out,
+             "@__ha_%s.%u = internal constant [%zu x i8] c\"%.*s\\00\"\n", prefix,
+             number, bytes, IR_ARGS(name));
 }
 
 static void
@@ -359,7 +369,8 @@ write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
 {
     uint64_t end = 0;
 
-    ir_print(&rewriter->out, "@__ha_args.%u = internal constant [%u x { i32, i32, i32, i32 }] [",
+    ir_print(&rewriter->out,
+             "@__ha_args.%u = internal constant [%u x { i32, i32, i32, i32 }] [",
              kernel, function->param_count);
     for (uint32_t i = 0; i < function->param_count; i++) {
         const struct ir_param *param = &function->params[i];
@@ -374,8 +385,9 @@ write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
                  "%s{ i32, i32, i32, i32 } { i32 %llu, i32 %llu, i32 %llu, i32 %d }",
                  i > 0 ? ", " : "", (unsigned long long)layout.size,
                  (unsigned long long)layout.align, (unsigned long long)end,
-                 record ? HA_ARG_RECORD
-                        : (ir_begins(param->type, "ptr") ? HA_ARG_POINTER : HA_ARG_VALUE));
+                 record
+                     ? HA_ARG_RECORD
+                     : (ir_begins(param->type, "ptr") ? HA_ARG_POINTER : HA_ARG_VALUE));
         end += layout.size;
     }
     ir_print(&rewriter->out, "]\n");
@@ -408,7 +420,8 @@ write_kernels(struct ha_rewriter *rewriter)
         write_string(rewriter, "kernel_name", count, function->name);
         write_kernel_args(rewriter, count, function);
         ir_print(&rows,
-                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32 } { ptr @__ha_kernel_name.%u, "
+                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32 } { ptr "
+                 "@__ha_kernel_name.%u, "
                  "ptr %.*s, ",
                  count > 0 ? "," : "", count,
                  IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
@@ -422,10 +435,11 @@ write_kernels(struct ha_rewriter *rewriter)
                  function->param_count, flags, (uint32_t)info->shared_static, threads);
         count++;
     }
-    ir_print(&rewriter->out,
-             "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
-             "i32 }] [%s]\n",
-             count, rows.text != NULL ? rows.text : "");
+    ir_print(
+        &rewriter->out,
+        "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
+        "i32 }] [%s]\n",
+        count, rows.text != NULL ? rows.text : "");
     return count;
 }
 
@@ -442,16 +456,18 @@ write_variable_table(struct ha_rewriter *rewriter)
         }
         struct ir_layout layout = ir_layout_of(&rewriter->types, global->type);
         write_string(rewriter, "variable_name", count, global->name);
-        ir_print(&rows,
-                 "%s\n  { ptr, ptr, i64, i32, i32 } { ptr @__ha_variable_name.%u, ptr %.*s, "
-                 "i64 %llu, i32 %d, i32 0 }",
-                 count > 0 ? "," : "", count, IR_ARGS(global->name),
-                 (unsigned long long)layout.size, global->space == 4);
+        ir_print(
+            &rows,
+            "%s\n  { ptr, ptr, i64, i32, i32 } { ptr @__ha_variable_name.%u, ptr %.*s, "
+            "i64 %llu, i32 %d, i32 0 }",
+            count > 0 ? "," : "", count, IR_ARGS(global->name),
+            (unsigned long long)layout.size, global->space == 4);
         count++;
     }
-    ir_print(&rewriter->out,
-             "@__ha_variables = internal constant [%u x { ptr, ptr, i64, i32, i32 }] [%s]\n",
-             count, rows.text != NULL ? rows.text : "");
+    ir_print(
+        &rewriter->out,
+        "@__ha_variables = internal constant [%u x { ptr, ptr, i64, i32, i32 }] [%s]\n",
+        count, rows.text != NULL ? rows.text : "");
     return count;
 }
 
@@ -461,10 +477,11 @@ write_image(struct ha_rewriter *rewriter)
     uint32_t kernels = write_kernels(rewriter);
     uint32_t variables = write_variable_table(rewriter);
 
-    ir_print(&rewriter->out,
-             "@__ha_image = global { i32, i32, ptr, ptr, ptr, i32, i32 } { i32 %u, i32 %u, "
-             "ptr null, ptr @__ha_kernels, ptr @__ha_variables, i32 %u, i32 %u }\n\n",
-             HA_IMAGE_ABI, rewriter->request->warp_size, kernels, variables);
+    ir_print(
+        &rewriter->out,
+        "@__ha_image = global { i32, i32, ptr, ptr, ptr, i32, i32 } { i32 %u, i32 %u, "
+        "ptr null, ptr @__ha_kernels, ptr @__ha_variables, i32 %u, i32 %u }\n\n",
+        HA_IMAGE_ABI, rewriter->request->warp_size, kernels, variables);
 }
 
 /* ---- the whole ---- */
@@ -511,7 +528,8 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     ir_print(&rewriter->out, "%s", runtime_functions);
     write_functions(rewriter);
     write_image(rewriter);
-    ir_print(&rewriter->out, "%s", rewriter->tail.text != NULL ? rewriter->tail.text : "");
+    ir_print(&rewriter->out, "%s",
+             rewriter->tail.text != NULL ? rewriter->tail.text : "");
     write_metadata(rewriter);
 }
 

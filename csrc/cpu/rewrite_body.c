@@ -12,22 +12,23 @@ struct writer {
     const struct ir_function *function;
     const struct ha_function_info *info;
     const struct ha_body *body;
-    struct ha_sites sites;    /* reference form only */
-    struct ir_out prologue;   /* instructions of the first block */
+    struct ha_sites sites;  /* reference form only */
+    struct ir_out prologue; /* instructions of the first block */
     struct ir_out lines;
-    uint32_t expressions;     /* constant expressions that became instructions */
+    uint32_t expressions; /* constant expressions that became instructions */
     uint32_t prints;
     uint8_t places[HA_KNOWN_PLACES]; /* used */
-    uint8_t *shared;          /* used, per variable */
+    uint8_t *shared;                 /* used, per variable */
     bool shared_base;
-    uint32_t inst_number;     /* of the instruction at hand, as struct ha_fast counts */
+    uint32_t inst_number; /* of the instruction at hand, as struct ha_fast counts */
 };
 
 static bool
 name_end(char c)
 {
-    return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '.' || c == '_' || c == '$' || c == '-' || c == '"');
+    return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+             (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '$' || c == '-' ||
+             c == '"');
 }
 
 struct ir_slice
@@ -109,8 +110,9 @@ splice(struct writer *writer, struct ir_slice line, size_t at, size_t size,
 static bool
 expression_around(struct ir_slice line, size_t at, size_t *begin, size_t *open)
 {
-    static const char *const words[] = {"getelementptr", "bitcast", "ptrtoint", "inttoptr",
-                                        "trunc", "add", "sub", "xor"};
+    static const char *const words[] = {"getelementptr", "bitcast", "ptrtoint",
+                                        "inttoptr",      "trunc",   "add",
+                                        "sub",           "xor"};
     size_t depth = 0;
     size_t i = at;
 
@@ -211,7 +213,8 @@ place_shared(struct writer *writer, struct ir_slice line)
             writer->shared_base = true;
             ir_print(&writer->prologue,
                      "  %.*s = getelementptr i8, ptr %%ha.shared, i64 %llu\n",
-                     IR_ARGS(value), (unsigned long long)shared_offset(writer, variable));
+                     IR_ARGS(value),
+                     (unsigned long long)shared_offset(writer, variable));
         }
         line = splice(writer, line, at, name.size, value);
         at += value.size;
@@ -246,7 +249,8 @@ known_call(struct writer *writer, const struct ir_inst *inst, enum ha_known know
     size_t at = ir_find(line, ha_known_names[known], 0);
     size_t size = strlen(ha_known_names[known]);
 
-    if (inst->def.size == 0 && (known < HA_KNOWN_PLACES || known == HA_KNOWN_SHARED_DYNAMIC)) {
+    if (inst->def.size == 0 &&
+        (known < HA_KNOWN_PLACES || known == HA_KNOWN_SHARED_DYNAMIC)) {
         return ir_slice_of("; unused");
     }
     if (known < HA_KNOWN_PLACES) {
@@ -388,7 +392,8 @@ layout_of_param(struct writer *writer, const struct ir_param *param)
     return layout;
 }
 
-/* A record that the kernel writes to is copied, because all lanes share the argument. */
+/* A record that the kernel writes to is copied, because all lanes share the argument.
+ */
 static void
 write_record_copy(struct writer *writer, const struct ir_param *param,
                   struct ir_slice source)
@@ -398,9 +403,10 @@ write_record_copy(struct writer *writer, const struct ir_param *param,
 
     ir_print(&writer->rewriter->out, "  %.*s = alloca %.*s, align %llu\n",
              IR_ARGS(param->name), IR_ARGS(type), (unsigned long long)layout.align);
-    ir_print(&writer->rewriter->out,
-             "  call void @llvm.memcpy.p0.p0.i64(ptr %.*s, ptr %.*s, i64 %llu, i1 false)\n",
-             IR_ARGS(param->name), IR_ARGS(source), (unsigned long long)layout.size);
+    ir_print(
+        &writer->rewriter->out,
+        "  call void @llvm.memcpy.p0.p0.i64(ptr %.*s, ptr %.*s, i64 %llu, i1 false)\n",
+        IR_ARGS(param->name), IR_ARGS(source), (unsigned long long)layout.size);
 }
 
 static void
@@ -423,7 +429,9 @@ write_reference_params(struct writer *writer)
             ir_print(out, "  %.*s = getelementptr i8, ptr %.*s, i64 0\n", IR_ARGS(name),
                      IR_ARGS(from));
         } else if (ir_is(type, "i1")) {
-            ir_print(out, "  %%ha.bool.%u = load i8, ptr %.*s\n  %.*s = icmp ne i8 %%ha.bool.%u, 0\n",
+            ir_print(out,
+                     "  %%ha.bool.%u = load i8, ptr %.*s\n  %.*s = icmp ne i8 "
+                     "%%ha.bool.%u, 0\n",
                      i, IR_ARGS(from), IR_ARGS(name), i);
         } else {
             ir_print(out, "  %.*s = load %.*s, ptr %.*s, align 1\n", IR_ARGS(name),
@@ -480,11 +488,24 @@ needs_lane(const struct writer *writer)
 static void
 write_result(struct writer *writer)
 {
-    static const char *const dropped[] = {
-        "define", "dso_local", "linkonce_odr", "linkonce", "weak", "weak_odr", "internal",
-        "private", "hidden", "protected", "external", "available_externally",
-        "local_unnamed_addr", "unnamed_addr", "ptx_kernel", "ptx_device"};
-    struct ir_slice header = ha_host_text(writer->rewriter, writer->function->header, false);
+    static const char *const dropped[] = {"define",
+                                          "dso_local",
+                                          "linkonce_odr",
+                                          "linkonce",
+                                          "weak",
+                                          "weak_odr",
+                                          "internal",
+                                          "private",
+                                          "hidden",
+                                          "protected",
+                                          "external",
+                                          "available_externally",
+                                          "local_unnamed_addr",
+                                          "unnamed_addr",
+                                          "ptx_kernel",
+                                          "ptx_device"};
+    struct ir_slice header =
+        ha_host_text(writer->rewriter, writer->function->header, false);
     struct ir_slice head = ir_part(header, 0, ir_find(header, "@", 0));
 
     for (size_t at = 0; at < head.size;) {
@@ -510,7 +531,8 @@ write_result(struct writer *writer)
 static void
 write_function_head(struct writer *writer)
 {
-    struct ir_slice header = ha_host_text(writer->rewriter, writer->function->header, false);
+    struct ir_slice header =
+        ha_host_text(writer->rewriter, writer->function->header, false);
     size_t open = ir_find(header, "@", 0) + writer->function->name.size;
     size_t close = ir_close(writer->rewriter->arena, header, open);
 
@@ -542,7 +564,8 @@ write_body_head(struct writer *writer)
     for (unsigned i = 0; i < HA_KNOWN_PLACES; i++) {
         ir_print(out, "%si32 %%ha.%s", i > 0 ? ", " : "", ha_place_names[i]);
     }
-    for (uint32_t i = 0; writer->body->leaves && i < writer->body->fast->leaf_count; i++) {
+    for (uint32_t i = 0; writer->body->leaves && i < writer->body->fast->leaf_count;
+         i++) {
         ir_print(out, ", i1 %%ha.leaf.%u", i);
     }
     ir_print(out, ") alwaysinline nounwind " HA_PROBED " {\n");
@@ -556,8 +579,8 @@ write_head(struct writer *writer)
     switch (writer->body->form) {
     case HA_FORM_REFERENCE:
         ir_print(&rewriter->out,
-                 "define internal void %.*s(ptr %%ha.args, ptr %%ha.lane) nounwind " HA_PROBED
-                 " {\n",
+                 "define internal void %.*s(ptr %%ha.args, ptr %%ha.lane) "
+                 "nounwind " HA_PROBED " {\n",
                  IR_ARGS(ha_suffixed(rewriter->arena, writer->function->name, "ref")));
         break;
     case HA_FORM_FUNCTION:

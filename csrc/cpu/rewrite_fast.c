@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast form: loops over the lanes of a block, which the back end turns into vectors.
+/* The fast form: loops over the lanes of a block, which the back end turns into
+ * vectors.
  *
- * It exists only for kernels whose lanes run independently: no barrier, no warp call, no
- * shared memory, no function that asks for its lane.  Lanes of a row run in the innermost
- * loop.  A comparison of the lane's index with a bound would make every access of that loop
- * a masked one, so such leaves are computed for the first and the last lane of the row: the
- * index grows steadily, hence equal answers hold for all lanes between, and the loop with
- * the answers as constants (body a) runs; else the plain loop (body b).
+ * It exists only for kernels whose lanes run independently: no barrier, no warp call,
+ * no shared memory, no function that asks for its lane.  Lanes of a row run in the
+ * innermost loop.  A comparison of the lane's index with a bound would make every
+ * access of that loop a masked one, so such leaves are computed for the first and the
+ * last lane of the row: the index grows steadily, hence equal answers hold for all
+ * lanes between, and the loop with the answers as constants (body a) runs; else the
+ * plain loop (body b).
  *
- * That argument needs indices that do not wrap.  They are followed as intervals, under the
- * guard that grid * block stays below HA_INDEX_END in each direction; launches beyond it are
- * not run by these loops. */
+ * That argument needs indices that do not wrap.  They are followed as intervals, under
+ * the guard that grid * block stays below HA_INDEX_END in each direction; launches
+ * beyond it are not run by these loops. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +41,9 @@ struct study {
     struct ha_rewriter *rewriter;
     const struct ir_function *function;
     struct ha_fast *fast;
-    struct range *ranges; /* per instruction, where `ranged` is set: values are shared, so */
-    uint8_t *ranged;      /* that a walk without memory could take exponential time */
+    struct range
+        *ranges;     /* per instruction, where `ranged` is set: values are shared, so */
+    uint8_t *ranged; /* that a walk without memory could take exponential time */
 };
 
 /* ---- instructions taken apart ---- */
@@ -59,7 +62,7 @@ one_of(struct ir_slice word, const char *const *words)
 static bool
 is_binary(const struct ir_inst *inst)
 {
-    static const char *const ops[] = {"add", "sub", "mul", "shl", "lshr",
+    static const char *const ops[] = {"add",  "sub", "mul", "shl", "lshr",
                                       "ashr", "and", "or",  "xor", NULL};
 
     return one_of(inst->op, ops);
@@ -86,11 +89,12 @@ type_bits(struct ir_slice type)
 
 /* False for anything but scalar integers of at most 64 bits. */
 static bool
-take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst, struct operands *result)
+take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst,
+           struct operands *result)
 {
-    static const char *const flags[] = {"nuw", "nsw", "nneg", "disjoint", "samesign", "eq",
-                                        "ne",  "slt", "sle",  "sgt",      "sge",      "ult",
-                                        "ule", "ugt", "uge",  "exact",    NULL};
+    static const char *const flags[] = {
+        "nuw", "nsw", "nneg", "disjoint", "samesign", "eq",  "ne",    "slt", "sle",
+        "sgt", "sge", "ult",  "ule",      "ugt",      "uge", "exact", NULL};
     struct ir_slice rest = inst->rest;
     size_t at = 0;
     uint32_t count;
@@ -262,7 +266,8 @@ range_of_inst(const struct study *study, const struct ir_inst *inst, uint32_t nu
     }
     if (ir_is(inst->op, "shl")) {
         if (!known(b) || b.low != b.high || b.low < 0 || b.low > 31) {
-            return a.uniform && b.uniform ? (struct range){true, true, 1, 0} : unknown();
+            return a.uniform && b.uniform ? (struct range){true, true, 1, 0}
+                                          : unknown();
         }
         b = uniform((int64_t)1 << b.low, (int64_t)1 << b.low);
     } else if (!ir_is(inst->op, "add") && !ir_is(inst->op, "sub") &&
@@ -331,8 +336,8 @@ is_row_start(struct study *study, const struct ir_inst *inst,
     if (ir_is(inst->op, "mul") && is_place(study, other, HA_KNOWN_BLOCK_DIM_X)) {
         return true;
     }
-    long constant = other.at[0] >= '0' && other.at[0] <= '9' ? strtol(other.at, NULL, 10)
-                                                             : -1;
+    long constant =
+        other.at[0] >= '0' && other.at[0] <= '9' ? strtol(other.at, NULL, 10) : -1;
     if (ir_is(inst->op, "shl") && a && constant >= 0 && constant <= 10) {
         constant = 1L << constant;
     } else if (!ir_is(inst->op, "mul")) {
@@ -388,8 +393,8 @@ is_leaf(const struct study *study, const struct ir_inst *inst)
     struct operands operands;
 
     if (!ir_is(inst->op, "icmp") || inst->def.size == 0 ||
-        !take_apart(study->rewriter, inst, &operands) ||
-        ir_begins(inst->rest, "eq ") || ir_begins(inst->rest, "ne ")) {
+        !take_apart(study->rewriter, inst, &operands) || ir_begins(inst->rest, "eq ") ||
+        ir_begins(inst->rest, "ne ")) {
         return false;
     }
     int64_t bits = type_bits(operands.type);
@@ -429,9 +434,10 @@ list_insts(struct study *study)
     }
 }
 
-/* Whether the block and the lane in x are used for nothing but the index of the lane, block_x
- * * block_dim_x + thread_x.  Then neighbouring blocks can be one long row: thread_x goes on
- * counting behind the end of the block. */
+/* Whether the block and the lane in x are used for nothing but the index of the lane,
+ * block_x
+ * * block_dim_x + thread_x.  Then neighbouring blocks can be one long row: thread_x
+ * goes on counting behind the end of the block. */
 static bool
 uses_index_only(const struct study *study)
 {
@@ -471,7 +477,8 @@ harmless_call(const struct ha_rewriter *rewriter, const struct ir_inst *inst)
     }
     size_t group = ir_find(inst->line, " #", 0);
     return group != SIZE_MAX &&
-           ir_map_get(&rewriter->kept_attributes, ir_token(inst->line, group + 1), &number) &&
+           ir_map_get(&rewriter->kept_attributes, ir_token(inst->line, group + 1),
+                      &number) &&
            number != 0;
 }
 
@@ -552,8 +559,9 @@ write_value(const struct study *study, struct ir_slice value, uint8_t *done)
     done[number] = 1;
     struct ir_slice a = write_value(study, operands.a, done);
     if (is_conversion(inst)) {
-        ir_print(out, "  %.*s = %.*s %.*s %.*s to %.*s\n", IR_ARGS(name), IR_ARGS(inst->op),
-                 IR_ARGS(operands.type), IR_ARGS(a), IR_ARGS(operands.to));
+        ir_print(out, "  %.*s = %.*s %.*s %.*s to %.*s\n", IR_ARGS(name),
+                 IR_ARGS(inst->op), IR_ARGS(operands.type), IR_ARGS(a),
+                 IR_ARGS(operands.to));
         return name;
     }
     struct ir_slice b = write_value(study, operands.b, done);
@@ -564,11 +572,12 @@ write_value(const struct study *study, struct ir_slice value, uint8_t *done)
     return name;
 }
 
-/* A bit per leaf, for the lane whose place is given.  It may be computed where the kernel
- * itself would not compare, so nothing in it may be poison: nsw and nuw are left out, and
- * what a shift by too many bits would give is frozen. */
+/* A bit per leaf, for the lane whose place is given.  It may be computed where the
+ * kernel itself would not compare, so nothing in it may be poison: nsw and nuw are left
+ * out, and what a shift by too many bits would give is frozen. */
 void
-ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *fast)
+ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
+                const struct ha_fast *fast)
 {
     struct ha_fast copy = *fast;
     struct study whole = {.rewriter = rewriter,

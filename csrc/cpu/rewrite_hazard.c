@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a row of lanes may be declared free of dependences.
  *
- * `llvm.loop.parallel_accesses` says that accesses of different lanes are independent.  The
- * vectoriser takes it for more: it also moves accesses of one lane past each other where
- * it gathers neighbours (a[2 * i], a[2 * i + 1]) into one wide access.  Loads move up to
- * the first of the group, stores move down to the last.  So a lane that writes memory and
- * then touches it again under another name would see the wrong value.
+ * `llvm.loop.parallel_accesses` says that accesses of different lanes are independent.
+ * The vectoriser takes it for more: it also moves accesses of one lane past each other
+ * where it gathers neighbours (a[2 * i], a[2 * i + 1]) into one wide access.  Loads
+ * move up to the first of the group, stores move down to the last.  So a lane that
+ * writes memory and then touches it again under another name would see the wrong value.
  *
- * Only accesses with gaps between lanes are gathered.  An access is *dense* if lanes touch
- * neighbouring elements, or all the same one; everything else may be gathered.  The
- * declaration is made if no store that may be gathered comes before another access of
- * possibly the same memory, and no load that may be gathered comes after a store. */
+ * Only accesses with gaps between lanes are gathered.  An access is *dense* if lanes
+ * touch neighbouring elements, or all the same one; everything else may be gathered.
+ * The declaration is made if no store that may be gathered comes before another access
+ * of possibly the same memory, and no load that may be gathered comes after a store. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +53,9 @@ definition(const struct hazard *hazard, struct ir_slice value)
 {
     uint32_t number;
 
-    return ir_map_get(&hazard->fast->values, value, &number) ? hazard->fast->insts[number]
-                                                             : NULL;
+    return ir_map_get(&hazard->fast->values, value, &number)
+               ? hazard->fast->insts[number]
+               : NULL;
 }
 
 static const struct ir_param *
@@ -159,7 +160,8 @@ element_size(const struct hazard *hazard, struct ir_slice *type, uint32_t index,
 }
 
 static struct stride
-stride_of_address(const struct hazard *hazard, const struct ir_inst *inst, unsigned depth)
+stride_of_address(const struct hazard *hazard, const struct ir_inst *inst,
+                  unsigned depth)
 {
     struct address address;
 
@@ -187,7 +189,8 @@ stride_of_address(const struct hazard *hazard, const struct ir_inst *inst, unsig
 }
 
 static struct stride
-stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst, unsigned depth)
+stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst,
+                 unsigned depth)
 {
     uint32_t count;
     int64_t constant;
@@ -214,10 +217,9 @@ stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst, unsign
         overflow = __builtin_sub_overflow(a.step, b.step, &result.step);
     } else if (ir_is(inst->op, "mul") && is_constant(right, &constant)) {
         overflow = __builtin_mul_overflow(a.step, constant, &result.step);
-    } else if (ir_is(inst->op, "shl") && is_constant(right, &constant) && constant >= 0 &&
-               constant < 32) {
-        overflow =
-            __builtin_mul_overflow(a.step, (int64_t)1 << constant, &result.step);
+    } else if (ir_is(inst->op, "shl") && is_constant(right, &constant) &&
+               constant >= 0 && constant < 32) {
+        overflow = __builtin_mul_overflow(a.step, (int64_t)1 << constant, &result.step);
     } else {
         return unknown_stride;
     }
@@ -227,9 +229,9 @@ stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst, unsign
 static struct stride
 stride_of_inst(const struct hazard *hazard, const struct ir_inst *inst, unsigned depth)
 {
-    static const char *const binary[] = {"add", "sub", "mul",  "shl",  "or",   "and",
-                                         "xor", "lshr", "ashr", "udiv", "sdiv", "urem",
-                                         "srem"};
+    static const char *const binary[] = {"add",  "sub",  "mul",  "shl",  "or",
+                                         "and",  "xor",  "lshr", "ashr", "udiv",
+                                         "sdiv", "urem", "srem"};
     enum ha_known place = ha_known_of(inst);
     if (place < HA_KNOWN_PLACES) {
         return (struct stride){true, place == HA_KNOWN_THREAD_X};
@@ -239,9 +241,9 @@ stride_of_inst(const struct hazard *hazard, const struct ir_inst *inst, unsigned
     }
     if (ir_is(inst->op, "sext") || ir_is(inst->op, "zext")) {
         size_t to = ir_find(inst->rest, " to ", 0);
-        return to == SIZE_MAX ? unknown_stride
-                              : stride_of(hazard, value_of(ir_part(inst->rest, 0, to)),
-                                          depth + 1);
+        return to == SIZE_MAX
+                   ? unknown_stride
+                   : stride_of(hazard, value_of(ir_part(inst->rest, 0, to)), depth + 1);
     }
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
         if (ir_is(inst->op, binary[i])) {
@@ -309,7 +311,8 @@ find_root(const struct hazard *hazard, struct access *access, struct ir_slice po
 
 /* False if the access cannot be understood. */
 static bool
-take_access(const struct hazard *hazard, const struct ir_inst *inst, struct access *access)
+take_access(const struct hazard *hazard, const struct ir_inst *inst,
+            struct access *access)
 {
     uint32_t count;
     struct ir_slice *parts = ir_split(hazard->rewriter->arena, inst->rest, &count);
@@ -329,9 +332,8 @@ take_access(const struct hazard *hazard, const struct ir_inst *inst, struct acce
     struct ir_slice pointer = value_of(parts[1]);
     access->size = (int64_t)ir_layout_of(&hazard->rewriter->types, type).size;
     struct stride stride = stride_of(hazard, pointer, 0);
-    access->dense =
-        stride.known && (stride.step == 0 || stride.step == access->size ||
-                         stride.step == -access->size);
+    access->dense = stride.known && (stride.step == 0 || stride.step == access->size ||
+                                     stride.step == -access->size);
     find_root(hazard, access, pointer);
     return true;
 }
@@ -353,7 +355,8 @@ list_accesses(struct hazard *hazard)
             }
             struct access *access = &hazard->accesses[hazard->count];
             *access = (struct access){.block = b, .store = store};
-            if (hazard->count + 1 == ACCESSES_MAX || !take_access(hazard, inst, access)) {
+            if (hazard->count + 1 == ACCESSES_MAX ||
+                !take_access(hazard, inst, access)) {
                 return false;
             }
             hazard->count++;
@@ -415,15 +418,16 @@ may_alias(const struct access *a, const struct access *b)
 }
 
 bool
-ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *fast)
+ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number,
+                 const struct ha_fast *fast)
 {
     struct hazard *hazard = ir_alloc(rewriter->arena, 1, sizeof *hazard);
 
     hazard->rewriter = rewriter;
     hazard->function = &rewriter->module.functions[number];
     hazard->fast = fast;
-    hazard->strides = ir_alloc(rewriter->arena, fast->inst_count + 1u,
-                               sizeof *hazard->strides);
+    hazard->strides =
+        ir_alloc(rewriter->arena, fast->inst_count + 1u, sizeof *hazard->strides);
     hazard->strided = ir_alloc(rewriter->arena, fast->inst_count + 1u, 1);
     if (!list_accesses(hazard)) {
         return true;
@@ -434,7 +438,8 @@ ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number, const struct ha_
         for (uint32_t b = 0; first->store && b < hazard->count; b++) {
             const struct access *second = &hazard->accesses[b];
             bool moves = !first->dense || (!second->store && !second->dense);
-            if (a != b && moves && may_alias(first, second) && can_follow(hazard, a, b)) {
+            if (a != b && moves && may_alias(first, second) &&
+                can_follow(hazard, a, b)) {
                 return true;
             }
         }

@@ -32,8 +32,9 @@ const char *const ha_known_names[HA_KNOWN_NONE] = {
 };
 
 const char *const ha_place_names[HA_KNOWN_PLACES] = {
-    "thread_x",    "thread_y",    "thread_z",    "block_x",    "block_y",    "block_z",
-    "block_dim_x", "block_dim_y", "block_dim_z", "grid_dim_x", "grid_dim_y", "grid_dim_z"};
+    "thread_x",    "thread_y",   "thread_z",    "block_x",
+    "block_y",     "block_z",    "block_dim_x", "block_dim_y",
+    "block_dim_z", "grid_dim_x", "grid_dim_y",  "grid_dim_z"};
 
 enum ha_known
 ha_known_of(const struct ir_inst *inst)
@@ -59,7 +60,8 @@ refuse(struct ha_rewriter *rewriter, const struct ir_function *function,
         ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
                 "function %.*s contains inline assembly", IR_ARGS(function->name));
     }
-    if (ir_begins(inst->callee, "@llvm.nvvm") || ir_begins(inst->callee, "@llvm.amdgcn")) {
+    if (ir_begins(inst->callee, "@llvm.nvvm") ||
+        ir_begins(inst->callee, "@llvm.amdgcn")) {
         ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
                 "function %.*s uses %.*s, which the CPU device does not have",
                 IR_ARGS(function->name), IR_ARGS(inst->callee));
@@ -152,8 +154,8 @@ scan_function(struct ha_rewriter *rewriter, uint32_t number)
                         IR_ARGS(function->name));
             }
             info->stack |= ir_is(inst->op, "alloca");
-            info->ordered |= ir_is(inst->op, "atomicrmw") || ir_is(inst->op, "cmpxchg") ||
-                             ir_is(inst->op, "fence") ||
+            info->ordered |= ir_is(inst->op, "atomicrmw") ||
+                             ir_is(inst->op, "cmpxchg") || ir_is(inst->op, "fence") ||
                              ir_begins(inst->rest, "atomic ") ||
                              ir_begins(inst->rest, "volatile ");
             scan_shared(rewriter, inst->line, info);
@@ -165,7 +167,7 @@ static bool
 merge(struct ha_rewriter *rewriter, struct ha_function_info *info,
       const struct ha_function_info *called)
 {
-    bool before[6] = {info->block, info->warp, info->lane,
+    bool before[6] = {info->block, info->warp,    info->lane,
                       info->pause, info->dynamic, info->indirect};
     bool changed = false;
 
@@ -201,8 +203,10 @@ close_over_calls(struct ha_rewriter *rewriter)
             for (uint32_t i = 0; i < info->call_count; i++) {
                 changed |= merge(rewriter, info, &rewriter->infos[info->calls[i]]);
             }
-            for (size_t g = 0; info->indirect && g < rewriter->module.function_count; g++) {
-                if (!rewriter->module.functions[g].kernel && rewriter->live_functions[g]) {
+            for (size_t g = 0; info->indirect && g < rewriter->module.function_count;
+                 g++) {
+                if (!rewriter->module.functions[g].kernel &&
+                    rewriter->live_functions[g]) {
                     changed |= merge(rewriter, info, &rewriter->infos[g]);
                 }
             }
@@ -220,8 +224,8 @@ place(uint64_t *end, const struct ha_shared *shared)
     return offset;
 }
 
-/* Variables of functions that are not inlined have one place in all kernels; each kernel's
- * own variables follow, and its dynamic memory after them. */
+/* Variables of functions that are not inlined have one place in all kernels; each
+ * kernel's own variables follow, and its dynamic memory after them. */
 static void
 lay_out_shared(struct ha_rewriter *rewriter)
 {
@@ -239,8 +243,8 @@ lay_out_shared(struct ha_rewriter *rewriter)
             continue;
         }
         uint64_t end = common_end;
-        info->offsets =
-            ir_alloc(rewriter->arena, rewriter->shared_count + 1u, sizeof *info->offsets);
+        info->offsets = ir_alloc(rewriter->arena, rewriter->shared_count + 1u,
+                                 sizeof *info->offsets);
         for (uint32_t i = 0; i < rewriter->shared_count; i++) {
             const struct ha_shared *shared = &rewriter->shared[i];
             if (shared->common) {
@@ -295,8 +299,8 @@ read_bounds(struct ha_rewriter *rewriter)
         struct ir_slice line = rewriter->module.metadata[i];
         size_t at = ir_find(line, "!{ptr @", 0);
         uint32_t number;
-        if (at == SIZE_MAX || !ir_map_get(&rewriter->functions, ir_token(line, at + 6),
-                                          &number)) {
+        if (at == SIZE_MAX ||
+            !ir_map_get(&rewriter->functions, ir_token(line, at + 6), &number)) {
             continue;
         }
         for (size_t k = at; k + 12 < line.size; k++) {
@@ -314,8 +318,9 @@ read_bounds(struct ha_rewriter *rewriter)
     }
 }
 
-/* A function that stays has its shared variables at one place in all kernels.  Where warp
- * calls stand is told by loops of the function at hand, so they must be in kernels. */
+/* A function that stays has its shared variables at one place in all kernels.  Where
+ * warp calls stand is told by loops of the function at hand, so they must be in
+ * kernels. */
 static void
 check_function(struct ha_rewriter *rewriter, uint32_t number)
 {
@@ -343,7 +348,8 @@ ha_rewrite_scan(struct ha_rewriter *rewriter)
     }
     rewriter->infos =
         ir_alloc(rewriter->arena, module->function_count + 1, sizeof *rewriter->infos);
-    rewriter->fast = ir_alloc(rewriter->arena, module->function_count + 1, sizeof(bool));
+    rewriter->fast =
+        ir_alloc(rewriter->arena, module->function_count + 1, sizeof(bool));
     find_shared(rewriter);
     ha_rewrite_reach(rewriter);
     for (uint32_t f = 0; f < module->function_count; f++) {

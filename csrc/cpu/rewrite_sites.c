@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Sites: where lanes of a warp meet, and how diverged lanes are told apart there.
  *
- * Sites have numbers in program order, and each loop around a site counts its rounds in the
- * lane.  Besides warp calls there are *steps*: volatile accesses of shared memory.
+ * Sites have numbers in program order, and each loop around a site counts its rounds in
+ * the lane.  Besides warp calls there are *steps*: volatile accesses of shared memory.
  * Programs of the old school reduce within a warp by them, without a call, because the
  * lanes of a GPU's warp make each access together.  So lanes meet before each of them.
  *
- * A loop that *polls* ends by what it reads from memory as volatile or atomic: another lane
- * may have to write it first.  It lets other lanes run in each round. */
+ * A loop that *polls* ends by what it reads from memory as volatile or atomic: another
+ * lane may have to write it first.  It lets other lanes run in each round. */
 #include <string.h>
 
 #include "cpu/image.h"
@@ -144,8 +144,9 @@ struct poll {
     uint32_t count;
 };
 
-/* Reads that change nothing.  What exchanges or counts is no wait for another lane of the
- * same block: lanes run one at a time, so a lock is free or its holder waits itself. */
+/* Reads that change nothing.  What exchanges or counts is no wait for another lane of
+ * the same block: lanes run one at a time, so a lock is free or its holder waits
+ * itself. */
 static bool
 is_polled(const struct ir_inst *inst)
 {
@@ -175,8 +176,8 @@ add_values(struct poll *poll, struct ir_slice text)
     }
 }
 
-/* Whether the branch at the end of a block depends on what its loop reads from memory that
- * others may write. */
+/* Whether the branch at the end of a block depends on what its loop reads from memory
+ * that others may write. */
 static bool
 branch_polls(const struct ir_block *block, const struct values *values,
              const struct ir_loop *loop)
@@ -263,10 +264,11 @@ write_site(struct ha_rewriter *rewriter, const struct ha_sites *sites, uint32_t 
     uint32_t depth = loops_around(rewriter, sites, block, ids);
     struct ir_out *tail = &rewriter->tail;
 
-    ir_print(tail,
-             "@__ha_site.%u = internal constant { i32, i32, [%u x i32] } { i32 %u, i32 %u, "
-             "[%u x i32] [",
-             site, HA_LOOP_DEPTH_MAX, site, depth, HA_LOOP_DEPTH_MAX);
+    ir_print(
+        tail,
+        "@__ha_site.%u = internal constant { i32, i32, [%u x i32] } { i32 %u, i32 %u, "
+        "[%u x i32] [",
+        site, HA_LOOP_DEPTH_MAX, site, depth, HA_LOOP_DEPTH_MAX);
     for (uint32_t i = 0; i < HA_LOOP_DEPTH_MAX; i++) {
         ir_print(tail, "%si32 %u", i > 0 ? ", " : "", ids[i]);
     }
@@ -277,8 +279,8 @@ static void
 number_sites(struct ha_rewriter *rewriter, struct ha_sites *sites)
 {
     const struct ir_function *function = sites->function;
-    uint32_t *block_at = ir_alloc(rewriter->arena, function->block_count + 1u,
-                                  sizeof *block_at);
+    uint32_t *block_at =
+        ir_alloc(rewriter->arena, function->block_count + 1u, sizeof *block_at);
     uint32_t reached = 0;
 
     if (sites->flow.tangled) {
@@ -414,7 +416,8 @@ ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *in
                     struct ir_out *out)
 {
     ir_print(out,
-             "  %%ha.step.%u = call i64 @__ha_rt_warp(ptr @__ha_site.%u, i32 %d, i64 0, i64 0, i32 0, "
+             "  %%ha.step.%u = call i64 @__ha_rt_warp(ptr @__ha_site.%u, i32 %d, i64 "
+             "0, i64 0, i32 0, "
              "i32 %u)\n",
              inst->site, inst->site, HA_WARP_SYNC, rewriter->request->warp_size);
 }

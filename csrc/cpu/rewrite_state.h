@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the rewriter share.  One struct ha_rewriter lives for one ha_rewrite;
- * everything it points to is borrowed from its arena.
+/* What the files of the rewriter share.  One struct ha_rewriter lives for one
+ * ha_rewrite; everything it points to is borrowed from its arena.
  *
- * Vocabulary: a *form* is a way to write a function: the reference form of a kernel runs one
- * lane and asks the device at barriers; the body form is one lane of the fast executor with
- * its place as parameters; a plain function keeps its shape and asks the device which lane
- * it works for.  A *leaf* is a comparison that decides the same for all lanes of a row, if
- * it does so for the first and the last one. */
+ * Vocabulary: a *form* is a way to write a function: the reference form of a kernel
+ * runs one lane and asks the device at barriers; the body form is one lane of the fast
+ * executor with its place as parameters; a plain function keeps its shape and asks the
+ * device which lane it works for.  A *leaf* is a comparison that decides the same for
+ * all lanes of a row, if it does so for the first and the last one. */
 #ifndef HA_CPU_REWRITE_STATE_H
 #define HA_CPU_REWRITE_STATE_H
 
@@ -17,13 +17,13 @@
 
 #define HA_LEAVES_MAX 32u
 
-/* Fast forms count lanes in 32 bits: a launch with more of them in a direction than this
- * runs the reference form lane by lane. */
+/* Fast forms count lanes in 32 bits: a launch with more of them in a direction than
+ * this runs the reference form lane by lane. */
 #define HA_INDEX_END ((int64_t)1 << 30)
 #define HA_BLOCK_MOST 1024
 
-/* Functions touch each page of a large frame in turn, so that none jumps over the guard page
- * below a lane's stack. */
+/* Functions touch each page of a large frame in turn, so that none jumps over the guard
+ * page below a lane's stack. */
 #define HA_PROBED "\"probe-stack\"=\"inline-asm\""
 
 /* Functions of the device headers, by name; the places come first and in this order. */
@@ -69,18 +69,18 @@ struct ha_shared {
 struct ha_function_info {
     uint32_t *calls; /* functions of the module that it calls */
     uint32_t call_count;
-    bool indirect;   /* calls through a pointer */
-    bool block;      /* these four: itself, later also through calls */
+    bool indirect; /* calls through a pointer */
+    bool block;    /* these four: itself, later also through calls */
     bool warp;
-    bool lane;       /* asks for its place or for shared memory */
+    bool lane; /* asks for its place or for shared memory */
     bool pause;
-    bool dynamic;    /* names dynamic shared memory */
-    bool ordered;    /* has atomic or volatile accesses or fences */
-    bool stack;      /* has allocas */
-    uint8_t *shared; /* a flag per shared variable */
-    uint32_t max_threads; /* kernels: of __launch_bounds__, or 0 */
+    bool dynamic;           /* names dynamic shared memory */
+    bool ordered;           /* has atomic or volatile accesses or fences */
+    bool stack;             /* has allocas */
+    uint8_t *shared;        /* a flag per shared variable */
+    uint32_t max_threads;   /* kernels: of __launch_bounds__, or 0 */
     uint64_t shared_static; /* kernels: bytes */
-    uint64_t *offsets; /* kernels: of each shared variable */
+    uint64_t *offsets;      /* kernels: of each shared variable */
 };
 
 struct ha_rewriter {
@@ -93,17 +93,17 @@ struct ha_rewriter {
     struct ir_map shared_names;
     struct ha_shared *shared;
     uint32_t shared_count;
-    uint8_t *live_functions;  /* a flag each: kernels can reach it */
+    uint8_t *live_functions; /* a flag each: kernels can reach it */
     uint8_t *live_globals;
-    struct ir_map used;       /* names of declarations that live code needs */
+    struct ir_map used;            /* names of declarations that live code needs */
     struct ir_map kept_attributes; /* "#n" of declared library functions */
     struct ir_out out;
     struct ir_out tail; /* constants that functions need */
     uint32_t block_sites;
     uint32_t warp_sites;
     uint32_t loops;
-    uint32_t metadata;   /* next free number */
-    bool *fast;          /* per function: has a fast form */
+    uint32_t metadata; /* next free number */
+    bool *fast;        /* per function: has a fast form */
 };
 
 /* One form of a function, as it is written. */
@@ -111,15 +111,15 @@ enum ha_form { HA_FORM_REFERENCE, HA_FORM_FUNCTION, HA_FORM_BODY };
 
 /* What the fast executor may assume about a kernel; made by ha_fast_study. */
 struct ha_fast {
-    struct ir_map values;          /* "%x" -> number of the instruction */
-    const struct ir_inst **insts;  /* all instructions, in order */
+    struct ir_map values;         /* "%x" -> number of the instruction */
+    const struct ir_inst **insts; /* all instructions, in order */
     uint32_t inst_count;
-    uint8_t *flagged;              /* index arithmetic that cannot wrap in a fast launch */
-    uint32_t most_const;           /* largest constant block width that was flagged */
+    uint8_t *flagged;    /* index arithmetic that cannot wrap in a fast launch */
+    uint32_t most_const; /* largest constant block width that was flagged */
     uint32_t leaf_of[HA_LEAVES_MAX]; /* numbers of instructions */
     uint32_t leaf_count;
-    bool parallel;                 /* plain loads and stores only */
-    bool spans;                    /* rows may go on through neighbouring blocks */
+    bool parallel; /* plain loads and stores only */
+    bool spans;    /* rows may go on through neighbouring blocks */
 };
 
 /* Where lanes of a warp can meet in a kernel; empty where they can't. */
@@ -150,7 +150,8 @@ void ha_rewrite_reach(struct ha_rewriter *rewriter);
 /* Which function of the device headers a call names, or HA_KNOWN_NONE. */
 enum ha_known ha_known_of(const struct ir_inst *inst);
 
-/* The line as host IR: no address spaces, no attribute groups but those of library calls. */
+/* The line as host IR: no address spaces, no attribute groups but those of library
+ * calls. */
 struct ir_slice ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line,
                              bool attributes);
 
@@ -158,17 +159,22 @@ struct ir_slice ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line,
 struct ir_slice ha_suffixed(struct ir_arena *arena, struct ir_slice name,
                             const char *suffix);
 
-/* Marks accesses of a kernel that lanes make in step: volatile ones of shared memory. */
+/* Marks accesses of a kernel that lanes make in step: volatile ones of shared memory.
+ */
 void ha_sites_find_steps(struct ha_rewriter *rewriter, uint32_t number);
 /* Whether a kernel has a loop that waits for memory to change. */
 bool ha_sites_polls(struct ha_rewriter *rewriter, uint32_t number);
-/* Numbers the sites of a kernel in program order, and finds the loops that count rounds. */
-void ha_sites_read(struct ha_rewriter *rewriter, uint32_t number, struct ha_sites *sites);
+/* Numbers the sites of a kernel in program order, and finds the loops that count
+ * rounds. */
+void ha_sites_read(struct ha_rewriter *rewriter, uint32_t number,
+                   struct ha_sites *sites);
 /* The loop that begins at a block and has something to write, or IR_NONE. */
 uint32_t ha_sites_loop_at(const struct ha_sites *sites, uint32_t block);
 /* What such a loop has before the other phis of its first block, and behind them. */
-void ha_sites_write_phi(const struct ha_sites *sites, uint32_t loop, struct ir_out *out);
-void ha_sites_write_round(const struct ha_sites *sites, uint32_t loop, struct ir_out *out);
+void ha_sites_write_phi(const struct ha_sites *sites, uint32_t loop,
+                        struct ir_out *out);
+void ha_sites_write_round(const struct ha_sites *sites, uint32_t loop,
+                          struct ir_out *out);
 /* The meeting of the warp before an access that is made in step. */
 void ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *inst,
                          struct ir_out *out);
@@ -179,8 +185,8 @@ void ha_body_write(struct ha_rewriter *rewriter, uint32_t number,
 
 /* Decides whether the kernel has a fast form and what it may assume. */
 bool ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fast);
-/* Whether the vectoriser might move accesses of one lane past each other, if it is told that
- * lanes are independent. */
+/* Whether the vectoriser might move accesses of one lane past each other, if it is told
+ * that lanes are independent. */
 bool ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number,
                       const struct ha_fast *fast);
 /* Writes the function that answers all leaves for one lane, a bit each. */

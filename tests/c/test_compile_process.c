@@ -187,7 +187,8 @@ test_file_limit_ends_the_child(void)
         "exec cat /dev/zero", (struct ha_process_request){.file_bytes = 1 << 20});
     CHECK_EQUAL(result.end, HA_PROCESS_SIGNALED);
     CHECK_EQUAL(result.code, SIGXFSZ);
-    /* The limit comes right after the start: on a busy machine some writes come first. */
+    /* The limit comes right after the start: on a busy machine some writes come first.
+     */
     CHECK(output.size >= 1 << 20);
     close_files();
 }
