@@ -30,7 +30,7 @@ struct ha_pool {
     struct ha_deferred *deferred;
     struct ha_worker *idle;   /* sleeping workers, last in first out */
     uint32_t worker_count;    /* living or about to be created */
-    uint32_t leaving;               /* on their way out of worker_main */
+    uint32_t leaving;         /* on their way out of worker_main */
     uint32_t worker_limit;    /* that may compute at once */
     uint32_t worker_sleeping; /* inside operations that may sleep */
     uint32_t searching;       /* woken or created, not yet arrived */
