@@ -42,6 +42,7 @@ ha_device_reset_settings(struct ha_device *device)
     atomic_store(&device->heap_bytes, HEAP_BYTES_DEFAULT);
     atomic_store(&device->print_bytes, PRINT_BYTES_DEFAULT);
     atomic_store(&device->flags, hipDeviceScheduleAuto);
+    atomic_store(&device->peers, 0);
     atomic_store(&device->cache_config, hipFuncCachePreferNone);
     atomic_store(&device->shared_config, hipSharedMemBankSizeDefault);
     ha_pool_lock();

@@ -56,6 +56,7 @@ struct ha_device {
     _Atomic size_t heap_bytes;    /* hipLimitMallocHeapSize */
     _Atomic size_t print_bytes;   /* hipLimitPrintfFifoSize */
     _Atomic uint32_t flags;       /* hipSetDeviceFlags */
+    _Atomic uint32_t peers;       /* bit set of devices with peer access */
     _Atomic int cache_config;     /* hipFuncCache_t */
     _Atomic int shared_config;    /* hipSharedMemConfig */
 };

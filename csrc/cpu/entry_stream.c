@@ -198,6 +198,28 @@ hipStreamGetDevice(hipStream_t handle, hipDevice_t *device)
     return hipSuccess;
 }
 
+/* There is no way to begin a capture, so none is going on. */
+HA_EXPORT hipError_t
+hipStreamIsCapturing(hipStream_t handle, hipStreamCaptureStatus *pCaptureStatus)
+{
+    struct ha_device *device;
+    struct ha_stream *stream;
+    hipError_t code = ha_enter("hipStreamIsCapturing", &device);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (pCaptureStatus == NULL) {
+        return ha_cpu_fail_null("pCaptureStatus");
+    }
+    code = ha_stream_lock(handle, device, &stream);
+    if (code != hipSuccess) {
+        return code;
+    }
+    ha_pool_unlock();
+    *pCaptureStatus = hipStreamCaptureStatusNone;
+    return hipSuccess;
+}
+
 HA_EXPORT int
 hipGetStreamDeviceId(hipStream_t handle)
 {

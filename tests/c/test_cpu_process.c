@@ -235,8 +235,9 @@ static void
 test_exit_ends(void)
 {
     image_make();
-    if (CAN_END_KERNELS)
+    if (CAN_END_KERNELS) {
         CHECK(exited(in_child(exit_with_endless_kernel), 6));
+    }
     CHECK(exited(in_child(exit_in_host_function), 8));
     CHECK(exited(in_child(exit_with_sleeping_host_function), 9));
     CHECK(exited(in_child(exit_with_late_calls), 10));
@@ -249,8 +250,9 @@ main(void)
 {
     RUN(test_fork_before_use_is_no_fork);
     /* ThreadSanitizer allows no threads in a forked child. */
-    if (CAN_END_KERNELS)
+    if (CAN_END_KERNELS) {
         RUN(test_forked_child_starts_anew);
+    }
     RUN(test_exit_drains_the_queues);
     RUN(test_exit_ends);
     return 0;
