@@ -8,7 +8,7 @@ anew when the source or a header that it read changes.
 
 Environment switches (never command line options):
   CC                 compiler; else gcc, clang, then the clang of the ziglang package
-  HIPADAPT_DEBUG     1: no optimisation, assertions (HA_DEBUG)
+  HIPADAPT_DEBUG     1: no optimisation
   HIPADAPT_SANITIZE  "address,undefined" or "thread"
   HIPADAPT_STRESS    1: rare events are forced (HA_STRESS)
   HIPADAPT_COVERAGE  1: gcov
@@ -137,7 +137,7 @@ DEVICE_LIBRARIES = ("-ldl", "-lpthread", "-lm")
 def common_flags() -> list[str]:
     """Compiler flags of every product."""
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden", "-g"]
-    flags += ["-O0", "-DHA_DEBUG=1"] if switch("HIPADAPT_DEBUG") else ["-O2"]
+    flags.append("-O0" if switch("HIPADAPT_DEBUG") else "-O2")
     flags += [*WARNINGS, f"-I{CSRC}"]
     if switch("HIPADAPT_WERROR"):
         flags.append("-Werror")

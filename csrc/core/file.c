@@ -14,6 +14,11 @@
 #include "core/clock.h"
 
 #define TEMPORARY_TRIES 16
+#ifdef HA_STRESS
+#define PART_BYTES_MAX 7u /* every read and write is a short one */
+#else
+#define PART_BYTES_MAX ((size_t)1 << 30)
+#endif
 
 static enum ha_status
 system_error(const char *what, const char *path)
@@ -25,6 +30,12 @@ system_error(const char *what, const char *path)
     return ha_error_set(status, "%s '%s': %s", what, path, strerror(saved));
 }
 
+static size_t
+part_of(size_t size)
+{
+    return size < PART_BYTES_MAX ? size : PART_BYTES_MAX;
+}
+
 /* Reads up to `size` bytes; a file that shrinks meanwhile gives fewer. */
 static ssize_t
 read_fully(int fd, char *bytes, size_t size)
@@ -32,7 +43,7 @@ read_fully(int fd, char *bytes, size_t size)
     size_t done = 0;
 
     while (done < size) {
-        ssize_t part = read(fd, bytes + done, size - done);
+        ssize_t part = read(fd, bytes + done, part_of(size - done));
         if (part < 0 && errno == EINTR) {
             continue;
         }
@@ -51,7 +62,7 @@ static int
 write_fully(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
-        ssize_t part = write(fd, bytes, size);
+        ssize_t part = write(fd, bytes, part_of(size));
         if (part < 0 && errno == EINTR) {
             continue;
         }

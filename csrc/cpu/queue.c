@@ -11,14 +11,20 @@
 #include "cpu/pool_state.h"
 #include "cpu/runtime.h"
 
+/* Beyond QUEUE_LENGTH_MAX submitting threads wait for half of it, but not for long: it
+ * may be waiting for us. */
+#ifdef HA_STRESS
+#define OP_SLAB_COUNT 1
+#define QUEUE_LENGTH_MAX 2u
+#define THROTTLE_LIMIT_NS 1000000u
+#else
 #define OP_SLAB_COUNT 32
+#define QUEUE_LENGTH_MAX 1024u
+#define THROTTLE_LIMIT_NS 100000000u
+#endif
 #define HELP_DEPTH_MAX 64
 #define WAIT_SLICE_NS 50000000u
 #define WAIT_SPIN_COUNT 64u /* a few microseconds: most operations are short */
-#define QUEUE_LENGTH_MAX                                                               \
-    1024u /* beyond it submitting threads wait for half of it ... */
-#define THROTTLE_LIMIT_NS                                                              \
-    100000000u /* ... but not for long: it may be waiting for us */
 
 /* A thread that waits for operation `number`; on its stack, linked under the lock. */
 struct ha_waiter {

@@ -194,6 +194,26 @@ test_bad_handles_give_the_right_code(void)
     OK(hipFree(memory));
 }
 
+static void
+test_place_of_a_handle_is_used_again_but_not_its_number(void)
+{
+    hipStream_t first;
+    OK(hipStreamCreate(&first));
+    OK(hipStreamDestroy(first));
+    for (int i = 0; i < 1000; i++) {
+        hipStream_t next;
+        hipEvent_t mark;
+        OK(hipStreamCreate(&next));
+        OK(hipEventCreate(&mark));
+        CHECK(next != first);
+        CHECK_HIP(hipStreamQuery(first), hipErrorContextIsDestroyed);
+        OK(hipStreamDestroy(next));
+        OK(hipEventDestroy(mark));
+        CHECK_HIP(hipStreamQuery(next), hipErrorContextIsDestroyed);
+        CHECK_HIP(hipEventQuery(mark), hipErrorInvalidHandle);
+    }
+}
+
 /* ---- several threads ---- */
 
 enum { THREADS = 4, ROUNDS = 3000, SHARED = 8 };
@@ -289,6 +309,7 @@ int
 main(void)
 {
     RUN(test_bad_handles_give_the_right_code);
+    RUN(test_place_of_a_handle_is_used_again_but_not_its_number);
     RUN(test_threads_share_and_destroy_handles);
     RUN(test_many_streams_and_events);
     return 0;

@@ -228,6 +228,46 @@ test_fault_is_sticky_until_reset(void)
     OK(hipFree(pointer));
 }
 
+static int calls;
+
+static void
+count_call(void *argument)
+{
+    (void)argument;
+    calls++;
+}
+
+static hipError_t told;
+
+static void
+note_status(hipStream_t stream, hipError_t status, void *data)
+{
+    (void)stream;
+    (void)data;
+    told = status;
+}
+
+static void
+test_fault_drops_queued_work(void)
+{
+    hipModule_t module;
+    hipFunction_t crash = image_function(&module, "crash");
+    int *pinned;
+    OK(hipHostMalloc((void **)&pinned, sizeof *pinned, 0));
+    *pinned = 7;
+    OK(launch(crash, 1, 1, NULL, NULL));
+    /* Either these are queued behind the fault, or they are refused because of it. */
+    (void)hipMemsetAsync(pinned, 0, sizeof *pinned, NULL);
+    (void)hipLaunchHostFunc(NULL, count_call, NULL);
+    bool queued = hipStreamAddCallback(NULL, note_status, NULL, 0) == hipSuccess;
+    CHECK_HIP(hipDeviceSynchronize(), hipErrorIllegalAddress);
+    CHECK(*pinned == 7);
+    CHECK(calls == 0);
+    CHECK(!queued || told == hipErrorIllegalAddress);
+    OK(hipDeviceReset());
+    OK(hipHostFree(pinned));
+}
+
 static void
 test_endless_kernel_times_out(void)
 {
@@ -288,13 +328,16 @@ test_wait_can_be_interrupted(void)
     uint64_t begin_ns = ha_clock_ns();
     CHECK_HIP(hipDeviceSynchronize(), hipErrorNotReady);
     CHECK(ha_clock_ns() - begin_ns < 400000000u);
-    char host[4];
-    void *device;
-    OK(hipMalloc(&device, 4));
-    CHECK_HIP(hipMemcpy(device, host, 4, hipMemcpyHostToDevice), hipErrorNotReady);
+    int host = 1;
+    int *device;
+    OK(hipMalloc((void **)&device, sizeof host));
+    *device = 5;
+    CHECK_HIP(hipMemcpy(device, &host, sizeof host, hipMemcpyHostToDevice),
+              hipErrorNotReady);
     hipadaptSetInterruptCheck(NULL);
-    *stop = 1;
+    __atomic_store_n(stop, 1, __ATOMIC_SEQ_CST);
     OK(hipDeviceSynchronize());
+    CHECK(*device == 5); /* the copy was taken out of the queue */
     OK(hipFree(device));
     OK(hipHostFree(stop));
     OK(hipModuleUnload(module));
@@ -314,6 +357,7 @@ main(void)
     RUN(test_unload_while_it_runs);
     RUN(test_wait_can_be_interrupted);
     RUN(test_fault_is_sticky_until_reset);
+    RUN(test_fault_drops_queued_work);
     if (CAN_END_KERNELS) {
         RUN(test_endless_kernel_times_out);
         RUN(test_reset_ends_running_kernels);

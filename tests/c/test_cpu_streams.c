@@ -263,6 +263,49 @@ test_legacy_stream_is_ordered_with_blocking_ones(void)
 }
 
 static void
+test_event_in_blocking_stream_waits_for_the_legacy_one(void)
+{
+    hipStream_t stream;
+    hipEvent_t event;
+    OK(hipStreamCreate(&stream));
+    OK(hipEventCreate(&event));
+    gate_close(NULL);
+    OK(hipEventRecord(event, stream));
+    CHECK_HIP(hipEventQuery(event), hipErrorNotReady);
+    gate_open();
+    OK(hipEventSynchronize(event));
+    OK(hipEventDestroy(event));
+    OK(hipStreamDestroy(stream));
+}
+
+static void *
+open_later(void *argument)
+{
+    (void)argument;
+    usleep(30000);
+    gate_open();
+    return NULL;
+}
+
+static void
+test_free_waits_for_the_device(void)
+{
+    hipStream_t stream;
+    pthread_t thread;
+    char *data;
+    OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    OK(hipMalloc((void **)&data, 1 << 20));
+    gate_close(stream);
+    OK(hipMemsetAsync(data, 1, 1 << 20, stream));
+    CHECK(pthread_create(&thread, NULL, open_later, NULL) == 0);
+    OK(hipFree(data));
+    CHECK(__atomic_load_n(&gate, __ATOMIC_ACQUIRE) == 1);
+    OK(hipStreamQuery(stream));
+    pthread_join(thread, NULL);
+    OK(hipStreamDestroy(stream));
+}
+
+static void
 test_events(void)
 {
     hipStream_t one;
@@ -472,6 +515,8 @@ main(void)
 {
     setenv("HIPADAPT_CPU_DEVICES", "2", 1);
     RUN(test_legacy_stream_is_ordered_with_blocking_ones);
+    RUN(test_event_in_blocking_stream_waits_for_the_legacy_one);
+    RUN(test_free_waits_for_the_device);
     RUN(test_events);
     RUN(test_destroyed_stream_finishes_its_work);
     RUN(test_host_functions);

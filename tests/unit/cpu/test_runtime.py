@@ -83,8 +83,8 @@ def code_of(cpu: ModuleType, name: str, *arguments: Any) -> str:
 def test_device_properties_are_honest(cpu: ModuleType) -> None:
     status, properties = cpu.hipGetDeviceProperties(0)
     assert int(status) == 0
-    assert properties.name.startswith(b"hipadapt CPU device (")
-    assert properties.gcnArchName.startswith(b"gfx")
+    assert properties.name.startswith("hipadapt CPU device (")
+    assert properties.gcnArchName.startswith("gfx")
     assert properties.warpSize in (32, 64)
     assert properties.multiProcessorCount >= 1
     assert properties.maxThreadsPerBlock == 1024

@@ -90,3 +90,24 @@ def test_readme_example_runs(run_python: Run) -> None:
     done = run_python(example)
 
     assert float(done.stdout) < 1e-6
+
+
+def test_functions_that_the_cpu_device_lacks_are_listed(run_python: Run) -> None:
+    text = (ROOT / "docs" / "providers.md").read_text()
+    begin, end = "<!-- not supported: begin -->", "<!-- not supported: end -->"
+    listed = re.findall(r"`(\w+)`", text[text.index(begin) : text.index(end)])
+
+    lacking = run_python(
+        """
+        from hipadapt import hip, hiprtc
+        for module in (hip, hiprtc):
+            for name in sorted(module.__all__):
+                call = getattr(module, name)
+                if type(call).__name__ != "builtin_function_or_method":
+                    continue
+                if name.startswith("hip") and not module.has_symbol(name):
+                    print(name)
+        """
+    ).stdout.split()
+
+    assert sorted(listed) == sorted(lacking)
