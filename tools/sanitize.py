@@ -22,7 +22,8 @@ from contextlib import contextmanager
 
 from tools import native
 
-OURS = ("_core.", "libhipadapt_cpu.so")
+# A frame shows the source file where there is debug information, else the library.
+OURS = ("/csrc/", "_core.", "libhipadapt_cpu.so")
 FLAGS = {
     "address": "address,undefined",
     "leak": "address",
