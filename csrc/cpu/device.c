@@ -9,8 +9,6 @@
 #include "cpu/pool.h"
 
 #define MIB ((size_t)1 << 20)
-#define HEAP_BYTES_DEFAULT (8u * MIB)
-#define PRINT_BYTES_DEFAULT (1u * MIB)
 #define CGROUP_LIMIT_FILE "/sys/fs/cgroup/memory.max"
 
 static struct ha_device devices[HA_DEVICE_MAX];
@@ -39,8 +37,6 @@ void
 ha_device_reset_settings(struct ha_device *device)
 {
     atomic_store(&device->stack_bytes, HA_STACK_BYTES_DEFAULT);
-    atomic_store(&device->heap_bytes, HEAP_BYTES_DEFAULT);
-    atomic_store(&device->print_bytes, PRINT_BYTES_DEFAULT);
     atomic_store(&device->flags, hipDeviceScheduleAuto);
     atomic_store(&device->peers, 0);
     atomic_store(&device->cache_config, hipFuncCachePreferNone);

@@ -53,8 +53,6 @@ struct ha_device {
     size_t memory_bytes;          /* constant: limit of allocations */
     _Atomic size_t memory_used;   /* bytes allocated on the device */
     _Atomic uint32_t stack_bytes; /* hipLimitStackSize */
-    _Atomic size_t heap_bytes;    /* hipLimitMallocHeapSize */
-    _Atomic size_t print_bytes;   /* hipLimitPrintfFifoSize */
     _Atomic uint32_t flags;       /* hipSetDeviceFlags */
     _Atomic uint32_t peers;       /* bit set of devices with peer access */
     _Atomic int cache_config;     /* hipFuncCache_t */

@@ -6,6 +6,8 @@
 #include "abi/hip.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/heap.h"
+#include "cpu/print.h"
 #include "cpu/exec.h"
 #include "cpu/memory.h"
 #include "cpu/pool.h"
@@ -383,10 +385,10 @@ hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
         *pValue = atomic_load(&device->stack_bytes);
         return hipSuccess;
     case hipLimitMallocHeapSize:
-        *pValue = atomic_load(&device->heap_bytes);
+        *pValue = ha_heap_limit();
         return hipSuccess;
     case hipLimitPrintfFifoSize:
-        *pValue = atomic_load(&device->print_bytes);
+        *pValue = ha_print_limit();
         return hipSuccess;
     default:
         return ha_cpu_fail(hipErrorUnsupportedLimit,
@@ -417,9 +419,13 @@ hipDeviceSetLimit(hipLimit_t limit, size_t value)
         if (value > HEAP_BYTES_MAX) {
             return ha_cpu_fail(hipErrorInvalidValue, "argument 'value' is %zu", value);
         }
-        atomic_store(limit == hipLimitMallocHeapSize ? &device->heap_bytes
-                                                     : &device->print_bytes,
-                     value);
+        if (limit == hipLimitPrintfFifoSize) {
+            ha_print_set_limit(value);
+        } else if (!ha_heap_set_limit(value)) {
+            return ha_cpu_fail(
+                hipErrorInvalidValue,
+                "argument 'limit': a kernel has allocated memory already");
+        }
         return hipSuccess;
     default:
         return ha_cpu_fail(hipErrorUnsupportedLimit,

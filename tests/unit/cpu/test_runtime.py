@@ -469,3 +469,25 @@ ok(hip.hipDeviceSynchronize())
 assert threads() <= before + 4, (before, threads())
 """
     )
+
+
+def test_printf_limit_is_the_one_that_kernels_get(run_python: Run) -> None:
+    code = """
+    import sys
+    from hipadapt import hip, hiprtc
+    source = b'extern "C" __global__ void k() { printf("line %d of many\\\\n", threadIdx.x); }'
+    if sys.argv[1] != "0":
+        limit = hip.hipLimit_t.hipLimitPrintfFifoSize
+        assert int(hip.hipDeviceSetLimit(limit, int(sys.argv[1]))[0]) == 0
+        assert hip.hipDeviceGetLimit(limit)[1] == int(sys.argv[1])
+    program = hiprtc.hiprtcCreateProgram(source, b"k", 0, None, None)[1]
+    assert int(hiprtc.hiprtcCompileProgram(program, 0, None)[0]) == 0
+    image = bytearray(hiprtc.hiprtcGetCodeSize(program)[1])
+    hiprtc.hiprtcGetCode(program, image)
+    module = hip.hipModuleLoadData(image)[1]
+    kernel = hip.hipModuleGetFunction(module, b"k")[1]
+    hip.hipModuleLaunchKernel(kernel, 1, 1, 1, 1024, 1, 1, 0, None, None, ())
+    assert int(hip.hipDeviceSynchronize()[0]) == 0
+    """
+    assert run_python(code, "0").stdout.count("of many") == 1024
+    assert 0 < run_python(code, "4096").stdout.count("of many") < 1024
