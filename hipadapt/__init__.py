@@ -22,33 +22,109 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import hip, hiprtc, types
-    from ._core import Provider, error_text, provider
+    from . import errors, hip, hiprtc, raising, types
+    from ._array import arange, array, asarray, empty, empty_like, full, zeros
+    from ._core import DeviceArray, Provider, error_text, from_dlpack, provider
+    from ._device import Device
+    from ._event import Event
+    from ._interop import managed_empty, pinned_empty
+    from ._kernel import Kernel
+    from ._pool import MemoryPool, current_pool
+    from ._program import Module, Program, compile_kernel
+    from ._stream import Stream, current_stream
+    from .compat import install_as_hip, uninstall_as_hip
+    from .errors import check
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Device",
+    "DeviceArray",
+    "Event",
+    "Kernel",
+    "MemoryPool",
+    "Module",
+    "Program",
     "Provider",
+    "Stream",
     "__version__",
+    "arange",
+    "array",
+    "asarray",
+    "check",
+    "compile_kernel",
+    "current_pool",
+    "current_stream",
+    "empty",
+    "empty_like",
     "error_text",
+    "errors",
+    "from_dlpack",
+    "full",
     "hip",
     "hiprtc",
+    "install_as_hip",
+    "managed_empty",
+    "pinned_empty",
     "provider",
+    "raising",
     "types",
+    "uninstall_as_hip",
+    "zeros",
 ]
 
-_MODULES = frozenset({"hip", "hiprtc", "types"})
-_CORE = frozenset({"Provider", "error_text", "provider"})
+_MODULES = frozenset({"errors", "hip", "hiprtc", "raising", "types"})
+_CORE = frozenset({"DeviceArray", "Provider", "error_text", "from_dlpack", "provider"})
+# Names of other modules, imported when first used.
+_PARTS = {
+    "Device": "_device",
+    "Event": "_event",
+    "Kernel": "_kernel",
+    "MemoryPool": "_pool",
+    "Module": "_program",
+    "Program": "_program",
+    "Stream": "_stream",
+    "arange": "_array",
+    "array": "_array",
+    "asarray": "_array",
+    "check": "errors",
+    "compile_kernel": "_program",
+    "current_pool": "_pool",
+    "current_stream": "_stream",
+    "empty": "_array",
+    "empty_like": "_array",
+    "full": "_array",
+    "install_as_hip": "compat",
+    "managed_empty": "_interop",
+    "pinned_empty": "_interop",
+    "uninstall_as_hip": "compat",
+    "zeros": "_array",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module("." + name, __name__)
-    if name in _CORE:
-        value = getattr(import_module("._core", __name__), name)
+    part = "_core" if name in _CORE else _PARTS.get(name)
+    if part is not None:
+        value = getattr(import_module("." + part, __name__), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext hipadapt``: the magics ``%%hip`` and ``%hip_time``."""
+    from ._notebook import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext hipadapt``."""
+    from ._notebook import unload
+
+    unload(shell)
 
 
 def __dir__() -> list[str]:

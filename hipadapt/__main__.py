@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line: ``python -m hipadapt demo`` and ``python -m hipadapt info``."""
+"""The command line: ``python -m hipadapt COMMAND``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 
 def positive(text: str) -> int:
@@ -69,7 +70,86 @@ def build_parser() -> argparse.ArgumentParser:
     )
     info.add_argument("--json", action="store_true", help="print one JSON object")
     info.set_defaults(run=run_info)
+    add_doctor(commands)
+    add_compile(commands)
+    add_bench(commands)
     return parser
+
+
+def add_doctor(commands: Any) -> None:
+    """``doctor``."""
+    doctor = commands.add_parser(
+        "doctor",
+        help="look for what is wrong with this machine",
+        description="Looks at provider, devices, compiler, driver files, environment, "
+        "cache and packages. Each line says ok, warn or fail, with advice; the exit "
+        "status is 1 if something fails.",
+    )
+    doctor.add_argument("--json", action="store_true", help="print one JSON object")
+    doctor.set_defaults(run=run_doctor)
+
+
+def add_compile(commands: Any) -> None:
+    """``compile``."""
+    compile_ = commands.add_parser(
+        "compile",
+        help="compile kernels in files to code for hipModuleLoad",
+        description="Compiles HIP C++ files with hiprtc. Errors and warnings go to "
+        "stderr; the exit status is 1 if a file has errors.",
+        epilog="example: python -m hipadapt compile saxpy.hip -DN=4 -o saxpy.hsaco",
+    )
+    compile_.add_argument("files", nargs="+", type=Path, metavar="FILE.hip")
+    compile_.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="OUT",
+        help="file, or folder for several (default: beside the source, .hsaco)",
+    )
+    compile_.add_argument(
+        "--arch", metavar="ARCH", help="must be the device's (default: that)"
+    )
+    compile_.add_argument(
+        "-D", dest="define", action="append", default=[], metavar="NAME[=VALUE]"
+    )
+    compile_.add_argument(
+        "-I", dest="include", action="append", default=[], metavar="FOLDER"
+    )
+    compile_.add_argument("--std", metavar="STD", help="language: c++17, c++20, ...")
+    compile_.add_argument(
+        "--name-expression",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help='instance of a template to make: "scale<float>"; its name is printed',
+    )
+    compile_.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="OPTION",
+        help="any other option of hiprtc: --option=-O1",
+    )
+    compile_.set_defaults(run=run_compile)
+
+
+def add_bench(commands: Any) -> None:
+    """``bench``."""
+    bench = commands.add_parser(
+        "bench",
+        help="measure what calls cost on this machine, against ctypes",
+        description="Times a getter, a copy and a launch, with hipadapt and with "
+        "ctypes taking turns.",
+    )
+    bench.add_argument(
+        "--seconds",
+        type=positive,
+        default=4,
+        metavar="N",
+        help="about how long (default: %(default)s)",
+    )
+    bench.add_argument("--json", action="store_true", help="print a JSON list")
+    bench.set_defaults(run=run_bench)
 
 
 def run_demo(choices: argparse.Namespace) -> int:
@@ -93,6 +173,27 @@ def run_info(choices: argparse.Namespace) -> int:
     from . import _info
 
     return _info.main(choices)
+
+
+def run_doctor(choices: argparse.Namespace) -> int:
+    """Examine this machine; see `hipadapt._doctor`."""
+    from . import _doctor
+
+    return _doctor.main(choices)
+
+
+def run_compile(choices: argparse.Namespace) -> int:
+    """Compile files; see `hipadapt._compile`."""
+    from . import _compile
+
+    return _compile.main(choices)
+
+
+def run_bench(choices: argparse.Namespace) -> int:
+    """Measure calls; see `hipadapt._bench`."""
+    from . import _bench
+
+    return _bench.main(choices)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,11 +8,13 @@ from ._core import has_symbol as has_symbol
 from ._enum import HipEnum
 from .typing import (
     CallbackLike,
+    HostNodeLike,
     LaunchExtraLike,
     NumberListLike,
     PointerLike,
     PointerListLike,
     RecordLike,
+    RecordListLike,
     TextLike,
 )
 
@@ -84,9 +86,16 @@ __all__ = [
     "has_symbol",
     "hipAccessPolicyWindow",
     "hipAccessProperty",
+    "hipApiName",
     "hipArray",
+    "hipArray3DCreate",
+    "hipArray3DGetDescriptor",
+    "hipArrayCreate",
     "hipArrayCubemap",
     "hipArrayDefault",
+    "hipArrayDestroy",
+    "hipArrayGetDescriptor",
+    "hipArrayGetInfo",
     "hipArrayLayered",
     "hipArrayMapInfo",
     "hipArrayMapInfo_union_0",
@@ -102,19 +111,48 @@ __all__ = [
     "hipArray_const_t",
     "hipArray_t",
     "hipBatchMemOpNodeParams",
+    "hipBindTexture",
+    "hipBindTexture2D",
+    "hipBindTextureToArray",
+    "hipBindTextureToMipmappedArray",
     "hipChannelFormatDesc",
     "hipChannelFormatKind",
     "hipChildGraphNodeParams",
     "hipChooseDevice",
     "hipClusterSchedulingPolicy",
     "hipComputeMode",
+    "hipConfigureCall",
     "hipCooperativeLaunchMultiDeviceNoPostSync",
     "hipCooperativeLaunchMultiDeviceNoPreSync",
     "hipCpuDeviceId",
+    "hipCreateChannelDesc",
+    "hipCreateSurfaceObject",
+    "hipCreateTextureObject",
+    "hipCtxCreate",
+    "hipCtxDestroy",
+    "hipCtxDisablePeerAccess",
+    "hipCtxEnablePeerAccess",
+    "hipCtxGetApiVersion",
+    "hipCtxGetCacheConfig",
+    "hipCtxGetCurrent",
+    "hipCtxGetDevice",
+    "hipCtxGetFlags",
+    "hipCtxGetSharedMemConfig",
+    "hipCtxPopCurrent",
+    "hipCtxPushCurrent",
+    "hipCtxSetCacheConfig",
+    "hipCtxSetCurrent",
+    "hipCtxSetSharedMemConfig",
+    "hipCtxSynchronize",
     "hipCtx_t",
     "hipDataType",
+    "hipDestroyExternalMemory",
+    "hipDestroyExternalSemaphore",
+    "hipDestroySurfaceObject",
+    "hipDestroyTextureObject",
     "hipDevResource",
     "hipDevResourceDesc_t",
+    "hipDevResourceGenerateDesc",
     "hipDevResourceType",
     "hipDevResource_st",
     "hipDevResource_st_union_0",
@@ -122,6 +160,8 @@ __all__ = [
     "hipDevSmResourceGroupParams",
     "hipDevSmResourceGroupParams_st",
     "hipDevSmResourceGroup_flags",
+    "hipDevSmResourceSplit",
+    "hipDevSmResourceSplitByCount",
     "hipDevSmResourceSplitByCount_flags",
     "hipDevWorkqueueConfigResource",
     "hipDevWorkqueueConfigScope",
@@ -136,18 +176,30 @@ __all__ = [
     "hipDeviceGetAttribute",
     "hipDeviceGetByPCIBusId",
     "hipDeviceGetCacheConfig",
+    "hipDeviceGetDefaultMemPool",
+    "hipDeviceGetDevResource",
+    "hipDeviceGetExecutionCtx",
+    "hipDeviceGetGraphMemAttribute",
     "hipDeviceGetLimit",
+    "hipDeviceGetMemPool",
     "hipDeviceGetName",
     "hipDeviceGetP2PAttribute",
     "hipDeviceGetPCIBusId",
     "hipDeviceGetSharedMemConfig",
     "hipDeviceGetStreamPriorityRange",
+    "hipDeviceGetTexture1DLinearMaxWidth",
     "hipDeviceGetUuid",
+    "hipDeviceGraphMemTrim",
     "hipDeviceLmemResizeToMax",
     "hipDeviceMallocDefault",
     "hipDeviceMallocFinegrained",
     "hipDeviceMapHost",
     "hipDeviceP2PAttr",
+    "hipDevicePrimaryCtxGetState",
+    "hipDevicePrimaryCtxRelease",
+    "hipDevicePrimaryCtxReset",
+    "hipDevicePrimaryCtxRetain",
+    "hipDevicePrimaryCtxSetFlags",
     "hipDeviceProp_t",
     "hipDeviceReset",
     "hipDeviceScheduleAuto",
@@ -156,16 +208,32 @@ __all__ = [
     "hipDeviceScheduleSpin",
     "hipDeviceScheduleYield",
     "hipDeviceSetCacheConfig",
+    "hipDeviceSetGraphMemAttribute",
     "hipDeviceSetLimit",
+    "hipDeviceSetMemPool",
     "hipDeviceSetSharedMemConfig",
     "hipDeviceSynchronize",
     "hipDeviceTotalMem",
+    "hipDeviceptr_t",
     "hipDriverEntryPointQueryResult",
     "hipDriverGetVersion",
     "hipDriverProcAddressQueryResult",
     "hipDrvGetErrorName",
     "hipDrvGetErrorString",
+    "hipDrvGraphAddMemFreeNode",
+    "hipDrvGraphAddMemcpyNode",
+    "hipDrvGraphAddMemsetNode",
+    "hipDrvGraphExecMemcpyNodeSetParams",
+    "hipDrvGraphExecMemsetNodeSetParams",
+    "hipDrvGraphMemcpyNodeGetParams",
+    "hipDrvGraphMemcpyNodeSetParams",
+    "hipDrvLaunchKernelEx",
+    "hipDrvMemDiscardAndPrefetchBatchAsync",
+    "hipDrvMemDiscardBatchAsync",
     "hipDrvMemcpy2DUnaligned",
+    "hipDrvMemcpy3D",
+    "hipDrvMemcpy3DAsync",
+    "hipDrvPointerGetAttributes",
     "hipError_t",
     "hipEventBlockingSync",
     "hipEventCreate",
@@ -179,22 +247,41 @@ __all__ = [
     "hipEventRecord",
     "hipEventRecordNodeParams",
     "hipEventRecordWithFlags",
+    "hipEventRecord_spt",
     "hipEventReleaseToDevice",
     "hipEventReleaseToSystem",
     "hipEventSynchronize",
     "hipEventWaitNodeParams",
     "hipEvent_t",
+    "hipExecutionCtxDestroy",
+    "hipExecutionCtxGetDevResource",
+    "hipExecutionCtxGetDevice",
+    "hipExecutionCtxGetId",
+    "hipExecutionCtxRecordEvent",
+    "hipExecutionCtxStreamCreate",
+    "hipExecutionCtxSynchronize",
+    "hipExecutionCtxWaitEvent",
     "hipExecutionCtx_t",
     "hipExtAnyOrderLaunch",
+    "hipExtDisableLogging",
     "hipExtDynDataPrefetchConfig",
     "hipExtDynDataPrefetchRegion",
     "hipExtDynDataPrefetchTemporal",
+    "hipExtEnableLogging",
     "hipExtGetLastError",
+    "hipExtGetLinkTypeAndHopCount",
     "hipExtHostRegisterCoarseGrained",
+    "hipExtLaunchKernel",
+    "hipExtLaunchMultiKernelMultiDevice",
     "hipExtMallocWithFlags",
+    "hipExtSetLoggingParams",
+    "hipExtStreamCreateWithCUMask",
+    "hipExtStreamGetCUMask",
     "hipExtent",
     "hipExternalMemoryBufferDesc",
     "hipExternalMemoryBufferDesc_st",
+    "hipExternalMemoryGetMappedBuffer",
+    "hipExternalMemoryGetMappedMipmappedArray",
     "hipExternalMemoryHandleDesc",
     "hipExternalMemoryHandleDesc_st",
     "hipExternalMemoryHandleDesc_st_union_0",
@@ -203,6 +290,7 @@ __all__ = [
     "hipExternalMemoryHandleType_enum",
     "hipExternalMemoryMipmappedArrayDesc",
     "hipExternalMemoryMipmappedArrayDesc_st",
+    "hipExternalMemory_t",
     "hipExternalSemaphoreHandleDesc",
     "hipExternalSemaphoreHandleDesc_st",
     "hipExternalSemaphoreHandleDesc_st_union_0",
@@ -223,10 +311,13 @@ __all__ = [
     "hipExternalSemaphoreWaitParams_st_struct_0_struct_0",
     "hipExternalSemaphoreWaitParams_st_struct_0_struct_1",
     "hipExternalSemaphoreWaitParams_st_struct_0_union_0",
+    "hipExternalSemaphore_t",
     "hipFlushGPUDirectRDMAWritesOptions",
     "hipFree",
+    "hipFreeArray",
     "hipFreeAsync",
     "hipFreeHost",
+    "hipFreeMipmappedArray",
     "hipFuncAttribute",
     "hipFuncAttributes",
     "hipFuncCache_t",
@@ -240,33 +331,139 @@ __all__ = [
     "hipFunction_attribute",
     "hipFunction_t",
     "hipGPUDirectRDMAWritesOrdering",
+    "hipGetChannelDesc",
     "hipGetDevice",
     "hipGetDeviceCount",
     "hipGetDeviceFlags",
     "hipGetDeviceProperties",
+    "hipGetDriverEntryPoint",
+    "hipGetDriverEntryPoint_spt",
     "hipGetErrorName",
     "hipGetErrorString",
+    "hipGetFuncBySymbol",
     "hipGetLastError",
+    "hipGetMipmappedArrayLevel",
+    "hipGetProcAddress",
+    "hipGetProcAddress_spt",
     "hipGetStreamDeviceId",
+    "hipGetSymbolAddress",
+    "hipGetSymbolSize",
+    "hipGetTextureAlignmentOffset",
+    "hipGetTextureObjectResourceDesc",
+    "hipGetTextureObjectResourceViewDesc",
+    "hipGetTextureObjectTextureDesc",
+    "hipGetTextureReference",
+    "hipGraphAddBatchMemOpNode",
+    "hipGraphAddChildGraphNode",
+    "hipGraphAddDependencies",
+    "hipGraphAddEmptyNode",
+    "hipGraphAddEventRecordNode",
+    "hipGraphAddEventWaitNode",
+    "hipGraphAddExternalSemaphoresSignalNode",
+    "hipGraphAddExternalSemaphoresWaitNode",
+    "hipGraphAddHostNode",
+    "hipGraphAddKernelNode",
+    "hipGraphAddMemAllocNode",
+    "hipGraphAddMemFreeNode",
+    "hipGraphAddMemcpyNode",
+    "hipGraphAddMemcpyNode1D",
+    "hipGraphAddMemcpyNodeFromSymbol",
+    "hipGraphAddMemcpyNodeToSymbol",
+    "hipGraphAddMemsetNode",
+    "hipGraphAddNode",
+    "hipGraphBatchMemOpNodeGetParams",
+    "hipGraphBatchMemOpNodeSetParams",
+    "hipGraphChildGraphNodeGetGraph",
+    "hipGraphClone",
+    "hipGraphCreate",
     "hipGraphDebugDotFlags",
+    "hipGraphDebugDotPrint",
     "hipGraphDependencyType",
+    "hipGraphDestroy",
+    "hipGraphDestroyNode",
     "hipGraphEdgeData",
+    "hipGraphEventRecordNodeGetEvent",
+    "hipGraphEventRecordNodeSetEvent",
+    "hipGraphEventWaitNodeGetEvent",
+    "hipGraphEventWaitNodeSetEvent",
     "hipGraphExec",
+    "hipGraphExecBatchMemOpNodeSetParams",
+    "hipGraphExecChildGraphNodeSetParams",
+    "hipGraphExecDestroy",
+    "hipGraphExecEventRecordNodeSetEvent",
+    "hipGraphExecEventWaitNodeSetEvent",
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams",
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams",
+    "hipGraphExecGetFlags",
+    "hipGraphExecHostNodeSetParams",
+    "hipGraphExecKernelNodeSetParams",
+    "hipGraphExecMemcpyNodeSetParams",
+    "hipGraphExecMemcpyNodeSetParams1D",
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol",
+    "hipGraphExecMemcpyNodeSetParamsToSymbol",
+    "hipGraphExecMemsetNodeSetParams",
+    "hipGraphExecNodeSetParams",
+    "hipGraphExecUpdate",
     "hipGraphExecUpdateResult",
     "hipGraphExec_t",
+    "hipGraphExternalSemaphoresSignalNodeGetParams",
+    "hipGraphExternalSemaphoresSignalNodeSetParams",
+    "hipGraphExternalSemaphoresWaitNodeGetParams",
+    "hipGraphExternalSemaphoresWaitNodeSetParams",
+    "hipGraphGetEdges",
+    "hipGraphGetNodes",
+    "hipGraphGetRootNodes",
+    "hipGraphHostNodeGetParams",
+    "hipGraphHostNodeSetParams",
+    "hipGraphInstantiate",
     "hipGraphInstantiateFlags",
     "hipGraphInstantiateParams",
     "hipGraphInstantiateResult",
+    "hipGraphInstantiateWithFlags",
+    "hipGraphInstantiateWithParams",
+    "hipGraphKernelNodeCopyAttributes",
+    "hipGraphKernelNodeGetAttribute",
+    "hipGraphKernelNodeGetParams",
+    "hipGraphKernelNodeSetAttribute",
+    "hipGraphKernelNodeSetParams",
+    "hipGraphLaunch",
+    "hipGraphLaunch_spt",
+    "hipGraphMemAllocNodeGetParams",
     "hipGraphMemAttributeType",
+    "hipGraphMemFreeNodeGetParams",
+    "hipGraphMemcpyNodeGetParams",
+    "hipGraphMemcpyNodeSetParams",
+    "hipGraphMemcpyNodeSetParams1D",
+    "hipGraphMemcpyNodeSetParamsFromSymbol",
+    "hipGraphMemcpyNodeSetParamsToSymbol",
+    "hipGraphMemsetNodeGetParams",
+    "hipGraphMemsetNodeSetParams",
     "hipGraphNode",
+    "hipGraphNodeFindInClone",
+    "hipGraphNodeGetDependencies",
+    "hipGraphNodeGetDependentNodes",
+    "hipGraphNodeGetEnabled",
+    "hipGraphNodeGetType",
     "hipGraphNodeParams",
     "hipGraphNodeParams_union_0",
+    "hipGraphNodeSetEnabled",
+    "hipGraphNodeSetParams",
     "hipGraphNodeType",
     "hipGraphNode_t",
+    "hipGraphReleaseUserObject",
+    "hipGraphRemoveDependencies",
+    "hipGraphRetainUserObject",
+    "hipGraphUpload",
     "hipGraph_t",
+    "hipGraphicsMapResources",
     "hipGraphicsRegisterFlags",
     "hipGraphicsResource",
+    "hipGraphicsResourceGetMappedPointer",
     "hipGraphicsResource_t",
+    "hipGraphicsSubResourceGetMappedArray",
+    "hipGraphicsUnmapResources",
+    "hipGraphicsUnregisterResource",
+    "hipGreenCtxCreate",
     "hipHostAlloc",
     "hipHostFn_t",
     "hipHostFree",
@@ -287,18 +484,33 @@ __all__ = [
     "hipHostRegisterMapped",
     "hipHostRegisterPortable",
     "hipHostUnregister",
+    "hipImportExternalMemory",
+    "hipImportExternalSemaphore",
     "hipInit",
     "hipInvalidDeviceId",
+    "hipIpcCloseMemHandle",
     "hipIpcEventHandle_st",
     "hipIpcEventHandle_t",
+    "hipIpcGetEventHandle",
+    "hipIpcGetMemHandle",
     "hipIpcMemHandle_st",
     "hipIpcMemHandle_t",
     "hipIpcMemLazyEnablePeerAccess",
+    "hipIpcOpenEventHandle",
+    "hipIpcOpenMemHandle",
     "hipJitCacheMode",
     "hipJitFallback",
     "hipJitInputType",
     "hipJitOption",
+    "hipKernelGetAttribute",
+    "hipKernelGetFunction",
+    "hipKernelGetLibrary",
+    "hipKernelGetName",
+    "hipKernelGetParamInfo",
+    "hipKernelNameRef",
+    "hipKernelNameRefByPtr",
     "hipKernelNodeParams",
+    "hipKernelSetAttribute",
     "hipKernel_t",
     "hipLaunchAttribute",
     "hipLaunchAttributeID",
@@ -306,30 +518,57 @@ __all__ = [
     "hipLaunchAttributeValue_struct_0",
     "hipLaunchAttribute_st",
     "hipLaunchAttribute_st_union_0",
+    "hipLaunchByPtr",
     "hipLaunchConfig_st",
     "hipLaunchConfig_t",
     "hipLaunchCooperativeKernel",
+    "hipLaunchCooperativeKernelMultiDevice",
+    "hipLaunchCooperativeKernel_spt",
     "hipLaunchHostFunc",
+    "hipLaunchHostFunc_spt",
     "hipLaunchKernel",
+    "hipLaunchKernelExC",
+    "hipLaunchKernel_spt",
     "hipLaunchMemSyncDomain",
     "hipLaunchMemSyncDomainMap",
     "hipLaunchParams",
     "hipLaunchParams_t",
+    "hipLibraryEnumerateKernels",
+    "hipLibraryGetGlobal",
+    "hipLibraryGetKernel",
+    "hipLibraryGetKernelCount",
+    "hipLibraryGetManaged",
+    "hipLibraryLoadData",
+    "hipLibraryLoadFromFile",
     "hipLibraryOption",
     "hipLibraryOption_e",
     "hipLibraryPropertyType",
+    "hipLibraryUnload",
     "hipLibrary_t",
     "hipLimit_t",
+    "hipLinkAddData",
+    "hipLinkAddFile",
+    "hipLinkComplete",
+    "hipLinkCreate",
+    "hipLinkDestroy",
     "hipLinkState_t",
     "hipMalloc",
+    "hipMalloc3D",
+    "hipMalloc3DArray",
+    "hipMallocArray",
     "hipMallocAsync",
+    "hipMallocFromPoolAsync",
     "hipMallocHost",
     "hipMallocManaged",
+    "hipMallocMipmappedArray",
     "hipMallocPitch",
     "hipMallocSignalMemory",
     "hipMemAccessDesc",
     "hipMemAccessFlags",
+    "hipMemAddressFree",
+    "hipMemAddressReserve",
     "hipMemAdvise",
+    "hipMemAdvise_v2",
     "hipMemAllocHost",
     "hipMemAllocNodeParams",
     "hipMemAllocPitch",
@@ -342,29 +581,77 @@ __all__ = [
     "hipMemAttachGlobal",
     "hipMemAttachHost",
     "hipMemAttachSingle",
+    "hipMemCreate",
+    "hipMemDiscardAndPrefetchBatchAsync",
+    "hipMemDiscardBatchAsync",
+    "hipMemExportToShareableHandle",
     "hipMemFabricHandle_st",
     "hipMemFabricHandle_t",
     "hipMemFreeNodeParams",
     "hipMemGenericAllocationHandle_t",
+    "hipMemGetAccess",
     "hipMemGetAddressRange",
+    "hipMemGetAllocationGranularity",
+    "hipMemGetAllocationPropertiesFromHandle",
+    "hipMemGetDefaultMemPool",
+    "hipMemGetHandleForAddressRange",
     "hipMemGetInfo",
+    "hipMemGetMemPool",
     "hipMemHandleType",
+    "hipMemImportFromShareableHandle",
     "hipMemLocation",
     "hipMemLocationType",
+    "hipMemMap",
+    "hipMemMapArrayAsync",
     "hipMemOperationType",
     "hipMemPoolAttr",
+    "hipMemPoolCreate",
+    "hipMemPoolDestroy",
+    "hipMemPoolExportPointer",
+    "hipMemPoolExportToShareableHandle",
+    "hipMemPoolGetAccess",
+    "hipMemPoolGetAttribute",
+    "hipMemPoolImportFromShareableHandle",
+    "hipMemPoolImportPointer",
     "hipMemPoolProps",
     "hipMemPoolPtrExportData",
+    "hipMemPoolSetAccess",
+    "hipMemPoolSetAttribute",
+    "hipMemPoolTrimTo",
     "hipMemPool_t",
     "hipMemPrefetchAsync",
+    "hipMemPrefetchAsync_v2",
+    "hipMemPrefetchBatchAsync",
     "hipMemPtrGetInfo",
     "hipMemRangeAttribute",
     "hipMemRangeCoherencyMode",
     "hipMemRangeFlags",
+    "hipMemRangeGetAttribute",
+    "hipMemRangeGetAttributes",
     "hipMemRangeHandleType",
+    "hipMemRelease",
+    "hipMemRetainAllocationHandle",
+    "hipMemSetAccess",
+    "hipMemSetMemPool",
+    "hipMemUnmap",
     "hipMemcpy",
     "hipMemcpy2D",
+    "hipMemcpy2DArrayToArray",
     "hipMemcpy2DAsync",
+    "hipMemcpy2DAsync_spt",
+    "hipMemcpy2DFromArray",
+    "hipMemcpy2DFromArrayAsync",
+    "hipMemcpy2DFromArrayAsync_spt",
+    "hipMemcpy2DFromArray_spt",
+    "hipMemcpy2DToArray",
+    "hipMemcpy2DToArrayAsync",
+    "hipMemcpy2DToArrayAsync_spt",
+    "hipMemcpy2DToArray_spt",
+    "hipMemcpy2D_spt",
+    "hipMemcpy3D",
+    "hipMemcpy3DAsync",
+    "hipMemcpy3DAsync_spt",
+    "hipMemcpy3DBatchAsync",
     "hipMemcpy3DBatchOp",
     "hipMemcpy3DOperand",
     "hipMemcpy3DOperandType",
@@ -372,14 +659,32 @@ __all__ = [
     "hipMemcpy3DOperand_union_0_struct_0",
     "hipMemcpy3DOperand_union_0_struct_1",
     "hipMemcpy3DParms",
+    "hipMemcpy3DPeer",
+    "hipMemcpy3DPeerAsync",
     "hipMemcpy3DPeerParms",
+    "hipMemcpy3D_spt",
     "hipMemcpyAsync",
+    "hipMemcpyAsync_spt",
+    "hipMemcpyAtoA",
+    "hipMemcpyAtoD",
+    "hipMemcpyAtoH",
+    "hipMemcpyAtoHAsync",
     "hipMemcpyAttributes",
+    "hipMemcpyBatchAsync",
+    "hipMemcpyDtoA",
     "hipMemcpyDtoD",
     "hipMemcpyDtoDAsync",
     "hipMemcpyDtoH",
     "hipMemcpyDtoHAsync",
     "hipMemcpyFlags",
+    "hipMemcpyFromArray",
+    "hipMemcpyFromArray_spt",
+    "hipMemcpyFromSymbol",
+    "hipMemcpyFromSymbolAsync",
+    "hipMemcpyFromSymbolAsync_spt",
+    "hipMemcpyFromSymbol_spt",
+    "hipMemcpyHtoA",
+    "hipMemcpyHtoAAsync",
     "hipMemcpyHtoD",
     "hipMemcpyHtoDAsync",
     "hipMemcpyKind",
@@ -389,13 +694,26 @@ __all__ = [
     "hipMemcpyPeer",
     "hipMemcpyPeerAsync",
     "hipMemcpySrcAccessOrder",
+    "hipMemcpyToArray",
+    "hipMemcpyToSymbol",
+    "hipMemcpyToSymbolAsync",
+    "hipMemcpyToSymbolAsync_spt",
+    "hipMemcpyToSymbol_spt",
     "hipMemcpyWithStream",
+    "hipMemcpy_spt",
     "hipMemoryAdvise",
     "hipMemoryType",
     "hipMemset",
     "hipMemset2D",
     "hipMemset2DAsync",
+    "hipMemset2DAsync_spt",
+    "hipMemset2D_spt",
+    "hipMemset3D",
+    "hipMemset3DAsync",
+    "hipMemset3DAsync_spt",
+    "hipMemset3D_spt",
     "hipMemsetAsync",
+    "hipMemsetAsync_spt",
     "hipMemsetD16",
     "hipMemsetD16Async",
     "hipMemsetD2D16",
@@ -409,35 +727,49 @@ __all__ = [
     "hipMemsetD8",
     "hipMemsetD8Async",
     "hipMemsetParams",
+    "hipMemset_spt",
     "hipMipmappedArray",
+    "hipMipmappedArrayCreate",
+    "hipMipmappedArrayDestroy",
+    "hipMipmappedArrayGetLevel",
+    "hipMipmappedArrayGetMemoryRequirements",
     "hipMipmappedArray_const_t",
     "hipMipmappedArray_t",
     "hipModuleGetFunction",
     "hipModuleGetFunctionCount",
     "hipModuleGetGlobal",
+    "hipModuleGetTexRef",
     "hipModuleLaunchCooperativeKernel",
+    "hipModuleLaunchCooperativeKernelMultiDevice",
     "hipModuleLaunchKernel",
     "hipModuleLoad",
     "hipModuleLoadData",
     "hipModuleLoadDataEx",
+    "hipModuleLoadFatBinary",
     "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
     "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
     "hipModuleOccupancyMaxPotentialBlockSize",
     "hipModuleOccupancyMaxPotentialBlockSizeWithFlags",
     "hipModuleUnload",
     "hipModule_t",
+    "hipOccupancyAvailableDynamicSMemPerBlock",
     "hipOccupancyDefault",
     "hipOccupancyMaxActiveBlocksPerMultiprocessor",
     "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "hipOccupancyMaxActiveClusters",
     "hipOccupancyMaxPotentialBlockSize",
+    "hipOccupancyMaxPotentialClusterSize",
     "hipOffset3D",
     "hipPeekAtLastError",
     "hipPitchedPtr",
     "hipPointerAttribute_t",
     "hipPointerGetAttribute",
     "hipPointerGetAttributes",
+    "hipPointerSetAttribute",
     "hipPointer_attribute",
     "hipPos",
+    "hipProfilerStart",
+    "hipProfilerStop",
     "hipResourceDesc",
     "hipResourceDesc_union_0",
     "hipResourceDesc_union_0_struct_0",
@@ -451,8 +783,14 @@ __all__ = [
     "hipRuntimeGetVersion",
     "hipSetDevice",
     "hipSetDeviceFlags",
+    "hipSetValidDevices",
+    "hipSetupArgument",
     "hipSharedMemConfig",
+    "hipSignalExternalSemaphoresAsync",
     "hipStreamAddCallback",
+    "hipStreamAddCallback_spt",
+    "hipStreamAttachMemAsync",
+    "hipStreamBatchMemOp",
     "hipStreamBatchMemOpParams",
     "hipStreamBatchMemOpParams_union",
     "hipStreamBatchMemOpParams_union_hipStreamMemOpFlushRemoteWritesParams_t",
@@ -462,32 +800,86 @@ __all__ = [
     "hipStreamBatchMemOpParams_union_hipStreamMemOpWriteValueParams_t",
     "hipStreamBatchMemOpParams_union_hipStreamMemOpWriteValueParams_t_union_0",
     "hipStreamBatchMemOpType",
+    "hipStreamBeginCapture",
+    "hipStreamBeginCaptureToGraph",
+    "hipStreamBeginCapture_spt",
     "hipStreamCallback_t",
     "hipStreamCaptureMode",
     "hipStreamCaptureStatus",
+    "hipStreamCopyAttributes",
     "hipStreamCreate",
     "hipStreamCreateWithFlags",
     "hipStreamCreateWithPriority",
     "hipStreamDefault",
     "hipStreamDestroy",
+    "hipStreamEndCapture",
+    "hipStreamEndCapture_spt",
+    "hipStreamGetAttribute",
+    "hipStreamGetCaptureInfo",
+    "hipStreamGetCaptureInfo_spt",
+    "hipStreamGetCaptureInfo_v2",
+    "hipStreamGetCaptureInfo_v2_spt",
+    "hipStreamGetDevResource",
     "hipStreamGetDevice",
     "hipStreamGetFlags",
+    "hipStreamGetFlags_spt",
     "hipStreamGetId",
     "hipStreamGetPriority",
+    "hipStreamGetPriority_spt",
     "hipStreamIsCapturing",
+    "hipStreamIsCapturing_spt",
     "hipStreamNonBlocking",
     "hipStreamQuery",
+    "hipStreamQuery_spt",
+    "hipStreamSetAttribute",
     "hipStreamSynchronize",
+    "hipStreamSynchronize_spt",
+    "hipStreamUpdateCaptureDependencies",
     "hipStreamUpdateCaptureDependenciesFlags",
     "hipStreamWaitEvent",
+    "hipStreamWaitEvent_spt",
+    "hipStreamWaitValue32",
+    "hipStreamWaitValue64",
     "hipStreamWaitValueAnd",
     "hipStreamWaitValueEq",
     "hipStreamWaitValueGte",
     "hipStreamWaitValueNor",
+    "hipStreamWriteValue32",
+    "hipStreamWriteValue64",
     "hipStream_t",
     "hipSurfaceBoundaryMode",
     "hipSurfaceObject_t",
     "hipSynchronizationPolicy",
+    "hipTexObjectCreate",
+    "hipTexObjectDestroy",
+    "hipTexObjectGetResourceDesc",
+    "hipTexObjectGetResourceViewDesc",
+    "hipTexObjectGetTextureDesc",
+    "hipTexRefGetAddress",
+    "hipTexRefGetAddressMode",
+    "hipTexRefGetArray",
+    "hipTexRefGetBorderColor",
+    "hipTexRefGetFilterMode",
+    "hipTexRefGetFlags",
+    "hipTexRefGetFormat",
+    "hipTexRefGetMaxAnisotropy",
+    "hipTexRefGetMipMappedArray",
+    "hipTexRefGetMipmapFilterMode",
+    "hipTexRefGetMipmapLevelBias",
+    "hipTexRefGetMipmapLevelClamp",
+    "hipTexRefSetAddress",
+    "hipTexRefSetAddress2D",
+    "hipTexRefSetAddressMode",
+    "hipTexRefSetArray",
+    "hipTexRefSetBorderColor",
+    "hipTexRefSetFilterMode",
+    "hipTexRefSetFlags",
+    "hipTexRefSetFormat",
+    "hipTexRefSetMaxAnisotropy",
+    "hipTexRefSetMipmapFilterMode",
+    "hipTexRefSetMipmapLevelBias",
+    "hipTexRefSetMipmapLevelClamp",
+    "hipTexRefSetMipmappedArray",
     "hipTextureAddressMode",
     "hipTextureDesc",
     "hipTextureFilterMode",
@@ -500,12 +892,18 @@ __all__ = [
     "hipTextureType3D",
     "hipTextureTypeCubemap",
     "hipTextureTypeCubemapLayered",
+    "hipThreadExchangeStreamCaptureMode",
     "hipUUID",
     "hipUUID_t",
+    "hipUnbindTexture",
     "hipUserObject",
+    "hipUserObjectCreate",
     "hipUserObjectFlags",
+    "hipUserObjectRelease",
+    "hipUserObjectRetain",
     "hipUserObjectRetainFlags",
     "hipUserObject_t",
+    "hipWaitExternalSemaphoresAsync",
     "hip_Memcpy2D",
     "hipmipmappedArray",
     "ihipCtx_t",
@@ -674,6 +1072,38 @@ class hipJitOption(HipEnum):
     hipJitOptionNumOptions = 29
     hipJitOptionIRtoISAOptExt = 10000
     hipJitOptionIRtoISAOptCountExt = 10001
+    HIPRTC_JIT_MAX_REGISTERS = 0
+    HIPRTC_JIT_THREADS_PER_BLOCK = 1
+    HIPRTC_JIT_WALL_TIME = 2
+    HIPRTC_JIT_INFO_LOG_BUFFER = 3
+    HIPRTC_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4
+    HIPRTC_JIT_ERROR_LOG_BUFFER = 5
+    HIPRTC_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
+    HIPRTC_JIT_OPTIMIZATION_LEVEL = 7
+    HIPRTC_JIT_TARGET_FROM_HIPCONTEXT = 8
+    HIPRTC_JIT_TARGET = 9
+    HIPRTC_JIT_FALLBACK_STRATEGY = 10
+    HIPRTC_JIT_GENERATE_DEBUG_INFO = 11
+    HIPRTC_JIT_LOG_VERBOSE = 12
+    HIPRTC_JIT_GENERATE_LINE_INFO = 13
+    HIPRTC_JIT_CACHE_MODE = 14
+    HIPRTC_JIT_NEW_SM3X_OPT = 15
+    HIPRTC_JIT_FAST_COMPILE = 16
+    HIPRTC_JIT_GLOBAL_SYMBOL_NAMES = 17
+    HIPRTC_JIT_GLOBAL_SYMBOL_ADDRESS = 18
+    HIPRTC_JIT_GLOBAL_SYMBOL_COUNT = 19
+    HIPRTC_JIT_LTO = 20
+    HIPRTC_JIT_FTZ = 21
+    HIPRTC_JIT_PREC_DIV = 22
+    HIPRTC_JIT_PREC_SQRT = 23
+    HIPRTC_JIT_FMA = 24
+    HIPRTC_JIT_POSITION_INDEPENDENT_CODE = 25
+    HIPRTC_JIT_MIN_CTA_PER_SM = 26
+    HIPRTC_JIT_MAX_THREADS_PER_BLOCK = 27
+    HIPRTC_JIT_OVERRIDE_DIRECT_VALUES = 28
+    HIPRTC_JIT_NUM_OPTIONS = 29
+    HIPRTC_JIT_IR_TO_ISA_OPT_EXT = 10000
+    HIPRTC_JIT_IR_TO_ISA_OPT_COUNT_EXT = 10001
 
 class hipJitInputType(HipEnum):
     hipJitInputCubin = 0
@@ -688,6 +1118,18 @@ class hipJitInputType(HipEnum):
     hipJitInputLLVMArchivesOfBundledBitcode = 102
     hipJitInputSpirv = 103
     hipJitNumInputTypes = 10
+    HIPRTC_JIT_INPUT_CUBIN = 0
+    HIPRTC_JIT_INPUT_PTX = 1
+    HIPRTC_JIT_INPUT_FATBINARY = 2
+    HIPRTC_JIT_INPUT_OBJECT = 3
+    HIPRTC_JIT_INPUT_LIBRARY = 4
+    HIPRTC_JIT_INPUT_NVVM = 5
+    HIPRTC_JIT_NUM_LEGACY_INPUT_TYPES = 6
+    HIPRTC_JIT_INPUT_LLVM_BITCODE = 100
+    HIPRTC_JIT_INPUT_LLVM_BUNDLED_BITCODE = 101
+    HIPRTC_JIT_INPUT_LLVM_ARCHIVES_OF_BUNDLED_BITCODE = 102
+    HIPRTC_JIT_INPUT_SPIRV = 103
+    HIPRTC_JIT_NUM_INPUT_TYPES = 10
 
 class hipJitCacheMode(HipEnum):
     hipJitCacheOptionNone = 0
@@ -4574,8 +5016,117 @@ hipMemGenericAllocationHandle_t = ihipMemGenericAllocationHandle
 hipLaunchAttribute = hipLaunchAttribute_st
 hipLaunchConfig_t = hipLaunchConfig_st
 HIP_LAUNCH_CONFIG = HIP_LAUNCH_CONFIG_st
+hipDeviceptr_t = Pointer
+hipExternalMemory_t = Pointer
+hipExternalSemaphore_t = Pointer
 
+def hipApiName(id: SupportsIndex) -> tuple[hipError_t, CStr | Any]: ...
+def hipArray3DCreate(
+    pAllocateArray: HIP_ARRAY3D_DESCRIPTOR | RecordLike) -> tuple[hipError_t, hipArray | Any]: ...
+@overload
+def hipArray3DGetDescriptor(
+    array: PointerLike) -> tuple[hipError_t, HIP_ARRAY3D_DESCRIPTOR | Any]: ...
+@overload
+def hipArray3DGetDescriptor(
+    pArrayDescriptor: HIP_ARRAY3D_DESCRIPTOR | RecordLike,
+    array: PointerLike) -> tuple[hipError_t]: ...
+def hipArrayCreate(
+    pAllocateArray: HIP_ARRAY_DESCRIPTOR | RecordLike) -> tuple[hipError_t, hipArray | Any]: ...
+def hipArrayDestroy(array: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipArrayGetDescriptor(
+    array: PointerLike) -> tuple[hipError_t, HIP_ARRAY_DESCRIPTOR | Any]: ...
+@overload
+def hipArrayGetDescriptor(
+    pArrayDescriptor: HIP_ARRAY_DESCRIPTOR | RecordLike,
+    array: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipArrayGetInfo(
+    array: PointerLike) -> tuple[hipError_t, hipChannelFormatDesc | Any, hipExtent | Any, int]: ...
+@overload
+def hipArrayGetInfo(
+    desc: hipChannelFormatDesc | RecordLike, extent: hipExtent | RecordLike,
+    array: PointerLike) -> tuple[hipError_t, int]: ...
+def hipBindTexture(
+    tex: textureReference | RecordLike, devPtr: PointerLike,
+    desc: hipChannelFormatDesc | RecordLike,
+    size: SupportsIndex) -> tuple[hipError_t, int]: ...
+def hipBindTexture2D(
+    tex: textureReference | RecordLike, devPtr: PointerLike,
+    desc: hipChannelFormatDesc | RecordLike, width: SupportsIndex,
+    height: SupportsIndex, pitch: SupportsIndex) -> tuple[hipError_t, int]: ...
+def hipBindTextureToArray(
+    tex: textureReference | RecordLike, array: PointerLike,
+    desc: hipChannelFormatDesc | RecordLike) -> tuple[hipError_t]: ...
+def hipBindTextureToMipmappedArray(
+    tex: textureReference | RecordLike, mipmappedArray: hipMipmappedArray | RecordLike,
+    desc: hipChannelFormatDesc | RecordLike) -> tuple[hipError_t]: ...
 def hipChooseDevice(prop: hipDeviceProp_t | RecordLike) -> tuple[hipError_t, int]: ...
+def hipConfigureCall(gridDim: dim3 | RecordLike, blockDim: dim3 | RecordLike,
+                     sharedMem: SupportsIndex,
+                     stream: PointerLike) -> tuple[hipError_t]: ...
+def hipCreateChannelDesc(
+    x: SupportsIndex, y: SupportsIndex, z: SupportsIndex, w: SupportsIndex,
+    f: hipChannelFormatKind | int) -> tuple[hipError_t, hipChannelFormatDesc | Any]: ...
+def hipCreateSurfaceObject(
+    pResDesc: hipResourceDesc | RecordLike) -> tuple[hipError_t, __hip_surface | Any]: ...
+def hipCreateTextureObject(
+    pResDesc: hipResourceDesc | RecordLike, pTexDesc: hipTextureDesc | RecordLike,
+    pResViewDesc: hipResourceViewDesc | RecordLike) -> tuple[hipError_t, __hip_texture | Any]: ...
+def hipCtxCreate(flags: SupportsIndex,
+                 device: SupportsIndex) -> tuple[hipError_t, ihipCtx_t | Any]: ...
+def hipCtxDestroy(ctx: PointerLike) -> tuple[hipError_t]: ...
+def hipCtxDisablePeerAccess(peerCtx: PointerLike) -> tuple[hipError_t]: ...
+def hipCtxEnablePeerAccess(peerCtx: PointerLike,
+                           flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipCtxGetApiVersion(ctx: PointerLike) -> tuple[hipError_t, int]: ...
+def hipCtxGetCacheConfig() -> tuple[hipError_t, hipFuncCache_t | Any]: ...
+def hipCtxGetCurrent() -> tuple[hipError_t, ihipCtx_t | Any]: ...
+def hipCtxGetDevice() -> tuple[hipError_t, int]: ...
+def hipCtxGetFlags() -> tuple[hipError_t, int]: ...
+def hipCtxGetSharedMemConfig() -> tuple[hipError_t, hipSharedMemConfig | Any]: ...
+def hipCtxPopCurrent() -> tuple[hipError_t, ihipCtx_t | Any]: ...
+def hipCtxPushCurrent(ctx: PointerLike) -> tuple[hipError_t]: ...
+def hipCtxSetCacheConfig(cacheConfig: hipFuncCache_t | int) -> tuple[hipError_t]: ...
+def hipCtxSetCurrent(ctx: PointerLike) -> tuple[hipError_t]: ...
+def hipCtxSetSharedMemConfig(config: hipSharedMemConfig | int) -> tuple[hipError_t]: ...
+def hipCtxSynchronize() -> tuple[hipError_t]: ...
+def hipDestroyExternalMemory(extMem: PointerLike) -> tuple[hipError_t]: ...
+def hipDestroyExternalSemaphore(extSem: PointerLike) -> tuple[hipError_t]: ...
+def hipDestroySurfaceObject(surfaceObject: PointerLike) -> tuple[hipError_t]: ...
+def hipDestroyTextureObject(textureObject: PointerLike) -> tuple[hipError_t]: ...
+def hipDevResourceGenerateDesc(
+    resources: RecordListLike,
+    nbResources: SupportsIndex) -> tuple[hipError_t, ihipDevResourceDesc_t | Any]: ...
+@overload
+def hipDevSmResourceSplit(
+    nbGroups: SupportsIndex, input: hipDevResource_st | RecordLike,
+    flags: SupportsIndex,
+    groupParams: RecordListLike) -> tuple[hipError_t, list[hipDevResource_st], hipDevResource_st | Any]: ...
+@overload
+def hipDevSmResourceSplit(
+    nbGroups: SupportsIndex, input: hipDevResource_st | RecordLike,
+    remainder: hipDevResource_st | RecordLike, flags: SupportsIndex,
+    groupParams: RecordListLike) -> tuple[hipError_t, list[hipDevResource_st]]: ...
+@overload
+def hipDevSmResourceSplit(
+    result: PointerListLike, nbGroups: SupportsIndex,
+    input: hipDevResource_st | RecordLike, remainder: hipDevResource_st | RecordLike,
+    flags: SupportsIndex, groupParams: RecordListLike) -> tuple[hipError_t]: ...
+@overload
+def hipDevSmResourceSplitByCount(
+    input: hipDevResource_st | RecordLike, flags: SupportsIndex,
+    minCount: SupportsIndex) -> tuple[hipError_t, list[hipDevResource_st], int, hipDevResource_st | Any]: ...
+@overload
+def hipDevSmResourceSplitByCount(
+    input: hipDevResource_st | RecordLike, remainder: hipDevResource_st | RecordLike,
+    flags: SupportsIndex,
+    minCount: SupportsIndex) -> tuple[hipError_t, list[hipDevResource_st], int]: ...
+@overload
+def hipDevSmResourceSplitByCount(
+    result: PointerListLike, nbGroups: PointerLike,
+    input: hipDevResource_st | RecordLike, remainder: hipDevResource_st | RecordLike,
+    flags: SupportsIndex, minCount: SupportsIndex) -> tuple[hipError_t]: ...
 def hipDeviceCanAccessPeer(deviceId: SupportsIndex,
                            peerDeviceId: SupportsIndex) -> tuple[hipError_t, int]: ...
 def hipDeviceComputeCapability(
@@ -4589,7 +5140,24 @@ def hipDeviceGetAttribute(
     deviceId: SupportsIndex) -> tuple[hipError_t, int]: ...
 def hipDeviceGetByPCIBusId(pciBusId: TextLike) -> tuple[hipError_t, int]: ...
 def hipDeviceGetCacheConfig() -> tuple[hipError_t, hipFuncCache_t | Any]: ...
+def hipDeviceGetDefaultMemPool(
+    device: SupportsIndex) -> tuple[hipError_t, ihipMemPoolHandle_t | Any]: ...
+@overload
+def hipDeviceGetDevResource(
+    device: SupportsIndex,
+    type: hipDevResourceType | int) -> tuple[hipError_t, hipDevResource_st | Any]: ...
+@overload
+def hipDeviceGetDevResource(
+    device: SupportsIndex, resource: hipDevResource_st | RecordLike,
+    type: hipDevResourceType | int) -> tuple[hipError_t]: ...
+def hipDeviceGetExecutionCtx(
+    device: SupportsIndex) -> tuple[hipError_t, ihipExecutionCtx_t | Any]: ...
+def hipDeviceGetGraphMemAttribute(
+    device: SupportsIndex, attr: hipGraphMemAttributeType | int,
+    value: PointerLike) -> tuple[hipError_t]: ...
 def hipDeviceGetLimit(limit: hipLimit_t | int) -> tuple[hipError_t, int]: ...
+def hipDeviceGetMemPool(
+    device: SupportsIndex) -> tuple[hipError_t, ihipMemPoolHandle_t | Any]: ...
 @overload
 def hipDeviceGetName(len: SupportsIndex,
                      device: SupportsIndex) -> tuple[hipError_t, CStr | Any]: ...
@@ -4607,15 +5175,31 @@ def hipDeviceGetPCIBusId(pciBusId: PointerLike, len: SupportsIndex,
                          device: SupportsIndex) -> tuple[hipError_t]: ...
 def hipDeviceGetSharedMemConfig() -> tuple[hipError_t, hipSharedMemConfig | Any]: ...
 def hipDeviceGetStreamPriorityRange() -> tuple[hipError_t, int, int]: ...
+def hipDeviceGetTexture1DLinearMaxWidth(
+    desc: hipChannelFormatDesc | RecordLike,
+    device: SupportsIndex) -> tuple[hipError_t, int]: ...
 @overload
 def hipDeviceGetUuid(device: SupportsIndex) -> tuple[hipError_t, hipUUID_t | Any]: ...
 @overload
 def hipDeviceGetUuid(uuid: hipUUID_t | RecordLike,
                      device: SupportsIndex) -> tuple[hipError_t]: ...
+def hipDeviceGraphMemTrim(device: SupportsIndex) -> tuple[hipError_t]: ...
+def hipDevicePrimaryCtxGetState(dev: SupportsIndex) -> tuple[hipError_t, int, int]: ...
+def hipDevicePrimaryCtxRelease(dev: SupportsIndex) -> tuple[hipError_t]: ...
+def hipDevicePrimaryCtxReset(dev: SupportsIndex) -> tuple[hipError_t]: ...
+def hipDevicePrimaryCtxRetain(
+    dev: SupportsIndex) -> tuple[hipError_t, ihipCtx_t | Any]: ...
+def hipDevicePrimaryCtxSetFlags(dev: SupportsIndex,
+                                flags: SupportsIndex) -> tuple[hipError_t]: ...
 def hipDeviceReset() -> tuple[hipError_t]: ...
 def hipDeviceSetCacheConfig(cacheConfig: hipFuncCache_t | int) -> tuple[hipError_t]: ...
+def hipDeviceSetGraphMemAttribute(
+    device: SupportsIndex, attr: hipGraphMemAttributeType | int,
+    value: PointerLike) -> tuple[hipError_t]: ...
 def hipDeviceSetLimit(limit: hipLimit_t | int,
                       value: SupportsIndex) -> tuple[hipError_t]: ...
+def hipDeviceSetMemPool(device: SupportsIndex,
+                        mem_pool: PointerLike) -> tuple[hipError_t]: ...
 def hipDeviceSetSharedMemConfig(
     config: hipSharedMemConfig | int) -> tuple[hipError_t]: ...
 def hipDeviceSynchronize() -> tuple[hipError_t]: ...
@@ -4624,7 +5208,86 @@ def hipDriverGetVersion() -> tuple[hipError_t, int]: ...
 def hipDrvGetErrorName(hipError: hipError_t | int) -> tuple[hipError_t, CStr | Any]: ...
 def hipDrvGetErrorString(
     hipError: hipError_t | int) -> tuple[hipError_t, CStr | Any]: ...
+@overload
+def hipDrvGraphAddMemFreeNode(
+    hGraph: PointerLike, dependencies: NumberListLike, numDependencies: SupportsIndex,
+    dptr: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipDrvGraphAddMemFreeNode(
+    hGraph: PointerLike, numDependencies: SupportsIndex,
+    dptr: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipDrvGraphAddMemcpyNode(
+    hGraph: PointerLike, dependencies: NumberListLike, numDependencies: SupportsIndex,
+    copyParams: HIP_MEMCPY3D | RecordLike,
+    ctx: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipDrvGraphAddMemcpyNode(
+    hGraph: PointerLike, numDependencies: SupportsIndex,
+    copyParams: HIP_MEMCPY3D | RecordLike,
+    ctx: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipDrvGraphAddMemsetNode(
+    hGraph: PointerLike, dependencies: NumberListLike, numDependencies: SupportsIndex,
+    memsetParams: hipMemsetParams | RecordLike,
+    ctx: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipDrvGraphAddMemsetNode(
+    hGraph: PointerLike, numDependencies: SupportsIndex,
+    memsetParams: hipMemsetParams | RecordLike,
+    ctx: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+def hipDrvGraphExecMemcpyNodeSetParams(
+    hGraphExec: PointerLike, hNode: PointerLike, copyParams: HIP_MEMCPY3D | RecordLike,
+    ctx: PointerLike) -> tuple[hipError_t]: ...
+def hipDrvGraphExecMemsetNodeSetParams(
+    hGraphExec: PointerLike, hNode: PointerLike,
+    memsetParams: hipMemsetParams | RecordLike,
+    ctx: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvGraphMemcpyNodeGetParams(
+    hNode: PointerLike) -> tuple[hipError_t, HIP_MEMCPY3D | Any]: ...
+@overload
+def hipDrvGraphMemcpyNodeGetParams(
+    hNode: PointerLike, nodeParams: HIP_MEMCPY3D | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvGraphMemcpyNodeSetParams(
+    hNode: PointerLike, nodeParams: HIP_MEMCPY3D | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvGraphMemcpyNodeSetParams(hNode: PointerLike) -> tuple[hipError_t, None]: ...
+def hipDrvLaunchKernelEx(
+    config: HIP_LAUNCH_CONFIG_st | RecordLike, f: PointerLike, params: LaunchExtraLike,
+    extra: LaunchExtraLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvMemDiscardAndPrefetchBatchAsync(
+    dptrs: PointerListLike, sizes: NumberListLike, count: SupportsIndex,
+    prefetchLocs: RecordListLike, prefetchLocIdxs: NumberListLike,
+    numPrefetchLocs: SupportsIndex, flags: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvMemDiscardAndPrefetchBatchAsync(
+    dptrs: PointerListLike, count: SupportsIndex, prefetchLocs: RecordListLike,
+    numPrefetchLocs: SupportsIndex, flags: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t, None, None]: ...
+@overload
+def hipDrvMemDiscardBatchAsync(dptrs: PointerListLike, sizes: NumberListLike,
+                               count: SupportsIndex, flags: SupportsIndex,
+                               stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvMemDiscardBatchAsync(dptrs: PointerListLike, count: SupportsIndex,
+                               flags: SupportsIndex,
+                               stream: PointerLike) -> tuple[hipError_t, None]: ...
 def hipDrvMemcpy2DUnaligned(pCopy: hip_Memcpy2D | RecordLike) -> tuple[hipError_t]: ...
+def hipDrvMemcpy3D(pCopy: HIP_MEMCPY3D | RecordLike) -> tuple[hipError_t]: ...
+def hipDrvMemcpy3DAsync(pCopy: HIP_MEMCPY3D | RecordLike,
+                        stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvPointerGetAttributes(numAttributes: SupportsIndex, attributes: NumberListLike,
+                               data: PointerListLike,
+                               ptr: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipDrvPointerGetAttributes(
+    numAttributes: SupportsIndex,
+    ptr: PointerLike) -> tuple[hipError_t, None, None]: ...
 def hipEventCreate() -> tuple[hipError_t, ihipEvent_t | Any]: ...
 def hipEventCreateWithFlags(
     flags: SupportsIndex) -> tuple[hipError_t, ihipEvent_t | Any]: ...
@@ -4635,14 +5298,74 @@ def hipEventQuery(event: PointerLike) -> tuple[hipError_t]: ...
 def hipEventRecord(event: PointerLike, stream: PointerLike) -> tuple[hipError_t]: ...
 def hipEventRecordWithFlags(event: PointerLike, stream: PointerLike,
                             flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipEventRecord_spt(event: PointerLike,
+                       stream: PointerLike) -> tuple[hipError_t]: ...
 def hipEventSynchronize(event: PointerLike) -> tuple[hipError_t]: ...
+def hipExecutionCtxDestroy(ctx: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipExecutionCtxGetDevResource(
+    ctx: PointerLike,
+    type: hipDevResourceType | int) -> tuple[hipError_t, hipDevResource_st | Any]: ...
+@overload
+def hipExecutionCtxGetDevResource(
+    ctx: PointerLike, resource: hipDevResource_st | RecordLike,
+    type: hipDevResourceType | int) -> tuple[hipError_t]: ...
+def hipExecutionCtxGetDevice(ctx: PointerLike) -> tuple[hipError_t, int]: ...
+def hipExecutionCtxGetId(ctx: PointerLike) -> tuple[hipError_t, int]: ...
+@overload
+def hipExecutionCtxRecordEvent(ctx: PointerLike,
+                               event: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipExecutionCtxRecordEvent(ctx: PointerLike) -> tuple[hipError_t, None]: ...
+def hipExecutionCtxStreamCreate(
+    greenctx: PointerLike, flags: SupportsIndex,
+    priority: SupportsIndex) -> tuple[hipError_t, ihipStream_t | Any]: ...
+def hipExecutionCtxSynchronize(ctx: PointerLike) -> tuple[hipError_t]: ...
+def hipExecutionCtxWaitEvent(ctx: PointerLike,
+                             event: PointerLike) -> tuple[hipError_t]: ...
+def hipExtDisableLogging() -> tuple[hipError_t]: ...
+def hipExtEnableLogging() -> tuple[hipError_t]: ...
 def hipExtGetLastError() -> tuple[hipError_t]: ...
+def hipExtGetLinkTypeAndHopCount(
+    device1: SupportsIndex, device2: SupportsIndex) -> tuple[hipError_t, int, int]: ...
+def hipExtLaunchKernel(function_address: PointerLike, numBlocks: dim3 | RecordLike,
+                       dimBlocks: dim3 | RecordLike, args: LaunchExtraLike,
+                       sharedMemBytes: SupportsIndex, stream: PointerLike,
+                       startEvent: PointerLike, stopEvent: PointerLike,
+                       flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipExtLaunchMultiKernelMultiDevice(
+    launchParamsList: RecordListLike, numDevices: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t]: ...
 def hipExtMallocWithFlags(
     sizeBytes: SupportsIndex,
     flags: SupportsIndex) -> tuple[hipError_t, DeviceArray | Any]: ...
+def hipExtSetLoggingParams(log_level: SupportsIndex, log_size: SupportsIndex,
+                           log_mask: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipExtStreamCreateWithCUMask(
+    cuMaskSize: SupportsIndex,
+    cuMask: NumberListLike) -> tuple[hipError_t, ihipStream_t | Any]: ...
+@overload
+def hipExtStreamCreateWithCUMask(
+    cuMaskSize: SupportsIndex) -> tuple[hipError_t, ihipStream_t | Any, None]: ...
+@overload
+def hipExtStreamGetCUMask(
+    stream: PointerLike, cuMaskSize: SupportsIndex) -> tuple[hipError_t, list[int]]: ...
+@overload
+def hipExtStreamGetCUMask(stream: PointerLike, cuMaskSize: SupportsIndex,
+                          cuMask: PointerListLike) -> tuple[hipError_t]: ...
+def hipExternalMemoryGetMappedBuffer(
+    extMem: PointerLike,
+    bufferDesc: hipExternalMemoryBufferDesc_st | RecordLike) -> tuple[hipError_t, Pointer | Any]: ...
+def hipExternalMemoryGetMappedMipmappedArray(
+    extMem: PointerLike,
+    mipmapDesc: hipExternalMemoryMipmappedArrayDesc_st | RecordLike) -> tuple[hipError_t, hipMipmappedArray | Any]: ...
 def hipFree(ptr: PointerLike) -> tuple[hipError_t]: ...
+def hipFreeArray(array: PointerLike) -> tuple[hipError_t]: ...
 def hipFreeAsync(dev_ptr: PointerLike, stream: PointerLike) -> tuple[hipError_t]: ...
 def hipFreeHost(ptr: PointerLike) -> tuple[hipError_t]: ...
+def hipFreeMipmappedArray(
+    mipmappedArray: hipMipmappedArray | RecordLike) -> tuple[hipError_t]: ...
 def hipFuncGetAttribute(
     attrib: hipFunction_attribute | int,
     hfunc: PointerLike) -> tuple[hipError_t, int]: ...
@@ -4658,6 +5381,15 @@ def hipFuncSetCacheConfig(func: PointerLike,
                           config: hipFuncCache_t | int) -> tuple[hipError_t]: ...
 def hipFuncSetSharedMemConfig(
     func: PointerLike, config: hipSharedMemConfig | int) -> tuple[hipError_t]: ...
+@overload
+def hipGetChannelDesc(
+    array: PointerLike) -> tuple[hipError_t, hipChannelFormatDesc | Any]: ...
+@overload
+def hipGetChannelDesc(desc: hipChannelFormatDesc | RecordLike,
+                      array: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGetChannelDesc(
+    desc: hipChannelFormatDesc | RecordLike) -> tuple[hipError_t, None]: ...
 def hipGetDevice() -> tuple[hipError_t, int]: ...
 def hipGetDeviceCount() -> tuple[hipError_t, int]: ...
 def hipGetDeviceFlags() -> tuple[hipError_t, int]: ...
@@ -4667,10 +5399,490 @@ def hipGetDeviceProperties(
 @overload
 def hipGetDeviceProperties(prop: hipDeviceProp_t | RecordLike,
                            deviceId: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipGetDriverEntryPoint(
+    symbol: TextLike,
+    flags: SupportsIndex) -> tuple[hipError_t, Pointer | Any, hipDriverEntryPointQueryResult | Any]: ...
+@overload
+def hipGetDriverEntryPoint(
+    symbol: TextLike, funcPtr: PointerLike,
+    flags: SupportsIndex) -> tuple[hipError_t, hipDriverEntryPointQueryResult | Any]: ...
+@overload
+def hipGetDriverEntryPoint_spt(
+    symbol: TextLike,
+    flags: SupportsIndex) -> tuple[hipError_t, Pointer | Any, hipDriverEntryPointQueryResult | Any]: ...
+@overload
+def hipGetDriverEntryPoint_spt(
+    symbol: TextLike, funcPtr: PointerLike,
+    flags: SupportsIndex) -> tuple[hipError_t, hipDriverEntryPointQueryResult | Any]: ...
 def hipGetErrorName(hip_error: hipError_t | int) -> tuple[hipError_t, CStr | Any]: ...
 def hipGetErrorString(hipError: hipError_t | int) -> tuple[hipError_t, CStr | Any]: ...
+def hipGetFuncBySymbol(
+    symbolPtr: PointerLike) -> tuple[hipError_t, ihipModuleSymbol_t | Any]: ...
 def hipGetLastError() -> tuple[hipError_t]: ...
+def hipGetMipmappedArrayLevel(
+    mipmappedArray: hipMipmappedArray | RecordLike,
+    level: SupportsIndex) -> tuple[hipError_t, hipArray | Any]: ...
+@overload
+def hipGetProcAddress(
+    symbol: TextLike, hipVersion: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, Pointer | Any, hipDriverProcAddressQueryResult | Any]: ...
+@overload
+def hipGetProcAddress(
+    symbol: TextLike, pfn: PointerLike, hipVersion: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, hipDriverProcAddressQueryResult | Any]: ...
+def hipGetProcAddress_spt(
+    symbol: TextLike, hipVersion: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, Pointer | Any, hipDriverProcAddressQueryResult | Any]: ...
 def hipGetStreamDeviceId(stream: PointerLike) -> tuple[hipError_t, int]: ...
+def hipGetSymbolAddress(symbol: PointerLike) -> tuple[hipError_t, Pointer | Any]: ...
+def hipGetSymbolSize(symbol: PointerLike) -> tuple[hipError_t, int]: ...
+def hipGetTextureAlignmentOffset(
+    texref: textureReference | RecordLike) -> tuple[hipError_t, int]: ...
+@overload
+def hipGetTextureObjectResourceDesc(
+    textureObject: PointerLike) -> tuple[hipError_t, hipResourceDesc | Any]: ...
+@overload
+def hipGetTextureObjectResourceDesc(
+    pResDesc: hipResourceDesc | RecordLike,
+    textureObject: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGetTextureObjectResourceViewDesc(
+    textureObject: PointerLike) -> tuple[hipError_t, hipResourceViewDesc | Any]: ...
+@overload
+def hipGetTextureObjectResourceViewDesc(
+    pResViewDesc: hipResourceViewDesc | RecordLike,
+    textureObject: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGetTextureObjectTextureDesc(
+    textureObject: PointerLike) -> tuple[hipError_t, hipTextureDesc | Any]: ...
+@overload
+def hipGetTextureObjectTextureDesc(
+    pTexDesc: hipTextureDesc | RecordLike,
+    textureObject: PointerLike) -> tuple[hipError_t]: ...
+def hipGetTextureReference(
+    symbol: PointerLike) -> tuple[hipError_t, textureReference | Any]: ...
+@overload
+def hipGraphAddBatchMemOpNode(
+    hGraph: PointerLike, dependencies: NumberListLike, numDependencies: SupportsIndex,
+    nodeParams: hipBatchMemOpNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddBatchMemOpNode(
+    hGraph: PointerLike, numDependencies: SupportsIndex,
+    nodeParams: hipBatchMemOpNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddChildGraphNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    childGraph: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddChildGraphNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    childGraph: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddDependencies(graph: PointerLike, from_: NumberListLike,
+                            to: NumberListLike,
+                            numDependencies: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipGraphAddDependencies(
+    graph: PointerLike,
+    numDependencies: SupportsIndex) -> tuple[hipError_t, None, None]: ...
+@overload
+def hipGraphAddEmptyNode(
+    graph: PointerLike, pDependencies: NumberListLike,
+    numDependencies: SupportsIndex) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddEmptyNode(
+    graph: PointerLike,
+    numDependencies: SupportsIndex) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddEventRecordNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    event: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddEventRecordNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    event: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddEventWaitNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    event: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddEventWaitNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    event: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddExternalSemaphoresSignalNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    nodeParams: hipExternalSemaphoreSignalNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddExternalSemaphoresSignalNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    nodeParams: hipExternalSemaphoreSignalNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddExternalSemaphoresWaitNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    nodeParams: hipExternalSemaphoreWaitNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddExternalSemaphoresWaitNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    nodeParams: hipExternalSemaphoreWaitNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddHostNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    pNodeParams: hipHostNodeParams | HostNodeLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddHostNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    pNodeParams: hipHostNodeParams | HostNodeLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddKernelNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    pNodeParams: hipKernelNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddKernelNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    pNodeParams: hipKernelNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddMemAllocNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    pNodeParams: hipMemAllocNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddMemAllocNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    pNodeParams: hipMemAllocNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddMemFreeNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    dev_ptr: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddMemFreeNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    dev_ptr: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddMemcpyNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    pCopyParams: hipMemcpy3DParms | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddMemcpyNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    pCopyParams: hipMemcpy3DParms | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddMemcpyNode1D(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    dst: PointerLike, src: PointerLike, count: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddMemcpyNode1D(
+    graph: PointerLike, numDependencies: SupportsIndex, dst: PointerLike,
+    src: PointerLike, count: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddMemcpyNodeFromSymbol(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    dst: PointerLike, symbol: PointerLike, count: SupportsIndex, offset: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddMemcpyNodeFromSymbol(
+    graph: PointerLike, numDependencies: SupportsIndex, dst: PointerLike,
+    symbol: PointerLike, count: SupportsIndex, offset: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddMemcpyNodeToSymbol(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    symbol: PointerLike, src: PointerLike, count: SupportsIndex, offset: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddMemcpyNodeToSymbol(
+    graph: PointerLike, numDependencies: SupportsIndex, symbol: PointerLike,
+    src: PointerLike, count: SupportsIndex, offset: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddMemsetNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    pMemsetParams: hipMemsetParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddMemsetNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    pMemsetParams: hipMemsetParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphAddNode(
+    graph: PointerLike, pDependencies: NumberListLike, numDependencies: SupportsIndex,
+    nodeParams: hipGraphNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphAddNode(
+    graph: PointerLike, numDependencies: SupportsIndex,
+    nodeParams: hipGraphNodeParams | RecordLike) -> tuple[hipError_t, hipGraphNode | Any, None]: ...
+@overload
+def hipGraphBatchMemOpNodeGetParams(
+    hNode: PointerLike) -> tuple[hipError_t, hipBatchMemOpNodeParams | Any]: ...
+@overload
+def hipGraphBatchMemOpNodeGetParams(
+    hNode: PointerLike,
+    nodeParams_out: hipBatchMemOpNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphBatchMemOpNodeSetParams(
+    hNode: PointerLike,
+    nodeParams: hipBatchMemOpNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphChildGraphNodeGetGraph(
+    node: PointerLike) -> tuple[hipError_t, ihipGraph | Any]: ...
+def hipGraphClone(originalGraph: PointerLike) -> tuple[hipError_t, ihipGraph | Any]: ...
+def hipGraphCreate(flags: SupportsIndex) -> tuple[hipError_t, ihipGraph | Any]: ...
+def hipGraphDebugDotPrint(graph: PointerLike, path: TextLike,
+                          flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipGraphDestroy(graph: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphDestroyNode(node: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphEventRecordNodeGetEvent(
+    node: PointerLike) -> tuple[hipError_t, ihipEvent_t | Any]: ...
+def hipGraphEventRecordNodeSetEvent(node: PointerLike,
+                                    event: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphEventWaitNodeGetEvent(
+    node: PointerLike) -> tuple[hipError_t, ihipEvent_t | Any]: ...
+def hipGraphEventWaitNodeSetEvent(node: PointerLike,
+                                  event: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphExecBatchMemOpNodeSetParams(
+    hGraphExec: PointerLike, hNode: PointerLike,
+    nodeParams: hipBatchMemOpNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExecChildGraphNodeSetParams(
+    hGraphExec: PointerLike, node: PointerLike,
+    childGraph: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphExecDestroy(graphExec: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphExecEventRecordNodeSetEvent(
+    hGraphExec: PointerLike, hNode: PointerLike,
+    event: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphExecEventWaitNodeSetEvent(hGraphExec: PointerLike, hNode: PointerLike,
+                                      event: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphExecExternalSemaphoresSignalNodeSetParams(
+    hGraphExec: PointerLike, hNode: PointerLike,
+    nodeParams: hipExternalSemaphoreSignalNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExecExternalSemaphoresWaitNodeSetParams(
+    hGraphExec: PointerLike, hNode: PointerLike,
+    nodeParams: hipExternalSemaphoreWaitNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExecGetFlags(graphExec: PointerLike) -> tuple[hipError_t, int]: ...
+def hipGraphExecHostNodeSetParams(
+    hGraphExec: PointerLike, node: PointerLike,
+    pNodeParams: hipHostNodeParams | HostNodeLike) -> tuple[hipError_t]: ...
+def hipGraphExecKernelNodeSetParams(
+    hGraphExec: PointerLike, node: PointerLike,
+    pNodeParams: hipKernelNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExecMemcpyNodeSetParams(
+    hGraphExec: PointerLike, node: PointerLike,
+    pNodeParams: hipMemcpy3DParms | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExecMemcpyNodeSetParams1D(
+    hGraphExec: PointerLike, node: PointerLike, dst: PointerLike, src: PointerLike,
+    count: SupportsIndex, kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipGraphExecMemcpyNodeSetParamsFromSymbol(
+    hGraphExec: PointerLike, node: PointerLike, dst: PointerLike, symbol: PointerLike,
+    count: SupportsIndex, offset: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipGraphExecMemcpyNodeSetParamsToSymbol(
+    hGraphExec: PointerLike, node: PointerLike, symbol: PointerLike, src: PointerLike,
+    count: SupportsIndex, offset: SupportsIndex,
+    kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipGraphExecMemsetNodeSetParams(
+    hGraphExec: PointerLike, node: PointerLike,
+    pNodeParams: hipMemsetParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExecNodeSetParams(
+    graphExec: PointerLike, node: PointerLike,
+    nodeParams: hipGraphNodeParams | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphExecUpdate(
+    hGraphExec: PointerLike,
+    hGraph: PointerLike) -> tuple[hipError_t, hipGraphNode | Any, hipGraphExecUpdateResult | Any]: ...
+@overload
+def hipGraphExecUpdate(
+    hGraphExec: PointerLike, hGraph: PointerLike,
+    hErrorNode_out: PointerLike) -> tuple[hipError_t, hipGraphExecUpdateResult | Any]: ...
+@overload
+def hipGraphExternalSemaphoresSignalNodeGetParams(
+    hNode: PointerLike) -> tuple[hipError_t, hipExternalSemaphoreSignalNodeParams | Any]: ...
+@overload
+def hipGraphExternalSemaphoresSignalNodeGetParams(
+    hNode: PointerLike,
+    params_out: hipExternalSemaphoreSignalNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExternalSemaphoresSignalNodeSetParams(
+    hNode: PointerLike,
+    nodeParams: hipExternalSemaphoreSignalNodeParams | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphExternalSemaphoresWaitNodeGetParams(
+    hNode: PointerLike) -> tuple[hipError_t, hipExternalSemaphoreWaitNodeParams | Any]: ...
+@overload
+def hipGraphExternalSemaphoresWaitNodeGetParams(
+    hNode: PointerLike,
+    params_out: hipExternalSemaphoreWaitNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphExternalSemaphoresWaitNodeSetParams(
+    hNode: PointerLike,
+    nodeParams: hipExternalSemaphoreWaitNodeParams | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphGetEdges(
+    graph: PointerLike) -> tuple[hipError_t, list[hipGraphNode], list[hipGraphNode], int]: ...
+@overload
+def hipGraphGetEdges(graph: PointerLike, from_: PointerListLike, to: PointerListLike,
+                     numEdges: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphGetNodes(
+    graph: PointerLike) -> tuple[hipError_t, list[hipGraphNode], int]: ...
+@overload
+def hipGraphGetNodes(graph: PointerLike, nodes: PointerListLike,
+                     numNodes: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphGetRootNodes(
+    graph: PointerLike) -> tuple[hipError_t, list[hipGraphNode], int]: ...
+@overload
+def hipGraphGetRootNodes(graph: PointerLike, pRootNodes: PointerListLike,
+                         pNumRootNodes: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphHostNodeGetParams(
+    node: PointerLike) -> tuple[hipError_t, hipHostNodeParams | Any]: ...
+@overload
+def hipGraphHostNodeGetParams(
+    node: PointerLike,
+    pNodeParams: hipHostNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphHostNodeSetParams(
+    node: PointerLike,
+    pNodeParams: hipHostNodeParams | HostNodeLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphInstantiate(
+    graph: PointerLike,
+    bufferSize: SupportsIndex) -> tuple[hipError_t, hipGraphExec | Any, hipGraphNode | Any, CStr | Any]: ...
+@overload
+def hipGraphInstantiate(
+    graph: PointerLike, pLogBuffer: PointerLike,
+    bufferSize: SupportsIndex) -> tuple[hipError_t, hipGraphExec | Any, hipGraphNode | Any]: ...
+def hipGraphInstantiateWithFlags(
+    graph: PointerLike,
+    flags: SupportsIndex) -> tuple[hipError_t, hipGraphExec | Any]: ...
+def hipGraphInstantiateWithParams(
+    graph: PointerLike,
+    instantiateParams: hipGraphInstantiateParams | RecordLike) -> tuple[hipError_t, hipGraphExec | Any]: ...
+@overload
+def hipGraphKernelNodeCopyAttributes(hSrc: PointerLike,
+                                     hDst: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphKernelNodeCopyAttributes(hSrc: PointerLike) -> tuple[hipError_t, None]: ...
+@overload
+def hipGraphKernelNodeGetAttribute(
+    hNode: PointerLike,
+    attr: hipLaunchAttributeID | int) -> tuple[hipError_t, hipLaunchAttributeValue | Any]: ...
+@overload
+def hipGraphKernelNodeGetAttribute(
+    hNode: PointerLike, attr: hipLaunchAttributeID | int,
+    value: hipLaunchAttributeValue | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphKernelNodeGetParams(
+    node: PointerLike) -> tuple[hipError_t, hipKernelNodeParams | Any]: ...
+@overload
+def hipGraphKernelNodeGetParams(
+    node: PointerLike,
+    pNodeParams: hipKernelNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphKernelNodeSetAttribute(
+    hNode: PointerLike, attr: hipLaunchAttributeID | int,
+    value: hipLaunchAttributeValue | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphKernelNodeSetParams(
+    node: PointerLike,
+    pNodeParams: hipKernelNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphLaunch(graphExec: PointerLike,
+                   stream: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphLaunch_spt(graphExec: PointerLike,
+                       stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphMemAllocNodeGetParams(
+    node: PointerLike) -> tuple[hipError_t, hipMemAllocNodeParams | Any]: ...
+@overload
+def hipGraphMemAllocNodeGetParams(
+    node: PointerLike,
+    pNodeParams: hipMemAllocNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphMemFreeNodeGetParams(node: PointerLike,
+                                 dev_ptr: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphMemcpyNodeGetParams(
+    node: PointerLike) -> tuple[hipError_t, hipMemcpy3DParms | Any]: ...
+@overload
+def hipGraphMemcpyNodeGetParams(
+    node: PointerLike,
+    pNodeParams: hipMemcpy3DParms | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphMemcpyNodeSetParams(
+    node: PointerLike,
+    pNodeParams: hipMemcpy3DParms | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphMemcpyNodeSetParams1D(node: PointerLike, dst: PointerLike, src: PointerLike,
+                                  count: SupportsIndex,
+                                  kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipGraphMemcpyNodeSetParamsFromSymbol(
+    node: PointerLike, dst: PointerLike, symbol: PointerLike, count: SupportsIndex,
+    offset: SupportsIndex, kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipGraphMemcpyNodeSetParamsToSymbol(
+    node: PointerLike, symbol: PointerLike, src: PointerLike, count: SupportsIndex,
+    offset: SupportsIndex, kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+@overload
+def hipGraphMemsetNodeGetParams(
+    node: PointerLike) -> tuple[hipError_t, hipMemsetParams | Any]: ...
+@overload
+def hipGraphMemsetNodeGetParams(
+    node: PointerLike,
+    pNodeParams: hipMemsetParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphMemsetNodeSetParams(
+    node: PointerLike,
+    pNodeParams: hipMemsetParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphNodeFindInClone(
+    originalNode: PointerLike,
+    clonedGraph: PointerLike) -> tuple[hipError_t, hipGraphNode | Any]: ...
+@overload
+def hipGraphNodeGetDependencies(
+    node: PointerLike) -> tuple[hipError_t, list[hipGraphNode], int]: ...
+@overload
+def hipGraphNodeGetDependencies(
+    node: PointerLike, pDependencies: PointerListLike,
+    pNumDependencies: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphNodeGetDependentNodes(
+    node: PointerLike) -> tuple[hipError_t, list[hipGraphNode], int]: ...
+@overload
+def hipGraphNodeGetDependentNodes(
+    node: PointerLike, pDependentNodes: PointerListLike,
+    pNumDependentNodes: PointerLike) -> tuple[hipError_t]: ...
+def hipGraphNodeGetEnabled(hGraphExec: PointerLike,
+                           hNode: PointerLike) -> tuple[hipError_t, int]: ...
+def hipGraphNodeGetType(
+    node: PointerLike) -> tuple[hipError_t, hipGraphNodeType | Any]: ...
+def hipGraphNodeSetEnabled(hGraphExec: PointerLike, hNode: PointerLike,
+                           isEnabled: SupportsIndex) -> tuple[hipError_t]: ...
+def hipGraphNodeSetParams(
+    node: PointerLike,
+    nodeParams: hipGraphNodeParams | RecordLike) -> tuple[hipError_t]: ...
+def hipGraphReleaseUserObject(graph: PointerLike, object: PointerLike,
+                              count: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipGraphRemoveDependencies(graph: PointerLike, from_: NumberListLike,
+                               to: NumberListLike,
+                               numDependencies: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipGraphRemoveDependencies(
+    graph: PointerLike,
+    numDependencies: SupportsIndex) -> tuple[hipError_t, None, None]: ...
+def hipGraphRetainUserObject(graph: PointerLike, object: PointerLike,
+                             count: SupportsIndex,
+                             flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipGraphUpload(graphExec: PointerLike,
+                   stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphicsMapResources(count: SupportsIndex, resources: NumberListLike,
+                            stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphicsMapResources(count: SupportsIndex,
+                            stream: PointerLike) -> tuple[hipError_t, None]: ...
+def hipGraphicsResourceGetMappedPointer(
+    resource: PointerLike) -> tuple[hipError_t, Pointer | Any, int]: ...
+def hipGraphicsSubResourceGetMappedArray(
+    resource: PointerLike, arrayIndex: SupportsIndex,
+    mipLevel: SupportsIndex) -> tuple[hipError_t, hipArray | Any]: ...
+@overload
+def hipGraphicsUnmapResources(count: SupportsIndex, resources: NumberListLike,
+                              stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipGraphicsUnmapResources(count: SupportsIndex,
+                              stream: PointerLike) -> tuple[hipError_t, None]: ...
+def hipGraphicsUnregisterResource(resource: PointerLike) -> tuple[hipError_t]: ...
+def hipGreenCtxCreate(
+    desc: PointerLike, device: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, ihipExecutionCtx_t | Any]: ...
 def hipHostAlloc(size: SupportsIndex,
                  flags: SupportsIndex) -> tuple[hipError_t, Pointer | Any]: ...
 def hipHostFree(ptr: PointerLike) -> tuple[hipError_t]: ...
@@ -4682,52 +5894,441 @@ def hipHostMalloc(size: SupportsIndex,
 def hipHostRegister(hostPtr: PointerLike, sizeBytes: SupportsIndex,
                     flags: SupportsIndex) -> tuple[hipError_t]: ...
 def hipHostUnregister(hostPtr: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipImportExternalMemory(
+    memHandleDesc: hipExternalMemoryHandleDesc_st | RecordLike) -> tuple[hipError_t, Pointer | Any]: ...
+@overload
+def hipImportExternalMemory(
+    extMem_out: PointerLike,
+    memHandleDesc: hipExternalMemoryHandleDesc_st | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipImportExternalSemaphore(
+    semHandleDesc: hipExternalSemaphoreHandleDesc_st | RecordLike) -> tuple[hipError_t, Pointer | Any]: ...
+@overload
+def hipImportExternalSemaphore(
+    extSem_out: PointerLike,
+    semHandleDesc: hipExternalSemaphoreHandleDesc_st | RecordLike) -> tuple[hipError_t]: ...
 def hipInit(flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipIpcCloseMemHandle(devPtr: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipIpcGetEventHandle(
+    event: PointerLike) -> tuple[hipError_t, hipIpcEventHandle_st | Any]: ...
+@overload
+def hipIpcGetEventHandle(
+    handle: hipIpcEventHandle_st | RecordLike,
+    event: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipIpcGetMemHandle(
+    devPtr: PointerLike) -> tuple[hipError_t, hipIpcMemHandle_st | Any]: ...
+@overload
+def hipIpcGetMemHandle(
+    handle: hipIpcMemHandle_st | RecordLike,
+    devPtr: PointerLike) -> tuple[hipError_t]: ...
+def hipIpcOpenEventHandle(
+    handle: hipIpcEventHandle_st | RecordLike) -> tuple[hipError_t, ihipEvent_t | Any]: ...
+def hipIpcOpenMemHandle(
+    handle: hipIpcMemHandle_st | RecordLike,
+    flags: SupportsIndex) -> tuple[hipError_t, Pointer | Any]: ...
+def hipKernelGetAttribute(
+    attrib: hipFunction_attribute | int, kernel: PointerLike,
+    dev: SupportsIndex) -> tuple[hipError_t, int]: ...
+def hipKernelGetFunction(
+    kernel: PointerLike) -> tuple[hipError_t, ihipModuleSymbol_t | Any]: ...
+def hipKernelGetLibrary(
+    kernel: PointerLike) -> tuple[hipError_t, ihipLibrary_t | Any]: ...
+@overload
+def hipKernelGetName(kernel: PointerLike) -> tuple[hipError_t, CStr | Any]: ...
+@overload
+def hipKernelGetName(name: PointerLike, kernel: PointerLike) -> tuple[hipError_t]: ...
+def hipKernelGetParamInfo(kernel: PointerLike,
+                          paramIndex: SupportsIndex) -> tuple[hipError_t, int, int]: ...
+def hipKernelNameRef(f: PointerLike) -> tuple[hipError_t, CStr | Any]: ...
+def hipKernelNameRefByPtr(
+    hostFunction: PointerLike,
+    stream: PointerLike) -> tuple[hipError_t, CStr | Any]: ...
+def hipKernelSetAttribute(attrib: hipFunction_attribute | int, value: SupportsIndex,
+                          kernel: PointerLike,
+                          dev: SupportsIndex) -> tuple[hipError_t]: ...
+def hipLaunchByPtr(func: PointerLike) -> tuple[hipError_t]: ...
 def hipLaunchCooperativeKernel(f: PointerLike, gridDim: dim3 | RecordLike,
                                blockDimX: dim3 | RecordLike,
                                kernelParams: PointerListLike,
                                sharedMemBytes: SupportsIndex,
                                stream: PointerLike) -> tuple[hipError_t]: ...
+def hipLaunchCooperativeKernelMultiDevice(
+    launchParamsList: RecordListLike, numDevices: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipLaunchCooperativeKernel_spt(
+    f: PointerLike, gridDim: dim3 | RecordLike, blockDim: dim3 | RecordLike,
+    kernelParams: LaunchExtraLike, sharedMemBytes: SupportsIndex,
+    hStream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipLaunchCooperativeKernel_spt(
+    f: PointerLike, gridDim: dim3 | RecordLike, blockDim: dim3 | RecordLike,
+    sharedMemBytes: SupportsIndex, hStream: PointerLike) -> tuple[hipError_t, None]: ...
 def hipLaunchHostFunc(stream: PointerLike, fn: CallbackLike,
                       userData: PointerLike) -> tuple[hipError_t]: ...
+def hipLaunchHostFunc_spt(stream: PointerLike, fn: CallbackLike,
+                          userData: PointerLike) -> tuple[hipError_t]: ...
 def hipLaunchKernel(function_address: PointerLike, numBlocks: dim3 | RecordLike,
                     dimBlocks: dim3 | RecordLike, args: PointerListLike,
                     sharedMemBytes: SupportsIndex,
                     stream: PointerLike) -> tuple[hipError_t]: ...
+def hipLaunchKernelExC(
+    config: hipLaunchConfig_st | RecordLike, fPtr: PointerLike,
+    args: LaunchExtraLike) -> tuple[hipError_t]: ...
+@overload
+def hipLaunchKernel_spt(function_address: PointerLike, numBlocks: dim3 | RecordLike,
+                        dimBlocks: dim3 | RecordLike, args: LaunchExtraLike,
+                        sharedMemBytes: SupportsIndex,
+                        stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipLaunchKernel_spt(function_address: PointerLike, numBlocks: dim3 | RecordLike,
+                        dimBlocks: dim3 | RecordLike, sharedMemBytes: SupportsIndex,
+                        stream: PointerLike) -> tuple[hipError_t, None]: ...
+def hipLibraryEnumerateKernels(
+    numKernels: SupportsIndex,
+    library: PointerLike) -> tuple[hipError_t, list[ihipKernel_t]]: ...
+def hipLibraryGetGlobal(
+    library: PointerLike, name: TextLike) -> tuple[hipError_t, Pointer | Any, int]: ...
+def hipLibraryGetKernel(
+    library: PointerLike, name: TextLike) -> tuple[hipError_t, ihipKernel_t | Any]: ...
+def hipLibraryGetKernelCount(library: PointerLike) -> tuple[hipError_t, int]: ...
+def hipLibraryGetManaged(
+    library: PointerLike, name: TextLike) -> tuple[hipError_t, Pointer | Any, int]: ...
+@overload
+def hipLibraryLoadData(
+    code: PointerLike, jitOptions: NumberListLike, jitOptionsValues: PointerListLike,
+    numJitOptions: SupportsIndex, libraryOptions: NumberListLike,
+    libraryOptionValues: PointerListLike,
+    numLibraryOptions: SupportsIndex) -> tuple[hipError_t, ihipLibrary_t | Any]: ...
+@overload
+def hipLibraryLoadData(
+    code: PointerLike, jitOptionsValues: PointerListLike, numJitOptions: SupportsIndex,
+    libraryOptionValues: PointerListLike,
+    numLibraryOptions: SupportsIndex) -> tuple[hipError_t, ihipLibrary_t | Any, None, None]: ...
+@overload
+def hipLibraryLoadFromFile(
+    fileName: TextLike, jitOptions: NumberListLike, jitOptionsValues: PointerListLike,
+    numJitOptions: SupportsIndex, libraryOptions: NumberListLike,
+    libraryOptionValues: PointerListLike,
+    numLibraryOptions: SupportsIndex) -> tuple[hipError_t, ihipLibrary_t | Any]: ...
+@overload
+def hipLibraryLoadFromFile(
+    fileName: TextLike, jitOptionsValues: PointerListLike, numJitOptions: SupportsIndex,
+    libraryOptionValues: PointerListLike,
+    numLibraryOptions: SupportsIndex) -> tuple[hipError_t, ihipLibrary_t | Any, None, None]: ...
+def hipLibraryUnload(library: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipLinkAddData(state: PointerLike, type: hipJitInputType | int, data: PointerLike,
+                   size: SupportsIndex, name: TextLike, numOptions: SupportsIndex,
+                   options: NumberListLike,
+                   optionValues: PointerListLike) -> tuple[hipError_t]: ...
+@overload
+def hipLinkAddData(state: PointerLike, type: hipJitInputType | int, data: PointerLike,
+                   size: SupportsIndex, name: TextLike, numOptions: SupportsIndex,
+                   optionValues: PointerListLike) -> tuple[hipError_t, None]: ...
+@overload
+def hipLinkAddFile(state: PointerLike, type: hipJitInputType | int, path: TextLike,
+                   numOptions: SupportsIndex, options: NumberListLike,
+                   optionValues: PointerListLike) -> tuple[hipError_t]: ...
+@overload
+def hipLinkAddFile(state: PointerLike, type: hipJitInputType | int, path: TextLike,
+                   numOptions: SupportsIndex,
+                   optionValues: PointerListLike) -> tuple[hipError_t, None]: ...
+@overload
+def hipLinkComplete(state: PointerLike) -> tuple[hipError_t, Pointer | Any, int]: ...
+@overload
+def hipLinkComplete(state: PointerLike,
+                    hipBinOut: PointerLike) -> tuple[hipError_t, int]: ...
+@overload
+def hipLinkCreate(
+    numOptions: SupportsIndex, options: NumberListLike,
+    optionValues: PointerListLike) -> tuple[hipError_t, ihipLinkState_t | Any]: ...
+@overload
+def hipLinkCreate(
+    numOptions: SupportsIndex,
+    optionValues: PointerListLike) -> tuple[hipError_t, None, ihipLinkState_t | Any]: ...
+def hipLinkDestroy(state: PointerLike) -> tuple[hipError_t]: ...
 def hipMalloc(size: SupportsIndex) -> tuple[hipError_t, DeviceArray | Any]: ...
+@overload
+def hipMalloc3D(
+    extent: hipExtent | RecordLike) -> tuple[hipError_t, hipPitchedPtr | Any]: ...
+@overload
+def hipMalloc3D(pitchedDevPtr: hipPitchedPtr | RecordLike,
+                extent: hipExtent | RecordLike) -> tuple[hipError_t]: ...
+def hipMalloc3DArray(
+    desc: hipChannelFormatDesc | RecordLike, extent: hipExtent | RecordLike,
+    flags: SupportsIndex) -> tuple[hipError_t, hipArray | Any]: ...
+def hipMallocArray(
+    desc: hipChannelFormatDesc | RecordLike, width: SupportsIndex,
+    height: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, hipArray | Any]: ...
 def hipMallocAsync(size: SupportsIndex,
                    stream: PointerLike) -> tuple[hipError_t, DeviceArray | Any]: ...
+def hipMallocFromPoolAsync(
+    size: SupportsIndex, mem_pool: PointerLike,
+    stream: PointerLike) -> tuple[hipError_t, DeviceArray | Any]: ...
 def hipMallocHost(size: SupportsIndex) -> tuple[hipError_t, Pointer | Any]: ...
 def hipMallocManaged(size: SupportsIndex,
                      flags: SupportsIndex) -> tuple[hipError_t, DeviceArray | Any]: ...
+def hipMallocMipmappedArray(
+    desc: hipChannelFormatDesc | RecordLike, extent: hipExtent | RecordLike,
+    numLevels: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, hipMipmappedArray | Any]: ...
 def hipMallocPitch(width: SupportsIndex,
                    height: SupportsIndex) -> tuple[hipError_t, Pointer | Any, int]: ...
+def hipMemAddressFree(devPtr: PointerLike,
+                      size: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemAddressReserve(
+    size: SupportsIndex, alignment: SupportsIndex, addr: PointerLike,
+    flags: SupportsIndex) -> tuple[hipError_t, Pointer | Any]: ...
 def hipMemAdvise(dev_ptr: PointerLike, count: SupportsIndex,
                  advice: hipMemoryAdvise | int,
                  device: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemAdvise_v2(dev_ptr: PointerLike, count: SupportsIndex,
+                    advice: hipMemoryAdvise | int,
+                    location: hipMemLocation | RecordLike) -> tuple[hipError_t]: ...
 def hipMemAllocHost(size: SupportsIndex) -> tuple[hipError_t, Pointer | Any]: ...
 def hipMemAllocPitch(
     widthInBytes: SupportsIndex, height: SupportsIndex,
     elementSizeBytes: SupportsIndex) -> tuple[hipError_t, Pointer | Any, int]: ...
+def hipMemCreate(
+    size: SupportsIndex, prop: hipMemAllocationProp | RecordLike,
+    flags: SupportsIndex) -> tuple[hipError_t, ihipMemGenericAllocationHandle | Any]: ...
+@overload
+def hipMemDiscardAndPrefetchBatchAsync(
+    dptrs: PointerListLike, sizes: NumberListLike, count: SupportsIndex,
+    prefetchLocs: RecordListLike, prefetchLocIdxs: NumberListLike,
+    numPrefetchLocs: SupportsIndex, flags: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipMemDiscardAndPrefetchBatchAsync(
+    dptrs: PointerListLike, count: SupportsIndex, prefetchLocs: RecordListLike,
+    numPrefetchLocs: SupportsIndex, flags: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t, None, None]: ...
+@overload
+def hipMemDiscardBatchAsync(dev_ptrs: PointerListLike, sizes: NumberListLike,
+                            count: SupportsIndex, flags: SupportsIndex,
+                            stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipMemDiscardBatchAsync(dev_ptrs: PointerListLike, count: SupportsIndex,
+                            flags: SupportsIndex,
+                            stream: PointerLike) -> tuple[hipError_t, None]: ...
+def hipMemExportToShareableHandle(
+    shareableHandle: PointerLike, handle: PointerLike,
+    handleType: hipMemAllocationHandleType | int,
+    flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemGetAccess(
+    location: hipMemLocation | RecordLike,
+    ptr: PointerLike) -> tuple[hipError_t, int]: ...
 def hipMemGetAddressRange(
     dptr: PointerLike) -> tuple[hipError_t, Pointer | Any, int]: ...
+def hipMemGetAllocationGranularity(
+    prop: hipMemAllocationProp | RecordLike,
+    option: hipMemAllocationGranularity_flags | int) -> tuple[hipError_t, int]: ...
+@overload
+def hipMemGetAllocationPropertiesFromHandle(
+    handle: PointerLike) -> tuple[hipError_t, hipMemAllocationProp | Any]: ...
+@overload
+def hipMemGetAllocationPropertiesFromHandle(
+    prop: hipMemAllocationProp | RecordLike,
+    handle: PointerLike) -> tuple[hipError_t]: ...
+def hipMemGetDefaultMemPool(
+    location: hipMemLocation | RecordLike,
+    type: hipMemAllocationType | int) -> tuple[hipError_t, ihipMemPoolHandle_t | Any]: ...
+def hipMemGetHandleForAddressRange(
+    handle: PointerLike, dptr: PointerLike, size: SupportsIndex,
+    handleType: hipMemRangeHandleType | int,
+    flags: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemGetInfo() -> tuple[hipError_t, int, int]: ...
+def hipMemGetMemPool(
+    location: hipMemLocation | RecordLike,
+    type: hipMemAllocationType | int) -> tuple[hipError_t, ihipMemPoolHandle_t | Any]: ...
+def hipMemImportFromShareableHandle(
+    osHandle: PointerLike,
+    shHandleType: hipMemAllocationHandleType | int) -> tuple[hipError_t, ihipMemGenericAllocationHandle | Any]: ...
+def hipMemMap(ptr: PointerLike, size: SupportsIndex, offset: SupportsIndex,
+              handle: PointerLike, flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemMapArrayAsync(mapInfoList: RecordListLike, count: SupportsIndex,
+                        stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemPoolCreate(
+    pool_props: hipMemPoolProps | RecordLike) -> tuple[hipError_t, ihipMemPoolHandle_t | Any]: ...
+def hipMemPoolDestroy(mem_pool: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipMemPoolExportPointer(
+    dev_ptr: PointerLike) -> tuple[hipError_t, hipMemPoolPtrExportData | Any]: ...
+@overload
+def hipMemPoolExportPointer(
+    export_data: hipMemPoolPtrExportData | RecordLike,
+    dev_ptr: PointerLike) -> tuple[hipError_t]: ...
+def hipMemPoolExportToShareableHandle(
+    shared_handle: PointerLike, mem_pool: PointerLike,
+    handle_type: hipMemAllocationHandleType | int,
+    flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemPoolGetAccess(
+    mem_pool: PointerLike,
+    location: hipMemLocation | RecordLike) -> tuple[hipError_t, hipMemAccessFlags | Any]: ...
+def hipMemPoolGetAttribute(mem_pool: PointerLike, attr: hipMemPoolAttr | int,
+                           value: PointerLike) -> tuple[hipError_t]: ...
+def hipMemPoolImportFromShareableHandle(
+    shared_handle: PointerLike, handle_type: hipMemAllocationHandleType | int,
+    flags: SupportsIndex) -> tuple[hipError_t, ihipMemPoolHandle_t | Any]: ...
+def hipMemPoolImportPointer(
+    mem_pool: PointerLike,
+    export_data: hipMemPoolPtrExportData | RecordLike) -> tuple[hipError_t, Pointer | Any]: ...
+def hipMemPoolSetAccess(mem_pool: PointerLike, desc_list: RecordListLike,
+                        count: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemPoolSetAttribute(mem_pool: PointerLike, attr: hipMemPoolAttr | int,
+                           value: PointerLike) -> tuple[hipError_t]: ...
+def hipMemPoolTrimTo(mem_pool: PointerLike,
+                     min_bytes_to_hold: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemPrefetchAsync(dev_ptr: PointerLike, count: SupportsIndex,
                         device: SupportsIndex,
                         stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemPrefetchAsync_v2(
+    dev_ptr: PointerLike, count: SupportsIndex, location: hipMemLocation | RecordLike,
+    flags: SupportsIndex, stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipMemPrefetchBatchAsync(
+    dev_ptrs: PointerListLike, sizes: NumberListLike, count: SupportsIndex,
+    prefetch_locs: RecordListLike, prefetch_loc_idxs: NumberListLike,
+    num_prefetch_locs: SupportsIndex, flags: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipMemPrefetchBatchAsync(
+    dev_ptrs: PointerListLike, count: SupportsIndex, prefetch_locs: RecordListLike,
+    num_prefetch_locs: SupportsIndex, flags: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t, None, None]: ...
 def hipMemPtrGetInfo(ptr: PointerLike) -> tuple[hipError_t, int]: ...
+def hipMemRangeGetAttribute(
+    data: PointerLike, data_size: SupportsIndex, attribute: hipMemRangeAttribute | int,
+    dev_ptr: PointerLike, count: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipMemRangeGetAttributes(data: PointerListLike, data_sizes: NumberListLike,
+                             attributes: NumberListLike, num_attributes: SupportsIndex,
+                             dev_ptr: PointerLike,
+                             count: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipMemRangeGetAttributes(
+    num_attributes: SupportsIndex, dev_ptr: PointerLike,
+    count: SupportsIndex) -> tuple[hipError_t, None, None, None]: ...
+def hipMemRelease(handle: PointerLike) -> tuple[hipError_t]: ...
+def hipMemRetainAllocationHandle(
+    addr: PointerLike) -> tuple[hipError_t, ihipMemGenericAllocationHandle | Any]: ...
+def hipMemSetAccess(ptr: PointerLike, size: SupportsIndex, desc: RecordListLike,
+                    count: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemSetMemPool(location: hipMemLocation | RecordLike,
+                     type: hipMemAllocationType | int,
+                     pool: PointerLike) -> tuple[hipError_t]: ...
+def hipMemUnmap(ptr: PointerLike, size: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemcpy(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
               kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
 def hipMemcpy2D(dst: PointerLike, dpitch: SupportsIndex, src: PointerLike,
                 spitch: SupportsIndex, width: SupportsIndex, height: SupportsIndex,
                 kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpy2DArrayToArray(dst: PointerLike, wOffsetDst: SupportsIndex,
+                            hOffsetDst: SupportsIndex, src: PointerLike,
+                            wOffsetSrc: SupportsIndex, hOffsetSrc: SupportsIndex,
+                            width: SupportsIndex, height: SupportsIndex,
+                            kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
 def hipMemcpy2DAsync(dst: PointerLike, dpitch: SupportsIndex, src: PointerLike,
                      spitch: SupportsIndex, width: SupportsIndex, height: SupportsIndex,
                      kind: hipMemcpyKind | int,
                      stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy2DAsync_spt(dst: PointerLike, dpitch: SupportsIndex, src: PointerLike,
+                         spitch: SupportsIndex, width: SupportsIndex,
+                         height: SupportsIndex, kind: hipMemcpyKind | int,
+                         stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy2DFromArray(dst: PointerLike, dpitch: SupportsIndex, src: PointerLike,
+                         wOffset: SupportsIndex, hOffset: SupportsIndex,
+                         width: SupportsIndex, height: SupportsIndex,
+                         kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpy2DFromArrayAsync(dst: PointerLike, dpitch: SupportsIndex, src: PointerLike,
+                              wOffset: SupportsIndex, hOffset: SupportsIndex,
+                              width: SupportsIndex, height: SupportsIndex,
+                              kind: hipMemcpyKind | int,
+                              stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy2DFromArrayAsync_spt(dst: PointerLike, dpitch: SupportsIndex,
+                                  src: PointerLike, wOffsetSrc: SupportsIndex,
+                                  hOffsetSrc: SupportsIndex, width: SupportsIndex,
+                                  height: SupportsIndex, kind: hipMemcpyKind | int,
+                                  stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy2DFromArray_spt(dst: PointerLike, dpitch: SupportsIndex, src: PointerLike,
+                             wOffset: SupportsIndex, hOffset: SupportsIndex,
+                             width: SupportsIndex, height: SupportsIndex,
+                             kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpy2DToArray(dst: PointerLike, wOffset: SupportsIndex, hOffset: SupportsIndex,
+                       src: PointerLike, spitch: SupportsIndex, width: SupportsIndex,
+                       height: SupportsIndex,
+                       kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpy2DToArrayAsync(dst: PointerLike, wOffset: SupportsIndex,
+                            hOffset: SupportsIndex, src: PointerLike,
+                            spitch: SupportsIndex, width: SupportsIndex,
+                            height: SupportsIndex, kind: hipMemcpyKind | int,
+                            stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy2DToArrayAsync_spt(dst: PointerLike, wOffset: SupportsIndex,
+                                hOffset: SupportsIndex, src: PointerLike,
+                                spitch: SupportsIndex, width: SupportsIndex,
+                                height: SupportsIndex, kind: hipMemcpyKind | int,
+                                stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy2DToArray_spt(dst: PointerLike, wOffset: SupportsIndex,
+                           hOffset: SupportsIndex, src: PointerLike,
+                           spitch: SupportsIndex, width: SupportsIndex,
+                           height: SupportsIndex,
+                           kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpy2D_spt(dst: PointerLike, dpitch: SupportsIndex, src: PointerLike,
+                    spitch: SupportsIndex, width: SupportsIndex, height: SupportsIndex,
+                    kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpy3D(p: hipMemcpy3DParms | RecordLike) -> tuple[hipError_t]: ...
+def hipMemcpy3DAsync(p: hipMemcpy3DParms | RecordLike,
+                     stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy3DAsync_spt(p: hipMemcpy3DParms | RecordLike,
+                         stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy3DBatchAsync(numOps: SupportsIndex, opList: RecordListLike,
+                          flags: SupportsIndex,
+                          stream: PointerLike) -> tuple[hipError_t, int]: ...
+def hipMemcpy3DPeer(p: hipMemcpy3DPeerParms | RecordLike) -> tuple[hipError_t]: ...
+def hipMemcpy3DPeerAsync(p: hipMemcpy3DPeerParms | RecordLike,
+                         stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy3D_spt(p: hipMemcpy3DParms | RecordLike) -> tuple[hipError_t]: ...
 def hipMemcpyAsync(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
                    kind: hipMemcpyKind | int,
                    stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyAsync_spt(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
+                       kind: hipMemcpyKind | int,
+                       stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyAtoA(dstArray: PointerLike, dstOffset: SupportsIndex,
+                  srcArray: PointerLike, srcOffset: SupportsIndex,
+                  ByteCount: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemcpyAtoD(dstDevice: PointerLike, srcArray: PointerLike,
+                  srcOffset: SupportsIndex,
+                  ByteCount: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemcpyAtoH(dst: PointerLike, srcArray: PointerLike, srcOffset: SupportsIndex,
+                  count: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemcpyAtoHAsync(dstHost: PointerLike, srcArray: PointerLike,
+                       srcOffset: SupportsIndex, ByteCount: SupportsIndex,
+                       stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipMemcpyBatchAsync(dsts: PointerListLike, srcs: PointerListLike,
+                        sizes: NumberListLike, count: SupportsIndex,
+                        attrs: RecordListLike, attrsIdxs: NumberListLike,
+                        numAttrs: SupportsIndex,
+                        stream: PointerLike) -> tuple[hipError_t, int]: ...
+@overload
+def hipMemcpyBatchAsync(
+    srcs: PointerListLike, count: SupportsIndex, attrs: RecordListLike,
+    numAttrs: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t, None, None, None, int]: ...
+@overload
+def hipMemcpyBatchAsync(
+    dsts: PointerListLike, srcs: PointerListLike, count: SupportsIndex,
+    attrs: RecordListLike, numAttrs: SupportsIndex,
+    stream: PointerLike) -> tuple[hipError_t, None, None, int]: ...
+def hipMemcpyDtoA(dstArray: PointerLike, dstOffset: SupportsIndex,
+                  srcDevice: PointerLike,
+                  ByteCount: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemcpyDtoD(dst: PointerLike, src: PointerLike,
                   sizeBytes: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemcpyDtoDAsync(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
@@ -4735,6 +6336,32 @@ def hipMemcpyDtoDAsync(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIn
 def hipMemcpyDtoH(dst: PointerLike, src: PointerLike,
                   sizeBytes: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemcpyDtoHAsync(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
+                       stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyFromArray(dst: PointerLike, srcArray: PointerLike, wOffset: SupportsIndex,
+                       hOffset: SupportsIndex, count: SupportsIndex,
+                       kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpyFromArray_spt(dst: PointerLike, src: PointerLike,
+                           wOffsetSrc: SupportsIndex, hOffset: SupportsIndex,
+                           count: SupportsIndex,
+                           kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpyFromSymbol(dst: PointerLike, symbol: PointerLike, sizeBytes: SupportsIndex,
+                        offset: SupportsIndex,
+                        kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpyFromSymbolAsync(dst: PointerLike, symbol: PointerLike,
+                             sizeBytes: SupportsIndex, offset: SupportsIndex,
+                             kind: hipMemcpyKind | int,
+                             stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyFromSymbolAsync_spt(dst: PointerLike, symbol: PointerLike,
+                                 sizeBytes: SupportsIndex, offset: SupportsIndex,
+                                 kind: hipMemcpyKind | int,
+                                 stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyFromSymbol_spt(dst: PointerLike, symbol: PointerLike,
+                            sizeBytes: SupportsIndex, offset: SupportsIndex,
+                            kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpyHtoA(dstArray: PointerLike, dstOffset: SupportsIndex, srcHost: PointerLike,
+                  count: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemcpyHtoAAsync(dstArray: PointerLike, dstOffset: SupportsIndex,
+                       srcHost: PointerLike, ByteCount: SupportsIndex,
                        stream: PointerLike) -> tuple[hipError_t]: ...
 def hipMemcpyHtoD(dst: PointerLike, src: PointerLike,
                   sizeBytes: SupportsIndex) -> tuple[hipError_t]: ...
@@ -4749,9 +6376,28 @@ def hipMemcpyPeer(dst: PointerLike, dstDeviceId: SupportsIndex, src: PointerLike
 def hipMemcpyPeerAsync(dst: PointerLike, dstDeviceId: SupportsIndex, src: PointerLike,
                        srcDevice: SupportsIndex, sizeBytes: SupportsIndex,
                        stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyToArray(dst: PointerLike, wOffset: SupportsIndex, hOffset: SupportsIndex,
+                     src: PointerLike, count: SupportsIndex,
+                     kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpyToSymbol(symbol: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
+                      offset: SupportsIndex,
+                      kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
+def hipMemcpyToSymbolAsync(symbol: PointerLike, src: PointerLike,
+                           sizeBytes: SupportsIndex, offset: SupportsIndex,
+                           kind: hipMemcpyKind | int,
+                           stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyToSymbolAsync_spt(symbol: PointerLike, src: PointerLike,
+                               sizeBytes: SupportsIndex, offset: SupportsIndex,
+                               kind: hipMemcpyKind | int,
+                               stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpyToSymbol_spt(symbol: PointerLike, src: PointerLike,
+                          sizeBytes: SupportsIndex, offset: SupportsIndex,
+                          kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
 def hipMemcpyWithStream(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
                         kind: hipMemcpyKind | int,
                         stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemcpy_spt(dst: PointerLike, src: PointerLike, sizeBytes: SupportsIndex,
+                  kind: hipMemcpyKind | int) -> tuple[hipError_t]: ...
 def hipMemset(dst: PointerLike, value: SupportsIndex,
               sizeBytes: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemset2D(dst: PointerLike, pitch: SupportsIndex, value: SupportsIndex,
@@ -4759,8 +6405,26 @@ def hipMemset2D(dst: PointerLike, pitch: SupportsIndex, value: SupportsIndex,
 def hipMemset2DAsync(dst: PointerLike, pitch: SupportsIndex, value: SupportsIndex,
                      width: SupportsIndex, height: SupportsIndex,
                      stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemset2DAsync_spt(dst: PointerLike, pitch: SupportsIndex, value: SupportsIndex,
+                         width: SupportsIndex, height: SupportsIndex,
+                         stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemset2D_spt(dst: PointerLike, pitch: SupportsIndex, value: SupportsIndex,
+                    width: SupportsIndex,
+                    height: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMemset3D(pitchedDevPtr: hipPitchedPtr | RecordLike, value: SupportsIndex,
+                extent: hipExtent | RecordLike) -> tuple[hipError_t]: ...
+def hipMemset3DAsync(
+    pitchedDevPtr: hipPitchedPtr | RecordLike, value: SupportsIndex,
+    extent: hipExtent | RecordLike, stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemset3DAsync_spt(
+    pitchedDevPtr: hipPitchedPtr | RecordLike, value: SupportsIndex,
+    extent: hipExtent | RecordLike, stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemset3D_spt(pitchedDevPtr: hipPitchedPtr | RecordLike, value: SupportsIndex,
+                    extent: hipExtent | RecordLike) -> tuple[hipError_t]: ...
 def hipMemsetAsync(dst: PointerLike, value: SupportsIndex, sizeBytes: SupportsIndex,
                    stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemsetAsync_spt(dst: PointerLike, value: SupportsIndex, sizeBytes: SupportsIndex,
+                       stream: PointerLike) -> tuple[hipError_t]: ...
 def hipMemsetD16(dest: PointerLike, value: SupportsIndex,
                  count: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemsetD16Async(dest: PointerLike, value: SupportsIndex, count: SupportsIndex,
@@ -4790,17 +6454,48 @@ def hipMemsetD8(dest: PointerLike, value: SupportsIndex,
                 count: SupportsIndex) -> tuple[hipError_t]: ...
 def hipMemsetD8Async(dest: PointerLike, value: SupportsIndex, count: SupportsIndex,
                      stream: PointerLike) -> tuple[hipError_t]: ...
+def hipMemset_spt(dst: PointerLike, value: SupportsIndex,
+                  sizeBytes: SupportsIndex) -> tuple[hipError_t]: ...
+def hipMipmappedArrayCreate(
+    pMipmappedArrayDesc: HIP_ARRAY3D_DESCRIPTOR | RecordLike,
+    numMipmapLevels: SupportsIndex) -> tuple[hipError_t, hipMipmappedArray | Any]: ...
+@overload
+def hipMipmappedArrayDestroy(
+    hMipmappedArray: hipMipmappedArray | RecordLike) -> tuple[hipError_t]: ...
+@overload
+def hipMipmappedArrayDestroy() -> tuple[hipError_t, None]: ...
+@overload
+def hipMipmappedArrayGetLevel(
+    hMipMappedArray: hipMipmappedArray | RecordLike,
+    level: SupportsIndex) -> tuple[hipError_t, hipArray | Any]: ...
+@overload
+def hipMipmappedArrayGetLevel(pLevelArray: PointerLike,
+                              level: SupportsIndex) -> tuple[hipError_t, None]: ...
+@overload
+def hipMipmappedArrayGetMemoryRequirements(
+    mipmap: hipMipmappedArray | RecordLike,
+    device: SupportsIndex) -> tuple[hipError_t, hipArrayMemoryRequirements | Any]: ...
+@overload
+def hipMipmappedArrayGetMemoryRequirements(
+    memoryRequirements: hipArrayMemoryRequirements | RecordLike,
+    mipmap: hipMipmappedArray | RecordLike,
+    device: SupportsIndex) -> tuple[hipError_t]: ...
 def hipModuleGetFunction(
     module: PointerLike,
     kname: TextLike) -> tuple[hipError_t, ihipModuleSymbol_t | Any]: ...
 def hipModuleGetFunctionCount(mod: PointerLike) -> tuple[hipError_t, int]: ...
 def hipModuleGetGlobal(hmod: PointerLike,
                        name: TextLike) -> tuple[hipError_t, Pointer | Any, int]: ...
+def hipModuleGetTexRef(
+    hmod: PointerLike, name: TextLike) -> tuple[hipError_t, textureReference | Any]: ...
 def hipModuleLaunchCooperativeKernel(
     f: PointerLike, gridDimX: SupportsIndex, gridDimY: SupportsIndex,
     gridDimZ: SupportsIndex, blockDimX: SupportsIndex, blockDimY: SupportsIndex,
     blockDimZ: SupportsIndex, sharedMemBytes: SupportsIndex, stream: PointerLike,
     kernelParams: PointerListLike) -> tuple[hipError_t]: ...
+def hipModuleLaunchCooperativeKernelMultiDevice(
+    launchParamsList: RecordListLike, numDevices: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t]: ...
 def hipModuleLaunchKernel(f: PointerLike, gridDimX: SupportsIndex,
                           gridDimY: SupportsIndex, gridDimZ: SupportsIndex,
                           blockDimX: SupportsIndex, blockDimY: SupportsIndex,
@@ -4809,9 +6504,16 @@ def hipModuleLaunchKernel(f: PointerLike, gridDimX: SupportsIndex,
                           extra: LaunchExtraLike) -> tuple[hipError_t]: ...
 def hipModuleLoad(fname: TextLike) -> tuple[hipError_t, ihipModule_t | Any]: ...
 def hipModuleLoadData(image: PointerLike) -> tuple[hipError_t, ihipModule_t | Any]: ...
+@overload
 def hipModuleLoadDataEx(
     image: PointerLike, numOptions: SupportsIndex, options: NumberListLike,
     optionValues: PointerListLike) -> tuple[hipError_t, ihipModule_t | Any]: ...
+@overload
+def hipModuleLoadDataEx(
+    image: PointerLike, numOptions: SupportsIndex,
+    optionValues: PointerListLike) -> tuple[hipError_t, ihipModule_t | Any, None]: ...
+def hipModuleLoadFatBinary(
+    fatbin: PointerLike) -> tuple[hipError_t, ihipModule_t | Any]: ...
 def hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
     f: PointerLike, blockSize: SupportsIndex,
     dynSharedMemPerBlk: SupportsIndex) -> tuple[hipError_t, int]: ...
@@ -4825,15 +6527,24 @@ def hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
     f: PointerLike, dynSharedMemPerBlk: SupportsIndex, blockSizeLimit: SupportsIndex,
     flags: SupportsIndex) -> tuple[hipError_t, int, int]: ...
 def hipModuleUnload(module: PointerLike) -> tuple[hipError_t]: ...
+def hipOccupancyAvailableDynamicSMemPerBlock(
+    f: PointerLike, numBlocks: SupportsIndex,
+    blockSize: SupportsIndex) -> tuple[hipError_t, int]: ...
 def hipOccupancyMaxActiveBlocksPerMultiprocessor(
     f: PointerLike, blockSize: SupportsIndex,
     dynSharedMemPerBlk: SupportsIndex) -> tuple[hipError_t, int]: ...
 def hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     f: PointerLike, blockSize: SupportsIndex, dynSharedMemPerBlk: SupportsIndex,
     flags: SupportsIndex) -> tuple[hipError_t, int]: ...
+def hipOccupancyMaxActiveClusters(
+    f: PointerLike,
+    config: hipLaunchConfig_st | RecordLike) -> tuple[hipError_t, int]: ...
 def hipOccupancyMaxPotentialBlockSize(
     f: PointerLike, dynSharedMemPerBlk: SupportsIndex,
     blockSizeLimit: SupportsIndex) -> tuple[hipError_t, int, int]: ...
+def hipOccupancyMaxPotentialClusterSize(
+    f: PointerLike,
+    config: hipLaunchConfig_st | RecordLike) -> tuple[hipError_t, int]: ...
 def hipPeekAtLastError() -> tuple[hipError_t]: ...
 def hipPointerGetAttribute(
     data: PointerLike, attribute: hipPointer_attribute | int,
@@ -4845,12 +6556,52 @@ def hipPointerGetAttributes(
 def hipPointerGetAttributes(
     attributes: hipPointerAttribute_t | RecordLike,
     ptr: PointerLike) -> tuple[hipError_t]: ...
+def hipPointerSetAttribute(
+    value: PointerLike, attribute: hipPointer_attribute | int,
+    ptr: PointerLike) -> tuple[hipError_t]: ...
+def hipProfilerStart() -> tuple[hipError_t]: ...
+def hipProfilerStop() -> tuple[hipError_t]: ...
 def hipRuntimeGetVersion() -> tuple[hipError_t, int]: ...
 def hipSetDevice(deviceId: SupportsIndex) -> tuple[hipError_t]: ...
 def hipSetDeviceFlags(flags: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipSetValidDevices(device_arr: NumberListLike,
+                       len: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipSetValidDevices(len: SupportsIndex) -> tuple[hipError_t, None]: ...
+def hipSetupArgument(arg: PointerLike, size: SupportsIndex,
+                     offset: SupportsIndex) -> tuple[hipError_t]: ...
+def hipSignalExternalSemaphoresAsync(
+    extSemArray: PointerListLike, paramsArray: RecordListLike,
+    numExtSems: SupportsIndex, stream: PointerLike) -> tuple[hipError_t]: ...
 def hipStreamAddCallback(stream: PointerLike, callback: CallbackLike,
                          userData: PointerLike,
                          flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamAddCallback_spt(stream: PointerLike, callback: CallbackLike,
+                             userData: PointerLike,
+                             flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamAttachMemAsync(stream: PointerLike, dev_ptr: PointerLike,
+                            length: SupportsIndex,
+                            flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamBatchMemOp(stream: PointerLike, count: SupportsIndex,
+                        paramArray: RecordListLike,
+                        flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamBeginCapture(stream: PointerLike,
+                          mode: hipStreamCaptureMode | int) -> tuple[hipError_t]: ...
+@overload
+def hipStreamBeginCaptureToGraph(
+    stream: PointerLike, graph: PointerLike, dependencies: NumberListLike,
+    dependencyData: RecordListLike, numDependencies: SupportsIndex,
+    mode: hipStreamCaptureMode | int) -> tuple[hipError_t]: ...
+@overload
+def hipStreamBeginCaptureToGraph(
+    stream: PointerLike, graph: PointerLike, dependencyData: RecordListLike,
+    numDependencies: SupportsIndex,
+    mode: hipStreamCaptureMode | int) -> tuple[hipError_t, None]: ...
+def hipStreamBeginCapture_spt(
+    stream: PointerLike, mode: hipStreamCaptureMode | int) -> tuple[hipError_t]: ...
+def hipStreamCopyAttributes(dst: PointerLike,
+                            src: PointerLike) -> tuple[hipError_t]: ...
 def hipStreamCreate() -> tuple[hipError_t, ihipStream_t | Any]: ...
 def hipStreamCreateWithFlags(
     flags: SupportsIndex) -> tuple[hipError_t, ihipStream_t | Any]: ...
@@ -4858,13 +6609,192 @@ def hipStreamCreateWithPriority(
     flags: SupportsIndex,
     priority: SupportsIndex) -> tuple[hipError_t, ihipStream_t | Any]: ...
 def hipStreamDestroy(stream: PointerLike) -> tuple[hipError_t]: ...
+def hipStreamEndCapture(stream: PointerLike) -> tuple[hipError_t, ihipGraph | Any]: ...
+def hipStreamEndCapture_spt(
+    stream: PointerLike) -> tuple[hipError_t, ihipGraph | Any]: ...
+@overload
+def hipStreamGetAttribute(
+    stream: PointerLike,
+    attr: hipLaunchAttributeID | int) -> tuple[hipError_t, hipLaunchAttributeValue | Any]: ...
+@overload
+def hipStreamGetAttribute(
+    stream: PointerLike, attr: hipLaunchAttributeID | int,
+    value_out: hipLaunchAttributeValue | RecordLike) -> tuple[hipError_t]: ...
+def hipStreamGetCaptureInfo(
+    stream: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any, int]: ...
+def hipStreamGetCaptureInfo_spt(
+    stream: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any, int]: ...
+@overload
+def hipStreamGetCaptureInfo_v2(
+    stream: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any, int, ihipGraph | Any, list[hipGraphNode], int]: ...
+@overload
+def hipStreamGetCaptureInfo_v2(
+    stream: PointerLike,
+    dependencies_out: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any, int, ihipGraph | Any, int]: ...
+@overload
+def hipStreamGetCaptureInfo_v2_spt(
+    stream: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any, int, ihipGraph | Any, list[hipGraphNode], int]: ...
+@overload
+def hipStreamGetCaptureInfo_v2_spt(
+    stream: PointerLike,
+    dependencies_out: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any, int, ihipGraph | Any, int]: ...
+@overload
+def hipStreamGetDevResource(
+    hStream: PointerLike,
+    type: hipDevResourceType | int) -> tuple[hipError_t, hipDevResource_st | Any]: ...
+@overload
+def hipStreamGetDevResource(
+    hStream: PointerLike, resource: hipDevResource_st | RecordLike,
+    type: hipDevResourceType | int) -> tuple[hipError_t]: ...
 def hipStreamGetDevice(stream: PointerLike) -> tuple[hipError_t, int]: ...
 def hipStreamGetFlags(stream: PointerLike) -> tuple[hipError_t, int]: ...
+def hipStreamGetFlags_spt(stream: PointerLike) -> tuple[hipError_t, int]: ...
 def hipStreamGetId(stream: PointerLike) -> tuple[hipError_t, int]: ...
 def hipStreamGetPriority(stream: PointerLike) -> tuple[hipError_t, int]: ...
+def hipStreamGetPriority_spt(stream: PointerLike) -> tuple[hipError_t, int]: ...
 def hipStreamIsCapturing(
     stream: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any]: ...
+def hipStreamIsCapturing_spt(
+    stream: PointerLike) -> tuple[hipError_t, hipStreamCaptureStatus | Any]: ...
 def hipStreamQuery(stream: PointerLike) -> tuple[hipError_t]: ...
+def hipStreamQuery_spt(stream: PointerLike) -> tuple[hipError_t]: ...
+def hipStreamSetAttribute(
+    stream: PointerLike, attr: hipLaunchAttributeID | int,
+    value: hipLaunchAttributeValue | RecordLike) -> tuple[hipError_t]: ...
 def hipStreamSynchronize(stream: PointerLike) -> tuple[hipError_t]: ...
+def hipStreamSynchronize_spt(stream: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipStreamUpdateCaptureDependencies(
+    stream: PointerLike, dependencies: NumberListLike, numDependencies: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipStreamUpdateCaptureDependencies(
+    stream: PointerLike, numDependencies: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, None]: ...
 def hipStreamWaitEvent(stream: PointerLike, event: PointerLike,
                        flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamWaitEvent_spt(stream: PointerLike, event: PointerLike,
+                           flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamWaitValue32(stream: PointerLike, ptr: PointerLike, value: SupportsIndex,
+                         flags: SupportsIndex,
+                         mask: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamWaitValue64(stream: PointerLike, ptr: PointerLike, value: SupportsIndex,
+                         flags: SupportsIndex,
+                         mask: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamWriteValue32(stream: PointerLike, ptr: PointerLike, value: SupportsIndex,
+                          flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipStreamWriteValue64(stream: PointerLike, ptr: PointerLike, value: SupportsIndex,
+                          flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipTexObjectCreate(
+    pResDesc: HIP_RESOURCE_DESC_st | RecordLike,
+    pTexDesc: HIP_TEXTURE_DESC_st | RecordLike,
+    pResViewDesc: HIP_RESOURCE_VIEW_DESC_st | RecordLike) -> tuple[hipError_t, __hip_texture | Any]: ...
+def hipTexObjectDestroy(texObject: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipTexObjectGetResourceDesc(
+    texObject: PointerLike) -> tuple[hipError_t, HIP_RESOURCE_DESC_st | Any]: ...
+@overload
+def hipTexObjectGetResourceDesc(
+    pResDesc: HIP_RESOURCE_DESC_st | RecordLike,
+    texObject: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipTexObjectGetResourceViewDesc(
+    texObject: PointerLike) -> tuple[hipError_t, HIP_RESOURCE_VIEW_DESC_st | Any]: ...
+@overload
+def hipTexObjectGetResourceViewDesc(
+    pResViewDesc: HIP_RESOURCE_VIEW_DESC_st | RecordLike,
+    texObject: PointerLike) -> tuple[hipError_t]: ...
+@overload
+def hipTexObjectGetTextureDesc(
+    texObject: PointerLike) -> tuple[hipError_t, HIP_TEXTURE_DESC_st | Any]: ...
+@overload
+def hipTexObjectGetTextureDesc(
+    pTexDesc: HIP_TEXTURE_DESC_st | RecordLike,
+    texObject: PointerLike) -> tuple[hipError_t]: ...
+def hipTexRefGetAddress(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, Pointer | Any]: ...
+def hipTexRefGetAddressMode(
+    texRef: textureReference | RecordLike,
+    dim: SupportsIndex) -> tuple[hipError_t, hipTextureAddressMode | Any]: ...
+@overload
+def hipTexRefGetArray(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, hipArray | Any]: ...
+@overload
+def hipTexRefGetArray(pArray: PointerLike,
+                      texRef: textureReference | RecordLike) -> tuple[hipError_t]: ...
+def hipTexRefGetBorderColor(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, list[float]]: ...
+def hipTexRefGetFilterMode(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, hipTextureFilterMode | Any]: ...
+def hipTexRefGetFlags(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, int]: ...
+def hipTexRefGetFormat(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, hipArray_Format | Any, int]: ...
+def hipTexRefGetMaxAnisotropy(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, int]: ...
+def hipTexRefGetMipMappedArray(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, hipMipmappedArray | Any]: ...
+def hipTexRefGetMipmapFilterMode(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, hipTextureFilterMode | Any]: ...
+def hipTexRefGetMipmapLevelBias(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, float]: ...
+def hipTexRefGetMipmapLevelClamp(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, float, float]: ...
+def hipTexRefSetAddress(
+    texRef: textureReference | RecordLike, dptr: PointerLike,
+    bytes: SupportsIndex) -> tuple[hipError_t, int]: ...
+def hipTexRefSetAddress2D(
+    texRef: textureReference | RecordLike, desc: HIP_ARRAY_DESCRIPTOR | RecordLike,
+    dptr: PointerLike, Pitch: SupportsIndex) -> tuple[hipError_t]: ...
+def hipTexRefSetAddressMode(
+    texRef: textureReference | RecordLike, dim: SupportsIndex,
+    am: hipTextureAddressMode | int) -> tuple[hipError_t]: ...
+def hipTexRefSetArray(tex: textureReference | RecordLike, array: PointerLike,
+                      flags: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipTexRefSetBorderColor(
+    texRef: textureReference | RecordLike,
+    pBorderColor: NumberListLike) -> tuple[hipError_t]: ...
+@overload
+def hipTexRefSetBorderColor(
+    texRef: textureReference | RecordLike) -> tuple[hipError_t, None]: ...
+def hipTexRefSetFilterMode(
+    texRef: textureReference | RecordLike,
+    fm: hipTextureFilterMode | int) -> tuple[hipError_t]: ...
+def hipTexRefSetFlags(texRef: textureReference | RecordLike,
+                      Flags: SupportsIndex) -> tuple[hipError_t]: ...
+def hipTexRefSetFormat(texRef: textureReference | RecordLike,
+                       fmt: hipArray_Format | int,
+                       NumPackedComponents: SupportsIndex) -> tuple[hipError_t]: ...
+def hipTexRefSetMaxAnisotropy(
+    texRef: textureReference | RecordLike,
+    maxAniso: SupportsIndex) -> tuple[hipError_t]: ...
+def hipTexRefSetMipmapFilterMode(
+    texRef: textureReference | RecordLike,
+    fm: hipTextureFilterMode | int) -> tuple[hipError_t]: ...
+def hipTexRefSetMipmapLevelBias(
+    texRef: textureReference | RecordLike, bias: float) -> tuple[hipError_t]: ...
+def hipTexRefSetMipmapLevelClamp(
+    texRef: textureReference | RecordLike, minMipMapLevelClamp: float,
+    maxMipMapLevelClamp: float) -> tuple[hipError_t]: ...
+def hipTexRefSetMipmappedArray(
+    texRef: textureReference | RecordLike,
+    mipmappedArray: hipMipmappedArray | RecordLike,
+    Flags: SupportsIndex) -> tuple[hipError_t]: ...
+@overload
+def hipThreadExchangeStreamCaptureMode(
+    mode: hipStreamCaptureMode | PointerLike) -> tuple[hipError_t, hipStreamCaptureMode | Any]: ...
+@overload
+def hipThreadExchangeStreamCaptureMode(
+    ) -> tuple[hipError_t, hipStreamCaptureMode | Any]: ...
+def hipUnbindTexture(tex: textureReference | RecordLike) -> tuple[hipError_t]: ...
+def hipUserObjectCreate(
+    ptr: PointerLike, destroy: CallbackLike, initialRefcount: SupportsIndex,
+    flags: SupportsIndex) -> tuple[hipError_t, hipUserObject | Any]: ...
+def hipUserObjectRelease(object: PointerLike,
+                         count: SupportsIndex) -> tuple[hipError_t]: ...
+def hipUserObjectRetain(object: PointerLike,
+                        count: SupportsIndex) -> tuple[hipError_t]: ...
+def hipWaitExternalSemaphoresAsync(
+    extSemArray: PointerListLike, paramsArray: RecordListLike,
+    numExtSems: SupportsIndex, stream: PointerLike) -> tuple[hipError_t]: ...

@@ -8,6 +8,8 @@ names.  Names are made when they are first used.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ._core import has_symbol
 from ._core import lookup as _lookup
 from ._core import names as _names
@@ -20,7 +22,11 @@ def __getattr__(name: str) -> object:
         return [*__dir__()]
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = _lookup("hiprtc", name)
+    if name == "ext":
+        return import_module("hipadapt._hiprtc_ext")
+    # hip-python's hiprtc has these two enums of hip as well.
+    module = "hip" if name in ("hipJitOption", "hipJitInputType") else "hiprtc"
+    value = _lookup(module, name)
     globals()[name] = value
     return value
 

@@ -26,6 +26,7 @@ from ._core import (
     PointerToUnsigned,
     PointerToUnsignedLong,
     Record,
+    Text,
 )
 
 __all__ = [
@@ -51,4 +52,5 @@ __all__ = [
     "PointerToUnsigned",
     "PointerToUnsignedLong",
     "Record",
+    "Text",
 ]

@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 __all__ = [
     "CallbackLike",
     "CudaArray",
+    "CudaStream",
     "DLPackArray",
     "HasVoidPointer",
+    "HostNodeLike",
     "LaunchExtraLike",
     "NumberListLike",
     "PointerLike",
     "PointerListLike",
     "RecordLike",
+    "RecordListLike",
+    "StreamLike",
     "TextLike",
     "TextListLike",
 ]
@@ -35,6 +39,14 @@ class CudaArray(Protocol):
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Address, shape and type of the array."""
+        ...
+
+
+class CudaStream(Protocol):
+    """A stream of another package."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Returns (0, handle)."""
         ...
 
 
@@ -58,10 +70,13 @@ class HasVoidPointer(Protocol):
 PointerLike: TypeAlias = Union[
     "Pointer", SupportsIndex, "Buffer", CudaArray, DLPackArray, HasVoidPointer, None
 ]
+StreamLike: TypeAlias = Union[CudaStream, PointerLike]  # noqa: UP007
 TextLike: TypeAlias = Union[str, PointerLike]  # noqa: UP007
 TextListLike: TypeAlias = Union[list[Any], tuple[Any, ...], PointerLike]  # noqa: UP007
 PointerListLike: TypeAlias = TextListLike
 NumberListLike: TypeAlias = TextListLike
 RecordLike: TypeAlias = TextListLike
+RecordListLike: TypeAlias = TextListLike
 LaunchExtraLike: TypeAlias = TextListLike
+HostNodeLike: TypeAlias = Union[tuple[Any, Any], RecordLike]  # noqa: UP007
 CallbackLike: TypeAlias = Union[Callable[..., Any], PointerLike]  # noqa: UP007

@@ -99,6 +99,8 @@ static const struct ha_adapter adapter_table[] = {
      "they "
      "hold (other ctypes objects are buffers: the address of the object)",
      ha_take_ctypes},
+    {"__dlpack_c_exchange_api__",
+     "types with the C table of DLPack 1.3 (torch): C or F order", ha_take_exchange},
     {"__cuda_array_interface__", "CUDA array interface, C or F order, without mask",
      ha_take_cuda_array},
     {"buffer",

@@ -57,7 +57,11 @@ struct ha_where {
 
 enum ha_flags {
     HA_WRITE = 1, /* the call writes through the pointer: read-only memory is refused */
-    HA_NOT_NULL = 2, /* NULL is refused (by-value records) */
+    HA_NOT_NULL = 2, /* NULL is refused */
+    /* Records that C takes by value: the bytes are copied right here, so that NULL, bare
+     * addresses and memory of a device are refused; not so a record of this type, even
+     * one that somebody has made from an address. */
+    HA_BY_VALUE = 4 | HA_NOT_NULL,
 };
 
 struct ha_view {
@@ -110,6 +114,10 @@ struct ha_types;
  * view keeps it then. */
 PyObject *ha_view_hold(struct ha_types *types, struct ha_view *view);
 
+/* The same, and what pointers in records behind the view point to is kept as it is now,
+ * whatever their members are set to later. */
+PyObject *ha_view_freeze(struct ha_types *types, struct ha_view *view);
+
 /* ---- arguments ---------------------------------------------------------------------
  */
 
@@ -129,8 +137,9 @@ int ha_cstr_from(struct ha_types *types, PyObject *object, const struct ha_where
                  unsigned flags, struct ha_view *out);
 
 /* char **, void **, int * and so on: list and tuple first, then the adapter order.
- * out->count is the number of elements if known.  `kind` of ha_list_number_from is one
- * of the integer kinds HA_I32, HA_U32, HA_LONG, HA_ULONG, HA_I64, HA_U64, HA_SIZE. */
+ * out->count is the number of elements if known; NULL has none.  `kind` of
+ * ha_list_number_from is one of HA_I32, HA_U32, HA_LONG, HA_ULONG, HA_I64, HA_U64,
+ * HA_SIZE, HA_F32. */
 int ha_list_bytes_from(struct ha_types *types, PyObject *object,
                        const struct ha_where *where, unsigned flags,
                        struct ha_view *out);
@@ -145,6 +154,13 @@ int ha_list_number_from(struct ha_types *types, PyObject *object,
 int ha_record_from(struct ha_types *types, PyObject *object,
                    const struct ha_where *where, unsigned index, unsigned flags,
                    struct ha_view *out);
+
+/* Array of records number `index`: a list or tuple of records (or of tuples of their
+ * values), which are copied; else what ha_record_from takes, one record or several in a
+ * row.  out->count is their number if known; NULL has none. */
+int ha_record_list_from(struct ha_types *types, PyObject *object,
+                        const struct ha_where *where, unsigned index, unsigned flags,
+                        struct ha_view *out);
 
 /* Function pointer number `index`: None, its own type, int, c_void_p, ctypes function
  * objects; Python callables by `maker`, or by ctypes if maker is NULL.  Never a buffer.
@@ -209,7 +225,8 @@ PyObject *ha_list_alloc(struct ha_types *types, enum ha_kind kind, Py_ssize_t co
 /* ---- state
  * ---------------------------------------------------------------------------- */
 
-struct ha_tables; /* record.h */
+struct ha_tables;       /* record.h */
+struct ha_memory_hooks; /* memory.h */
 
 /* What the state remembers of one type made from a description. */
 struct ha_type_entry {
@@ -230,17 +247,22 @@ struct ha_types {
     PyTypeObject *handle;   /* base of all handle types */
     PyTypeObject *function; /* base of all function pointer types */
     PyTypeObject *record;   /* base of all record types */
+    PyTypeObject *text;     /* str of records */
     PyTypeObject *accessor; /* get_x and set_x of records */
     PyTypeObject *hold;
     PyTypeObject *block;
+    PyTypeObject *allocation;
+    PyTypeObject *tensor;
     /* Interned names. */
     PyObject *str_cuda_array_interface;
     PyObject *str_cuda_stream;
     PyObject *str_as_c_void_p;
-    PyObject *str_dlpack;
+    PyObject *str_dlpack, *str_dlpack_device;
     PyObject *str_shape, *str_typestr, *str_data, *str_strides, *str_version;
     PyObject *str_mask, *str_stream, *str_itemsize, *str_read_only, *str_force;
-    PyObject *str_max_version, *str_str;
+    PyObject *str_max_version, *str_str, *str_name, *str_dtype, *str_close, *str_descr;
+    PyObject *str_is_neg, *str_is_conj, *str_requires_grad;
+    PyObject *str_dl_device, *str_copy, *str_dlpack_exchange;
     PyObject *dlpack_kwnames; /* ("max_version",) */
     PyObject *dlpack_version; /* (1, 3) */
     /* Filled when ctypes has been imported by somebody; until then no object is
@@ -251,6 +273,8 @@ struct ha_types {
     PyObject *c_alignment; /* ctypes.alignment */
     PyObject *module;      /* borrowed: the module whose state this is */
     const struct ha_tables *tables;
+    const struct ha_memory_hooks
+        *memory; /* static; NULL until the room above sets it */
     struct ha_type_entry *records, *handles,
         *functions;                  /* owned arrays, tables' order */
     struct ha_type_slot *type_slots; /* owned; see type_index.c */

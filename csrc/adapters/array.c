@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "adapters/dlpack.h"
+
 /* ---- shape
  * ----------------------------------------------------------------------------- */
 
@@ -16,13 +18,18 @@ ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
     Py_ssize_t *shape = self->inline_shape;
     Py_ssize_t *old = self->shape;
     if (ndim > HA_INLINE_DIMS) {
-        shape = PyMem_New(Py_ssize_t, ndim);
+        shape = PyMem_New(Py_ssize_t, 2 * (size_t)ndim);
         if (shape == NULL) {
             PyErr_NoMemory();
             return -1;
         }
     }
     memmove(shape, dims, (size_t)ndim * sizeof *dims);
+    Py_ssize_t stride = 1;
+    for (int i = ndim - 1; i >= 0; i--) {
+        shape[ndim + i] = stride;
+        stride *= shape[i] == 0 ? 1 : shape[i];
+    }
     self->shape = shape;
     self->ndim = ndim;
     self->format = *format;
@@ -48,6 +55,33 @@ ha_array_shape_tuple(const struct ha_array *self)
     return tuple;
 }
 
+Py_ssize_t
+ha_array_bytes(const struct ha_array *self)
+{
+    Py_ssize_t bytes = 0;
+    (void)ha_shape_bytes(self->ndim, self->shape, self->format.size, &bytes);
+    return bytes; /* fits: checked when the shape was set */
+}
+
+enum ha_place
+ha_array_locate(struct ha_types *types, const struct ha_array *self, int *device)
+{
+    enum ha_place place = self->place;
+    *device = self->device;
+    if (self->base.ptr == NULL && ha_array_bytes(self) > 0) {
+        return HA_PLACE_UNKNOWN; /* closed */
+    }
+    if (self->base.ptr != NULL && types->memory != NULL &&
+        (place == HA_PLACE_UNKNOWN || (place != HA_PLACE_HOST && *device < 0))) {
+        enum ha_place found = place;
+        if (types->memory->find(self->base.ptr, &found, device) > 0 &&
+            place == HA_PLACE_UNKNOWN) {
+            place = found;
+        }
+    }
+    return place;
+}
+
 static Py_ssize_t
 element_count(const struct ha_array *self)
 {
@@ -62,17 +96,11 @@ int
 ha_array_stream(struct ha_types *types, PyObject *stream, const struct ha_where *where,
                 uintptr_t *out)
 {
-    struct ha_view view;
     if (stream == NULL || stream == Py_None) {
         *out = 0;
         return 0;
     }
-    if (ha_ptr_from(types, stream, where, 0, &view) < 0) {
-        return -1;
-    }
-    *out = (uintptr_t)view.ptr;
-    ha_view_release(&view);
-    return 0;
+    return ha_stream_from(types, stream, where, out);
 }
 
 /* ---- construction
@@ -86,7 +114,8 @@ shape_from_array(struct ha_shape *shape, const struct ha_array *array)
     shape->format = array->format;
     shape->typestr = Py_XNewRef(array->typestr);
     shape->stream = Py_XNewRef(array->stream);
-    shape->host = array->host;
+    shape->place = array->place;
+    shape->device = array->device;
 }
 
 static int
@@ -100,7 +129,8 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
     int status = -1;
     shape.ndim = -1;
     shape.any_order = false;
-    shape.host = false;
+    shape.place = HA_PLACE_UNKNOWN;
+    shape.device = -1;
     shape.typestr = NULL;
     shape.stream = NULL;
     ha_view_init(&view);
@@ -125,7 +155,8 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
         goto done;
     }
     shape.typestr = NULL;
-    array->host = shape.host && view.ptr != NULL;
+    array->place = view.ptr == NULL ? HA_PLACE_UNKNOWN : shape.place;
+    array->device = view.ptr == NULL ? -1 : shape.device;
     array->source_readonly = view.readonly;
     array->stream_address = stream_address;
     Py_XSETREF(array->stream, shape.stream);
@@ -145,9 +176,10 @@ array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (self != NULL) {
         struct ha_array *array = (struct ha_array *)self;
         array->shape = array->inline_shape;
-        array->inline_shape[0] = 1;
+        array->inline_shape[0] = array->inline_shape[1] = 1;
         array->ndim = 1;
         array->format = ha_format_bytes;
+        array->device = -1;
     }
     return self;
 }
@@ -165,28 +197,34 @@ array_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
     return ha_construct_one((PyTypeObject *)type, args, nargsf, kwnames, array_fill);
 }
 
-/* An array without an owner, not tracked by the garbage collector. */
-static struct ha_array *
-array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes)
+/* Without an owner it is not tracked by the garbage collector. */
+struct ha_array *
+ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes, PyObject *owner)
 {
     struct ha_array *self = PyObject_GC_New(struct ha_array, type);
     if (self == NULL) {
+        ha_release(owner);
         return NULL;
     }
     self->base.ptr = ptr;
     self->base.size = bytes;
-    self->base.owner = NULL;
+    self->base.owner = owner;
     self->base.weakrefs = NULL;
     self->base.readonly = false;
     self->shape = self->inline_shape;
     self->inline_shape[0] = bytes;
+    self->inline_shape[1] = 1;
     self->typestr = NULL;
     self->stream = NULL;
     self->stream_address = 0;
     self->format = ha_format_bytes;
     self->ndim = 1;
-    self->host = false;
+    self->place = HA_PLACE_UNKNOWN;
+    self->device = -1;
     self->source_readonly = false;
+    if (owner != NULL) {
+        PyObject_GC_Track((PyObject *)self);
+    }
     return self;
 }
 
@@ -198,7 +236,8 @@ ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes)
                         "allocation is larger than an array can be");
         return NULL;
     }
-    return (PyObject *)array_make(types->device_array, ptr, (Py_ssize_t)nbytes);
+    return (PyObject *)ha_array_make(types->device_array, ptr, (Py_ssize_t)nbytes,
+                                     NULL);
 }
 
 PyObject *
@@ -211,22 +250,28 @@ ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset
     Py_ssize_t bytes = 0;
     ha_shape_bytes(parent->ndim, dims, parent->format.size,
                    &bytes); /* part of parent */
-    struct ha_array *part = array_make(type, (char *)parent->base.ptr + offset, bytes);
+    PyObject *owner = ha_pointer_keeper(&parent->base);
+    if (owner == NULL) {
+        return NULL;
+    }
+    char *address = parent->base.ptr;
+    struct ha_array *part =
+        ha_array_make(type, address == NULL ? NULL : address + offset, bytes, owner);
     if (part == NULL) {
         return NULL;
     }
-    PyObject *owner = ha_pointer_keeper(&parent->base);
-    if (owner == NULL || ha_array_set_shape(part, parent->ndim, dims, &parent->format,
-                                            Py_XNewRef(parent->typestr)) < 0) {
-        Py_XDECREF(owner);
+    PyObject *typestr = Py_XNewRef(parent->typestr);
+    if (ha_array_set_shape(part, parent->ndim, dims, &parent->format, typestr) < 0) {
+        Py_XDECREF(typestr);
         Py_DECREF(part);
         return NULL;
     }
     part->stream = Py_XNewRef(parent->stream);
     part->stream_address = parent->stream_address;
-    part->host = parent->host;
+    part->place = parent->place;
+    part->device = parent->device;
     part->source_readonly = parent->source_readonly;
-    ha_pointer_assign(&part->base, part->base.ptr, bytes, parent->base.readonly, owner);
+    part->base.readonly = parent->base.readonly;
     return (PyObject *)part;
 }
 
@@ -258,6 +303,17 @@ array_dealloc(PyObject *self)
     array->ndim =
         0; /* weakref callbacks can't see it, but subclasses' finalizers ran */
     ha_pointer_dealloc(self);
+}
+
+bool
+ha_array_check(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    while (type != NULL && type->tp_dealloc != array_dealloc) {
+        type =
+            type->tp_base; /* classes made in Python have a tp_dealloc of their own */
+    }
+    return type != NULL;
 }
 
 /* ---- attributes
@@ -329,6 +385,9 @@ get_typestr(PyObject *self, void *closure)
     }
     if (ha_format_equal(&array->format, &ha_format_bytes)) {
         return PyUnicode_FromString("B");
+    }
+    if (array->format.extended != 0) {
+        return PyUnicode_FromString(ha_format_name(&array->format));
     }
     return interface_typestr(array);
 }
@@ -462,11 +521,9 @@ export_new(struct ha_array *array)
         return NULL;
     }
     export->strides = export->shape + array->ndim;
-    Py_ssize_t stride = array->format.size;
-    for (int i = array->ndim - 1; i >= 0; i--) {
+    for (int i = 0; i < array->ndim; i++) {
         export->shape[i] = array->shape[i];
-        export->strides[i] = stride;
-        stride *= array->shape[i];
+        export->strides[i] = array->shape[array->ndim + i] * array->format.size;
     }
     ha_format_buffer(&array->format, (char *)(export->strides + array->ndim));
     return export;
@@ -476,11 +533,21 @@ static int
 array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
 {
     struct ha_array *array = (struct ha_array *)self;
+    int device;
     buffer->obj = NULL;
-    if (!array->host) {
+    if (!ha_place_is_host(
+            ha_array_locate(ha_types_of_type(Py_TYPE(self)), array, &device)) ||
+        (array->base.ptr == NULL && element_count(array) > 0)) {
         PyErr_Format(PyExc_BufferError,
-                     "%s is device memory or a bare address; copy it with hipMemcpy",
+                     "%s is device memory or a bare address; copy it with numpy() or "
+                     "hipMemcpy",
                      ha_short_name(Py_TYPE(self)));
+        return -1;
+    }
+    if ((flags & PyBUF_FORMAT) != 0 && array->format.extended != 0) {
+        /* As numpy does: "2s" would be read as text. */
+        PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s",
+                     ha_format_name(&array->format));
         return -1;
     }
     if ((flags & PyBUF_WRITABLE) != 0 && array->base.readonly) {
@@ -522,9 +589,10 @@ array_releasebuffer(PyObject *self, Py_buffer *buffer)
 /* ---- types
  * ------------------------------------------------------------------------------- */
 
+#define FAST(function) (PyCFunction)(void (*)(void))(function)
+
 static PyMethodDef array_methods[] = {
-    {"configure", (PyCFunction)(void (*)(void))ha_array_configure,
-     METH_VARARGS | METH_KEYWORDS,
+    {"configure", FAST(ha_array_configure), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR(
          "configure($self, /, *, shape=..., typestr=..., stream=..., itemsize=...,\n"
          "          read_only=..., _force=False)\n--\n\n"
@@ -534,12 +602,41 @@ static PyMethodDef array_methods[] = {
          "shape : tuple of int\n    Extents; their product times the element size "
          "must\n"
          "    stay the same unless _force is true.\n"
-         "typestr : str\n    '<f4', 'float32', 'f', '|u1' and so on, or a numpy "
-         "dtype.\n"
+         "typestr : str\n    ``<f4``, ``float32``, ``f``, ``|u1`` and so on, or a "
+         "numpy dtype.\n"
          "stream : int, stream or None\n    What consumers have to wait for.\n"
          "itemsize : int\n    Bytes of an element where typestr does not say it.\n"
          "read_only : bool\n    Calls that write refuse the array.\n"
          "_force : bool\n    Allows another number of bytes.\n")},
+    {"host", ha_array_host, METH_NOARGS,
+     PyDoc_STR("host($self, /)\n--\n\n"
+               "NDBuffer over the same memory for the processor, once it is ready.\n\n"
+               "Waits for the array's stream, or for the device where the array names\n"
+               "none.  numpy, torch and jax take the view without a copy.\n\n"
+               "Raises\n------\n"
+               "BufferError\n"
+               "    The processor does not see the memory: device memory of a GPU.\n")},
+    {"__dlpack__", FAST(ha_dl_export), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR(
+         "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None,\n"
+         "           copy=None)\n--\n\n"
+         "A capsule with this array, for from_dlpack of other packages.\n\n"
+         "stream None or 0 is the default stream, -1 asks for no order; the memory\n"
+         "of the host is given for dl_device=(1, 0), after a wait.\n")},
+    {"numpy", FAST(ha_array_numpy), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR(
+         "numpy($self, /)\n--\n\n"
+         "A numpy array with a copy of the elements, once they are complete.\n\n"
+         "Raises\n------\n"
+         "ImportError\n    numpy is not installed, or ml_dtypes for element types\n"
+         "    of its own.\n")},
+    {"__array__", FAST(ha_array_array), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR("__array__($self, /, dtype=None, *, copy=None)\n--\n\n"
+               "What numpy.asarray calls: a view where the processor sees the memory,\n"
+               "and a copy of device memory.")},
+    {"__dlpack_device__", ha_dl_device_tuple, METH_NOARGS,
+     PyDoc_STR("__dlpack_device__($self, /)\n--\n\n"
+               "(type, id): 10 device and managed, 11 pinned, 1 host memory.")},
     {NULL, NULL, 0, NULL},
 };
 
@@ -551,9 +648,24 @@ static PyGetSetDef array_getset[] = {
     {"size", get_size, NULL, PyDoc_STR("Number of elements."), NULL},
     {"nbytes", get_nbytes, NULL, PyDoc_STR("Number of bytes."), NULL},
     {"itemsize", get_itemsize, NULL, PyDoc_STR("Bytes of one element."), NULL},
+    {"dtype", ha_array_dtype, NULL,
+     PyDoc_STR(
+         "Element type as numpy.dtype; its name where numpy is not installed, or\n"
+         "ml_dtypes for bfloat16 and the 8-bit floats."),
+     NULL},
+    {"type_name", ha_array_type_name, NULL,
+     PyDoc_STR("Name of the element type: 'float32', 'bfloat16'."), NULL},
+    {"strides", ha_array_strides, NULL,
+     PyDoc_STR("Bytes from one element to the next, for each axis."), NULL},
     {"typestr", get_typestr, NULL, PyDoc_STR("Element type, as it was given."), NULL},
     {"is_read_only", get_is_read_only, NULL,
      PyDoc_STR("Whether calls that write refuse the array."), NULL},
+    {"owner", ha_array_owner, NULL, PyDoc_STR("What keeps the memory, or None."), NULL},
+    {"memory", ha_array_memory, NULL,
+     PyDoc_STR(
+         "'device', 'pinned', 'managed', 'host', or None where HIP does not know\n"
+         "the address."),
+     NULL},
     {"stream_as_int", get_stream_as_int, NULL,
      PyDoc_STR("Address of the stream to wait for, or None."), NULL},
     {"__cuda_array_interface__", get_cuda_array_interface, NULL,
@@ -595,9 +707,9 @@ static PyType_Slot nd_buffer_slots[] = {
     {0, NULL},
 };
 
-/* tp_doc is all that the subclass adds. */
 static PyType_Slot device_array_slots[] = {
     {Py_tp_doc, (void *)device_array_doc},
+    {Py_tp_methods, ha_device_array_methods},
     {Py_tp_dealloc, array_dealloc},
     {Py_tp_traverse, array_traverse},
     {Py_tp_clear, array_clear},
@@ -631,5 +743,9 @@ ha_array_init(struct ha_types *types)
     }
     types->nd_buffer->tp_vectorcall = array_vectorcall;
     types->device_array->tp_vectorcall = array_vectorcall;
-    return 0;
+    if (ha_array_from_init(types) < 0 || ha_array_methods_init(types) < 0 ||
+        ha_dl_init(types) < 0 || ha_dl_import_init(types) < 0) {
+        return -1;
+    }
+    return ha_dl_exchange_init(types);
 }

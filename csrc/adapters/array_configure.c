@@ -21,96 +21,18 @@ struct plan {
     Py_ssize_t itemsize; /* -1 not given */
 };
 
-static int
-plan_shape(struct plan *plan, PyObject *value)
-{
-    if (!PyTuple_Check(value) && !PyList_Check(value)) {
-        PyErr_Format(PyExc_TypeError,
-                     "configure: argument 'shape' must be a tuple of int, not '%.200s'",
-                     Py_TYPE(value)->tp_name);
-        return -1;
-    }
-    PyObject *extents = PySequence_Tuple(value);
-    if (extents == NULL) {
-        return -1;
-    }
-    int status = -1;
-    Py_ssize_t count = PyTuple_GET_SIZE(extents);
-    if (count > HA_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError,
-                     "configure: argument 'shape' has %zd axes, more than %d", count,
-                     HA_MAX_DIMS);
-        goto done;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PyTuple_GET_ITEM(extents, i);
-        if (PyBool_Check(item) || !PyIndex_Check(item)) {
-            PyErr_Format(PyExc_TypeError,
-                         "configure: argument 'shape' must hold int, not '%.200s'",
-                         Py_TYPE(item)->tp_name);
-            goto done;
-        }
-        plan->dims[i] = PyNumber_AsSsize_t(item, PyExc_OverflowError);
-        if (plan->dims[i] == -1 && PyErr_Occurred()) {
-            goto done;
-        }
-        if (plan->dims[i] < 0) {
-            PyErr_Format(PyExc_ValueError,
-                         "configure: argument 'shape' has the negative extent %zd",
-                         plan->dims[i]);
-            goto done;
-        }
-    }
-    plan->ndim = (int)count;
-    status = 0;
-done:
-    Py_DECREF(extents);
-    return status;
-}
-
-/* The str in a typestr argument: itself, or that of a numpy dtype (attribute str). */
-static PyObject *
-typestr_text(struct ha_types *types, PyObject *value)
-{
-    if (PyUnicode_Check(value)) {
-        return Py_NewRef(value);
-    }
-    PyObject *text = NULL;
-    if (ha_get_attribute(value, types->str_str, &text) < 0) {
-        return NULL;
-    }
-    if (text == NULL || !PyUnicode_Check(text)) {
-        Py_XDECREF(text);
-        PyErr_Format(
-            PyExc_TypeError,
-            "configure: argument 'typestr' must be str or a dtype, not '%.200s'",
-            Py_TYPE(value)->tp_name);
-        return NULL;
-    }
-    return text;
-}
+static const struct ha_where shape_where = {"configure", "shape"};
+static const struct ha_where typestr_where = {"configure", "typestr"};
 
 static int
 plan_typestr(struct ha_types *types, struct plan *plan, PyObject *value)
 {
-    PyObject *text = typestr_text(types, value);
-    if (text == NULL) {
-        return -1;
-    }
-    const char *utf8 = PyUnicode_AsUTF8(text);
-    if (utf8 == NULL || !ha_format_parse(utf8, &plan->format)) {
-        if (utf8 != NULL) {
-            PyErr_Format(
-                PyExc_ValueError,
-                "configure: argument 'typestr' must be an element type such as "
-                "'<f4', not %R",
-                text);
-        }
-        Py_DECREF(text);
+    PyObject *text = NULL;
+    if (ha_array_read_type(types, value, &typestr_where, &plan->format, &text) < 0) {
         return -1;
     }
     plan->has_typestr = true;
-    plan->typestr = text;
+    Py_XSETREF(plan->typestr, text);
     return 0;
 }
 
@@ -163,7 +85,7 @@ plan_keyword(struct ha_types *types, struct plan *plan, PyObject *name, PyObject
     static const char allowed[] = "shape, typestr, stream, itemsize, read_only, _force";
     int truth;
     if (PyUnicode_CompareWithASCIIString(name, "shape") == 0) {
-        return plan_shape(plan, value);
+        return ha_array_read_shape(value, &shape_where, &plan->ndim, plan->dims);
     }
     if (PyUnicode_CompareWithASCIIString(name, "typestr") == 0) {
         return plan_typestr(types, plan, value);

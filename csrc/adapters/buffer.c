@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/array.h"
 
 /* bytes never move and never change: the object itself is the owner, no buffer is held.
  */
@@ -19,7 +19,7 @@ take_bytes(struct ha_take *take, PyObject *object)
         take->shape->ndim = 1;
         take->shape->dims[0] = PyBytes_GET_SIZE(object);
         take->shape->format = ha_format_bytes;
-        take->shape->host = true;
+        take->shape->place = HA_PLACE_HOST;
     }
     return 1;
 }
@@ -56,7 +56,22 @@ fill_shape(struct ha_shape *shape, const Py_buffer *buffer)
     } else {
         ha_format_from_buffer(buffer->format, buffer->itemsize, &shape->format);
     }
-    shape->host = true;
+    shape->place = HA_PLACE_HOST;
+}
+
+/* The buffer protocol has no format for the elements of ml_dtypes: numpy's dtype says
+ * more. */
+static int
+fill_type(struct ha_take *take, PyObject *object)
+{
+    PyObject *dtype = NULL;
+    struct ha_format *format = &take->shape->format;
+    int status = ha_get_attribute(object, take->types->str_dtype, &dtype);
+    if (status > 0) {
+        status = ha_array_dtype_name(take->types, dtype, format->size, format);
+        Py_DECREF(dtype);
+    }
+    return status;
 }
 
 int
@@ -88,6 +103,10 @@ ha_take_buffer(struct ha_take *take, PyObject *object)
     take->view->readonly = buffer->readonly != 0;
     if (take->shape != NULL) {
         fill_shape(take->shape, buffer);
+        if ((take->shape->format.kind == 'V' || buffer->format == NULL) &&
+            fill_type(take, object) < 0) {
+            return -1;
+        }
     }
     return 1;
 }

@@ -482,7 +482,7 @@ static PyMethodDef cstr_methods[] = {
 PyDoc_STRVAR(
     cstr_doc,
     "CStr(pyobj=None)\n--\n\n"
-    "Text of C (char *).\n\n"
+    "Text of C (``char *``).\n\n"
     "Made from str (UTF-8), bytes, buffers and addresses.  Behaves like the text:\n"
     "str(), len(), [], in, ==, hash.  Keeps what it was made from.");
 

@@ -3,7 +3,7 @@
  * checked, and read once. */
 #include <Python.h>
 
-#include "adapters/object.h"
+#include "adapters/array.h"
 
 /* What the dict said, before it is believed. */
 struct cuda_array {
@@ -99,18 +99,86 @@ read_data(struct ha_take *take, PyObject *data)
 static int
 read_typestr(struct ha_take *take, PyObject *typestr, struct ha_format *format)
 {
-    const char *text = PyUnicode_Check(typestr) ? PyUnicode_AsUTF8(typestr) : NULL;
-    if (text == NULL && PyErr_Occurred()) {
+    int status = PyUnicode_Check(typestr) ? ha_array_parse_type(typestr, format) : 0;
+    if (status < 0) {
         return -1;
     }
-    if (text == NULL || !ha_format_parse(text, format) || format->size == 0) {
+    if (status == 0 || format->size == 0) {
         return ha_raise(
             PyUnicode_Check(typestr) ? PyExc_ValueError : PyExc_TypeError, take->where,
             "has a __cuda_array_interface__ with the typestr %R, which says "
             "no element size",
             typestr);
     }
+    if (!ha_format_is_native(format)) {
+        return ha_raise(PyExc_BufferError, take->where,
+                        "has a __cuda_array_interface__ with the typestr %R; elements "
+                        "must be in native byte order",
+                        typestr);
+    }
     return 0;
+}
+
+/* 1 if the entry of descr says what typestr says, ('', typestr); 0 if not, or -1. */
+static int
+is_plain_descr(PyObject *entry, const struct ha_format *format)
+{
+    struct ha_format described;
+    if (!PyTuple_Check(entry) || PyTuple_GET_SIZE(entry) != 2 ||
+        !PyUnicode_Check(PyTuple_GET_ITEM(entry, 0)) ||
+        !PyUnicode_Check(PyTuple_GET_ITEM(entry, 1)) ||
+        PyUnicode_GET_LENGTH(PyTuple_GET_ITEM(entry, 0)) != 0) {
+        return 0;
+    }
+    int status = ha_array_parse_type(PyTuple_GET_ITEM(entry, 1), &described);
+    if (status > 0) {
+        status = described.kind == format->kind && described.size == format->size;
+    }
+    return status;
+}
+
+/* Elements with fields are opaque bytes here ("|V16"); what typestr says of plain ones
+ * must not be contradicted. */
+static int
+check_descr(struct ha_take *take, PyObject *descr, const struct ha_format *format)
+{
+    int plain = 0;
+    if (!PyList_Check(descr)) {
+        return ha_raise(PyExc_TypeError, take->where,
+                        "has a __cuda_array_interface__ whose descr is '%.200s', no "
+                        "list",
+                        Py_TYPE(descr)->tp_name);
+    }
+    if (format->kind == 'V') {
+        return 0;
+    }
+    if (PyList_GET_SIZE(descr) == 1) {
+        plain = is_plain_descr(PyList_GET_ITEM(descr, 0), format);
+    }
+    if (plain == 0) {
+        ha_raise(PyExc_BufferError, take->where,
+                 "has a __cuda_array_interface__ whose descr says other elements than "
+                 "its typestr");
+    }
+    return plain == 1 ? 0 : -1;
+}
+
+/* stream came with version 3. */
+static int
+read_version(struct ha_take *take, PyObject *object, long *version)
+{
+    *version = 3;
+    if (object == NULL) {
+        return 0;
+    }
+    if (!PyLong_Check(object) || PyBool_Check(object)) {
+        return ha_raise(PyExc_TypeError, take->where,
+                        "has a __cuda_array_interface__ whose version is '%.200s', no "
+                        "int",
+                        Py_TYPE(object)->tp_name);
+    }
+    *version = PyLong_AsLong(object);
+    return *version == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
 /* Strides and size, once everything has been read. */
@@ -168,14 +236,17 @@ read_dict(struct ha_take *take, PyObject *dict)
     struct cuda_array array; /* large: only what is read is set */
     array.ndim = 0;
     PyObject *shape = NULL, *typestr = NULL, *data = NULL, *strides = NULL;
-    PyObject *mask = NULL, *stream = NULL;
+    PyObject *mask = NULL, *stream = NULL, *descr = NULL, *version = NULL;
     int status = -1;
     int count = 0;
+    long number;
     if (get_entry(dict, types->str_shape, &shape) < 0 ||
         get_entry(dict, types->str_typestr, &typestr) < 0 ||
         get_entry(dict, types->str_data, &data) < 0 ||
         get_entry(dict, types->str_strides, &strides) < 0 ||
         get_entry(dict, types->str_mask, &mask) < 0 ||
+        get_entry(dict, types->str_descr, &descr) < 0 ||
+        get_entry(dict, types->str_version, &version) < 0 ||
         (take->shape != NULL && get_entry(dict, types->str_stream, &stream) < 0)) {
         goto done;
     }
@@ -192,8 +263,13 @@ read_dict(struct ha_take *take, PyObject *dict)
         goto done;
     }
     if (read_sizes(take, shape, "shape", false, -1, array.shape, &array.ndim) < 0 ||
-        read_typestr(take, typestr, &array.format) < 0 || read_data(take, data) < 0) {
+        read_typestr(take, typestr, &array.format) < 0 || read_data(take, data) < 0 ||
+        read_version(take, version, &number) < 0 ||
+        (descr != NULL && check_descr(take, descr, &array.format) < 0)) {
         goto done;
+    }
+    if (number < 3) {
+        Py_CLEAR(stream);
     }
     array.has_strides = strides != NULL;
     if (strides != NULL && read_sizes(take, strides, "strides", true, array.ndim,
@@ -214,6 +290,8 @@ done:
     Py_XDECREF(strides);
     Py_XDECREF(mask);
     Py_XDECREF(stream);
+    Py_XDECREF(descr);
+    Py_XDECREF(version);
     return status;
 }
 

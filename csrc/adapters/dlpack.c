@@ -1,78 +1,113 @@
 /* SPDX-License-Identifier: MIT */
-/* DLPack, as a reader of addresses.
+/* DLPack of other packages, as a source of addresses: two rows of the adapter table.
  *
- * The capsule is never consumed: it keeps its name and is held as the owner, so that
+ * A row never consumes a capsule: it keeps its name and is held as the owner, so that
  * its own destructor calls the producer's deleter, once, when the last view of the
- * memory is gone. Layout of the structs: DLPack 1.x; only fields that every 1.x keeps
- * are read. */
+ * memory is gone. */
 #include <Python.h>
 
-#include "adapters/object.h"
+#include "adapters/dlpack.h"
 
-enum {
-    DEVICE_CPU = 1,
-    DEVICE_CUDA_HOST = 3,
-    DEVICE_ROCM = 10,
-    DEVICE_ROCM_HOST = 11,
-    DEVICE_CUDA_MANAGED = 13,
+/* ---- managed tensors that are ours now
+ * --------------------------------------------------- */
+
+struct keeper {
+    PyObject_HEAD
+    struct ha_dl_legacy *legacy;       /* owned, or NULL */
+    struct ha_dl_versioned *versioned; /* owned, or NULL */
 };
 
-#define FLAG_READ_ONLY 1u
-#define MAJOR_VERSION 1u
-
-struct dl_tensor {
-    void *data;
-    int32_t device_type;
-    int32_t device_id;
-    int32_t ndim;
-    uint8_t code;
-    uint8_t bits;
-    uint16_t lanes;
-    int64_t *shape;
-    int64_t *strides; /* in elements, or NULL = C order */
-    uint64_t byte_offset;
-};
-
-struct dl_managed {
-    struct dl_tensor tensor;
-    void *manager;
-    void (*deleter)(struct dl_managed *);
-};
-
-struct dl_managed_versioned {
-    uint32_t major;
-    uint32_t minor;
-    void *manager;
-    void (*deleter)(struct dl_managed_versioned *);
-    uint64_t flags;
-    struct dl_tensor tensor;
-};
-
-_Static_assert(sizeof(int64_t) == sizeof(Py_ssize_t), "64-bit only");
-
-/* Calls __dlpack__; producers from before 1.0 don't know the keyword. */
-static PyObject *
-get_capsule(struct ha_types *types, PyObject *method)
+static void
+call_deleter(struct ha_dl_legacy *legacy, struct ha_dl_versioned *versioned)
 {
-    PyObject *capsule =
-        PyObject_Vectorcall(method, &types->dlpack_version, 0, types->dlpack_kwnames);
-    if (capsule == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Clear();
-        capsule = PyObject_CallNoArgs(method);
+    if (legacy != NULL && legacy->deleter != NULL) {
+        legacy->deleter(legacy);
     }
-    return capsule;
+    if (versioned != NULL && versioned->deleter != NULL) {
+        versioned->deleter(versioned);
+    }
 }
+
+static void
+keeper_dealloc(PyObject *self)
+{
+    struct keeper *keeper = (struct keeper *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    struct ha_saved_error saved;
+    ha_error_save(&saved); /* deleters may run anything */
+    call_deleter(keeper->legacy, keeper->versioned);
+    ha_error_restore(&saved);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot keeper_slots[] = {
+    {Py_tp_doc, (void *)"A tensor of another package, held."},
+    {Py_tp_dealloc, keeper_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec keeper_spec = {
+    .name = "hipadapt.types._Tensor",
+    .basicsize = sizeof(struct keeper),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = keeper_slots,
+};
+
+PyObject *
+ha_dl_keeper(struct ha_types *types, struct ha_dl_legacy *legacy,
+             struct ha_dl_versioned *versioned)
+{
+    struct keeper *keeper = PyObject_New(struct keeper, types->tensor);
+    if (keeper == NULL) {
+        struct ha_saved_error saved;
+        ha_error_save(&saved);
+        call_deleter(legacy, versioned);
+        ha_error_restore(&saved);
+        return NULL;
+    }
+    keeper->legacy = legacy;
+    keeper->versioned = versioned;
+    return (PyObject *)keeper;
+}
+
+void
+ha_dl_keep(PyObject *empty, struct ha_dl_legacy *legacy,
+           struct ha_dl_versioned *versioned)
+{
+    ((struct keeper *)empty)->legacy = legacy;
+    ((struct keeper *)empty)->versioned = versioned;
+}
+
+/* ---- a tensor
+ * ---------------------------------------------------------------------------- */
 
 static bool
 device_is_ours(int32_t device)
 {
-    return device == DEVICE_CPU || device == DEVICE_CUDA_HOST ||
-           device == DEVICE_ROCM || device == DEVICE_ROCM_HOST ||
-           device == DEVICE_CUDA_MANAGED;
+    return device == HA_DL_CPU || device == HA_DL_CUDA_HOST || device == HA_DL_ROCM ||
+           device == HA_DL_ROCM_HOST || device == HA_DL_CUDA_MANAGED;
+}
+
+static enum ha_place
+place_of(int32_t device)
+{
+    switch (device) {
+    case HA_DL_CPU:
+        return HA_PLACE_HOST;
+    case HA_DL_CUDA_HOST:
+    case HA_DL_ROCM_HOST:
+        return HA_PLACE_PINNED;
+    case HA_DL_CUDA_MANAGED:
+        return HA_PLACE_MANAGED;
+    default:
+        return HA_PLACE_DEVICE;
+    }
 }
 
 static int
-check_shape(struct ha_take *take, const struct dl_tensor *tensor)
+check_shape(struct ha_take *take, const struct ha_dl_tensor *tensor)
 {
     if (tensor->ndim < 0 || tensor->ndim > HA_MAX_DIMS ||
         (tensor->ndim > 0 && tensor->shape == NULL)) {
@@ -91,13 +126,13 @@ check_shape(struct ha_take *take, const struct dl_tensor *tensor)
 
 /* Bytes of an element: a sub-byte type is counted per element rounded up. */
 static Py_ssize_t
-element_bytes(const struct dl_tensor *tensor)
+element_bytes(const struct ha_dl_tensor *tensor)
 {
     return ((Py_ssize_t)tensor->bits * tensor->lanes + 7) / 8;
 }
 
 static int
-check_layout(struct ha_take *take, const struct dl_tensor *tensor, Py_ssize_t *bytes)
+check_layout(struct ha_take *take, const struct ha_dl_tensor *tensor, Py_ssize_t *bytes)
 {
     Py_ssize_t strides[HA_MAX_DIMS];
     Py_ssize_t itemsize = element_bytes(tensor);
@@ -122,29 +157,42 @@ check_layout(struct ha_take *take, const struct dl_tensor *tensor, Py_ssize_t *b
 }
 
 static int
-take_tensor(struct ha_take *take, const struct dl_tensor *tensor, bool readonly)
+fill_shape(struct ha_take *take, const struct ha_dl_tensor *tensor)
+{
+    struct ha_shape *shape = take->shape;
+    if (!ha_format_from_dlpack(tensor->code, tensor->bits, tensor->lanes,
+                               &shape->format)) {
+        return ha_raise(PyExc_BufferError, take->where,
+                        "has DLPack elements of %d bits", (int)tensor->bits);
+    }
+    shape->ndim = tensor->ndim;
+    for (int32_t i = 0; i < tensor->ndim; i++) {
+        shape->dims[i] = tensor->shape[i];
+    }
+    shape->place = place_of(tensor->device.type);
+    shape->device = (int)tensor->device.id;
+    return 0;
+}
+
+int
+ha_dl_take_tensor(struct ha_take *take, const struct ha_dl_tensor *tensor,
+                  bool readonly)
 {
     Py_ssize_t bytes;
-    if (!device_is_ours(tensor->device_type)) {
+    if (!device_is_ours(tensor->device.type)) {
         return ha_raise(PyExc_BufferError, take->where,
                         "must be memory that HIP can reach, not DLPack device type %d",
-                        (int)tensor->device_type);
+                        (int)tensor->device.type);
     }
     if (check_shape(take, tensor) < 0 || check_layout(take, tensor, &bytes) < 0) {
         return -1;
     }
-    if (take->shape != NULL) {
-        struct ha_shape *shape = take->shape;
-        if (!ha_format_from_dlpack(tensor->code, tensor->bits, tensor->lanes,
-                                   &shape->format)) {
-            return ha_raise(PyExc_BufferError, take->where,
-                            "has DLPack elements of %d bits", (int)tensor->bits);
-        }
-        shape->ndim = tensor->ndim;
-        for (int32_t i = 0; i < tensor->ndim; i++) {
-            shape->dims[i] = tensor->shape[i];
-        }
-        shape->host = tensor->device_type != DEVICE_ROCM;
+    if (tensor->data == NULL && bytes > 0) {
+        return ha_raise(PyExc_ValueError, take->where,
+                        "has a DLPack tensor with address 0 for %zd bytes", bytes);
+    }
+    if (take->shape != NULL && fill_shape(take, tensor) < 0) {
+        return -1;
     }
     take->view->ptr =
         (char *)tensor->data + (tensor->data == NULL ? 0 : tensor->byte_offset);
@@ -153,27 +201,71 @@ take_tensor(struct ha_take *take, const struct dl_tensor *tensor, bool readonly)
     return 1;
 }
 
+/* ---- a capsule
+ * --------------------------------------------------------------------------- */
+
+int
+ha_dl_check_version(const struct ha_where *where, const struct ha_dl_versioned *managed)
+{
+    if (managed->version.major != HA_DL_MAJOR) {
+        return ha_raise(PyExc_BufferError, where,
+                        "has a DLPack tensor of version %u.%u; 1.x is understood",
+                        (unsigned)managed->version.major,
+                        (unsigned)managed->version.minor);
+    }
+    return 0;
+}
+
+int
+ha_dl_open_capsule(const struct ha_where *where, PyObject *capsule,
+                   struct ha_dl_legacy **legacy, struct ha_dl_versioned **versioned)
+{
+    *legacy = NULL;
+    *versioned = NULL;
+    if (PyCapsule_IsValid(capsule, HA_DL_VERSIONED_NAME)) {
+        *versioned = PyCapsule_GetPointer(capsule, HA_DL_VERSIONED_NAME);
+        return ha_dl_check_version(where, *versioned);
+    }
+    if (PyCapsule_IsValid(capsule, HA_DL_LEGACY_NAME)) {
+        *legacy = PyCapsule_GetPointer(capsule, HA_DL_LEGACY_NAME);
+        return 0;
+    }
+    if (PyCapsule_IsValid(capsule, HA_DL_USED_VERSIONED_NAME) ||
+        PyCapsule_IsValid(capsule, HA_DL_USED_LEGACY_NAME)) {
+        return ha_raise(PyExc_BufferError, where,
+                        "has a DLPack capsule that was used already");
+    }
+    return ha_raise(PyExc_BufferError, where,
+                    "has a __dlpack__() that answers no unused DLPack capsule");
+}
+
 static int
 take_capsule(struct ha_take *take, PyObject *capsule)
 {
-    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        const struct dl_managed_versioned *managed =
-            PyCapsule_GetPointer(capsule, "dltensor_versioned");
-        if (managed->major != MAJOR_VERSION) {
-            return ha_raise(PyExc_BufferError, take->where,
-                            "has a DLPack capsule of version %u.%u; 1.x is understood",
-                            (unsigned)managed->major, (unsigned)managed->minor);
-        }
-        return take_tensor(take, &managed->tensor,
-                           (managed->flags & FLAG_READ_ONLY) != 0);
+    struct ha_dl_legacy *legacy;
+    struct ha_dl_versioned *versioned;
+    if (ha_dl_open_capsule(take->where, capsule, &legacy, &versioned) < 0) {
+        return -1;
     }
-    if (PyCapsule_IsValid(capsule, "dltensor")) {
-        const struct dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+    if (legacy != NULL) {
         /* Read-only memory can't be exported this way, so it is writable. */
-        return take_tensor(take, &managed->tensor, false);
+        return ha_dl_take_tensor(take, &legacy->tensor, false);
     }
-    return ha_raise(PyExc_BufferError, take->where,
-                    "has a __dlpack__() that answers no unused DLPack capsule");
+    return ha_dl_take_tensor(take, &versioned->tensor,
+                             (versioned->flags & HA_DL_READ_ONLY) != 0);
+}
+
+/* Calls __dlpack__; producers from before 1.0 don't know the keyword. */
+static PyObject *
+get_capsule(struct ha_types *types, PyObject *method)
+{
+    PyObject *capsule =
+        PyObject_Vectorcall(method, &types->dlpack_version, 0, types->dlpack_kwnames);
+    if (capsule == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        capsule = PyObject_CallNoArgs(method);
+    }
+    return capsule;
 }
 
 int
@@ -200,4 +292,145 @@ ha_take_dlpack(struct ha_take *take, PyObject *object)
         ha_release(capsule);
     }
     return status;
+}
+
+/* ---- the exchange table of a type
+ * ------------------------------------------------------- */
+
+/* 1 where the method of this name answers true, 0 where it does not or is absent. */
+static int
+is_flagged(PyObject *object, PyObject *name)
+{
+    if (_PyType_Lookup(Py_TYPE(object), name) == NULL) {
+        return 0;
+    }
+    PyObject *answer = PyObject_CallMethodNoArgs(object, name);
+    int truth = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(answer);
+    return truth;
+}
+
+/* torch's table gives the memory of tensors whose values are not what is in memory
+ * (conjugated and negated views), and of those that are recorded for gradients.  Its
+ * __dlpack__ refuses them, and says how to go on. */
+static int
+is_lazy(struct ha_types *types, PyObject *object)
+{
+    PyObject *gradient = NULL;
+    int status = is_flagged(object, types->str_is_neg);
+    if (status == 0) {
+        status = is_flagged(object, types->str_is_conj);
+    }
+    if (status == 0 &&
+        _PyType_Lookup(Py_TYPE(object), types->str_requires_grad) != NULL) {
+        gradient = PyObject_GetAttr(object, types->str_requires_grad);
+        status = gradient == NULL ? -1 : PyObject_IsTrue(gradient);
+        Py_XDECREF(gradient);
+    }
+    if (status < 0) {
+        PyErr_Clear(); /* __dlpack__ will say it */
+    }
+    return status != 0;
+}
+
+const struct ha_dl_exchange *
+ha_dl_exchange_of(struct ha_types *types, PyObject *object)
+{
+    /* The type's own method cache makes this the look-up per type that the protocol
+     * has in mind. */
+    PyObject *capsule = _PyType_Lookup(Py_TYPE(object), types->str_dlpack_exchange);
+    if (capsule == NULL || !PyCapsule_IsValid(capsule, HA_DL_EXCHANGE_NAME)) {
+        return NULL;
+    }
+    const struct ha_dl_exchange *table =
+        PyCapsule_GetPointer(capsule, HA_DL_EXCHANGE_NAME);
+    while (table != NULL && table->version.major > HA_DL_MAJOR) {
+        table = table->previous;
+    }
+    if (table == NULL || table->version.major != HA_DL_MAJOR ||
+        table->managed_from == NULL || table->work_stream == NULL ||
+        is_lazy(types, object)) {
+        return NULL;
+    }
+    return table;
+}
+
+PyObject *
+ha_dl_ask_exchange(struct ha_types *types, const struct ha_dl_exchange *exchange,
+                   const struct ha_where *where, PyObject *object,
+                   struct ha_dl_versioned **managed)
+{
+    *managed = NULL;
+    int status = exchange->managed_from(object, managed);
+    if (status != 0 || *managed == NULL) {
+        if (PyErr_Occurred() == NULL) {
+            ha_raise(PyExc_BufferError, where, "is refused by the DLPack table of '%s'",
+                     Py_TYPE(object)->tp_name);
+        }
+        return NULL;
+    }
+    PyObject *keeper = ha_dl_keeper(types, NULL, *managed);
+    if (keeper != NULL && ha_dl_check_version(where, *managed) < 0) {
+        ha_release(keeper);
+        keeper = NULL;
+    }
+    return keeper;
+}
+
+int
+ha_dl_work_stream(const struct ha_dl_exchange *exchange, const struct ha_where *where,
+                  int device, uintptr_t *out)
+{
+    void *stream = NULL;
+    if (exchange->work_stream(HA_DL_ROCM, device, &stream) != 0) {
+        if (PyErr_Occurred() == NULL) {
+            ha_raise(PyExc_BufferError, where,
+                     "has a DLPack table that does not say its current stream");
+        }
+        return -1;
+    }
+    *out = (uintptr_t)stream;
+    return 0;
+}
+
+int
+ha_take_exchange(struct ha_take *take, PyObject *object)
+{
+    const struct ha_dl_exchange *table = ha_dl_exchange_of(take->types, object);
+    if (table == NULL) {
+        return 0;
+    }
+    struct ha_dl_versioned *managed;
+    PyObject *keeper =
+        ha_dl_ask_exchange(take->types, table, take->where, object, &managed);
+    if (keeper == NULL) {
+        return -1;
+    }
+    int status = ha_dl_take_tensor(take, &managed->tensor,
+                                   (managed->flags & HA_DL_READ_ONLY) != 0);
+    uintptr_t stream;
+    if (status > 0 && take->shape != NULL &&
+        managed->tensor.device.type == HA_DL_ROCM) {
+        /* What the producer has in flight is in its current stream. */
+        status = ha_dl_work_stream(table, take->where, managed->tensor.device.id,
+                                   &stream) < 0
+                     ? -1
+                     : 1;
+        if (status > 0) {
+            take->shape->stream = PyLong_FromSize_t(stream == 0 ? 1 : stream);
+            status = take->shape->stream == NULL ? -1 : 1;
+        }
+    }
+    if (status > 0) {
+        take->view->owner = keeper;
+    } else {
+        ha_release(keeper);
+    }
+    return status;
+}
+
+int
+ha_dl_init(struct ha_types *types)
+{
+    return ha_type_make(types, &keeper_spec, NULL, false, &types->tensor);
 }

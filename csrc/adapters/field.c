@@ -210,7 +210,7 @@ nested_set(struct ha_types *types, struct ha_record *record,
            unsigned char *at, PyObject *value)
 {
     struct ha_view view;
-    if (ha_record_from(types, value, where, field->index, HA_NOT_NULL, &view) < 0) {
+    if (ha_record_from(types, value, where, field->index, HA_BY_VALUE, &view) < 0) {
         return -1;
     }
     /* Pointers inside the copy keep what the original kept. */
@@ -269,14 +269,13 @@ is_text(const struct ha_field *field)
 }
 
 static PyObject *
-text_get(const struct ha_field *field, const unsigned char *at)
+text_get(struct ha_types *types, const struct ha_field *field, const unsigned char *at)
 {
     const char *text = (const char *)at;
     if ((field->flags & HA_FIELD_BYTES) != 0) {
         return PyBytes_FromStringAndSize(text, field->count);
     }
-    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strnlen(text, field->count),
-                                "surrogateescape");
+    return ha_text_new(types, text, (Py_ssize_t)strnlen(text, field->count));
 }
 
 static int
@@ -388,7 +387,7 @@ ha_field_get(struct ha_types *types, struct ha_record *record,
 {
     unsigned char *at = element + field->offset;
     if (is_text(field)) {
-        return text_get(field, at);
+        return text_get(types, field, at);
     }
     return field->count > 0 ? array_get(types, record, field, at)
                             : value_get(types, record, field, at);

@@ -114,6 +114,24 @@ static const struct spelling spellings[] = {
     {"m", 'm', 8},
 };
 
+static const struct extended {
+    const char *text;
+    enum ha_extended code;
+    signed char size;
+} extended_names[] = {
+    {"bfloat16", HA_BFLOAT16, 2},
+    {"float8_e3m4", HA_FLOAT8_E3M4, 1},
+    {"float8_e4m3", HA_FLOAT8_E4M3, 1},
+    {"float8_e4m3b11fnuz", HA_FLOAT8_E4M3B11FNUZ, 1},
+    {"float8_e4m3fn", HA_FLOAT8_E4M3FN, 1},
+    {"float8_e4m3fnuz", HA_FLOAT8_E4M3FNUZ, 1},
+    {"float8_e5m2", HA_FLOAT8_E5M2, 1},
+    {"float8_e5m2fnuz", HA_FLOAT8_E5M2FNUZ, 1},
+    {"float8_e8m0fnu", HA_FLOAT8_E8M0FNU, 1},
+};
+
+#define EXTENDED_COUNT (sizeof extended_names / sizeof extended_names[0])
+
 static char
 order_of(char order, char kind, ptrdiff_t size)
 {
@@ -203,6 +221,9 @@ parse_sized(const char *text, char order, struct ha_format *out)
     out->kind = kind;
     out->size = (ptrdiff_t)size;
     out->order = order_of(order, kind, out->size);
+    if (kind == 'V' && order == '<' && size == 2) {
+        out->extended = HA_BFLOAT16; /* so ml_dtypes and torch; plain bytes are "|V2" */
+    }
     return true;
 }
 
@@ -223,6 +244,12 @@ parse_date(const char *text, char order, struct ha_format *out)
 }
 
 bool
+ha_format_is_native(const struct ha_format *format)
+{
+    return format->order == '|' || format->order == NATIVE_ORDER;
+}
+
+bool
 ha_format_parse(const char *text, struct ha_format *out)
 {
     struct ha_format format = {.kind = 'V', .order = '|'};
@@ -237,6 +264,13 @@ ha_format_parse(const char *text, struct ha_format *out)
             format.size = spellings[i].size;
             format.order = order_of(order, format.kind, format.size);
             format.unit[0] = '\0';
+            found = true;
+        }
+    }
+    for (size_t i = 0; !found && i < EXTENDED_COUNT; i++) {
+        if (strcmp(text, extended_names[i].text) == 0) {
+            format.extended = (unsigned char)extended_names[i].code;
+            format.size = extended_names[i].size;
             found = true;
         }
     }
@@ -298,7 +332,7 @@ bool
 ha_format_from_dlpack(unsigned code, unsigned bits, unsigned lanes,
                       struct ha_format *out)
 {
-    /* Codes of DLDataTypeCode; those of bfloat and fp8 have no typestr and become V. */
+    /* Codes of DLDataTypeCode; the others have no typestr and become V. */
     static const char kinds[] = {'i', 'u', 'f', 'V', 'V', 'c', 'b'};
     if (bits == 0 || bits % 8 != 0 || lanes == 0) {
         return false;
@@ -310,16 +344,68 @@ ha_format_from_dlpack(unsigned code, unsigned bits, unsigned lanes,
     }
     struct ha_format format = {.kind = kind, .size = size};
     format.order = order_of('=', kind, size);
+    for (size_t i = 0; lanes == 1 && i < EXTENDED_COUNT; i++) {
+        if (code == (unsigned)extended_names[i].code &&
+            size == extended_names[i].size) {
+            format.extended = (unsigned char)code;
+        }
+    }
     *out = format;
     return true;
+}
+
+bool
+ha_format_to_dlpack(const struct ha_format *format, unsigned *code, unsigned *bits)
+{
+    static const char kinds[] = {'i', 'u', 'f', 0, 0, 'c', 'b'};
+    if (format->size <= 0 || format->size > 31 || !ha_format_is_native(format)) {
+        return false;
+    }
+    *bits = 8 * (unsigned)format->size;
+    if (format->extended != 0) {
+        *code = format->extended;
+        return true;
+    }
+    for (unsigned i = 0; i < sizeof kinds; i++) {
+        if (kinds[i] == format->kind) {
+            *code = i;
+            return format->kind != 'f' || format->size <= 8 || format->size == 16;
+        }
+    }
+    return false;
+}
+
+const char *
+ha_format_name(const struct ha_format *format)
+{
+    for (size_t i = 0; i < EXTENDED_COUNT; i++) {
+        if (format->extended == (unsigned char)extended_names[i].code) {
+            return extended_names[i].text;
+        }
+    }
+    if (!ha_format_is_native(format)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
+        const struct spelling *row = &spellings[i];
+        size_t length = strlen(row->text);
+        bool sized =
+            row->text[length - 1] >= '0' && row->text[length - 1] <= '9' && length >= 4;
+        if (row->kind == format->kind && row->size == format->size &&
+            (sized || row->kind == 'b') && length > 1) {
+            return row->text;
+        }
+    }
+    return NULL;
 }
 
 void
 ha_format_typestr(const struct ha_format *format, char text[HA_FORMAT_TEXT_CHARS])
 {
     ptrdiff_t size = format->kind == 'U' ? format->size / 4 : format->size;
-    snprintf(text, HA_FORMAT_TEXT_CHARS, "%c%c%td%.11s", format->order, format->kind,
-             size, format->unit);
+    char order = format->extended != 0 ? '<' : format->order;
+    snprintf(text, HA_FORMAT_TEXT_CHARS, "%c%c%td%.11s", order, format->kind, size,
+             format->unit);
 }
 
 void
@@ -372,5 +458,6 @@ bool
 ha_format_equal(const struct ha_format *left, const struct ha_format *right)
 {
     return left->kind == right->kind && left->size == right->size &&
-           left->order == right->order && strcmp(left->unit, right->unit) == 0;
+           left->extended == right->extended && left->order == right->order &&
+           strcmp(left->unit, right->unit) == 0;
 }

@@ -87,6 +87,10 @@ make_by_ctypes(struct ha_types *types, unsigned index, PyObject *callable,
 static int
 take_function_address(struct ha_take *take, PyObject *object)
 {
+    if (ha_pointer_check(take->types, object) &&
+        ((struct ha_pointer *)object)->size >= 0) {
+        return 0; /* a record, list or array: what has a length is no code */
+    }
     int status = ha_take_address(take, object);
     if (status == 0) {
         status = ha_take_as_c_void_p(take, object);
@@ -218,38 +222,12 @@ ha_function_init(struct ha_types *types)
 PyTypeObject *
 ha_function_type(struct ha_types *types, unsigned index)
 {
-    struct ha_type_entry *entry = &types->functions[index];
     const struct ha_function_info *info = &types->tables->functions[index];
-    if (entry->type != NULL) {
-        return entry->type;
-    }
-    if (types->function == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "hipadapt is shutting down");
-        return NULL;
-    }
-    PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)(info->doc == NULL ? "" : info->doc)},
-        {Py_tp_dealloc, ha_pointer_dealloc},
-        {Py_tp_traverse, ha_pointer_traverse},
-        {Py_tp_clear, ha_pointer_clear},
-        {0, NULL},
-    };
-    PyType_Spec spec = {
+    struct ha_pointer_spec spec = {
         .name = info->name,
-        .basicsize = sizeof(struct ha_pointer),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-                 Py_TPFLAGS_IMMUTABLETYPE,
-        .slots = slots,
+        .doc = info->doc,
+        .vectorcall = function_vectorcall,
     };
-    PyTypeObject *type = NULL;
-    if (ha_type_make(types, &spec, types->function, false, &type) < 0) {
-        return NULL;
-    }
-    if (ha_type_index_add(types, type, index) < 0) {
-        Py_DECREF(type);
-        return NULL;
-    }
-    type->tp_vectorcall = function_vectorcall;
-    entry->type = type;
-    return type;
+    return ha_pointer_type_make(types, &types->functions[index], index, types->function,
+                                &spec);
 }

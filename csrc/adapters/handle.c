@@ -43,7 +43,9 @@ take_cuda_stream(struct ha_take *take, PyObject *object)
         Py_DECREF(method);
         return 0;
     }
-    PyObject *answer = PyObject_CallNoArgs(method);
+    /* Early producers have an attribute and no method. */
+    PyObject *answer =
+        PyTuple_Check(method) ? Py_NewRef(method) : PyObject_CallNoArgs(method);
     Py_DECREF(method);
     if (answer == NULL) {
         return -1;
@@ -101,6 +103,33 @@ ha_handle_from(struct ha_types *types, PyObject *object, const struct ha_where *
         return -1;
     }
     return 0;
+}
+
+int
+ha_stream_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+               uintptr_t *out)
+{
+    struct ha_view view;
+    struct ha_take take = {.types = types, .where = where, .view = &view};
+    unsigned given;
+    ha_view_init(&view);
+    if (PyObject_TypeCheck(object, types->handle) &&
+        ha_type_index_find(types, Py_TYPE(object), &given) &&
+        (types->tables->handles[given].flags & HA_HANDLE_STREAM) == 0) {
+        return ha_refuse(where, "a stream", object);
+    }
+    int status = ha_take_address(&take, object);
+    if (status == 0) {
+        status = take_cuda_stream(&take, object);
+    }
+    if (status == 0) {
+        status = ha_take_all(&take, object);
+    }
+    if (status > 0) {
+        *out = (uintptr_t)view.ptr;
+    }
+    ha_view_release(&view);
+    return status < 0 ? -1 : 0;
 }
 
 PyObject *
@@ -194,42 +223,13 @@ ha_handle_init(struct ha_types *types)
 PyTypeObject *
 ha_handle_type(struct ha_types *types, unsigned index)
 {
-    struct ha_type_entry *entry = &types->handles[index];
     const struct ha_handle_info *info = &types->tables->handles[index];
-    if (entry->type != NULL) {
-        return entry->type;
-    }
-    if (types->handle == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "hipadapt is shutting down");
-        return NULL;
-    }
-    PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)(info->doc == NULL ? "" : info->doc)},
-        {Py_tp_dealloc, ha_pointer_dealloc},
-        {Py_tp_traverse, ha_pointer_traverse},
-        {Py_tp_clear, ha_pointer_clear},
-        {0, NULL}, /* stream_methods where the handle is a stream */
-        {0, NULL},
-    };
-    if ((info->flags & HA_HANDLE_STREAM) != 0) {
-        slots[4] = (PyType_Slot){Py_tp_methods, stream_methods};
-    }
-    PyType_Spec spec = {
+    struct ha_pointer_spec spec = {
         .name = info->name,
-        .basicsize = sizeof(struct ha_pointer),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-                 Py_TPFLAGS_IMMUTABLETYPE,
-        .slots = slots,
+        .doc = info->doc,
+        .methods = (info->flags & HA_HANDLE_STREAM) != 0 ? stream_methods : NULL,
+        .vectorcall = handle_vectorcall,
     };
-    PyTypeObject *type = NULL;
-    if (ha_type_make(types, &spec, types->handle, false, &type) < 0) {
-        return NULL;
-    }
-    if (ha_type_index_add(types, type, index) < 0) {
-        Py_DECREF(type);
-        return NULL;
-    }
-    type->tp_vectorcall = handle_vectorcall;
-    entry->type = type;
-    return type;
+    return ha_pointer_type_make(types, &types->handles[index], index, types->handle,
+                                &spec);
 }

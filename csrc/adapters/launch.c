@@ -439,6 +439,41 @@ extra_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
     return put_address(launch, address) == NULL ? -1 : 0;
 }
 
+int
+ha_launch_add(struct ha_types *types, struct ha_launch *launch, PyObject *object,
+              const struct ha_where *where, struct ha_launch_value *out)
+{
+    unsigned char *place = NULL;
+    void *address;
+    bool storage;
+    int status = put_value(types, launch, object, where, &place);
+    if (status < 0) {
+        return -1;
+    }
+    out->address = status == 0 || object == Py_None;
+    if (status == 0) {
+        if (entry_address(types, launch, object, where, &address, &storage) < 0) {
+            return -1;
+        }
+        place = put_address(launch, address);
+        if (place == NULL) {
+            return -1;
+        }
+    }
+    out->place = place;
+    out->size = (size_t)(launch->data + launch->size - place);
+    return 0;
+}
+
+int
+ha_launch_keep(struct ha_launch *launch, PyObject *owner)
+{
+    if (launch->owners == NULL && (launch->owners = PyList_New(0)) == NULL) {
+        return -1;
+    }
+    return PyList_Append(launch->owners, owner);
+}
+
 /* Pointers that are values of their own, not places where values lie. */
 static bool
 is_pointer_value(struct ha_types *types, PyObject *object)
@@ -483,8 +518,8 @@ put_entries(struct ha_types *types, struct ha_launch *launch, PyObject *items,
     struct ha_entry entry;
     Py_ssize_t count = PyTuple_GET_SIZE(items);
     ha_entry_init(&entry, where);
-    if (params && count > HA_LAUNCH_SMALL_COUNT) {
-        launch->slots = PyMem_New(void *, count);
+    if (params && count >= HA_LAUNCH_SMALL_COUNT) {
+        launch->slots = PyMem_New(void *, count + 1);
         if (launch->slots == NULL) {
             launch->slots = launch->small_slots;
             PyErr_NoMemory();
@@ -506,6 +541,9 @@ put_entries(struct ha_types *types, struct ha_launch *launch, PyObject *items,
             launch->slot_count = i + 1;
         }
         launch->count = i + 1;
+    }
+    if (params) {
+        launch->slots[count] = NULL; /* C does not know where they end */
     }
     return 0;
 }
@@ -566,11 +604,47 @@ ha_extra_from(struct ha_types *types, PyObject *object, const struct ha_where *w
     return status < 0 ? -1 : 0;
 }
 
+/* Memory of known length that holds addresses is copied, with NULL behind the last one:
+ * C does not know how many there are, and a provider that looks refuses NULL. */
+static int
+params_from_memory(const struct ha_where *where, struct ha_launch *out)
+{
+    Py_ssize_t count = out->view.size / (Py_ssize_t)sizeof(void *);
+    if (out->view.size % (Py_ssize_t)sizeof(void *) != 0) {
+        Py_ssize_t size = out->view.size;
+        ha_launch_release(out);
+        return ha_raise(PyExc_BufferError, where,
+                        "must be whole addresses of %zu bytes, not %zd bytes",
+                        sizeof(void *), size);
+    }
+    if (count >= HA_LAUNCH_SMALL_COUNT) {
+        void **slots = PyMem_New(void *, count + 1);
+        if (slots == NULL) {
+            ha_launch_release(out);
+            PyErr_NoMemory();
+            return -1;
+        }
+        out->slots = slots;
+    }
+    if (count > 0) {
+        memcpy(out->slots, out->view.ptr, (size_t)out->view.size);
+    }
+    out->slots[count] = NULL;
+    return 1;
+}
+
 int
 ha_params_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
                struct ha_launch *out)
 {
     int status = launch_from(types, object, where, true, out);
+    /* Device memory is not read here. */
+    bool readable =
+        PyObject_CheckBuffer(object) || PyObject_TypeCheck(object, types->list_pointer);
+    if (status == 0 && out->view.size >= 0 && readable &&
+        !PyObject_TypeCheck(object, types->device_array)) {
+        status = params_from_memory(where, out);
+    }
     if (status > 0) {
         out->value = out->slots;
     }

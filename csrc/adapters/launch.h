@@ -42,6 +42,20 @@ int ha_extra_from(struct ha_types *types, PyObject *object,
 int ha_params_from(struct ha_types *types, PyObject *object,
                    const struct ha_where *where, struct ha_launch *out);
 
+/* One more value, placed as in `extra` behind what is there.  Gives its place, which
+ * the next value may move, its bytes, and whether it is the address of memory, of a
+ * handle, or None. */
+struct ha_launch_value {
+    unsigned char *place;
+    size_t size;
+    bool address;
+};
+int ha_launch_add(struct ha_types *types, struct ha_launch *launch, PyObject *object,
+                  const struct ha_where *where, struct ha_launch_value *out);
+
+/* Keeps `owner` (borrowed) with the launch. */
+int ha_launch_keep(struct ha_launch *launch, PyObject *owner);
+
 /* Makes an empty one, on which release may be called. */
 void ha_launch_init(struct ha_launch *launch);
 void ha_launch_release(struct ha_launch *launch);

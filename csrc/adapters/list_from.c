@@ -12,6 +12,9 @@ ha_format_is_kind(const struct ha_format *format, enum ha_kind kind)
     if (format->size != (ptrdiff_t)ha_kind_size(kind) || format->order == '>') {
         return false;
     }
+    if (kind == HA_F32) {
+        return format->kind == 'f';
+    }
     if (kind == HA_POINTER || kind == HA_CSTR) {
         return format->kind == 'u' || format->kind == 'i' || format->kind == 'V';
     }
@@ -89,6 +92,19 @@ fill_64(struct ha_types *types, PyObject *sequence, const struct ha_where *where
     return 0;
 }
 
+static int
+fill_floats(struct ha_types *types, PyObject *sequence, const struct ha_where *where,
+            float *out, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count && i < sequence_size(sequence); i++) {
+        if (number_entry(types, sequence_item(sequence, i), where, i, HA_F32, &out[i]) <
+            0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* Texts and pointers: each entry's owner is kept by the block. */
 static int
 fill_pointers(struct ha_types *types, PyObject *sequence, const struct ha_where *where,
@@ -135,6 +151,8 @@ list_from_sequence(struct ha_types *types, PyObject *sequence,
     int status;
     if (kind == HA_CSTR || kind == HA_POINTER) {
         status = fill_pointers(types, sequence, where, kind, block, count);
+    } else if (kind == HA_F32) {
+        status = fill_floats(types, sequence, where, (float *)block->bytes, count);
     } else if (size == 4) {
         status = fill_32(types, sequence, where, kind, (uint32_t *)block->bytes, count);
     } else {
@@ -195,7 +213,8 @@ list_from_memory(struct ha_types *types, PyObject *object, const struct ha_where
     struct ha_shape shape;
     shape.ndim = -1;
     shape.any_order = true;
-    shape.host = false;
+    shape.place = HA_PLACE_UNKNOWN;
+    shape.device = -1;
     shape.typestr = NULL;
     shape.stream = NULL;
     struct ha_take take = {types, where, out, &shape};
@@ -213,7 +232,14 @@ list_from_memory(struct ha_types *types, PyObject *object, const struct ha_where
         return check_elements(types, object, where, kind, &shape, out);
     }
     if (out->size >= 0) {
-        out->count = out->size / (Py_ssize_t)ha_kind_size(kind);
+        Py_ssize_t element_bytes = (Py_ssize_t)ha_kind_size(kind);
+        if (out->size % element_bytes != 0) {
+            return ha_raise(PyExc_BufferError, where,
+                            "must be a whole number of elements of %zd bytes, not %zd "
+                            "bytes",
+                            element_bytes, out->size);
+        }
+        out->count = out->size / element_bytes;
     }
     return 0;
 }
@@ -268,6 +294,9 @@ ha_list_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
     if (status < 0) {
         ha_view_release(out);
         return -1;
+    }
+    if (out->ptr == NULL) {
+        out->count = 0;
     }
     if ((flags & HA_WRITE) != 0 && out->readonly) {
         ha_view_release(out);

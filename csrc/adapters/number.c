@@ -2,6 +2,7 @@
 /* Numbers: ints as addresses, and range-checked C numbers. */
 #include <Python.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "adapters/object.h"
@@ -264,10 +265,17 @@ float_from(struct ha_types *types, PyObject *object, const struct ha_where *wher
             PyErr_Clear();
             return ha_refuse(where, "a float", object);
         }
+        if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+            PyErr_Clear();
+            return ha_raise_range(where, "in the range of double", object);
+        }
         return -1;
     }
     if (kind == HA_F32) {
         float narrow = (float)value;
+        if (isfinite(value) && !isfinite(narrow)) {
+            return ha_raise_range(where, "in the range of float", object);
+        }
         memcpy(out, &narrow, sizeof narrow);
     } else {
         memcpy(out, &value, sizeof value);

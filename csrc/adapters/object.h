@@ -19,6 +19,7 @@
 
 #include "adapters/adapter.h"
 #include "adapters/format.h"
+#include "adapters/memory.h"
 #include "adapters/record.h"
 
 struct ha_pointer {
@@ -35,14 +36,17 @@ struct ha_pointer {
 
 struct ha_array {
     struct ha_pointer base;
-    Py_ssize_t *shape; /* inline_shape, or owned (PyMem) beyond HA_INLINE_DIMS */
-    Py_ssize_t inline_shape[HA_INLINE_DIMS];
+    /* Extents, then as many strides in elements: inline_shape, or owned (PyMem) beyond
+     * HA_INLINE_DIMS. */
+    Py_ssize_t *shape;
+    Py_ssize_t inline_shape[2 * HA_INLINE_DIMS];
     PyObject *typestr; /* owned; as the user wrote it, or NULL = made from format */
     PyObject *stream;  /* owned; what was given as stream, or NULL = none */
     uintptr_t stream_address;
     struct ha_format format;
     int ndim;
-    bool host;            /* memory that the host can read: buffer export allowed */
+    int device;           /* of the memory, -1 unknown */
+    enum ha_place place;  /* as it was given; see ha_array_locate */
     bool source_readonly; /* the memory itself, not only our flag, is read-only */
 };
 
@@ -77,7 +81,8 @@ struct ha_hold {
 struct ha_shape {
     int ndim;       /* -1: the row did not know */
     bool any_order; /* set by the caller: F order will do, only the bytes matter */
-    bool host;
+    enum ha_place place;
+    int device; /* -1 unknown */
     struct ha_format format;
     PyObject *typestr; /* owned, or NULL */
     PyObject *stream;  /* owned, or NULL */
@@ -95,6 +100,7 @@ struct ha_take {
 int ha_take_ctypes(struct ha_take *take, PyObject *object);
 int ha_take_cuda_array(struct ha_take *take, PyObject *object);
 int ha_take_buffer(struct ha_take *take, PyObject *object);
+int ha_take_exchange(struct ha_take *take, PyObject *object);
 int ha_take_dlpack(struct ha_take *take, PyObject *object);
 int ha_take_integer(struct ha_take *take, PyObject *object);
 int ha_take_index(struct ha_take *take, PyObject *object);
@@ -145,6 +151,7 @@ struct ha_saved_error {
 };
 void ha_error_save(struct ha_saved_error *saved);
 void ha_error_restore(struct ha_saved_error *saved);
+void ha_error_drop(struct ha_saved_error *saved);
 /* Py_DECREF for owners: they run foreign code (deleters of DLPack), which must not see
  * nor lose the exception that is on its way.  `object` may be NULL. */
 void ha_release(PyObject *object);
@@ -210,6 +217,12 @@ struct ha_block *ha_block_new(struct ha_types *types, Py_ssize_t bytes);
 /* Remembers `owner` (borrowed; NULL or None forgets) under `key`; *keep is made if
  * NULL. */
 int ha_keep(PyObject **keep, uintptr_t key, PyObject *owner);
+/* Memory of HIP, or of the process (64-byte aligned), that is freed with the object. */
+PyObject *ha_allocation_new(struct ha_types *types, enum ha_place place, int device,
+                            Py_ssize_t bytes, void **address);
+/* True where `owner` is such memory of HIP: what frees it waits for the device, so that
+ * work in flight does not have to keep it. */
+bool ha_allocation_waits(const struct ha_types *types, PyObject *owner);
 /* Takes over the buffer; on failure (NULL) the buffer stays with the caller. */
 PyObject *ha_hold_new(struct ha_types *types, Py_buffer *stolen);
 
@@ -254,14 +267,28 @@ int ha_list_init(struct ha_types *types);
 int ha_record_init(struct ha_types *types);
 int ha_handle_init(struct ha_types *types);
 int ha_function_init(struct ha_types *types);
+int ha_text_init(struct ha_types *types);
 int ha_launch_extra_init(struct ha_types *types);
 /* Makes a type from `spec` with `base` (NULL = object), adds it to the module if
  * `publish`; stores the owned type in *out. */
 int ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
                  bool publish, PyTypeObject **out);
 
-/* record.c, for record_type.c and back. */
+/* record.c: memory of records. */
 unsigned char *ha_record_data(const struct ha_record *self); /* NULL: ValueError */
+/* An instance of a record type without memory. */
+struct ha_record *ha_record_empty(struct ha_types *types, PyTypeObject *type);
+/* Gives `self` fresh memory for `count` elements, zeroed where `bytes` is NULL; `each`:
+ * `bytes` is one element, which all of them get. */
+int ha_record_allocate(struct ha_types *types, struct ha_record *self,
+                       const void *bytes, bool each, Py_ssize_t count);
+/* NULL, without an exception, where there is none of this name. */
+const struct ha_field *ha_record_find_field(const struct ha_record_info *info,
+                                            PyObject *name);
+PyObject *ha_record_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+int ha_record_tp_init(PyObject *self, PyObject *args, PyObject *kwargs);
+
+/* record_object.c and record_type.c: their Python types. */
 PyObject *ha_record_property_get(PyObject *self, void *closure);
 PyObject *ha_record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames);
@@ -270,11 +297,26 @@ int ha_record_clear(PyObject *self);
 void ha_record_dealloc(PyObject *self);
 int ha_accessor_init(struct ha_types *types);
 
-/* type_index.c: which description a made type came from. */
+/* type_index.c: types made from descriptions, and which one a made type came from. */
+/* The type of a handle or function pointer, made once: `base` with another name.
+ * `methods` may be NULL; the other strings and tables are static.  Borrowed. */
+struct ha_pointer_spec {
+    const char *name, *doc;
+    PyMethodDef *methods;
+    vectorcallfunc vectorcall;
+};
+PyTypeObject *ha_pointer_type_make(struct ha_types *types, struct ha_type_entry *entry,
+                                   unsigned index, PyTypeObject *base,
+                                   const struct ha_pointer_spec *spec);
 int ha_type_index_add(struct ha_types *types, PyTypeObject *type, unsigned index);
 /* Looks through the bases too. */
 bool ha_type_index_find(const struct ha_types *types, PyTypeObject *type,
                         unsigned *index);
+
+/* handle.c: a stream handle, an object with __cuda_stream__, or an address by the
+ * adapter order. */
+int ha_stream_from(struct ha_types *types, PyObject *object,
+                   const struct ha_where *where, uintptr_t *out);
 
 /* list.c and list_from.c */
 PyObject *ha_list_new(struct ha_types *types, PyTypeObject *type, enum ha_kind kind,
@@ -283,6 +325,9 @@ int ha_list_from(struct ha_types *types, PyObject *object, const struct ha_where
                  enum ha_kind kind, unsigned flags, struct ha_view *out);
 /* Are bytes of this format the bytes of `kind`? */
 bool ha_format_is_kind(const struct ha_format *format, enum ha_kind kind);
+
+/* text.c: the str of a text member; new reference. */
+PyObject *ha_text_new(struct ha_types *types, const char *bytes, Py_ssize_t size);
 
 /* field.c: members of records. */
 PyObject *ha_field_get(struct ha_types *types, struct ha_record *record,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Record types: one implementation for every C struct and union of the API tables. */
+/* Memory of records: one implementation for every C struct and union of the API tables.
+ * How they behave as Python objects is in record_object.c. */
 #include <Python.h>
 
 #include <string.h>
@@ -20,10 +21,9 @@ ha_record_data(const struct ha_record *self)
     return self->base.ptr;
 }
 
-/* Gives `self` fresh memory for `count` elements; `bytes` (may be NULL) fills each. */
-static int
-record_allocate(struct ha_types *types, struct ha_record *self, const void *bytes,
-                bool each, Py_ssize_t count)
+int
+ha_record_allocate(struct ha_types *types, struct ha_record *self, const void *bytes,
+                   bool each, Py_ssize_t count)
 {
     const struct ha_record_info *info = self->info;
     Py_ssize_t size = (Py_ssize_t)info->size;
@@ -50,9 +50,8 @@ record_allocate(struct ha_types *types, struct ha_record *self, const void *byte
     return 0;
 }
 
-/* An instance without memory. */
-static struct ha_record *
-record_empty(struct ha_types *types, PyTypeObject *type)
+struct ha_record *
+ha_record_empty(struct ha_types *types, PyTypeObject *type)
 {
     unsigned index;
     if (!ha_type_index_find(types, type, &index)) {
@@ -71,22 +70,22 @@ record_empty(struct ha_types *types, PyTypeObject *type)
 /* ---- construction
  * ------------------------------------------------------------------------ */
 
-static PyObject *
-record_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+PyObject *
+ha_record_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct ha_types *types = ha_types_of_type(type);
-    struct ha_record *self = record_empty(types, type);
+    struct ha_record *self = ha_record_empty(types, type);
     (void)args;
     (void)kwargs;
     if (self != NULL &&
-        record_allocate(types, self, self->info->initial, true, 1) < 0) {
+        ha_record_allocate(types, self, self->info->initial, true, 1) < 0) {
         Py_CLEAR(self);
     }
     return (PyObject *)self;
 }
 
-static const struct ha_field *
-find_field(const struct ha_record_info *info, PyObject *name)
+const struct ha_field *
+ha_record_find_field(const struct ha_record_info *info, PyObject *name)
 {
     for (uint32_t i = 0; i < info->field_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, info->fields[i].name) == 0) {
@@ -109,7 +108,7 @@ static int
 set_by_name(struct ha_types *types, struct ha_record *self, PyObject *name,
             PyObject *value, Py_ssize_t positional)
 {
-    const struct ha_field *field = find_field(self->info, name);
+    const struct ha_field *field = ha_record_find_field(self->info, name);
     if (field == NULL || field - self->info->fields < positional) {
         PyErr_Format(PyExc_TypeError,
                      field == NULL ? "%s() got an unexpected keyword argument '%U'"
@@ -149,7 +148,7 @@ ha_record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                      PyObject *kwnames)
 {
     struct ha_types *types = ha_types_of_type((PyTypeObject *)type);
-    PyObject *self = record_new((PyTypeObject *)type, NULL, NULL);
+    PyObject *self = ha_record_tp_new((PyTypeObject *)type, NULL, NULL);
     if (self != NULL && set_values(types, (struct ha_record *)self, args,
                                    PyVectorcall_NARGS(nargsf), kwnames) < 0) {
         Py_CLEAR(self);
@@ -159,8 +158,8 @@ ha_record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
 
 /* Python subclasses come here.  Values go into a new record first, so that a second
  * __init__ that fails changes nothing. */
-static int
-record_init(PyObject *self, PyObject *args, PyObject *kwargs)
+int
+ha_record_tp_init(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     struct ha_record *record = (struct ha_record *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
@@ -196,12 +195,12 @@ ha_record_new(struct ha_types *types, unsigned index, const void *bytes,
               Py_ssize_t count)
 {
     PyTypeObject *type = ha_record_type(types, index);
-    struct ha_record *self = type == NULL ? NULL : record_empty(types, type);
+    struct ha_record *self = type == NULL ? NULL : ha_record_empty(types, type);
     if (self == NULL) {
         return NULL;
     }
     const void *from = bytes == NULL ? self->info->initial : bytes;
-    if (record_allocate(types, self, from, bytes == NULL, count) < 0) {
+    if (ha_record_allocate(types, self, from, bytes == NULL, count) < 0) {
         Py_CLEAR(self);
     }
     return (PyObject *)self;
@@ -211,7 +210,7 @@ PyObject *
 ha_record_view(struct ha_types *types, unsigned index, void *ptr, PyObject *owner)
 {
     PyTypeObject *type = ha_record_type(types, index);
-    struct ha_record *self = type == NULL ? NULL : record_empty(types, type);
+    struct ha_record *self = type == NULL ? NULL : ha_record_empty(types, type);
     if (self != NULL) {
         self->count = ptr == NULL ? -1 : 1;
         ha_pointer_assign(&self->base, ptr,
@@ -219,6 +218,44 @@ ha_record_view(struct ha_types *types, unsigned index, void *ptr, PyObject *owne
                           Py_XNewRef(owner));
     }
     return (PyObject *)self;
+}
+
+void
+ha_record_forget(struct ha_types *types, PyObject *object, const void *ptr)
+{
+    if (!PyObject_TypeCheck(object, types->record)) {
+        return;
+    }
+    struct ha_record *self = (struct ha_record *)object;
+    if (self->base.ptr == ptr && self->base.owner == NULL) {
+        self->base.ptr = NULL;
+        self->base.size = -1;
+        self->count = -1;
+    }
+}
+
+/* Messages about members name the record; this puts the call and its argument before.
+ */
+static void
+name_argument(const struct ha_where *where)
+{
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    bool plain = type == PyExc_TypeError || type == PyExc_ValueError ||
+                 type == PyExc_OverflowError || type == PyExc_BufferError;
+    PyObject *text = plain && value != NULL ? PyObject_Str(value) : NULL;
+    if (text == NULL) {
+        PyErr_Clear();
+        PyErr_Restore(type, value, traceback);
+        return;
+    }
+    PyErr_Format(type, "%s: argument '%s': %U", where->function, where->argument, text);
+    Py_DECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
 }
 
 /* Values in a list or tuple make a record that lives as long as the view. */
@@ -238,11 +275,51 @@ record_from_values(struct ha_types *types, PyObject *object,
         out->count = 1;
         out->owner = Py_NewRef(pointer->owner);
         status = 0;
+    } else if (record != NULL) {
+        name_argument(where);
     }
-    (void)where; /* messages name the record and its member */
     Py_XDECREF(record);
     Py_XDECREF(values);
     return status;
+}
+
+/* A record of just this type: what ha_ptr_from would find, without looking. */
+static int
+from_record(const struct ha_record *record, const struct ha_where *where,
+            unsigned flags, struct ha_view *out)
+{
+    if ((flags & HA_NOT_NULL) != 0 && record->base.ptr == NULL) {
+        return ha_raise(PyExc_ValueError, where, "must not be NULL");
+    }
+    if ((flags & HA_WRITE) != 0 && record->base.readonly) {
+        return ha_raise(PyExc_BufferError, where,
+                        "must be writable memory, not read-only '%.200s'",
+                        Py_TYPE(record)->tp_name);
+    }
+    out->ptr = record->base.ptr;
+    out->size = record->base.size;
+    out->count = record->count;
+    out->readonly = record->base.readonly;
+    /* A block has what the members point to; other memory leaves that to the record. */
+    out->owner =
+        Py_XNewRef(record->keep != NULL ? (PyObject *)record : record->base.owner);
+    return 0;
+}
+
+/* Bytes are copied right here from memory that the host can read: buffers, no arrays of
+ * a device and no bare addresses. */
+static int
+check_by_value(const struct ha_record_info *info, PyObject *object,
+               const struct ha_where *where, struct ha_view *out)
+{
+    if (out->has_buffer || PyBytes_CheckExact(object)) {
+        return 0;
+    }
+    ha_view_release(out);
+    const char *dot = strrchr(info->name, '.');
+    return ha_raise(PyExc_TypeError, where,
+                    "must be a %s, its values or a buffer with them, not '%.200s'",
+                    dot == NULL ? info->name : dot + 1, Py_TYPE(object)->tp_name);
 }
 
 int
@@ -251,15 +328,22 @@ ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *
 {
     const struct ha_record_info *info = &types->tables->records[index];
     ha_view_init(out);
+    if (Py_TYPE(object) == types->records[index].type) {
+        return from_record((struct ha_record *)object, where, flags, out);
+    }
     if (PyTuple_Check(object) || PyList_Check(object)) {
         return record_from_values(types, object, where, index, out);
     }
-    if (PyObject_TypeCheck(object, types->record) &&
-        ((struct ha_record *)object)->info != info) {
+    bool is_record = PyObject_TypeCheck(object, types->record);
+    if (is_record && ((struct ha_record *)object)->info != info) {
         const char *dot = strrchr(info->name, '.');
         return ha_refuse(where, dot == NULL ? info->name : dot + 1, object);
     }
     if (ha_ptr_from(types, object, where, flags, out) < 0) {
+        return -1;
+    }
+    if (!is_record && (flags & HA_BY_VALUE) == HA_BY_VALUE &&
+        check_by_value(info, object, where, out) < 0) {
         return -1;
     }
     if (out->size >= 0 && out->size < (Py_ssize_t)info->size) {
@@ -272,342 +356,4 @@ ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *
     out->count =
         out->size < 0 || info->size == 0 ? -1 : out->size / (Py_ssize_t)info->size;
     return 0;
-}
-
-/* ---- class methods
- * ----------------------------------------------------------------------- */
-
-static PyObject *
-record_from_obj(PyObject *cls, PyObject *object)
-{
-    PyTypeObject *type = (PyTypeObject *)cls;
-    struct ha_types *types = ha_types_of_type(type);
-    struct ha_where where = {ha_short_name(type), "pyobj"};
-    struct ha_view view;
-    if (PyObject_TypeCheck(object, type)) {
-        return Py_NewRef(object);
-    }
-    struct ha_record *self = record_empty(types, type);
-    if (self == NULL) {
-        return NULL;
-    }
-    unsigned index = (unsigned)(self->info - types->tables->records);
-    if (ha_record_from(types, object, &where, index, 0, &view) < 0 ||
-        ha_pointer_set(types, &self->base, &view) < 0) {
-        ha_view_release(&view);
-        Py_DECREF(self);
-        return NULL;
-    }
-    self->count = view.count;
-    ha_view_release(&view);
-    return (PyObject *)self;
-}
-
-static PyObject *
-record_class_allocate(PyObject *cls, PyObject *argument)
-{
-    static const struct ha_where where = {"allocate", "count"};
-    PyTypeObject *type = (PyTypeObject *)cls;
-    struct ha_types *types = ha_types_of_type(type);
-    int64_t count;
-    if (ha_number_from(types, argument, &where, HA_I64, &count) < 0) {
-        return NULL;
-    }
-    if (count < 0) {
-        ha_raise_range(&where, "0 or more", argument);
-        return NULL;
-    }
-    struct ha_record *self = record_empty(types, type);
-    if (self != NULL &&
-        record_allocate(types, self, NULL, false, (Py_ssize_t)count) < 0) {
-        Py_CLEAR(self);
-    }
-    return (PyObject *)self;
-}
-
-/* Description of a class, or NULL with TypeError for the base class. */
-static const struct ha_record_info *
-class_info(PyObject *cls)
-{
-    struct ha_types *types = ha_types_of_type((PyTypeObject *)cls);
-    unsigned index;
-    if (!ha_type_index_find(types, (PyTypeObject *)cls, &index)) {
-        PyErr_SetString(PyExc_TypeError, "Record itself describes no C struct");
-        return NULL;
-    }
-    return &types->tables->records[index];
-}
-
-static PyObject *
-record_properties(PyObject *cls, PyObject *unused)
-{
-    const struct ha_record_info *info = class_info(cls);
-    (void)unused;
-    PyObject *result = info == NULL ? NULL : PyList_New(info->field_count);
-    for (uint32_t i = 0; result != NULL && i < info->field_count; i++) {
-        PyObject *name = PyUnicode_FromString(info->fields[i].name);
-        if (name == NULL) {
-            Py_CLEAR(result);
-        } else {
-            PyList_SET_ITEM(result, (Py_ssize_t)i, name);
-        }
-    }
-    return result;
-}
-
-static PyObject *
-record_c_sizeof(PyObject *cls, PyObject *unused)
-{
-    const struct ha_record_info *info = class_info(cls);
-    (void)unused;
-    return info == NULL ? NULL : PyLong_FromUnsignedLong(info->size);
-}
-
-/* ---- behaviour
- * ----------------------------------------------------------------------------- */
-
-static Py_ssize_t
-record_length(PyObject *self)
-{
-    return (Py_ssize_t)((struct ha_record *)self)->info->field_count;
-}
-
-static PyObject *
-record_item(PyObject *self, Py_ssize_t i)
-{
-    struct ha_record *record = (struct ha_record *)self;
-    if (i < 0 || i >= record_length(self)) {
-        return PyErr_Format(PyExc_IndexError,
-                            "index is out of range: %s has %zd members",
-                            ha_short_name(Py_TYPE(self)), record_length(self));
-    }
-    return ha_record_property_get(self, (void *)&record->info->fields[i]);
-}
-
-static PyObject *
-record_subscript(PyObject *self, PyObject *key)
-{
-    if (PyUnicode_Check(key)) {
-        const struct ha_field *field =
-            find_field(((struct ha_record *)self)->info, key);
-        if (field == NULL) {
-            PyErr_SetObject(PyExc_KeyError, key);
-            return NULL;
-        }
-        return ha_record_property_get(self, (void *)field);
-    }
-    if (PySlice_Check(key)) {
-        PyObject *values = PySequence_List(self);
-        PyObject *result = values == NULL ? NULL : PyObject_GetItem(values, key);
-        Py_XDECREF(values);
-        return result;
-    }
-    Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
-    if (i == -1 && PyErr_Occurred()) {
-        return NULL;
-    }
-    return record_item(self, i < 0 ? i + record_length(self) : i);
-}
-
-static int
-record_contains(PyObject *self, PyObject *name)
-{
-    return PyUnicode_Check(name) &&
-           find_field(((struct ha_record *)self)->info, name) != NULL;
-}
-
-static PyObject *
-record_repr(PyObject *self)
-{
-    struct ha_record *record = (struct ha_record *)self;
-    const char *name = ha_short_name(Py_TYPE(self));
-    if (record->base.ptr == NULL) {
-        return PyUnicode_FromFormat("<%s NULL>", name);
-    }
-    if (record->count > 1) {
-        return PyUnicode_FromFormat("<%s %p, %zd elements>", name, record->base.ptr,
-                                    record->count);
-    }
-    PyObject *parts = PyList_New(0);
-    PyObject *separator = PyUnicode_FromString(", ");
-    PyObject *joined = NULL;
-    PyObject *result = NULL;
-    for (uint32_t i = 0; parts != NULL && i < record->info->field_count; i++) {
-        const struct ha_field *field = &record->info->fields[i];
-        PyObject *value = ha_record_property_get(self, (void *)field);
-        PyObject *part =
-            value == NULL ? NULL : PyUnicode_FromFormat("%s=%R", field->name, value);
-        if (part == NULL || PyList_Append(parts, part) < 0) {
-            Py_CLEAR(parts);
-        }
-        Py_XDECREF(part);
-        Py_XDECREF(value);
-    }
-    if (parts != NULL && separator != NULL) {
-        joined = PyUnicode_Join(separator, parts);
-    }
-    if (joined != NULL) {
-        result = PyUnicode_FromFormat("%s(%U)", name, joined);
-    }
-    Py_XDECREF(joined);
-    Py_XDECREF(separator);
-    Py_XDECREF(parts);
-    return result;
-}
-
-static PyObject *
-record_richcompare(PyObject *self, PyObject *other, int op)
-{
-    const struct ha_record *left = (struct ha_record *)self;
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    if ((op != Py_EQ && op != Py_NE) || types->record == NULL ||
-        !PyObject_TypeCheck(other, types->record) ||
-        ((struct ha_record *)other)->info != left->info) {
-        Py_RETURN_NOTIMPLEMENTED;
-    }
-    const struct ha_record *right = (struct ha_record *)other;
-    bool equal = left->base.ptr == right->base.ptr;
-    if (!equal && left->base.ptr != NULL && right->base.ptr != NULL) {
-        Py_ssize_t count = left->count < 0 ? 1 : left->count;
-        equal = count == (right->count < 0 ? 1 : right->count);
-        for (Py_ssize_t i = 0; equal && i < count; i++) {
-            size_t offset = (size_t)i * left->info->size;
-            equal = ha_record_bytes_equal(types, left->info,
-                                          (unsigned char *)left->base.ptr + offset,
-                                          (unsigned char *)right->base.ptr + offset);
-        }
-    }
-    return PyBool_FromLong(equal == (op == Py_EQ));
-}
-
-/* Members change, so only the type can go into the hash. */
-static Py_hash_t
-record_hash(PyObject *self)
-{
-    Py_hash_t hash = (Py_hash_t)((uintptr_t)((struct ha_record *)self)->info >> 4);
-    return hash == -1 ? -2 : hash;
-}
-
-static int
-record_bool(PyObject *self)
-{
-    return ((struct ha_pointer *)self)->ptr != NULL;
-}
-
-static int
-record_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
-{
-    struct ha_record *record = (struct ha_record *)self;
-    buffer->obj = NULL;
-    if (record->base.ptr == NULL || record->base.size < 0) {
-        PyErr_Format(PyExc_BufferError, "%s is NULL or of unknown length",
-                     ha_short_name(Py_TYPE(self)));
-        return -1;
-    }
-    PyObject *keeper = ha_pointer_keeper(&record->base);
-    if (keeper == NULL) {
-        return -1;
-    }
-    if (PyBuffer_FillInfo(buffer, self, record->base.ptr, record->base.size,
-                          record->base.readonly, flags) < 0) {
-        Py_DECREF(keeper);
-        return -1;
-    }
-    buffer->internal = keeper; /* a second __init__ replaces the memory */
-    return 0;
-}
-
-static void
-record_releasebuffer(PyObject *self, Py_buffer *buffer)
-{
-    (void)self;
-    Py_CLEAR(buffer->internal);
-}
-
-int
-ha_record_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((struct ha_record *)self)->keep);
-    return ha_pointer_traverse(self, visit, arg);
-}
-
-int
-ha_record_clear(PyObject *self)
-{
-    Py_CLEAR(((struct ha_record *)self)->keep);
-    return ha_pointer_clear(self);
-}
-
-void
-ha_record_dealloc(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    Py_CLEAR(((struct ha_record *)self)->keep);
-    ha_pointer_dealloc(self);
-}
-
-/* ---- types
- * -----------------------------------------------------------------------------------
- */
-
-static PyMethodDef record_methods[] = {
-    {"fromObj", record_from_obj, METH_O | METH_CLASS,
-     PyDoc_STR(
-         "fromObj($type, pyobj, /)\n--\n\n"
-         "pyobj itself if it is a record of this type; else a record that looks at\n"
-         "the memory that Pointer would take, or one made of a tuple of values.")},
-    {"fromPyobj", record_from_obj, METH_O | METH_CLASS,
-     PyDoc_STR("fromPyobj($type, pyobj, /)\n--\n\nThe same as fromObj.")},
-    {"allocate", record_class_allocate, METH_O | METH_CLASS,
-     PyDoc_STR(
-         "allocate($type, count, /)\n--\n\n"
-         "A zeroed array of count records; get_x(i) and set_x(i, v) reach them.")},
-    {"PROPERTIES", record_properties, METH_NOARGS | METH_CLASS,
-     PyDoc_STR("PROPERTIES($type, /)\n--\n\nNames of the members.")},
-    {"c_sizeof", record_c_sizeof, METH_NOARGS | METH_CLASS,
-     PyDoc_STR("c_sizeof($type, /)\n--\n\nBytes of one record in C.")},
-    {NULL, NULL, 0, NULL},
-};
-
-PyDoc_STRVAR(record_doc,
-             "Base of all C structs and unions; makes no instances itself.");
-
-static PyType_Slot record_slots[] = {
-    {Py_tp_doc, (void *)record_doc},
-    {Py_tp_new, record_new},
-    {Py_tp_init, record_init},
-    {Py_tp_dealloc, ha_record_dealloc},
-    {Py_tp_traverse, ha_record_traverse},
-    {Py_tp_clear, ha_record_clear},
-    {Py_tp_repr, record_repr},
-    {Py_tp_hash, record_hash},
-    {Py_tp_richcompare, record_richcompare},
-    {Py_tp_iter, PySeqIter_New}, /* for type checkers: f(*grid) */
-    {Py_nb_bool, record_bool},
-    {Py_sq_length, record_length},
-    {Py_sq_item, record_item},
-    {Py_sq_contains, record_contains},
-    {Py_mp_length, record_length},
-    {Py_mp_subscript, record_subscript},
-    {Py_bf_getbuffer, record_getbuffer},
-    {Py_bf_releasebuffer, record_releasebuffer},
-    {Py_tp_methods, record_methods},
-    {0, NULL},
-};
-
-static PyType_Spec record_spec = {
-    .name = "hipadapt.types.Record",
-    .basicsize = sizeof(struct ha_record),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-             Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = record_slots,
-};
-
-int
-ha_record_init(struct ha_types *types)
-{
-    if (ha_type_make(types, &record_spec, types->pointer, true, &types->record) < 0) {
-        return -1;
-    }
-    return ha_accessor_init(types);
 }

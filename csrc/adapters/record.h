@@ -94,6 +94,9 @@ PyObject *ha_record_new(struct ha_types *types, unsigned index, const void *byte
 /* A record that looks at `ptr`; `owner` (borrowed, may be NULL) is kept. */
 PyObject *ha_record_view(struct ha_types *types, unsigned index, void *ptr,
                          PyObject *owner);
+/* For records that HIP has freed: if `object` is a record that looks at `ptr` and
+ * nobody keeps that memory for it, it is NULL from now on.  Never fails. */
+void ha_record_forget(struct ha_types *types, PyObject *object, const void *ptr);
 /* A handle; ptr may be NULL.  `owner` (borrowed, may be NULL) is kept. */
 PyObject *ha_handle_new(struct ha_types *types, unsigned index, void *ptr,
                         PyObject *owner);

@@ -18,6 +18,7 @@ static const struct interned interned_names[] = {
     INTERNED(str_cuda_stream, "__cuda_stream__"),
     INTERNED(str_as_c_void_p, "as_c_void_p"),
     INTERNED(str_dlpack, "__dlpack__"),
+    INTERNED(str_dlpack_device, "__dlpack_device__"),
     INTERNED(str_shape, "shape"),
     INTERNED(str_typestr, "typestr"),
     INTERNED(str_data, "data"),
@@ -30,6 +31,16 @@ static const struct interned interned_names[] = {
     INTERNED(str_force, "_force"),
     INTERNED(str_max_version, "max_version"),
     INTERNED(str_str, "str"),
+    INTERNED(str_name, "name"),
+    INTERNED(str_dtype, "dtype"),
+    INTERNED(str_close, "close"),
+    INTERNED(str_is_neg, "is_neg"),
+    INTERNED(str_is_conj, "is_conj"),
+    INTERNED(str_requires_grad, "requires_grad"),
+    INTERNED(str_descr, "descr"),
+    INTERNED(str_dl_device, "dl_device"),
+    INTERNED(str_copy, "copy"),
+    INTERNED(str_dlpack_exchange, "__dlpack_c_exchange_api__"),
 };
 
 #define INTERNED_COUNT (sizeof interned_names / sizeof interned_names[0])
@@ -102,9 +113,9 @@ ha_adapters_init(PyObject *module, struct ha_types *types,
     }
     if (ha_memory_init(types) < 0 || ha_pointer_init(types) < 0 ||
         ha_array_init(types) < 0 || ha_cstr_init(types) < 0 ||
-        ha_list_init(types) < 0 || ha_record_init(types) < 0 ||
-        ha_handle_init(types) < 0 || ha_function_init(types) < 0 ||
-        ha_launch_extra_init(types) < 0) {
+        ha_list_init(types) < 0 || ha_text_init(types) < 0 ||
+        ha_record_init(types) < 0 || ha_handle_init(types) < 0 ||
+        ha_function_init(types) < 0 || ha_launch_extra_init(types) < 0) {
         return -1;
     }
     PyObject *rows = ha_adapter_rows();

@@ -8,6 +8,7 @@
 #include "api/generated/calls.h"
 #include "api/generated/names.h"
 #include "api/generated/tables.h"
+#include "api/memory_hooks.h"
 #include "api/provider.h"
 #include "core/thread.h"
 
@@ -44,6 +45,7 @@ ha_api_init(PyObject *module)
     if (ha_adapters_init(module, &api->types, &ha_api_tables) < 0) {
         return -1;
     }
+    api->types.memory = &ha_memory_hooks;
     api->kept = PyDict_New();
     if (api->kept == NULL) {
         return -1;
@@ -83,18 +85,32 @@ ha_api_clear(struct ha_api *api)
 static int
 compare_method(const void *name, const void *entry)
 {
-    return strcmp(name, ((const struct ha_method *)entry)->method.ml_name);
+    return strcmp(name, ha_method_text + ((const struct ha_method *)entry)->name);
+}
+
+static bool
+is_in(const struct ha_method *method, const char *module)
+{
+    return method->rtc == (strcmp(module, "hiprtc") == 0);
 }
 
 static PyObject *
-make_function(PyObject *self, const char *module, struct ha_method *found)
+make_function(PyObject *self, const char *module, const struct ha_method *found)
 {
+    /* Functions point to their definition for as long as the process lives. */
+    static PyMethodDef definitions[HA_METHOD_COUNT];
+    PyMethodDef *definition = &definitions[found - ha_methods];
     PyObject *home = PyUnicode_FromFormat("hipadapt.%s", module);
 
     if (home == NULL) {
         return NULL;
     }
-    PyObject *function = PyCFunction_NewEx(&found->method, self, home);
+    definition->ml_name = ha_method_text + found->name;
+    definition->ml_meth = found->call;
+    definition->ml_flags =
+        found->no_arguments ? METH_NOARGS : METH_FASTCALL | METH_KEYWORDS;
+    definition->ml_doc = ha_method_text + found->doc;
+    PyObject *function = PyCFunction_NewEx(definition, self, home);
     Py_DECREF(home);
     return function;
 }
@@ -156,11 +172,11 @@ static PyObject *
 find(PyObject *self, const char *module, const char *name)
 {
     struct ha_api *api = ha_api_of(self);
-    struct ha_method *method = bsearch(name, ha_methods, HA_METHOD_COUNT,
+    const struct ha_method *method = bsearch(name, ha_methods, HA_METHOD_COUNT,
                                        sizeof ha_methods[0], compare_method);
     int which = ha_enum_find(name);
 
-    if (method != NULL && strcmp(method->module, module) == 0) {
+    if (method != NULL && is_in(method, module)) {
         return make_function(self, module, method);
     }
     if (which >= 0 && strcmp(ha_enum_entries[which].module, module) == 0) {
@@ -173,13 +189,17 @@ find(PyObject *self, const char *module, const char *name)
     return find_constant(module, name);
 }
 
-/* Second names may stand for second names, and hiprtc's for types of hip. */
+/* Second names may stand for second names, hiprtc's for types of hip, and those of
+ * plain addresses for the adapter type. */
 static PyObject *
 find_alias(PyObject *self, const char *module, const char *name)
 {
     for (const struct ha_alias *row = ha_aliases; row->name != NULL; row++) {
         if (strcmp(row->name, name) != 0 || strcmp(row->module, module) != 0) {
             continue;
+        }
+        if (strcmp(row->target, "Pointer") == 0) {
+            return Py_NewRef((PyObject *)ha_types_of(self)->pointer);
         }
         PyObject *found = find(self, module, row->target);
         if (found == NULL && !PyErr_Occurred()) {
@@ -264,8 +284,8 @@ append_names(PyObject *list, const char *module)
     int result = 0;
 
     for (int i = 0; result == 0 && i < HA_METHOD_COUNT; i++) {
-        bool here = strcmp(ha_methods[i].module, module) == 0;
-        result = here ? append(list, ha_methods[i].method.ml_name) : 0;
+        const char *name = ha_method_text + ha_methods[i].name;
+        result = is_in(&ha_methods[i], module) ? append(list, name) : 0;
     }
     for (int i = 0; result == 0 && i < HA_ENUM_COUNT; i++) {
         bool here = strcmp(ha_enum_entries[i].module, module) == 0;

@@ -2,9 +2,11 @@
 /* What each wrapper does before and after its call: match arguments with parameters,
  * turn numbers into C, turn results into Python.
  *
- * Words: a *form* is one parameter list of a function.  Form 0 is the usual one; form
- * 1, where there is one, has in addition the record or buffer that form 0 returns, in
- * its C place; the caller then owns it and the result is the status alone.
+ * Words: a *form* is one parameter list of a function.  The first is the usual one; in
+ * others the caller brings the memory of outputs, or leaves inputs out.  Wrappers see
+ * the arguments of every form in one order, the *slots*: the parameters of the usual
+ * form, then those that only others have.  The result of a form is the status and then,
+ * in C order, what the form did not take: outputs, and None for inputs left out.
  *
  * All functions need the GIL.  Those that return int give -1 with an exception. */
 #ifndef HA_API_CALL_H
@@ -12,51 +14,86 @@
 
 #include <Python.h>
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "adapters/adapter.h"
 
-struct ha_form {
-    int count;
-    const struct ha_where *wheres; /* function and parameter names */
-};
+/* Names for messages: `names` is the function's name and one name a slot, each with its
+ * NUL.  Tables begin zeroed and are filled at the first call, because ready-made ones
+ * would be many relocations at the start of the process. */
+void ha_where_fill(struct ha_where *where, int slots, const char *names);
 
-struct ha_signature {
-    int form_count;
-    struct ha_form forms[2];
-};
+static inline void
+ha_where_names(struct ha_where *where, int slots, const char *names)
+{
+    if (where->function == NULL) {
+        ha_where_fill(where, slots, names);
+    }
+}
 
-/* Puts the arguments into `bound` in the order of the form that fits; borrowed. Returns
- * the form. */
-int ha_bind(const struct ha_signature *signature, PyObject *const *arguments,
+/* Puts the arguments of a function that has one form into `bound`, borrowed. */
+int ha_bind(const struct ha_where *where, int slots, PyObject *const *arguments,
             Py_ssize_t count, PyObject *keywords, PyObject **bound);
 
-/* Numbers: exact ints that fit are taken here, all else goes to ha_number_from. */
-#define HA_NUMBER(suffix, type, kind, min, max)                                        \
-    static inline int ha_arg_##suffix(struct ha_types *types, PyObject *object,        \
-                                      const struct ha_where *where, type *value)       \
-    {                                                                                  \
-        if (PyLong_CheckExact(object)) {                                               \
-            int overflow = 0;                                                          \
-            long long number = PyLong_AsLongLongAndOverflow(object, &overflow);        \
-            if (overflow == 0 && number >= (min) && number <= (max)) {                 \
-                *value = (type)number;                                                 \
-                return 0;                                                              \
-            }                                                                          \
-        }                                                                              \
-        return ha_number_from(types, object, where, kind, value);                      \
-    }
+/* The same for several forms.  The first that has as many parameters and all keywords
+ * is taken; inputs that it lacks become 0 or None, outputs NULL.  Returns the slots that
+ * the caller has given, one bit each.
+ *
+ * `forms` is {slots, forms, what each slot is: 'n' a number, 'i' another input, 'o' an
+ * output; then for each form: its number of parameters and their slots}. */
+int ha_bind_forms(const struct ha_where *where, const unsigned char *forms,
+                  PyObject *const *arguments, Py_ssize_t count, PyObject *keywords,
+                  PyObject **bound);
 
-HA_NUMBER(int, int, HA_I32, INT_MIN, INT_MAX)
-HA_NUMBER(long_long, long long, HA_I64, LLONG_MIN, LLONG_MAX)
-HA_NUMBER(uint8, uint8_t, HA_U8, 0, UINT8_MAX)
-HA_NUMBER(uint16, uint16_t, HA_U16, 0, UINT16_MAX)
-HA_NUMBER(uint, unsigned int, HA_U32, 0, UINT_MAX)
-HA_NUMBER(uint64, uint64_t, HA_U64, 0, LLONG_MAX)
-HA_NUMBER(unsigned_long_long, unsigned long long, HA_U64, 0, LLONG_MAX)
-HA_NUMBER(size, size_t, HA_SIZE, 0, LLONG_MAX)
+/* Numbers: exact ints that fit are taken here, all else goes to ha_number_from. */
+int ha_arg_int(struct ha_types *types, PyObject *object, const struct ha_where *where,
+               int *value);
+int ha_arg_uint8(struct ha_types *types, PyObject *object, const struct ha_where *where,
+                 uint8_t *value);
+int ha_arg_uint16(struct ha_types *types, PyObject *object,
+                  const struct ha_where *where, uint16_t *value);
+int ha_arg_uint(struct ha_types *types, PyObject *object, const struct ha_where *where,
+                unsigned int *value);
+int ha_arg_int64(struct ha_types *types, PyObject *object, const struct ha_where *where,
+                 int64_t *value);
+int ha_arg_uint64(struct ha_types *types, PyObject *object,
+                  const struct ha_where *where, uint64_t *value);
+
+static inline int
+ha_arg_size(struct ha_types *types, PyObject *object, const struct ha_where *where,
+            size_t *value)
+{
+    return ha_arg_uint64(types, object, where, value);
+}
+
+static inline int
+ha_arg_float(struct ha_types *types, PyObject *object, const struct ha_where *where,
+             float *value)
+{
+    return ha_number_from(types, object, where, HA_F32, value);
+}
+
+/* Memory of the caller for one output of `bytes` bytes, or NULL.  Bare addresses and
+ * memory of devices are refused: the value is read back from there, or would be written
+ * by the processor. */
+int ha_cell_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+                 size_t bytes, struct ha_view *out);
+
+/* A number that the call reads and writes: an int, which is put into `cell`, or such
+ * memory.  C gets the address ha_inout_of. */
+int ha_inout_from(struct ha_types *types, PyObject *object,
+                  const struct ha_where *where, enum ha_kind kind, struct ha_view *view,
+                  void *cell);
+
+/* Whether the argument is memory, and no number. */
+bool ha_is_cell(struct ha_types *types, PyObject *object);
+
+static inline void *
+ha_inout_of(const struct ha_view *view, void *cell)
+{
+    return view->ptr != NULL ? view->ptr : cell;
+}
 
 /* For size relations: 0 where the view is not known to be shorter than `bytes`, else -1
  * with a ValueError that names both numbers.  `text` is the parameter that asks for it.
@@ -107,5 +144,11 @@ ha_result4(PyObject *status, PyObject *first, PyObject *second, PyObject *third)
 
     return ha_result_of(items, 4);
 }
+
+/* The tuple of the items but for those that are HA_TAKEN, which the caller has already.
+ * Steals all, and releases all where one is NULL; then NULL. */
+#define HA_TAKEN ((PyObject *)&ha_taken)
+extern const char ha_taken;
+PyObject *ha_result_left(PyObject *const *items, Py_ssize_t count);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "api/call.h"
+
 static void
 visit_slots(PyObject **slots, int count, int *result, visitproc visit, void *arg)
 {
@@ -103,7 +105,9 @@ make_class(enum ha_enum which)
         }
         PyList_SET_ITEM(members, i, pair);
     }
-    return call_helper("make", "(ssN)", entry->module, entry->name, members);
+    PyObject *made = call_helper("make", "(ssO)", entry->module, entry->name, members);
+    Py_DECREF(members);
+    return made;
 }
 
 PyObject *
@@ -140,8 +144,12 @@ is_member(enum ha_enum which, long long value)
 PyObject *
 ha_enum_value(struct ha_enums *enums, enum ha_enum which, long long value)
 {
+    /* The items of a result are made in any order: after one of them has failed, no
+     * Python code may run for the others. */
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     PyObject *class = ha_enum_class(enums, which);
-
     if (class == NULL) {
         return NULL;
     }
@@ -234,4 +242,15 @@ ha_enum_make_result(struct ha_enums *enums, enum ha_enum which, int code)
         *slot = Py_NewRef(result);
     }
     return result;
+}
+
+int
+ha_enum_inout(struct ha_enums *enums, enum ha_enum which, struct ha_types *types,
+              PyObject *object, const struct ha_where *where, struct ha_view *view,
+              int *cell)
+{
+    ha_view_init(view);
+    return ha_is_cell(types, object)
+               ? ha_cell_from(types, object, where, sizeof *cell, view)
+               : ha_enum_arg(enums, which, object, where, cell);
 }

@@ -44,6 +44,11 @@ PyObject *ha_enum_value(struct ha_enums *enums, enum ha_enum which, long long va
 int ha_enum_arg(struct ha_enums *enums, enum ha_enum which, PyObject *object,
                 const struct ha_where *where, int *value);
 
+/* The same for one that the call reads and writes, see ha_inout_from in api/call.h. */
+int ha_enum_inout(struct ha_enums *enums, enum ha_enum which, struct ha_types *types,
+                  PyObject *object, const struct ha_where *where, struct ha_view *view,
+                  int *cell);
+
 /* Slow halves of the functions below. */
 PyObject *ha_enum_make_status(struct ha_enums *enums, enum ha_enum which, int code);
 PyObject *ha_enum_make_result(struct ha_enums *enums, enum ha_enum which, int code);

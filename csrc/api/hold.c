@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/hold.h"
 
+#include "api/keep.h"
+
 int
 ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *views,
               int count)
@@ -23,7 +25,7 @@ ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *vie
         if (views[i]->owner == NULL && !views[i]->has_buffer) {
             continue;
         }
-        PyObject *one = ha_view_hold(&api->types, views[i]);
+        PyObject *one = ha_view_freeze(&api->types, views[i]);
         if (one == NULL) {
             Py_DECREF(held);
             return -1;
@@ -31,4 +33,44 @@ ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *vie
         PyTuple_SET_ITEM(held, used++, one);
     }
     return ha_pending_add(api, stream, held);
+}
+
+int
+ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *launch)
+{
+    if (launch->owners == NULL && launch->view.owner == NULL &&
+        !launch->view.has_buffer) {
+        return 0;
+    }
+    PyObject *held = ha_launch_hold(&api->types, launch);
+    return held != NULL ? ha_pending_add(api, stream, held) : -1;
+}
+
+int
+ha_hold_kept(struct ha_api *api, hipStream_t stream, const void *address)
+{
+    PyObject *held = ha_keep_of(api, address);
+
+    return held != NULL ? ha_pending_add(api, stream, held) : 0;
+}
+
+int
+ha_hold_on_each(struct ha_api *api, const hipStream_t *first, size_t stride,
+                long long count, struct ha_view *view)
+{
+    int result = 0;
+
+    if (view->owner == NULL && !view->has_buffer) {
+        return 0;
+    }
+    PyObject *held = ha_view_freeze(&api->types, view);
+    if (held == NULL) {
+        return -1;
+    }
+    for (long long i = 0; result == 0 && i < count; i++) {
+        const char *at = (const char *)first + (size_t)i * stride;
+        result = ha_pending_add(api, *(const hipStream_t *)at, Py_NewRef(held));
+    }
+    Py_DECREF(held);
+    return result;
 }

@@ -3,11 +3,23 @@
 #ifndef HA_API_HOLD_H
 #define HA_API_HOLD_H
 
+#include "adapters/launch.h"
 #include "api/api.h"
 
 /* After a successful asynchronous call: keeps what the views hold until `stream` has
  * passed that call.  Cheap where they hold nothing.  0, or -1 with an exception. */
 int ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *views,
                   int count);
+
+/* The same for the arguments of a kernel. */
+int ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *launch);
+
+/* The same for a launch of what keeps things under `address` (api/keep.h). */
+int ha_hold_kept(struct ha_api *api, hipStream_t stream, const void *address);
+
+/* The same for work on several streams, `count` of them: the first is at `first`, each
+ * next one `stride` bytes behind. */
+int ha_hold_on_each(struct ha_api *api, const hipStream_t *first, size_t stride,
+                    long long count, struct ha_view *view);
 
 #endif

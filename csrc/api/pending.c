@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/keep.h"
 #include "api/provider.h"
 
 #define FEW_ITEMS 3
@@ -49,6 +50,7 @@ check_fork(struct ha_api *api)
     if (api->pending.forks != now) {
         api->pending.forks = now;
         api->pending.pool_count = 0;
+        api->pending.capture_count = 0;
         api->pending.busy = false;
         ha_pending_clear(api);
         api->pending.count =
@@ -136,12 +138,50 @@ record(struct ha_pending *pending, hipStream_t stream, int *device)
     Py_END_ALLOW_THREADS return event;
 }
 
+static bool
+is_capturing(hipStream_t stream)
+{
+    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+
+    return stream != NULL && ha_calls.hipStreamIsCapturing != NULL &&
+           ha_calls.hipStreamIsCapturing(stream, &status) == hipSuccess &&
+           status == hipStreamCaptureStatusActive;
+}
+
+/* The graph that the stream's work becomes part of; NULL where HIP doesn't tell. */
+static hipGraph_t
+graph_of(hipStream_t stream)
+{
+    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+    unsigned long long id = 0;
+    hipGraph_t graph = NULL;
+    const hipGraphNode_t *nodes = NULL;
+    size_t count = 0;
+
+    if (ha_calls.hipStreamGetCaptureInfo_v2 == NULL ||
+        ha_calls.hipStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &nodes,
+                                            &count) != hipSuccess) {
+        return NULL;
+    }
+    return graph;
+}
+
 int
 ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
 {
     struct ha_pending *pending = &api->pending;
+    hipGraph_t graph = NULL;
+    bool captured = false;
 
     check_fork(api);
+    Py_BEGIN_ALLOW_THREADS captured = is_capturing(stream);
+    if (captured) {
+        graph = graph_of(stream);
+    }
+    Py_END_ALLOW_THREADS if (captured)
+    {
+        return ha_keep_object(api, graph, held);
+    }
     struct ha_pending_item *item = PyMem_Malloc(sizeof *item);
     struct ha_pending_lane *lane = lane_of(pending, stream);
     if (item == NULL || lane == NULL) {
@@ -225,6 +265,7 @@ reap_lane(struct ha_pending *pending, struct ha_pending_lane *lane, int limit)
         }
         *end = item;
         end = &item->next;
+        pending->waits = pending->waits || status == hipErrorNotReady;
         if (status == hipErrorNotReady && ordered) {
             break;
         }
@@ -261,6 +302,45 @@ sweep(struct ha_pending *pending)
     }
 }
 
+static void
+end_capture(struct ha_pending *pending, hipStream_t stream)
+{
+    for (int i = pending->capture_count - 1; i >= 0; i--) {
+        if (pending->captures[i] == stream) {
+            pending->captures[i] = pending->captures[--pending->capture_count];
+        }
+    }
+}
+
+void
+ha_pending_capture(struct ha_api *api, hipStream_t stream, bool begins)
+{
+    struct ha_pending *pending = &api->pending;
+
+    if (!begins) {
+        end_capture(pending, stream);
+    } else if (pending->capture_count < HA_PENDING_CAPTURES) {
+        pending->captures[pending->capture_count++] = stream;
+    }
+}
+
+/* A capture may have ended without our being told. */
+static bool
+captures_go_on(struct ha_pending *pending)
+{
+    while (pending->capture_count > 0) {
+        hipStream_t stream = pending->captures[pending->capture_count - 1];
+        bool goes_on = false;
+        Py_BEGIN_ALLOW_THREADS goes_on = is_capturing(stream);
+        Py_END_ALLOW_THREADS if (goes_on)
+        {
+            return true;
+        }
+        end_capture(pending, stream);
+    }
+    return false;
+}
+
 void
 ha_pending_reap(struct ha_api *api, bool few)
 {
@@ -268,11 +348,13 @@ ha_pending_reap(struct ha_api *api, bool few)
     int limit = few ? FEW_ITEMS : INT_MAX;
 
     check_fork(api);
-    if (pending->count == 0 || pending->busy || ha_calls.hipEventQuery == NULL) {
+    if (pending->count == 0 || pending->busy || ha_calls.hipEventQuery == NULL ||
+        (pending->capture_count > 0 && captures_go_on(pending))) {
         return;
     }
     /* Letting go runs Python code, which may come back here. */
     pending->busy = true;
+    pending->waits = false;
     for (struct ha_pending_lane *lane = pending->lanes; lane != NULL && limit > 0;
          lane = lane->next) {
         if (lane->head != NULL) {
@@ -288,6 +370,7 @@ ha_pending_forget_stream(struct ha_api *api, hipStream_t stream)
 {
     struct ha_pending_lane *lane = api->pending.lanes;
 
+    end_capture(&api->pending, stream);
     for (; lane != NULL; lane = lane->next) {
         if (lane->stream == stream && !is_named(stream)) {
             lane->gone = true;

@@ -19,6 +19,7 @@
 #include "abi/hip.h"
 
 #define HA_PENDING_POOL 64
+#define HA_PENDING_CAPTURES 8
 
 struct ha_api;
 struct ha_pending_item;
@@ -28,6 +29,9 @@ struct ha_pending {
     struct ha_pending_lane *lanes; /* owned */
     Py_ssize_t count;              /* items in all lanes */
     bool busy;                     /* a thread is reaping */
+    bool waits;                    /* the last reaping met work that goes on */
+    hipStream_t captures[HA_PENDING_CAPTURES]; /* streams that were told to capture */
+    int capture_count;
     unsigned forks; /* value of the fork counter that the items belong to */
     int pool_count;
     struct {
@@ -36,8 +40,9 @@ struct ha_pending {
     } pool[HA_PENDING_POOL];
 };
 
-/* Keeps `held` (stolen) until the work that is in `stream` now is done.  -1 with an
- * exception; then `held` is kept for good, because the memory may be in use. */
+/* Keeps `held` (stolen) until the work that is in `stream` now is done; where that work
+ * is being captured, as long as its graph (api/keep.h).  -1 with an exception; then
+ * `held` is kept for good, because the memory may be in use. */
 int ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held);
 
 /* Lets go of what is done: everywhere, or at most a few items (`few`). */
@@ -45,6 +50,10 @@ void ha_pending_reap(struct ha_api *api, bool few);
 
 /* The stream's handle may be used for another stream from now on. */
 void ha_pending_forget_stream(struct ha_api *api, hipStream_t stream);
+
+/* A stream begins or ends a capture.  While one goes on nothing is reaped, for HIP lets
+ * nobody ask for events then. */
+void ha_pending_capture(struct ha_api *api, hipStream_t stream, bool begins);
 
 /* All work is over (shutdown, fork): lets go of everything without asking. */
 void ha_pending_clear(struct ha_api *api);

@@ -50,6 +50,9 @@ fill_calls(struct ha_provider_search *search)
     }
 }
 
+/* How HIP counts: 6.2.41134 is 60241134. */
+enum { HIP_MAJOR_STEP = 10000000, HIP_MINOR_STEP = 100000 };
+
 /* Entry points whose records or codes had another meaning before this version. */
 static void
 drop_older(struct ha_provider_search *search)
@@ -252,8 +255,15 @@ ha_provider_need(enum ha_call call)
     const struct ha_call_entry *entry = &ha_call_entries[call];
     snprintf(missing.before, sizeof missing.before, "%s", text_of_provider());
     missing.newest = true;
-    (void)ha_error_set(HA_ERROR_UNSUPPORTED, "%s: not in %s; HIP %s has it",
-                       entry->name, provider.path, entry->since);
+    if (entry->least_version > 0 && ha_provider_symbol(entry->symbol) != NULL) {
+        (void)ha_error_set(
+            HA_ERROR_UNSUPPORTED, "%s: means something else in %s; HIP %d.%d has it",
+            entry->name, provider.path, entry->least_version / HIP_MAJOR_STEP,
+            entry->least_version % HIP_MAJOR_STEP / HIP_MINOR_STEP);
+    } else {
+        (void)ha_error_set(HA_ERROR_UNSUPPORTED, "%s: not in %s; HIP %s has it",
+                           entry->name, provider.path, entry->since);
+    }
     return 0;
 }
 

@@ -1,13 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/result.h"
 
+#include "adapters/object.h"
+
 PyObject *
-ha_out_pointer(struct ha_api *api, bool good, void *address)
+ha_out_pointer(struct ha_api *api, bool good, void *address, Py_ssize_t bytes)
 {
     if (!good || address == NULL) {
         Py_RETURN_NONE;
     }
-    return ha_pointer_new(&api->types, address);
+    PyObject *pointer = ha_pointer_new(&api->types, address);
+    if (pointer != NULL) {
+        ((struct ha_pointer *)pointer)->size = bytes;
+    }
+    return pointer;
+}
+
+PyObject *
+ha_out_copy(struct ha_api *api, bool good, const void *address, Py_ssize_t bytes)
+{
+    if (!good || address == NULL) {
+        Py_RETURN_NONE;
+    }
+    PyObject *copy = PyBytes_FromStringAndSize(address, bytes);
+    PyObject *pointer =
+        copy == NULL ? NULL : ha_out_pointer(api, true, PyBytes_AS_STRING(copy), bytes);
+    if (pointer == NULL) {
+        Py_XDECREF(copy);
+        return NULL;
+    }
+    ((struct ha_pointer *)pointer)->owner = copy;
+    ((struct ha_pointer *)pointer)->readonly = true;
+    return pointer;
 }
 
 PyObject *
@@ -26,6 +50,31 @@ ha_out_handle(struct ha_api *api, bool good, unsigned index, void *handle)
         Py_RETURN_NONE;
     }
     return ha_handle_new(&api->types, index, handle, NULL);
+}
+
+PyObject *
+ha_out_handle_of(struct ha_api *api, bool good, unsigned index, void *handle,
+                 const void *home)
+{
+    if (!good || handle == NULL) {
+        Py_RETURN_NONE;
+    }
+    PyObject *owner = PyLong_FromVoidPtr((void *)home);
+    if (owner == NULL) {
+        return NULL;
+    }
+    PyObject *object = ha_handle_new(&api->types, index, handle, owner);
+    Py_DECREF(owner);
+    return object;
+}
+
+PyObject *
+ha_out_record(struct ha_api *api, bool good, unsigned index, void *address)
+{
+    if (!good || address == NULL) {
+        Py_RETURN_NONE;
+    }
+    return ha_record_view(&api->types, index, address, NULL);
 }
 
 PyObject *
@@ -49,9 +98,9 @@ ha_out_enum(struct ha_api *api, bool good, enum ha_enum which, int value)
 PyObject *
 ha_out_object(bool good, PyObject *object)
 {
-    if (!good) {
-        Py_XDECREF(object);
-        Py_RETURN_NONE;
+    if (good || (object == NULL && PyErr_Occurred())) {
+        return object;
     }
-    return object;
+    Py_XDECREF(object);
+    Py_RETURN_NONE;
 }

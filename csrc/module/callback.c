@@ -3,16 +3,23 @@
 
 #include "module/callback.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "api/api.h"
 #include "api/manual/host_call.h"
+#include "core/clock.h"
+#include "core/thread.h"
+
+#define CLOSE_STEP_MS 1
 
 static atomic_bool closed;
+static atomic_int running; /* threads that passed the check of `closed` */
+static _Thread_local int own_running;
 
 static PyObject *
-call_python(struct ha_host_call *call, int status)
+call_python(const struct ha_host_call *call, int status)
 {
     if (call->stream == NULL) {
         return PyObject_CallOneArg(call->callable, call->user);
@@ -27,30 +34,74 @@ call_python(struct ha_host_call *call, int status)
     return result;
 }
 
-static void
-run(struct ha_host_call *call, int status)
+/* The check and the count are one step for ha_callback_close: who is not counted sees
+ * that it is closed. */
+static bool
+enter(void)
 {
+    atomic_fetch_add(&running, 1);
     if (atomic_load(&closed)) {
+        atomic_fetch_sub(&running, 1);
+        return false;
+    }
+    own_running++;
+    return true;
+}
+
+static void
+leave(void)
+{
+    own_running--;
+    atomic_fetch_sub(&running, 1);
+}
+
+static void
+run(uint64_t ticket, int status)
+{
+    struct ha_host_call call;
+
+    if (!enter()) {
         return;
     }
+    /* Until the GIL is given back: the end of the thread state runs finalizers, too. */
+    ha_host_enter();
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *result = call_python(call, status);
-    if (result == NULL) {
-        PyErr_WriteUnraisable(call->callable);
+    if (ha_host_call_take(ticket, &call)) {
+        PyObject *result = call_python(&call, status);
+        if (result == NULL) {
+            PyErr_WriteUnraisable(call.callable);
+        }
+        Py_XDECREF(result);
+        ha_host_call_drop(&call);
     }
-    Py_XDECREF(result);
-    ha_host_call_free(call);
     PyGILState_Release(gil);
+    ha_host_leave();
+    leave();
 }
 
-void
+/* The child has the forking thread only. */
+static void
+after_fork_child(void)
+{
+    atomic_store(&running, own_running);
+}
+
+int
 ha_callback_open(void)
 {
-    ha_host_set_runner(run);
+    if (ha_fork_register(after_fork_child) != HA_OK) {
+        PyErr_SetString(PyExc_RuntimeError, ha_error_text());
+        return -1;
+    }
+    return ha_host_set_runner(run);
 }
 
 void
-ha_callback_close(void)
+ha_callback_close(uint64_t end_ns)
 {
     atomic_store(&closed, true);
+    while (atomic_load(&running) > own_running && ha_clock_ns() < end_ns) {
+        Py_BEGIN_ALLOW_THREADS(void) poll(NULL, 0, CLOSE_STEP_MS);
+        Py_END_ALLOW_THREADS
+    }
 }

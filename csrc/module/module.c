@@ -8,17 +8,14 @@
 #include "api/api.h"
 #include "api/manual/host_call.h"
 #include "api/provider.h"
+#include "api/raising.h"
 #include "core/clock.h"
 #include "module/callback.h"
+#include "module/kernel.h"
+#include "module/state.h"
 
 #define EXIT_LIMIT_NS (2ULL * 1000 * 1000 * 1000)
 #define EXIT_STEP_MS 1
-
-/* One block: the call path's state comes first, see api/api.h. */
-struct module_state {
-    struct ha_api api;
-    PyTypeObject *provider_type; /* owned */
-};
 
 static struct module_state *
 state_of(PyObject *module)
@@ -159,7 +156,8 @@ core_pending(PyObject *module, PyObject *Py_UNUSED(none))
 }
 
 /* Work in flight gets a moment to end, because its memory and callables are Python's.
- * What is not done by then is left alone for good. */
+ * What is not done by then is left alone for good. Callables that wait are called until
+ * the provider is shut down. */
 static PyObject *
 core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
 {
@@ -171,17 +169,46 @@ core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
         Py_RETURN_NONE;
     }
     ha_pending_reap(api, false);
-    while ((ha_host_call_count() > 0 || api->pending.count > 0) &&
+    /* Work of a failed device is not waited for. The CPU device sees itself to callables
+     * that wait. */
+    while (((api->pending.count > 0 && api->pending.waits) ||
+            (provider->shutdown == NULL && ha_host_call_count() > 0)) &&
            ha_clock_ns() < end) {
         Py_BEGIN_ALLOW_THREADS(void) poll(NULL, 0, EXIT_STEP_MS);
         Py_END_ALLOW_THREADS ha_pending_reap(api, false);
     }
-    ha_callback_close();
     if (provider->shutdown != NULL) {
         Py_BEGIN_ALLOW_THREADS provider->shutdown();
         Py_END_ALLOW_THREADS
     }
+    ha_callback_close(end);
+    ha_host_calls_end();
     ha_pending_abandon(api);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_in_host_function(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyBool_FromLong(ha_host_inside());
+}
+
+static PyObject *
+core_call_later(PyObject *Py_UNUSED(module), PyObject *callable)
+{
+    if (!PyCallable_Check(callable)) {
+        return PyErr_Format(PyExc_TypeError, "call_later: a callable, not '%.200s'",
+                            Py_TYPE(callable)->tp_name);
+    }
+    ha_host_call_later(Py_NewRef(callable));
+    Py_RETURN_NONE;
+}
+
+/* Class of the streams whose attribute `handle` launches read. */
+static PyObject *
+core_set_stream_class(PyObject *module, PyObject *class)
+{
+    Py_XSETREF(state_of(module)->kernel.stream_class, Py_NewRef(class));
     Py_RETURN_NONE;
 }
 
@@ -194,6 +221,12 @@ PyDoc_STRVAR(error_text_doc,
 PyDoc_STRVAR(has_symbol_doc,
              "has_symbol($module, name, /)\n--\n\n"
              "Whether the loaded HIP runtime has the function of that name.");
+PyDoc_STRVAR(in_host_function_doc,
+             "in_host_function($module, /)\n--\n\n"
+             "Whether this thread runs a host function, where HIP refuses calls.");
+PyDoc_STRVAR(call_later_doc,
+             "call_later($module, callable, /)\n--\n\n"
+             "Has it called without arguments soon, outside of host functions.");
 
 static PyMethodDef methods[] = {
     {"provider", core_provider, METH_NOARGS, provider_doc},
@@ -203,6 +236,10 @@ static PyMethodDef methods[] = {
     {"names", core_names, METH_VARARGS, NULL},
     {"pending", core_pending, METH_NOARGS, NULL},
     {"shutdown", core_shutdown, METH_NOARGS, NULL},
+    {"in_host_function", core_in_host_function, METH_NOARGS, in_host_function_doc},
+    {"call_later", core_call_later, METH_O, call_later_doc},
+    {"set_stream_class", core_set_stream_class, METH_O, NULL},
+    {"kernel_parameters", ha_kernel_parameters, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -252,7 +289,13 @@ core_exec(PyObject *module)
         PyModule_AddObjectRef(module, "FunctionPointer", function) < 0) {
         return -1;
     }
-    ha_callback_open();
+    PyObject *raising = ha_raising_type_new(module);
+    int added = PyModule_AddObjectRef(module, "RaisingFunction", raising);
+    Py_XDECREF(raising);
+    if (added < 0 || ha_kernel_init(module, &state->kernel) < 0 ||
+        ha_callback_open() < 0) {
+        return -1;
+    }
     return register_shutdown(module);
 }
 
@@ -265,6 +308,10 @@ core_traverse(PyObject *module, visitproc visit, void *arg)
         return 0;
     }
     Py_VISIT(state->provider_type);
+    int status = ha_kernel_state_traverse(&state->kernel, visit, arg);
+    if (status != 0) {
+        return status;
+    }
     return ha_api_traverse(&state->api, visit, arg);
 }
 
@@ -275,6 +322,7 @@ core_clear(PyObject *module)
 
     if (state != NULL) {
         Py_CLEAR(state->provider_type);
+        ha_kernel_state_clear(&state->kernel);
         ha_api_clear(&state->api);
     }
     return 0;

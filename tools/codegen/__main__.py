@@ -14,6 +14,7 @@ from . import (
     emit_enums,
     emit_methods,
     emit_names,
+    emit_raising_stubs,
     emit_stubs,
     emit_tables,
     emit_wrappers,
@@ -28,6 +29,7 @@ EMITTERS = (
     emit_enums,
     emit_methods,
     emit_names,
+    emit_raising_stubs,
     emit_stubs,
     emit_tables,
     emit_wrappers,
@@ -54,6 +56,13 @@ def main() -> int:
         if not arguments.check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
+    # Families that are split otherwise than before leave files behind.
+    for path in sorted(ROOT.glob("csrc/api/generated/call_*.c")):
+        name = path.relative_to(ROOT).as_posix()
+        if name not in files:
+            stale.append(name)
+            if not arguments.check:
+                path.unlink()
     for name in stale:
         print(("stale: " if arguments.check else "wrote ") + name)
     return 1 if arguments.check and stale else 0

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from . import text
 from .emit_abi import declare
-from .emit_wrappers import FASTCALL, form_params, status_type, wrapper_name
-from .model import Api, Function
+from .emit_wrappers import FASTCALL, wrapper_name
+from .forms import OUTPUTS, form_params, form_results, slots, status_type
+from .model import Api, Function, Param
 
 
 def prototype(function: Function) -> list[str]:
     name = wrapper_name(function)
-    if not form_params(function)[-1]:
+    if not slots(function):
         return [f"PyObject *{name}(PyObject *module, PyObject *none);"]
     return text.wrap_call(f"PyObject *{name}(", FASTCALL, ");")
 
@@ -22,9 +23,12 @@ def methods_header(api: Api) -> str:
     lines = [
         text.banner("/*", " */"),
         "/* All wrappers, generated and hand-written, and the table that Python's",
-        " * modules are filled from. */",
+        " * modules are filled from.  Its names and docstrings are in one text, because",
+        " * pointers to them would be relocations at the start of each process. */",
         "#ifndef HA_API_GENERATED_METHODS_H",
         "#define HA_API_GENERATED_METHODS_H",
+        "",
+        "#include <stdint.h>",
         "",
         '#include "api/api.h"',
         "",
@@ -35,12 +39,17 @@ def methods_header(api: Api) -> str:
     lines += [
         "",
         "struct ha_method {",
-        "    PyMethodDef method;",
-        "    const char *module; /* hip or hiprtc */",
+        "    PyCFunction call;",
+        "    uint32_t name; /* where it begins in ha_method_text */",
+        "    uint32_t doc;",
+        "    bool rtc;      /* in module hiprtc, else in hip */",
+        "    bool no_arguments;",
         "};",
         "",
         f"#define HA_METHOD_COUNT {len(wrapped)}",
-        "extern struct ha_method ha_methods[HA_METHOD_COUNT];",
+        "/* In the order of their names. */",
+        "extern const struct ha_method ha_methods[HA_METHOD_COUNT];",
+        "extern const char ha_method_text[];",
         "",
         "#endif",
         "",
@@ -48,50 +57,63 @@ def methods_header(api: Api) -> str:
     return "\n".join(lines)
 
 
-def result_names(function: Function) -> list[str]:
-    """What the returned tuple holds, in words for the docstring."""
+def output_name(param: Param) -> str:
+    """What the tuple holds for a parameter, in words."""
+    kind = param.adapter
+    if param.role == "out_text":
+        kind = "CStr"
+    elif kind == "scalar":
+        kind = "float" if "float" in param.type else "int"
+    if param.role in ("out_array", "out_list"):
+        kind = f"list[{kind}]"
+    return f"{param.name}: {kind}"
+
+
+def result_names(function: Function, form: int = 0) -> list[str]:
+    """What the tuple that a form returns holds, in words for the docstring."""
     own = "hiprtcResult" if function.module == "hiprtc" else "hipError_t"
     names = [status_type(function) or own]
     if not status_type(function):
-        names.append("CStr" if "*" in function.returns else "int")
-    for param in function.params:
-        if param.role == "out_text":
-            names.append(f"{param.name}: CStr")
-        elif param.role == "out_record":
-            names.append(f"{param.name}: {param.adapter}")
-        elif param.role == "out":
-            kind = param.adapter
-            if kind == "scalar":
-                kind = "float" if "float" in param.type else "int"
-            names.append(f"{param.name}: {kind}")
+        if "*" in function.returns:
+            names.append("CStr")
+        else:
+            names.append("int" if function.returns == "int" else function.returns)
+    for param in form_results(function, form):
+        is_output = param.role in (*OUTPUTS, "inout")
+        names.append(output_name(param) if is_output else "None")
     return names
+
+
+def tuple_text(items: list[str]) -> str:
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 def docstring(function: Function) -> list[str]:
     """Lines of the docstring without the signature line."""
-    items = ", ".join(result_names(function))
-    comma = "," if "," not in items else ""
     params = ", ".join(declare(p.type, p.name) for p in function.params) or "void"
     lines = [function.doc or "", ""]
-    lines += [f"Returns ``({items}{comma})``.", ""]
-    if len(form_params(function)) == 2:
-        names = ", ".join(p.python_name for p in form_params(function)[1])
-        call = f"``{function.name}({names})``"
-        lines += [f"Also {call}, which returns the status alone.", ""]
+    lines += [f"Returns ``{tuple_text(result_names(function))}``.", ""]
+    for form, names in enumerate(form_params(function)):
+        if form > 0:
+            call = f"{function.name}({', '.join(p.python_name for p in names)})"
+            results = tuple_text(result_names(function, form))
+            lines += [f"Also ``{call}``, which returns ``{results}``.", ""]
     since = f"since {function.since} at the latest."
     lines.append(f"HIP: ``{function.symbol}({params})``, {since}")
     return lines
 
 
-def c_string(lines: list[str]) -> Iterator[str]:
-    for i, line in enumerate(lines):
-        escaped = line.replace("\\", "\\\\").replace('"', '\\"')
-        end = "\\n" if i + 1 < len(lines) else ""
-        while len(escaped) > 76:
-            cut = escaped.rfind(" ", 0, 74) + 1 or 74
-            yield f'      "{escaped[:cut]}"'
-            escaped = escaped[cut:]
-        yield f'      "{escaped}{end}"'
+def c_string(content: str) -> Iterator[str]:
+    """A string literal with its NUL, cut after spaces or line ends."""
+    escaped = content.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    escaped += "\\0"
+    while len(escaped) > 80:
+        cut = escaped.rfind(" ", 0, 78) + 1 or escaped.rfind("\\n", 0, 78)
+        if cut <= 0:
+            break
+        yield f'    "{escaped[:cut]}"'
+        escaped = escaped[cut:]
+    yield f'    "{escaped}"'
 
 
 def methods_source(api: Api) -> str:
@@ -99,25 +121,31 @@ def methods_source(api: Api) -> str:
         text.banner("/*", " */"),
         '#include "api/generated/methods.h"',
         "",
-        "#define KEYWORDS (METH_FASTCALL | METH_KEYWORDS)",
         "#define CALL(name) ((PyCFunction)(void (*)(void))(name))",
         "",
-        "struct ha_method ha_methods[HA_METHOD_COUNT] = {",
+        "const struct ha_method ha_methods[HA_METHOD_COUNT] = {",
     ]
-    wrapped = [f for f in api.functions if f.wrapped]
-    for function in sorted(wrapped, key=lambda f: f.name):
+    wrapped = sorted((f for f in api.functions if f.wrapped), key=lambda f: f.name)
+    texts: list[str] = []
+    at = 0
+    for function in wrapped:
         names = ", ".join(p.python_name for p in form_params(function)[0])
-        flags = "KEYWORDS" if form_params(function)[-1] else "METH_NOARGS"
         head = f"{function.name}($module, /{', ' if names else ''}{names})"
-        doc = list(c_string([head, "--", "", *docstring(function)]))
+        doc = "\n".join([head, "--", "", *docstring(function)])
+        rtc = "true" if function.module == "hiprtc" else "false"
+        none = "false" if slots(function) else "true"
+        begins = at
+        for part in (function.name, doc):
+            texts += c_string(part)
+            at += len(part.encode()) + 1
+        doc_at = begins + len(function.name) + 1
         lines += [
-            f'    {{{{"{function.name}", CALL({wrapper_name(function)}), {flags},',
-            *doc[:-1],
-            doc[-1] + "},",
-            f'     "{function.module}"}},',
+            f"    {{CALL({wrapper_name(function)}),",
+            f"     {begins}, {doc_at}, {rtc}, {none}}},",
         ]
-    lines += ["};", ""]
-    return "\n".join(lines)
+    lines += ["};", "", "const char ha_method_text[] =", *texts]
+    lines[-1] += ";"
+    return "\n".join([*lines, ""])
 
 
 def emit(api: Api) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from . import text
 from .emit_tables import STREAM_HANDLES, TEXT_MEMBERS, Names, fields
-from .emit_wrappers import form_params, status_type
+from .forms import OUTPUTS, form_params, form_results, status_type
 from .model import (
     Alias,
     Api,
@@ -44,6 +44,9 @@ def argument_type(param: Param) -> str:
         return "float" if param.type == "float" else "SupportsIndex"
     if param.role == "enum":
         return f"{param.adapter} | int"
+    if param.role == "inout":
+        number = "SupportsIndex" if param.adapter == "scalar" else param.adapter
+        return f"{number} | PointerLike"
     if param.role in ("text", "out_text"):
         return "TextLike" if param.role == "text" else "PointerLike"
     if param.role == "text_list":
@@ -52,8 +55,14 @@ def argument_type(param: Param) -> str:
         return (
             "PointerListLike" if param.adapter == "ListOfPointer" else "NumberListLike"
         )
-    if param.role == "extra":
+    if param.role in ("extra", "kernel_params"):
         return "LaunchExtraLike"
+    if param.role == "record_list":
+        return "RecordListLike"
+    if param.role == "out_list":
+        return "PointerListLike"
+    if param.role == "host_node":
+        return f"{param.adapter} | HostNodeLike"
     if param.role == "callback":
         return "CallbackLike"
     if param.role in ("record", "record_value", "out_record"):
@@ -73,30 +82,41 @@ def output_type(param: Param) -> str:
         return "CStr | Any"
     if param.role == "out_record":
         return f"{param.adapter} | Any"
+    kind = param.adapter
+    if kind == "scalar":
+        kind = "float" if "float" in param.type else "int"
+    if param.role in ("out_array", "out_list"):
+        return f"list[{kind}]"
     if param.adapter == "scalar":
-        return "float" if "float" in param.type else "int"
+        return str(kind)
     if param.adapter == "NDBuffer":
         return "Pointer | Any"
     return f"{param.adapter} | Any"
 
 
+def result_types(function: Function, form: int) -> list[str]:
+    """What the tuple that a form returns holds."""
+    own = "hiprtcResult" if function.module == "hiprtc" else "hipError_t"
+    results = [status_type(function) or own]
+    if not status_type(function):
+        if "*" in function.returns:
+            results.append("CStr | Any")
+        elif function.returns == "int":
+            results.append("int")
+        else:
+            results.append(f"{function.returns} | Any")
+    for param in form_results(function, form):
+        is_output = param.role in (*OUTPUTS, "inout")
+        results.append(output_type(param) if is_output else "None")
+    return results
+
+
 def function_lines(function: Function) -> list[str]:
     forms = form_params(function)
-    status = status_type(function) or (
-        "hiprtcResult" if function.module == "hiprtc" else "hipError_t"
-    )
-    results = [status]
-    if not status_type(function):
-        results.append("CStr | Any" if "*" in function.returns else "int")
-    results += [
-        output_type(p)
-        for p in function.params
-        if p.role in ("out", "out_record", "out_text")
-    ]
     lines: list[str] = []
-    for number, params in enumerate(forms):
+    for form, params in enumerate(forms):
         items = [f"{p.python_name}: {argument_type(p)}" for p in params]
-        given = ", ".join(results if number == 0 else [status])
+        given = ", ".join(result_types(function, form))
         if len(forms) > 1:
             lines.append("@overload")
         lines += text.wrap_call(
@@ -212,11 +232,13 @@ IMPORTS = {
     ".hip": ["hipError_t", "hipJitInputType", "hipJitOption"],
     ".typing": [
         "CallbackLike",
+        "HostNodeLike",
         "LaunchExtraLike",
         "NumberListLike",
         "PointerLike",
         "PointerListLike",
         "RecordLike",
+        "RecordListLike",
         "TextLike",
         "TextListLike",
     ],

@@ -12,88 +12,55 @@ from collections.abc import Iterator
 
 from . import text
 from .emit_abi import declare
+from .forms import (
+    FORM_OUTPUTS,
+    OUTPUTS,
+    form_params,
+    form_results,
+    left_out,
+    slots,
+    status_type,
+)
 from .model import Api, Function, Param
+from .roles import LAUNCHES, LISTS, NODE, OUT_SCALARS, VIEWS, Names, target
+
+__all__ = [
+    "FASTCALL",
+    "FORM_OUTPUTS",
+    "OUTPUTS",
+    "emit",
+    "form_params",
+    "form_results",
+    "status_type",
+    "wrapper_name",
+]
 
 PER_FILE = 30
-
-NUMBERS = {
-    "int": ("int", "int"),
-    "hipDevice_t": ("int", "int"),
-    "unsigned int": ("unsigned int", "uint"),
-    "uint32_t": ("unsigned int", "uint"),
-    "size_t": ("size_t", "size"),
-    "uint64_t": ("uint64_t", "uint64"),
-    "unsigned long long": ("unsigned long long", "unsigned_long_long"),
-    "long long": ("long long", "long_long"),
-    "unsigned char": ("uint8_t", "uint8"),
-    "unsigned short": ("uint16_t", "uint16"),
-}
-OUT_SCALARS = {
-    "int": "PyLong_FromLong({})",
-    "hipDevice_t": "PyLong_FromLong({})",
-    "unsigned int": "PyLong_FromUnsignedLong({})",
-    "uint32_t": "PyLong_FromUnsignedLong({})",
-    "uint64_t": "PyLong_FromUnsignedLongLong({})",
-    "unsigned long long": "PyLong_FromUnsignedLongLong({})",
-    "size_t": "PyLong_FromSize_t({})",
-    "float": "PyFloat_FromDouble((double){})",
-}
-LIST_KINDS = {
-    "ListOfInt": "HA_I32",
-    "ListOfUnsigned": "HA_U32",
-    "ListOfLong": "HA_LONG",
-    "ListOfUnsignedLong": "HA_ULONG",
-    "ListOfInt64": "HA_I64",
-    "ListOfUInt64": "HA_U64",
-}
-FORM_OUTPUTS = ("out_record", "out_text")
-OUTPUTS = ("out", *FORM_OUTPUTS)
 FASTCALL = [
     "PyObject *module",
     "PyObject *const *args",
     "Py_ssize_t count",
     "PyObject *keywords",
 ]
-VIEWS = (
-    "pointer",
-    "handle",
-    "text",
-    "text_list",
-    "list",
-    "record",
-    "record_value",
-)
+# Roles whose views an asynchronous call keeps until its stream has passed.
+HELD = ("pointer", "record", "record_value", "list", "record_list")
 
 
 def wrapper_name(function: Function) -> str:
     return f"ha_wrap_{function.name}"
 
 
-def form_params(function: Function) -> list[list[Param]]:
-    """Parameter lists that Python accepts; see csrc/api/call.h for what forms are."""
-    usual = [p for p in function.params if p.role not in OUTPUTS]
-    forms = [usual]
-    if any(p.role in FORM_OUTPUTS for p in function.params):
-        forms.append([p for p in function.params if p.role != "out"])
-    return forms
-
-
-def status_type(function: Function) -> str | None:
-    """The enum that the C function returns as its status, if it does."""
-    return (
-        function.returns if function.returns in ("hipError_t", "hiprtcResult") else None
-    )
-
-
 class Writer:
     """Lines of one wrapper."""
 
-    def __init__(self, function: Function, enums: set[str]) -> None:
+    def __init__(self, function: Function, names: Names) -> None:
         self.f = function
-        self.enums = enums
+        self.names = names
         self.forms = form_params(function)
-        self.two = len(self.forms) == 2
-        self.named = self.forms[-1]  # every parameter that Python may pass, in C order
+        self.several = len(self.forms) > 1
+        self.usual = self.forms[0]
+        self.slots = slots(function)
+        self.params = {p.name: p for p in function.params}
         self.lines: list[str] = []
         self.rtc = function.module == "hiprtc"
         self.short = "rtc" if self.rtc else "hip"
@@ -107,144 +74,114 @@ class Writer:
         self.lines += lines
 
     def where(self, param: Param) -> str:
-        return f"&where[{self.named.index(param)}]"
+        return f"&where[{self.slots.index(param)}]"
 
     def argument(self, param: Param) -> str:
-        last = self.named.index(param)
-        if not self.two or param not in self.forms[0]:
-            return f"args[{last}]"
-        first = self.forms[0].index(param)
-        return (
-            f"args[{first}]" if first == last else f"args[form == 0 ? {first} : {last}]"
-        )
+        return f"args[{self.slots.index(param)}]"
 
-    # ---- parts -----------------------------------------------------------------------
+    def given(self, param: Param) -> str | None:
+        """C that is true where the caller brought this output; None: nobody may."""
+        if param not in self.slots or param in self.usual:
+            return None
+        return f"(given & {hex(1 << self.slots.index(param))}) != 0"
+
+    def outputs(self) -> list[Param]:
+        return [p for p in self.f.params if p.role in OUTPUTS]
+
+    # ---- before the call -------------------------------------------------------------
 
     def head(self) -> None:
         name = wrapper_name(self.f)
-        if self.named:
+        if self.slots:
             head = text.wrap_call(f"{name}(", FASTCALL, ")")
         else:
             head = [f"{name}(PyObject *module, PyObject *Py_UNUSED(none))"]
         self.add("PyObject *", *head, "{")
 
     def signature(self) -> None:
-        if not self.named:
+        if not self.slots:
             return
-        self.add("    static const struct ha_where where[] = {")
-        for param in self.named:
-            self.add(f'        {{"{self.f.name}", "{param.python_name}"}},')
-        self.add("    };")
-        if self.two:
-            self.add("    static const struct ha_where usual[] = {")
-            for param in self.forms[0]:
-                self.add(f'        {{"{self.f.name}", "{param.python_name}"}},')
-            self.add("    };")
-            usual = f"{{{len(self.forms[0])}, usual}}"
-            self.add(
-                "    static const struct ha_signature signature = {",
-                f"        2, {{{usual}, {{{len(self.named)}, where}}}}}};",
-            )
-        else:
-            self.add(
-                "    static const struct ha_signature signature = {",
-                f"        1, {{{{{len(self.named)}, where}}, {{0, NULL}}}}}};",
-            )
+        self.add(f"    static struct ha_where where[{len(self.slots)}];")
+        if self.several:
+            items = [str(len(self.slots)), str(len(self.forms))]
+            items += [self.slot_kind(p) for p in self.slots]
+            for form in self.forms:
+                items += [str(len(form)), *(str(self.slots.index(p)) for p in form)]
+            self.add("    static const unsigned char forms[] = {")
+            self.add(*text.wrap_call("        ", items, "};"))
 
-    def views(self) -> list[str]:
+    def slot_kind(self, param: Param) -> str:
+        if param.role in OUTPUTS:
+            return "'o'"
+        return "'n'" if param.role in ("value", "enum", "inout") else "'i'"
+
+    def view_names(self) -> list[str]:
+        params = self.f.params
         return [
-            f"v_{p.name}" for p in self.f.params if p.role in (*VIEWS, *FORM_OUTPUTS)
+            p.name
+            for p in params
+            if p.role in (*VIEWS, *FORM_OUTPUTS) or self.given(p) is not None
         ]
+
+    def launch_names(self) -> list[str]:
+        return [p.name for p in self.f.params if p.role in LAUNCHES]
 
     def declarations(self) -> None:
         self.add("    struct ha_api *api = ha_api_of(module);")
-        bound = f"*bound[{len(self.named)}], " if self.named else ""
+        bound = f"*bound[{len(self.slots)}], " if self.slots else ""
         self.add(f"    PyObject {bound}*result = NULL;")
-        if self.two:
-            self.add("    int form = 0;")
-        for view in self.views():
-            self.add(f"    struct ha_view {view};")
+        if self.several:
+            self.add(f"    int given = {hex((1 << len(self.usual)) - 1)};")
         for param in self.f.params:
-            if param.role == "value":
-                if param.type == "float":
-                    self.add(f"    float v_{param.name} = 0;")
-                else:
-                    self.add(
-                        f"    {declare(NUMBERS[param.type][0], f'v_{param.name}')} = 0;"
-                    )
-            elif param.role == "enum":
-                self.add(f"    int v_{param.name} = 0;")
-            elif param.role == "out":
-                ctype = param.type.removesuffix("*").strip()
-                zero = "NULL" if self.is_pointer(param) else "0"
-                self.add(f"    {declare(ctype, f'o_{param.name}')} = {zero};")
-            elif param.role in FORM_OUTPUTS:
-                self.add(f"    PyObject *o_{param.name} = NULL;")
+            given = self.given(param) is not None
+            for line in self.names.declarations(param, given):
+                self.add(f"    {line}")
         self.add(f"    {self.status} status = {self.missing};")
         if not status_type(self.f):
-            zero = "NULL" if "*" in self.f.returns else "0"
-            self.add(f"    {declare(self.f.returns, 'answer')} = {zero};")
+            if self.f.returns in self.names.records:
+                self.add(f"    {self.f.returns} answer;")
+            else:
+                zero = "NULL" if "*" in self.f.returns else "0"
+                self.add(f"    {declare(self.f.returns, 'answer')} = {zero};")
         self.add("")
 
-    def is_pointer(self, param: Param) -> bool:
-        return param.adapter != "scalar" and param.adapter not in self.enums
-
     def bind(self) -> None:
-        if not self.named:
+        if self.f.returns in self.names.records:
+            self.add("    memset(&answer, 0, sizeof answer);")
+        if not self.slots:
             return
-        usual = len(self.forms[0])
-        self.add(f"    if (keywords != NULL || count != {usual}) {{")
-        if self.two:
+        names = [self.f.name, *(p.python_name for p in self.slots)]
+        quoted = text.wrap_string("        ", [f"{n}\\0" for n in names], ");")
+        self.add(f"    ha_where_names(where, {len(self.slots)},", *quoted)
+        self.add(f"    if (keywords != NULL || count != {len(self.usual)}) {{")
+        if self.several:
             self.add(
-                "        form = ha_bind(&signature, args, count, keywords, bound);",
-                "        if (form < 0) {",
+                "        given ="
+                " ha_bind_forms(where, forms, args, count, keywords, bound);",
+                "        if (given < 0) {",
             )
         else:
+            size = len(self.slots)
             self.add(
-                "        if (ha_bind(&signature, args, count, keywords, bound) < 0) {"
+                f"        if (ha_bind(where, {size}, args, count, keywords, bound)"
+                " < 0) {",
             )
         self.add(
             "            return NULL;", "        }", "        args = bound;", "    }"
         )
-        for view in self.views():
-            self.add(f"    ha_view_init(&{view});")
 
-    def conversion(self, param: Param) -> str:
-        arg, where, view = self.argument(param), self.where(param), f"&v_{param.name}"
-        types = "&api->types"
-        write = "HA_WRITE" if param.write else "0"
-        if param.role == "value":
-            suffix = "float" if param.type == "float" else NUMBERS[param.type][1]
-            return f"ha_arg_{suffix}({types}, {arg}, {where}, {view})"
-        if param.role == "enum":
-            index = f"HA_ENUM_{param.adapter}"
-            return f"ha_enum_arg(&api->enums, {index}, {arg}, {where}, {view})"
-        if param.role == "pointer" and param.adapter == "CStr":
-            return f"ha_cstr_from({types}, {arg}, {where}, {write}, {view})"
-        if param.role == "pointer":
-            return f"ha_ptr_from({types}, {arg}, {where}, {write}, {view})"
-        if param.role == "handle":
-            index = f"HA_HANDLE_{param.adapter}"
-            return f"ha_handle_from({types}, {arg}, {where}, {index}, {view})"
-        if param.role == "text":
-            return f"ha_cstr_from({types}, {arg}, {where}, 0, {view})"
-        if param.role == "text_list":
-            return f"ha_list_bytes_from({types}, {arg}, {where}, 0, {view})"
-        if param.role == "list" and param.adapter == "ListOfPointer":
-            return f"ha_list_ptr_from({types}, {arg}, {where}, 0, {view})"
-        if param.role == "list":
-            kind = LIST_KINDS[param.adapter or ""]
-            return f"ha_list_number_from({types}, {arg}, {where}, {kind}, 0, {view})"
-        if param.role in ("record", "record_value"):
-            flags = "HA_NOT_NULL" if param.role == "record_value" else write
-            index = f"HA_RECORD_{param.adapter}"
-            return f"ha_record_from({types}, {arg}, {where}, {index}, {flags}, {view})"
-        raise ValueError(f"{self.f.name}: no conversion for role {param.role!r}")
+    def start(self) -> None:
+        for view in self.view_names():
+            self.add(f"    ha_view_init(&v_{view});")
+        for launch in self.launch_names():
+            self.add(f"    ha_launch_init(&v_{launch});")
 
     def conversions(self) -> Iterator[str]:
-        for param in self.f.params:
-            if param.role not in OUTPUTS:
-                yield self.conversion(param)
+        for param in self.usual:
+            read = (self.f.stream or "").startswith(f"{param.name}->")
+            yield self.names.conversion(
+                param, self.argument(param), self.where(param), read
+            )
 
     def guard(self, conditions: list[str]) -> None:
         """`if (a < 0 || b < 0) goto done;` one condition a line."""
@@ -256,93 +193,153 @@ class Writer:
             self.add(*wrap_condition(opening, condition + " < 0" + closing))
         self.add("        goto done;", "    }")
 
+    def need_entries(self, param: Param) -> str:
+        """Check of a list: of the number that C is told, or that a count holds."""
+        size = (param.size or "").removesuffix("?")
+        count = self.params.get(size)
+        if count is not None and count.role == "out":
+            amount = f"ha_count_in(&v_{size}, sizeof o_{size})"
+        else:
+            amount = size if size.isdigit() else f"(long long)v_{size}"
+        if size != param.size:  # NULL will do
+            amount = f"v_{param.name}.ptr != NULL ? {amount} : 0"
+        args = f"&v_{param.name}, {self.where(param)}, {amount}, \"{size}\""
+        return f"ha_need_entries({args})"
+
+    def need_bytes(self, param: Param, expression: str, label: str) -> str:
+        args = f"&v_{param.name}, {self.where(param)}, {expression}, \"{label}\""
+        return f"ha_need_bytes({args})"
+
     def sizes(self) -> None:
         checks = []
-        for param in self.f.params:
-            if param.size is None or param.role in OUTPUTS:
+        for param in self.usual:
+            if param.size is None:
                 continue
-            if param.role in ("text_list", "list"):
-                call = "ha_need_entries"
-                amount = f"(long long)v_{param.size}"
+            if param.role in LISTS:
+                checks.append(self.need_entries(param))
             else:
-                call, amount = "ha_need_bytes", size_expression(param.size)
-            checks.append(
-                f"{call}(&v_{param.name}, {self.where(param)}, {amount},"
-                f' "{size_label(param.size)}")'
-            )
+                expression = self.size_expression(param.size)
+                checks.append(
+                    self.need_bytes(param, expression, size_label(param.size))
+                )
         self.guard(checks)
 
-    def outputs(self) -> None:
-        """Records and text that this call gives back, or that the caller brought."""
-        for param in self.f.params:
-            if param.role not in FORM_OUTPUTS:
+    def size_expression(self, size: str) -> str:
+        """C for `8`, `n`, `n*4`, `rows(pitch, width*2, height)` and `pick(a, 8, B=4)`."""
+
+        def term(part: str) -> str:
+            name, _, factor = part.strip().partition("*")
+            name = name.strip()
+            value = name if name.isdigit() else f"v_{name}"
+            return f"ha_size_items({value}, {factor.strip()})" if factor else value
+
+        if size.startswith("rows("):
+            terms = [term(p) for p in size[5:-1].split(",")]
+            return "ha_size_rows(" + ", ".join(terms) + ")"
+        if size.startswith("pick("):
+            chosen, other, *cases = (p.strip() for p in size[5:-1].split(","))
+            tests = [f"v_{chosen} == {c.replace('=', ' ? ')} : " for c in cases]
+            return "(size_t)(" + "".join(tests) + other + ")"
+        return term(size)
+
+    def output_length(self, param: Param) -> str:
+        """Number of entries of a list, or characters of a text, that C writes."""
+        size = param.size or "0"
+        return size if size.isdigit() else f"v_{size}"
+
+    def is_counted(self, param: Param) -> bool:
+        """Whether C says how long a list is."""
+        count = self.params.get(param.size or "")
+        return param.role == "out_list" and count is not None and count.role == "out"
+
+    def make_outputs(self) -> None:
+        """Records, text and slots that this call gives back, or the caller brought."""
+        for param in self.outputs():
+            given = self.given(param)
+            if given is not None:
+                self.add(f"    if ({given}) {{")
+                for condition in self.given_checks(param):
+                    self.add(*wrap_condition("        if (", condition + " < 0) {"))
+                    self.add("            goto done;", "        }")
+                self.add("    }")
+            making = self.making(param)
+            if not making:
                 continue
-            index = f"HA_RECORD_{param.adapter}"
-            if param.role == "out_record":
-                given = (
-                    f"ha_record_from(&api->types, args[{self.named.index(param)}],"
-                    f" {self.where(param)}, {index},"
-                    f" HA_WRITE | HA_NOT_NULL, &v_{param.name})"
-                )
-                made = f"ha_record_new(&api->types, {index}, NULL, 1)"
-                check = None
+            if given is None:
+                self.add(*(f"    {line}" for line in making))
             else:
-                length = f"v_{param.size}"
-                given = (
-                    f"ha_cstr_from(&api->types, args[{self.named.index(param)}],"
-                    f" {self.where(param)}, HA_WRITE, &v_{param.name})"
-                )
-                made = (
-                    f"ha_cstr_alloc(&api->types, {length} > 0 ? (size_t){length} : 0)"
-                )
-                check = (
-                    f"ha_need_bytes(&v_{param.name}, {self.where(param)},"
-                    f' {length} > 0 ? (size_t){length} : 0, "{param.size}")'
-                )
-            self.add("    if (form == 1) {")
-            for condition in filter(None, (given, check)):
-                self.add(*wrap_condition("        if (", condition + " < 0) {"))
-                self.add("            goto done;", "        }")
-            self.add("    }", "    else {")
-            self.add(*wrap_condition(f"        o_{param.name} = ", made + ";"))
-            self.add(
-                f"        if (o_{param.name} == NULL) {{",
-                "            goto done;",
-                "        }",
-                f"        v_{param.name}.ptr = ha_pointer_of(o_{param.name});",
-                "    }",
-            )
+                self.add("    else {", *(f"        {line}" for line in making), "    }")
 
-    def c_argument(self, param: Param) -> str:
-        ctype = param.type
-        if param.role == "out":
-            return f"&o_{param.name}"
-        if param.role == "value":
-            return f"v_{param.name}"
-        if param.role == "enum":
-            return f"({ctype})v_{param.name}"
-        if param.role == "record_value":
-            return f"*({ctype} *)v_{param.name}.ptr"
-        void = "void" in ctype and ctype.count("*") == 1
-        if void or ctype == "hipDeviceptr_t":
-            return f"v_{param.name}.ptr"
-        return f"({ctype})v_{param.name}.ptr"
+    def given_checks(self, param: Param) -> Iterator[str]:
+        arg, where = self.argument(param), self.where(param)
+        yield self.names.given_conversion(param, arg, where)
+        if param.role == "out_list" and param.size:
+            if self.is_counted(param):
+                # The count has its view by then: it comes later in C order.
+                count = self.params[param.size]
+                yield self.names.given_conversion(
+                    count, self.argument(count), self.where(count)
+                )
+            yield self.need_entries(param)
+        elif param.role == "out_text":
+            length = self.output_length(param)
+            expression = f"{length} > 0 ? (size_t){length} : 0"
+            yield self.need_bytes(param, expression, param.size or "")
 
-    def call(self) -> None:
-        f = self.f
-        if f.raw.get("destroys"):
+    def making(self, param: Param) -> list[str]:
+        """C that makes the memory of an output."""
+        name = param.name
+        if param.role == "out_list" and not self.is_counted(param):
+            entries = f"(long long){self.output_length(param)}"
+            return [
+                f"if (ha_slots_make(&s_{name}, {entries}) < 0) {{",
+                "    goto done;",
+                "}",
+            ]
+        if param.role not in FORM_OUTPUTS:
+            return []
+        if param.role == "out_record":
+            index = f"HA_RECORD_{param.adapter}"
+            made = f"ha_record_new(&api->types, {index}, NULL, 1)"
+        else:
+            length = self.output_length(param)
+            size = f"{length} > 0 ? (size_t){length} : 0"
+            made = f"ha_cstr_alloc(&api->types, {size})"
+        return [
+            *wrap_condition(f"o_{name} = ", made + ";"),
+            f"if (o_{name} == NULL) {{",
+            "    goto done;",
+            "}",
+            f"v_{name}.ptr = ha_pointer_of(o_{name});",
+        ]
+
+    # ---- the call --------------------------------------------------------------------
+
+    def stream_expression(self) -> str:
+        """The stream of an asynchronous call: a parameter, or a member of a record."""
+        name, _, member = (self.f.stream or "").partition("->")
+        if not member:
+            return f"v_{name}.ptr"
+        param = self.params[name]
+        return f"(({param.type})v_{name}.ptr)->{member}"
+
+    def before(self) -> None:
+        if self.f.raw.get("destroys"):
             self.add(
                 "    /* Not after the call: the handle may be another's by then. */",
-                f"    ha_pending_forget_stream(api, v_{f.raw['destroys']}.ptr);",
+                f"    ha_pending_forget_stream(api, v_{self.f.raw['destroys']}.ptr);",
             )
-        if f.stream:
+        if self.f.stream or self.f.raw.get("streams"):
             self.add(
                 "    if (api->pending.count > 0) {",
                 "        ha_pending_reap(api, true);",
                 "    }",
             )
-        arguments = [self.c_argument(p) for p in f.params] or [""]
-        keep = f.gil == "keep"
+
+    def call(self) -> None:
+        f = self.f
+        counted = [p for p in f.params if self.is_counted(p)]
+        pad = "        "
         self.add(
             f"    int ready = HA_READY({f.symbol});",
             "    if (ready < 0) {",
@@ -350,16 +347,25 @@ class Writer:
             "    }",
             "    if (ready) {",
         )
+        if counted:
+            pad = "            "
+            self.add("        for (int more = 1; more > 0;) {")
+        keep = f.gil == "keep"
         if not keep:
-            self.add("        PyThreadState *thread = PyEval_SaveThread();")
-        target = "status" if status_type(f) else "answer"
+            self.add(f"{pad}PyThreadState *thread = PyEval_SaveThread();")
+        result = "status" if status_type(f) else "answer"
+        arguments = [
+            self.names.c_argument(p, self.given(p)) for p in f.params
+        ] or [""]
         self.add(
-            *text.wrap_call(f"        {target} = ha_calls.{f.symbol}(", arguments, ");")
+            *text.wrap_call(f"{pad}{result} = ha_calls.{f.symbol}(", arguments, ");")
         )
         if not keep:
-            self.add("        PyEval_RestoreThread(thread);")
+            self.add(f"{pad}PyEval_RestoreThread(thread);")
         if not status_type(f):
             self.add(f"        status = {self.good};")
+        if counted:
+            self.again(counted)
         self.add("    }")
         if not keep:
             self.add(
@@ -368,8 +374,46 @@ class Writer:
                 "    }",
             )
 
+    def again(self, counted: list[Param]) -> None:
+        """The end of a loop that calls until all entries had room."""
+        count = self.params[counted[0].size or ""]
+        given = self.given(counted[0])
+        stop = f"status != {self.good}" + (f" || ({given})" if given else "")
+        lists = ", ".join(f"&s_{p.name}" for p in counted)
+        self.add(
+            f"            size_t entries = o_{count.name};",
+            *wrap_condition("            if (", stop + ") {"),
+            "                break;",
+            "            }",
+            f"            more = ha_slots_more((struct ha_slots *[]){{{lists}}},"
+            f" {len(counted)}, &entries);",
+            "            if (more < 0) {",
+            "                goto done;",
+            "            }",
+            f"            o_{count.name} = ({target(count)})entries;",
+            "        }",
+        )
+
+    # ---- after the call --------------------------------------------------------------
+
+    def on_success(self, call: str) -> None:
+        """A call that may fail, made where HIP's call did not."""
+        self.add(f"    if (status == {self.good} &&")
+        self.add(*wrap_condition("        ", call + " < 0) {"))
+        self.add("        goto done;", "    }")
+
+    def on_success_do(self, call: str) -> None:
+        self.add(f"    if (status == {self.good}) {{", f"        {call};", "    }")
+
     def after(self) -> None:
         f = self.f
+        if f.raw.get("resets"):
+            self.on_success_do("ha_host_calls_reset()")
+        captures = f.raw.get("captures")
+        if captures == "begin":
+            self.on_success_do("ha_pending_capture(api, v_stream.ptr, true)")
+        elif captures == "end":
+            self.add("    ha_pending_capture(api, v_stream.ptr, false);")
         if f.raw.get("reaps"):
             self.add(
                 "    if (api->pending.count > 0) {",
@@ -377,98 +421,165 @@ class Writer:
                 "    }",
             )
         if f.stream:
-            memory = [p for p in f.params if p.role in ("pointer", "record")]
-            views = ", ".join(f"&v_{p.name}" for p in memory)
+            self.hold_for_stream()
+        streams = f.raw.get("streams")
+        if streams:
+            by, member, count = streams["in"], streams["member"], streams["count"]
+            ctype = self.params[by].type
+            first = f"&(({ctype})v_{by}.ptr)->{member}"
+            size = f"sizeof *({ctype})v_{by}.ptr"
+            self.on_success(
+                f"ha_hold_on_each(api, {first}, {size}, v_{count}, &v_{by})"
+            )
+        self.keeps()
+
+    def hold_for_stream(self) -> None:
+        memory = [p for p in self.f.params if p.role in HELD]
+        stream = self.stream_expression()
+        views = ", ".join(f"&v_{p.name}" for p in memory)
+        if memory:
             self.add(
                 f"    if (status == {self.good} &&",
-                f"        ha_hold_views(api, v_{f.stream}.ptr,",
-                f"                      (struct ha_view *[]){{{views}}},"
-                f" {len(memory)}) < 0) {{",
+                f"        ha_hold_views(api, {stream},",
+                *text.wrap_call(
+                    "                      (struct ha_view *[]){",
+                    views.split(", "),
+                    f"}}, {len(memory)}) < 0) {{",
+                ),
                 "        goto done;",
                 "    }",
             )
-        hold = f.raw.get("hold")
-        if hold:
-            by = next(p for p in f.params if p.name == hold["by"])
-            address = f"o_{by.name}" if by.role == "out" else f"v_{by.name}.ptr"
-            for name in hold["params"]:
-                keep = f"ha_keep_view(api, {address}, &v_{name}) < 0) {{"
-                if hold.get("always"):
-                    self.add(f"    if ({keep}")
-                else:
-                    self.add(f"    if (status == {self.good} &&", f"        {keep}")
-                self.add(
-                    "        goto done;",
-                    "    }",
-                )
-        drop = f.raw.get("drop")
-        if drop:
-            self.add(
-                f"    if (status == {self.good}) {{",
-                f"        ha_keep_drop(api, v_{drop}.ptr);",
-                "    }",
-            )
+        for name in self.launch_names():
+            self.on_success(f"ha_hold_launch(api, {stream}, &v_{name})")
+        launches = self.f.raw.get("launches")
+        if launches:
+            self.on_success(f"ha_hold_kept(api, {stream}, {self.address(launches)})")
 
-    def output(self, param: Param, good: str) -> str:
-        name = f"o_{param.name}"
-        if param.adapter == "scalar":
-            ctype = param.type.removesuffix("*").strip()
-            return OUT_SCALARS[ctype].format(f"{good} ? {name} : 0")
-        if param.adapter in self.enums:
-            return f"ha_out_enum(api, {good}, HA_ENUM_{param.adapter}, (int){name})"
-        if param.adapter == "DeviceArray":
-            return f"ha_out_device_array(api, {good}, {name}, v_{param.size})"
-        if param.adapter in ("Pointer", "NDBuffer"):
-            return f"ha_out_pointer(api, {good}, {name})"
-        if param.adapter == "CStr":
-            return f"ha_out_cstr(api, {good}, {name})"
-        return f"ha_out_handle(api, {good}, HA_HANDLE_{param.adapter}, {name})"
+    def address(self, name: str) -> str:
+        """Where things of a parameter are kept."""
+        param = self.params[name]
+        if param.role == "out":
+            return f"o_{name}"
+        if param.adapter == NODE:
+            return f"ha_keep_home(&v_{name})"
+        return f"v_{name}.ptr"
+
+    def place(self, name: str) -> str:
+        return f"o_{name}" if self.params[name].role == "out" else f"v_{name}.ptr"
+
+    def keeps(self) -> None:
+        raw = self.f.raw
+        hold = raw.get("hold")
+        if hold and "at" in hold:
+            by, at = self.address(hold["by"]), self.place(hold["at"])
+            views = ", ".join(f"&v_{name}" for name in hold["params"])
+            views = f"(struct ha_view *[]){{{views}}}, {len(hold['params'])}"
+            self.on_success(f"ha_keep_at(api, {by}, {at}, {views})")
+        elif hold:
+            by = self.address(hold["by"])
+            if self.params[hold["by"]].role == "out":  # what had this address is gone
+                self.on_success_do(f"ha_keep_drop(api, {by})")
+            for name in hold["params"]:
+                call = f"ha_keep_view(api, {by}, &v_{name})"
+                if hold.get("always"):
+                    self.guard([call])
+                else:
+                    self.on_success(call)
+        share = raw.get("share")
+        if share:
+            ends = f"api, v_{share['from']}.ptr, {self.address(share['to'])}"
+            if "at" in share:
+                self.on_success(f"ha_keep_share_at({ends}, {self.place(share['at'])})")
+            else:
+                self.on_success(f"ha_keep_share({ends})")
+        if raw.get("forget"):
+            node = raw["forget"]
+            self.on_success_do(
+                f"ha_keep_forget(api, {self.address(node)}, v_{node}.ptr)"
+            )
+        if raw.get("frees"):
+            freed = self.params[raw["frees"]]
+            self.on_success_do(
+                f"ha_record_forget(&api->types, {self.argument(freed)},"
+                f" v_{freed.name}.ptr)"
+            )
+        if raw.get("drop"):
+            self.on_success_do(f"ha_keep_drop(api, v_{raw['drop']}.ptr)")
+
+    # ---- the result ------------------------------------------------------------------
+
+    def entries(self, param: Param) -> str:
+        """Length of an output, as far as another parameter has it."""
+        size = param.size
+        if size is None:
+            return ""
+        if size.startswith("out:"):
+            return f"(Py_ssize_t)o_{size[4:]}"
+        count = self.params.get(size)
+        if count is not None and count.role == "out":
+            return f"o_{size}"
+        if size.isdigit():
+            return size
+        return f"(size_t)v_{size}" if param.role == "out_list" else f"v_{size}"
+
+    def home(self, param: Param) -> str:
+        return self.address(param.of) if param.of else "NULL"
+
+    def answer(self) -> str:
+        if self.f.returns in self.names.records:
+            index = f"HA_RECORD_{self.f.returns}"
+            made = f"ha_record_new(&api->types, {index}, &answer, 1)"
+            return f"good ? {made} : Py_NewRef(Py_None)"
+        if "*" in self.f.returns:
+            return "ha_out_cstr(api, good, answer)"
+        return OUT_SCALARS[self.f.returns].format("(good ? answer : 0)")
+
+    def value(self, param: Param) -> str:
+        """One item of the result."""
+        if param.role not in (*OUTPUTS, "inout"):
+            bit = hex(1 << self.slots.index(param))
+            return f"given & {bit} ? HA_TAKEN : Py_NewRef(Py_None)"
+        value = self.names.output(param, self.home(param), self.entries(param))
+        given = self.given(param)
+        return f"{given} ? HA_TAKEN : {value}" if given else value
 
     def result(self) -> None:
-        outs = [p for p in self.f.params if p.role in OUTPUTS]
         status = f"ha_{self.short}_status(&api->enums, (int)status)"
-        only = f"ha_{self.short}_result(&api->enums, (int)status)"
-        values: list[str] = []
-        if not status_type(self.f):
-            if "*" in self.f.returns:
-                values.append("ha_out_cstr(api, good, answer)")
-            else:
-                values.append(OUT_SCALARS[self.f.returns].format("good ? answer : 0"))
-        for param in outs:
-            if param.role == "out":
-                values.append(self.output(param, "good"))
-            else:
-                values.append(f"ha_out_object(good, o_{param.name})")
+        values = [] if status_type(self.f) else [self.answer()]
+        params = left_out(self.f)
+        values += [self.value(p) for p in params]
         if not values:
-            self.add(f"    result = {only};")
+            self.add(f"    result = ha_{self.short}_result(&api->enums, (int)status);")
             return
-        self.add(f"    bool good = status == {self.good};")
-        if self.two:
+        if any("good" in value for value in values):
+            self.add(f"    bool good = status == {self.good};")
+        if len(values) > 3 or any("HA_TAKEN" in value for value in values):
+            self.add("    PyObject *items[] = {", f"        {status},")
+            for value in values:
+                self.add(*wrap_condition("        ", value + ","))
+            self.add("    };", f"    result = ha_result_left(items, {len(values) + 1});")
+        else:
             self.add(
-                "    if (form == 1) {",
-                f"        result = {only};",
-                "        goto done;",
+                *text.wrap_call(
+                    f"    result = ha_result{len(values) + 1}(", [status, *values], ");"
+                )
             )
-            self.add("    }")
-        self.add(
-            *text.wrap_call(
-                f"    result = ha_result{len(values) + 1}(", [status, *values], ");"
-            )
-        )
-        for param in outs:
+        for param in params:
             if param.role in FORM_OUTPUTS:
                 self.add(f"    o_{param.name} = NULL; /* stolen */")
 
     def end(self) -> None:
-        views = self.views()
-        objects = [p for p in self.f.params if p.role in FORM_OUTPUTS]
-        body = "\n".join(self.lines)
-        if "goto done" in body:
+        if "goto done" in "\n".join(self.lines):
             self.add("done:")
-        for param in objects:
-            self.add(f"    Py_XDECREF(o_{param.name});")
-        for view in reversed(views):
-            self.add(f"    ha_view_release(&{view});")
+        for param in self.outputs():
+            if param.role in FORM_OUTPUTS:
+                self.add(f"    Py_XDECREF(o_{param.name});")
+            elif param.role == "out_list":
+                self.add(f"    ha_slots_free(&s_{param.name});")
+        for launch in reversed(self.launch_names()):
+            self.add(f"    ha_launch_release(&v_{launch});")
+        for view in reversed(self.view_names()):
+            self.add(f"    ha_view_release(&v_{view});")
         self.add("    return result;", "}", "")
 
     def write(self) -> list[str]:
@@ -476,10 +587,11 @@ class Writer:
         self.signature()
         self.declarations()
         self.bind()
-        conversions = list(self.conversions())
-        self.guard(conversions)
+        self.start()
+        self.guard(list(self.conversions()))
         self.sizes()
-        self.outputs()
+        self.make_outputs()
+        self.before()
         self.call()
         self.after()
         self.result()
@@ -487,25 +599,14 @@ class Writer:
         return self.lines
 
 
-def size_expression(size: str) -> str:
-    """C for `n`, `n*4` and `rows(pitch, width*2, height)` of the description."""
-
-    def term(part: str) -> str:
-        name, _, factor = part.strip().partition("*")
-        value = f"v_{name.strip()}"
-        return f"ha_size_items({value}, {factor.strip()})" if factor else value
-
-    if size.startswith("rows("):
-        return "ha_size_rows(" + ", ".join(term(p) for p in size[5:-1].split(",")) + ")"
-    return term(size)
-
-
 def size_label(size: str) -> str:
     """What a message calls the size."""
     if size.startswith("rows("):
         _, width, rows = (part.strip() for part in size[5:-1].split(","))
         return f"{rows} rows of {width}"
-    return size
+    if size.startswith("pick("):
+        return size[5:].partition(",")[0].strip()
+    return "HIP" if size.isdigit() else size
 
 
 def wrap_condition(opening: str, condition: str) -> list[str]:
@@ -537,28 +638,35 @@ def files(api: Api) -> Iterator[tuple[str, list[Function]]]:
             yield name, functions[part * per_part : (part + 1) * per_part]
 
 
-def source(name: str, functions: list[Function], enums: set[str]) -> str:
-    lines = [
-        text.banner("/*", " */"),
-        '#include "api/generated/methods.h"',
-        "",
-        '#include "api/call.h"',
-        '#include "api/generated/tables.h"',
-        '#include "api/hold.h"',
-        '#include "api/keep.h"',
-        '#include "api/provider.h"',
-        '#include "api/result.h"',
-        "",
-    ]
+INCLUDES = """\
+#include "api/generated/methods.h"
+
+#include <string.h>
+
+#include "adapters/launch.h"
+#include "api/call.h"
+#include "api/generated/tables.h"
+#include "api/hold.h"
+#include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
+#include "api/provider.h"
+#include "api/result.h"
+"""
+
+
+def source(functions: list[Function], names: Names) -> str:
+    lines = [text.banner("/*", " */"), INCLUDES]
     for function in functions:
-        lines += Writer(function, enums).write()
+        lines += Writer(function, names).write()
     return "\n".join(lines)
 
 
 def emit(api: Api) -> dict[str, str]:
     """Path below the root -> content."""
-    enums = {e.name for e in api.enums}
+    names = Names({e.name for e in api.enums}, {r.name for r in api.all_records()})
     return {
-        f"csrc/api/generated/{name}.c": source(name, functions, enums)
+        f"csrc/api/generated/{name}.c": source(functions, names)
         for name, functions in files(api)
     }

@@ -25,6 +25,7 @@ class Param:
     size: str | None = None
     write: bool = False
     python: str | None = None
+    of: str | None = None
 
     @property
     def python_name(self) -> str:
@@ -48,8 +49,7 @@ class Function:
     manual: bool = False
     gil: str = "release"
     stream: str | None = None
-    forms: tuple[str, ...] = ()
-    returned: tuple[str, ...] = ()
+    forms: tuple[tuple[str, ...], ...] = ()
     raw: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -181,8 +181,7 @@ def _function(family: str, entry: dict[str, Any]) -> Function:
         manual=entry.get("manual", False),
         gil=entry.get("gil", "release"),
         stream=entry.get("stream"),
-        forms=tuple(entry.get("forms", ())),
-        returned=tuple(entry.get("returned", ())),
+        forms=tuple(tuple(names) for names in entry.get("forms", ())),
         raw=entry,
     )
 

@@ -44,3 +44,15 @@ def wrap_names(head: str, names: list[str]) -> list[str]:
     if len(line) <= WIDTH:
         return [line]
     return [head + "(", *[f"    {name}," for name in names], ")"]
+
+
+def wrap_string(indent: str, pieces: list[str], tail: str) -> list[str]:
+    """A C string literal, in as many parts as the width asks for."""
+    lines = [indent + '"']
+    for piece in pieces:
+        if len(lines[-1]) + len(piece) + len(tail) + 1 > WIDTH and lines[-1][-1] != '"':
+            lines[-1] += '"'
+            lines.append(indent + '"')
+        lines[-1] += piece
+    lines[-1] += '"' + tail
+    return lines

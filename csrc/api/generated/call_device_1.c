@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
 
@@ -13,18 +19,16 @@ PyObject *
 ha_wrap_hipInit(PyObject *module, PyObject *const *args, Py_ssize_t count,
                 PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipInit", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipInit\0flags\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -66,7 +70,7 @@ ha_wrap_hipDriverGetVersion(PyObject *module, PyObject *Py_UNUSED(none))
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_driverVersion : 0));
+                        PyLong_FromLong((good ? o_driverVersion : 0)));
 done:
     return result;
 }
@@ -88,7 +92,7 @@ ha_wrap_hipRuntimeGetVersion(PyObject *module, PyObject *Py_UNUSED(none))
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_runtimeVersion : 0));
+                        PyLong_FromLong((good ? o_runtimeVersion : 0)));
 done:
     return result;
 }
@@ -97,19 +101,17 @@ PyObject *
 ha_wrap_hipDeviceGet(PyObject *module, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceGet", "ordinal"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     hipDevice_t o_device = 0;
     int v_ordinal = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDeviceGet\0ordinal\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -131,7 +133,7 @@ ha_wrap_hipDeviceGet(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_device : 0));
+                        PyLong_FromLong((good ? o_device : 0)));
 done:
     return result;
 }
@@ -140,11 +142,7 @@ PyObject *
 ha_wrap_hipDeviceComputeCapability(PyObject *module, PyObject *const *args,
                                    Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceComputeCapability", "device"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int o_major = 0;
@@ -152,8 +150,10 @@ ha_wrap_hipDeviceComputeCapability(PyObject *module, PyObject *const *args,
     int v_device = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDeviceComputeCapability\0device\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -175,8 +175,8 @@ ha_wrap_hipDeviceComputeCapability(PyObject *module, PyObject *const *args,
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_major : 0),
-                        PyLong_FromLong(good ? o_minor : 0));
+                        PyLong_FromLong((good ? o_major : 0)),
+                        PyLong_FromLong((good ? o_minor : 0)));
 done:
     return result;
 }
@@ -185,43 +185,37 @@ PyObject *
 ha_wrap_hipDeviceGetName(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceGetName", "name"},
-        {"hipDeviceGetName", "len"},
-        {"hipDeviceGetName", "device"},
-    };
-    static const struct ha_where usual[] = {
-        {"hipDeviceGetName", "len"},
-        {"hipDeviceGetName", "device"},
-    };
-    static const struct ha_signature signature = {
-        2, {{2, usual}, {3, where}}};
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'n', 'n', 'o', 2, 0, 1, 3, 2, 0, 1};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
-    int form = 0;
+    int given = 0x3;
     struct ha_view v_name;
     PyObject *o_name = NULL;
     int v_len = 0;
     int v_device = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipDeviceGetName\0len\0device\0name\0");
     if (keywords != NULL || count != 2) {
-        form = ha_bind(&signature, args, count, keywords, bound);
-        if (form < 0) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
             return NULL;
         }
         args = bound;
     }
     ha_view_init(&v_name);
-    if (ha_arg_int(&api->types, args[form == 0 ? 0 : 1], &where[1], &v_len) < 0 ||
-        ha_arg_int(&api->types, args[form == 0 ? 1 : 2], &where[2], &v_device) < 0) {
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_len) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_device) < 0) {
         goto done;
     }
-    if (form == 1) {
-        if (ha_cstr_from(&api->types, args[0], &where[0], HA_WRITE, &v_name) < 0) {
+    if ((given & 0x4) != 0) {
+        if (ha_cstr_from(&api->types, args[2], &where[2], HA_WRITE, &v_name) < 0) {
             goto done;
         }
-        if (ha_need_bytes(&v_name, &where[0], v_len > 0 ? (size_t)v_len : 0,
+        if (ha_need_bytes(&v_name, &where[2], v_len > 0 ? (size_t)v_len : 0,
                           "len") < 0) {
             goto done;
         }
@@ -246,12 +240,11 @@ ha_wrap_hipDeviceGetName(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     bool good = status == hipSuccess;
-    if (form == 1) {
-        result = ha_hip_result(&api->enums, (int)status);
-        goto done;
-    }
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_object(good, o_name));
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_object(good, o_name),
+    };
+    result = ha_result_left(items, 2);
     o_name = NULL; /* stolen */
 done:
     Py_XDECREF(o_name);
@@ -263,36 +256,32 @@ PyObject *
 ha_wrap_hipDeviceGetUuid(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceGetUuid", "uuid"},
-        {"hipDeviceGetUuid", "device"},
-    };
-    static const struct ha_where usual[] = {
-        {"hipDeviceGetUuid", "device"},
-    };
-    static const struct ha_signature signature = {
-        2, {{1, usual}, {2, where}}};
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'n', 'o', 1, 0, 2, 1, 0};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
-    int form = 0;
+    int given = 0x1;
     struct ha_view v_uuid;
     PyObject *o_uuid = NULL;
     int v_device = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipDeviceGetUuid\0device\0uuid\0");
     if (keywords != NULL || count != 1) {
-        form = ha_bind(&signature, args, count, keywords, bound);
-        if (form < 0) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
             return NULL;
         }
         args = bound;
     }
     ha_view_init(&v_uuid);
-    if (ha_arg_int(&api->types, args[form == 0 ? 0 : 1], &where[1], &v_device) < 0) {
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0) {
         goto done;
     }
-    if (form == 1) {
-        if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipUUID_t,
+    if ((given & 0x2) != 0) {
+        if (ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipUUID_t,
                            HA_WRITE | HA_NOT_NULL, &v_uuid) < 0) {
             goto done;
         }
@@ -317,12 +306,11 @@ ha_wrap_hipDeviceGetUuid(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     bool good = status == hipSuccess;
-    if (form == 1) {
-        result = ha_hip_result(&api->enums, (int)status);
-        goto done;
-    }
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_object(good, o_uuid));
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x2) != 0 ? HA_TAKEN : ha_out_object(good, o_uuid),
+    };
+    result = ha_result_left(items, 2);
     o_uuid = NULL; /* stolen */
 done:
     Py_XDECREF(o_uuid);
@@ -334,13 +322,7 @@ PyObject *
 ha_wrap_hipDeviceGetP2PAttribute(PyObject *module, PyObject *const *args,
                                  Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceGetP2PAttribute", "attr"},
-        {"hipDeviceGetP2PAttribute", "srcDevice"},
-        {"hipDeviceGetP2PAttribute", "dstDevice"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     int o_value = 0;
@@ -349,8 +331,10 @@ ha_wrap_hipDeviceGetP2PAttribute(PyObject *module, PyObject *const *args,
     int v_dstDevice = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipDeviceGetP2PAttribute\0attr\0srcDevice\0dstDevice\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -376,7 +360,7 @@ ha_wrap_hipDeviceGetP2PAttribute(PyObject *module, PyObject *const *args,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_value : 0));
+                        PyLong_FromLong((good ? o_value : 0)));
 done:
     return result;
 }
@@ -385,43 +369,37 @@ PyObject *
 ha_wrap_hipDeviceGetPCIBusId(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceGetPCIBusId", "pciBusId"},
-        {"hipDeviceGetPCIBusId", "len"},
-        {"hipDeviceGetPCIBusId", "device"},
-    };
-    static const struct ha_where usual[] = {
-        {"hipDeviceGetPCIBusId", "len"},
-        {"hipDeviceGetPCIBusId", "device"},
-    };
-    static const struct ha_signature signature = {
-        2, {{2, usual}, {3, where}}};
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'n', 'n', 'o', 2, 0, 1, 3, 2, 0, 1};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
-    int form = 0;
+    int given = 0x3;
     struct ha_view v_pciBusId;
     PyObject *o_pciBusId = NULL;
     int v_len = 0;
     int v_device = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipDeviceGetPCIBusId\0len\0device\0pciBusId\0");
     if (keywords != NULL || count != 2) {
-        form = ha_bind(&signature, args, count, keywords, bound);
-        if (form < 0) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
             return NULL;
         }
         args = bound;
     }
     ha_view_init(&v_pciBusId);
-    if (ha_arg_int(&api->types, args[form == 0 ? 0 : 1], &where[1], &v_len) < 0 ||
-        ha_arg_int(&api->types, args[form == 0 ? 1 : 2], &where[2], &v_device) < 0) {
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_len) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_device) < 0) {
         goto done;
     }
-    if (form == 1) {
-        if (ha_cstr_from(&api->types, args[0], &where[0], HA_WRITE, &v_pciBusId) < 0) {
+    if ((given & 0x4) != 0) {
+        if (ha_cstr_from(&api->types, args[2], &where[2], HA_WRITE, &v_pciBusId) < 0) {
             goto done;
         }
-        if (ha_need_bytes(&v_pciBusId, &where[0], v_len > 0 ? (size_t)v_len : 0,
+        if (ha_need_bytes(&v_pciBusId, &where[2], v_len > 0 ? (size_t)v_len : 0,
                           "len") < 0) {
             goto done;
         }
@@ -446,12 +424,11 @@ ha_wrap_hipDeviceGetPCIBusId(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     bool good = status == hipSuccess;
-    if (form == 1) {
-        result = ha_hip_result(&api->enums, (int)status);
-        goto done;
-    }
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_object(good, o_pciBusId));
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_object(good, o_pciBusId),
+    };
+    result = ha_result_left(items, 2);
     o_pciBusId = NULL; /* stolen */
 done:
     Py_XDECREF(o_pciBusId);
@@ -463,19 +440,17 @@ PyObject *
 ha_wrap_hipDeviceGetByPCIBusId(PyObject *module, PyObject *const *args,
                                Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceGetByPCIBusId", "pciBusId"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
-    struct ha_view v_pciBusId;
     int o_device = 0;
+    struct ha_view v_pciBusId;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDeviceGetByPCIBusId\0pciBusId\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -499,7 +474,7 @@ ha_wrap_hipDeviceGetByPCIBusId(PyObject *module, PyObject *const *args,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_device : 0));
+                        PyLong_FromLong((good ? o_device : 0)));
 done:
     ha_view_release(&v_pciBusId);
     return result;
@@ -509,19 +484,17 @@ PyObject *
 ha_wrap_hipDeviceTotalMem(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceTotalMem", "device"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     size_t o_bytes = 0;
     int v_device = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDeviceTotalMem\0device\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -543,7 +516,7 @@ ha_wrap_hipDeviceTotalMem(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromSize_t(good ? o_bytes : 0));
+                        PyLong_FromSize_t((good ? o_bytes : 0)));
 done:
     return result;
 }
@@ -594,6 +567,9 @@ ha_wrap_hipDeviceReset(PyObject *module, PyObject *Py_UNUSED(none))
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
+    if (status == hipSuccess) {
+        ha_host_calls_reset();
+    }
     if (api->pending.count > 0) {
         ha_pending_reap(api, false);
     }
@@ -606,18 +582,16 @@ PyObject *
 ha_wrap_hipSetDevice(PyObject *module, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipSetDevice", "deviceId"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_deviceId = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipSetDevice\0deviceId\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -643,6 +617,60 @@ done:
 }
 
 PyObject *
+ha_wrap_hipSetValidDevices(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'i', 'n', 2, 0, 1, 1, 1};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int given = 0x3;
+    struct ha_view v_device_arr;
+    int v_len = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipSetValidDevices\0device_arr\0len\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_device_arr);
+    if (ha_list_number_from(&api->types, args[0], &where[0], HA_I32, 0,
+                            &v_device_arr) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_len) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_device_arr, &where[0], (long long)v_len, "len") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipSetValidDevices);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipSetValidDevices((int *)v_device_arr.ptr, v_len);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x1 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 2);
+done:
+    ha_view_release(&v_device_arr);
+    return result;
+}
+
+PyObject *
 ha_wrap_hipGetDevice(PyObject *module, PyObject *Py_UNUSED(none))
 {
     struct ha_api *api = ha_api_of(module);
@@ -659,7 +687,7 @@ ha_wrap_hipGetDevice(PyObject *module, PyObject *Py_UNUSED(none))
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_deviceId : 0));
+                        PyLong_FromLong((good ? o_deviceId : 0)));
 done:
     return result;
 }
@@ -686,7 +714,228 @@ ha_wrap_hipGetDeviceCount(PyObject *module, PyObject *Py_UNUSED(none))
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_count : 0));
+                        PyLong_FromLong((good ? o_count : 0)));
+done:
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDeviceGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int o_pi = 0;
+    int v_attr = 0;
+    int v_deviceId = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipDeviceGetAttribute\0attr\0deviceId\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_enum_arg(&api->enums, HA_ENUM_hipDeviceAttribute_t, args[0], &where[0],
+                    &v_attr) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_deviceId) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipDeviceGetAttribute);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceGetAttribute(&o_pi, (hipDeviceAttribute_t)v_attr,
+                                                v_deviceId);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        PyLong_FromLong((good ? o_pi : 0)));
+done:
+    return result;
+}
+
+PyObject *
+ha_wrap_hipGetDeviceProperties(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'n', 'o', 1, 0, 2, 1, 0};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int given = 0x1;
+    struct ha_view v_prop;
+    PyObject *o_prop = NULL;
+    int v_deviceId = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipGetDeviceProperties\0deviceId\0prop\0");
+    if (keywords != NULL || count != 1) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_prop);
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_deviceId) < 0) {
+        goto done;
+    }
+    if ((given & 0x2) != 0) {
+        if (ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipDeviceProp_t,
+                           HA_WRITE | HA_NOT_NULL, &v_prop) < 0) {
+            goto done;
+        }
+    }
+    else {
+        o_prop = ha_record_new(&api->types, HA_RECORD_hipDeviceProp_t, NULL, 1);
+        if (o_prop == NULL) {
+            goto done;
+        }
+        v_prop.ptr = ha_pointer_of(o_prop);
+    }
+    int ready = HA_READY(hipGetDevicePropertiesR0600);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipGetDevicePropertiesR0600((hipDeviceProp_t *)v_prop.ptr,
+                                                      v_deviceId);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x2) != 0 ? HA_TAKEN : ha_out_object(good, o_prop),
+    };
+    result = ha_result_left(items, 2);
+    o_prop = NULL; /* stolen */
+done:
+    Py_XDECREF(o_prop);
+    ha_view_release(&v_prop);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDeviceSetCacheConfig(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    int v_cacheConfig = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipDeviceSetCacheConfig\0cacheConfig\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_enum_arg(&api->enums, HA_ENUM_hipFuncCache_t, args[0], &where[0],
+                    &v_cacheConfig) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipDeviceSetCacheConfig);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceSetCacheConfig((hipFuncCache_t)v_cacheConfig);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDeviceGetCacheConfig(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    struct ha_api *api = ha_api_of(module);
+    PyObject *result = NULL;
+    hipFuncCache_t o_cacheConfig = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    int ready = HA_READY(hipDeviceGetCacheConfig);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceGetCacheConfig(&o_cacheConfig);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_enum(api, good, HA_ENUM_hipFuncCache_t, (int)o_cacheConfig));
+done:
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDeviceGetLimit(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                          PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    size_t o_pValue = 0;
+    int v_limit = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipDeviceGetLimit\0limit\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_enum_arg(&api->enums, HA_ENUM_hipLimit_t, args[0], &where[0],
+                    &v_limit) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipDeviceGetLimit);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceGetLimit(&o_pValue, (hipLimit_t)v_limit);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        PyLong_FromSize_t((good ? o_pValue : 0)));
 done:
     return result;
 }

@@ -2,264 +2,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
-
-PyObject *
-ha_wrap_hipDeviceGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                              PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipDeviceGetAttribute", "attr"},
-        {"hipDeviceGetAttribute", "deviceId"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[2], *result = NULL;
-    int o_pi = 0;
-    int v_attr = 0;
-    int v_deviceId = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    if (ha_enum_arg(&api->enums, HA_ENUM_hipDeviceAttribute_t, args[0], &where[0],
-                    &v_attr) < 0 ||
-        ha_arg_int(&api->types, args[1], &where[1], &v_deviceId) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipDeviceGetAttribute);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipDeviceGetAttribute(&o_pi, (hipDeviceAttribute_t)v_attr,
-                                                v_deviceId);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == hipSuccess;
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_pi : 0));
-done:
-    return result;
-}
-
-PyObject *
-ha_wrap_hipGetDeviceProperties(PyObject *module, PyObject *const *args,
-                               Py_ssize_t count, PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipGetDeviceProperties", "prop"},
-        {"hipGetDeviceProperties", "deviceId"},
-    };
-    static const struct ha_where usual[] = {
-        {"hipGetDeviceProperties", "deviceId"},
-    };
-    static const struct ha_signature signature = {
-        2, {{1, usual}, {2, where}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[2], *result = NULL;
-    int form = 0;
-    struct ha_view v_prop;
-    PyObject *o_prop = NULL;
-    int v_deviceId = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        form = ha_bind(&signature, args, count, keywords, bound);
-        if (form < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_prop);
-    if (ha_arg_int(&api->types, args[form == 0 ? 0 : 1], &where[1], &v_deviceId) < 0) {
-        goto done;
-    }
-    if (form == 1) {
-        if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipDeviceProp_t,
-                           HA_WRITE | HA_NOT_NULL, &v_prop) < 0) {
-            goto done;
-        }
-    }
-    else {
-        o_prop = ha_record_new(&api->types, HA_RECORD_hipDeviceProp_t, NULL, 1);
-        if (o_prop == NULL) {
-            goto done;
-        }
-        v_prop.ptr = ha_pointer_of(o_prop);
-    }
-    int ready = HA_READY(hipGetDevicePropertiesR0600);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipGetDevicePropertiesR0600((hipDeviceProp_t *)v_prop.ptr,
-                                                      v_deviceId);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == hipSuccess;
-    if (form == 1) {
-        result = ha_hip_result(&api->enums, (int)status);
-        goto done;
-    }
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_object(good, o_prop));
-    o_prop = NULL; /* stolen */
-done:
-    Py_XDECREF(o_prop);
-    ha_view_release(&v_prop);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipDeviceSetCacheConfig(PyObject *module, PyObject *const *args,
-                                Py_ssize_t count, PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipDeviceSetCacheConfig", "cacheConfig"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    int v_cacheConfig = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    if (ha_enum_arg(&api->enums, HA_ENUM_hipFuncCache_t, args[0], &where[0],
-                    &v_cacheConfig) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipDeviceSetCacheConfig);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipDeviceSetCacheConfig((hipFuncCache_t)v_cacheConfig);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    return result;
-}
-
-PyObject *
-ha_wrap_hipDeviceGetCacheConfig(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    struct ha_api *api = ha_api_of(module);
-    PyObject *result = NULL;
-    hipFuncCache_t o_cacheConfig = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    int ready = HA_READY(hipDeviceGetCacheConfig);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipDeviceGetCacheConfig(&o_cacheConfig);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == hipSuccess;
-    result = ha_result2(
-        ha_hip_status(&api->enums, (int)status),
-        ha_out_enum(api, good, HA_ENUM_hipFuncCache_t, (int)o_cacheConfig));
-done:
-    return result;
-}
-
-PyObject *
-ha_wrap_hipDeviceGetLimit(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                          PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipDeviceGetLimit", "limit"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    size_t o_pValue = 0;
-    int v_limit = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    if (ha_enum_arg(&api->enums, HA_ENUM_hipLimit_t, args[0], &where[0],
-                    &v_limit) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipDeviceGetLimit);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipDeviceGetLimit(&o_pValue, (hipLimit_t)v_limit);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == hipSuccess;
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromSize_t(good ? o_pValue : 0));
-done:
-    return result;
-}
 
 PyObject *
 ha_wrap_hipDeviceSetLimit(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceSetLimit", "limit"},
-        {"hipDeviceSetLimit", "value"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     int v_limit = 0;
     size_t v_value = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipDeviceSetLimit\0limit\0value\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -336,7 +106,7 @@ ha_wrap_hipGetDeviceFlags(PyObject *module, PyObject *Py_UNUSED(none))
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromUnsignedLong(good ? o_flags : 0));
+                        PyLong_FromUnsignedLong((good ? o_flags : 0)));
 done:
     return result;
 }
@@ -345,18 +115,16 @@ PyObject *
 ha_wrap_hipDeviceSetSharedMemConfig(PyObject *module, PyObject *const *args,
                                     Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceSetSharedMemConfig", "config"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_config = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDeviceSetSharedMemConfig\0config\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -386,18 +154,16 @@ PyObject *
 ha_wrap_hipSetDeviceFlags(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipSetDeviceFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipSetDeviceFlags\0flags\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -426,19 +192,17 @@ PyObject *
 ha_wrap_hipChooseDevice(PyObject *module, PyObject *const *args, Py_ssize_t count,
                         PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipChooseDevice", "prop"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
-    struct ha_view v_prop;
     int o_device = 0;
+    struct ha_view v_prop;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipChooseDevice\0prop\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -463,9 +227,283 @@ ha_wrap_hipChooseDevice(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_device : 0));
+                        PyLong_FromLong((good ? o_device : 0)));
 done:
     ha_view_release(&v_prop);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipIpcGetMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'i', 'o', 1, 0, 2, 1, 0};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int given = 0x1;
+    struct ha_view v_handle;
+    PyObject *o_handle = NULL;
+    struct ha_view v_devPtr;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipIpcGetMemHandle\0devPtr\0handle\0");
+    if (keywords != NULL || count != 1) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_handle);
+    ha_view_init(&v_devPtr);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_devPtr) < 0) {
+        goto done;
+    }
+    if ((given & 0x2) != 0) {
+        if (ha_record_from(&api->types, args[1], &where[1],
+                           HA_RECORD_hipIpcMemHandle_st, HA_WRITE | HA_NOT_NULL,
+                           &v_handle) < 0) {
+            goto done;
+        }
+    }
+    else {
+        o_handle = ha_record_new(&api->types, HA_RECORD_hipIpcMemHandle_st, NULL, 1);
+        if (o_handle == NULL) {
+            goto done;
+        }
+        v_handle.ptr = ha_pointer_of(o_handle);
+    }
+    int ready = HA_READY(hipIpcGetMemHandle);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipIpcGetMemHandle((hipIpcMemHandle_t *)v_handle.ptr,
+                                             v_devPtr.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x2) != 0 ? HA_TAKEN : ha_out_object(good, o_handle),
+    };
+    result = ha_result_left(items, 2);
+    o_handle = NULL; /* stolen */
+done:
+    Py_XDECREF(o_handle);
+    ha_view_release(&v_devPtr);
+    ha_view_release(&v_handle);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipIpcOpenMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    void *o_devPtr = NULL;
+    struct ha_view v_handle;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipIpcOpenMemHandle\0handle\0flags\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_handle);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipIpcMemHandle_st,
+                       HA_BY_VALUE, &v_handle) < 0 ||
+        ha_arg_uint(&api->types, args[1], &where[1], &v_flags) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipIpcOpenMemHandle);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipIpcOpenMemHandle(&o_devPtr,
+                                              *(hipIpcMemHandle_t *)v_handle.ptr,
+                                              v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        ha_out_pointer(api, good, o_devPtr, -1));
+done:
+    ha_view_release(&v_handle);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipIpcCloseMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                             PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_devPtr;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipIpcCloseMemHandle\0devPtr\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_devPtr);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_devPtr) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipIpcCloseMemHandle);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipIpcCloseMemHandle(v_devPtr.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_devPtr);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipIpcGetEventHandle(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                             PyObject *keywords)
+{
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'i', 'o', 1, 0, 2, 1, 0};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int given = 0x1;
+    struct ha_view v_handle;
+    PyObject *o_handle = NULL;
+    struct ha_view v_event;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipIpcGetEventHandle\0event\0handle\0");
+    if (keywords != NULL || count != 1) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_handle);
+    ha_view_init(&v_event);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
+                       &v_event) < 0) {
+        goto done;
+    }
+    if ((given & 0x2) != 0) {
+        if (ha_record_from(&api->types, args[1], &where[1],
+                           HA_RECORD_hipIpcEventHandle_st, HA_WRITE | HA_NOT_NULL,
+                           &v_handle) < 0) {
+            goto done;
+        }
+    }
+    else {
+        o_handle = ha_record_new(&api->types, HA_RECORD_hipIpcEventHandle_st, NULL, 1);
+        if (o_handle == NULL) {
+            goto done;
+        }
+        v_handle.ptr = ha_pointer_of(o_handle);
+    }
+    int ready = HA_READY(hipIpcGetEventHandle);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipIpcGetEventHandle((hipIpcEventHandle_t *)v_handle.ptr,
+                                               (hipEvent_t)v_event.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x2) != 0 ? HA_TAKEN : ha_out_object(good, o_handle),
+    };
+    result = ha_result_left(items, 2);
+    o_handle = NULL; /* stolen */
+done:
+    Py_XDECREF(o_handle);
+    ha_view_release(&v_event);
+    ha_view_release(&v_handle);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipIpcOpenEventHandle(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    hipEvent_t o_event = NULL;
+    struct ha_view v_handle;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipIpcOpenEventHandle\0handle\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_handle);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipIpcEventHandle_st,
+                       HA_BY_VALUE, &v_handle) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipIpcOpenEventHandle);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipIpcOpenEventHandle(&o_event,
+                                                *(hipIpcEventHandle_t *)v_handle.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        ha_out_handle(api, good, HA_HANDLE_ihipEvent_t, o_event));
+done:
+    ha_view_release(&v_handle);
     return result;
 }
 
@@ -493,9 +531,76 @@ ha_wrap_hipDeviceGetStreamPriorityRange(PyObject *module, PyObject *Py_UNUSED(no
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_leastPriority : 0),
-                        PyLong_FromLong(good ? o_greatestPriority : 0));
+                        PyLong_FromLong((good ? o_leastPriority : 0)),
+                        PyLong_FromLong((good ? o_greatestPriority : 0)));
 done:
+    return result;
+}
+
+PyObject *
+ha_wrap_hipGetProcAddress(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                          PyObject *keywords)
+{
+    static struct ha_where where[4];
+    static const unsigned char forms[] = {
+        4, 2, 'i', 'n', 'n', 'o', 3, 0, 1, 2, 4, 0, 3, 1, 2};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    int given = 0x7;
+    struct ha_view v_symbol;
+    struct ha_view v_pfn;
+    void *o_pfn = NULL;
+    int v_hipVersion = 0;
+    uint64_t v_flags = 0;
+    hipDriverProcAddressQueryResult o_symbolStatus = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipGetProcAddress\0symbol\0hipVersion\0flags\0pfn\0");
+    if (keywords != NULL || count != 3) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_symbol);
+    ha_view_init(&v_pfn);
+    if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_hipVersion) < 0 ||
+        ha_arg_uint64(&api->types, args[2], &where[2], &v_flags) < 0) {
+        goto done;
+    }
+    if ((given & 0x8) != 0) {
+        if (ha_cell_from(&api->types, args[3], &where[3], sizeof o_pfn, &v_pfn) < 0) {
+            goto done;
+        }
+    }
+    int ready = HA_READY(hipGetProcAddress);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipGetProcAddress(
+            (const char *)v_symbol.ptr, (given & 0x8) != 0 ? v_pfn.ptr : (void *)&o_pfn,
+            v_hipVersion, v_flags, &o_symbolStatus);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x8) != 0 ? HA_TAKEN : ha_out_pointer(api, good, o_pfn, -1),
+        ha_out_enum(api, good, HA_ENUM_hipDriverProcAddressQueryResult,
+                    (int)o_symbolStatus),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_pfn);
+    ha_view_release(&v_symbol);
     return result;
 }
 
@@ -503,12 +608,7 @@ PyObject *
 ha_wrap_hipDeviceCanAccessPeer(PyObject *module, PyObject *const *args,
                                Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceCanAccessPeer", "deviceId"},
-        {"hipDeviceCanAccessPeer", "peerDeviceId"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     int o_canAccessPeer = 0;
@@ -516,8 +616,10 @@ ha_wrap_hipDeviceCanAccessPeer(PyObject *module, PyObject *const *args,
     int v_peerDeviceId = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipDeviceCanAccessPeer\0deviceId\0peerDeviceId\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -541,7 +643,7 @@ ha_wrap_hipDeviceCanAccessPeer(PyObject *module, PyObject *const *args,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_canAccessPeer : 0));
+                        PyLong_FromLong((good ? o_canAccessPeer : 0)));
 done:
     return result;
 }
@@ -550,20 +652,17 @@ PyObject *
 ha_wrap_hipDeviceEnablePeerAccess(PyObject *module, PyObject *const *args,
                                   Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceEnablePeerAccess", "peerDeviceId"},
-        {"hipDeviceEnablePeerAccess", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     int v_peerDeviceId = 0;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipDeviceEnablePeerAccess\0peerDeviceId\0flags\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -593,18 +692,16 @@ PyObject *
 ha_wrap_hipDeviceDisablePeerAccess(PyObject *module, PyObject *const *args,
                                    Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDeviceDisablePeerAccess", "peerDeviceId"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_peerDeviceId = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDeviceDisablePeerAccess\0peerDeviceId\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -630,22 +727,159 @@ done:
 }
 
 PyObject *
+ha_wrap_hipDeviceGetDevResource(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'n', 'n', 'o', 2, 0, 1, 3, 0, 2, 1};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    int given = 0x3;
+    int v_device = 0;
+    struct ha_view v_resource;
+    PyObject *o_resource = NULL;
+    int v_type = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipDeviceGetDevResource\0device\0type\0resource\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_resource);
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipDevResourceType, args[1], &where[1],
+                    &v_type) < 0) {
+        goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_record_from(&api->types, args[2], &where[2],
+                           HA_RECORD_hipDevResource_st, HA_WRITE | HA_NOT_NULL,
+                           &v_resource) < 0) {
+            goto done;
+        }
+    }
+    else {
+        o_resource = ha_record_new(&api->types, HA_RECORD_hipDevResource_st, NULL, 1);
+        if (o_resource == NULL) {
+            goto done;
+        }
+        v_resource.ptr = ha_pointer_of(o_resource);
+    }
+    int ready = HA_READY(hipDeviceGetDevResource);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceGetDevResource(v_device,
+                                                  (hipDevResource *)v_resource.ptr,
+                                                  (hipDevResourceType)v_type);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_object(good, o_resource),
+    };
+    result = ha_result_left(items, 2);
+    o_resource = NULL; /* stolen */
+done:
+    Py_XDECREF(o_resource);
+    ha_view_release(&v_resource);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipGetDriverEntryPoint(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'i', 'n', 'o', 2, 0, 1, 3, 0, 2, 1};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    int given = 0x3;
+    struct ha_view v_symbol;
+    struct ha_view v_funcPtr;
+    void *o_funcPtr = NULL;
+    uint64_t v_flags = 0;
+    hipDriverEntryPointQueryResult o_driverStatus = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipGetDriverEntryPoint\0symbol\0flags\0funcPtr\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_symbol);
+    ha_view_init(&v_funcPtr);
+    if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
+        ha_arg_uint64(&api->types, args[1], &where[1], &v_flags) < 0) {
+        goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_funcPtr,
+                         &v_funcPtr) < 0) {
+            goto done;
+        }
+    }
+    int ready = HA_READY(hipGetDriverEntryPoint);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipGetDriverEntryPoint(
+            (const char *)v_symbol.ptr,
+            (given & 0x4) != 0 ? v_funcPtr.ptr : (void *)&o_funcPtr, v_flags,
+            &o_driverStatus);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_pointer(api, good, o_funcPtr, -1),
+        ha_out_enum(api, good, HA_ENUM_hipDriverEntryPointQueryResult,
+                    (int)o_driverStatus),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_funcPtr);
+    ha_view_release(&v_symbol);
+    return result;
+}
+
+PyObject *
 ha_wrap_hipGetStreamDeviceId(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipGetStreamDeviceId", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
     int answer = 0;
 
+    ha_where_names(where, 1,
+        "hipGetStreamDeviceId\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -670,8 +904,124 @@ ha_wrap_hipGetStreamDeviceId(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? answer : 0));
+                        PyLong_FromLong((good ? answer : 0)));
 done:
     ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipGetDriverEntryPoint_spt(PyObject *module, PyObject *const *args,
+                                   Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'i', 'n', 'o', 2, 0, 1, 3, 0, 2, 1};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    int given = 0x3;
+    struct ha_view v_symbol;
+    struct ha_view v_funcPtr;
+    void *o_funcPtr = NULL;
+    uint64_t v_flags = 0;
+    hipDriverEntryPointQueryResult o_status = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipGetDriverEntryPoint_spt\0symbol\0flags\0funcPtr\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_symbol);
+    ha_view_init(&v_funcPtr);
+    if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
+        ha_arg_uint64(&api->types, args[1], &where[1], &v_flags) < 0) {
+        goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_funcPtr,
+                         &v_funcPtr) < 0) {
+            goto done;
+        }
+    }
+    int ready = HA_READY(hipGetDriverEntryPoint_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipGetDriverEntryPoint_spt(
+            (const char *)v_symbol.ptr,
+            (given & 0x4) != 0 ? v_funcPtr.ptr : (void *)&o_funcPtr, v_flags,
+            &o_status);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_pointer(api, good, o_funcPtr, -1),
+        ha_out_enum(api, good, HA_ENUM_hipDriverEntryPointQueryResult, (int)o_status),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_funcPtr);
+    ha_view_release(&v_symbol);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipGetProcAddress_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_symbol;
+    void *o_pfn = NULL;
+    int v_hipVersion = 0;
+    uint64_t v_flags = 0;
+    hipDriverProcAddressQueryResult o_symbolStatus = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipGetProcAddress_spt\0symbol\0hipVersion\0flags\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_symbol);
+    if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_hipVersion) < 0 ||
+        ha_arg_uint64(&api->types, args[2], &where[2], &v_flags) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipGetProcAddress_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipGetProcAddress_spt((const char *)v_symbol.ptr, &o_pfn,
+                                                v_hipVersion, v_flags, &o_symbolStatus);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result3(
+        ha_hip_status(&api->enums, (int)status), ha_out_pointer(api, good, o_pfn, -1),
+        ha_out_enum(api, good, HA_ENUM_hipDriverProcAddressQueryResult, (int)o_symbolStatus));
+done:
+    ha_view_release(&v_symbol);
     return result;
 }

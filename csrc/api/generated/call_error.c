@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
 
@@ -70,19 +76,17 @@ PyObject *
 ha_wrap_hipGetErrorName(PyObject *module, PyObject *const *args, Py_ssize_t count,
                         PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipGetErrorName", "hip_error"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_hip_error = 0;
     hipError_t status = hipErrorNotSupported;
     const char *answer = NULL;
 
+    ha_where_names(where, 1,
+        "hipGetErrorName\0hip_error\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -110,19 +114,17 @@ PyObject *
 ha_wrap_hipGetErrorString(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipGetErrorString", "hipError"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_hipError = 0;
     hipError_t status = hipErrorNotSupported;
     const char *answer = NULL;
 
+    ha_where_names(where, 1,
+        "hipGetErrorString\0hipError\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -150,19 +152,17 @@ PyObject *
 ha_wrap_hipDrvGetErrorName(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDrvGetErrorName", "hipError"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_hipError = 0;
     const char *o_errorString = NULL;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDrvGetErrorName\0hipError\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -189,19 +189,17 @@ PyObject *
 ha_wrap_hipDrvGetErrorString(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipDrvGetErrorString", "hipError"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_hipError = 0;
     const char *o_errorString = NULL;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipDrvGetErrorString\0hipError\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;

@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
 
@@ -13,19 +19,17 @@ PyObject *
 ha_wrap_hipEventCreateWithFlags(PyObject *module, PyObject *const *args,
                                 Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipEventCreateWithFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     hipEvent_t o_event = NULL;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipEventCreateWithFlags\0flags\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -83,13 +87,7 @@ PyObject *
 ha_wrap_hipEventRecordWithFlags(PyObject *module, PyObject *const *args,
                                 Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipEventRecordWithFlags", "event"},
-        {"hipEventRecordWithFlags", "stream"},
-        {"hipEventRecordWithFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_event;
@@ -97,8 +95,10 @@ ha_wrap_hipEventRecordWithFlags(PyObject *module, PyObject *const *args,
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipEventRecordWithFlags\0event\0stream\0flags\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -136,20 +136,17 @@ PyObject *
 ha_wrap_hipEventRecord(PyObject *module, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipEventRecord", "event"},
-        {"hipEventRecord", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     struct ha_view v_event;
     struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipEventRecord\0event\0stream\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -186,18 +183,16 @@ PyObject *
 ha_wrap_hipEventDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count,
                         PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipEventDestroy", "event"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_event;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipEventDestroy\0event\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -229,18 +224,16 @@ PyObject *
 ha_wrap_hipEventSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipEventSynchronize", "event"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_event;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipEventSynchronize\0event\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -275,21 +268,18 @@ PyObject *
 ha_wrap_hipEventElapsedTime(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipEventElapsedTime", "start"},
-        {"hipEventElapsedTime", "stop"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
+    float o_ms = 0;
     struct ha_view v_start;
     struct ha_view v_stop;
-    float o_ms = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipEventElapsedTime\0start\0stop\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -317,7 +307,7 @@ ha_wrap_hipEventElapsedTime(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyFloat_FromDouble((double)good ? o_ms : 0));
+                        PyFloat_FromDouble((double)(good ? o_ms : 0)));
 done:
     ha_view_release(&v_stop);
     ha_view_release(&v_start);
@@ -328,18 +318,16 @@ PyObject *
 ha_wrap_hipEventQuery(PyObject *module, PyObject *const *args, Py_ssize_t count,
                       PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipEventQuery", "event"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_event;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipEventQuery\0event\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -366,6 +354,53 @@ ha_wrap_hipEventQuery(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
+    ha_view_release(&v_event);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipEventRecord_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    struct ha_view v_event;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipEventRecord_spt\0event\0stream\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_event);
+    ha_view_init(&v_stream);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
+                       &v_event) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipEventRecord_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipEventRecord_spt((hipEvent_t)v_event.ptr,
+                                             (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
     ha_view_release(&v_event);
     return result;
 }

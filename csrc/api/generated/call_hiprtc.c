@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
 
@@ -13,19 +19,17 @@ PyObject *
 ha_wrap_hiprtcGetErrorString(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcGetErrorString", "result"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     int v_result = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
     const char *answer = NULL;
 
+    ha_where_names(where, 1,
+        "hiprtcGetErrorString\0result\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -67,8 +71,8 @@ ha_wrap_hiprtcVersion(PyObject *module, PyObject *Py_UNUSED(none))
     }
     bool good = status == HIPRTC_SUCCESS;
     result = ha_result3(ha_rtc_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_major : 0),
-                        PyLong_FromLong(good ? o_minor : 0));
+                        PyLong_FromLong((good ? o_major : 0)),
+                        PyLong_FromLong((good ? o_minor : 0)));
 done:
     return result;
 }
@@ -77,20 +81,17 @@ PyObject *
 ha_wrap_hiprtcAddNameExpression(PyObject *module, PyObject *const *args,
                                 Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcAddNameExpression", "prog"},
-        {"hiprtcAddNameExpression", "name_expression"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     struct ha_view v_prog;
     struct ha_view v_name_expression;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 2,
+        "hiprtcAddNameExpression\0prog\0name_expression\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -130,22 +131,18 @@ PyObject *
 ha_wrap_hiprtcCompileProgram(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcCompileProgram", "prog"},
-        {"hiprtcCompileProgram", "numOptions"},
-        {"hiprtcCompileProgram", "options"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_prog;
-    struct ha_view v_options;
     int v_numOptions = 0;
+    struct ha_view v_options;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 3,
+        "hiprtcCompileProgram\0prog\0numOptions\0options\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -189,27 +186,21 @@ PyObject *
 ha_wrap_hiprtcCreateProgram(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcCreateProgram", "src"},
-        {"hiprtcCreateProgram", "name"},
-        {"hiprtcCreateProgram", "numHeaders"},
-        {"hiprtcCreateProgram", "headers"},
-        {"hiprtcCreateProgram", "includeNames"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
+    static struct ha_where where[5];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[5], *result = NULL;
+    hiprtcProgram o_prog = NULL;
     struct ha_view v_src;
     struct ha_view v_name;
+    int v_numHeaders = 0;
     struct ha_view v_headers;
     struct ha_view v_includeNames;
-    hiprtcProgram o_prog = NULL;
-    int v_numHeaders = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 5,
+        "hiprtcCreateProgram\0src\0name\0numHeaders\0headers\0includeNames\0");
     if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -246,6 +237,9 @@ ha_wrap_hiprtcCreateProgram(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
     }
+    if (status == HIPRTC_SUCCESS) {
+        ha_keep_drop(api, o_prog);
+    }
     if (status == HIPRTC_SUCCESS &&
         ha_keep_view(api, o_prog, &v_src) < 0) {
         goto done;
@@ -277,12 +271,7 @@ PyObject *
 ha_wrap_hiprtcGetLoweredName(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcGetLoweredName", "prog"},
-        {"hiprtcGetLoweredName", "name_expression"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     struct ha_view v_prog;
@@ -290,8 +279,10 @@ ha_wrap_hiprtcGetLoweredName(PyObject *module, PyObject *const *args, Py_ssize_t
     const char *o_lowered_name = NULL;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 2,
+        "hiprtcGetLoweredName\0prog\0name_expression\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -330,19 +321,17 @@ PyObject *
 ha_wrap_hiprtcGetProgramLogSize(PyObject *module, PyObject *const *args,
                                 Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcGetProgramLogSize", "prog"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_prog;
     size_t o_logSizeRet = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 1,
+        "hiprtcGetProgramLogSize\0prog\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -367,7 +356,7 @@ ha_wrap_hiprtcGetProgramLogSize(PyObject *module, PyObject *const *args,
     }
     bool good = status == HIPRTC_SUCCESS;
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
-                        PyLong_FromSize_t(good ? o_logSizeRet : 0));
+                        PyLong_FromSize_t((good ? o_logSizeRet : 0)));
 done:
     ha_view_release(&v_prog);
     return result;
@@ -377,19 +366,17 @@ PyObject *
 ha_wrap_hiprtcGetCodeSize(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcGetCodeSize", "prog"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_prog;
     size_t o_codeSizeRet = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 1,
+        "hiprtcGetCodeSize\0prog\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -413,7 +400,7 @@ ha_wrap_hiprtcGetCodeSize(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     bool good = status == HIPRTC_SUCCESS;
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
-                        PyLong_FromSize_t(good ? o_codeSizeRet : 0));
+                        PyLong_FromSize_t((good ? o_codeSizeRet : 0)));
 done:
     ha_view_release(&v_prog);
     return result;
@@ -423,19 +410,17 @@ PyObject *
 ha_wrap_hiprtcGetBitcodeSize(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcGetBitcodeSize", "prog"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_prog;
     size_t o_bitcode_size = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 1,
+        "hiprtcGetBitcodeSize\0prog\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -460,7 +445,7 @@ ha_wrap_hiprtcGetBitcodeSize(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     bool good = status == HIPRTC_SUCCESS;
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
-                        PyLong_FromSize_t(good ? o_bitcode_size : 0));
+                        PyLong_FromSize_t((good ? o_bitcode_size : 0)));
 done:
     ha_view_release(&v_prog);
     return result;
@@ -470,23 +455,19 @@ PyObject *
 ha_wrap_hiprtcLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcLinkCreate", "num_options"},
-        {"hiprtcLinkCreate", "option_ptr"},
-        {"hiprtcLinkCreate", "option_vals_pptr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
+    unsigned int v_num_options = 0;
     struct ha_view v_option_ptr;
     struct ha_view v_option_vals_pptr;
-    unsigned int v_num_options = 0;
     hiprtcLinkState o_hip_link_state_ptr = NULL;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 3,
+        "hiprtcLinkCreate\0num_options\0option_ptr\0option_vals_pptr\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -494,8 +475,8 @@ ha_wrap_hiprtcLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
     ha_view_init(&v_option_ptr);
     ha_view_init(&v_option_vals_pptr);
     if (ha_arg_uint(&api->types, args[0], &where[0], &v_num_options) < 0 ||
-        ha_list_number_from(&api->types, args[1], &where[1], HA_U32, 0,
-                            &v_option_ptr) < 0 ||
+        ha_list_enum_from(api, args[1], &where[1], HA_ENUM_hipJitOption, 0,
+                          &v_option_ptr) < 0 ||
         ha_list_ptr_from(&api->types, args[2], &where[2], 0, &v_option_vals_pptr) < 0) {
         goto done;
     }
@@ -520,6 +501,13 @@ ha_wrap_hiprtcLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
     }
+    if (status == HIPRTC_SUCCESS) {
+        ha_keep_drop(api, o_hip_link_state_ptr);
+    }
+    if (status == HIPRTC_SUCCESS &&
+        ha_keep_view(api, o_hip_link_state_ptr, &v_option_vals_pptr) < 0) {
+        goto done;
+    }
     bool good = status == HIPRTC_SUCCESS;
     result = ha_result2(
         ha_rtc_status(&api->enums, (int)status),
@@ -534,28 +522,22 @@ PyObject *
 ha_wrap_hiprtcLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcLinkAddFile", "hip_link_state"},
-        {"hiprtcLinkAddFile", "input_type"},
-        {"hiprtcLinkAddFile", "file_path"},
-        {"hiprtcLinkAddFile", "num_options"},
-        {"hiprtcLinkAddFile", "options_ptr"},
-        {"hiprtcLinkAddFile", "option_values"},
-    };
-    static const struct ha_signature signature = {
-        1, {{6, where}, {0, NULL}}};
+    static struct ha_where where[6];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[6], *result = NULL;
     struct ha_view v_hip_link_state;
+    int v_input_type = 0;
     struct ha_view v_file_path;
+    unsigned int v_num_options = 0;
     struct ha_view v_options_ptr;
     struct ha_view v_option_values;
-    int v_input_type = 0;
-    unsigned int v_num_options = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 6,
+        "hiprtcLinkAddFile\0hip_link_state\0input_type\0file_path\0num_options\0"
+        "options_ptr\0option_values\0");
     if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 6, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -570,8 +552,8 @@ ha_wrap_hiprtcLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t co
                     &v_input_type) < 0 ||
         ha_cstr_from(&api->types, args[2], &where[2], 0, &v_file_path) < 0 ||
         ha_arg_uint(&api->types, args[3], &where[3], &v_num_options) < 0 ||
-        ha_list_number_from(&api->types, args[4], &where[4], HA_U32, 0,
-                            &v_options_ptr) < 0 ||
+        ha_list_enum_from(api, args[4], &where[4], HA_ENUM_hipJitOption, 0,
+                          &v_options_ptr) < 0 ||
         ha_list_ptr_from(&api->types, args[5], &where[5], 0, &v_option_values) < 0) {
         goto done;
     }
@@ -598,6 +580,10 @@ ha_wrap_hiprtcLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
     }
+    if (status == HIPRTC_SUCCESS &&
+        ha_keep_view(api, v_hip_link_state.ptr, &v_option_values) < 0) {
+        goto done;
+    }
     result = ha_rtc_result(&api->enums, (int)status);
 done:
     ha_view_release(&v_option_values);
@@ -611,32 +597,24 @@ PyObject *
 ha_wrap_hiprtcLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcLinkAddData", "hip_link_state"},
-        {"hiprtcLinkAddData", "input_type"},
-        {"hiprtcLinkAddData", "image"},
-        {"hiprtcLinkAddData", "image_size"},
-        {"hiprtcLinkAddData", "name"},
-        {"hiprtcLinkAddData", "num_options"},
-        {"hiprtcLinkAddData", "options_ptr"},
-        {"hiprtcLinkAddData", "option_values"},
-    };
-    static const struct ha_signature signature = {
-        1, {{8, where}, {0, NULL}}};
+    static struct ha_where where[8];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[8], *result = NULL;
     struct ha_view v_hip_link_state;
+    int v_input_type = 0;
     struct ha_view v_image;
+    size_t v_image_size = 0;
     struct ha_view v_name;
+    unsigned int v_num_options = 0;
     struct ha_view v_options_ptr;
     struct ha_view v_option_values;
-    int v_input_type = 0;
-    size_t v_image_size = 0;
-    unsigned int v_num_options = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 8,
+        "hiprtcLinkAddData\0hip_link_state\0input_type\0image\0image_size\0name\0"
+        "num_options\0options_ptr\0option_values\0");
     if (keywords != NULL || count != 8) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 8, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -654,8 +632,8 @@ ha_wrap_hiprtcLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t co
         ha_arg_size(&api->types, args[3], &where[3], &v_image_size) < 0 ||
         ha_cstr_from(&api->types, args[4], &where[4], 0, &v_name) < 0 ||
         ha_arg_uint(&api->types, args[5], &where[5], &v_num_options) < 0 ||
-        ha_list_number_from(&api->types, args[6], &where[6], HA_U32, 0,
-                            &v_options_ptr) < 0 ||
+        ha_list_enum_from(api, args[6], &where[6], HA_ENUM_hipJitOption, 0,
+                          &v_options_ptr) < 0 ||
         ha_list_ptr_from(&api->types, args[7], &where[7], 0, &v_option_values) < 0) {
         goto done;
     }
@@ -691,6 +669,10 @@ ha_wrap_hiprtcLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t co
         ha_keep_view(api, v_hip_link_state.ptr, &v_name) < 0) {
         goto done;
     }
+    if (status == HIPRTC_SUCCESS &&
+        ha_keep_view(api, v_hip_link_state.ptr, &v_option_values) < 0) {
+        goto done;
+    }
     result = ha_rtc_result(&api->enums, (int)status);
 done:
     ha_view_release(&v_option_values);
@@ -705,11 +687,7 @@ PyObject *
 ha_wrap_hiprtcLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcLinkComplete", "hip_link_state"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_hip_link_state;
@@ -717,8 +695,10 @@ ha_wrap_hiprtcLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t c
     size_t o_size_out = 0;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 1,
+        "hiprtcLinkComplete\0hip_link_state\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -743,8 +723,8 @@ ha_wrap_hiprtcLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     bool good = status == HIPRTC_SUCCESS;
     result = ha_result3(ha_rtc_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_bin_out),
-                        PyLong_FromSize_t(good ? o_size_out : 0));
+                        ha_out_copy(api, good, o_bin_out, (Py_ssize_t)o_size_out),
+                        PyLong_FromSize_t((good ? o_size_out : 0)));
 done:
     ha_view_release(&v_hip_link_state);
     return result;
@@ -754,18 +734,16 @@ PyObject *
 ha_wrap_hiprtcLinkDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hiprtcLinkDestroy", "hip_link_state"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_hip_link_state;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
+    ha_where_names(where, 1,
+        "hiprtcLinkDestroy\0hip_link_state\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;

@@ -2,56 +2,110 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
+
+PyObject *
+ha_wrap_hipPointerSetAttribute(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_value;
+    int v_attribute = 0;
+    struct ha_view v_ptr;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipPointerSetAttribute\0value\0attribute\0ptr\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_value);
+    ha_view_init(&v_ptr);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_value) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipPointer_attribute, args[1], &where[1],
+                    &v_attribute) < 0 ||
+        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_ptr) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_value, &where[0],
+                      (size_t)(v_attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_P2P_TOKENS ? 16 : v_attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_MAPPED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS ? 4 : 8), "attribute") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipPointerSetAttribute);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipPointerSetAttribute(v_value.ptr,
+                                                 (hipPointer_attribute)v_attribute,
+                                                 v_ptr.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_ptr);
+    ha_view_release(&v_value);
+    return result;
+}
 
 PyObject *
 ha_wrap_hipPointerGetAttributes(PyObject *module, PyObject *const *args,
                                 Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipPointerGetAttributes", "attributes"},
-        {"hipPointerGetAttributes", "ptr"},
-    };
-    static const struct ha_where usual[] = {
-        {"hipPointerGetAttributes", "ptr"},
-    };
-    static const struct ha_signature signature = {
-        2, {{1, usual}, {2, where}}};
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'i', 'o', 1, 0, 2, 1, 0};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
-    int form = 0;
+    int given = 0x1;
     struct ha_view v_attributes;
-    struct ha_view v_ptr;
     PyObject *o_attributes = NULL;
+    struct ha_view v_ptr;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipPointerGetAttributes\0ptr\0attributes\0");
     if (keywords != NULL || count != 1) {
-        form = ha_bind(&signature, args, count, keywords, bound);
-        if (form < 0) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
             return NULL;
         }
         args = bound;
     }
     ha_view_init(&v_attributes);
     ha_view_init(&v_ptr);
-    if (ha_ptr_from(&api->types, args[form == 0 ? 0 : 1], &where[1], 0, &v_ptr) < 0) {
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
         goto done;
     }
-    if (form == 1) {
-        if (ha_record_from(&api->types, args[0], &where[0],
+    if ((given & 0x2) != 0) {
+        if (ha_record_from(&api->types, args[1], &where[1],
                            HA_RECORD_hipPointerAttribute_t, HA_WRITE | HA_NOT_NULL,
                            &v_attributes) < 0) {
             goto done;
         }
     }
     else {
-        o_attributes = ha_record_new(&api->types, HA_RECORD_hipPointerAttribute_t,
-                                     NULL, 1);
+        o_attributes = ha_record_new(&api->types, HA_RECORD_hipPointerAttribute_t, NULL, 1);
         if (o_attributes == NULL) {
             goto done;
         }
@@ -71,12 +125,11 @@ ha_wrap_hipPointerGetAttributes(PyObject *module, PyObject *const *args,
         goto done;
     }
     bool good = status == hipSuccess;
-    if (form == 1) {
-        result = ha_hip_result(&api->enums, (int)status);
-        goto done;
-    }
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_object(good, o_attributes));
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x2) != 0 ? HA_TAKEN : ha_out_object(good, o_attributes),
+    };
+    result = ha_result_left(items, 2);
     o_attributes = NULL; /* stolen */
 done:
     Py_XDECREF(o_attributes);
@@ -89,22 +142,18 @@ PyObject *
 ha_wrap_hipPointerGetAttribute(PyObject *module, PyObject *const *args,
                                Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipPointerGetAttribute", "data"},
-        {"hipPointerGetAttribute", "attribute"},
-        {"hipPointerGetAttribute", "ptr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_data;
-    struct ha_view v_ptr;
     int v_attribute = 0;
+    struct ha_view v_ptr;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipPointerGetAttribute\0data\0attribute\0ptr\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -115,6 +164,10 @@ ha_wrap_hipPointerGetAttribute(PyObject *module, PyObject *const *args,
         ha_enum_arg(&api->enums, HA_ENUM_hipPointer_attribute, args[1], &where[1],
                     &v_attribute) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_ptr) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_data, &where[0],
+                      (size_t)(v_attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_P2P_TOKENS ? 16 : v_attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_MAPPED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS ? 4 : 8), "attribute") < 0) {
         goto done;
     }
     int ready = HA_READY(hipPointerGetAttribute);
@@ -139,22 +192,88 @@ done:
 }
 
 PyObject *
+ha_wrap_hipDrvPointerGetAttributes(PyObject *module, PyObject *const *args,
+                                   Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[4];
+    static const unsigned char forms[] = {
+        4, 2, 'n', 'i', 'i', 'i', 4, 0, 1, 2, 3, 2, 0, 3};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    int given = 0xf;
+    unsigned int v_numAttributes = 0;
+    struct ha_view v_attributes;
+    struct ha_view v_data;
+    struct ha_view v_ptr;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipDrvPointerGetAttributes\0numAttributes\0attributes\0data\0ptr\0");
+    if (keywords != NULL || count != 4) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_attributes);
+    ha_view_init(&v_data);
+    ha_view_init(&v_ptr);
+    if (ha_arg_uint(&api->types, args[0], &where[0], &v_numAttributes) < 0 ||
+        ha_list_enum_from(api, args[1], &where[1], HA_ENUM_hipPointer_attribute, 0,
+                          &v_attributes) < 0 ||
+        ha_list_ptr_from(&api->types, args[2], &where[2], HA_WRITE, &v_data) < 0 ||
+        ha_ptr_from(&api->types, args[3], &where[3], 0, &v_ptr) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_attributes, &where[1], (long long)v_numAttributes,
+                        "numAttributes") < 0 ||
+        ha_need_entries(&v_data, &where[2], (long long)v_numAttributes,
+                        "numAttributes") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipDrvPointerGetAttributes);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDrvPointerGetAttributes(
+            v_numAttributes, (hipPointer_attribute *)v_attributes.ptr,
+            (void **)v_data.ptr, v_ptr.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+        given & 0x4 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_ptr);
+    ha_view_release(&v_data);
+    ha_view_release(&v_attributes);
+    return result;
+}
+
+PyObject *
 ha_wrap_hipMalloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
                   PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMalloc", "size"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     void *o_ptr = NULL;
     size_t v_size = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipMalloc\0size\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -185,12 +304,7 @@ PyObject *
 ha_wrap_hipExtMallocWithFlags(PyObject *module, PyObject *const *args, Py_ssize_t count,
                               PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipExtMallocWithFlags", "sizeBytes"},
-        {"hipExtMallocWithFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     void *o_ptr = NULL;
@@ -198,8 +312,10 @@ ha_wrap_hipExtMallocWithFlags(PyObject *module, PyObject *const *args, Py_ssize_
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipExtMallocWithFlags\0sizeBytes\0flags\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -231,19 +347,17 @@ PyObject *
 ha_wrap_hipMallocHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
                       PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMallocHost", "size"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     void *o_ptr = NULL;
     size_t v_size = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipMallocHost\0size\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -265,7 +379,7 @@ ha_wrap_hipMallocHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_ptr));
+                        ha_out_pointer(api, good, o_ptr, v_size));
 done:
     return result;
 }
@@ -274,19 +388,17 @@ PyObject *
 ha_wrap_hipMemAllocHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
                         PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemAllocHost", "size"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     void *o_ptr = NULL;
     size_t v_size = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipMemAllocHost\0size\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -308,7 +420,7 @@ ha_wrap_hipMemAllocHost(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_ptr));
+                        ha_out_pointer(api, good, o_ptr, v_size));
 done:
     return result;
 }
@@ -317,12 +429,7 @@ PyObject *
 ha_wrap_hipHostMalloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
                       PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipHostMalloc", "size"},
-        {"hipHostMalloc", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     void *o_ptr = NULL;
@@ -330,8 +437,10 @@ ha_wrap_hipHostMalloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipHostMalloc\0size\0flags\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -354,7 +463,7 @@ ha_wrap_hipHostMalloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_ptr));
+                        ha_out_pointer(api, good, o_ptr, v_size));
 done:
     return result;
 }
@@ -363,12 +472,7 @@ PyObject *
 ha_wrap_hipMallocManaged(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMallocManaged", "size"},
-        {"hipMallocManaged", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     void *o_dev_ptr = NULL;
@@ -376,8 +480,10 @@ ha_wrap_hipMallocManaged(PyObject *module, PyObject *const *args, Py_ssize_t cou
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipMallocManaged\0size\0flags\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -409,24 +515,19 @@ PyObject *
 ha_wrap_hipMemPrefetchAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemPrefetchAsync", "dev_ptr"},
-        {"hipMemPrefetchAsync", "count"},
-        {"hipMemPrefetchAsync", "device"},
-        {"hipMemPrefetchAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
     struct ha_view v_dev_ptr;
-    struct ha_view v_stream;
     size_t v_count = 0;
     int v_device = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipMemPrefetchAsync\0dev_ptr\0count\0device\0stream\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -464,17 +565,521 @@ done:
 }
 
 PyObject *
+ha_wrap_hipMemPrefetchAsync_v2(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_dev_ptr;
+    size_t v_count = 0;
+    struct ha_view v_location;
+    unsigned int v_flags = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipMemPrefetchAsync_v2\0dev_ptr\0count\0location\0flags\0stream\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dev_ptr);
+    ha_view_init(&v_location);
+    ha_view_init(&v_stream);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0 ||
+        ha_arg_size(&api->types, args[1], &where[1], &v_count) < 0 ||
+        ha_record_from(&api->types, args[2], &where[2], HA_RECORD_hipMemLocation,
+                       HA_BY_VALUE, &v_location) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0 ||
+        ha_handle_from(&api->types, args[4], &where[4], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dev_ptr, &where[0], v_count, "count") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemPrefetchAsync_v2);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPrefetchAsync_v2(v_dev_ptr.ptr, v_count,
+                                                 *(hipMemLocation *)v_location.ptr,
+                                                 v_flags, (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dev_ptr, &v_location}, 2) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_location);
+    ha_view_release(&v_dev_ptr);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPrefetchBatchAsync(PyObject *module, PyObject *const *args,
+                                 Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[8];
+    static const unsigned char forms[] = {
+        8, 2, 'i', 'i', 'n', 'i', 'i', 'n', 'n', 'i', 8, 0, 1, 2, 3, 4, 5, 6, 7, 6, 0,
+        2, 3, 5, 6, 7};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[8], *result = NULL;
+    int given = 0xff;
+    struct ha_view v_dev_ptrs;
+    struct ha_view v_sizes;
+    size_t v_count = 0;
+    struct ha_view v_prefetch_locs;
+    struct ha_view v_prefetch_loc_idxs;
+    size_t v_num_prefetch_locs = 0;
+    uint64_t v_flags = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 8,
+        "hipMemPrefetchBatchAsync\0dev_ptrs\0sizes\0count\0prefetch_locs\0"
+        "prefetch_loc_idxs\0num_prefetch_locs\0flags\0stream\0");
+    if (keywords != NULL || count != 8) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dev_ptrs);
+    ha_view_init(&v_sizes);
+    ha_view_init(&v_prefetch_locs);
+    ha_view_init(&v_prefetch_loc_idxs);
+    ha_view_init(&v_stream);
+    if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptrs) < 0 ||
+        ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
+                            &v_sizes) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
+        ha_record_list_from(&api->types, args[3], &where[3], HA_RECORD_hipMemLocation,
+                            0, &v_prefetch_locs) < 0 ||
+        ha_list_number_from(&api->types, args[4], &where[4], HA_ULONG, 0,
+                            &v_prefetch_loc_idxs) < 0 ||
+        ha_arg_size(&api->types, args[5], &where[5], &v_num_prefetch_locs) < 0 ||
+        ha_arg_uint64(&api->types, args[6], &where[6], &v_flags) < 0 ||
+        ha_handle_from(&api->types, args[7], &where[7], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_dev_ptrs, &where[0], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_prefetch_locs, &where[3], (long long)v_num_prefetch_locs,
+                        "num_prefetch_locs") < 0 ||
+        ha_need_entries(&v_prefetch_loc_idxs, &where[4],
+                        (long long)v_num_prefetch_locs, "num_prefetch_locs") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemPrefetchBatchAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPrefetchBatchAsync(
+            (void **)v_dev_ptrs.ptr, (size_t *)v_sizes.ptr, v_count,
+            (hipMemLocation *)v_prefetch_locs.ptr, (size_t *)v_prefetch_loc_idxs.ptr,
+            v_num_prefetch_locs, v_flags, (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dev_ptrs, &v_sizes, &v_prefetch_locs,
+                                           &v_prefetch_loc_idxs}, 4) < 0) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+        given & 0x10 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_prefetch_loc_idxs);
+    ha_view_release(&v_prefetch_locs);
+    ha_view_release(&v_sizes);
+    ha_view_release(&v_dev_ptrs);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[5];
+    static const unsigned char forms[] = {
+        5, 2, 'i', 'i', 'n', 'n', 'i', 5, 0, 1, 2, 3, 4, 4, 0, 2, 3, 4};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    int given = 0x1f;
+    struct ha_view v_dev_ptrs;
+    struct ha_view v_sizes;
+    size_t v_count = 0;
+    uint64_t v_flags = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipMemDiscardBatchAsync\0dev_ptrs\0sizes\0count\0flags\0stream\0");
+    if (keywords != NULL || count != 5) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dev_ptrs);
+    ha_view_init(&v_sizes);
+    ha_view_init(&v_stream);
+    if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptrs) < 0 ||
+        ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
+                            &v_sizes) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
+        ha_arg_uint64(&api->types, args[3], &where[3], &v_flags) < 0 ||
+        ha_handle_from(&api->types, args[4], &where[4], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_dev_ptrs, &where[0], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemDiscardBatchAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemDiscardBatchAsync((void **)v_dev_ptrs.ptr,
+                                                  (size_t *)v_sizes.ptr, v_count,
+                                                  v_flags, (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dev_ptrs, &v_sizes}, 2) < 0) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 2);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_sizes);
+    ha_view_release(&v_dev_ptrs);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDrvMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
+                                   Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[5];
+    static const unsigned char forms[] = {
+        5, 2, 'i', 'i', 'n', 'n', 'i', 5, 0, 1, 2, 3, 4, 4, 0, 2, 3, 4};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    int given = 0x1f;
+    struct ha_view v_dptrs;
+    struct ha_view v_sizes;
+    size_t v_count = 0;
+    uint64_t v_flags = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipDrvMemDiscardBatchAsync\0dptrs\0sizes\0count\0flags\0stream\0");
+    if (keywords != NULL || count != 5) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dptrs);
+    ha_view_init(&v_sizes);
+    ha_view_init(&v_stream);
+    if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dptrs) < 0 ||
+        ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
+                            &v_sizes) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
+        ha_arg_uint64(&api->types, args[3], &where[3], &v_flags) < 0 ||
+        ha_handle_from(&api->types, args[4], &where[4], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipDrvMemDiscardBatchAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDrvMemDiscardBatchAsync((hipDeviceptr_t *)v_dptrs.ptr,
+                                                     (size_t *)v_sizes.ptr, v_count,
+                                                     v_flags,
+                                                     (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dptrs, &v_sizes}, 2) < 0) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 2);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_sizes);
+    ha_view_release(&v_dptrs);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const *args,
+                                           Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[8];
+    static const unsigned char forms[] = {
+        8, 2, 'i', 'i', 'n', 'i', 'i', 'n', 'n', 'i', 8, 0, 1, 2, 3, 4, 5, 6, 7, 6, 0,
+        2, 3, 5, 6, 7};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[8], *result = NULL;
+    int given = 0xff;
+    struct ha_view v_dptrs;
+    struct ha_view v_sizes;
+    size_t v_count = 0;
+    struct ha_view v_prefetchLocs;
+    struct ha_view v_prefetchLocIdxs;
+    size_t v_numPrefetchLocs = 0;
+    uint64_t v_flags = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 8,
+        "hipMemDiscardAndPrefetchBatchAsync\0dptrs\0sizes\0count\0prefetchLocs\0"
+        "prefetchLocIdxs\0numPrefetchLocs\0flags\0stream\0");
+    if (keywords != NULL || count != 8) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dptrs);
+    ha_view_init(&v_sizes);
+    ha_view_init(&v_prefetchLocs);
+    ha_view_init(&v_prefetchLocIdxs);
+    ha_view_init(&v_stream);
+    if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dptrs) < 0 ||
+        ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
+                            &v_sizes) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
+        ha_record_list_from(&api->types, args[3], &where[3], HA_RECORD_hipMemLocation,
+                            0, &v_prefetchLocs) < 0 ||
+        ha_list_number_from(&api->types, args[4], &where[4], HA_ULONG, 0,
+                            &v_prefetchLocIdxs) < 0 ||
+        ha_arg_size(&api->types, args[5], &where[5], &v_numPrefetchLocs) < 0 ||
+        ha_arg_uint64(&api->types, args[6], &where[6], &v_flags) < 0 ||
+        ha_handle_from(&api->types, args[7], &where[7], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_prefetchLocs, &where[3], (long long)v_numPrefetchLocs,
+                        "numPrefetchLocs") < 0 ||
+        ha_need_entries(&v_prefetchLocIdxs, &where[4], (long long)v_numPrefetchLocs,
+                        "numPrefetchLocs") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemDiscardAndPrefetchBatchAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemDiscardAndPrefetchBatchAsync(
+            (void **)v_dptrs.ptr, (size_t *)v_sizes.ptr, v_count,
+            (hipMemLocation *)v_prefetchLocs.ptr, (size_t *)v_prefetchLocIdxs.ptr,
+            v_numPrefetchLocs, v_flags, (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dptrs, &v_sizes, &v_prefetchLocs,
+                                           &v_prefetchLocIdxs}, 4) < 0) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+        given & 0x10 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_prefetchLocIdxs);
+    ha_view_release(&v_prefetchLocs);
+    ha_view_release(&v_sizes);
+    ha_view_release(&v_dptrs);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const *args,
+                                              Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[8];
+    static const unsigned char forms[] = {
+        8, 2, 'i', 'i', 'n', 'i', 'i', 'n', 'n', 'i', 8, 0, 1, 2, 3, 4, 5, 6, 7, 6, 0,
+        2, 3, 5, 6, 7};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[8], *result = NULL;
+    int given = 0xff;
+    struct ha_view v_dptrs;
+    struct ha_view v_sizes;
+    size_t v_count = 0;
+    struct ha_view v_prefetchLocs;
+    struct ha_view v_prefetchLocIdxs;
+    size_t v_numPrefetchLocs = 0;
+    uint64_t v_flags = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 8,
+        "hipDrvMemDiscardAndPrefetchBatchAsync\0dptrs\0sizes\0count\0prefetchLocs\0"
+        "prefetchLocIdxs\0numPrefetchLocs\0flags\0stream\0");
+    if (keywords != NULL || count != 8) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dptrs);
+    ha_view_init(&v_sizes);
+    ha_view_init(&v_prefetchLocs);
+    ha_view_init(&v_prefetchLocIdxs);
+    ha_view_init(&v_stream);
+    if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dptrs) < 0 ||
+        ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
+                            &v_sizes) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
+        ha_record_list_from(&api->types, args[3], &where[3], HA_RECORD_hipMemLocation,
+                            0, &v_prefetchLocs) < 0 ||
+        ha_list_number_from(&api->types, args[4], &where[4], HA_ULONG, 0,
+                            &v_prefetchLocIdxs) < 0 ||
+        ha_arg_size(&api->types, args[5], &where[5], &v_numPrefetchLocs) < 0 ||
+        ha_arg_uint64(&api->types, args[6], &where[6], &v_flags) < 0 ||
+        ha_handle_from(&api->types, args[7], &where[7], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0 ||
+        ha_need_entries(&v_prefetchLocs, &where[3], (long long)v_numPrefetchLocs,
+                        "numPrefetchLocs") < 0 ||
+        ha_need_entries(&v_prefetchLocIdxs, &where[4], (long long)v_numPrefetchLocs,
+                        "numPrefetchLocs") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipDrvMemDiscardAndPrefetchBatchAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDrvMemDiscardAndPrefetchBatchAsync(
+            (hipDeviceptr_t *)v_dptrs.ptr, (size_t *)v_sizes.ptr, v_count,
+            (hipMemLocation *)v_prefetchLocs.ptr, (size_t *)v_prefetchLocIdxs.ptr,
+            v_numPrefetchLocs, v_flags, (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dptrs, &v_sizes, &v_prefetchLocs,
+                                           &v_prefetchLocIdxs}, 4) < 0) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+        given & 0x10 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_prefetchLocIdxs);
+    ha_view_release(&v_prefetchLocs);
+    ha_view_release(&v_sizes);
+    ha_view_release(&v_dptrs);
+    return result;
+}
+
+PyObject *
 ha_wrap_hipMemAdvise(PyObject *module, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemAdvise", "dev_ptr"},
-        {"hipMemAdvise", "count"},
-        {"hipMemAdvise", "advice"},
-        {"hipMemAdvise", "device"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
     struct ha_view v_dev_ptr;
@@ -483,8 +1088,10 @@ ha_wrap_hipMemAdvise(PyObject *module, PyObject *const *args, Py_ssize_t count,
     int v_device = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipMemAdvise\0dev_ptr\0count\0advice\0device\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -520,15 +1127,203 @@ done:
 }
 
 PyObject *
+ha_wrap_hipMemAdvise_v2(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                        PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_dev_ptr;
+    size_t v_count = 0;
+    int v_advice = 0;
+    struct ha_view v_location;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemAdvise_v2\0dev_ptr\0count\0advice\0location\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dev_ptr);
+    ha_view_init(&v_location);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0 ||
+        ha_arg_size(&api->types, args[1], &where[1], &v_count) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemoryAdvise, args[2], &where[2],
+                    &v_advice) < 0 ||
+        ha_record_from(&api->types, args[3], &where[3], HA_RECORD_hipMemLocation,
+                       HA_BY_VALUE, &v_location) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dev_ptr, &where[0], v_count, "count") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemAdvise_v2);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemAdvise_v2(v_dev_ptr.ptr, v_count,
+                                          (hipMemoryAdvise)v_advice,
+                                          *(hipMemLocation *)v_location.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_location);
+    ha_view_release(&v_dev_ptr);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemRangeGetAttribute(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_data;
+    size_t v_data_size = 0;
+    int v_attribute = 0;
+    struct ha_view v_dev_ptr;
+    size_t v_count = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipMemRangeGetAttribute\0data\0data_size\0attribute\0dev_ptr\0count\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_data);
+    ha_view_init(&v_dev_ptr);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_data) < 0 ||
+        ha_arg_size(&api->types, args[1], &where[1], &v_data_size) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemRangeAttribute, args[2], &where[2],
+                    &v_attribute) < 0 ||
+        ha_ptr_from(&api->types, args[3], &where[3], 0, &v_dev_ptr) < 0 ||
+        ha_arg_size(&api->types, args[4], &where[4], &v_count) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_data, &where[0], v_data_size, "data_size") < 0 ||
+        ha_need_bytes(&v_dev_ptr, &where[3], v_count, "count") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemRangeGetAttribute);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemRangeGetAttribute(v_data.ptr, v_data_size,
+                                                  (hipMemRangeAttribute)v_attribute,
+                                                  v_dev_ptr.ptr, v_count);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_dev_ptr);
+    ha_view_release(&v_data);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemRangeGetAttributes(PyObject *module, PyObject *const *args,
+                                 Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[6];
+    static const unsigned char forms[] = {
+        6, 2, 'i', 'i', 'i', 'n', 'i', 'n', 6, 0, 1, 2, 3, 4, 5, 3, 3, 4, 5};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[6], *result = NULL;
+    int given = 0x3f;
+    struct ha_view v_data;
+    struct ha_view v_data_sizes;
+    struct ha_view v_attributes;
+    size_t v_num_attributes = 0;
+    struct ha_view v_dev_ptr;
+    size_t v_count = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 6,
+        "hipMemRangeGetAttributes\0data\0data_sizes\0attributes\0num_attributes\0"
+        "dev_ptr\0count\0");
+    if (keywords != NULL || count != 6) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_data);
+    ha_view_init(&v_data_sizes);
+    ha_view_init(&v_attributes);
+    ha_view_init(&v_dev_ptr);
+    if (ha_list_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_data) < 0 ||
+        ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
+                            &v_data_sizes) < 0 ||
+        ha_list_enum_from(api, args[2], &where[2], HA_ENUM_hipMemRangeAttribute, 0,
+                          &v_attributes) < 0 ||
+        ha_arg_size(&api->types, args[3], &where[3], &v_num_attributes) < 0 ||
+        ha_ptr_from(&api->types, args[4], &where[4], 0, &v_dev_ptr) < 0 ||
+        ha_arg_size(&api->types, args[5], &where[5], &v_count) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_data, &where[0], (long long)v_num_attributes,
+                        "num_attributes") < 0 ||
+        ha_need_entries(&v_data_sizes, &where[1], (long long)v_num_attributes,
+                        "num_attributes") < 0 ||
+        ha_need_entries(&v_attributes, &where[2], (long long)v_num_attributes,
+                        "num_attributes") < 0 ||
+        ha_need_bytes(&v_dev_ptr, &where[4], v_count, "count") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemRangeGetAttributes);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemRangeGetAttributes(
+            (void **)v_data.ptr, (size_t *)v_data_sizes.ptr,
+            (hipMemRangeAttribute *)v_attributes.ptr, v_num_attributes, v_dev_ptr.ptr,
+            v_count);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        given & 0x1 ? HA_TAKEN : Py_NewRef(Py_None),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+        given & 0x4 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 4);
+done:
+    ha_view_release(&v_dev_ptr);
+    ha_view_release(&v_attributes);
+    ha_view_release(&v_data_sizes);
+    ha_view_release(&v_data);
+    return result;
+}
+
+PyObject *
 ha_wrap_hipHostAlloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipHostAlloc", "size"},
-        {"hipHostAlloc", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     void *o_ptr = NULL;
@@ -536,8 +1331,10 @@ ha_wrap_hipHostAlloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipHostAlloc\0size\0flags\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -560,7 +1357,7 @@ ha_wrap_hipHostAlloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_ptr));
+                        ha_out_pointer(api, good, o_ptr, v_size));
 done:
     return result;
 }
@@ -569,21 +1366,18 @@ PyObject *
 ha_wrap_hipHostGetDevicePointer(PyObject *module, PyObject *const *args,
                                 Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipHostGetDevicePointer", "hstPtr"},
-        {"hipHostGetDevicePointer", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
-    struct ha_view v_hstPtr;
     void *o_devPtr = NULL;
+    struct ha_view v_hstPtr;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipHostGetDevicePointer\0hstPtr\0flags\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -607,7 +1401,7 @@ ha_wrap_hipHostGetDevicePointer(PyObject *module, PyObject *const *args,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_devPtr));
+                        ha_out_pointer(api, good, o_devPtr, -1));
 done:
     ha_view_release(&v_hstPtr);
     return result;
@@ -617,19 +1411,17 @@ PyObject *
 ha_wrap_hipHostGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t count,
                         PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipHostGetFlags", "hostPtr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
-    struct ha_view v_hostPtr;
     unsigned int o_flagsPtr = 0;
+    struct ha_view v_hostPtr;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipHostGetFlags\0hostPtr\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -652,7 +1444,7 @@ ha_wrap_hipHostGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromUnsignedLong(good ? o_flagsPtr : 0));
+                        PyLong_FromUnsignedLong((good ? o_flagsPtr : 0)));
 done:
     ha_view_release(&v_hostPtr);
     return result;
@@ -662,13 +1454,7 @@ PyObject *
 ha_wrap_hipHostRegister(PyObject *module, PyObject *const *args, Py_ssize_t count,
                         PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipHostRegister", "hostPtr"},
-        {"hipHostRegister", "sizeBytes"},
-        {"hipHostRegister", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_hostPtr;
@@ -676,8 +1462,10 @@ ha_wrap_hipHostRegister(PyObject *module, PyObject *const *args, Py_ssize_t coun
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipHostRegister\0hostPtr\0sizeBytes\0flags\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -717,18 +1505,16 @@ PyObject *
 ha_wrap_hipHostUnregister(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipHostUnregister", "hostPtr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_hostPtr;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipHostUnregister\0hostPtr\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -762,12 +1548,7 @@ PyObject *
 ha_wrap_hipMallocPitch(PyObject *module, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMallocPitch", "width"},
-        {"hipMallocPitch", "height"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     void *o_ptr = NULL;
@@ -776,8 +1557,10 @@ ha_wrap_hipMallocPitch(PyObject *module, PyObject *const *args, Py_ssize_t count
     size_t v_height = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipMallocPitch\0width\0height\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -800,8 +1583,8 @@ ha_wrap_hipMallocPitch(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_ptr),
-                        PyLong_FromSize_t(good ? o_pitch : 0));
+                        ha_out_pointer(api, good, o_ptr, -1),
+                        PyLong_FromSize_t((good ? o_pitch : 0)));
 done:
     return result;
 }
@@ -810,13 +1593,7 @@ PyObject *
 ha_wrap_hipMemAllocPitch(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemAllocPitch", "widthInBytes"},
-        {"hipMemAllocPitch", "height"},
-        {"hipMemAllocPitch", "elementSizeBytes"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     hipDeviceptr_t o_dptr = NULL;
@@ -826,8 +1603,10 @@ ha_wrap_hipMemAllocPitch(PyObject *module, PyObject *const *args, Py_ssize_t cou
     unsigned int v_elementSizeBytes = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipMemAllocPitch\0widthInBytes\0height\0elementSizeBytes\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -852,8 +1631,8 @@ ha_wrap_hipMemAllocPitch(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_dptr),
-                        PyLong_FromSize_t(good ? o_pitch : 0));
+                        ha_out_pointer(api, good, o_dptr, -1),
+                        PyLong_FromSize_t((good ? o_pitch : 0)));
 done:
     return result;
 }
@@ -862,18 +1641,16 @@ PyObject *
 ha_wrap_hipFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
                 PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipFree", "ptr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_ptr;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipFree\0ptr\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -900,595 +1677,5 @@ ha_wrap_hipFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
     result = ha_hip_result(&api->enums, (int)status);
 done:
     ha_view_release(&v_ptr);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipFreeHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                    PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipFreeHost", "ptr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    struct ha_view v_ptr;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_ptr);
-    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipFreeHost);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipFreeHost(v_ptr.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_ptr);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipHostFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                    PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipHostFree", "ptr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    struct ha_view v_ptr;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_ptr);
-    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipHostFree);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipHostFree(v_ptr.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_ptr);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpy(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                  PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpy", "dst"},
-        {"hipMemcpy", "src"},
-        {"hipMemcpy", "sizeBytes"},
-        {"hipMemcpy", "kind"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[4], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    size_t v_sizeBytes = 0;
-    int v_kind = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
-        ha_enum_arg(&api->enums, HA_ENUM_hipMemcpyKind, args[3], &where[3],
-                    &v_kind) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpy);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpy(v_dst.ptr, v_src.ptr, v_sizeBytes,
-                                    (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, false);
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyWithStream(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                            PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyWithStream", "dst"},
-        {"hipMemcpyWithStream", "src"},
-        {"hipMemcpyWithStream", "sizeBytes"},
-        {"hipMemcpyWithStream", "kind"},
-        {"hipMemcpyWithStream", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[5], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    struct ha_view v_stream;
-    size_t v_sizeBytes = 0;
-    int v_kind = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
-        ha_enum_arg(&api->enums, HA_ENUM_hipMemcpyKind, args[3], &where[3],
-                    &v_kind) < 0 ||
-        ha_handle_from(&api->types, args[4], &where[4], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpyWithStream);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyWithStream(v_dst.ptr, v_src.ptr, v_sizeBytes,
-                                              (hipMemcpyKind)v_kind,
-                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, false);
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyHtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                      PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyHtoD", "dst"},
-        {"hipMemcpyHtoD", "src"},
-        {"hipMemcpyHtoD", "sizeBytes"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[3], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpyHtoD);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyHtoD(v_dst.ptr, v_src.ptr, v_sizeBytes);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, false);
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyDtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                      PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyDtoH", "dst"},
-        {"hipMemcpyDtoH", "src"},
-        {"hipMemcpyDtoH", "sizeBytes"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[3], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpyDtoH);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyDtoH(v_dst.ptr, v_src.ptr, v_sizeBytes);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, false);
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyDtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                      PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyDtoD", "dst"},
-        {"hipMemcpyDtoD", "src"},
-        {"hipMemcpyDtoD", "sizeBytes"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[3], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpyDtoD);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyDtoD(v_dst.ptr, v_src.ptr, v_sizeBytes);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyHtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                           PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyHtoDAsync", "dst"},
-        {"hipMemcpyHtoDAsync", "src"},
-        {"hipMemcpyHtoDAsync", "sizeBytes"},
-        {"hipMemcpyHtoDAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[4], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    struct ha_view v_stream;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
-        ha_handle_from(&api->types, args[3], &where[3], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemcpyHtoDAsync);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyHtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
-                                             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyDtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                           PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyDtoHAsync", "dst"},
-        {"hipMemcpyDtoHAsync", "src"},
-        {"hipMemcpyDtoHAsync", "sizeBytes"},
-        {"hipMemcpyDtoHAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[4], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    struct ha_view v_stream;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
-        ha_handle_from(&api->types, args[3], &where[3], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemcpyDtoHAsync);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyDtoHAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
-                                             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyDtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                           PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyDtoDAsync", "dst"},
-        {"hipMemcpyDtoDAsync", "src"},
-        {"hipMemcpyDtoDAsync", "sizeBytes"},
-        {"hipMemcpyDtoDAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[4], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    struct ha_view v_stream;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
-        ha_handle_from(&api->types, args[3], &where[3], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemcpyDtoDAsync);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyDtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
-                                             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
     return result;
 }

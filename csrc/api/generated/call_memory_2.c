@@ -2,37 +2,885 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
+
+PyObject *
+ha_wrap_hipFreeHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                    PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_ptr;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipFreeHost\0ptr\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_ptr);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipFreeHost);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipFreeHost(v_ptr.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_ptr);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipHostFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                    PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_ptr;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipHostFree\0ptr\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_ptr);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipHostFree);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipHostFree(v_ptr.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_ptr);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpy(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                  PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    int v_kind = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemcpy\0dst\0src\0sizeBytes\0kind\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemcpyKind, args[3], &where[3],
+                    &v_kind) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpy);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpy(v_dst.ptr, v_src.ptr, v_sizeBytes,
+                                    (hipMemcpyKind)v_kind);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyWithStream(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    int v_kind = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipMemcpyWithStream\0dst\0src\0sizeBytes\0kind\0stream\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    ha_view_init(&v_stream);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemcpyKind, args[3], &where[3],
+                    &v_kind) < 0 ||
+        ha_handle_from(&api->types, args[4], &where[4], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpyWithStream);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyWithStream(v_dst.ptr, v_src.ptr, v_sizeBytes,
+                                              (hipMemcpyKind)v_kind,
+                                              (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyHtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemcpyHtoD\0dst\0src\0sizeBytes\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpyHtoD);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyHtoD(v_dst.ptr, v_src.ptr, v_sizeBytes);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyDtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemcpyDtoH\0dst\0src\0sizeBytes\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpyDtoH);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyDtoH(v_dst.ptr, v_src.ptr, v_sizeBytes);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyDtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemcpyDtoD\0dst\0src\0sizeBytes\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpyDtoD);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyDtoD(v_dst.ptr, v_src.ptr, v_sizeBytes);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyAtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_dstDevice;
+    struct ha_view v_srcArray;
+    size_t v_srcOffset = 0;
+    size_t v_ByteCount = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemcpyAtoD\0dstDevice\0srcArray\0srcOffset\0ByteCount\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dstDevice);
+    ha_view_init(&v_srcArray);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dstDevice) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
+                       &v_srcArray) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_srcOffset) < 0 ||
+        ha_arg_size(&api->types, args[3], &where[3], &v_ByteCount) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dstDevice, &where[0], v_ByteCount, "ByteCount") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpyAtoD);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyAtoD(v_dstDevice.ptr, (hipArray_t)v_srcArray.ptr,
+                                        v_srcOffset, v_ByteCount);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_srcArray);
+    ha_view_release(&v_dstDevice);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyDtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_dstArray;
+    size_t v_dstOffset = 0;
+    struct ha_view v_srcDevice;
+    size_t v_ByteCount = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemcpyDtoA\0dstArray\0dstOffset\0srcDevice\0ByteCount\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dstArray);
+    ha_view_init(&v_srcDevice);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
+                       &v_dstArray) < 0 ||
+        ha_arg_size(&api->types, args[1], &where[1], &v_dstOffset) < 0 ||
+        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_srcDevice) < 0 ||
+        ha_arg_size(&api->types, args[3], &where[3], &v_ByteCount) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_srcDevice, &where[2], v_ByteCount, "ByteCount") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpyDtoA);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyDtoA((hipArray_t)v_dstArray.ptr, v_dstOffset,
+                                        v_srcDevice.ptr, v_ByteCount);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_srcDevice);
+    ha_view_release(&v_dstArray);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyAtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                      PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_dstArray;
+    size_t v_dstOffset = 0;
+    struct ha_view v_srcArray;
+    size_t v_srcOffset = 0;
+    size_t v_ByteCount = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipMemcpyAtoA\0dstArray\0dstOffset\0srcArray\0srcOffset\0ByteCount\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dstArray);
+    ha_view_init(&v_srcArray);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
+                       &v_dstArray) < 0 ||
+        ha_arg_size(&api->types, args[1], &where[1], &v_dstOffset) < 0 ||
+        ha_handle_from(&api->types, args[2], &where[2], HA_HANDLE_hipArray,
+                       &v_srcArray) < 0 ||
+        ha_arg_size(&api->types, args[3], &where[3], &v_srcOffset) < 0 ||
+        ha_arg_size(&api->types, args[4], &where[4], &v_ByteCount) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemcpyAtoA);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyAtoA((hipArray_t)v_dstArray.ptr, v_dstOffset,
+                                        (hipArray_t)v_srcArray.ptr, v_srcOffset,
+                                        v_ByteCount);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_srcArray);
+    ha_view_release(&v_dstArray);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyHtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemcpyHtoDAsync\0dst\0src\0sizeBytes\0stream\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    ha_view_init(&v_stream);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
+        ha_handle_from(&api->types, args[3], &where[3], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemcpyHtoDAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyHtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
+                                             (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyDtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemcpyDtoHAsync\0dst\0src\0sizeBytes\0stream\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    ha_view_init(&v_stream);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
+        ha_handle_from(&api->types, args[3], &where[3], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemcpyDtoHAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyDtoHAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
+                                             (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyDtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    size_t v_sizeBytes = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemcpyDtoDAsync\0dst\0src\0sizeBytes\0stream\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    ha_view_init(&v_stream);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
+        ha_handle_from(&api->types, args[3], &where[3], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
+        ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemcpyDtoDAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyDtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
+                                             (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyAtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_dstHost;
+    struct ha_view v_srcArray;
+    size_t v_srcOffset = 0;
+    size_t v_ByteCount = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipMemcpyAtoHAsync\0dstHost\0srcArray\0srcOffset\0ByteCount\0stream\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dstHost);
+    ha_view_init(&v_srcArray);
+    ha_view_init(&v_stream);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dstHost) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
+                       &v_srcArray) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_srcOffset) < 0 ||
+        ha_arg_size(&api->types, args[3], &where[3], &v_ByteCount) < 0 ||
+        ha_handle_from(&api->types, args[4], &where[4], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dstHost, &where[0], v_ByteCount, "ByteCount") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemcpyAtoHAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyAtoHAsync(v_dstHost.ptr, (hipArray_t)v_srcArray.ptr,
+                                             v_srcOffset, v_ByteCount,
+                                             (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dstHost}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_srcArray);
+    ha_view_release(&v_dstHost);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemcpyHtoAAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_dstArray;
+    size_t v_dstOffset = 0;
+    struct ha_view v_srcHost;
+    size_t v_ByteCount = 0;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipMemcpyHtoAAsync\0dstArray\0dstOffset\0srcHost\0ByteCount\0stream\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dstArray);
+    ha_view_init(&v_srcHost);
+    ha_view_init(&v_stream);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
+                       &v_dstArray) < 0 ||
+        ha_arg_size(&api->types, args[1], &where[1], &v_dstOffset) < 0 ||
+        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_srcHost) < 0 ||
+        ha_arg_size(&api->types, args[3], &where[3], &v_ByteCount) < 0 ||
+        ha_handle_from(&api->types, args[4], &where[4], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_srcHost, &where[2], v_ByteCount, "ByteCount") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemcpyHtoAAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemcpyHtoAAsync((hipArray_t)v_dstArray.ptr, v_dstOffset,
+                                             v_srcHost.ptr, v_ByteCount,
+                                             (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_srcHost}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_srcHost);
+    ha_view_release(&v_dstArray);
+    return result;
+}
 
 PyObject *
 ha_wrap_hipMemcpyAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemcpyAsync", "dst"},
-        {"hipMemcpyAsync", "src"},
-        {"hipMemcpyAsync", "sizeBytes"},
-        {"hipMemcpyAsync", "kind"},
-        {"hipMemcpyAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
+    static struct ha_where where[5];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[5], *result = NULL;
     struct ha_view v_dst;
     struct ha_view v_src;
-    struct ha_view v_stream;
     size_t v_sizeBytes = 0;
     int v_kind = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 5,
+        "hipMemcpyAsync\0dst\0src\0sizeBytes\0kind\0stream\0");
     if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -87,13 +935,7 @@ PyObject *
 ha_wrap_hipMemset(PyObject *module, PyObject *const *args, Py_ssize_t count,
                   PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemset", "dst"},
-        {"hipMemset", "value"},
-        {"hipMemset", "sizeBytes"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_dst;
@@ -101,8 +943,10 @@ ha_wrap_hipMemset(PyObject *module, PyObject *const *args, Py_ssize_t count,
     size_t v_sizeBytes = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipMemset\0dst\0value\0sizeBytes\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -138,13 +982,7 @@ PyObject *
 ha_wrap_hipMemsetD8(PyObject *module, PyObject *const *args, Py_ssize_t count,
                     PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetD8", "dest"},
-        {"hipMemsetD8", "value"},
-        {"hipMemsetD8", "count"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_dest;
@@ -152,8 +990,10 @@ ha_wrap_hipMemsetD8(PyObject *module, PyObject *const *args, Py_ssize_t count,
     size_t v_count = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipMemsetD8\0dest\0value\0count\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -189,24 +1029,19 @@ PyObject *
 ha_wrap_hipMemsetD8Async(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetD8Async", "dest"},
-        {"hipMemsetD8Async", "value"},
-        {"hipMemsetD8Async", "count"},
-        {"hipMemsetD8Async", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
     struct ha_view v_dest;
-    struct ha_view v_stream;
     uint8_t v_value = 0;
     size_t v_count = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipMemsetD8Async\0dest\0value\0count\0stream\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -255,13 +1090,7 @@ PyObject *
 ha_wrap_hipMemsetD16(PyObject *module, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetD16", "dest"},
-        {"hipMemsetD16", "value"},
-        {"hipMemsetD16", "count"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_dest;
@@ -269,8 +1098,10 @@ ha_wrap_hipMemsetD16(PyObject *module, PyObject *const *args, Py_ssize_t count,
     size_t v_count = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipMemsetD16\0dest\0value\0count\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -306,24 +1137,19 @@ PyObject *
 ha_wrap_hipMemsetD16Async(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetD16Async", "dest"},
-        {"hipMemsetD16Async", "value"},
-        {"hipMemsetD16Async", "count"},
-        {"hipMemsetD16Async", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
     struct ha_view v_dest;
-    struct ha_view v_stream;
     uint16_t v_value = 0;
     size_t v_count = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipMemsetD16Async\0dest\0value\0count\0stream\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -372,13 +1198,7 @@ PyObject *
 ha_wrap_hipMemsetD32(PyObject *module, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetD32", "dest"},
-        {"hipMemsetD32", "value"},
-        {"hipMemsetD32", "count"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_dest;
@@ -386,8 +1206,10 @@ ha_wrap_hipMemsetD32(PyObject *module, PyObject *const *args, Py_ssize_t count,
     size_t v_count = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipMemsetD32\0dest\0value\0count\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -423,24 +1245,19 @@ PyObject *
 ha_wrap_hipMemsetAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetAsync", "dst"},
-        {"hipMemsetAsync", "value"},
-        {"hipMemsetAsync", "sizeBytes"},
-        {"hipMemsetAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
     struct ha_view v_dst;
-    struct ha_view v_stream;
     int v_value = 0;
     size_t v_sizeBytes = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipMemsetAsync\0dst\0value\0sizeBytes\0stream\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -489,24 +1306,19 @@ PyObject *
 ha_wrap_hipMemsetD32Async(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetD32Async", "dst"},
-        {"hipMemsetD32Async", "value"},
-        {"hipMemsetD32Async", "count"},
-        {"hipMemsetD32Async", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
     struct ha_view v_dst;
-    struct ha_view v_stream;
     int v_value = 0;
     size_t v_count = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipMemsetD32Async\0dst\0value\0count\0stream\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -555,15 +1367,7 @@ PyObject *
 ha_wrap_hipMemset2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
                     PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemset2D", "dst"},
-        {"hipMemset2D", "pitch"},
-        {"hipMemset2D", "value"},
-        {"hipMemset2D", "width"},
-        {"hipMemset2D", "height"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
+    static struct ha_where where[5];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[5], *result = NULL;
     struct ha_view v_dst;
@@ -573,8 +1377,10 @@ ha_wrap_hipMemset2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     size_t v_height = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 5,
+        "hipMemset2D\0dst\0pitch\0value\0width\0height\0");
     if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -613,28 +1419,21 @@ PyObject *
 ha_wrap_hipMemset2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemset2DAsync", "dst"},
-        {"hipMemset2DAsync", "pitch"},
-        {"hipMemset2DAsync", "value"},
-        {"hipMemset2DAsync", "width"},
-        {"hipMemset2DAsync", "height"},
-        {"hipMemset2DAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{6, where}, {0, NULL}}};
+    static struct ha_where where[6];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[6], *result = NULL;
     struct ha_view v_dst;
-    struct ha_view v_stream;
     size_t v_pitch = 0;
     int v_value = 0;
     size_t v_width = 0;
     size_t v_height = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 6,
+        "hipMemset2DAsync\0dst\0pitch\0value\0width\0height\0stream\0");
     if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 6, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -683,18 +1482,122 @@ done:
 }
 
 PyObject *
+ha_wrap_hipMemset3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                    PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_pitchedDevPtr;
+    int v_value = 0;
+    struct ha_view v_extent;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemset3D\0pitchedDevPtr\0value\0extent\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_pitchedDevPtr);
+    ha_view_init(&v_extent);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipPitchedPtr,
+                       HA_BY_VALUE, &v_pitchedDevPtr) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
+        ha_record_from(&api->types, args[2], &where[2], HA_RECORD_hipExtent,
+                       HA_BY_VALUE, &v_extent) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemset3D);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemset3D(*(hipPitchedPtr *)v_pitchedDevPtr.ptr, v_value,
+                                      *(hipExtent *)v_extent.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_extent);
+    ha_view_release(&v_pitchedDevPtr);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemset3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_pitchedDevPtr;
+    int v_value = 0;
+    struct ha_view v_extent;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemset3DAsync\0pitchedDevPtr\0value\0extent\0stream\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_pitchedDevPtr);
+    ha_view_init(&v_extent);
+    ha_view_init(&v_stream);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipPitchedPtr,
+                       HA_BY_VALUE, &v_pitchedDevPtr) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
+        ha_record_from(&api->types, args[2], &where[2], HA_RECORD_hipExtent,
+                       HA_BY_VALUE, &v_extent) < 0 ||
+        ha_handle_from(&api->types, args[3], &where[3], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipMemset3DAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemset3DAsync(*(hipPitchedPtr *)v_pitchedDevPtr.ptr,
+                                           v_value, *(hipExtent *)v_extent.ptr,
+                                           (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_pitchedDevPtr, &v_extent}, 2) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_extent);
+    ha_view_release(&v_pitchedDevPtr);
+    return result;
+}
+
+PyObject *
 ha_wrap_hipMemsetD2D8(PyObject *module, PyObject *const *args, Py_ssize_t count,
                       PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMemsetD2D8", "dst"},
-        {"hipMemsetD2D8", "dstPitch"},
-        {"hipMemsetD2D8", "value"},
-        {"hipMemsetD2D8", "width"},
-        {"hipMemsetD2D8", "height"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
+    static struct ha_where where[5];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[5], *result = NULL;
     struct ha_view v_dst;
@@ -704,8 +1607,10 @@ ha_wrap_hipMemsetD2D8(PyObject *module, PyObject *const *args, Py_ssize_t count,
     size_t v_height = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 5,
+        "hipMemsetD2D8\0dst\0dstPitch\0value\0width\0height\0");
     if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -738,906 +1643,5 @@ ha_wrap_hipMemsetD2D8(PyObject *module, PyObject *const *args, Py_ssize_t count,
     result = ha_hip_result(&api->enums, (int)status);
 done:
     ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemsetD2D8Async(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                           PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemsetD2D8Async", "dst"},
-        {"hipMemsetD2D8Async", "dstPitch"},
-        {"hipMemsetD2D8Async", "value"},
-        {"hipMemsetD2D8Async", "width"},
-        {"hipMemsetD2D8Async", "height"},
-        {"hipMemsetD2D8Async", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{6, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[6], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_stream;
-    size_t v_dstPitch = 0;
-    uint8_t v_value = 0;
-    size_t v_width = 0;
-    size_t v_height = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
-        ha_arg_uint8(&api->types, args[2], &where[2], &v_value) < 0 ||
-        ha_arg_size(&api->types, args[3], &where[3], &v_width) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_height) < 0 ||
-        ha_handle_from(&api->types, args[5], &where[5], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], ha_size_rows(v_dstPitch, v_width, v_height),
-                      "height rows of width") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemsetD2D8Async);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemsetD2D8Async(v_dst.ptr, v_dstPitch, v_value, v_width,
-                                             v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst}, 1) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemsetD2D16(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                       PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemsetD2D16", "dst"},
-        {"hipMemsetD2D16", "dstPitch"},
-        {"hipMemsetD2D16", "value"},
-        {"hipMemsetD2D16", "width"},
-        {"hipMemsetD2D16", "height"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[5], *result = NULL;
-    struct ha_view v_dst;
-    size_t v_dstPitch = 0;
-    uint16_t v_value = 0;
-    size_t v_width = 0;
-    size_t v_height = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
-        ha_arg_uint16(&api->types, args[2], &where[2], &v_value) < 0 ||
-        ha_arg_size(&api->types, args[3], &where[3], &v_width) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_height) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], ha_size_rows(v_dstPitch,
-                      ha_size_items(v_width, 2), v_height),
-                      "height rows of width*2") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemsetD2D16);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemsetD2D16(v_dst.ptr, v_dstPitch, v_value, v_width,
-                                         v_height);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemsetD2D16Async(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                            PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemsetD2D16Async", "dst"},
-        {"hipMemsetD2D16Async", "dstPitch"},
-        {"hipMemsetD2D16Async", "value"},
-        {"hipMemsetD2D16Async", "width"},
-        {"hipMemsetD2D16Async", "height"},
-        {"hipMemsetD2D16Async", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{6, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[6], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_stream;
-    size_t v_dstPitch = 0;
-    uint16_t v_value = 0;
-    size_t v_width = 0;
-    size_t v_height = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
-        ha_arg_uint16(&api->types, args[2], &where[2], &v_value) < 0 ||
-        ha_arg_size(&api->types, args[3], &where[3], &v_width) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_height) < 0 ||
-        ha_handle_from(&api->types, args[5], &where[5], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], ha_size_rows(v_dstPitch,
-                      ha_size_items(v_width, 2), v_height),
-                      "height rows of width*2") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemsetD2D16Async);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemsetD2D16Async(v_dst.ptr, v_dstPitch, v_value, v_width,
-                                              v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst}, 1) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemsetD2D32(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                       PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemsetD2D32", "dst"},
-        {"hipMemsetD2D32", "dstPitch"},
-        {"hipMemsetD2D32", "value"},
-        {"hipMemsetD2D32", "width"},
-        {"hipMemsetD2D32", "height"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[5], *result = NULL;
-    struct ha_view v_dst;
-    size_t v_dstPitch = 0;
-    unsigned int v_value = 0;
-    size_t v_width = 0;
-    size_t v_height = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
-        ha_arg_uint(&api->types, args[2], &where[2], &v_value) < 0 ||
-        ha_arg_size(&api->types, args[3], &where[3], &v_width) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_height) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], ha_size_rows(v_dstPitch,
-                      ha_size_items(v_width, 4), v_height),
-                      "height rows of width*4") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemsetD2D32);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemsetD2D32(v_dst.ptr, v_dstPitch, v_value, v_width,
-                                         v_height);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemsetD2D32Async(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                            PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemsetD2D32Async", "dst"},
-        {"hipMemsetD2D32Async", "dstPitch"},
-        {"hipMemsetD2D32Async", "value"},
-        {"hipMemsetD2D32Async", "width"},
-        {"hipMemsetD2D32Async", "height"},
-        {"hipMemsetD2D32Async", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{6, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[6], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_stream;
-    size_t v_dstPitch = 0;
-    unsigned int v_value = 0;
-    size_t v_width = 0;
-    size_t v_height = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
-        ha_arg_uint(&api->types, args[2], &where[2], &v_value) < 0 ||
-        ha_arg_size(&api->types, args[3], &where[3], &v_width) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_height) < 0 ||
-        ha_handle_from(&api->types, args[5], &where[5], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], ha_size_rows(v_dstPitch,
-                      ha_size_items(v_width, 4), v_height),
-                      "height rows of width*4") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemsetD2D32Async);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemsetD2D32Async(v_dst.ptr, v_dstPitch, v_value, v_width,
-                                              v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst}, 1) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemGetInfo(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    struct ha_api *api = ha_api_of(module);
-    PyObject *result = NULL;
-    size_t o_free = 0;
-    size_t o_total = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    int ready = HA_READY(hipMemGetInfo);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemGetInfo(&o_free, &o_total);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == hipSuccess;
-    result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromSize_t(good ? o_free : 0),
-                        PyLong_FromSize_t(good ? o_total : 0));
-done:
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemPtrGetInfo(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                         PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemPtrGetInfo", "ptr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    struct ha_view v_ptr;
-    size_t o_size = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_ptr);
-    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemPtrGetInfo);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemPtrGetInfo(v_ptr.ptr, &o_size);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == hipSuccess;
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromSize_t(good ? o_size : 0));
-done:
-    ha_view_release(&v_ptr);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpy2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                    PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpy2D", "dst"},
-        {"hipMemcpy2D", "dpitch"},
-        {"hipMemcpy2D", "src"},
-        {"hipMemcpy2D", "spitch"},
-        {"hipMemcpy2D", "width"},
-        {"hipMemcpy2D", "height"},
-        {"hipMemcpy2D", "kind"},
-    };
-    static const struct ha_signature signature = {
-        1, {{7, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[7], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    size_t v_dpitch = 0;
-    size_t v_spitch = 0;
-    size_t v_width = 0;
-    size_t v_height = 0;
-    int v_kind = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 7) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
-        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[3], &where[3], &v_spitch) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_width) < 0 ||
-        ha_arg_size(&api->types, args[5], &where[5], &v_height) < 0 ||
-        ha_enum_arg(&api->enums, HA_ENUM_hipMemcpyKind, args[6], &where[6],
-                    &v_kind) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], ha_size_rows(v_dpitch, v_width, v_height),
-                      "height rows of width") < 0 ||
-        ha_need_bytes(&v_src, &where[2], ha_size_rows(v_spitch, v_width, v_height),
-                      "height rows of width") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpy2D);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpy2D(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch, v_width,
-                                      v_height, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, false);
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyParam2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                         PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyParam2D", "pCopy"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    struct ha_view v_pCopy;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_pCopy);
-    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hip_Memcpy2D, 0,
-                       &v_pCopy) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpyParam2D);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyParam2D((const hip_Memcpy2D *)v_pCopy.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_pCopy);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyParam2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                              PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyParam2DAsync", "pCopy"},
-        {"hipMemcpyParam2DAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[2], *result = NULL;
-    struct ha_view v_pCopy;
-    struct ha_view v_stream;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_pCopy);
-    ha_view_init(&v_stream);
-    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hip_Memcpy2D, 0,
-                       &v_pCopy) < 0 ||
-        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemcpyParam2DAsync);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyParam2DAsync((const hip_Memcpy2D *)v_pCopy.ptr,
-                                                (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_pCopy}, 1) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_pCopy);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpy2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                         PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpy2DAsync", "dst"},
-        {"hipMemcpy2DAsync", "dpitch"},
-        {"hipMemcpy2DAsync", "src"},
-        {"hipMemcpy2DAsync", "spitch"},
-        {"hipMemcpy2DAsync", "width"},
-        {"hipMemcpy2DAsync", "height"},
-        {"hipMemcpy2DAsync", "kind"},
-        {"hipMemcpy2DAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{8, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[8], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    struct ha_view v_stream;
-    size_t v_dpitch = 0;
-    size_t v_spitch = 0;
-    size_t v_width = 0;
-    size_t v_height = 0;
-    int v_kind = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 8) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
-        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
-        ha_arg_size(&api->types, args[3], &where[3], &v_spitch) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_width) < 0 ||
-        ha_arg_size(&api->types, args[5], &where[5], &v_height) < 0 ||
-        ha_enum_arg(&api->enums, HA_ENUM_hipMemcpyKind, args[6], &where[6],
-                    &v_kind) < 0 ||
-        ha_handle_from(&api->types, args[7], &where[7], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], ha_size_rows(v_dpitch, v_width, v_height),
-                      "height rows of width") < 0 ||
-        ha_need_bytes(&v_src, &where[2], ha_size_rows(v_spitch, v_width, v_height),
-                      "height rows of width") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemcpy2DAsync);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpy2DAsync(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch,
-                                           v_width, v_height, (hipMemcpyKind)v_kind,
-                                           (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemGetAddressRange(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                              PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemGetAddressRange", "dptr"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    struct ha_view v_dptr;
-    hipDeviceptr_t o_pbase = NULL;
-    size_t o_psize = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dptr);
-    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dptr) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemGetAddressRange);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemGetAddressRange(&o_pbase, &o_psize, v_dptr.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == hipSuccess;
-    result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_pbase),
-                        PyLong_FromSize_t(good ? o_psize : 0));
-done:
-    ha_view_release(&v_dptr);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyPeer(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                      PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyPeer", "dst"},
-        {"hipMemcpyPeer", "dstDeviceId"},
-        {"hipMemcpyPeer", "src"},
-        {"hipMemcpyPeer", "srcDeviceId"},
-        {"hipMemcpyPeer", "sizeBytes"},
-    };
-    static const struct ha_signature signature = {
-        1, {{5, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[5], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    int v_dstDeviceId = 0;
-    int v_srcDeviceId = 0;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 5) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_int(&api->types, args[1], &where[1], &v_dstDeviceId) < 0 ||
-        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
-        ha_arg_int(&api->types, args[3], &where[3], &v_srcDeviceId) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_sizeBytes) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[2], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipMemcpyPeer);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyPeer(v_dst.ptr, v_dstDeviceId, v_src.ptr,
-                                        v_srcDeviceId, v_sizeBytes);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipMemcpyPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
-                           PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipMemcpyPeerAsync", "dst"},
-        {"hipMemcpyPeerAsync", "dstDeviceId"},
-        {"hipMemcpyPeerAsync", "src"},
-        {"hipMemcpyPeerAsync", "srcDevice"},
-        {"hipMemcpyPeerAsync", "sizeBytes"},
-        {"hipMemcpyPeerAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{6, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[6], *result = NULL;
-    struct ha_view v_dst;
-    struct ha_view v_src;
-    struct ha_view v_stream;
-    int v_dstDeviceId = 0;
-    int v_srcDevice = 0;
-    size_t v_sizeBytes = 0;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
-    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
-        ha_arg_int(&api->types, args[1], &where[1], &v_dstDeviceId) < 0 ||
-        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
-        ha_arg_int(&api->types, args[3], &where[3], &v_srcDevice) < 0 ||
-        ha_arg_size(&api->types, args[4], &where[4], &v_sizeBytes) < 0 ||
-        ha_handle_from(&api->types, args[5], &where[5], HA_HANDLE_ihipStream_t,
-                       &v_stream) < 0) {
-        goto done;
-    }
-    if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0 ||
-        ha_need_bytes(&v_src, &where[2], v_sizeBytes, "sizeBytes") < 0) {
-        goto done;
-    }
-    if (api->pending.count > 0) {
-        ha_pending_reap(api, true);
-    }
-    int ready = HA_READY(hipMemcpyPeerAsync);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipMemcpyPeerAsync(v_dst.ptr, v_dstDeviceId, v_src.ptr,
-                                             v_srcDevice, v_sizeBytes,
-                                             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess &&
-        ha_hold_views(api, v_stream.ptr,
-                      (struct ha_view *[]){&v_dst, &v_src}, 2) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    return result;
-}
-
-PyObject *
-ha_wrap_hipDrvMemcpy2DUnaligned(PyObject *module, PyObject *const *args,
-                                Py_ssize_t count, PyObject *keywords)
-{
-    static const struct ha_where where[] = {
-        {"hipDrvMemcpy2DUnaligned", "pCopy"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[1], *result = NULL;
-    struct ha_view v_pCopy;
-    hipError_t status = hipErrorNotSupported;
-
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    ha_view_init(&v_pCopy);
-    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hip_Memcpy2D, 0,
-                       &v_pCopy) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipDrvMemcpy2DUnaligned);
-    if (ready < 0) {
-        goto done;
-    }
-    if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipDrvMemcpy2DUnaligned((const hip_Memcpy2D *)v_pCopy.ptr);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_view_release(&v_pCopy);
     return result;
 }

@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
 
@@ -13,13 +19,7 @@ PyObject *
 ha_wrap_hipFuncSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipFuncSetAttribute", "func"},
-        {"hipFuncSetAttribute", "attr"},
-        {"hipFuncSetAttribute", "value"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_func;
@@ -27,8 +27,10 @@ ha_wrap_hipFuncSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
     int v_value = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipFuncSetAttribute\0func\0attr\0value\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -63,20 +65,17 @@ PyObject *
 ha_wrap_hipFuncSetCacheConfig(PyObject *module, PyObject *const *args, Py_ssize_t count,
                               PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipFuncSetCacheConfig", "func"},
-        {"hipFuncSetCacheConfig", "config"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     struct ha_view v_func;
     int v_config = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipFuncSetCacheConfig\0func\0config\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -109,20 +108,17 @@ PyObject *
 ha_wrap_hipFuncSetSharedMemConfig(PyObject *module, PyObject *const *args,
                                   Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipFuncSetSharedMemConfig", "func"},
-        {"hipFuncSetSharedMemConfig", "config"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     struct ha_view v_func;
     int v_config = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipFuncSetSharedMemConfig\0func\0config\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -156,22 +152,19 @@ PyObject *
 ha_wrap_hipModuleGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleGetGlobal", "hmod"},
-        {"hipModuleGetGlobal", "name"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
-    struct ha_view v_hmod;
-    struct ha_view v_name;
     hipDeviceptr_t o_dptr = NULL;
     size_t o_bytes = 0;
+    struct ha_view v_hmod;
+    struct ha_view v_name;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipModuleGetGlobal\0hmod\0name\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -198,8 +191,8 @@ ha_wrap_hipModuleGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        ha_out_pointer(api, good, o_dptr),
-                        PyLong_FromSize_t(good ? o_bytes : 0));
+                        ha_out_pointer(api, good, o_dptr, (Py_ssize_t)o_bytes),
+                        PyLong_FromSize_t((good ? o_bytes : 0)));
 done:
     ha_view_release(&v_name);
     ha_view_release(&v_hmod);
@@ -207,22 +200,70 @@ done:
 }
 
 PyObject *
+ha_wrap_hipModuleLoadFatBinary(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    hipModule_t o_module = NULL;
+    struct ha_view v_fatbin;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipModuleLoadFatBinary\0fatbin\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_fatbin);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_fatbin) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipModuleLoadFatBinary);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipModuleLoadFatBinary(&o_module, v_fatbin.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess) {
+        ha_keep_drop(api, o_module);
+    }
+    if (status == hipSuccess &&
+        ha_keep_view(api, o_module, &v_fatbin) < 0) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        ha_out_handle(api, good, HA_HANDLE_ihipModule_t, o_module));
+done:
+    ha_view_release(&v_fatbin);
+    return result;
+}
+
+PyObject *
 ha_wrap_hipModuleLoad(PyObject *module, PyObject *const *args, Py_ssize_t count,
                       PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleLoad", "fname"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
-    struct ha_view v_fname;
     hipModule_t o_module = NULL;
+    struct ha_view v_fname;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipModuleLoad\0fname\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -255,18 +296,16 @@ PyObject *
 ha_wrap_hipModuleUnload(PyObject *module, PyObject *const *args, Py_ssize_t count,
                         PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleUnload", "module"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_module;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipModuleUnload\0module\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -301,21 +340,18 @@ PyObject *
 ha_wrap_hipModuleGetFunction(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleGetFunction", "module"},
-        {"hipModuleGetFunction", "kname"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
+    hipFunction_t o_function = NULL;
     struct ha_view v_module;
     struct ha_view v_kname;
-    hipFunction_t o_function = NULL;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipModuleGetFunction\0module\0kname\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -354,19 +390,17 @@ PyObject *
 ha_wrap_hipModuleGetFunctionCount(PyObject *module, PyObject *const *args,
                                   Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleGetFunctionCount", "mod"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
-    struct ha_view v_mod;
     unsigned int o_count = 0;
+    struct ha_view v_mod;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipModuleGetFunctionCount\0mod\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -390,7 +424,7 @@ ha_wrap_hipModuleGetFunctionCount(PyObject *module, PyObject *const *args,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromUnsignedLong(good ? o_count : 0));
+                        PyLong_FromUnsignedLong((good ? o_count : 0)));
 done:
     ha_view_release(&v_mod);
     return result;
@@ -400,37 +434,33 @@ PyObject *
 ha_wrap_hipFuncGetAttributes(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipFuncGetAttributes", "attr"},
-        {"hipFuncGetAttributes", "func"},
-    };
-    static const struct ha_where usual[] = {
-        {"hipFuncGetAttributes", "func"},
-    };
-    static const struct ha_signature signature = {
-        2, {{1, usual}, {2, where}}};
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'i', 'o', 1, 0, 2, 1, 0};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
-    int form = 0;
+    int given = 0x1;
     struct ha_view v_attr;
-    struct ha_view v_func;
     PyObject *o_attr = NULL;
+    struct ha_view v_func;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipFuncGetAttributes\0func\0attr\0");
     if (keywords != NULL || count != 1) {
-        form = ha_bind(&signature, args, count, keywords, bound);
-        if (form < 0) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
             return NULL;
         }
         args = bound;
     }
     ha_view_init(&v_attr);
     ha_view_init(&v_func);
-    if (ha_ptr_from(&api->types, args[form == 0 ? 0 : 1], &where[1], 0, &v_func) < 0) {
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_func) < 0) {
         goto done;
     }
-    if (form == 1) {
-        if (ha_record_from(&api->types, args[0], &where[0],
+    if ((given & 0x2) != 0) {
+        if (ha_record_from(&api->types, args[1], &where[1],
                            HA_RECORD_hipFuncAttributes, HA_WRITE | HA_NOT_NULL,
                            &v_attr) < 0) {
             goto done;
@@ -457,12 +487,11 @@ ha_wrap_hipFuncGetAttributes(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     bool good = status == hipSuccess;
-    if (form == 1) {
-        result = ha_hip_result(&api->enums, (int)status);
-        goto done;
-    }
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_object(good, o_attr));
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x2) != 0 ? HA_TAKEN : ha_out_object(good, o_attr),
+    };
+    result = ha_result_left(items, 2);
     o_attr = NULL; /* stolen */
 done:
     Py_XDECREF(o_attr);
@@ -475,21 +504,18 @@ PyObject *
 ha_wrap_hipFuncGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipFuncGetAttribute", "attrib"},
-        {"hipFuncGetAttribute", "hfunc"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
-    struct ha_view v_hfunc;
     int o_value = 0;
     int v_attrib = 0;
+    struct ha_view v_hfunc;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipFuncGetAttribute\0attrib\0hfunc\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -516,7 +542,7 @@ ha_wrap_hipFuncGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_value : 0));
+                        PyLong_FromLong((good ? o_value : 0)));
 done:
     ha_view_release(&v_hfunc);
     return result;
@@ -526,19 +552,17 @@ PyObject *
 ha_wrap_hipModuleLoadData(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleLoadData", "image"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
-    struct ha_view v_image;
     hipModule_t o_module = NULL;
+    struct ha_view v_image;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipModuleLoadData\0image\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -559,6 +583,9 @@ ha_wrap_hipModuleLoadData(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
+    if (status == hipSuccess) {
+        ha_keep_drop(api, o_module);
+    }
     if (status == hipSuccess &&
         ha_keep_view(api, o_module, &v_image) < 0) {
         goto done;
@@ -575,25 +602,24 @@ PyObject *
 ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleLoadDataEx", "image"},
-        {"hipModuleLoadDataEx", "numOptions"},
-        {"hipModuleLoadDataEx", "options"},
-        {"hipModuleLoadDataEx", "optionValues"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
+    static const unsigned char forms[] = {
+        4, 2, 'i', 'n', 'i', 'i', 4, 0, 1, 2, 3, 3, 0, 1, 3};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
+    int given = 0xf;
+    hipModule_t o_module = NULL;
     struct ha_view v_image;
+    unsigned int v_numOptions = 0;
     struct ha_view v_options;
     struct ha_view v_optionValues;
-    hipModule_t o_module = NULL;
-    unsigned int v_numOptions = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipModuleLoadDataEx\0image\0numOptions\0options\0optionValues\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
             return NULL;
         }
         args = bound;
@@ -603,8 +629,8 @@ ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t 
     ha_view_init(&v_optionValues);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_image) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_numOptions) < 0 ||
-        ha_list_number_from(&api->types, args[2], &where[2], HA_U32, 0,
-                            &v_options) < 0 ||
+        ha_list_enum_from(api, args[2], &where[2], HA_ENUM_hipJitOption, 0,
+                          &v_options) < 0 ||
         ha_list_ptr_from(&api->types, args[3], &where[3], 0, &v_optionValues) < 0) {
         goto done;
     }
@@ -628,13 +654,20 @@ ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
+    if (status == hipSuccess) {
+        ha_keep_drop(api, o_module);
+    }
     if (status == hipSuccess &&
         ha_keep_view(api, o_module, &v_image) < 0) {
         goto done;
     }
     bool good = status == hipSuccess;
-    result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        ha_out_handle(api, good, HA_HANDLE_ihipModule_t, o_module));
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipModule_t, o_module),
+        given & 0x4 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 3);
 done:
     ha_view_release(&v_optionValues);
     ha_view_release(&v_options);

@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
 
@@ -13,24 +19,21 @@ PyObject *
 ha_wrap_hipModuleOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *const *args,
                                                 Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleOccupancyMaxPotentialBlockSize", "f"},
-        {"hipModuleOccupancyMaxPotentialBlockSize", "dynSharedMemPerBlk"},
-        {"hipModuleOccupancyMaxPotentialBlockSize", "blockSizeLimit"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
-    struct ha_view v_f;
     int o_gridSize = 0;
     int o_blockSize = 0;
+    struct ha_view v_f;
     size_t v_dynSharedMemPerBlk = 0;
     int v_blockSizeLimit = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipModuleOccupancyMaxPotentialBlockSize\0f\0dynSharedMemPerBlk\0"
+        "blockSizeLimit\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -58,8 +61,8 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *cons
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_gridSize : 0),
-                        PyLong_FromLong(good ? o_blockSize : 0));
+                        PyLong_FromLong((good ? o_gridSize : 0)),
+                        PyLong_FromLong((good ? o_blockSize : 0)));
 done:
     ha_view_release(&v_f);
     return result;
@@ -71,26 +74,22 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags(PyObject *module,
                                                          Py_ssize_t count,
                                                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleOccupancyMaxPotentialBlockSizeWithFlags", "f"},
-        {"hipModuleOccupancyMaxPotentialBlockSizeWithFlags", "dynSharedMemPerBlk"},
-        {"hipModuleOccupancyMaxPotentialBlockSizeWithFlags", "blockSizeLimit"},
-        {"hipModuleOccupancyMaxPotentialBlockSizeWithFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
-    struct ha_view v_f;
     int o_gridSize = 0;
     int o_blockSize = 0;
+    struct ha_view v_f;
     size_t v_dynSharedMemPerBlk = 0;
     int v_blockSizeLimit = 0;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\0f\0dynSharedMemPerBlk\0"
+        "blockSizeLimit\0flags\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -119,8 +118,8 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags(PyObject *module,
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_gridSize : 0),
-                        PyLong_FromLong(good ? o_blockSize : 0));
+                        PyLong_FromLong((good ? o_gridSize : 0)),
+                        PyLong_FromLong((good ? o_blockSize : 0)));
 done:
     ha_view_release(&v_f);
     return result;
@@ -132,23 +131,20 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
                                                            Py_ssize_t count,
                                                            PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", "f"},
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", "blockSize"},
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", "dynSharedMemPerBlk"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
-    struct ha_view v_f;
     int o_numBlocks = 0;
+    struct ha_view v_f;
     int v_blockSize = 0;
     size_t v_dynSharedMemPerBlk = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\0f\0blockSize\0"
+        "dynSharedMemPerBlk\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -175,7 +171,7 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_numBlocks : 0));
+                        PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
     ha_view_release(&v_f);
     return result;
@@ -185,25 +181,21 @@ PyObject *
 ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "f"},
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "blockSize"},
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "dynSharedMemPerBlk"},
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
-    struct ha_view v_f;
     int o_numBlocks = 0;
+    struct ha_view v_f;
     int v_blockSize = 0;
     size_t v_dynSharedMemPerBlk = 0;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0f\0blockSize\0"
+        "dynSharedMemPerBlk\0flags\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -232,7 +224,7 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_numBlocks : 0));
+                        PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
     ha_view_release(&v_f);
     return result;
@@ -244,23 +236,20 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
                                                      Py_ssize_t count,
                                                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessor", "f"},
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessor", "blockSize"},
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessor", "dynSharedMemPerBlk"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
-    struct ha_view v_f;
     int o_numBlocks = 0;
+    struct ha_view v_f;
     int v_blockSize = 0;
     size_t v_dynSharedMemPerBlk = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipOccupancyMaxActiveBlocksPerMultiprocessor\0f\0blockSize\0"
+        "dynSharedMemPerBlk\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -286,7 +275,7 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_numBlocks : 0));
+                        PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
     ha_view_release(&v_f);
     return result;
@@ -298,25 +287,21 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(PyObject *module,
                                                               Py_ssize_t count,
                                                               PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "f"},
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "blockSize"},
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "dynSharedMemPerBlk"},
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{4, where}, {0, NULL}}};
+    static struct ha_where where[4];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[4], *result = NULL;
-    struct ha_view v_f;
     int o_numBlocks = 0;
+    struct ha_view v_f;
     int v_blockSize = 0;
     size_t v_dynSharedMemPerBlk = 0;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 4,
+        "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0f\0blockSize\0"
+        "dynSharedMemPerBlk\0flags\0");
     if (keywords != NULL || count != 4) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -343,7 +328,7 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(PyObject *module,
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_numBlocks : 0));
+                        PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
     ha_view_release(&v_f);
     return result;
@@ -353,24 +338,20 @@ PyObject *
 ha_wrap_hipOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *const *args,
                                           Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipOccupancyMaxPotentialBlockSize", "f"},
-        {"hipOccupancyMaxPotentialBlockSize", "dynSharedMemPerBlk"},
-        {"hipOccupancyMaxPotentialBlockSize", "blockSizeLimit"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
-    struct ha_view v_f;
     int o_gridSize = 0;
     int o_blockSize = 0;
+    struct ha_view v_f;
     size_t v_dynSharedMemPerBlk = 0;
     int v_blockSizeLimit = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipOccupancyMaxPotentialBlockSize\0f\0dynSharedMemPerBlk\0blockSizeLimit\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -398,9 +379,157 @@ ha_wrap_hipOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *const *arg
     }
     bool good = status == hipSuccess;
     result = ha_result3(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_gridSize : 0),
-                        PyLong_FromLong(good ? o_blockSize : 0));
+                        PyLong_FromLong((good ? o_gridSize : 0)),
+                        PyLong_FromLong((good ? o_blockSize : 0)));
 done:
+    ha_view_release(&v_f);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipOccupancyAvailableDynamicSMemPerBlock(PyObject *module,
+                                                 PyObject *const *args,
+                                                 Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    size_t o_dynamicSmemSize = 0;
+    struct ha_view v_f;
+    int v_numBlocks = 0;
+    int v_blockSize = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipOccupancyAvailableDynamicSMemPerBlock\0f\0numBlocks\0blockSize\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_f);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
+        ha_arg_int(&api->types, args[1], &where[1], &v_numBlocks) < 0 ||
+        ha_arg_int(&api->types, args[2], &where[2], &v_blockSize) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipOccupancyAvailableDynamicSMemPerBlock);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipOccupancyAvailableDynamicSMemPerBlock(&o_dynamicSmemSize,
+                                                                   v_f.ptr, v_numBlocks,
+                                                                   v_blockSize);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        PyLong_FromSize_t((good ? o_dynamicSmemSize : 0)));
+done:
+    ha_view_release(&v_f);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipOccupancyMaxActiveClusters(PyObject *module, PyObject *const *args,
+                                      Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int o_numClusters = 0;
+    struct ha_view v_f;
+    struct ha_view v_config;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipOccupancyMaxActiveClusters\0f\0config\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_f);
+    ha_view_init(&v_config);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
+        ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipLaunchConfig_st,
+                       0, &v_config) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipOccupancyMaxActiveClusters);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipOccupancyMaxActiveClusters(
+            &o_numClusters, v_f.ptr, (const hipLaunchConfig_t *)v_config.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        PyLong_FromLong((good ? o_numClusters : 0)));
+done:
+    ha_view_release(&v_config);
+    ha_view_release(&v_f);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipOccupancyMaxPotentialClusterSize(PyObject *module, PyObject *const *args,
+                                            Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int o_clusterSize = 0;
+    struct ha_view v_f;
+    struct ha_view v_config;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipOccupancyMaxPotentialClusterSize\0f\0config\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_f);
+    ha_view_init(&v_config);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
+        ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipLaunchConfig_st,
+                       0, &v_config) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipOccupancyMaxPotentialClusterSize);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipOccupancyMaxPotentialClusterSize(
+            &o_clusterSize, v_f.ptr, (const hipLaunchConfig_t *)v_config.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        PyLong_FromLong((good ? o_clusterSize : 0)));
+done:
+    ha_view_release(&v_config);
     ha_view_release(&v_f);
     return result;
 }

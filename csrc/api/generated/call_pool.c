@@ -2,32 +2,162 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
+
+PyObject *
+ha_wrap_hipDeviceGetDefaultMemPool(PyObject *module, PyObject *const *args,
+                                   Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    hipMemPool_t o_mem_pool = NULL;
+    int v_device = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipDeviceGetDefaultMemPool\0device\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipDeviceGetDefaultMemPool);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceGetDefaultMemPool(&o_mem_pool, v_device);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_mem_pool));
+done:
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDeviceSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int v_device = 0;
+    struct ha_view v_mem_pool;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipDeviceSetMemPool\0device\0mem_pool\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipDeviceSetMemPool);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceSetMemPool(v_device, (hipMemPool_t)v_mem_pool.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipDeviceGetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    hipMemPool_t o_mem_pool = NULL;
+    int v_device = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipDeviceGetMemPool\0device\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipDeviceGetMemPool);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipDeviceGetMemPool(&o_mem_pool, v_device);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_mem_pool));
+done:
+    return result;
+}
 
 PyObject *
 ha_wrap_hipMallocAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipMallocAsync", "size"},
-        {"hipMallocAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
-    struct ha_view v_stream;
     void *o_dev_ptr = NULL;
     size_t v_size = 0;
+    struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipMallocAsync\0size\0stream\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -62,20 +192,17 @@ PyObject *
 ha_wrap_hipFreeAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipFreeAsync", "dev_ptr"},
-        {"hipFreeAsync", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     struct ha_view v_dev_ptr;
     struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipFreeAsync\0dev_ptr\0stream\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -103,5 +230,778 @@ ha_wrap_hipFreeAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
 done:
     ha_view_release(&v_stream);
     ha_view_release(&v_dev_ptr);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolTrimTo(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    struct ha_view v_mem_pool;
+    size_t v_min_bytes_to_hold = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipMemPoolTrimTo\0mem_pool\0min_bytes_to_hold\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_arg_size(&api->types, args[1], &where[1], &v_min_bytes_to_hold) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolTrimTo);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolTrimTo((hipMemPool_t)v_mem_pool.ptr,
+                                           v_min_bytes_to_hold);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolSetAttribute(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_mem_pool;
+    int v_attr = 0;
+    struct ha_view v_value;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemPoolSetAttribute\0mem_pool\0attr\0value\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    ha_view_init(&v_value);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemPoolAttr, args[1], &where[1],
+                    &v_attr) < 0 ||
+        ha_ptr_from(&api->types, args[2], &where[2], 0, &v_value) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_value, &where[2],
+                      (size_t)(v_attr == hipMemPoolReuseFollowEventDependencies ? 4 : v_attr == hipMemPoolReuseAllowOpportunistic ? 4 : v_attr == hipMemPoolReuseAllowInternalDependencies ? 4 : 8), "attr") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolSetAttribute);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolSetAttribute((hipMemPool_t)v_mem_pool.ptr,
+                                                 (hipMemPoolAttr)v_attr, v_value.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_value);
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolGetAttribute(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_mem_pool;
+    int v_attr = 0;
+    struct ha_view v_value;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemPoolGetAttribute\0mem_pool\0attr\0value\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    ha_view_init(&v_value);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemPoolAttr, args[1], &where[1],
+                    &v_attr) < 0 ||
+        ha_ptr_from(&api->types, args[2], &where[2], HA_WRITE, &v_value) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_value, &where[2],
+                      (size_t)(v_attr == hipMemPoolReuseFollowEventDependencies ? 4 : v_attr == hipMemPoolReuseAllowOpportunistic ? 4 : v_attr == hipMemPoolReuseAllowInternalDependencies ? 4 : 8), "attr") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolGetAttribute);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolGetAttribute((hipMemPool_t)v_mem_pool.ptr,
+                                                 (hipMemPoolAttr)v_attr, v_value.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_value);
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_mem_pool;
+    struct ha_view v_desc_list;
+    size_t v_count = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemPoolSetAccess\0mem_pool\0desc_list\0count\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    ha_view_init(&v_desc_list);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_record_list_from(&api->types, args[1], &where[1],
+                            HA_RECORD_hipMemAccessDesc, 0, &v_desc_list) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_desc_list, &where[1], (long long)v_count, "count") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolSetAccess);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolSetAccess(
+            (hipMemPool_t)v_mem_pool.ptr, (const hipMemAccessDesc *)v_desc_list.ptr,
+            v_count);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_desc_list);
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolGetAccess(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    hipMemAccessFlags o_flags = 0;
+    struct ha_view v_mem_pool;
+    struct ha_view v_location;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipMemPoolGetAccess\0mem_pool\0location\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    ha_view_init(&v_location);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipMemLocation, 0,
+                       &v_location) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolGetAccess);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolGetAccess(&o_flags, (hipMemPool_t)v_mem_pool.ptr,
+                                              (hipMemLocation *)v_location.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_enum(api, good, HA_ENUM_hipMemAccessFlags, (int)o_flags));
+done:
+    ha_view_release(&v_location);
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    hipMemPool_t o_mem_pool = NULL;
+    struct ha_view v_pool_props;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipMemPoolCreate\0pool_props\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_pool_props);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemPoolProps, 0,
+                       &v_pool_props) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolCreate);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolCreate(&o_mem_pool,
+                                           (const hipMemPoolProps *)v_pool_props.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_mem_pool));
+done:
+    ha_view_release(&v_pool_props);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                          PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_mem_pool;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipMemPoolDestroy\0mem_pool\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolDestroy);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolDestroy((hipMemPool_t)v_mem_pool.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMallocFromPoolAsync(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    void *o_dev_ptr = NULL;
+    size_t v_size = 0;
+    struct ha_view v_mem_pool;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMallocFromPoolAsync\0size\0mem_pool\0stream\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    ha_view_init(&v_stream);
+    if (ha_arg_size(&api->types, args[0], &where[0], &v_size) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_handle_from(&api->types, args[2], &where[2], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMallocFromPoolAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMallocFromPoolAsync(&o_dev_ptr, v_size,
+                                                 (hipMemPool_t)v_mem_pool.ptr,
+                                                 (hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        ha_out_device_array(api, good, o_dev_ptr, v_size));
+done:
+    ha_view_release(&v_stream);
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolExportToShareableHandle(PyObject *module, PyObject *const *args,
+                                          Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_shared_handle;
+    struct ha_view v_mem_pool;
+    int v_handle_type = 0;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipMemPoolExportToShareableHandle\0shared_handle\0mem_pool\0handle_type\0"
+        "flags\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_shared_handle);
+    ha_view_init(&v_mem_pool);
+    if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_shared_handle) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationHandleType, args[2],
+                    &where[2], &v_handle_type) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_shared_handle, &where[0],
+                      (size_t)(v_handle_type == hipMemHandleTypePosixFileDescriptor ? 4 : v_handle_type == hipMemHandleTypeFabric ? 64 : 8), "handle_type") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolExportToShareableHandle);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolExportToShareableHandle(
+            v_shared_handle.ptr, (hipMemPool_t)v_mem_pool.ptr,
+            (hipMemAllocationHandleType)v_handle_type, v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_mem_pool);
+    ha_view_release(&v_shared_handle);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolImportFromShareableHandle(PyObject *module, PyObject *const *args,
+                                            Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    hipMemPool_t o_mem_pool = NULL;
+    struct ha_view v_shared_handle;
+    int v_handle_type = 0;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemPoolImportFromShareableHandle\0shared_handle\0handle_type\0flags\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_shared_handle);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_shared_handle) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationHandleType, args[1],
+                    &where[1], &v_handle_type) < 0 ||
+        ha_arg_uint(&api->types, args[2], &where[2], &v_flags) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolImportFromShareableHandle);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolImportFromShareableHandle(
+            &o_mem_pool, v_shared_handle.ptr, (hipMemAllocationHandleType)v_handle_type,
+            v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_mem_pool));
+done:
+    ha_view_release(&v_shared_handle);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolExportPointer(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'i', 'o', 1, 0, 2, 1, 0};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int given = 0x1;
+    struct ha_view v_export_data;
+    PyObject *o_export_data = NULL;
+    struct ha_view v_dev_ptr;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipMemPoolExportPointer\0dev_ptr\0export_data\0");
+    if (keywords != NULL || count != 1) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_export_data);
+    ha_view_init(&v_dev_ptr);
+    if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0) {
+        goto done;
+    }
+    if ((given & 0x2) != 0) {
+        if (ha_record_from(&api->types, args[1], &where[1],
+                           HA_RECORD_hipMemPoolPtrExportData, HA_WRITE | HA_NOT_NULL,
+                           &v_export_data) < 0) {
+            goto done;
+        }
+    }
+    else {
+        o_export_data = ha_record_new(&api->types, HA_RECORD_hipMemPoolPtrExportData, NULL, 1);
+        if (o_export_data == NULL) {
+            goto done;
+        }
+        v_export_data.ptr = ha_pointer_of(o_export_data);
+    }
+    int ready = HA_READY(hipMemPoolExportPointer);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolExportPointer(
+            (hipMemPoolPtrExportData *)v_export_data.ptr, v_dev_ptr.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x2) != 0 ? HA_TAKEN : ha_out_object(good, o_export_data),
+    };
+    result = ha_result_left(items, 2);
+    o_export_data = NULL; /* stolen */
+done:
+    Py_XDECREF(o_export_data);
+    ha_view_release(&v_dev_ptr);
+    ha_view_release(&v_export_data);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemPoolImportPointer(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    void *o_dev_ptr = NULL;
+    struct ha_view v_mem_pool;
+    struct ha_view v_export_data;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipMemPoolImportPointer\0mem_pool\0export_data\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_mem_pool);
+    ha_view_init(&v_export_data);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_mem_pool) < 0 ||
+        ha_record_from(&api->types, args[1], &where[1],
+                       HA_RECORD_hipMemPoolPtrExportData, 0, &v_export_data) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemPoolImportPointer);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemPoolImportPointer(
+            &o_dev_ptr, (hipMemPool_t)v_mem_pool.ptr,
+            (hipMemPoolPtrExportData *)v_export_data.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        ha_out_pointer(api, good, o_dev_ptr, -1));
+done:
+    ha_view_release(&v_export_data);
+    ha_view_release(&v_mem_pool);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_location;
+    int v_type = 0;
+    struct ha_view v_pool;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipMemSetMemPool\0location\0type\0pool\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_location);
+    ha_view_init(&v_pool);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemLocation, 0,
+                       &v_location) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationType, args[1], &where[1],
+                    &v_type) < 0 ||
+        ha_handle_from(&api->types, args[2], &where[2], HA_HANDLE_ihipMemPoolHandle_t,
+                       &v_pool) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemSetMemPool);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemSetMemPool((hipMemLocation *)v_location.ptr,
+                                           (hipMemAllocationType)v_type,
+                                           (hipMemPool_t)v_pool.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_pool);
+    ha_view_release(&v_location);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemGetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    hipMemPool_t o_pool = NULL;
+    struct ha_view v_location;
+    int v_type = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipMemGetMemPool\0location\0type\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_location);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemLocation, 0,
+                       &v_location) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationType, args[1], &where[1],
+                    &v_type) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemGetMemPool);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemGetMemPool(&o_pool, (hipMemLocation *)v_location.ptr,
+                                           (hipMemAllocationType)v_type);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_pool));
+done:
+    ha_view_release(&v_location);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipMemGetDefaultMemPool(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    hipMemPool_t o_memPool = NULL;
+    struct ha_view v_location;
+    int v_type = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipMemGetDefaultMemPool\0location\0type\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_location);
+    if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemLocation, 0,
+                       &v_location) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationType, args[1], &where[1],
+                    &v_type) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipMemGetDefaultMemPool);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipMemGetDefaultMemPool(&o_memPool,
+                                                  (hipMemLocation *)v_location.ptr,
+                                                  (hipMemAllocationType)v_type);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_memPool));
+done:
+    ha_view_release(&v_location);
     return result;
 }

@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <string.h>
+
+#include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/lists.h"
+#include "api/manual/host_call.h"
+#include "api/manual/host_node.h"
 #include "api/provider.h"
 #include "api/result.h"
 
@@ -40,19 +46,17 @@ PyObject *
 ha_wrap_hipStreamCreateWithFlags(PyObject *module, PyObject *const *args,
                                  Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamCreateWithFlags", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     hipStream_t o_stream = NULL;
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamCreateWithFlags\0flags\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -83,12 +87,7 @@ PyObject *
 ha_wrap_hipStreamCreateWithPriority(PyObject *module, PyObject *const *args,
                                     Py_ssize_t count, PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamCreateWithPriority", "flags"},
-        {"hipStreamCreateWithPriority", "priority"},
-    };
-    static const struct ha_signature signature = {
-        1, {{2, where}, {0, NULL}}};
+    static struct ha_where where[2];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[2], *result = NULL;
     hipStream_t o_stream = NULL;
@@ -96,8 +95,10 @@ ha_wrap_hipStreamCreateWithPriority(PyObject *module, PyObject *const *args,
     int v_priority = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 2,
+        "hipStreamCreateWithPriority\0flags\0priority\0");
     if (keywords != NULL || count != 2) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -129,18 +130,16 @@ PyObject *
 ha_wrap_hipStreamDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamDestroy", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamDestroy\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -177,18 +176,16 @@ PyObject *
 ha_wrap_hipStreamQuery(PyObject *module, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamQuery", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamQuery\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -223,18 +220,16 @@ PyObject *
 ha_wrap_hipStreamSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamSynchronize", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamSynchronize\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -269,13 +264,7 @@ PyObject *
 ha_wrap_hipStreamWaitEvent(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamWaitEvent", "stream"},
-        {"hipStreamWaitEvent", "event"},
-        {"hipStreamWaitEvent", "flags"},
-    };
-    static const struct ha_signature signature = {
-        1, {{3, where}, {0, NULL}}};
+    static struct ha_where where[3];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[3], *result = NULL;
     struct ha_view v_stream;
@@ -283,8 +272,10 @@ ha_wrap_hipStreamWaitEvent(PyObject *module, PyObject *const *args, Py_ssize_t c
     unsigned int v_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 3,
+        "hipStreamWaitEvent\0stream\0event\0flags\0");
     if (keywords != NULL || count != 3) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -322,19 +313,17 @@ PyObject *
 ha_wrap_hipStreamGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamGetFlags", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     unsigned int o_flags = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamGetFlags\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -358,7 +347,7 @@ ha_wrap_hipStreamGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromUnsignedLong(good ? o_flags : 0));
+                        PyLong_FromUnsignedLong((good ? o_flags : 0)));
 done:
     ha_view_release(&v_stream);
     return result;
@@ -368,19 +357,17 @@ PyObject *
 ha_wrap_hipStreamGetId(PyObject *module, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamGetId", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     unsigned long long o_streamId = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamGetId\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -404,7 +391,7 @@ ha_wrap_hipStreamGetId(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromUnsignedLongLong(good ? o_streamId : 0));
+                        PyLong_FromUnsignedLongLong((good ? o_streamId : 0)));
 done:
     ha_view_release(&v_stream);
     return result;
@@ -414,19 +401,17 @@ PyObject *
 ha_wrap_hipStreamGetPriority(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamGetPriority", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     int o_priority = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamGetPriority\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -450,7 +435,7 @@ ha_wrap_hipStreamGetPriority(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_priority : 0));
+                        PyLong_FromLong((good ? o_priority : 0)));
 done:
     ha_view_release(&v_stream);
     return result;
@@ -460,19 +445,17 @@ PyObject *
 ha_wrap_hipStreamGetDevice(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamGetDevice", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     hipDevice_t o_device = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamGetDevice\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -496,9 +479,764 @@ ha_wrap_hipStreamGetDevice(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromLong(good ? o_device : 0));
+                        PyLong_FromLong((good ? o_device : 0)));
 done:
     ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipExtStreamCreateWithCUMask(PyObject *module, PyObject *const *args,
+                                     Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    static const unsigned char forms[] = {
+        2, 2, 'n', 'i', 2, 0, 1, 1, 0};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    int given = 0x3;
+    hipStream_t o_stream = NULL;
+    unsigned int v_cuMaskSize = 0;
+    struct ha_view v_cuMask;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipExtStreamCreateWithCUMask\0cuMaskSize\0cuMask\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_cuMask);
+    if (ha_arg_uint(&api->types, args[0], &where[0], &v_cuMaskSize) < 0 ||
+        ha_list_number_from(&api->types, args[1], &where[1], HA_U32, 0,
+                            &v_cuMask) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_cuMask, &where[1], (long long)v_cuMaskSize,
+                        "cuMaskSize") < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipExtStreamCreateWithCUMask);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipExtStreamCreateWithCUMask(&o_stream, v_cuMaskSize,
+                                                       (const uint32_t *)v_cuMask.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_handle(api, good, HA_HANDLE_ihipStream_t, o_stream),
+        given & 0x2 ? HA_TAKEN : Py_NewRef(Py_None),
+    };
+    result = ha_result_left(items, 3);
+done:
+    ha_view_release(&v_cuMask);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipExtStreamGetCUMask(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'i', 'n', 'o', 2, 0, 1, 3, 0, 1, 2};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    int given = 0x3;
+    struct ha_view v_stream;
+    unsigned int v_cuMaskSize = 0;
+    struct ha_view v_cuMask;
+    struct ha_slots s_cuMask = {NULL, sizeof(uint32_t), 0};
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipExtStreamGetCUMask\0stream\0cuMaskSize\0cuMask\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_cuMask);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_arg_uint(&api->types, args[1], &where[1], &v_cuMaskSize) < 0) {
+        goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_list_number_from(&api->types, args[2], &where[2], HA_U32, HA_WRITE,
+                                &v_cuMask) < 0) {
+            goto done;
+        }
+        if (ha_need_entries(&v_cuMask, &where[2], (long long)v_cuMaskSize,
+                            "cuMaskSize") < 0) {
+            goto done;
+        }
+    }
+    else {
+        if (ha_slots_make(&s_cuMask, (long long)v_cuMaskSize) < 0) {
+            goto done;
+        }
+    }
+    int ready = HA_READY(hipExtStreamGetCUMask);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipExtStreamGetCUMask(
+            (hipStream_t)v_stream.ptr, v_cuMaskSize,
+            (given & 0x4) != 0 ? v_cuMask.ptr : (void *)s_cuMask.memory);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_list(api, good, HA_U32, 0, &s_cuMask,
+         (size_t)v_cuMaskSize, NULL),
+    };
+    result = ha_result_left(items, 2);
+done:
+    ha_slots_free(&s_cuMask);
+    ha_view_release(&v_cuMask);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_stream;
+    int v_attr = 0;
+    struct ha_view v_value;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipStreamSetAttribute\0stream\0attr\0value\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_value);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipLaunchAttributeID, args[1], &where[1],
+                    &v_attr) < 0 ||
+        ha_record_from(&api->types, args[2], &where[2],
+                       HA_RECORD_hipLaunchAttributeValue, 0, &v_value) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamSetAttribute);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamSetAttribute(
+            (hipStream_t)v_stream.ptr, (hipLaunchAttributeID)v_attr,
+            (const hipLaunchAttributeValue *)v_value.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_value);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'i', 'n', 'o', 2, 0, 1, 3, 0, 1, 2};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    int given = 0x3;
+    struct ha_view v_stream;
+    int v_attr = 0;
+    struct ha_view v_value_out;
+    PyObject *o_value_out = NULL;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipStreamGetAttribute\0stream\0attr\0value_out\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_value_out);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipLaunchAttributeID, args[1], &where[1],
+                    &v_attr) < 0) {
+        goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_record_from(&api->types, args[2], &where[2],
+                           HA_RECORD_hipLaunchAttributeValue, HA_WRITE | HA_NOT_NULL,
+                           &v_value_out) < 0) {
+            goto done;
+        }
+    }
+    else {
+        o_value_out = ha_record_new(&api->types, HA_RECORD_hipLaunchAttributeValue, NULL, 1);
+        if (o_value_out == NULL) {
+            goto done;
+        }
+        v_value_out.ptr = ha_pointer_of(o_value_out);
+    }
+    int ready = HA_READY(hipStreamGetAttribute);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamGetAttribute(
+            (hipStream_t)v_stream.ptr, (hipLaunchAttributeID)v_attr,
+            (hipLaunchAttributeValue *)v_value_out.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_object(good, o_value_out),
+    };
+    result = ha_result_left(items, 2);
+    o_value_out = NULL; /* stolen */
+done:
+    Py_XDECREF(o_value_out);
+    ha_view_release(&v_value_out);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamCopyAttributes(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[2];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[2], *result = NULL;
+    struct ha_view v_dst;
+    struct ha_view v_src;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 2,
+        "hipStreamCopyAttributes\0dst\0src\0");
+    if (keywords != NULL || count != 2) {
+        if (ha_bind(where, 2, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_dst);
+    ha_view_init(&v_src);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_dst) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
+                       &v_src) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamCopyAttributes);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamCopyAttributes((hipStream_t)v_dst.ptr,
+                                                  (hipStream_t)v_src.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_src);
+    ha_view_release(&v_dst);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamWaitValue32(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                             PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_stream;
+    struct ha_view v_ptr;
+    unsigned int v_value = 0;
+    unsigned int v_flags = 0;
+    unsigned int v_mask = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipStreamWaitValue32\0stream\0ptr\0value\0flags\0mask\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_ptr);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_ptr) < 0 ||
+        ha_arg_uint(&api->types, args[2], &where[2], &v_value) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0 ||
+        ha_arg_uint(&api->types, args[4], &where[4], &v_mask) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_ptr, &where[1], 4, "HIP") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipStreamWaitValue32);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamWaitValue32((hipStream_t)v_stream.ptr, v_ptr.ptr,
+                                               v_value, v_flags, v_mask);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_ptr}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_ptr);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamWaitValue64(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                             PyObject *keywords)
+{
+    static struct ha_where where[5];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[5], *result = NULL;
+    struct ha_view v_stream;
+    struct ha_view v_ptr;
+    uint64_t v_value = 0;
+    unsigned int v_flags = 0;
+    uint64_t v_mask = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 5,
+        "hipStreamWaitValue64\0stream\0ptr\0value\0flags\0mask\0");
+    if (keywords != NULL || count != 5) {
+        if (ha_bind(where, 5, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_ptr);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_ptr) < 0 ||
+        ha_arg_uint64(&api->types, args[2], &where[2], &v_value) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0 ||
+        ha_arg_uint64(&api->types, args[4], &where[4], &v_mask) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_ptr, &where[1], 8, "HIP") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipStreamWaitValue64);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamWaitValue64((hipStream_t)v_stream.ptr, v_ptr.ptr,
+                                               v_value, v_flags, v_mask);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_ptr}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_ptr);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamWriteValue32(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_stream;
+    struct ha_view v_ptr;
+    unsigned int v_value = 0;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipStreamWriteValue32\0stream\0ptr\0value\0flags\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_ptr);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_ptr) < 0 ||
+        ha_arg_uint(&api->types, args[2], &where[2], &v_value) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_ptr, &where[1], 4, "HIP") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipStreamWriteValue32);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamWriteValue32((hipStream_t)v_stream.ptr, v_ptr.ptr,
+                                                v_value, v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_ptr}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_ptr);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamWriteValue64(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_stream;
+    struct ha_view v_ptr;
+    uint64_t v_value = 0;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipStreamWriteValue64\0stream\0ptr\0value\0flags\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_ptr);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_ptr) < 0 ||
+        ha_arg_uint64(&api->types, args[2], &where[2], &v_value) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_ptr, &where[1], 8, "HIP") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipStreamWriteValue64);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamWriteValue64((hipStream_t)v_stream.ptr, v_ptr.ptr,
+                                                v_value, v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_ptr}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_ptr);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamBatchMemOp(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_stream;
+    unsigned int v_count = 0;
+    struct ha_view v_paramArray;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipStreamBatchMemOp\0stream\0count\0paramArray\0flags\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_paramArray);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_arg_uint(&api->types, args[1], &where[1], &v_count) < 0 ||
+        ha_record_list_from(&api->types, args[2], &where[2],
+                            HA_RECORD_hipStreamBatchMemOpParams_union, 0,
+                            &v_paramArray) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0) {
+        goto done;
+    }
+    if (ha_need_entries(&v_paramArray, &where[2], (long long)v_count, "count") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipStreamBatchMemOp);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamBatchMemOp(
+            (hipStream_t)v_stream.ptr, v_count,
+            (hipStreamBatchMemOpParams *)v_paramArray.ptr, v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_paramArray}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_paramArray);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamAttachMemAsync(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[4];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[4], *result = NULL;
+    struct ha_view v_stream;
+    struct ha_view v_dev_ptr;
+    size_t v_length = 0;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 4,
+        "hipStreamAttachMemAsync\0stream\0dev_ptr\0length\0flags\0");
+    if (keywords != NULL || count != 4) {
+        if (ha_bind(where, 4, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_dev_ptr);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_ptr_from(&api->types, args[1], &where[1], 0, &v_dev_ptr) < 0 ||
+        ha_arg_size(&api->types, args[2], &where[2], &v_length) < 0 ||
+        ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0) {
+        goto done;
+    }
+    if (ha_need_bytes(&v_dev_ptr, &where[1], v_length, "length") < 0) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, true);
+    }
+    int ready = HA_READY(hipStreamAttachMemAsync);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamAttachMemAsync((hipStream_t)v_stream.ptr,
+                                                  v_dev_ptr.ptr, v_length, v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        ha_hold_views(api, v_stream.ptr,
+                      (struct ha_view *[]){&v_dev_ptr}, 1) < 0) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_dev_ptr);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamGetDevResource(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    static const unsigned char forms[] = {
+        3, 2, 'i', 'n', 'o', 2, 0, 1, 3, 0, 2, 1};
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    int given = 0x3;
+    struct ha_view v_hStream;
+    struct ha_view v_resource;
+    PyObject *o_resource = NULL;
+    int v_type = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipStreamGetDevResource\0hStream\0type\0resource\0");
+    if (keywords != NULL || count != 2) {
+        given = ha_bind_forms(where, forms, args, count, keywords, bound);
+        if (given < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_hStream);
+    ha_view_init(&v_resource);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_hStream) < 0 ||
+        ha_enum_arg(&api->enums, HA_ENUM_hipDevResourceType, args[1], &where[1],
+                    &v_type) < 0) {
+        goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_record_from(&api->types, args[2], &where[2],
+                           HA_RECORD_hipDevResource_st, HA_WRITE | HA_NOT_NULL,
+                           &v_resource) < 0) {
+            goto done;
+        }
+    }
+    else {
+        o_resource = ha_record_new(&api->types, HA_RECORD_hipDevResource_st, NULL, 1);
+        if (o_resource == NULL) {
+            goto done;
+        }
+        v_resource.ptr = ha_pointer_of(o_resource);
+    }
+    int ready = HA_READY(hipStreamGetDevResource);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamGetDevResource((hipStream_t)v_hStream.ptr,
+                                                  (hipDevResource *)v_resource.ptr,
+                                                  (hipDevResourceType)v_type);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    PyObject *items[] = {
+        ha_hip_status(&api->enums, (int)status),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_object(good, o_resource),
+    };
+    result = ha_result_left(items, 2);
+    o_resource = NULL; /* stolen */
+done:
+    Py_XDECREF(o_resource);
+    ha_view_release(&v_resource);
+    ha_view_release(&v_hStream);
     return result;
 }
 
@@ -506,19 +1244,17 @@ PyObject *
 ha_wrap_hipStreamIsCapturing(PyObject *module, PyObject *const *args, Py_ssize_t count,
                              PyObject *keywords)
 {
-    static const struct ha_where where[] = {
-        {"hipStreamIsCapturing", "stream"},
-    };
-    static const struct ha_signature signature = {
-        1, {{1, where}, {0, NULL}}};
+    static struct ha_where where[1];
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view v_stream;
     hipStreamCaptureStatus o_pCaptureStatus = 0;
     hipError_t status = hipErrorNotSupported;
 
+    ha_where_names(where, 1,
+        "hipStreamIsCapturing\0stream\0");
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -536,6 +1272,278 @@ ha_wrap_hipStreamIsCapturing(PyObject *module, PyObject *const *args, Py_ssize_t
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipStreamIsCapturing((hipStream_t)v_stream.ptr,
                                                &o_pCaptureStatus);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(
+        ha_hip_status(&api->enums, (int)status),
+        ha_out_enum(api, good, HA_ENUM_hipStreamCaptureStatus, (int)o_pCaptureStatus));
+done:
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamQuery_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipStreamQuery_spt\0stream\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamQuery_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamQuery_spt((hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamSynchronize_spt(PyObject *module, PyObject *const *args,
+                                 Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_stream;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipStreamSynchronize_spt\0stream\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamSynchronize_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamSynchronize_spt((hipStream_t)v_stream.ptr);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (api->pending.count > 0) {
+        ha_pending_reap(api, false);
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamGetPriority_spt(PyObject *module, PyObject *const *args,
+                                 Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_stream;
+    int o_priority = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipStreamGetPriority_spt\0stream\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamGetPriority_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamGetPriority_spt((hipStream_t)v_stream.ptr,
+                                                   &o_priority);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        PyLong_FromLong((good ? o_priority : 0)));
+done:
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamWaitEvent_spt(PyObject *module, PyObject *const *args,
+                               Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[3];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[3], *result = NULL;
+    struct ha_view v_stream;
+    struct ha_view v_event;
+    unsigned int v_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 3,
+        "hipStreamWaitEvent_spt\0stream\0event\0flags\0");
+    if (keywords != NULL || count != 3) {
+        if (ha_bind(where, 3, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    ha_view_init(&v_event);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0 ||
+        ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
+                       &v_event) < 0 ||
+        ha_arg_uint(&api->types, args[2], &where[2], &v_flags) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamWaitEvent_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamWaitEvent_spt((hipStream_t)v_stream.ptr,
+                                                 (hipEvent_t)v_event.ptr, v_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    ha_view_release(&v_event);
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamGetFlags_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_stream;
+    unsigned int o_flags = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipStreamGetFlags_spt\0stream\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamGetFlags_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamGetFlags_spt((hipStream_t)v_stream.ptr, &o_flags);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == hipSuccess;
+    result = ha_result2(ha_hip_status(&api->enums, (int)status),
+                        PyLong_FromUnsignedLong((good ? o_flags : 0)));
+done:
+    ha_view_release(&v_stream);
+    return result;
+}
+
+PyObject *
+ha_wrap_hipStreamIsCapturing_spt(PyObject *module, PyObject *const *args,
+                                 Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_api *api = ha_api_of(module);
+    PyObject *bound[1], *result = NULL;
+    struct ha_view v_stream;
+    hipStreamCaptureStatus o_pCaptureStatus = 0;
+    hipError_t status = hipErrorNotSupported;
+
+    ha_where_names(where, 1,
+        "hipStreamIsCapturing_spt\0stream\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    ha_view_init(&v_stream);
+    if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
+                       &v_stream) < 0) {
+        goto done;
+    }
+    int ready = HA_READY(hipStreamIsCapturing_spt);
+    if (ready < 0) {
+        goto done;
+    }
+    if (ready) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = ha_calls.hipStreamIsCapturing_spt((hipStream_t)v_stream.ptr,
+                                                   &o_pCaptureStatus);
         PyEval_RestoreThread(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {

@@ -61,10 +61,10 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipMemcpy3DAsync", "5.2", 0, false},
     [HA_CALL_hipDrvMemcpy3D] =
         {"hipDrvMemcpy3D",
-         "hipDrvMemcpy3D", "5.2", 0, false},
+         "hipDrvMemcpy3D", "5.2", 60000000, false},
     [HA_CALL_hipDrvMemcpy3DAsync] =
         {"hipDrvMemcpy3DAsync",
-         "hipDrvMemcpy3DAsync", "5.2", 0, false},
+         "hipDrvMemcpy3DAsync", "5.2", 60000000, false},
     [HA_CALL_hipMemcpy3DBatchAsync] =
         {"hipMemcpy3DBatchAsync",
          "hipMemcpy3DBatchAsync", "7.1", 0, false},
@@ -319,7 +319,7 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipGetDriverEntryPoint_spt", "7.1", 0, false},
     [HA_CALL_hipGetProcAddress_spt] =
         {"hipGetProcAddress_spt",
-         "hipGetProcAddress_spt", "7.15", 0, false},
+         "hipGetProcAddress_spt", "7.1", 0, false},
     [HA_CALL_hipGetLastError] =
         {"hipGetLastError",
          "hipGetLastError", "5.2", 0, false},
@@ -373,10 +373,10 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipImportExternalSemaphore", "5.2", 0, false},
     [HA_CALL_hipSignalExternalSemaphoresAsync] =
         {"hipSignalExternalSemaphoresAsync",
-         "hipSignalExternalSemaphoresAsync", "5.2", 0, false},
+         "hipSignalExternalSemaphoresAsync", "5.2", 60000000, false},
     [HA_CALL_hipWaitExternalSemaphoresAsync] =
         {"hipWaitExternalSemaphoresAsync",
-         "hipWaitExternalSemaphoresAsync", "5.2", 0, false},
+         "hipWaitExternalSemaphoresAsync", "5.2", 60000000, false},
     [HA_CALL_hipDestroyExternalSemaphore] =
         {"hipDestroyExternalSemaphore",
          "hipDestroyExternalSemaphore", "5.2", 0, false},
@@ -454,7 +454,7 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipGraphNodeGetDependentNodes", "5.2", 0, false},
     [HA_CALL_hipGraphNodeGetType] =
         {"hipGraphNodeGetType",
-         "hipGraphNodeGetType", "5.2", 0, false},
+         "hipGraphNodeGetType", "5.2", 60000000, false},
     [HA_CALL_hipGraphDestroyNode] =
         {"hipGraphDestroyNode",
          "hipGraphDestroyNode", "5.2", 0, false},
@@ -1108,10 +1108,10 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipMemcpy2D", "5.2", 0, false},
     [HA_CALL_hipMemcpyParam2D] =
         {"hipMemcpyParam2D",
-         "hipMemcpyParam2D", "5.2", 0, false},
+         "hipMemcpyParam2D", "5.2", 60000000, false},
     [HA_CALL_hipMemcpyParam2DAsync] =
         {"hipMemcpyParam2DAsync",
-         "hipMemcpyParam2DAsync", "5.2", 0, false},
+         "hipMemcpyParam2DAsync", "5.2", 60000000, false},
     [HA_CALL_hipMemcpy2DAsync] =
         {"hipMemcpy2DAsync",
          "hipMemcpy2DAsync", "5.2", 0, false},
@@ -1135,7 +1135,7 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipMemcpyPeerAsync", "5.2", 0, false},
     [HA_CALL_hipDrvMemcpy2DUnaligned] =
         {"hipDrvMemcpy2DUnaligned",
-         "hipDrvMemcpy2DUnaligned", "5.2", 0, false},
+         "hipDrvMemcpy2DUnaligned", "5.2", 60000000, false},
     [HA_CALL_hipMemcpy_spt] =
         {"hipMemcpy_spt",
          "hipMemcpy_spt", "5.2", 0, false},
@@ -1630,7 +1630,7 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipMemAddressReserve", "5.2", 0, false},
     [HA_CALL_hipMemCreate] =
         {"hipMemCreate",
-         "hipMemCreate", "5.2", 0, false},
+         "hipMemCreate", "5.2", 60000000, false},
     [HA_CALL_hipMemExportToShareableHandle] =
         {"hipMemExportToShareableHandle",
          "hipMemExportToShareableHandle", "5.2", 0, false},
@@ -1639,10 +1639,10 @@ const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
          "hipMemGetAccess", "5.2", 0, false},
     [HA_CALL_hipMemGetAllocationGranularity] =
         {"hipMemGetAllocationGranularity",
-         "hipMemGetAllocationGranularity", "5.2", 0, false},
+         "hipMemGetAllocationGranularity", "5.2", 60000000, false},
     [HA_CALL_hipMemGetAllocationPropertiesFromHandle] =
         {"hipMemGetAllocationPropertiesFromHandle",
-         "hipMemGetAllocationPropertiesFromHandle", "5.2", 0, false},
+         "hipMemGetAllocationPropertiesFromHandle", "5.2", 60000000, false},
     [HA_CALL_hipMemImportFromShareableHandle] =
         {"hipMemImportFromShareableHandle",
          "hipMemImportFromShareableHandle", "5.2", 0, false},

@@ -2,1783 +2,4303 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
-#define KEYWORDS (METH_FASTCALL | METH_KEYWORDS)
 #define CALL(name) ((PyCFunction)(void (*)(void))(name))
 
-struct ha_method ha_methods[HA_METHOD_COUNT] = {
-    {{"hipChooseDevice", CALL(ha_wrap_hipChooseDevice), KEYWORDS,
-      "hipChooseDevice($module, /, prop)\n"
-      "--\n"
-      "\n"
-      "Device that fits the given properties best.\n"
-      "\n"
-      "Returns ``(hipError_t, device: int)``.\n"
-      "\n"
-      "HIP: ``hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)``, "
-      "since 6.2 at the latest."},
-     "hip"},
-    {{"hipDeviceCanAccessPeer", CALL(ha_wrap_hipDeviceCanAccessPeer), KEYWORDS,
-      "hipDeviceCanAccessPeer($module, /, deviceId, peerDeviceId)\n"
-      "--\n"
-      "\n"
-      "1 where the device can use the peer's memory.\n"
-      "\n"
-      "Returns ``(hipError_t, canAccessPeer: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, int "
-      "peerDeviceId)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceComputeCapability", CALL(ha_wrap_hipDeviceComputeCapability), KEYWORDS,
-      "hipDeviceComputeCapability($module, /, device)\n"
-      "--\n"
-      "\n"
-      "Major and minor compute capability of a device.\n"
-      "\n"
-      "Returns ``(hipError_t, major: int, minor: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceComputeCapability(int *major, int *minor, hipDevice_t "
-      "device)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceDisablePeerAccess", CALL(ha_wrap_hipDeviceDisablePeerAccess), KEYWORDS,
-      "hipDeviceDisablePeerAccess($module, /, peerDeviceId)\n"
-      "--\n"
-      "\n"
-      "Ends the current device's use of a peer's memory.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDeviceDisablePeerAccess(int peerDeviceId)``, since 5.2 at the "
-      "latest."},
-     "hip"},
-    {{"hipDeviceEnablePeerAccess", CALL(ha_wrap_hipDeviceEnablePeerAccess), KEYWORDS,
-      "hipDeviceEnablePeerAccess($module, /, peerDeviceId, flags)\n"
-      "--\n"
-      "\n"
-      "Lets the current device use a peer's memory.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGet", CALL(ha_wrap_hipDeviceGet), KEYWORDS,
-      "hipDeviceGet($module, /, ordinal)\n"
-      "--\n"
-      "\n"
-      "Device of an ordinal number.\n"
-      "\n"
-      "Returns ``(hipError_t, device: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGet(hipDevice_t *device, int ordinal)``, since 5.2 at the "
-      "latest."},
-     "hip"},
-    {{"hipDeviceGetAttribute", CALL(ha_wrap_hipDeviceGetAttribute), KEYWORDS,
-      "hipDeviceGetAttribute($module, /, attr, deviceId)\n"
-      "--\n"
-      "\n"
-      "One attribute of a device.\n"
-      "\n"
-      "Returns ``(hipError_t, pi: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int "
-      "deviceId)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGetByPCIBusId", CALL(ha_wrap_hipDeviceGetByPCIBusId), KEYWORDS,
-      "hipDeviceGetByPCIBusId($module, /, pciBusId)\n"
-      "--\n"
-      "\n"
-      "Device at a PCI address.\n"
-      "\n"
-      "Returns ``(hipError_t, device: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGetByPCIBusId(int *device, const char *pciBusId)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGetCacheConfig", CALL(ha_wrap_hipDeviceGetCacheConfig), METH_NOARGS,
-      "hipDeviceGetCacheConfig($module, /)\n"
-      "--\n"
-      "\n"
-      "Preference between first-level cache and shared memory.\n"
-      "\n"
-      "Returns ``(hipError_t, cacheConfig: hipFuncCache_t)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipDeviceGetLimit", CALL(ha_wrap_hipDeviceGetLimit), KEYWORDS,
-      "hipDeviceGetLimit($module, /, limit)\n"
-      "--\n"
-      "\n"
-      "One limit of the current device, in bytes or items.\n"
-      "\n"
-      "Returns ``(hipError_t, pValue: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipDeviceGetName", CALL(ha_wrap_hipDeviceGetName), KEYWORDS,
-      "hipDeviceGetName($module, /, len, device)\n"
-      "--\n"
-      "\n"
-      "Name of a device, cut after len bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, name: CStr)``.\n"
-      "\n"
-      "Also ``hipDeviceGetName(name, len, device)``, which returns the status "
-      "alone.\n"
-      "\n"
-      "HIP: ``hipDeviceGetName(char *name, int len, hipDevice_t device)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGetP2PAttribute", CALL(ha_wrap_hipDeviceGetP2PAttribute), KEYWORDS,
-      "hipDeviceGetP2PAttribute($module, /, attr, srcDevice, dstDevice)\n"
-      "--\n"
-      "\n"
-      "One property of the link between two devices.\n"
-      "\n"
-      "Returns ``(hipError_t, value: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr, int "
-      "srcDevice, int dstDevice)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGetPCIBusId", CALL(ha_wrap_hipDeviceGetPCIBusId), KEYWORDS,
-      "hipDeviceGetPCIBusId($module, /, len, device)\n"
-      "--\n"
-      "\n"
-      "PCI address of a device as text, cut after len bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, pciBusId: CStr)``.\n"
-      "\n"
-      "Also ``hipDeviceGetPCIBusId(pciBusId, len, device)``, which returns the "
-      "status alone.\n"
-      "\n"
-      "HIP: ``hipDeviceGetPCIBusId(char *pciBusId, int len, int device)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGetSharedMemConfig", CALL(ha_wrap_hipDeviceGetSharedMemConfig), METH_NOARGS,
-      "hipDeviceGetSharedMemConfig($module, /)\n"
-      "--\n"
-      "\n"
-      "Bank width of shared memory.\n"
-      "\n"
-      "Returns ``(hipError_t, pConfig: hipSharedMemConfig)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGetStreamPriorityRange", CALL(ha_wrap_hipDeviceGetStreamPriorityRange), METH_NOARGS,
-      "hipDeviceGetStreamPriorityRange($module, /)\n"
-      "--\n"
-      "\n"
-      "Least and greatest stream priority; smaller is more urgent.\n"
-      "\n"
-      "Returns ``(hipError_t, leastPriority: int, greatestPriority: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceGetStreamPriorityRange(int *leastPriority, int "
-      "*greatestPriority)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceGetUuid", CALL(ha_wrap_hipDeviceGetUuid), KEYWORDS,
-      "hipDeviceGetUuid($module, /, device)\n"
-      "--\n"
-      "\n"
-      "Identifier of a device that stays the same across processes.\n"
-      "\n"
-      "Returns ``(hipError_t, uuid: hipUUID_t)``.\n"
-      "\n"
-      "Also ``hipDeviceGetUuid(uuid, device)``, which returns the status alone.\n"
-      "\n"
-      "HIP: ``hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipDeviceReset", CALL(ha_wrap_hipDeviceReset), METH_NOARGS,
-      "hipDeviceReset($module, /)\n"
-      "--\n"
-      "\n"
-      "Frees everything that belongs to the current device.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDeviceReset(void)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceSetCacheConfig", CALL(ha_wrap_hipDeviceSetCacheConfig), KEYWORDS,
-      "hipDeviceSetCacheConfig($module, /, cacheConfig)\n"
-      "--\n"
-      "\n"
-      "Prefers first-level cache or shared memory on the current device.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDeviceSetCacheConfig(hipFuncCache_t cacheConfig)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipDeviceSetLimit", CALL(ha_wrap_hipDeviceSetLimit), KEYWORDS,
-      "hipDeviceSetLimit($module, /, limit, value)\n"
-      "--\n"
-      "\n"
-      "Sets one limit of the current device, in bytes or items.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDeviceSetLimit(hipLimit_t limit, size_t value)``, since 6.2 at "
-      "the latest."},
-     "hip"},
-    {{"hipDeviceSetSharedMemConfig", CALL(ha_wrap_hipDeviceSetSharedMemConfig), KEYWORDS,
-      "hipDeviceSetSharedMemConfig($module, /, config)\n"
-      "--\n"
-      "\n"
-      "Sets the bank width of shared memory.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDeviceSetSharedMemConfig(hipSharedMemConfig config)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceSynchronize", CALL(ha_wrap_hipDeviceSynchronize), METH_NOARGS,
-      "hipDeviceSynchronize($module, /)\n"
-      "--\n"
-      "\n"
-      "Waits until the current device has finished all work.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDeviceSynchronize(void)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDeviceTotalMem", CALL(ha_wrap_hipDeviceTotalMem), KEYWORDS,
-      "hipDeviceTotalMem($module, /, device)\n"
-      "--\n"
-      "\n"
-      "Memory of a device in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, bytes: int)``.\n"
-      "\n"
-      "HIP: ``hipDeviceTotalMem(size_t *bytes, hipDevice_t device)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipDriverGetVersion", CALL(ha_wrap_hipDriverGetVersion), METH_NOARGS,
-      "hipDriverGetVersion($module, /)\n"
-      "--\n"
-      "\n"
-      "Version number of the driver.\n"
-      "\n"
-      "Returns ``(hipError_t, driverVersion: int)``.\n"
-      "\n"
-      "HIP: ``hipDriverGetVersion(int *driverVersion)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipDrvGetErrorName", CALL(ha_wrap_hipDrvGetErrorName), KEYWORDS,
-      "hipDrvGetErrorName($module, /, hipError)\n"
-      "--\n"
-      "\n"
-      "Name of an error code.\n"
-      "\n"
-      "Returns ``(hipError_t, errorString: CStr)``.\n"
-      "\n"
-      "HIP: ``hipDrvGetErrorName(hipError_t hipError, const char "
-      "**errorString)``, since 6.2 at the latest."},
-     "hip"},
-    {{"hipDrvGetErrorString", CALL(ha_wrap_hipDrvGetErrorString), KEYWORDS,
-      "hipDrvGetErrorString($module, /, hipError)\n"
-      "--\n"
-      "\n"
-      "Text of an error code.\n"
-      "\n"
-      "Returns ``(hipError_t, errorString: CStr)``.\n"
-      "\n"
-      "HIP: ``hipDrvGetErrorString(hipError_t hipError, const char "
-      "**errorString)``, since 6.2 at the latest."},
-     "hip"},
-    {{"hipDrvMemcpy2DUnaligned", CALL(ha_wrap_hipDrvMemcpy2DUnaligned), KEYWORDS,
-      "hipDrvMemcpy2DUnaligned($module, /, pCopy)\n"
-      "--\n"
-      "\n"
-      "Copies rows as a record describes, any alignment, and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *pCopy)``, since 5.2 at "
-      "the latest."},
-     "hip"},
-    {{"hipEventCreate", CALL(ha_wrap_hipEventCreate), METH_NOARGS,
-      "hipEventCreate($module, /)\n"
-      "--\n"
-      "\n"
-      "Creates an event that measures time.\n"
-      "\n"
-      "Returns ``(hipError_t, event: ihipEvent_t)``.\n"
-      "\n"
-      "HIP: ``hipEventCreate(hipEvent_t *event)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipEventCreateWithFlags", CALL(ha_wrap_hipEventCreateWithFlags), KEYWORDS,
-      "hipEventCreateWithFlags($module, /, flags)\n"
-      "--\n"
-      "\n"
-      "Creates an event with flags.\n"
-      "\n"
-      "Returns ``(hipError_t, event: ihipEvent_t)``.\n"
-      "\n"
-      "HIP: ``hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipEventDestroy", CALL(ha_wrap_hipEventDestroy), KEYWORDS,
-      "hipEventDestroy($module, /, event)\n"
-      "--\n"
-      "\n"
-      "Destroys an event.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipEventDestroy(hipEvent_t event)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipEventElapsedTime", CALL(ha_wrap_hipEventElapsedTime), KEYWORDS,
-      "hipEventElapsedTime($module, /, start, stop)\n"
-      "--\n"
-      "\n"
-      "Milliseconds between two events.\n"
-      "\n"
-      "Returns ``(hipError_t, ms: float)``.\n"
-      "\n"
-      "HIP: ``hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t "
-      "stop)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipEventQuery", CALL(ha_wrap_hipEventQuery), KEYWORDS,
-      "hipEventQuery($module, /, event)\n"
-      "--\n"
-      "\n"
-      "hipSuccess where an event has happened, else hipErrorNotReady.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipEventQuery(hipEvent_t event)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipEventRecord", CALL(ha_wrap_hipEventRecord), KEYWORDS,
-      "hipEventRecord($module, /, event, stream)\n"
-      "--\n"
-      "\n"
-      "Records an event in a stream.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipEventRecord(hipEvent_t event, hipStream_t stream)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipEventRecordWithFlags", CALL(ha_wrap_hipEventRecordWithFlags), KEYWORDS,
-      "hipEventRecordWithFlags($module, /, event, stream, flags)\n"
-      "--\n"
-      "\n"
-      "Records an event in a stream, with flags.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, "
-      "unsigned int flags)``, since 7.1 at the latest."},
-     "hip"},
-    {{"hipEventSynchronize", CALL(ha_wrap_hipEventSynchronize), KEYWORDS,
-      "hipEventSynchronize($module, /, event)\n"
-      "--\n"
-      "\n"
-      "Waits until an event has happened.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipEventSynchronize(hipEvent_t event)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipExtGetLastError", CALL(ha_wrap_hipExtGetLastError), METH_NOARGS,
-      "hipExtGetLastError($module, /)\n"
-      "--\n"
-      "\n"
-      "Result of this thread's last call, and forgets it.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipExtGetLastError(void)``, since 6.2 at the latest."},
-     "hip"},
-    {{"hipExtMallocWithFlags", CALL(ha_wrap_hipExtMallocWithFlags), KEYWORDS,
-      "hipExtMallocWithFlags($module, /, sizeBytes, flags)\n"
-      "--\n"
-      "\n"
-      "Allocates device memory with flags, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, ptr: DeviceArray)``.\n"
-      "\n"
-      "HIP: ``hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int "
-      "flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipFree", CALL(ha_wrap_hipFree), KEYWORDS,
-      "hipFree($module, /, ptr)\n"
-      "--\n"
-      "\n"
-      "Frees device memory; waits for the device.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipFree(void *ptr)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipFreeAsync", CALL(ha_wrap_hipFreeAsync), KEYWORDS,
-      "hipFreeAsync($module, /, dev_ptr, stream)\n"
-      "--\n"
-      "\n"
-      "Frees device memory in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipFreeAsync(void *dev_ptr, hipStream_t stream)``, since 5.2 at "
-      "the latest."},
-     "hip"},
-    {{"hipFreeHost", CALL(ha_wrap_hipFreeHost), KEYWORDS,
-      "hipFreeHost($module, /, ptr)\n"
-      "--\n"
-      "\n"
-      "Frees page-locked host memory.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipFreeHost(void *ptr)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipFuncGetAttribute", CALL(ha_wrap_hipFuncGetAttribute), KEYWORDS,
-      "hipFuncGetAttribute($module, /, attrib, hfunc)\n"
-      "--\n"
-      "\n"
-      "One attribute of a kernel.\n"
-      "\n"
-      "Returns ``(hipError_t, value: int)``.\n"
-      "\n"
-      "HIP: ``hipFuncGetAttribute(int *value, hipFunction_attribute attrib, "
-      "hipFunction_t hfunc)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipFuncGetAttributes", CALL(ha_wrap_hipFuncGetAttributes), KEYWORDS,
-      "hipFuncGetAttributes($module, /, func)\n"
-      "--\n"
-      "\n"
-      "All attributes of a kernel.\n"
-      "\n"
-      "Returns ``(hipError_t, attr: hipFuncAttributes)``.\n"
-      "\n"
-      "Also ``hipFuncGetAttributes(attr, func)``, which returns the status alone.\n"
-      "\n"
-      "HIP: ``hipFuncGetAttributes(hipFuncAttributes *attr, const void *func)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipFuncSetAttribute", CALL(ha_wrap_hipFuncSetAttribute), KEYWORDS,
-      "hipFuncSetAttribute($module, /, func, attr, value)\n"
-      "--\n"
-      "\n"
-      "Sets one attribute of a kernel.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int "
-      "value)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipFuncSetCacheConfig", CALL(ha_wrap_hipFuncSetCacheConfig), KEYWORDS,
-      "hipFuncSetCacheConfig($module, /, func, config)\n"
-      "--\n"
-      "\n"
-      "Prefers first-level cache or shared memory for a kernel.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipFuncSetCacheConfig(const void *func, hipFuncCache_t config)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipFuncSetSharedMemConfig", CALL(ha_wrap_hipFuncSetSharedMemConfig), KEYWORDS,
-      "hipFuncSetSharedMemConfig($module, /, func, config)\n"
-      "--\n"
-      "\n"
-      "Sets the bank width of shared memory for a kernel.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipFuncSetSharedMemConfig(const void *func, hipSharedMemConfig "
-      "config)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipGetDevice", CALL(ha_wrap_hipGetDevice), METH_NOARGS,
-      "hipGetDevice($module, /)\n"
-      "--\n"
-      "\n"
-      "Current device of this thread.\n"
-      "\n"
-      "Returns ``(hipError_t, deviceId: int)``.\n"
-      "\n"
-      "HIP: ``hipGetDevice(int *deviceId)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipGetDeviceCount", CALL(ha_wrap_hipGetDeviceCount), METH_NOARGS,
-      "hipGetDeviceCount($module, /)\n"
-      "--\n"
-      "\n"
-      "Number of devices.\n"
-      "\n"
-      "Returns ``(hipError_t, count: int)``.\n"
-      "\n"
-      "HIP: ``hipGetDeviceCount(int *count)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipGetDeviceFlags", CALL(ha_wrap_hipGetDeviceFlags), METH_NOARGS,
-      "hipGetDeviceFlags($module, /)\n"
-      "--\n"
-      "\n"
-      "Flags of the current device.\n"
-      "\n"
-      "Returns ``(hipError_t, flags: int)``.\n"
-      "\n"
-      "HIP: ``hipGetDeviceFlags(unsigned int *flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipGetDeviceProperties", CALL(ha_wrap_hipGetDeviceProperties), KEYWORDS,
-      "hipGetDeviceProperties($module, /, deviceId)\n"
-      "--\n"
-      "\n"
-      "All properties of a device.\n"
-      "\n"
-      "Returns ``(hipError_t, prop: hipDeviceProp_t)``.\n"
-      "\n"
-      "Also ``hipGetDeviceProperties(prop, deviceId)``, which returns the status "
-      "alone.\n"
-      "\n"
-      "HIP: ``hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int "
-      "deviceId)``, since 6.2 at the latest."},
-     "hip"},
-    {{"hipGetErrorName", CALL(ha_wrap_hipGetErrorName), KEYWORDS,
-      "hipGetErrorName($module, /, hip_error)\n"
-      "--\n"
-      "\n"
-      "Name of an error code.\n"
-      "\n"
-      "Returns ``(hipError_t, CStr)``.\n"
-      "\n"
-      "HIP: ``hipGetErrorName(hipError_t hip_error)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipGetErrorString", CALL(ha_wrap_hipGetErrorString), KEYWORDS,
-      "hipGetErrorString($module, /, hipError)\n"
-      "--\n"
-      "\n"
-      "Text of an error code.\n"
-      "\n"
-      "Returns ``(hipError_t, CStr)``.\n"
-      "\n"
-      "HIP: ``hipGetErrorString(hipError_t hipError)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipGetLastError", CALL(ha_wrap_hipGetLastError), METH_NOARGS,
-      "hipGetLastError($module, /)\n"
-      "--\n"
-      "\n"
-      "Last error of this thread, and forgets it.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipGetLastError(void)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipGetStreamDeviceId", CALL(ha_wrap_hipGetStreamDeviceId), KEYWORDS,
-      "hipGetStreamDeviceId($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Device number of a stream; negative on failure.\n"
-      "\n"
-      "Returns ``(hipError_t, int)``.\n"
-      "\n"
-      "HIP: ``hipGetStreamDeviceId(hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipHostAlloc", CALL(ha_wrap_hipHostAlloc), KEYWORDS,
-      "hipHostAlloc($module, /, size, flags)\n"
-      "--\n"
-      "\n"
-      "Allocates page-locked host memory with flags, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, ptr: Pointer)``.\n"
-      "\n"
-      "HIP: ``hipHostAlloc(void **ptr, size_t size, unsigned int flags)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipHostFree", CALL(ha_wrap_hipHostFree), KEYWORDS,
-      "hipHostFree($module, /, ptr)\n"
-      "--\n"
-      "\n"
-      "Frees page-locked host memory.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipHostFree(void *ptr)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipHostGetDevicePointer", CALL(ha_wrap_hipHostGetDevicePointer), KEYWORDS,
-      "hipHostGetDevicePointer($module, /, hstPtr, flags)\n"
-      "--\n"
-      "\n"
-      "Device address of page-locked host memory.\n"
-      "\n"
-      "Returns ``(hipError_t, devPtr: Pointer)``.\n"
-      "\n"
-      "HIP: ``hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int "
-      "flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipHostGetFlags", CALL(ha_wrap_hipHostGetFlags), KEYWORDS,
-      "hipHostGetFlags($module, /, hostPtr)\n"
-      "--\n"
-      "\n"
-      "Flags of page-locked host memory.\n"
-      "\n"
-      "Returns ``(hipError_t, flagsPtr: int)``.\n"
-      "\n"
-      "HIP: ``hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipHostMalloc", CALL(ha_wrap_hipHostMalloc), KEYWORDS,
-      "hipHostMalloc($module, /, size, flags)\n"
-      "--\n"
-      "\n"
-      "Allocates page-locked host memory with flags, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, ptr: Pointer)``.\n"
-      "\n"
-      "HIP: ``hipHostMalloc(void **ptr, size_t size, unsigned int flags)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipHostRegister", CALL(ha_wrap_hipHostRegister), KEYWORDS,
-      "hipHostRegister($module, /, hostPtr, sizeBytes, flags)\n"
-      "--\n"
-      "\n"
-      "Page-locks existing host memory; sizeBytes in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int "
-      "flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipHostUnregister", CALL(ha_wrap_hipHostUnregister), KEYWORDS,
-      "hipHostUnregister($module, /, hostPtr)\n"
-      "--\n"
-      "\n"
-      "Ends the page lock of registered host memory.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipHostUnregister(void *hostPtr)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipInit", CALL(ha_wrap_hipInit), KEYWORDS,
-      "hipInit($module, /, flags)\n"
-      "--\n"
-      "\n"
-      "Starts the runtime; every other call does so itself.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipInit(unsigned int flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipLaunchCooperativeKernel", CALL(ha_wrap_hipLaunchCooperativeKernel), KEYWORDS,
-      "hipLaunchCooperativeKernel($module, /, f, gridDim, blockDimX, "
-      "kernelParams, sharedMemBytes, stream)\n"
-      "--\n"
-      "\n"
-      "Launches a kernel whose groups may wait for each other.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 "
-      "blockDimX, void **kernelParams, unsigned int sharedMemBytes, hipStream_t "
-      "stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipLaunchHostFunc", CALL(ha_wrap_hipLaunchHostFunc), KEYWORDS,
-      "hipLaunchHostFunc($module, /, stream, fn, userData)\n"
-      "--\n"
-      "\n"
-      "Calls a host function after the work in a stream so far.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void "
-      "*userData)``, since 6.2 at the latest."},
-     "hip"},
-    {{"hipLaunchKernel", CALL(ha_wrap_hipLaunchKernel), KEYWORDS,
-      "hipLaunchKernel($module, /, function_address, numBlocks, dimBlocks, args, "
-      "sharedMemBytes, stream)\n"
-      "--\n"
-      "\n"
-      "Launches a kernel; args holds the addresses of its arguments.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 "
-      "dimBlocks, void **args, size_t sharedMemBytes, hipStream_t stream)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipMalloc", CALL(ha_wrap_hipMalloc), KEYWORDS,
-      "hipMalloc($module, /, size)\n"
-      "--\n"
-      "\n"
-      "Allocates device memory, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, ptr: DeviceArray)``.\n"
-      "\n"
-      "HIP: ``hipMalloc(void **ptr, size_t size)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMallocAsync", CALL(ha_wrap_hipMallocAsync), KEYWORDS,
-      "hipMallocAsync($module, /, size, stream)\n"
-      "--\n"
-      "\n"
-      "Allocates device memory in stream order, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, dev_ptr: DeviceArray)``.\n"
-      "\n"
-      "HIP: ``hipMallocAsync(void **dev_ptr, size_t size, hipStream_t stream)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipMallocHost", CALL(ha_wrap_hipMallocHost), KEYWORDS,
-      "hipMallocHost($module, /, size)\n"
-      "--\n"
-      "\n"
-      "Allocates page-locked host memory, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, ptr: Pointer)``.\n"
-      "\n"
-      "HIP: ``hipMallocHost(void **ptr, size_t size)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMallocManaged", CALL(ha_wrap_hipMallocManaged), KEYWORDS,
-      "hipMallocManaged($module, /, size, flags)\n"
-      "--\n"
-      "\n"
-      "Allocates memory for host and device, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, dev_ptr: DeviceArray)``.\n"
-      "\n"
-      "HIP: ``hipMallocManaged(void **dev_ptr, size_t size, unsigned int "
-      "flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMallocPitch", CALL(ha_wrap_hipMallocPitch), KEYWORDS,
-      "hipMallocPitch($module, /, width, height)\n"
-      "--\n"
-      "\n"
-      "Allocates rows of device memory; width and pitch in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, ptr: Pointer, pitch: int)``.\n"
-      "\n"
-      "HIP: ``hipMallocPitch(void **ptr, size_t *pitch, size_t width, size_t "
-      "height)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemAdvise", CALL(ha_wrap_hipMemAdvise), KEYWORDS,
-      "hipMemAdvise($module, /, dev_ptr, count, advice, device)\n"
-      "--\n"
-      "\n"
-      "Tells how managed memory will be used.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise "
-      "advice, int device)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemAllocHost", CALL(ha_wrap_hipMemAllocHost), KEYWORDS,
-      "hipMemAllocHost($module, /, size)\n"
-      "--\n"
-      "\n"
-      "Allocates page-locked host memory, in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, ptr: Pointer)``.\n"
-      "\n"
-      "HIP: ``hipMemAllocHost(void **ptr, size_t size)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemAllocPitch", CALL(ha_wrap_hipMemAllocPitch), KEYWORDS,
-      "hipMemAllocPitch($module, /, widthInBytes, height, elementSizeBytes)\n"
-      "--\n"
-      "\n"
-      "Allocates rows of device memory; widths and pitch in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, dptr: Pointer, pitch: int)``.\n"
-      "\n"
-      "HIP: ``hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t "
-      "widthInBytes, size_t height, unsigned int elementSizeBytes)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipMemGetAddressRange", CALL(ha_wrap_hipMemGetAddressRange), KEYWORDS,
-      "hipMemGetAddressRange($module, /, dptr)\n"
-      "--\n"
-      "\n"
-      "Begin and size in bytes of the allocation around dptr.\n"
-      "\n"
-      "Returns ``(hipError_t, pbase: Pointer, psize: int)``.\n"
-      "\n"
-      "HIP: ``hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, "
-      "hipDeviceptr_t dptr)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemGetInfo", CALL(ha_wrap_hipMemGetInfo), METH_NOARGS,
-      "hipMemGetInfo($module, /)\n"
-      "--\n"
-      "\n"
-      "Free and total memory of the current device in bytes.\n"
-      "\n"
-      "Returns ``(hipError_t, free: int, total: int)``.\n"
-      "\n"
-      "HIP: ``hipMemGetInfo(size_t *free, size_t *total)``, since 5.2 at the "
-      "latest."},
-     "hip"},
-    {{"hipMemPrefetchAsync", CALL(ha_wrap_hipMemPrefetchAsync), KEYWORDS,
-      "hipMemPrefetchAsync($module, /, dev_ptr, count, device, stream)\n"
-      "--\n"
-      "\n"
-      "Moves managed memory to a device, in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device, "
-      "hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemPtrGetInfo", CALL(ha_wrap_hipMemPtrGetInfo), KEYWORDS,
-      "hipMemPtrGetInfo($module, /, ptr)\n"
-      "--\n"
-      "\n"
-      "Size in bytes of the allocation that begins at ptr.\n"
-      "\n"
-      "Returns ``(hipError_t, size: int)``.\n"
-      "\n"
-      "HIP: ``hipMemPtrGetInfo(void *ptr, size_t *size)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpy", CALL(ha_wrap_hipMemcpy), KEYWORDS,
-      "hipMemcpy($module, /, dst, src, sizeBytes, kind)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpy(void *dst, const void *src, size_t sizeBytes, "
-      "hipMemcpyKind kind)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpy2D", CALL(ha_wrap_hipMemcpy2D), KEYWORDS,
-      "hipMemcpy2D($module, /, dst, dpitch, src, spitch, width, height, kind)\n"
-      "--\n"
-      "\n"
-      "Copies height rows of width bytes and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpy2D(void *dst, size_t dpitch, const void *src, size_t "
-      "spitch, size_t width, size_t height, hipMemcpyKind kind)``, since 5.2 at "
-      "the latest."},
-     "hip"},
-    {{"hipMemcpy2DAsync", CALL(ha_wrap_hipMemcpy2DAsync), KEYWORDS,
-      "hipMemcpy2DAsync($module, /, dst, dpitch, src, spitch, width, height, "
-      "kind, stream)\n"
-      "--\n"
-      "\n"
-      "Copies height rows of width bytes in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t "
-      "spitch, size_t width, size_t height, hipMemcpyKind kind, hipStream_t "
-      "stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyAsync", CALL(ha_wrap_hipMemcpyAsync), KEYWORDS,
-      "hipMemcpyAsync($module, /, dst, src, sizeBytes, kind, stream)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, "
-      "hipMemcpyKind kind, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyDtoD", CALL(ha_wrap_hipMemcpyDtoD), KEYWORDS,
-      "hipMemcpyDtoD($module, /, dst, src, sizeBytes)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes from device to device.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t "
-      "sizeBytes)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyDtoDAsync", CALL(ha_wrap_hipMemcpyDtoDAsync), KEYWORDS,
-      "hipMemcpyDtoDAsync($module, /, dst, src, sizeBytes, stream)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes from device to device in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src, size_t "
-      "sizeBytes, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyDtoH", CALL(ha_wrap_hipMemcpyDtoH), KEYWORDS,
-      "hipMemcpyDtoH($module, /, dst, src, sizeBytes)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes from device to host and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyDtoHAsync", CALL(ha_wrap_hipMemcpyDtoHAsync), KEYWORDS,
-      "hipMemcpyDtoHAsync($module, /, dst, src, sizeBytes, stream)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes from device to host in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyDtoHAsync(void *dst, hipDeviceptr_t src, size_t "
-      "sizeBytes, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyHtoD", CALL(ha_wrap_hipMemcpyHtoD), KEYWORDS,
-      "hipMemcpyHtoD($module, /, dst, src, sizeBytes)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes from host to device and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t "
-      "sizeBytes)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyHtoDAsync", CALL(ha_wrap_hipMemcpyHtoDAsync), KEYWORDS,
-      "hipMemcpyHtoDAsync($module, /, dst, src, sizeBytes, stream)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes from host to device in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyHtoDAsync(hipDeviceptr_t dst, const void *src, size_t "
-      "sizeBytes, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyParam2D", CALL(ha_wrap_hipMemcpyParam2D), KEYWORDS,
-      "hipMemcpyParam2D($module, /, pCopy)\n"
-      "--\n"
-      "\n"
-      "Copies rows as a record describes, and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyParam2D(const hip_Memcpy2D *pCopy)``, since 5.2 at the "
-      "latest."},
-     "hip"},
-    {{"hipMemcpyParam2DAsync", CALL(ha_wrap_hipMemcpyParam2DAsync), KEYWORDS,
-      "hipMemcpyParam2DAsync($module, /, pCopy, stream)\n"
-      "--\n"
-      "\n"
-      "Copies rows as a record describes, in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t "
-      "stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyPeer", CALL(ha_wrap_hipMemcpyPeer), KEYWORDS,
-      "hipMemcpyPeer($module, /, dst, dstDeviceId, src, srcDeviceId, sizeBytes)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes between devices and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int "
-      "srcDeviceId, size_t sizeBytes)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemcpyPeerAsync", CALL(ha_wrap_hipMemcpyPeerAsync), KEYWORDS,
-      "hipMemcpyPeerAsync($module, /, dst, dstDeviceId, src, srcDevice, "
-      "sizeBytes, stream)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes between devices in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyPeerAsync(void *dst, int dstDeviceId, const void *src, "
-      "int srcDevice, size_t sizeBytes, hipStream_t stream)``, since 5.2 at the "
-      "latest."},
-     "hip"},
-    {{"hipMemcpyWithStream", CALL(ha_wrap_hipMemcpyWithStream), KEYWORDS,
-      "hipMemcpyWithStream($module, /, dst, src, sizeBytes, kind, stream)\n"
-      "--\n"
-      "\n"
-      "Copies sizeBytes bytes in stream order and waits.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemcpyWithStream(void *dst, const void *src, size_t sizeBytes, "
-      "hipMemcpyKind kind, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemset", CALL(ha_wrap_hipMemset), KEYWORDS,
-      "hipMemset($module, /, dst, value, sizeBytes)\n"
-      "--\n"
-      "\n"
-      "Sets sizeBytes bytes to the low byte of value.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemset(void *dst, int value, size_t sizeBytes)``, since 5.2 at "
-      "the latest."},
-     "hip"},
-    {{"hipMemset2D", CALL(ha_wrap_hipMemset2D), KEYWORDS,
-      "hipMemset2D($module, /, dst, pitch, value, width, height)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width bytes.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemset2D(void *dst, size_t pitch, int value, size_t width, "
-      "size_t height)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemset2DAsync", CALL(ha_wrap_hipMemset2DAsync), KEYWORDS,
-      "hipMemset2DAsync($module, /, dst, pitch, value, width, height, stream)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width bytes in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemset2DAsync(void *dst, size_t pitch, int value, size_t width, "
-      "size_t height, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemsetAsync", CALL(ha_wrap_hipMemsetAsync), KEYWORDS,
-      "hipMemsetAsync($module, /, dst, value, sizeBytes, stream)\n"
-      "--\n"
-      "\n"
-      "Sets sizeBytes bytes to the low byte of value, in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetAsync(void *dst, int value, size_t sizeBytes, hipStream_t "
-      "stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemsetD16", CALL(ha_wrap_hipMemsetD16), KEYWORDS,
-      "hipMemsetD16($module, /, dest, value, count)\n"
-      "--\n"
-      "\n"
-      "Sets count 16-bit words.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD16(hipDeviceptr_t dest, unsigned short value, size_t "
-      "count)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemsetD16Async", CALL(ha_wrap_hipMemsetD16Async), KEYWORDS,
-      "hipMemsetD16Async($module, /, dest, value, count, stream)\n"
-      "--\n"
-      "\n"
-      "Sets count 16-bit words in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, "
-      "size_t count, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemsetD2D16", CALL(ha_wrap_hipMemsetD2D16), KEYWORDS,
-      "hipMemsetD2D16($module, /, dst, dstPitch, value, width, height)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width 16-bit words.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short "
-      "value, size_t width, size_t height)``, since 7.1 at the latest."},
-     "hip"},
-    {{"hipMemsetD2D16Async", CALL(ha_wrap_hipMemsetD2D16Async), KEYWORDS,
-      "hipMemsetD2D16Async($module, /, dst, dstPitch, value, width, height, stream)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width 16-bit words in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch, unsigned "
-      "short value, size_t width, size_t height, hipStream_t stream)``, since "
-      "7.1 at the latest."},
-     "hip"},
-    {{"hipMemsetD2D32", CALL(ha_wrap_hipMemsetD2D32), KEYWORDS,
-      "hipMemsetD2D32($module, /, dst, dstPitch, value, width, height)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width 32-bit words.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int "
-      "value, size_t width, size_t height)``, since 7.1 at the latest."},
-     "hip"},
-    {{"hipMemsetD2D32Async", CALL(ha_wrap_hipMemsetD2D32Async), KEYWORDS,
-      "hipMemsetD2D32Async($module, /, dst, dstPitch, value, width, height, stream)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width 32-bit words in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned "
-      "int value, size_t width, size_t height, hipStream_t stream)``, since 7.1 "
-      "at the latest."},
-     "hip"},
-    {{"hipMemsetD2D8", CALL(ha_wrap_hipMemsetD2D8), KEYWORDS,
-      "hipMemsetD2D8($module, /, dst, dstPitch, value, width, height)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width bytes.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char "
-      "value, size_t width, size_t height)``, since 7.1 at the latest."},
-     "hip"},
-    {{"hipMemsetD2D8Async", CALL(ha_wrap_hipMemsetD2D8Async), KEYWORDS,
-      "hipMemsetD2D8Async($module, /, dst, dstPitch, value, width, height, stream)\n"
-      "--\n"
-      "\n"
-      "Sets height rows of width bytes in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch, unsigned "
-      "char value, size_t width, size_t height, hipStream_t stream)``, since 7.1 "
-      "at the latest."},
-     "hip"},
-    {{"hipMemsetD32", CALL(ha_wrap_hipMemsetD32), KEYWORDS,
-      "hipMemsetD32($module, /, dest, value, count)\n"
-      "--\n"
-      "\n"
-      "Sets count 32-bit words.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD32(hipDeviceptr_t dest, int value, size_t count)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemsetD32Async", CALL(ha_wrap_hipMemsetD32Async), KEYWORDS,
-      "hipMemsetD32Async($module, /, dst, value, count, stream)\n"
-      "--\n"
-      "\n"
-      "Sets count 32-bit words in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, "
-      "hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemsetD8", CALL(ha_wrap_hipMemsetD8), KEYWORDS,
-      "hipMemsetD8($module, /, dest, value, count)\n"
-      "--\n"
-      "\n"
-      "Sets count bytes.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t "
-      "count)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipMemsetD8Async", CALL(ha_wrap_hipMemsetD8Async), KEYWORDS,
-      "hipMemsetD8Async($module, /, dest, value, count, stream)\n"
-      "--\n"
-      "\n"
-      "Sets count bytes in stream order.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t "
-      "count, hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleGetFunction", CALL(ha_wrap_hipModuleGetFunction), KEYWORDS,
-      "hipModuleGetFunction($module, /, module, kname)\n"
-      "--\n"
-      "\n"
-      "Kernel of a module by name.\n"
-      "\n"
-      "Returns ``(hipError_t, function: ihipModuleSymbol_t)``.\n"
-      "\n"
-      "HIP: ``hipModuleGetFunction(hipFunction_t *function, hipModule_t module, "
-      "const char *kname)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleGetFunctionCount", CALL(ha_wrap_hipModuleGetFunctionCount), KEYWORDS,
-      "hipModuleGetFunctionCount($module, /, mod)\n"
-      "--\n"
-      "\n"
-      "Number of kernels in a module.\n"
-      "\n"
-      "Returns ``(hipError_t, count: int)``.\n"
-      "\n"
-      "HIP: ``hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod)``, "
-      "since 7.1 at the latest."},
-     "hip"},
-    {{"hipModuleGetGlobal", CALL(ha_wrap_hipModuleGetGlobal), KEYWORDS,
-      "hipModuleGetGlobal($module, /, hmod, name)\n"
-      "--\n"
-      "\n"
-      "Address and size in bytes of a variable of a module.\n"
-      "\n"
-      "Returns ``(hipError_t, dptr: Pointer, bytes: int)``.\n"
-      "\n"
-      "HIP: ``hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, "
-      "hipModule_t hmod, const char *name)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleLaunchCooperativeKernel", CALL(ha_wrap_hipModuleLaunchCooperativeKernel), KEYWORDS,
-      "hipModuleLaunchCooperativeKernel($module, /, f, gridDimX, gridDimY, "
-      "gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, stream, "
-      "kernelParams)\n"
-      "--\n"
-      "\n"
-      "Launches a kernel whose groups may wait for each other.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int "
-      "gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int "
-      "blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int "
-      "sharedMemBytes, hipStream_t stream, void **kernelParams)``, since 6.2 at "
-      "the latest."},
-     "hip"},
-    {{"hipModuleLaunchKernel", CALL(ha_wrap_hipModuleLaunchKernel), KEYWORDS,
-      "hipModuleLaunchKernel($module, /, f, gridDimX, gridDimY, gridDimZ, "
-      "blockDimX, blockDimY, blockDimZ, sharedMemBytes, stream, kernelParams, "
-      "extra)\n"
-      "--\n"
-      "\n"
-      "Launches a kernel; arguments by kernelParams or by extra.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, "
-      "unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, "
-      "unsigned int blockDimY, unsigned int blockDimZ, unsigned int "
-      "sharedMemBytes, hipStream_t stream, void **kernelParams, void **extra)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleLoad", CALL(ha_wrap_hipModuleLoad), KEYWORDS,
-      "hipModuleLoad($module, /, fname)\n"
-      "--\n"
-      "\n"
-      "Loads a module from a file.\n"
-      "\n"
-      "Returns ``(hipError_t, module: ihipModule_t)``.\n"
-      "\n"
-      "HIP: ``hipModuleLoad(hipModule_t *module, const char *fname)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipModuleLoadData", CALL(ha_wrap_hipModuleLoadData), KEYWORDS,
-      "hipModuleLoadData($module, /, image)\n"
-      "--\n"
-      "\n"
-      "Loads a module from memory.\n"
-      "\n"
-      "Returns ``(hipError_t, module: ihipModule_t)``.\n"
-      "\n"
-      "HIP: ``hipModuleLoadData(hipModule_t *module, const void *image)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipModuleLoadDataEx", CALL(ha_wrap_hipModuleLoadDataEx), KEYWORDS,
-      "hipModuleLoadDataEx($module, /, image, numOptions, options, optionValues)\n"
-      "--\n"
-      "\n"
-      "Loads a module from memory with options.\n"
-      "\n"
-      "Returns ``(hipError_t, module: ihipModule_t)``.\n"
-      "\n"
-      "HIP: ``hipModuleLoadDataEx(hipModule_t *module, const void *image, "
-      "unsigned int numOptions, hipJitOption *options, void **optionValues)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor), KEYWORDS,
-      "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor($module, /, f, "
-      "blockSize, dynSharedMemPerBlk)\n"
-      "--\n"
-      "\n"
-      "Groups that run at once on a multiprocessor.\n"
-      "\n"
-      "Returns ``(hipError_t, numBlocks: int)``.\n"
-      "\n"
-      "HIP: ``hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, "
-      "hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk)``, since 5.2 "
-      "at the latest."},
-     "hip"},
-    {{"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), KEYWORDS,
-      "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags($module, /, "
-      "f, blockSize, dynSharedMemPerBlk, flags)\n"
-      "--\n"
-      "\n"
-      "Groups that run at once on a multiprocessor.\n"
-      "\n"
-      "Returns ``(hipError_t, numBlocks: int)``.\n"
-      "\n"
-      "HIP: ``hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int "
-      "*numBlocks, hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk, "
-      "unsigned int flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleOccupancyMaxPotentialBlockSize", CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSize), KEYWORDS,
-      "hipModuleOccupancyMaxPotentialBlockSize($module, /, f, "
-      "dynSharedMemPerBlk, blockSizeLimit)\n"
-      "--\n"
-      "\n"
-      "Grid and block size that fill the device best.\n"
-      "\n"
-      "Returns ``(hipError_t, gridSize: int, blockSize: int)``.\n"
-      "\n"
-      "HIP: ``hipModuleOccupancyMaxPotentialBlockSize(int *gridSize, int "
-      "*blockSize, hipFunction_t f, size_t dynSharedMemPerBlk, int "
-      "blockSizeLimit)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleOccupancyMaxPotentialBlockSizeWithFlags", CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags), KEYWORDS,
-      "hipModuleOccupancyMaxPotentialBlockSizeWithFlags($module, /, f, "
-      "dynSharedMemPerBlk, blockSizeLimit, flags)\n"
-      "--\n"
-      "\n"
-      "Grid and block size that fill the device best.\n"
-      "\n"
-      "Returns ``(hipError_t, gridSize: int, blockSize: int)``.\n"
-      "\n"
-      "HIP: ``hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *gridSize, "
-      "int *blockSize, hipFunction_t f, size_t dynSharedMemPerBlk, int "
-      "blockSizeLimit, unsigned int flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipModuleUnload", CALL(ha_wrap_hipModuleUnload), KEYWORDS,
-      "hipModuleUnload($module, /, module)\n"
-      "--\n"
-      "\n"
-      "Unloads a module.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipModuleUnload(hipModule_t module)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipOccupancyMaxActiveBlocksPerMultiprocessor", CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor), KEYWORDS,
-      "hipOccupancyMaxActiveBlocksPerMultiprocessor($module, /, f, blockSize, "
-      "dynSharedMemPerBlk)\n"
-      "--\n"
-      "\n"
-      "Groups that run at once on a multiprocessor.\n"
-      "\n"
-      "Returns ``(hipError_t, numBlocks: int)``.\n"
-      "\n"
-      "HIP: ``hipOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const "
-      "void *f, int blockSize, size_t dynSharedMemPerBlk)``, since 5.2 at the "
-      "latest."},
-     "hip"},
-    {{"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), KEYWORDS,
-      "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags($module, /, f, "
-      "blockSize, dynSharedMemPerBlk, flags)\n"
-      "--\n"
-      "\n"
-      "Groups that run at once on a multiprocessor.\n"
-      "\n"
-      "Returns ``(hipError_t, numBlocks: int)``.\n"
-      "\n"
-      "HIP: ``hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int "
-      "*numBlocks, const void *f, int blockSize, size_t dynSharedMemPerBlk, "
-      "unsigned int flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipOccupancyMaxPotentialBlockSize", CALL(ha_wrap_hipOccupancyMaxPotentialBlockSize), KEYWORDS,
-      "hipOccupancyMaxPotentialBlockSize($module, /, f, dynSharedMemPerBlk, "
-      "blockSizeLimit)\n"
-      "--\n"
-      "\n"
-      "Grid and block size that fill the device best.\n"
-      "\n"
-      "Returns ``(hipError_t, gridSize: int, blockSize: int)``.\n"
-      "\n"
-      "HIP: ``hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, "
-      "const void *f, size_t dynSharedMemPerBlk, int blockSizeLimit)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipPeekAtLastError", CALL(ha_wrap_hipPeekAtLastError), METH_NOARGS,
-      "hipPeekAtLastError($module, /)\n"
-      "--\n"
-      "\n"
-      "Last error of this thread.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipPeekAtLastError(void)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipPointerGetAttribute", CALL(ha_wrap_hipPointerGetAttribute), KEYWORDS,
-      "hipPointerGetAttribute($module, /, data, attribute, ptr)\n"
-      "--\n"
-      "\n"
-      "One attribute of an address, written to data.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipPointerGetAttribute(void *data, hipPointer_attribute attribute, "
-      "hipDeviceptr_t ptr)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipPointerGetAttributes", CALL(ha_wrap_hipPointerGetAttributes), KEYWORDS,
-      "hipPointerGetAttributes($module, /, ptr)\n"
-      "--\n"
-      "\n"
-      "What kind of memory an address is in.\n"
-      "\n"
-      "Returns ``(hipError_t, attributes: hipPointerAttribute_t)``.\n"
-      "\n"
-      "Also ``hipPointerGetAttributes(attributes, ptr)``, which returns the "
-      "status alone.\n"
-      "\n"
-      "HIP: ``hipPointerGetAttributes(hipPointerAttribute_t *attributes, const "
-      "void *ptr)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipRuntimeGetVersion", CALL(ha_wrap_hipRuntimeGetVersion), METH_NOARGS,
-      "hipRuntimeGetVersion($module, /)\n"
-      "--\n"
-      "\n"
-      "Version number of the runtime.\n"
-      "\n"
-      "Returns ``(hipError_t, runtimeVersion: int)``.\n"
-      "\n"
-      "HIP: ``hipRuntimeGetVersion(int *runtimeVersion)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipSetDevice", CALL(ha_wrap_hipSetDevice), KEYWORDS,
-      "hipSetDevice($module, /, deviceId)\n"
-      "--\n"
-      "\n"
-      "Makes a device the current one of this thread.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipSetDevice(int deviceId)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipSetDeviceFlags", CALL(ha_wrap_hipSetDeviceFlags), KEYWORDS,
-      "hipSetDeviceFlags($module, /, flags)\n"
-      "--\n"
-      "\n"
-      "Sets the flags of the current device.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipSetDeviceFlags(unsigned int flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamAddCallback", CALL(ha_wrap_hipStreamAddCallback), KEYWORDS,
-      "hipStreamAddCallback($module, /, stream, callback, userData, flags)\n"
-      "--\n"
-      "\n"
-      "Calls back after the work in a stream so far.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t "
-      "callback, void *userData, unsigned int flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamCreate", CALL(ha_wrap_hipStreamCreate), METH_NOARGS,
-      "hipStreamCreate($module, /)\n"
-      "--\n"
-      "\n"
-      "Creates a stream.\n"
-      "\n"
-      "Returns ``(hipError_t, stream: ihipStream_t)``.\n"
-      "\n"
-      "HIP: ``hipStreamCreate(hipStream_t *stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamCreateWithFlags", CALL(ha_wrap_hipStreamCreateWithFlags), KEYWORDS,
-      "hipStreamCreateWithFlags($module, /, flags)\n"
-      "--\n"
-      "\n"
-      "Creates a stream with flags.\n"
-      "\n"
-      "Returns ``(hipError_t, stream: ihipStream_t)``.\n"
-      "\n"
-      "HIP: ``hipStreamCreateWithFlags(hipStream_t *stream, unsigned int "
-      "flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamCreateWithPriority", CALL(ha_wrap_hipStreamCreateWithPriority), KEYWORDS,
-      "hipStreamCreateWithPriority($module, /, flags, priority)\n"
-      "--\n"
-      "\n"
-      "Creates a stream with flags and a priority.\n"
-      "\n"
-      "Returns ``(hipError_t, stream: ihipStream_t)``.\n"
-      "\n"
-      "HIP: ``hipStreamCreateWithPriority(hipStream_t *stream, unsigned int "
-      "flags, int priority)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamDestroy", CALL(ha_wrap_hipStreamDestroy), KEYWORDS,
-      "hipStreamDestroy($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Destroys a stream when its work is done.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipStreamDestroy(hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamGetDevice", CALL(ha_wrap_hipStreamGetDevice), KEYWORDS,
-      "hipStreamGetDevice($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Device of a stream.\n"
-      "\n"
-      "Returns ``(hipError_t, device: int)``.\n"
-      "\n"
-      "HIP: ``hipStreamGetDevice(hipStream_t stream, hipDevice_t *device)``, "
-      "since 6.2 at the latest."},
-     "hip"},
-    {{"hipStreamGetFlags", CALL(ha_wrap_hipStreamGetFlags), KEYWORDS,
-      "hipStreamGetFlags($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Flags of a stream.\n"
-      "\n"
-      "Returns ``(hipError_t, flags: int)``.\n"
-      "\n"
-      "HIP: ``hipStreamGetFlags(hipStream_t stream, unsigned int *flags)``, "
-      "since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamGetId", CALL(ha_wrap_hipStreamGetId), KEYWORDS,
-      "hipStreamGetId($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Number of a stream that is never used again.\n"
-      "\n"
-      "Returns ``(hipError_t, streamId: int)``.\n"
-      "\n"
-      "HIP: ``hipStreamGetId(hipStream_t stream, unsigned long long "
-      "*streamId)``, since 7.1 at the latest."},
-     "hip"},
-    {{"hipStreamGetPriority", CALL(ha_wrap_hipStreamGetPriority), KEYWORDS,
-      "hipStreamGetPriority($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Priority of a stream.\n"
-      "\n"
-      "Returns ``(hipError_t, priority: int)``.\n"
-      "\n"
-      "HIP: ``hipStreamGetPriority(hipStream_t stream, int *priority)``, since "
-      "5.2 at the latest."},
-     "hip"},
-    {{"hipStreamIsCapturing", CALL(ha_wrap_hipStreamIsCapturing), KEYWORDS,
-      "hipStreamIsCapturing($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Whether a stream records its work into a graph.\n"
-      "\n"
-      "Returns ``(hipError_t, pCaptureStatus: hipStreamCaptureStatus)``.\n"
-      "\n"
-      "HIP: ``hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus "
-      "*pCaptureStatus)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamQuery", CALL(ha_wrap_hipStreamQuery), KEYWORDS,
-      "hipStreamQuery($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "hipSuccess where a stream has finished all work, else hipErrorNotReady.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipStreamQuery(hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamSynchronize", CALL(ha_wrap_hipStreamSynchronize), KEYWORDS,
-      "hipStreamSynchronize($module, /, stream)\n"
-      "--\n"
-      "\n"
-      "Waits until a stream has finished all work.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipStreamSynchronize(hipStream_t stream)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hipStreamWaitEvent", CALL(ha_wrap_hipStreamWaitEvent), KEYWORDS,
-      "hipStreamWaitEvent($module, /, stream, event, flags)\n"
-      "--\n"
-      "\n"
-      "Makes later work of a stream wait for an event.\n"
-      "\n"
-      "Returns ``(hipError_t,)``.\n"
-      "\n"
-      "HIP: ``hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned "
-      "int flags)``, since 5.2 at the latest."},
-     "hip"},
-    {{"hiprtcAddNameExpression", CALL(ha_wrap_hiprtcAddNameExpression), KEYWORDS,
-      "hiprtcAddNameExpression($module, /, prog, name_expression)\n"
-      "--\n"
-      "\n"
-      "Asks for the lowered name of a kernel or variable, before compiling.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcAddNameExpression(hiprtcProgram prog, const char "
-      "*name_expression)``, since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcCompileProgram", CALL(ha_wrap_hiprtcCompileProgram), KEYWORDS,
-      "hiprtcCompileProgram($module, /, prog, numOptions, options)\n"
-      "--\n"
-      "\n"
-      "Compiles a program; the log tells about errors.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcCompileProgram(hiprtcProgram prog, int numOptions, const "
-      "char *const *options)``, since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcCreateProgram", CALL(ha_wrap_hiprtcCreateProgram), KEYWORDS,
-      "hiprtcCreateProgram($module, /, src, name, numHeaders, headers, "
-      "includeNames)\n"
-      "--\n"
-      "\n"
-      "Creates a program from source text and headers.\n"
-      "\n"
-      "Returns ``(hiprtcResult, prog: _hiprtcProgram)``.\n"
-      "\n"
-      "HIP: ``hiprtcCreateProgram(hiprtcProgram *prog, const char *src, const "
-      "char *name, int numHeaders, const char *const *headers, const char *const "
-      "*includeNames)``, since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcDestroyProgram", CALL(ha_wrap_hiprtcDestroyProgram), KEYWORDS,
-      "hiprtcDestroyProgram($module, /, prog)\n"
-      "--\n"
-      "\n"
-      "Destroys a program.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcDestroyProgram(hiprtcProgram *prog)``, since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcGetBitcode", CALL(ha_wrap_hiprtcGetBitcode), KEYWORDS,
-      "hiprtcGetBitcode($module, /, prog, bitcode)\n"
-      "--\n"
-      "\n"
-      "Compiled program as bitcode, written to bitcode.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetBitcode(hiprtcProgram prog, char *bitcode)``, since 6.2 "
-      "at the latest."},
-     "hiprtc"},
-    {{"hiprtcGetBitcodeSize", CALL(ha_wrap_hiprtcGetBitcodeSize), KEYWORDS,
-      "hiprtcGetBitcodeSize($module, /, prog)\n"
-      "--\n"
-      "\n"
-      "Size in bytes of the compiled program as bitcode.\n"
-      "\n"
-      "Returns ``(hiprtcResult, bitcode_size: int)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_size)``, "
-      "since 6.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcGetCode", CALL(ha_wrap_hiprtcGetCode), KEYWORDS,
-      "hiprtcGetCode($module, /, prog, code)\n"
-      "--\n"
-      "\n"
-      "Compiled program, written to code.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetCode(hiprtcProgram prog, char *code)``, since 5.2 at the "
-      "latest."},
-     "hiprtc"},
-    {{"hiprtcGetCodeSize", CALL(ha_wrap_hiprtcGetCodeSize), KEYWORDS,
-      "hiprtcGetCodeSize($module, /, prog)\n"
-      "--\n"
-      "\n"
-      "Size in bytes of the compiled program.\n"
-      "\n"
-      "Returns ``(hiprtcResult, codeSizeRet: int)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetCodeSize(hiprtcProgram prog, size_t *codeSizeRet)``, "
-      "since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcGetErrorString", CALL(ha_wrap_hiprtcGetErrorString), KEYWORDS,
-      "hiprtcGetErrorString($module, /, result)\n"
-      "--\n"
-      "\n"
-      "Text of a result code.\n"
-      "\n"
-      "Returns ``(hiprtcResult, CStr)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetErrorString(hiprtcResult result)``, since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcGetLoweredName", CALL(ha_wrap_hiprtcGetLoweredName), KEYWORDS,
-      "hiprtcGetLoweredName($module, /, prog, name_expression)\n"
-      "--\n"
-      "\n"
-      "Lowered name of a name expression, after compiling.\n"
-      "\n"
-      "Returns ``(hiprtcResult, lowered_name: CStr)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetLoweredName(hiprtcProgram prog, const char "
-      "*name_expression, const char **lowered_name)``, since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcGetProgramLog", CALL(ha_wrap_hiprtcGetProgramLog), KEYWORDS,
-      "hiprtcGetProgramLog($module, /, prog, log)\n"
-      "--\n"
-      "\n"
-      "Compiler's messages, written to log.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetProgramLog(hiprtcProgram prog, char *log)``, since 5.2 at "
-      "the latest."},
-     "hiprtc"},
-    {{"hiprtcGetProgramLogSize", CALL(ha_wrap_hiprtcGetProgramLogSize), KEYWORDS,
-      "hiprtcGetProgramLogSize($module, /, prog)\n"
-      "--\n"
-      "\n"
-      "Size in bytes of the compiler's messages.\n"
-      "\n"
-      "Returns ``(hiprtcResult, logSizeRet: int)``.\n"
-      "\n"
-      "HIP: ``hiprtcGetProgramLogSize(hiprtcProgram prog, size_t *logSizeRet)``, "
-      "since 5.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcLinkAddData", CALL(ha_wrap_hiprtcLinkAddData), KEYWORDS,
-      "hiprtcLinkAddData($module, /, hip_link_state, input_type, image, "
-      "image_size, name, num_options, options_ptr, option_values)\n"
-      "--\n"
-      "\n"
-      "Adds a program in memory to a linker.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcLinkAddData(hiprtcLinkState hip_link_state, hipJitInputType "
-      "input_type, void *image, size_t image_size, const char *name, unsigned "
-      "int num_options, hipJitOption *options_ptr, void **option_values)``, "
-      "since 6.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcLinkAddFile", CALL(ha_wrap_hiprtcLinkAddFile), KEYWORDS,
-      "hiprtcLinkAddFile($module, /, hip_link_state, input_type, file_path, "
-      "num_options, options_ptr, option_values)\n"
-      "--\n"
-      "\n"
-      "Adds a file to a linker.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcLinkAddFile(hiprtcLinkState hip_link_state, hipJitInputType "
-      "input_type, const char *file_path, unsigned int num_options, hipJitOption "
-      "*options_ptr, void **option_values)``, since 6.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcLinkComplete", CALL(ha_wrap_hiprtcLinkComplete), KEYWORDS,
-      "hiprtcLinkComplete($module, /, hip_link_state)\n"
-      "--\n"
-      "\n"
-      "Links; the result belongs to the linker.\n"
-      "\n"
-      "Returns ``(hiprtcResult, bin_out: NDBuffer, size_out: int)``.\n"
-      "\n"
-      "HIP: ``hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, "
-      "size_t *size_out)``, since 6.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcLinkCreate", CALL(ha_wrap_hiprtcLinkCreate), KEYWORDS,
-      "hiprtcLinkCreate($module, /, num_options, option_ptr, option_vals_pptr)\n"
-      "--\n"
-      "\n"
-      "Creates a linker.\n"
-      "\n"
-      "Returns ``(hiprtcResult, hip_link_state_ptr: ihiprtcLinkState)``.\n"
-      "\n"
-      "HIP: ``hiprtcLinkCreate(unsigned int num_options, hipJitOption "
-      "*option_ptr, void **option_vals_pptr, hiprtcLinkState "
-      "*hip_link_state_ptr)``, since 6.2 at the latest."},
-     "hiprtc"},
-    {{"hiprtcLinkDestroy", CALL(ha_wrap_hiprtcLinkDestroy), KEYWORDS,
-      "hiprtcLinkDestroy($module, /, hip_link_state)\n"
-      "--\n"
-      "\n"
-      "Destroys a linker.\n"
-      "\n"
-      "Returns ``(hiprtcResult,)``.\n"
-      "\n"
-      "HIP: ``hiprtcLinkDestroy(hiprtcLinkState hip_link_state)``, since 6.2 at "
-      "the latest."},
-     "hiprtc"},
-    {{"hiprtcVersion", CALL(ha_wrap_hiprtcVersion), METH_NOARGS,
-      "hiprtcVersion($module, /)\n"
-      "--\n"
-      "\n"
-      "Major and minor version of the compiler interface.\n"
-      "\n"
-      "Returns ``(hiprtcResult, major: int, minor: int)``.\n"
-      "\n"
-      "HIP: ``hiprtcVersion(int *major, int *minor)``, since 5.2 at the latest."},
-     "hiprtc"},
+const struct ha_method ha_methods[HA_METHOD_COUNT] = {
+    {CALL(ha_wrap_hipApiName),
+     0, 11, false, false},
+    {CALL(ha_wrap_hipArray3DCreate),
+     193, 210, false, false},
+    {CALL(ha_wrap_hipArray3DGetDescriptor),
+     467, 491, false, false},
+    {CALL(ha_wrap_hipArrayCreate),
+     870, 885, false, false},
+    {CALL(ha_wrap_hipArrayDestroy),
+     1134, 1150, false, false},
+    {CALL(ha_wrap_hipArrayGetDescriptor),
+     1303, 1325, false, false},
+    {CALL(ha_wrap_hipArrayGetInfo),
+     1668, 1684, false, false},
+    {CALL(ha_wrap_hipBindTexture),
+     2085, 2100, false, false},
+    {CALL(ha_wrap_hipBindTexture2D),
+     2417, 2434, false, false},
+    {CALL(ha_wrap_hipBindTextureToArray),
+     2804, 2826, false, false},
+    {CALL(ha_wrap_hipBindTextureToMipmappedArray),
+     3094, 3125, false, false},
+    {CALL(ha_wrap_hipChooseDevice),
+     3447, 3463, false, false},
+    {CALL(ha_wrap_hipConfigureCall),
+     3684, 3701, false, false},
+    {CALL(ha_wrap_hipCreateChannelDesc),
+     3983, 4004, false, false},
+    {CALL(ha_wrap_hipCreateSurfaceObject),
+     4252, 4275, false, false},
+    {CALL(ha_wrap_hipCreateTextureObject),
+     4530, 4553, false, false},
+    {CALL(ha_wrap_hipCtxCreate),
+     4903, 4916, false, false},
+    {CALL(ha_wrap_hipCtxDestroy),
+     5155, 5169, false, false},
+    {CALL(ha_wrap_hipCtxDisablePeerAccess),
+     5316, 5340, false, false},
+    {CALL(ha_wrap_hipCtxEnablePeerAccess),
+     5537, 5560, false, false},
+    {CALL(ha_wrap_hipCtxGetApiVersion),
+     5792, 5812, false, false},
+    {CALL(ha_wrap_hipCtxGetCacheConfig),
+     6042, 6063, false, true},
+    {CALL(ha_wrap_hipCtxGetCurrent),
+     6300, 6317, false, true},
+    {CALL(ha_wrap_hipCtxGetDevice),
+     6497, 6513, false, true},
+    {CALL(ha_wrap_hipCtxGetFlags),
+     6689, 6704, false, true},
+    {CALL(ha_wrap_hipCtxGetSharedMemConfig),
+     6876, 6901, false, true},
+    {CALL(ha_wrap_hipCtxPopCurrent),
+     7141, 7158, false, true},
+    {CALL(ha_wrap_hipCtxPushCurrent),
+     7353, 7371, false, false},
+    {CALL(ha_wrap_hipCtxSetCacheConfig),
+     7545, 7566, false, false},
+    {CALL(ha_wrap_hipCtxSetCurrent),
+     7792, 7809, false, false},
+    {CALL(ha_wrap_hipCtxSetSharedMemConfig),
+     7990, 8015, false, false},
+    {CALL(ha_wrap_hipCtxSynchronize),
+     8242, 8260, false, true},
+    {CALL(ha_wrap_hipDestroyExternalMemory),
+     8437, 8462, false, false},
+    {CALL(ha_wrap_hipDestroyExternalSemaphore),
+     8661, 8689, false, false},
+    {CALL(ha_wrap_hipDestroySurfaceObject),
+     8903, 8927, false, false},
+    {CALL(ha_wrap_hipDestroyTextureObject),
+     9131, 9155, false, false},
+    {CALL(ha_wrap_hipDevResourceGenerateDesc),
+     9359, 9386, false, false},
+    {CALL(ha_wrap_hipDevSmResourceSplit),
+     9713, 9735, false, false},
+    {CALL(ha_wrap_hipDevSmResourceSplitByCount),
+     10487, 10516, false, false},
+    {CALL(ha_wrap_hipDeviceCanAccessPeer),
+     11300, 11323, false, false},
+    {CALL(ha_wrap_hipDeviceComputeCapability),
+     11590, 11617, false, false},
+    {CALL(ha_wrap_hipDeviceDisablePeerAccess),
+     11874, 11901, false, false},
+    {CALL(ha_wrap_hipDeviceEnablePeerAccess),
+     12117, 12143, false, false},
+    {CALL(ha_wrap_hipDeviceGet),
+     12379, 12392, false, false},
+    {CALL(ha_wrap_hipDeviceGetAttribute),
+     12582, 12604, false, false},
+    {CALL(ha_wrap_hipDeviceGetByPCIBusId),
+     12829, 12852, false, false},
+    {CALL(ha_wrap_hipDeviceGetCacheConfig),
+     13060, 13084, false, true},
+    {CALL(ha_wrap_hipDeviceGetDefaultMemPool),
+     13325, 13352, false, false},
+    {CALL(ha_wrap_hipDeviceGetDevResource),
+     13592, 13616, false, false},
+    {CALL(ha_wrap_hipDeviceGetExecutionCtx),
+     14001, 14026, false, false},
+    {CALL(ha_wrap_hipDeviceGetGraphMemAttribute),
+     14266, 14296, false, false},
+    {CALL(ha_wrap_hipDeviceGetLimit),
+     14576, 14594, false, false},
+    {CALL(ha_wrap_hipDeviceGetMemPool),
+     14815, 14835, false, false},
+    {CALL(ha_wrap_hipDeviceGetName),
+     15055, 15072, false, false},
+    {CALL(ha_wrap_hipDeviceGetP2PAttribute),
+     15370, 15395, false, false},
+    {CALL(ha_wrap_hipDeviceGetPCIBusId),
+     15675, 15696, false, false},
+    {CALL(ha_wrap_hipDeviceGetSharedMemConfig),
+     16025, 16053, false, true},
+    {CALL(ha_wrap_hipDeviceGetStreamPriorityRange),
+     16275, 16307, false, true},
+    {CALL(ha_wrap_hipDeviceGetTexture1DLinearMaxWidth),
+     16596, 16632, false, false},
+    {CALL(ha_wrap_hipDeviceGetUuid),
+     16926, 16943, false, false},
+    {CALL(ha_wrap_hipDeviceGraphMemTrim),
+     17252, 17274, false, false},
+    {CALL(ha_wrap_hipDevicePrimaryCtxGetState),
+     17464, 17492, false, false},
+    {CALL(ha_wrap_hipDevicePrimaryCtxRelease),
+     17771, 17798, false, false},
+    {CALL(ha_wrap_hipDevicePrimaryCtxReset),
+     17993, 18018, false, false},
+    {CALL(ha_wrap_hipDevicePrimaryCtxRetain),
+     18222, 18248, false, false},
+    {CALL(ha_wrap_hipDevicePrimaryCtxSetFlags),
+     18468, 18496, false, false},
+    {CALL(ha_wrap_hipDeviceReset),
+     18723, 18738, false, true},
+    {CALL(ha_wrap_hipDeviceSetCacheConfig),
+     18907, 18931, false, false},
+    {CALL(ha_wrap_hipDeviceSetGraphMemAttribute),
+     19166, 19196, false, false},
+    {CALL(ha_wrap_hipDeviceSetLimit),
+     19473, 19491, false, false},
+    {CALL(ha_wrap_hipDeviceSetMemPool),
+     19710, 19730, false, false},
+    {CALL(ha_wrap_hipDeviceSetSharedMemConfig),
+     19945, 19973, false, false},
+    {CALL(ha_wrap_hipDeviceSynchronize),
+     20182, 20203, false, true},
+    {CALL(ha_wrap_hipDeviceTotalMem),
+     20385, 20403, false, false},
+    {CALL(ha_wrap_hipDriverGetVersion),
+     20602, 20622, false, true},
+    {CALL(ha_wrap_hipDrvGetErrorName),
+     20811, 20830, false, false},
+    {CALL(ha_wrap_hipDrvGetErrorString),
+     21046, 21067, false, false},
+    {CALL(ha_wrap_hipDrvGraphAddMemFreeNode),
+     21287, 21313, false, false},
+    {CALL(ha_wrap_hipDrvGraphAddMemcpyNode),
+     21827, 21852, false, false},
+    {CALL(ha_wrap_hipDrvGraphAddMemsetNode),
+     22394, 22419, false, false},
+    {CALL(ha_wrap_hipDrvGraphExecMemcpyNodeSetParams),
+     22971, 23006, false, false},
+    {CALL(ha_wrap_hipDrvGraphExecMemsetNodeSetParams),
+     23331, 23366, false, false},
+    {CALL(ha_wrap_hipDrvGraphMemcpyNodeGetParams),
+     23698, 23729, false, false},
+    {CALL(ha_wrap_hipDrvGraphMemcpyNodeSetParams),
+     24072, 24103, false, false},
+    {CALL(ha_wrap_hipDrvLaunchKernelEx),
+     24426, 24447, false, false},
+    {CALL(ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync),
+     24714, 24752, false, false},
+    {CALL(ha_wrap_hipDrvMemDiscardBatchAsync),
+     25389, 25416, false, false},
+    {CALL(ha_wrap_hipDrvMemcpy2DUnaligned),
+     25857, 25881, false, false},
+    {CALL(ha_wrap_hipDrvMemcpy3D),
+     26104, 26119, false, false},
+    {CALL(ha_wrap_hipDrvMemcpy3DAsync),
+     26303, 26323, false, false},
+    {CALL(ha_wrap_hipDrvPointerGetAttributes),
+     26535, 26562, false, false},
+    {CALL(ha_wrap_hipEventCreate),
+     26992, 27007, false, true},
+    {CALL(ha_wrap_hipEventCreateWithFlags),
+     27192, 27216, false, false},
+    {CALL(ha_wrap_hipEventDestroy),
+     27438, 27454, false, false},
+    {CALL(ha_wrap_hipEventElapsedTime),
+     27610, 27630, false, false},
+    {CALL(ha_wrap_hipEventQuery),
+     27852, 27866, false, false},
+    {CALL(ha_wrap_hipEventRecord),
+     28062, 28077, false, false},
+    {CALL(ha_wrap_hipEventRecordWithFlags),
+     28270, 28294, false, false},
+    {CALL(ha_wrap_hipEventRecord_spt),
+     28544, 28563, false, false},
+    {CALL(ha_wrap_hipEventSynchronize),
+     28791, 28811, false, false},
+    {CALL(ha_wrap_hipExecutionCtxDestroy),
+     28991, 29014, false, false},
+    {CALL(ha_wrap_hipExecutionCtxGetDevResource),
+     29200, 29230, false, false},
+    {CALL(ha_wrap_hipExecutionCtxGetDevice),
+     29626, 29651, false, false},
+    {CALL(ha_wrap_hipExecutionCtxGetId),
+     29867, 29888, false, false},
+    {CALL(ha_wrap_hipExecutionCtxRecordEvent),
+     30134, 30161, false, false},
+    {CALL(ha_wrap_hipExecutionCtxStreamCreate),
+     30503, 30531, false, false},
+    {CALL(ha_wrap_hipExecutionCtxSynchronize),
+     30841, 30868, false, false},
+    {CALL(ha_wrap_hipExecutionCtxWaitEvent),
+     31087, 31112, false, false},
+    {CALL(ha_wrap_hipExtDisableLogging),
+     31356, 31377, false, true},
+    {CALL(ha_wrap_hipExtEnableLogging),
+     31538, 31558, false, true},
+    {CALL(ha_wrap_hipExtGetLastError),
+     31716, 31735, false, true},
+    {CALL(ha_wrap_hipExtGetLinkTypeAndHopCount),
+     31910, 31939, false, false},
+    {CALL(ha_wrap_hipExtLaunchKernel),
+     32252, 32271, false, false},
+    {CALL(ha_wrap_hipExtLaunchMultiKernelMultiDevice),
+     32716, 32751, false, false},
+    {CALL(ha_wrap_hipExtMallocWithFlags),
+     33086, 33108, false, false},
+    {CALL(ha_wrap_hipExtSetLoggingParams),
+     33363, 33386, false, false},
+    {CALL(ha_wrap_hipExtStreamCreateWithCUMask),
+     33639, 33668, false, false},
+    {CALL(ha_wrap_hipExtStreamGetCUMask),
+     34103, 34125, false, false},
+    {CALL(ha_wrap_hipExternalMemoryGetMappedBuffer),
+     34513, 34546, false, false},
+    {CALL(ha_wrap_hipExternalMemoryGetMappedMipmappedArray),
+     34863, 34904, false, false},
+    {CALL(ha_wrap_hipFree),
+     35260, 35268, false, false},
+    {CALL(ha_wrap_hipFreeArray),
+     35423, 35436, false, false},
+    {CALL(ha_wrap_hipFreeAsync),
+     35583, 35596, false, false},
+    {CALL(ha_wrap_hipFreeHost),
+     35791, 35803, false, false},
+    {CALL(ha_wrap_hipFreeMipmappedArray),
+     35954, 35976, false, false},
+    {CALL(ha_wrap_hipFuncGetAttribute),
+     36177, 36197, false, false},
+    {CALL(ha_wrap_hipFuncGetAttributes),
+     36433, 36454, false, false},
+    {CALL(ha_wrap_hipFuncSetAttribute),
+     36754, 36774, false, false},
+    {CALL(ha_wrap_hipFuncSetCacheConfig),
+     36997, 37019, false, false},
+    {CALL(ha_wrap_hipFuncSetSharedMemConfig),
+     37255, 37281, false, false},
+    {CALL(ha_wrap_hipGetChannelDesc),
+     37523, 37541, false, false},
+    {CALL(ha_wrap_hipGetDevice),
+     37919, 37932, false, true},
+    {CALL(ha_wrap_hipGetDeviceCount),
+     38098, 38116, false, true},
+    {CALL(ha_wrap_hipGetDeviceFlags),
+     38274, 38292, false, true},
+    {CALL(ha_wrap_hipGetDeviceProperties),
+     38469, 38492, false, false},
+    {CALL(ha_wrap_hipGetDriverEntryPoint),
+     38803, 38826, false, false},
+    {CALL(ha_wrap_hipGetDriverEntryPoint_spt),
+     39312, 39339, false, false},
+    {CALL(ha_wrap_hipGetErrorName),
+     39839, 39855, false, false},
+    {CALL(ha_wrap_hipGetErrorString),
+     40028, 40046, false, false},
+    {CALL(ha_wrap_hipGetFuncBySymbol),
+     40221, 40240, false, false},
+    {CALL(ha_wrap_hipGetLastError),
+     40479, 40495, false, true},
+    {CALL(ha_wrap_hipGetMipmappedArrayLevel),
+     40656, 40682, false, false},
+    {CALL(ha_wrap_hipGetProcAddress),
+     40976, 40994, false, false},
+    {CALL(ha_wrap_hipGetProcAddress_spt),
+     41486, 41508, false, false},
+    {CALL(ha_wrap_hipGetStreamDeviceId),
+     41888, 41909, false, false},
+    {CALL(ha_wrap_hipGetSymbolAddress),
+     42111, 42131, false, false},
+    {CALL(ha_wrap_hipGetSymbolSize),
+     42361, 42378, false, false},
+    {CALL(ha_wrap_hipGetTextureAlignmentOffset),
+     42594, 42623, false, false},
+    {CALL(ha_wrap_hipGetTextureObjectResourceDesc),
+     42866, 42898, false, false},
+    {CALL(ha_wrap_hipGetTextureObjectResourceViewDesc),
+     43275, 43311, false, false},
+    {CALL(ha_wrap_hipGetTextureObjectTextureDesc),
+     43725, 43756, false, false},
+    {CALL(ha_wrap_hipGetTextureReference),
+     44128, 44151, false, false},
+    {CALL(ha_wrap_hipGraphAddBatchMemOpNode),
+     44394, 44420, false, false},
+    {CALL(ha_wrap_hipGraphAddChildGraphNode),
+     44964, 44990, false, false},
+    {CALL(ha_wrap_hipGraphAddDependencies),
+     45513, 45537, false, false},
+    {CALL(ha_wrap_hipGraphAddEmptyNode),
+     45967, 45988, false, false},
+    {CALL(ha_wrap_hipGraphAddEventRecordNode),
+     46462, 46489, false, false},
+    {CALL(ha_wrap_hipGraphAddEventWaitNode),
+     46995, 47020, false, false},
+    {CALL(ha_wrap_hipGraphAddExternalSemaphoresSignalNode),
+     47514, 47554, false, false},
+    {CALL(ha_wrap_hipGraphAddExternalSemaphoresWaitNode),
+     48153, 48191, false, false},
+    {CALL(ha_wrap_hipGraphAddHostNode),
+     48781, 48801, false, false},
+    {CALL(ha_wrap_hipGraphAddKernelNode),
+     49318, 49340, false, false},
+    {CALL(ha_wrap_hipGraphAddMemAllocNode),
+     49855, 49879, false, false},
+    {CALL(ha_wrap_hipGraphAddMemFreeNode),
+     50433, 50456, false, false},
+    {CALL(ha_wrap_hipGraphAddMemcpyNode),
+     50957, 50979, false, false},
+    {CALL(ha_wrap_hipGraphAddMemcpyNode1D),
+     51491, 51515, false, false},
+    {CALL(ha_wrap_hipGraphAddMemcpyNodeFromSymbol),
+     52084, 52116, false, false},
+    {CALL(ha_wrap_hipGraphAddMemcpyNodeToSymbol),
+     52770, 52800, false, false},
+    {CALL(ha_wrap_hipGraphAddMemsetNode),
+     53456, 53478, false, false},
+    {CALL(ha_wrap_hipGraphAddNode),
+     53996, 54012, false, false},
+    {CALL(ha_wrap_hipGraphBatchMemOpNodeGetParams),
+     54502, 54534, false, false},
+    {CALL(ha_wrap_hipGraphBatchMemOpNodeSetParams),
+     54930, 54962, false, false},
+    {CALL(ha_wrap_hipGraphChildGraphNodeGetGraph),
+     55221, 55252, false, false},
+    {CALL(ha_wrap_hipGraphClone),
+     55511, 55525, false, false},
+    {CALL(ha_wrap_hipGraphCreate),
+     55738, 55753, false, false},
+    {CALL(ha_wrap_hipGraphDebugDotPrint),
+     55952, 55974, false, false},
+    {CALL(ha_wrap_hipGraphDestroy),
+     56217, 56233, false, false},
+    {CALL(ha_wrap_hipGraphDestroyNode),
+     56425, 56445, false, false},
+    {CALL(ha_wrap_hipGraphEventRecordNodeGetEvent),
+     56639, 56671, false, false},
+    {CALL(ha_wrap_hipGraphEventRecordNodeSetEvent),
+     56919, 56951, false, false},
+    {CALL(ha_wrap_hipGraphEventWaitNodeGetEvent),
+     57186, 57216, false, false},
+    {CALL(ha_wrap_hipGraphEventWaitNodeSetEvent),
+     57462, 57492, false, false},
+    {CALL(ha_wrap_hipGraphExecBatchMemOpNodeSetParams),
+     57725, 57761, false, false},
+    {CALL(ha_wrap_hipGraphExecChildGraphNodeSetParams),
+     58096, 58132, false, false},
+    {CALL(ha_wrap_hipGraphExecDestroy),
+     58442, 58462, false, false},
+    {CALL(ha_wrap_hipGraphExecEventRecordNodeSetEvent),
+     58649, 58685, false, false},
+    {CALL(ha_wrap_hipGraphExecEventWaitNodeSetEvent),
+     58992, 59026, false, false},
+    {CALL(ha_wrap_hipGraphExecExternalSemaphoresSignalNodeSetParams),
+     59331, 59381, false, false},
+    {CALL(ha_wrap_hipGraphExecExternalSemaphoresWaitNodeSetParams),
+     59743, 59791, false, false},
+    {CALL(ha_wrap_hipGraphExecGetFlags),
+     60145, 60166, false, false},
+    {CALL(ha_wrap_hipGraphExecHostNodeSetParams),
+     60410, 60440, false, false},
+    {CALL(ha_wrap_hipGraphExecKernelNodeSetParams),
+     60741, 60773, false, false},
+    {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParams),
+     61082, 61114, false, false},
+    {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParams1D),
+     61412, 61446, false, false},
+    {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParamsFromSymbol),
+     61802, 61844, false, false},
+    {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParamsToSymbol),
+     62258, 62298, false, false},
+    {CALL(ha_wrap_hipGraphExecMemsetNodeSetParams),
+     62719, 62751, false, false},
+    {CALL(ha_wrap_hipGraphExecNodeSetParams),
+     63054, 63080, false, false},
+    {CALL(ha_wrap_hipGraphExecUpdate),
+     63371, 63390, false, false},
+    {CALL(ha_wrap_hipGraphExternalSemaphoresSignalNodeGetParams),
+     63936, 63982, false, false},
+    {CALL(ha_wrap_hipGraphExternalSemaphoresSignalNodeSetParams),
+     64446, 64492, false, false},
+    {CALL(ha_wrap_hipGraphExternalSemaphoresWaitNodeGetParams),
+     64810, 64854, false, false},
+    {CALL(ha_wrap_hipGraphExternalSemaphoresWaitNodeSetParams),
+     65310, 65354, false, false},
+    {CALL(ha_wrap_hipGraphGetEdges),
+     65668, 65685, false, false},
+    {CALL(ha_wrap_hipGraphGetNodes),
+     66110, 66127, false, false},
+    {CALL(ha_wrap_hipGraphGetRootNodes),
+     66465, 66486, false, false},
+    {CALL(ha_wrap_hipGraphHostNodeGetParams),
+     66890, 66916, false, false},
+    {CALL(ha_wrap_hipGraphHostNodeSetParams),
+     67281, 67307, false, false},
+    {CALL(ha_wrap_hipGraphInstantiate),
+     67538, 67558, false, false},
+    {CALL(ha_wrap_hipGraphInstantiateWithFlags),
+     68096, 68125, false, false},
+    {CALL(ha_wrap_hipGraphInstantiateWithParams),
+     68413, 68443, false, false},
+    {CALL(ha_wrap_hipGraphKernelNodeCopyAttributes),
+     68786, 68819, false, false},
+    {CALL(ha_wrap_hipGraphKernelNodeGetAttribute),
+     69162, 69193, false, false},
+    {CALL(ha_wrap_hipGraphKernelNodeGetParams),
+     69586, 69614, false, false},
+    {CALL(ha_wrap_hipGraphKernelNodeSetAttribute),
+     69964, 69995, false, false},
+    {CALL(ha_wrap_hipGraphKernelNodeSetParams),
+     70280, 70308, false, false},
+    {CALL(ha_wrap_hipGraphLaunch),
+     70547, 70562, false, false},
+    {CALL(ha_wrap_hipGraphLaunch_spt),
+     70775, 70794, false, false},
+    {CALL(ha_wrap_hipGraphMemAllocNodeGetParams),
+     71042, 71072, false, false},
+    {CALL(ha_wrap_hipGraphMemFreeNodeGetParams),
+     71437, 71466, false, false},
+    {CALL(ha_wrap_hipGraphMemcpyNodeGetParams),
+     71704, 71732, false, false},
+    {CALL(ha_wrap_hipGraphMemcpyNodeSetParams),
+     72074, 72102, false, false},
+    {CALL(ha_wrap_hipGraphMemcpyNodeSetParams1D),
+     72336, 72366, false, false},
+    {CALL(ha_wrap_hipGraphMemcpyNodeSetParamsFromSymbol),
+     72652, 72690, false, false},
+    {CALL(ha_wrap_hipGraphMemcpyNodeSetParamsToSymbol),
+     73033, 73069, false, false},
+    {CALL(ha_wrap_hipGraphMemsetNodeGetParams),
+     73419, 73447, false, false},
+    {CALL(ha_wrap_hipGraphMemsetNodeSetParams),
+     73787, 73815, false, false},
+    {CALL(ha_wrap_hipGraphNodeFindInClone),
+     74048, 74072, false, false},
+    {CALL(ha_wrap_hipGraphNodeGetDependencies),
+     74386, 74414, false, false},
+    {CALL(ha_wrap_hipGraphNodeGetDependentNodes),
+     74846, 74876, false, false},
+    {CALL(ha_wrap_hipGraphNodeGetEnabled),
+     75325, 75348, false, false},
+    {CALL(ha_wrap_hipGraphNodeGetType),
+     75636, 75656, false, false},
+    {CALL(ha_wrap_hipGraphNodeSetEnabled),
+     75870, 75893, false, false},
+    {CALL(ha_wrap_hipGraphNodeSetParams),
+     76172, 76194, false, false},
+    {CALL(ha_wrap_hipGraphReleaseUserObject),
+     76417, 76443, false, false},
+    {CALL(ha_wrap_hipGraphRemoveDependencies),
+     76703, 76730, false, false},
+    {CALL(ha_wrap_hipGraphRetainUserObject),
+     77140, 77165, false, false},
+    {CALL(ha_wrap_hipGraphUpload),
+     77449, 77464, false, false},
+    {CALL(ha_wrap_hipGraphicsMapResources),
+     77700, 77724, false, false},
+    {CALL(ha_wrap_hipGraphicsResourceGetMappedPointer),
+     78064, 78100, false, false},
+    {CALL(ha_wrap_hipGraphicsSubResourceGetMappedArray),
+     78407, 78444, false, false},
+    {CALL(ha_wrap_hipGraphicsUnmapResources),
+     78790, 78816, false, false},
+    {CALL(ha_wrap_hipGraphicsUnregisterResource),
+     79172, 79202, false, false},
+    {CALL(ha_wrap_hipGreenCtxCreate),
+     79429, 79447, false, false},
+    {CALL(ha_wrap_hipHostAlloc),
+     79761, 79774, false, false},
+    {CALL(ha_wrap_hipHostFree),
+     80007, 80019, false, false},
+    {CALL(ha_wrap_hipHostGetDevicePointer),
+     80170, 80194, false, false},
+    {CALL(ha_wrap_hipHostGetFlags),
+     80445, 80461, false, false},
+    {CALL(ha_wrap_hipHostMalloc),
+     80669, 80683, false, false},
+    {CALL(ha_wrap_hipHostRegister),
+     80918, 80934, false, false},
+    {CALL(ha_wrap_hipHostUnregister),
+     81179, 81197, false, false},
+    {CALL(ha_wrap_hipImportExternalMemory),
+     81383, 81407, false, false},
+    {CALL(ha_wrap_hipImportExternalSemaphore),
+     81784, 81811, false, false},
+    {CALL(ha_wrap_hipInit),
+     82208, 82216, false, false},
+    {CALL(ha_wrap_hipIpcCloseMemHandle),
+     82392, 82413, false, false},
+    {CALL(ha_wrap_hipIpcGetEventHandle),
+     82602, 82623, false, false},
+    {CALL(ha_wrap_hipIpcGetMemHandle),
+     82948, 82967, false, false},
+    {CALL(ha_wrap_hipIpcOpenEventHandle),
+     83285, 83307, false, false},
+    {CALL(ha_wrap_hipIpcOpenMemHandle),
+     83531, 83551, false, false},
+    {CALL(ha_wrap_hipKernelGetAttribute),
+     83808, 83830, false, false},
+    {CALL(ha_wrap_hipKernelGetFunction),
+     84099, 84120, false, false},
+    {CALL(ha_wrap_hipKernelGetLibrary),
+     84364, 84384, false, false},
+    {CALL(ha_wrap_hipKernelGetName),
+     84600, 84617, false, false},
+    {CALL(ha_wrap_hipKernelGetParamInfo),
+     84883, 84905, false, false},
+    {CALL(ha_wrap_hipKernelNameRef),
+     85210, 85227, false, false},
+    {CALL(ha_wrap_hipKernelNameRefByPtr),
+     85390, 85412, false, false},
+    {CALL(ha_wrap_hipKernelSetAttribute),
+     85648, 85670, false, false},
+    {CALL(ha_wrap_hipLaunchByPtr),
+     85945, 85960, false, false},
+    {CALL(ha_wrap_hipLaunchCooperativeKernel),
+     86158, 86185, false, false},
+    {CALL(ha_wrap_hipLaunchCooperativeKernelMultiDevice),
+     86551, 86589, false, false},
+    {CALL(ha_wrap_hipLaunchCooperativeKernel_spt),
+     86929, 86960, false, false},
+    {CALL(ha_wrap_hipLaunchHostFunc),
+     87484, 87502, false, false},
+    {CALL(ha_wrap_hipLaunchHostFunc_spt),
+     87749, 87771, false, false},
+    {CALL(ha_wrap_hipLaunchKernel),
+     88053, 88069, false, false},
+    {CALL(ha_wrap_hipLaunchKernelExC),
+     88431, 88450, false, false},
+    {CALL(ha_wrap_hipLaunchKernel_spt),
+     88718, 88738, false, false},
+    {CALL(ha_wrap_hipLibraryEnumerateKernels),
+     89268, 89295, false, false},
+    {CALL(ha_wrap_hipLibraryGetGlobal),
+     89587, 89607, false, false},
+    {CALL(ha_wrap_hipLibraryGetKernel),
+     89891, 89911, false, false},
+    {CALL(ha_wrap_hipLibraryGetKernelCount),
+     90160, 90185, false, false},
+    {CALL(ha_wrap_hipLibraryGetManaged),
+     90410, 90431, false, false},
+    {CALL(ha_wrap_hipLibraryLoadData),
+     90712, 90731, false, false},
+    {CALL(ha_wrap_hipLibraryLoadFromFile),
+     91399, 91422, false, false},
+    {CALL(ha_wrap_hipLibraryUnload),
+     92114, 92131, false, false},
+    {CALL(ha_wrap_hipLinkAddData),
+     92295, 92310, false, false},
+    {CALL(ha_wrap_hipLinkAddFile),
+     92817, 92832, false, false},
+    {CALL(ha_wrap_hipLinkComplete),
+     93261, 93277, false, false},
+    {CALL(ha_wrap_hipLinkCreate),
+     93619, 93633, false, false},
+    {CALL(ha_wrap_hipLinkDestroy),
+     94031, 94046, false, false},
+    {CALL(ha_wrap_hipMalloc),
+     94204, 94214, false, false},
+    {CALL(ha_wrap_hipMalloc3D),
+     94397, 94409, false, false},
+    {CALL(ha_wrap_hipMalloc3DArray),
+     94726, 94743, false, false},
+    {CALL(ha_wrap_hipMallocArray),
+     95025, 95040, false, false},
+    {CALL(ha_wrap_hipMallocAsync),
+     95346, 95361, false, false},
+    {CALL(ha_wrap_hipMallocFromPoolAsync),
+     95606, 95629, false, false},
+    {CALL(ha_wrap_hipMallocHost),
+     95921, 95935, false, false},
+    {CALL(ha_wrap_hipMallocManaged),
+     96132, 96149, false, false},
+    {CALL(ha_wrap_hipMallocMipmappedArray),
+     96394, 96418, false, false},
+    {CALL(ha_wrap_hipMallocPitch),
+     96794, 96809, false, false},
+    {CALL(ha_wrap_hipMemAddressFree),
+     97074, 97092, false, false},
+    {CALL(ha_wrap_hipMemAddressReserve),
+     97295, 97316, false, false},
+    {CALL(ha_wrap_hipMemAdvise),
+     97611, 97624, false, false},
+    {CALL(ha_wrap_hipMemAdvise_v2),
+     97872, 97888, false, false},
+    {CALL(ha_wrap_hipMemAllocHost),
+     98171, 98187, false, false},
+    {CALL(ha_wrap_hipMemAllocPitch),
+     98388, 98405, false, false},
+    {CALL(ha_wrap_hipMemCreate),
+     98749, 98762, false, false},
+    {CALL(ha_wrap_hipMemDiscardAndPrefetchBatchAsync),
+     99087, 99122, false, false},
+    {CALL(ha_wrap_hipMemDiscardBatchAsync),
+     99741, 99765, false, false},
+    {CALL(ha_wrap_hipMemExportToShareableHandle),
+     100197, 100227, false, false},
+    {CALL(ha_wrap_hipMemGetAccess),
+     100595, 100611, false, false},
+    {CALL(ha_wrap_hipMemGetAddressRange),
+     100857, 100879, false, false},
+    {CALL(ha_wrap_hipMemGetAllocationGranularity),
+     101150, 101181, false, false},
+    {CALL(ha_wrap_hipMemGetAllocationPropertiesFromHandle),
+     101505, 101545, false, false},
+    {CALL(ha_wrap_hipMemGetDefaultMemPool),
+     101948, 101972, false, false},
+    {CALL(ha_wrap_hipMemGetHandleForAddressRange),
+     102256, 102287, false, false},
+    {CALL(ha_wrap_hipMemGetInfo),
+     102623, 102637, false, true},
+    {CALL(ha_wrap_hipMemGetMemPool),
+     102850, 102867, false, false},
+    {CALL(ha_wrap_hipMemImportFromShareableHandle),
+     103125, 103157, false, false},
+    {CALL(ha_wrap_hipMemMap),
+     103489, 103499, false, false},
+    {CALL(ha_wrap_hipMemMapArrayAsync),
+     103799, 103819, false, false},
+    {CALL(ha_wrap_hipMemPoolCreate),
+     104085, 104102, false, false},
+    {CALL(ha_wrap_hipMemPoolDestroy),
+     104333, 104351, false, false},
+    {CALL(ha_wrap_hipMemPoolExportPointer),
+     104517, 104541, false, false},
+    {CALL(ha_wrap_hipMemPoolExportToShareableHandle),
+     104911, 104945, false, false},
+    {CALL(ha_wrap_hipMemPoolGetAccess),
+     105306, 105326, false, false},
+    {CALL(ha_wrap_hipMemPoolGetAttribute),
+     105609, 105632, false, false},
+    {CALL(ha_wrap_hipMemPoolImportFromShareableHandle),
+     105881, 105917, false, false},
+    {CALL(ha_wrap_hipMemPoolImportPointer),
+     106264, 106288, false, false},
+    {CALL(ha_wrap_hipMemPoolSetAccess),
+     106578, 106598, false, false},
+    {CALL(ha_wrap_hipMemPoolSetAttribute),
+     106867, 106890, false, false},
+    {CALL(ha_wrap_hipMemPoolTrimTo),
+     107163, 107180, false, false},
+    {CALL(ha_wrap_hipMemPrefetchAsync),
+     107425, 107445, false, false},
+    {CALL(ha_wrap_hipMemPrefetchAsync_v2),
+     107715, 107738, false, false},
+    {CALL(ha_wrap_hipMemPrefetchBatchAsync),
+     108058, 108083, false, false},
+    {CALL(ha_wrap_hipMemPtrGetInfo),
+     108698, 108715, false, false},
+    {CALL(ha_wrap_hipMemRangeGetAttribute),
+     108921, 108945, false, false},
+    {CALL(ha_wrap_hipMemRangeGetAttributes),
+     109264, 109289, false, false},
+    {CALL(ha_wrap_hipMemRelease),
+     109789, 109803, false, false},
+    {CALL(ha_wrap_hipMemRetainAllocationHandle),
+     110006, 110035, false, false},
+    {CALL(ha_wrap_hipMemSetAccess),
+     110308, 110324, false, false},
+    {CALL(ha_wrap_hipMemSetMemPool),
+     110572, 110589, false, false},
+    {CALL(ha_wrap_hipMemUnmap),
+     110842, 110854, false, false},
+    {CALL(ha_wrap_hipMemcpy),
+     111024, 111034, false, false},
+    {CALL(ha_wrap_hipMemcpy2D),
+     111261, 111273, false, false},
+    {CALL(ha_wrap_hipMemcpy2DArrayToArray),
+     111576, 111600, false, false},
+    {CALL(ha_wrap_hipMemcpy2DAsync),
+     112021, 112038, false, false},
+    {CALL(ha_wrap_hipMemcpy2DAsync_spt),
+     112385, 112406, false, false},
+    {CALL(ha_wrap_hipMemcpy2DFromArray),
+     112767, 112788, false, false},
+    {CALL(ha_wrap_hipMemcpy2DFromArrayAsync),
+     113153, 113179, false, false},
+    {CALL(ha_wrap_hipMemcpy2DFromArrayAsync_spt),
+     113586, 113616, false, false},
+    {CALL(ha_wrap_hipMemcpy2DFromArray_spt),
+     114043, 114068, false, false},
+    {CALL(ha_wrap_hipMemcpy2DToArray),
+     114441, 114460, false, false},
+    {CALL(ha_wrap_hipMemcpy2DToArrayAsync),
+     114819, 114843, false, false},
+    {CALL(ha_wrap_hipMemcpy2DToArrayAsync_spt),
+     115244, 115272, false, false},
+    {CALL(ha_wrap_hipMemcpy2DToArray_spt),
+     115681, 115704, false, false},
+    {CALL(ha_wrap_hipMemcpy2D_spt),
+     116071, 116087, false, false},
+    {CALL(ha_wrap_hipMemcpy3D),
+     116394, 116406, false, false},
+    {CALL(ha_wrap_hipMemcpy3DAsync),
+     116580, 116597, false, false},
+    {CALL(ha_wrap_hipMemcpy3DAsync_spt),
+     116799, 116820, false, false},
+    {CALL(ha_wrap_hipMemcpy3DBatchAsync),
+     117030, 117052, false, false},
+    {CALL(ha_wrap_hipMemcpy3DPeer),
+     117408, 117424, false, false},
+    {CALL(ha_wrap_hipMemcpy3DPeerAsync),
+     117594, 117615, false, false},
+    {CALL(ha_wrap_hipMemcpy3D_spt),
+     117839, 117855, false, false},
+    {CALL(ha_wrap_hipMemcpyAsync),
+     118037, 118052, false, false},
+    {CALL(ha_wrap_hipMemcpyAsync_spt),
+     118323, 118342, false, false},
+    {CALL(ha_wrap_hipMemcpyAtoA),
+     118621, 118635, false, false},
+    {CALL(ha_wrap_hipMemcpyAtoD),
+     118931, 118945, false, false},
+    {CALL(ha_wrap_hipMemcpyAtoH),
+     119234, 119248, false, false},
+    {CALL(ha_wrap_hipMemcpyAtoHAsync),
+     119502, 119521, false, false},
+    {CALL(ha_wrap_hipMemcpyBatchAsync),
+     119833, 119853, false, false},
+    {CALL(ha_wrap_hipMemcpyDtoA),
+     120568, 120582, false, false},
+    {CALL(ha_wrap_hipMemcpyDtoD),
+     120871, 120885, false, false},
+    {CALL(ha_wrap_hipMemcpyDtoDAsync),
+     121118, 121137, false, false},
+    {CALL(ha_wrap_hipMemcpyDtoH),
+     121424, 121438, false, false},
+    {CALL(ha_wrap_hipMemcpyDtoHAsync),
+     121670, 121689, false, false},
+    {CALL(ha_wrap_hipMemcpyFromArray),
+     121965, 121984, false, false},
+    {CALL(ha_wrap_hipMemcpyFromArray_spt),
+     122288, 122311, false, false},
+    {CALL(ha_wrap_hipMemcpyFromSymbol),
+     122619, 122639, false, false},
+    {CALL(ha_wrap_hipMemcpyFromSymbolAsync),
+     122923, 122948, false, false},
+    {CALL(ha_wrap_hipMemcpyFromSymbolAsync_spt),
+     123270, 123299, false, false},
+    {CALL(ha_wrap_hipMemcpyFromSymbol_spt),
+     123629, 123653, false, false},
+    {CALL(ha_wrap_hipMemcpyHtoA),
+     123945, 123959, false, false},
+    {CALL(ha_wrap_hipMemcpyHtoAAsync),
+     124227, 124246, false, false},
+    {CALL(ha_wrap_hipMemcpyHtoD),
+     124564, 124578, false, false},
+    {CALL(ha_wrap_hipMemcpyHtoDAsync),
+     124816, 124835, false, false},
+    {CALL(ha_wrap_hipMemcpyParam2D),
+     125117, 125134, false, false},
+    {CALL(ha_wrap_hipMemcpyParam2DAsync),
+     125328, 125350, false, false},
+    {CALL(ha_wrap_hipMemcpyPeer),
+     125588, 125602, false, false},
+    {CALL(ha_wrap_hipMemcpyPeerAsync),
+     125887, 125906, false, false},
+    {CALL(ha_wrap_hipMemcpyToArray),
+     126231, 126248, false, false},
+    {CALL(ha_wrap_hipMemcpyToSymbol),
+     126536, 126554, false, false},
+    {CALL(ha_wrap_hipMemcpyToSymbolAsync),
+     126838, 126861, false, false},
+    {CALL(ha_wrap_hipMemcpyToSymbolAsync_spt),
+     127183, 127210, false, false},
+    {CALL(ha_wrap_hipMemcpyToSymbol_spt),
+     127540, 127562, false, false},
+    {CALL(ha_wrap_hipMemcpyWithStream),
+     127854, 127874, false, false},
+    {CALL(ha_wrap_hipMemcpy_spt),
+     128165, 128179, false, false},
+    {CALL(ha_wrap_hipMemset),
+     128414, 128424, false, false},
+    {CALL(ha_wrap_hipMemset2D),
+     128634, 128646, false, false},
+    {CALL(ha_wrap_hipMemset2DAsync),
+     128882, 128899, false, false},
+    {CALL(ha_wrap_hipMemset2DAsync_spt),
+     129189, 129210, false, false},
+    {CALL(ha_wrap_hipMemset2D_spt),
+     129513, 129529, false, false},
+    {CALL(ha_wrap_hipMemset3D),
+     129790, 129802, false, false},
+    {CALL(ha_wrap_hipMemset3DAsync),
+     130037, 130054, false, false},
+    {CALL(ha_wrap_hipMemset3DAsync_spt),
+     130331, 130352, false, false},
+    {CALL(ha_wrap_hipMemset3D_spt),
+     130637, 130653, false, false},
+    {CALL(ha_wrap_hipMemsetAsync),
+     130896, 130911, false, false},
+    {CALL(ha_wrap_hipMemsetAsync_spt),
+     131176, 131195, false, false},
+    {CALL(ha_wrap_hipMemsetD16),
+     131433, 131446, false, false},
+    {CALL(ha_wrap_hipMemsetD16Async),
+     131654, 131672, false, false},
+    {CALL(ha_wrap_hipMemsetD2D16),
+     131934, 131949, false, false},
+    {CALL(ha_wrap_hipMemsetD2D16Async),
+     132224, 132244, false, false},
+    {CALL(ha_wrap_hipMemsetD2D32),
+     132573, 132588, false, false},
+    {CALL(ha_wrap_hipMemsetD2D32Async),
+     132861, 132881, false, false},
+    {CALL(ha_wrap_hipMemsetD2D8),
+     133208, 133222, false, false},
+    {CALL(ha_wrap_hipMemsetD2D8Async),
+     133487, 133506, false, false},
+    {CALL(ha_wrap_hipMemsetD32),
+     133825, 133838, false, false},
+    {CALL(ha_wrap_hipMemsetD32Async),
+     134035, 134053, false, false},
+    {CALL(ha_wrap_hipMemsetD8),
+     134302, 134314, false, false},
+    {CALL(ha_wrap_hipMemsetD8Async),
+     134512, 134529, false, false},
+    {CALL(ha_wrap_hipMemset_spt),
+     134781, 134795, false, false},
+    {CALL(ha_wrap_hipMipmappedArrayCreate),
+     135001, 135025, false, false},
+    {CALL(ha_wrap_hipMipmappedArrayDestroy),
+     135372, 135397, false, false},
+    {CALL(ha_wrap_hipMipmappedArrayGetLevel),
+     135682, 135708, false, false},
+    {CALL(ha_wrap_hipMipmappedArrayGetMemoryRequirements),
+     136095, 136134, false, false},
+    {CALL(ha_wrap_hipModuleGetFunction),
+     136630, 136651, false, false},
+    {CALL(ha_wrap_hipModuleGetFunctionCount),
+     136909, 136935, false, false},
+    {CALL(ha_wrap_hipModuleGetGlobal),
+     137152, 137171, false, false},
+    {CALL(ha_wrap_hipModuleGetTexRef),
+     137453, 137472, false, false},
+    {CALL(ha_wrap_hipModuleLaunchCooperativeKernel),
+     137730, 137763, false, false},
+    {CALL(ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice),
+     138297, 138341, false, false},
+    {CALL(ha_wrap_hipModuleLaunchKernel),
+     138710, 138732, false, false},
+    {CALL(ha_wrap_hipModuleLoad),
+     139267, 139281, false, false},
+    {CALL(ha_wrap_hipModuleLoadData),
+     139485, 139503, false, false},
+    {CALL(ha_wrap_hipModuleLoadDataEx),
+     139715, 139735, false, false},
+    {CALL(ha_wrap_hipModuleLoadFatBinary),
+     140192, 140215, false, false},
+    {CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor),
+     140455, 140506, false, false},
+    {CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
+     140857, 140917, false, false},
+    {CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSize),
+     141313, 141353, false, false},
+    {CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags),
+     141724, 141773, false, false},
+    {CALL(ha_wrap_hipModuleUnload),
+     142189, 142205, false, false},
+    {CALL(ha_wrap_hipOccupancyAvailableDynamicSMemPerBlock),
+     142363, 142404, false, false},
+    {CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor),
+     142757, 142802, false, false},
+    {CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
+     143139, 143193, false, false},
+    {CALL(ha_wrap_hipOccupancyMaxActiveClusters),
+     143575, 143605, false, false},
+    {CALL(ha_wrap_hipOccupancyMaxPotentialBlockSize),
+     143881, 143915, false, false},
+    {CALL(ha_wrap_hipOccupancyMaxPotentialClusterSize),
+     144272, 144308, false, false},
+    {CALL(ha_wrap_hipPeekAtLastError),
+     144582, 144601, false, true},
+    {CALL(ha_wrap_hipPointerGetAttribute),
+     144752, 144775, false, false},
+    {CALL(ha_wrap_hipPointerGetAttributes),
+     145033, 145057, false, false},
+    {CALL(ha_wrap_hipPointerSetAttribute),
+     145399, 145422, false, false},
+    {CALL(ha_wrap_hipProfilerStart),
+     145686, 145703, false, true},
+    {CALL(ha_wrap_hipProfilerStop),
+     145846, 145862, false, true},
+    {CALL(ha_wrap_hipRuntimeGetVersion),
+     146003, 146024, false, true},
+    {CALL(ha_wrap_hipSetDevice),
+     146218, 146231, false, false},
+    {CALL(ha_wrap_hipSetDeviceFlags),
+     146408, 146426, false, false},
+    {CALL(ha_wrap_hipSetValidDevices),
+     146607, 146626, false, false},
+    {CALL(ha_wrap_hipSetupArgument),
+     146910, 146927, false, false},
+    {CALL(ha_wrap_hipSignalExternalSemaphoresAsync),
+     147171, 147204, false, false},
+    {CALL(ha_wrap_hipStreamAddCallback),
+     147582, 147603, false, false},
+    {CALL(ha_wrap_hipStreamAddCallback_spt),
+     147892, 147917, false, false},
+    {CALL(ha_wrap_hipStreamAttachMemAsync),
+     148241, 148265, false, false},
+    {CALL(ha_wrap_hipStreamBatchMemOp),
+     148551, 148571, false, false},
+    {CALL(ha_wrap_hipStreamBeginCapture),
+     148884, 148906, false, false},
+    {CALL(ha_wrap_hipStreamBeginCaptureToGraph),
+     149155, 149184, false, false},
+    {CALL(ha_wrap_hipStreamBeginCapture_spt),
+     149764, 149790, false, false},
+    {CALL(ha_wrap_hipStreamCopyAttributes),
+     150074, 150098, false, false},
+    {CALL(ha_wrap_hipStreamCreate),
+     150321, 150337, false, true},
+    {CALL(ha_wrap_hipStreamCreateWithFlags),
+     150509, 150534, false, false},
+    {CALL(ha_wrap_hipStreamCreateWithPriority),
+     150762, 150790, false, false},
+    {CALL(ha_wrap_hipStreamDestroy),
+     151063, 151080, false, false},
+    {CALL(ha_wrap_hipStreamEndCapture),
+     151263, 151283, false, false},
+    {CALL(ha_wrap_hipStreamEndCapture_spt),
+     151512, 151536, false, false},
+    {CALL(ha_wrap_hipStreamGetAttribute),
+     151800, 151822, false, false},
+    {CALL(ha_wrap_hipStreamGetCaptureInfo),
+     152195, 152219, false, false},
+    {CALL(ha_wrap_hipStreamGetCaptureInfo_spt),
+     152557, 152585, false, false},
+    {CALL(ha_wrap_hipStreamGetCaptureInfo_v2),
+     152958, 152985, false, false},
+    {CALL(ha_wrap_hipStreamGetCaptureInfo_v2_spt),
+     153733, 153764, false, false},
+    {CALL(ha_wrap_hipStreamGetDevResource),
+     154551, 154575, false, false},
+    {CALL(ha_wrap_hipStreamGetDevice),
+     154947, 154966, false, false},
+    {CALL(ha_wrap_hipStreamGetFlags),
+     155165, 155183, false, false},
+    {CALL(ha_wrap_hipStreamGetFlags_spt),
+     155378, 155400, false, false},
+    {CALL(ha_wrap_hipStreamGetId),
+     155630, 155645, false, false},
+    {CALL(ha_wrap_hipStreamGetPriority),
+     155872, 155893, false, false},
+    {CALL(ha_wrap_hipStreamGetPriority_spt),
+     156094, 156119, false, false},
+    {CALL(ha_wrap_hipStreamIsCapturing),
+     156355, 156376, false, false},
+    {CALL(ha_wrap_hipStreamIsCapturing_spt),
+     156653, 156678, false, false},
+    {CALL(ha_wrap_hipStreamQuery),
+     156990, 157005, false, false},
+    {CALL(ha_wrap_hipStreamQuery_spt),
+     157215, 157234, false, false},
+    {CALL(ha_wrap_hipStreamSetAttribute),
+     157479, 157501, false, false},
+    {CALL(ha_wrap_hipStreamSynchronize),
+     157762, 157783, false, false},
+    {CALL(ha_wrap_hipStreamSynchronize_spt),
+     157977, 158002, false, false},
+    {CALL(ha_wrap_hipStreamUpdateCaptureDependencies),
+     158231, 158266, false, false},
+    {CALL(ha_wrap_hipStreamWaitEvent),
+     158741, 158760, false, false},
+    {CALL(ha_wrap_hipStreamWaitEvent_spt),
+     159006, 159029, false, false},
+    {CALL(ha_wrap_hipStreamWaitValue32),
+     159310, 159331, false, false},
+    {CALL(ha_wrap_hipStreamWaitValue64),
+     159645, 159666, false, false},
+    {CALL(ha_wrap_hipStreamWriteValue32),
+     159980, 160002, false, false},
+    {CALL(ha_wrap_hipStreamWriteValue64),
+     160252, 160274, false, false},
+    {CALL(ha_wrap_hipTexObjectCreate),
+     160524, 160543, false, false},
+    {CALL(ha_wrap_hipTexObjectDestroy),
+     160892, 160912, false, false},
+    {CALL(ha_wrap_hipTexObjectGetResourceDesc),
+     161100, 161128, false, false},
+    {CALL(ha_wrap_hipTexObjectGetResourceViewDesc),
+     161488, 161520, false, false},
+    {CALL(ha_wrap_hipTexObjectGetTextureDesc),
+     161919, 161946, false, false},
+    {CALL(ha_wrap_hipTexRefGetAddress),
+     162301, 162321, false, false},
+    {CALL(ha_wrap_hipTexRefGetAddressMode),
+     162570, 162594, false, false},
+    {CALL(ha_wrap_hipTexRefGetArray),
+     162880, 162898, false, false},
+    {CALL(ha_wrap_hipTexRefGetBorderColor),
+     163214, 163238, false, false},
+    {CALL(ha_wrap_hipTexRefGetFilterMode),
+     163504, 163527, false, false},
+    {CALL(ha_wrap_hipTexRefGetFlags),
+     163773, 163791, false, false},
+    {CALL(ha_wrap_hipTexRefGetFormat),
+     164011, 164030, false, false},
+    {CALL(ha_wrap_hipTexRefGetMaxAnisotropy),
+     164316, 164342, false, false},
+    {CALL(ha_wrap_hipTexRefGetMipMappedArray),
+     164565, 164592, false, false},
+    {CALL(ha_wrap_hipTexRefGetMipmapFilterMode),
+     164876, 164905, false, false},
+    {CALL(ha_wrap_hipTexRefGetMipmapLevelBias),
+     165161, 165189, false, false},
+    {CALL(ha_wrap_hipTexRefGetMipmapLevelClamp),
+     165417, 165446, false, false},
+    {CALL(ha_wrap_hipTexRefSetAddress),
+     165767, 165787, false, false},
+    {CALL(ha_wrap_hipTexRefSetAddress2D),
+     166075, 166097, false, false},
+    {CALL(ha_wrap_hipTexRefSetAddressMode),
+     166381, 166405, false, false},
+    {CALL(ha_wrap_hipTexRefSetArray),
+     166660, 166678, false, false},
+    {CALL(ha_wrap_hipTexRefSetBorderColor),
+     166919, 166943, false, false},
+    {CALL(ha_wrap_hipTexRefSetFilterMode),
+     167271, 167294, false, false},
+    {CALL(ha_wrap_hipTexRefSetFlags),
+     167510, 167528, false, false},
+    {CALL(ha_wrap_hipTexRefSetFormat),
+     167735, 167754, false, false},
+    {CALL(ha_wrap_hipTexRefSetMaxAnisotropy),
+     168017, 168043, false, false},
+    {CALL(ha_wrap_hipTexRefSetMipmapFilterMode),
+     168262, 168291, false, false},
+    {CALL(ha_wrap_hipTexRefSetMipmapLevelBias),
+     168517, 168545, false, false},
+    {CALL(ha_wrap_hipTexRefSetMipmapLevelClamp),
+     168758, 168787, false, false},
+    {CALL(ha_wrap_hipTexRefSetMipmappedArray),
+     169083, 169110, false, false},
+    {CALL(ha_wrap_hipThreadExchangeStreamCaptureMode),
+     169404, 169439, false, false},
+    {CALL(ha_wrap_hipUnbindTexture),
+     169824, 169841, false, false},
+    {CALL(ha_wrap_hipUserObjectCreate),
+     170030, 170050, false, false},
+    {CALL(ha_wrap_hipUserObjectRelease),
+     170413, 170434, false, false},
+    {CALL(ha_wrap_hipUserObjectRetain),
+     170651, 170671, false, false},
+    {CALL(ha_wrap_hipWaitExternalSemaphoresAsync),
+     170886, 170917, false, false},
+    {CALL(ha_wrap_hiprtcAddNameExpression),
+     171291, 171315, true, false},
+    {CALL(ha_wrap_hiprtcCompileProgram),
+     171586, 171607, true, false},
+    {CALL(ha_wrap_hiprtcCreateProgram),
+     171870, 171890, true, false},
+    {CALL(ha_wrap_hiprtcDestroyProgram),
+     172260, 172281, true, false},
+    {CALL(ha_wrap_hiprtcGetBitcode),
+     172452, 172469, true, false},
+    {CALL(ha_wrap_hiprtcGetBitcodeSize),
+     172684, 172705, true, false},
+    {CALL(ha_wrap_hiprtcGetCode),
+     172945, 172959, true, false},
+    {CALL(ha_wrap_hiprtcGetCodeSize),
+     173148, 173166, true, false},
+    {CALL(ha_wrap_hiprtcGetErrorString),
+     173387, 173408, true, false},
+    {CALL(ha_wrap_hiprtcGetLoweredName),
+     173589, 173610, true, false},
+    {CALL(ha_wrap_hiprtcGetProgramLog),
+     173904, 173924, true, false},
+    {CALL(ha_wrap_hiprtcGetProgramLogSize),
+     174125, 174149, true, false},
+    {CALL(ha_wrap_hiprtcLinkAddData),
+     174383, 174401, true, false},
+    {CALL(ha_wrap_hiprtcLinkAddFile),
+     174836, 174854, true, false},
+    {CALL(ha_wrap_hiprtcLinkComplete),
+     175235, 175254, true, false},
+    {CALL(ha_wrap_hiprtcLinkCreate),
+     175530, 175547, true, false},
+    {CALL(ha_wrap_hiprtcLinkDestroy),
+     175875, 175893, true, false},
+    {CALL(ha_wrap_hiprtcVersion),
+     176078, 176092, true, true},
 };
+
+const char ha_method_text[] =
+    "hipApiName\0"
+    "hipApiName($module, /, id)\n--\n\nName of the function with a number, as "
+    "profilers have it.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: "
+    "``hipApiName(uint32_t id)``, since 5.2 at the latest.\0"
+    "hipArray3DCreate\0"
+    "hipArray3DCreate($module, /, pAllocateArray)\n--\n\nAllocates an array of up "
+    "to three dimensions.\n\nReturns ``(hipError_t, array: hipArray)``.\n\nHIP: "
+    "``hipArray3DCreate(hipArray_t *array, const HIP_ARRAY3D_DESCRIPTOR "
+    "*pAllocateArray)``, since 5.2 at the latest.\0"
+    "hipArray3DGetDescriptor\0"
+    "hipArray3DGetDescriptor($module, /, array)\n--\n\nDescriptor of an array of "
+    "up to three dimensions.\n\nReturns ``(hipError_t, pArrayDescriptor: "
+    "HIP_ARRAY3D_DESCRIPTOR)``.\n\nAlso "
+    "``hipArray3DGetDescriptor(pArrayDescriptor, array)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipArray3DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR "
+    "*pArrayDescriptor, hipArray_t array)``, since 6.2 at the latest.\0"
+    "hipArrayCreate\0"
+    "hipArrayCreate($module, /, pAllocateArray)\n--\n\nAllocates an array from its "
+    "descriptor.\n\nReturns ``(hipError_t, pHandle: hipArray)``.\n\nHIP: "
+    "``hipArrayCreate(hipArray_t *pHandle, const HIP_ARRAY_DESCRIPTOR "
+    "*pAllocateArray)``, since 5.2 at the latest.\0"
+    "hipArrayDestroy\0"
+    "hipArrayDestroy($module, /, array)\n--\n\nFrees an array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipArrayDestroy(hipArray_t array)``, since 5.2 "
+    "at the latest.\0"
+    "hipArrayGetDescriptor\0"
+    "hipArrayGetDescriptor($module, /, array)\n--\n\nDescriptor of an "
+    "array.\n\nReturns ``(hipError_t, pArrayDescriptor: "
+    "HIP_ARRAY_DESCRIPTOR)``.\n\nAlso ``hipArrayGetDescriptor(pArrayDescriptor, "
+    "array)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor, hipArray_t "
+    "array)``, since 6.2 at the latest.\0"
+    "hipArrayGetInfo\0"
+    "hipArrayGetInfo($module, /, array)\n--\n\nElement format, extent and flags of "
+    "an array.\n\nReturns ``(hipError_t, desc: hipChannelFormatDesc, extent: "
+    "hipExtent, flags: int)``.\n\nAlso ``hipArrayGetInfo(desc, extent, array)``, "
+    "which returns ``(hipError_t, flags: int)``.\n\nHIP: "
+    "``hipArrayGetInfo(hipChannelFormatDesc *desc, hipExtent *extent, unsigned int "
+    "*flags, hipArray_t array)``, since 6.2 at the latest.\0"
+    "hipBindTexture\0"
+    "hipBindTexture($module, /, tex, devPtr, desc, size)\n--\n\nBinds linear "
+    "memory of size bytes to a texture reference.\n\nReturns ``(hipError_t, "
+    "offset: int)``.\n\nHIP: ``hipBindTexture(size_t *offset, const "
+    "textureReference *tex, const void *devPtr, const hipChannelFormatDesc *desc, "
+    "size_t size)``, since 5.2 at the latest.\0"
+    "hipBindTexture2D\0"
+    "hipBindTexture2D($module, /, tex, devPtr, desc, width, height, "
+    "pitch)\n--\n\nBinds pitched memory to a texture reference; pitch in "
+    "bytes.\n\nReturns ``(hipError_t, offset: int)``.\n\nHIP: "
+    "``hipBindTexture2D(size_t *offset, const textureReference *tex, const void "
+    "*devPtr, const hipChannelFormatDesc *desc, size_t width, size_t height, "
+    "size_t pitch)``, since 5.2 at the latest.\0"
+    "hipBindTextureToArray\0"
+    "hipBindTextureToArray($module, /, tex, array, desc)\n--\n\nBinds a texture "
+    "reference to an array.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipBindTextureToArray(const textureReference *tex, hipArray_const_t array, "
+    "const hipChannelFormatDesc *desc)``, since 5.2 at the latest.\0"
+    "hipBindTextureToMipmappedArray\0"
+    "hipBindTextureToMipmappedArray($module, /, tex, mipmappedArray, "
+    "desc)\n--\n\nBinds a texture reference to a mipmapped array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipBindTextureToMipmappedArray(const "
+    "textureReference *tex, hipMipmappedArray_const_t mipmappedArray, const "
+    "hipChannelFormatDesc *desc)``, since 5.2 at the latest.\0"
+    "hipChooseDevice\0"
+    "hipChooseDevice($module, /, prop)\n--\n\nDevice that fits the given "
+    "properties best.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
+    "``hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)``, since 6.2 "
+    "at the latest.\0"
+    "hipConfigureCall\0"
+    "hipConfigureCall($module, /, gridDim, blockDim, sharedMem, "
+    "stream)\n--\n\nSets grid, block, shared memory and stream for "
+    "hipLaunchByPtr.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipConfigureCall(dim3 "
+    "gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream)``, since 5.2 at "
+    "the latest.\0"
+    "hipCreateChannelDesc\0"
+    "hipCreateChannelDesc($module, /, x, y, z, w, f)\n--\n\nElement format of x, "
+    "y, z and w bits.\n\nReturns ``(hipError_t, hipChannelFormatDesc)``.\n\nHIP: "
+    "``hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind f)``, "
+    "since 5.2 at the latest.\0"
+    "hipCreateSurfaceObject\0"
+    "hipCreateSurfaceObject($module, /, pResDesc)\n--\n\nCreates a surface "
+    "object.\n\nReturns ``(hipError_t, pSurfObject: __hip_surface)``.\n\nHIP: "
+    "``hipCreateSurfaceObject(hipSurfaceObject_t *pSurfObject, const "
+    "hipResourceDesc *pResDesc)``, since 6.2 at the latest.\0"
+    "hipCreateTextureObject\0"
+    "hipCreateTextureObject($module, /, pResDesc, pTexDesc, "
+    "pResViewDesc)\n--\n\nCreates a texture object.\n\nReturns ``(hipError_t, "
+    "pTexObject: __hip_texture)``.\n\nHIP: "
+    "``hipCreateTextureObject(hipTextureObject_t *pTexObject, const "
+    "hipResourceDesc *pResDesc, const hipTextureDesc *pTexDesc, const "
+    "hipResourceViewDesc *pResViewDesc)``, since 5.2 at the latest.\0"
+    "hipCtxCreate\0"
+    "hipCtxCreate($module, /, flags, device)\n--\n\nCreates a context and makes it "
+    "the current one.\n\nReturns ``(hipError_t, ctx: ihipCtx_t)``.\n\nHIP: "
+    "``hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device)``, "
+    "since 5.2 at the latest.\0"
+    "hipCtxDestroy\0"
+    "hipCtxDestroy($module, /, ctx)\n--\n\nDestroys a context.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipCtxDestroy(hipCtx_t ctx)``, since 5.2 at the "
+    "latest.\0"
+    "hipCtxDisablePeerAccess\0"
+    "hipCtxDisablePeerAccess($module, /, peerCtx)\n--\n\nEnds the use of another "
+    "context's memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipCtxDisablePeerAccess(hipCtx_t peerCtx)``, since 5.2 at the latest.\0"
+    "hipCtxEnablePeerAccess\0"
+    "hipCtxEnablePeerAccess($module, /, peerCtx, flags)\n--\n\nLets the current "
+    "context use memory of another one.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipCtxEnablePeerAccess(hipCtx_t peerCtx, unsigned int flags)``, since 5.2 "
+    "at the latest.\0"
+    "hipCtxGetApiVersion\0"
+    "hipCtxGetApiVersion($module, /, ctx)\n--\n\nVersion of the API that a context "
+    "was made with.\n\nReturns ``(hipError_t, apiVersion: int)``.\n\nHIP: "
+    "``hipCtxGetApiVersion(hipCtx_t ctx, unsigned int *apiVersion)``, since 5.2 at "
+    "the latest.\0"
+    "hipCtxGetCacheConfig\0"
+    "hipCtxGetCacheConfig($module, /)\n--\n\nWhat the current context prefers, "
+    "cache or shared memory.\n\nReturns ``(hipError_t, cacheConfig: "
+    "hipFuncCache_t)``.\n\nHIP: ``hipCtxGetCacheConfig(hipFuncCache_t "
+    "*cacheConfig)``, since 5.2 at the latest.\0"
+    "hipCtxGetCurrent\0"
+    "hipCtxGetCurrent($module, /)\n--\n\nThe current context of this "
+    "thread.\n\nReturns ``(hipError_t, ctx: ihipCtx_t)``.\n\nHIP: "
+    "``hipCtxGetCurrent(hipCtx_t *ctx)``, since 5.2 at the latest.\0"
+    "hipCtxGetDevice\0"
+    "hipCtxGetDevice($module, /)\n--\n\nDevice of the current context.\n\nReturns "
+    "``(hipError_t, device: int)``.\n\nHIP: ``hipCtxGetDevice(hipDevice_t "
+    "*device)``, since 5.2 at the latest.\0"
+    "hipCtxGetFlags\0"
+    "hipCtxGetFlags($module, /)\n--\n\nFlags of the current context.\n\nReturns "
+    "``(hipError_t, flags: int)``.\n\nHIP: ``hipCtxGetFlags(unsigned int "
+    "*flags)``, since 5.2 at the latest.\0"
+    "hipCtxGetSharedMemConfig\0"
+    "hipCtxGetSharedMemConfig($module, /)\n--\n\nWidth of shared memory banks of "
+    "the current context.\n\nReturns ``(hipError_t, pConfig: "
+    "hipSharedMemConfig)``.\n\nHIP: ``hipCtxGetSharedMemConfig(hipSharedMemConfig "
+    "*pConfig)``, since 5.2 at the latest.\0"
+    "hipCtxPopCurrent\0"
+    "hipCtxPopCurrent($module, /)\n--\n\nTakes the current context off this "
+    "thread's stack.\n\nReturns ``(hipError_t, ctx: ihipCtx_t)``.\n\nHIP: "
+    "``hipCtxPopCurrent(hipCtx_t *ctx)``, since 5.2 at the latest.\0"
+    "hipCtxPushCurrent\0"
+    "hipCtxPushCurrent($module, /, ctx)\n--\n\nPuts a context on this thread's "
+    "stack.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipCtxPushCurrent(hipCtx_t "
+    "ctx)``, since 5.2 at the latest.\0"
+    "hipCtxSetCacheConfig\0"
+    "hipCtxSetCacheConfig($module, /, cacheConfig)\n--\n\nSays what the current "
+    "context prefers, cache or shared memory.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipCtxSetCacheConfig(hipFuncCache_t "
+    "cacheConfig)``, since 5.2 at the latest.\0"
+    "hipCtxSetCurrent\0"
+    "hipCtxSetCurrent($module, /, ctx)\n--\n\nMakes a context the current one of "
+    "this thread.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipCtxSetCurrent(hipCtx_t ctx)``, since 5.2 at the latest.\0"
+    "hipCtxSetSharedMemConfig\0"
+    "hipCtxSetSharedMemConfig($module, /, config)\n--\n\nSets the width of shared "
+    "memory banks of the current context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipCtxSetSharedMemConfig(hipSharedMemConfig config)``, since 5.2 at the "
+    "latest.\0"
+    "hipCtxSynchronize\0"
+    "hipCtxSynchronize($module, /)\n--\n\nWaits until the current context has "
+    "finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipCtxSynchronize(void)``, since 5.2 at the latest.\0"
+    "hipDestroyExternalMemory\0"
+    "hipDestroyExternalMemory($module, /, extMem)\n--\n\nEnds the use of external "
+    "memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDestroyExternalMemory(hipExternalMemory_t extMem)``, since 5.2 at the "
+    "latest.\0"
+    "hipDestroyExternalSemaphore\0"
+    "hipDestroyExternalSemaphore($module, /, extSem)\n--\n\nEnds the use of an "
+    "external semaphore.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDestroyExternalSemaphore(hipExternalSemaphore_t extSem)``, since 5.2 at "
+    "the latest.\0"
+    "hipDestroySurfaceObject\0"
+    "hipDestroySurfaceObject($module, /, surfaceObject)\n--\n\nDestroys a surface "
+    "object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDestroySurfaceObject(hipSurfaceObject_t surfaceObject)``, since 6.2 at "
+    "the latest.\0"
+    "hipDestroyTextureObject\0"
+    "hipDestroyTextureObject($module, /, textureObject)\n--\n\nDestroys a texture "
+    "object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDestroyTextureObject(hipTextureObject_t textureObject)``, since 5.2 at "
+    "the latest.\0"
+    "hipDevResourceGenerateDesc\0"
+    "hipDevResourceGenerateDesc($module, /, resources, "
+    "nbResources)\n--\n\nDescribes nbResources resources for "
+    "hipGreenCtxCreate.\n\nReturns ``(hipError_t, phDesc: "
+    "ihipDevResourceDesc_t)``.\n\nHIP: "
+    "``hipDevResourceGenerateDesc(hipDevResourceDesc_t *phDesc, hipDevResource "
+    "*resources, unsigned int nbResources)``, since 7.15 at the latest.\0"
+    "hipDevSmResourceSplit\0"
+    "hipDevSmResourceSplit($module, /, nbGroups, input, flags, "
+    "groupParams)\n--\n\nSplits multiprocessors into nbGroups groups as "
+    "groupParams says; the groups, and what is left.\n\nReturns ``(hipError_t, "
+    "result: list[hipDevResource_st], remainder: hipDevResource_st)``.\n\nAlso "
+    "``hipDevSmResourceSplit(nbGroups, input, remainder, flags, groupParams)``, "
+    "which returns ``(hipError_t, result: list[hipDevResource_st])``.\n\nAlso "
+    "``hipDevSmResourceSplit(result, nbGroups, input, remainder, flags, "
+    "groupParams)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDevSmResourceSplit(hipDevResource *result, unsigned int nbGroups, const "
+    "hipDevResource *input, hipDevResource *remainder, unsigned int flags, "
+    "hipDevSmResourceGroupParams *groupParams)``, since 7.15 at the latest.\0"
+    "hipDevSmResourceSplitByCount\0"
+    "hipDevSmResourceSplitByCount($module, /, input, flags, "
+    "minCount)\n--\n\nSplits multiprocessors into as many groups of minCount as "
+    "there can be; the groups, their number, and what is left.\n\nReturns "
+    "``(hipError_t, result: list[hipDevResource_st], nbGroups: int, remainder: "
+    "hipDevResource_st)``.\n\nAlso ``hipDevSmResourceSplitByCount(input, "
+    "remainder, flags, minCount)``, which returns ``(hipError_t, result: "
+    "list[hipDevResource_st], nbGroups: int)``.\n\nAlso "
+    "``hipDevSmResourceSplitByCount(result, nbGroups, input, remainder, flags, "
+    "minCount)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDevSmResourceSplitByCount(hipDevResource *result, unsigned int "
+    "*nbGroups, const hipDevResource *input, hipDevResource *remainder, unsigned "
+    "int flags, unsigned int minCount)``, since 7.15 at the latest.\0"
+    "hipDeviceCanAccessPeer\0"
+    "hipDeviceCanAccessPeer($module, /, deviceId, peerDeviceId)\n--\n\n1 where the "
+    "device can use the peer's memory.\n\nReturns ``(hipError_t, canAccessPeer: "
+    "int)``.\n\nHIP: ``hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, "
+    "int peerDeviceId)``, since 5.2 at the latest.\0"
+    "hipDeviceComputeCapability\0"
+    "hipDeviceComputeCapability($module, /, device)\n--\n\nMajor and minor compute "
+    "capability of a device.\n\nReturns ``(hipError_t, major: int, minor: "
+    "int)``.\n\nHIP: ``hipDeviceComputeCapability(int *major, int *minor, "
+    "hipDevice_t device)``, since 5.2 at the latest.\0"
+    "hipDeviceDisablePeerAccess\0"
+    "hipDeviceDisablePeerAccess($module, /, peerDeviceId)\n--\n\nEnds the current "
+    "device's use of a peer's memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceDisablePeerAccess(int peerDeviceId)``, since 5.2 at the latest.\0"
+    "hipDeviceEnablePeerAccess\0"
+    "hipDeviceEnablePeerAccess($module, /, peerDeviceId, flags)\n--\n\nLets the "
+    "current device use a peer's memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags)``, since "
+    "5.2 at the latest.\0"
+    "hipDeviceGet\0"
+    "hipDeviceGet($module, /, ordinal)\n--\n\nDevice of an ordinal "
+    "number.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
+    "``hipDeviceGet(hipDevice_t *device, int ordinal)``, since 5.2 at the latest.\0"
+    "hipDeviceGetAttribute\0"
+    "hipDeviceGetAttribute($module, /, attr, deviceId)\n--\n\nOne attribute of a "
+    "device.\n\nReturns ``(hipError_t, pi: int)``.\n\nHIP: "
+    "``hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId)``, "
+    "since 5.2 at the latest.\0"
+    "hipDeviceGetByPCIBusId\0"
+    "hipDeviceGetByPCIBusId($module, /, pciBusId)\n--\n\nDevice at a PCI "
+    "address.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
+    "``hipDeviceGetByPCIBusId(int *device, const char *pciBusId)``, since 5.2 at "
+    "the latest.\0"
+    "hipDeviceGetCacheConfig\0"
+    "hipDeviceGetCacheConfig($module, /)\n--\n\nPreference between first-level "
+    "cache and shared memory.\n\nReturns ``(hipError_t, cacheConfig: "
+    "hipFuncCache_t)``.\n\nHIP: ``hipDeviceGetCacheConfig(hipFuncCache_t "
+    "*cacheConfig)``, since 5.2 at the latest.\0"
+    "hipDeviceGetDefaultMemPool\0"
+    "hipDeviceGetDefaultMemPool($module, /, device)\n--\n\nPool that a device "
+    "starts with.\n\nReturns ``(hipError_t, mem_pool: "
+    "ihipMemPoolHandle_t)``.\n\nHIP: ``hipDeviceGetDefaultMemPool(hipMemPool_t "
+    "*mem_pool, int device)``, since 5.2 at the latest.\0"
+    "hipDeviceGetDevResource\0"
+    "hipDeviceGetDevResource($module, /, device, type)\n--\n\nResource of a "
+    "device, such as its multiprocessors.\n\nReturns ``(hipError_t, resource: "
+    "hipDevResource_st)``.\n\nAlso ``hipDeviceGetDevResource(device, resource, "
+    "type)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceGetDevResource(hipDevice_t device, hipDevResource *resource, "
+    "hipDevResourceType type)``, since 7.15 at the latest.\0"
+    "hipDeviceGetExecutionCtx\0"
+    "hipDeviceGetExecutionCtx($module, /, device)\n--\n\nThe execution context of "
+    "a whole device.\n\nReturns ``(hipError_t, ctx: ihipExecutionCtx_t)``.\n\nHIP: "
+    "``hipDeviceGetExecutionCtx(hipExecutionCtx_t *ctx, int device)``, since 7.15 "
+    "at the latest.\0"
+    "hipDeviceGetGraphMemAttribute\0"
+    "hipDeviceGetGraphMemAttribute($module, /, device, attr, value)\n--\n\nWrites "
+    "a number about the memory of graphs, 8 bytes, to value.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipDeviceGetGraphMemAttribute(int device, "
+    "hipGraphMemAttributeType attr, void *value)``, since 6.2 at the latest.\0"
+    "hipDeviceGetLimit\0"
+    "hipDeviceGetLimit($module, /, limit)\n--\n\nOne limit of the current device, "
+    "in bytes or items.\n\nReturns ``(hipError_t, pValue: int)``.\n\nHIP: "
+    "``hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)``, since 5.2 at the "
+    "latest.\0"
+    "hipDeviceGetMemPool\0"
+    "hipDeviceGetMemPool($module, /, device)\n--\n\nCurrent pool of a "
+    "device.\n\nReturns ``(hipError_t, mem_pool: ihipMemPoolHandle_t)``.\n\nHIP: "
+    "``hipDeviceGetMemPool(hipMemPool_t *mem_pool, int device)``, since 5.2 at the "
+    "latest.\0"
+    "hipDeviceGetName\0"
+    "hipDeviceGetName($module, /, len, device)\n--\n\nName of a device, cut after "
+    "len bytes.\n\nReturns ``(hipError_t, name: CStr)``.\n\nAlso "
+    "``hipDeviceGetName(name, len, device)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipDeviceGetName(char *name, int len, "
+    "hipDevice_t device)``, since 5.2 at the latest.\0"
+    "hipDeviceGetP2PAttribute\0"
+    "hipDeviceGetP2PAttribute($module, /, attr, srcDevice, dstDevice)\n--\n\nOne "
+    "property of the link between two devices.\n\nReturns ``(hipError_t, value: "
+    "int)``.\n\nHIP: ``hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr, "
+    "int srcDevice, int dstDevice)``, since 5.2 at the latest.\0"
+    "hipDeviceGetPCIBusId\0"
+    "hipDeviceGetPCIBusId($module, /, len, device)\n--\n\nPCI address of a device "
+    "as text, cut after len bytes.\n\nReturns ``(hipError_t, pciBusId: "
+    "CStr)``.\n\nAlso ``hipDeviceGetPCIBusId(pciBusId, len, device)``, which "
+    "returns ``(hipError_t,)``.\n\nHIP: ``hipDeviceGetPCIBusId(char *pciBusId, int "
+    "len, int device)``, since 5.2 at the latest.\0"
+    "hipDeviceGetSharedMemConfig\0"
+    "hipDeviceGetSharedMemConfig($module, /)\n--\n\nBank width of shared "
+    "memory.\n\nReturns ``(hipError_t, pConfig: hipSharedMemConfig)``.\n\nHIP: "
+    "``hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)``, since 5.2 at "
+    "the latest.\0"
+    "hipDeviceGetStreamPriorityRange\0"
+    "hipDeviceGetStreamPriorityRange($module, /)\n--\n\nLeast and greatest stream "
+    "priority; smaller is more urgent.\n\nReturns ``(hipError_t, leastPriority: "
+    "int, greatestPriority: int)``.\n\nHIP: ``hipDeviceGetStreamPriorityRange(int "
+    "*leastPriority, int *greatestPriority)``, since 5.2 at the latest.\0"
+    "hipDeviceGetTexture1DLinearMaxWidth\0"
+    "hipDeviceGetTexture1DLinearMaxWidth($module, /, desc, device)\n--\n\nMost "
+    "elements of a 1D texture on linear memory.\n\nReturns ``(hipError_t, "
+    "max_width: int)``.\n\nHIP: ``hipDeviceGetTexture1DLinearMaxWidth(size_t "
+    "*max_width, const hipChannelFormatDesc *desc, int device)``, since 7.1 at the "
+    "latest.\0"
+    "hipDeviceGetUuid\0"
+    "hipDeviceGetUuid($module, /, device)\n--\n\nIdentifier of a device that stays "
+    "the same across processes.\n\nReturns ``(hipError_t, uuid: "
+    "hipUUID_t)``.\n\nAlso ``hipDeviceGetUuid(uuid, device)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipDeviceGetUuid(hipUUID *uuid, hipDevice_t "
+    "device)``, since 5.2 at the latest.\0"
+    "hipDeviceGraphMemTrim\0"
+    "hipDeviceGraphMemTrim($module, /, device)\n--\n\nGives memory of graphs that "
+    "is not used back.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceGraphMemTrim(int device)``, since 6.2 at the latest.\0"
+    "hipDevicePrimaryCtxGetState\0"
+    "hipDevicePrimaryCtxGetState($module, /, dev)\n--\n\nFlags of a device's "
+    "primary context, and whether it is in use.\n\nReturns ``(hipError_t, flags: "
+    "int, active: int)``.\n\nHIP: ``hipDevicePrimaryCtxGetState(hipDevice_t dev, "
+    "unsigned int *flags, int *active)``, since 5.2 at the latest.\0"
+    "hipDevicePrimaryCtxRelease\0"
+    "hipDevicePrimaryCtxRelease($module, /, dev)\n--\n\nGives a device's primary "
+    "context back.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDevicePrimaryCtxRelease(hipDevice_t dev)``, since 5.2 at the latest.\0"
+    "hipDevicePrimaryCtxReset\0"
+    "hipDevicePrimaryCtxReset($module, /, dev)\n--\n\nDestroys all that is in a "
+    "device's primary context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDevicePrimaryCtxReset(hipDevice_t dev)``, since 5.2 at the latest.\0"
+    "hipDevicePrimaryCtxRetain\0"
+    "hipDevicePrimaryCtxRetain($module, /, dev)\n--\n\nTakes a device's primary "
+    "context.\n\nReturns ``(hipError_t, pctx: ihipCtx_t)``.\n\nHIP: "
+    "``hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev)``, since 5.2 at "
+    "the latest.\0"
+    "hipDevicePrimaryCtxSetFlags\0"
+    "hipDevicePrimaryCtxSetFlags($module, /, dev, flags)\n--\n\nSets flags of a "
+    "device's primary context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDevicePrimaryCtxSetFlags(hipDevice_t dev, unsigned int flags)``, since "
+    "5.2 at the latest.\0"
+    "hipDeviceReset\0"
+    "hipDeviceReset($module, /)\n--\n\nFrees everything that belongs to the "
+    "current device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceReset(void)``, since 5.2 at the latest.\0"
+    "hipDeviceSetCacheConfig\0"
+    "hipDeviceSetCacheConfig($module, /, cacheConfig)\n--\n\nPrefers first-level "
+    "cache or shared memory on the current device.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipDeviceSetCacheConfig(hipFuncCache_t "
+    "cacheConfig)``, since 5.2 at the latest.\0"
+    "hipDeviceSetGraphMemAttribute\0"
+    "hipDeviceSetGraphMemAttribute($module, /, device, attr, value)\n--\n\nSets a "
+    "number about the memory of graphs, 8 bytes at value.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipDeviceSetGraphMemAttribute(int device, "
+    "hipGraphMemAttributeType attr, void *value)``, since 6.2 at the latest.\0"
+    "hipDeviceSetLimit\0"
+    "hipDeviceSetLimit($module, /, limit, value)\n--\n\nSets one limit of the "
+    "current device, in bytes or items.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceSetLimit(hipLimit_t limit, size_t value)``, since 6.2 at the "
+    "latest.\0"
+    "hipDeviceSetMemPool\0"
+    "hipDeviceSetMemPool($module, /, device, mem_pool)\n--\n\nMakes a pool the "
+    "current one of a device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)``, since 5.2 at the "
+    "latest.\0"
+    "hipDeviceSetSharedMemConfig\0"
+    "hipDeviceSetSharedMemConfig($module, /, config)\n--\n\nSets the bank width of "
+    "shared memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceSetSharedMemConfig(hipSharedMemConfig config)``, since 5.2 at the "
+    "latest.\0"
+    "hipDeviceSynchronize\0"
+    "hipDeviceSynchronize($module, /)\n--\n\nWaits until the current device has "
+    "finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDeviceSynchronize(void)``, since 5.2 at the latest.\0"
+    "hipDeviceTotalMem\0"
+    "hipDeviceTotalMem($module, /, device)\n--\n\nMemory of a device in "
+    "bytes.\n\nReturns ``(hipError_t, bytes: int)``.\n\nHIP: "
+    "``hipDeviceTotalMem(size_t *bytes, hipDevice_t device)``, since 5.2 at the "
+    "latest.\0"
+    "hipDriverGetVersion\0"
+    "hipDriverGetVersion($module, /)\n--\n\nVersion number of the "
+    "driver.\n\nReturns ``(hipError_t, driverVersion: int)``.\n\nHIP: "
+    "``hipDriverGetVersion(int *driverVersion)``, since 5.2 at the latest.\0"
+    "hipDrvGetErrorName\0"
+    "hipDrvGetErrorName($module, /, hipError)\n--\n\nName of an error "
+    "code.\n\nReturns ``(hipError_t, errorString: CStr)``.\n\nHIP: "
+    "``hipDrvGetErrorName(hipError_t hipError, const char **errorString)``, since "
+    "6.2 at the latest.\0"
+    "hipDrvGetErrorString\0"
+    "hipDrvGetErrorString($module, /, hipError)\n--\n\nText of an error "
+    "code.\n\nReturns ``(hipError_t, errorString: CStr)``.\n\nHIP: "
+    "``hipDrvGetErrorString(hipError_t hipError, const char **errorString)``, "
+    "since 6.2 at the latest.\0"
+    "hipDrvGraphAddMemFreeNode\0"
+    "hipDrvGraphAddMemFreeNode($module, /, hGraph, dependencies, numDependencies, "
+    "dptr)\n--\n\nAdds the end of a graph's allocation to a graph.\n\nReturns "
+    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipDrvGraphAddMemFreeNode(hGraph, numDependencies, dptr)``, which returns "
+    "``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipDrvGraphAddMemFreeNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
+    "const hipGraphNode_t *dependencies, size_t numDependencies, hipDeviceptr_t "
+    "dptr)``, since 7.1 at the latest.\0"
+    "hipDrvGraphAddMemcpyNode\0"
+    "hipDrvGraphAddMemcpyNode($module, /, hGraph, dependencies, numDependencies, "
+    "copyParams, ctx)\n--\n\nAdds a copy of a box to a graph.\n\nReturns "
+    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipDrvGraphAddMemcpyNode(hGraph, numDependencies, copyParams, ctx)``, which "
+    "returns ``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipDrvGraphAddMemcpyNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
+    "const hipGraphNode_t *dependencies, size_t numDependencies, const "
+    "HIP_MEMCPY3D *copyParams, hipCtx_t ctx)``, since 6.2 at the latest.\0"
+    "hipDrvGraphAddMemsetNode\0"
+    "hipDrvGraphAddMemsetNode($module, /, hGraph, dependencies, numDependencies, "
+    "memsetParams, ctx)\n--\n\nAdds a fill of memory to a graph.\n\nReturns "
+    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipDrvGraphAddMemsetNode(hGraph, numDependencies, memsetParams, ctx)``, "
+    "which returns ``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
+    "const hipGraphNode_t *dependencies, size_t numDependencies, const "
+    "hipMemsetParams *memsetParams, hipCtx_t ctx)``, since 6.2 at the latest.\0"
+    "hipDrvGraphExecMemcpyNodeSetParams\0"
+    "hipDrvGraphExecMemcpyNodeSetParams($module, /, hGraphExec, hNode, copyParams, "
+    "ctx)\n--\n\nChanges a copy node of an executable graph.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: "
+    "``hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t hNode, const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)``, since "
+    "7.1 at the latest.\0"
+    "hipDrvGraphExecMemsetNodeSetParams\0"
+    "hipDrvGraphExecMemsetNodeSetParams($module, /, hGraphExec, hNode, "
+    "memsetParams, ctx)\n--\n\nChanges a fill node of an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t hNode, const hipMemsetParams *memsetParams, hipCtx_t ctx)``, "
+    "since 7.1 at the latest.\0"
+    "hipDrvGraphMemcpyNodeGetParams\0"
+    "hipDrvGraphMemcpyNodeGetParams($module, /, hNode)\n--\n\nParameters of a copy "
+    "node.\n\nReturns ``(hipError_t, nodeParams: HIP_MEMCPY3D)``.\n\nAlso "
+    "``hipDrvGraphMemcpyNodeGetParams(hNode, nodeParams)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t "
+    "hNode, HIP_MEMCPY3D *nodeParams)``, since 7.1 at the latest.\0"
+    "hipDrvGraphMemcpyNodeSetParams\0"
+    "hipDrvGraphMemcpyNodeSetParams($module, /, hNode, nodeParams)\n--\n\nChanges "
+    "a copy node.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipDrvGraphMemcpyNodeSetParams(hNode)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t hNode, const "
+    "HIP_MEMCPY3D *nodeParams)``, since 7.1 at the latest.\0"
+    "hipDrvLaunchKernelEx\0"
+    "hipDrvLaunchKernelEx($module, /, config, f, params, extra)\n--\n\nLaunches a "
+    "kernel with a configuration.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void "
+    "**params, void **extra)``, since 7.1 at the latest.\0"
+    "hipDrvMemDiscardAndPrefetchBatchAsync\0"
+    "hipDrvMemDiscardAndPrefetchBatchAsync($module, /, dptrs, sizes, count, "
+    "prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream)\n--\n\nDrops "
+    "the content of count ranges and moves them; sizes in bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipDrvMemDiscardAndPrefetchBatchAsync(dptrs, "
+    "count, prefetchLocs, numPrefetchLocs, flags, stream)``, which returns "
+    "``(hipError_t, None, None)``.\n\nHIP: "
+    "``hipDrvMemDiscardAndPrefetchBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes, "
+    "size_t count, hipMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t "
+    "numPrefetchLocs, unsigned long long flags, hipStream_t stream)``, since 7.15 "
+    "at the latest.\0"
+    "hipDrvMemDiscardBatchAsync\0"
+    "hipDrvMemDiscardBatchAsync($module, /, dptrs, sizes, count, flags, "
+    "stream)\n--\n\nDrops the content of count ranges in stream order; sizes in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipDrvMemDiscardBatchAsync(dptrs, count, flags, stream)``, which returns "
+    "``(hipError_t, None)``.\n\nHIP: ``hipDrvMemDiscardBatchAsync(hipDeviceptr_t "
+    "*dptrs, size_t *sizes, size_t count, unsigned long long flags, hipStream_t "
+    "stream)``, since 7.15 at the latest.\0"
+    "hipDrvMemcpy2DUnaligned\0"
+    "hipDrvMemcpy2DUnaligned($module, /, pCopy)\n--\n\nCopies rows as a record "
+    "describes, any alignment, and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *pCopy)``, since 5.2 at the "
+    "latest.\0"
+    "hipDrvMemcpy3D\0"
+    "hipDrvMemcpy3D($module, /, pCopy)\n--\n\nCopies a box between memory and "
+    "arrays.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipDrvMemcpy3D(const "
+    "HIP_MEMCPY3D *pCopy)``, since 5.2 at the latest.\0"
+    "hipDrvMemcpy3DAsync\0"
+    "hipDrvMemcpy3DAsync($module, /, pCopy, stream)\n--\n\nCopies a box in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipDrvMemcpy3DAsync(const "
+    "HIP_MEMCPY3D *pCopy, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipDrvPointerGetAttributes\0"
+    "hipDrvPointerGetAttributes($module, /, numAttributes, attributes, data, "
+    "ptr)\n--\n\nAttributes of an address, each written to its entry of "
+    "data.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipDrvPointerGetAttributes(numAttributes, ptr)``, which returns "
+    "``(hipError_t, None, None)``.\n\nHIP: ``hipDrvPointerGetAttributes(unsigned "
+    "int numAttributes, hipPointer_attribute *attributes, void **data, "
+    "hipDeviceptr_t ptr)``, since 5.2 at the latest.\0"
+    "hipEventCreate\0"
+    "hipEventCreate($module, /)\n--\n\nCreates an event that measures "
+    "time.\n\nReturns ``(hipError_t, event: ihipEvent_t)``.\n\nHIP: "
+    "``hipEventCreate(hipEvent_t *event)``, since 5.2 at the latest.\0"
+    "hipEventCreateWithFlags\0"
+    "hipEventCreateWithFlags($module, /, flags)\n--\n\nCreates an event with "
+    "flags.\n\nReturns ``(hipError_t, event: ihipEvent_t)``.\n\nHIP: "
+    "``hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags)``, since 5.2 "
+    "at the latest.\0"
+    "hipEventDestroy\0"
+    "hipEventDestroy($module, /, event)\n--\n\nDestroys an event.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipEventDestroy(hipEvent_t event)``, since 5.2 "
+    "at the latest.\0"
+    "hipEventElapsedTime\0"
+    "hipEventElapsedTime($module, /, start, stop)\n--\n\nMilliseconds between two "
+    "events.\n\nReturns ``(hipError_t, ms: float)``.\n\nHIP: "
+    "``hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop)``, since "
+    "5.2 at the latest.\0"
+    "hipEventQuery\0"
+    "hipEventQuery($module, /, event)\n--\n\nhipSuccess where an event has "
+    "happened, else hipErrorNotReady.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipEventQuery(hipEvent_t event)``, since 5.2 at the latest.\0"
+    "hipEventRecord\0"
+    "hipEventRecord($module, /, event, stream)\n--\n\nRecords an event in a "
+    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipEventRecord(hipEvent_t "
+    "event, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipEventRecordWithFlags\0"
+    "hipEventRecordWithFlags($module, /, event, stream, flags)\n--\n\nRecords an "
+    "event in a stream, with flags.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int "
+    "flags)``, since 7.1 at the latest.\0"
+    "hipEventRecord_spt\0"
+    "hipEventRecord_spt($module, /, event, stream)\n--\n\nRecords an event in a "
+    "stream, per-thread default stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipEventRecord_spt(hipEvent_t event, hipStream_t stream)``, since 6.2 at "
+    "the latest.\0"
+    "hipEventSynchronize\0"
+    "hipEventSynchronize($module, /, event)\n--\n\nWaits until an event has "
+    "happened.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipEventSynchronize(hipEvent_t event)``, since 5.2 at the latest.\0"
+    "hipExecutionCtxDestroy\0"
+    "hipExecutionCtxDestroy($module, /, ctx)\n--\n\nDestroys an execution "
+    "context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipExecutionCtxDestroy(hipExecutionCtx_t ctx)``, since 7.15 at the latest.\0"
+    "hipExecutionCtxGetDevResource\0"
+    "hipExecutionCtxGetDevResource($module, /, ctx, type)\n--\n\nResources of one "
+    "type of an execution context.\n\nReturns ``(hipError_t, resource: "
+    "hipDevResource_st)``.\n\nAlso ``hipExecutionCtxGetDevResource(ctx, resource, "
+    "type)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipExecutionCtxGetDevResource(hipExecutionCtx_t ctx, hipDevResource "
+    "*resource, hipDevResourceType type)``, since 7.15 at the latest.\0"
+    "hipExecutionCtxGetDevice\0"
+    "hipExecutionCtxGetDevice($module, /, ctx)\n--\n\nDevice of an execution "
+    "context.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
+    "``hipExecutionCtxGetDevice(int *device, hipExecutionCtx_t ctx)``, since 7.15 "
+    "at the latest.\0"
+    "hipExecutionCtxGetId\0"
+    "hipExecutionCtxGetId($module, /, ctx)\n--\n\nNumber of an execution context "
+    "that is never used again.\n\nReturns ``(hipError_t, ctxId: int)``.\n\nHIP: "
+    "``hipExecutionCtxGetId(hipExecutionCtx_t ctx, unsigned long long *ctxId)``, "
+    "since 7.15 at the latest.\0"
+    "hipExecutionCtxRecordEvent\0"
+    "hipExecutionCtxRecordEvent($module, /, ctx, event)\n--\n\nRecords an event "
+    "behind the work of all streams of an execution context.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipExecutionCtxRecordEvent(ctx)``, which returns "
+    "``(hipError_t, None)``.\n\nHIP: "
+    "``hipExecutionCtxRecordEvent(hipExecutionCtx_t ctx, hipEvent_t event)``, "
+    "since 7.15 at the latest.\0"
+    "hipExecutionCtxStreamCreate\0"
+    "hipExecutionCtxStreamCreate($module, /, greenctx, flags, "
+    "priority)\n--\n\nCreates a stream in an execution context.\n\nReturns "
+    "``(hipError_t, stream: ihipStream_t)``.\n\nHIP: "
+    "``hipExecutionCtxStreamCreate(hipStream_t *stream, hipExecutionCtx_t "
+    "greenctx, unsigned int flags, int priority)``, since 7.15 at the latest.\0"
+    "hipExecutionCtxSynchronize\0"
+    "hipExecutionCtxSynchronize($module, /, ctx)\n--\n\nWaits until an execution "
+    "context has finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipExecutionCtxSynchronize(hipExecutionCtx_t ctx)``, since 7.15 at the "
+    "latest.\0"
+    "hipExecutionCtxWaitEvent\0"
+    "hipExecutionCtxWaitEvent($module, /, ctx, event)\n--\n\nMakes later work of "
+    "an execution context wait for an event.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipExecutionCtxWaitEvent(hipExecutionCtx_t ctx, hipEvent_t event)``, since "
+    "7.15 at the latest.\0"
+    "hipExtDisableLogging\0"
+    "hipExtDisableLogging($module, /)\n--\n\nSwitches the runtime's log "
+    "off.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipExtDisableLogging(void)``, "
+    "since 7.15 at the latest.\0"
+    "hipExtEnableLogging\0"
+    "hipExtEnableLogging($module, /)\n--\n\nSwitches the runtime's log "
+    "on.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipExtEnableLogging(void)``, "
+    "since 7.15 at the latest.\0"
+    "hipExtGetLastError\0"
+    "hipExtGetLastError($module, /)\n--\n\nResult of this thread's last call, and "
+    "forgets it.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipExtGetLastError(void)``, since 6.2 at the latest.\0"
+    "hipExtGetLinkTypeAndHopCount\0"
+    "hipExtGetLinkTypeAndHopCount($module, /, device1, device2)\n--\n\nKind of the "
+    "link between two devices, and its number of hops.\n\nReturns ``(hipError_t, "
+    "linktype: int, hopcount: int)``.\n\nHIP: ``hipExtGetLinkTypeAndHopCount(int "
+    "device1, int device2, uint32_t *linktype, uint32_t *hopcount)``, since 5.2 at "
+    "the latest.\0"
+    "hipExtLaunchKernel\0"
+    "hipExtLaunchKernel($module, /, function_address, numBlocks, dimBlocks, args, "
+    "sharedMemBytes, stream, startEvent, stopEvent, flags)\n--\n\nLaunches a "
+    "kernel, with events before and behind it.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipExtLaunchKernel(const void *function_address, "
+    "dim3 numBlocks, dim3 dimBlocks, void **args, size_t sharedMemBytes, "
+    "hipStream_t stream, hipEvent_t startEvent, hipEvent_t stopEvent, int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipExtLaunchMultiKernelMultiDevice\0"
+    "hipExtLaunchMultiKernelMultiDevice($module, /, launchParamsList, numDevices, "
+    "flags)\n--\n\nLaunches kernels on several devices, each after what its stream "
+    "does before.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int "
+    "numDevices, unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipExtMallocWithFlags\0"
+    "hipExtMallocWithFlags($module, /, sizeBytes, flags)\n--\n\nAllocates device "
+    "memory with flags, in bytes.\n\nReturns ``(hipError_t, ptr: "
+    "DeviceArray)``.\n\nHIP: ``hipExtMallocWithFlags(void **ptr, size_t sizeBytes, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipExtSetLoggingParams\0"
+    "hipExtSetLoggingParams($module, /, log_level, log_size, "
+    "log_mask)\n--\n\nLevel, size and mask of the runtime's log.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipExtSetLoggingParams(size_t log_level, size_t "
+    "log_size, size_t log_mask)``, since 7.15 at the latest.\0"
+    "hipExtStreamCreateWithCUMask\0"
+    "hipExtStreamCreateWithCUMask($module, /, cuMaskSize, cuMask)\n--\n\nCreates a "
+    "stream that uses the compute units of a bit mask, 32 in each "
+    "entry.\n\nReturns ``(hipError_t, stream: ihipStream_t)``.\n\nAlso "
+    "``hipExtStreamCreateWithCUMask(cuMaskSize)``, which returns ``(hipError_t, "
+    "stream: ihipStream_t, None)``.\n\nHIP: "
+    "``hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMaskSize, "
+    "const uint32_t *cuMask)``, since 5.2 at the latest.\0"
+    "hipExtStreamGetCUMask\0"
+    "hipExtStreamGetCUMask($module, /, stream, cuMaskSize)\n--\n\nBit mask of the "
+    "compute units that a stream uses, in cuMaskSize entries.\n\nReturns "
+    "``(hipError_t, cuMask: list[int])``.\n\nAlso ``hipExtStreamGetCUMask(stream, "
+    "cuMaskSize, cuMask)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSize, uint32_t "
+    "*cuMask)``, since 5.2 at the latest.\0"
+    "hipExternalMemoryGetMappedBuffer\0"
+    "hipExternalMemoryGetMappedBuffer($module, /, extMem, "
+    "bufferDesc)\n--\n\nDevice address of a part of external memory.\n\nReturns "
+    "``(hipError_t, devPtr: Pointer)``.\n\nHIP: "
+    "``hipExternalMemoryGetMappedBuffer(void **devPtr, hipExternalMemory_t extMem, "
+    "const hipExternalMemoryBufferDesc *bufferDesc)``, since 5.2 at the latest.\0"
+    "hipExternalMemoryGetMappedMipmappedArray\0"
+    "hipExternalMemoryGetMappedMipmappedArray($module, /, extMem, "
+    "mipmapDesc)\n--\n\nMipmapped array in external memory.\n\nReturns "
+    "``(hipError_t, mipmap: hipMipmappedArray)``.\n\nHIP: "
+    "``hipExternalMemoryGetMappedMipmappedArray(hipMipmappedArray_t *mipmap, "
+    "hipExternalMemory_t extMem, const hipExternalMemoryMipmappedArrayDesc "
+    "*mipmapDesc)``, since 6.2 at the latest.\0"
+    "hipFree\0"
+    "hipFree($module, /, ptr)\n--\n\nFrees device memory; waits for the "
+    "device.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipFree(void *ptr)``, since "
+    "5.2 at the latest.\0"
+    "hipFreeArray\0"
+    "hipFreeArray($module, /, array)\n--\n\nFrees an array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipFreeArray(hipArray_t array)``, since 5.2 at "
+    "the latest.\0"
+    "hipFreeAsync\0"
+    "hipFreeAsync($module, /, dev_ptr, stream)\n--\n\nFrees device memory in "
+    "stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipFreeAsync(void "
+    "*dev_ptr, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipFreeHost\0"
+    "hipFreeHost($module, /, ptr)\n--\n\nFrees page-locked host memory.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipFreeHost(void *ptr)``, since 5.2 at the "
+    "latest.\0"
+    "hipFreeMipmappedArray\0"
+    "hipFreeMipmappedArray($module, /, mipmappedArray)\n--\n\nFrees a mipmapped "
+    "array.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipFreeMipmappedArray(hipMipmappedArray_t mipmappedArray)``, since 5.2 at "
+    "the latest.\0"
+    "hipFuncGetAttribute\0"
+    "hipFuncGetAttribute($module, /, attrib, hfunc)\n--\n\nOne attribute of a "
+    "kernel.\n\nReturns ``(hipError_t, value: int)``.\n\nHIP: "
+    "``hipFuncGetAttribute(int *value, hipFunction_attribute attrib, hipFunction_t "
+    "hfunc)``, since 5.2 at the latest.\0"
+    "hipFuncGetAttributes\0"
+    "hipFuncGetAttributes($module, /, func)\n--\n\nAll attributes of a "
+    "kernel.\n\nReturns ``(hipError_t, attr: hipFuncAttributes)``.\n\nAlso "
+    "``hipFuncGetAttributes(attr, func)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipFuncGetAttributes(hipFuncAttributes *attr, "
+    "const void *func)``, since 5.2 at the latest.\0"
+    "hipFuncSetAttribute\0"
+    "hipFuncSetAttribute($module, /, func, attr, value)\n--\n\nSets one attribute "
+    "of a kernel.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value)``, "
+    "since 5.2 at the latest.\0"
+    "hipFuncSetCacheConfig\0"
+    "hipFuncSetCacheConfig($module, /, func, config)\n--\n\nPrefers first-level "
+    "cache or shared memory for a kernel.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipFuncSetCacheConfig(const void *func, hipFuncCache_t config)``, since 5.2 "
+    "at the latest.\0"
+    "hipFuncSetSharedMemConfig\0"
+    "hipFuncSetSharedMemConfig($module, /, func, config)\n--\n\nSets the bank "
+    "width of shared memory for a kernel.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipFuncSetSharedMemConfig(const void *func, hipSharedMemConfig config)``, "
+    "since 5.2 at the latest.\0"
+    "hipGetChannelDesc\0"
+    "hipGetChannelDesc($module, /, array)\n--\n\nElement format of an "
+    "array.\n\nReturns ``(hipError_t, desc: hipChannelFormatDesc)``.\n\nAlso "
+    "``hipGetChannelDesc(desc, array)``, which returns ``(hipError_t,)``.\n\nAlso "
+    "``hipGetChannelDesc(desc)``, which returns ``(hipError_t, None)``.\n\nHIP: "
+    "``hipGetChannelDesc(hipChannelFormatDesc *desc, hipArray_const_t array)``, "
+    "since 5.2 at the latest.\0"
+    "hipGetDevice\0"
+    "hipGetDevice($module, /)\n--\n\nCurrent device of this thread.\n\nReturns "
+    "``(hipError_t, deviceId: int)``.\n\nHIP: ``hipGetDevice(int *deviceId)``, "
+    "since 5.2 at the latest.\0"
+    "hipGetDeviceCount\0"
+    "hipGetDeviceCount($module, /)\n--\n\nNumber of devices.\n\nReturns "
+    "``(hipError_t, count: int)``.\n\nHIP: ``hipGetDeviceCount(int *count)``, "
+    "since 5.2 at the latest.\0"
+    "hipGetDeviceFlags\0"
+    "hipGetDeviceFlags($module, /)\n--\n\nFlags of the current device.\n\nReturns "
+    "``(hipError_t, flags: int)``.\n\nHIP: ``hipGetDeviceFlags(unsigned int "
+    "*flags)``, since 5.2 at the latest.\0"
+    "hipGetDeviceProperties\0"
+    "hipGetDeviceProperties($module, /, deviceId)\n--\n\nAll properties of a "
+    "device.\n\nReturns ``(hipError_t, prop: hipDeviceProp_t)``.\n\nAlso "
+    "``hipGetDeviceProperties(prop, deviceId)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGetDevicePropertiesR0600(hipDeviceProp_t "
+    "*prop, int deviceId)``, since 6.2 at the latest.\0"
+    "hipGetDriverEntryPoint\0"
+    "hipGetDriverEntryPoint($module, /, symbol, flags)\n--\n\nAddress of a "
+    "function of the runtime.\n\nReturns ``(hipError_t, funcPtr: Pointer, "
+    "driverStatus: hipDriverEntryPointQueryResult)``.\n\nAlso "
+    "``hipGetDriverEntryPoint(symbol, funcPtr, flags)``, which returns "
+    "``(hipError_t, driverStatus: hipDriverEntryPointQueryResult)``.\n\nHIP: "
+    "``hipGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long "
+    "long flags, hipDriverEntryPointQueryResult *driverStatus)``, since 7.1 at the "
+    "latest.\0"
+    "hipGetDriverEntryPoint_spt\0"
+    "hipGetDriverEntryPoint_spt($module, /, symbol, flags)\n--\n\nAddress of a "
+    "function of the runtime, per-thread streams.\n\nReturns ``(hipError_t, "
+    "funcPtr: Pointer, status: hipDriverEntryPointQueryResult)``.\n\nAlso "
+    "``hipGetDriverEntryPoint_spt(symbol, funcPtr, flags)``, which returns "
+    "``(hipError_t, status: hipDriverEntryPointQueryResult)``.\n\nHIP: "
+    "``hipGetDriverEntryPoint_spt(const char *symbol, void **funcPtr, unsigned "
+    "long long flags, hipDriverEntryPointQueryResult *status)``, since 7.1 at the "
+    "latest.\0"
+    "hipGetErrorName\0"
+    "hipGetErrorName($module, /, hip_error)\n--\n\nName of an error "
+    "code.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: ``hipGetErrorName(hipError_t "
+    "hip_error)``, since 5.2 at the latest.\0"
+    "hipGetErrorString\0"
+    "hipGetErrorString($module, /, hipError)\n--\n\nText of an error "
+    "code.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: "
+    "``hipGetErrorString(hipError_t hipError)``, since 5.2 at the latest.\0"
+    "hipGetFuncBySymbol\0"
+    "hipGetFuncBySymbol($module, /, symbolPtr)\n--\n\nKernel of a host "
+    "function.\n\nReturns ``(hipError_t, functionPtr: "
+    "ihipModuleSymbol_t)``.\n\nHIP: ``hipGetFuncBySymbol(hipFunction_t "
+    "*functionPtr, const void *symbolPtr)``, since 6.2 at the latest.\0"
+    "hipGetLastError\0"
+    "hipGetLastError($module, /)\n--\n\nLast error of this thread, and forgets "
+    "it.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipGetLastError(void)``, since "
+    "5.2 at the latest.\0"
+    "hipGetMipmappedArrayLevel\0"
+    "hipGetMipmappedArrayLevel($module, /, mipmappedArray, level)\n--\n\nOne level "
+    "of a mipmapped array.\n\nReturns ``(hipError_t, levelArray: "
+    "hipArray)``.\n\nHIP: ``hipGetMipmappedArrayLevel(hipArray_t *levelArray, "
+    "hipMipmappedArray_const_t mipmappedArray, unsigned int level)``, since 5.2 at "
+    "the latest.\0"
+    "hipGetProcAddress\0"
+    "hipGetProcAddress($module, /, symbol, hipVersion, flags)\n--\n\nAddress of a "
+    "function of the runtime.\n\nReturns ``(hipError_t, pfn: Pointer, "
+    "symbolStatus: hipDriverProcAddressQueryResult)``.\n\nAlso "
+    "``hipGetProcAddress(symbol, pfn, hipVersion, flags)``, which returns "
+    "``(hipError_t, symbolStatus: hipDriverProcAddressQueryResult)``.\n\nHIP: "
+    "``hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t "
+    "flags, hipDriverProcAddressQueryResult *symbolStatus)``, since 6.2 at the "
+    "latest.\0"
+    "hipGetProcAddress_spt\0"
+    "hipGetProcAddress_spt($module, /, symbol, hipVersion, flags)\n--\n\nAddress "
+    "of a function of the runtime, per-thread streams.\n\nReturns ``(hipError_t, "
+    "pfn: Pointer, symbolStatus: hipDriverProcAddressQueryResult)``.\n\nHIP: "
+    "``hipGetProcAddress_spt(const char *symbol, void **pfn, int hipVersion, "
+    "uint64_t flags, hipDriverProcAddressQueryResult *symbolStatus)``, since 7.1 "
+    "at the latest.\0"
+    "hipGetStreamDeviceId\0"
+    "hipGetStreamDeviceId($module, /, stream)\n--\n\nDevice number of a stream; "
+    "negative on failure.\n\nReturns ``(hipError_t, int)``.\n\nHIP: "
+    "``hipGetStreamDeviceId(hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipGetSymbolAddress\0"
+    "hipGetSymbolAddress($module, /, symbol)\n--\n\nDevice address of a variable, "
+    "by its host address.\n\nReturns ``(hipError_t, devPtr: Pointer)``.\n\nHIP: "
+    "``hipGetSymbolAddress(void **devPtr, const void *symbol)``, since 5.2 at the "
+    "latest.\0"
+    "hipGetSymbolSize\0"
+    "hipGetSymbolSize($module, /, symbol)\n--\n\nSize in bytes of a variable, by "
+    "its host address.\n\nReturns ``(hipError_t, size: int)``.\n\nHIP: "
+    "``hipGetSymbolSize(size_t *size, const void *symbol)``, since 5.2 at the "
+    "latest.\0"
+    "hipGetTextureAlignmentOffset\0"
+    "hipGetTextureAlignmentOffset($module, /, texref)\n--\n\nOffset in bytes of "
+    "the bound memory.\n\nReturns ``(hipError_t, offset: int)``.\n\nHIP: "
+    "``hipGetTextureAlignmentOffset(size_t *offset, const textureReference "
+    "*texref)``, since 5.2 at the latest.\0"
+    "hipGetTextureObjectResourceDesc\0"
+    "hipGetTextureObjectResourceDesc($module, /, textureObject)\n--\n\nResource of "
+    "a texture object.\n\nReturns ``(hipError_t, pResDesc: "
+    "hipResourceDesc)``.\n\nAlso ``hipGetTextureObjectResourceDesc(pResDesc, "
+    "textureObject)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGetTextureObjectResourceDesc(hipResourceDesc *pResDesc, "
+    "hipTextureObject_t textureObject)``, since 5.2 at the latest.\0"
+    "hipGetTextureObjectResourceViewDesc\0"
+    "hipGetTextureObjectResourceViewDesc($module, /, "
+    "textureObject)\n--\n\nResource view of a texture object.\n\nReturns "
+    "``(hipError_t, pResViewDesc: hipResourceViewDesc)``.\n\nAlso "
+    "``hipGetTextureObjectResourceViewDesc(pResViewDesc, textureObject)``, which "
+    "returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGetTextureObjectResourceViewDesc(hipResourceViewDesc *pResViewDesc, "
+    "hipTextureObject_t textureObject)``, since 5.2 at the latest.\0"
+    "hipGetTextureObjectTextureDesc\0"
+    "hipGetTextureObjectTextureDesc($module, /, textureObject)\n--\n\nHow a "
+    "texture object samples.\n\nReturns ``(hipError_t, pTexDesc: "
+    "hipTextureDesc)``.\n\nAlso ``hipGetTextureObjectTextureDesc(pTexDesc, "
+    "textureObject)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGetTextureObjectTextureDesc(hipTextureDesc *pTexDesc, hipTextureObject_t "
+    "textureObject)``, since 5.2 at the latest.\0"
+    "hipGetTextureReference\0"
+    "hipGetTextureReference($module, /, symbol)\n--\n\nTexture reference of a "
+    "symbol.\n\nReturns ``(hipError_t, texref: textureReference)``.\n\nHIP: "
+    "``hipGetTextureReference(const textureReference **texref, const void "
+    "*symbol)``, since 5.2 at the latest.\0"
+    "hipGraphAddBatchMemOpNode\0"
+    "hipGraphAddBatchMemOpNode($module, /, hGraph, dependencies, numDependencies, "
+    "nodeParams)\n--\n\nAdds a node of memory operations to a graph.\n\nReturns "
+    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddBatchMemOpNode(hGraph, numDependencies, nodeParams)``, which "
+    "returns ``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddBatchMemOpNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
+    "const hipGraphNode_t *dependencies, size_t numDependencies, const "
+    "hipBatchMemOpNodeParams *nodeParams)``, since 7.1 at the latest.\0"
+    "hipGraphAddChildGraphNode\0"
+    "hipGraphAddChildGraphNode($module, /, graph, pDependencies, numDependencies, "
+    "childGraph)\n--\n\nAdds a copy of a graph to a graph, as one node.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddChildGraphNode(graph, numDependencies, childGraph)``, which "
+    "returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, "
+    "const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraph_t "
+    "childGraph)``, since 5.2 at the latest.\0"
+    "hipGraphAddDependencies\0"
+    "hipGraphAddDependencies($module, /, graph, from_, to, "
+    "numDependencies)\n--\n\nMakes each node of to depend on the node of from in "
+    "the same place.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipGraphAddDependencies(graph, numDependencies)``, which returns "
+    "``(hipError_t, None, None)``.\n\nHIP: ``hipGraphAddDependencies(hipGraph_t "
+    "graph, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t "
+    "numDependencies)``, since 5.2 at the latest.\0"
+    "hipGraphAddEmptyNode\0"
+    "hipGraphAddEmptyNode($module, /, graph, pDependencies, "
+    "numDependencies)\n--\n\nAdds a node that does nothing, for dependencies, to a "
+    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddEmptyNode(graph, numDependencies)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies)``, since 5.2 at the "
+    "latest.\0"
+    "hipGraphAddEventRecordNode\0"
+    "hipGraphAddEventRecordNode($module, /, graph, pDependencies, numDependencies, "
+    "event)\n--\n\nAdds the recording of an event to a graph.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddEventRecordNode(graph, numDependencies, event)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddEventRecordNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, "
+    "const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t "
+    "event)``, since 5.2 at the latest.\0"
+    "hipGraphAddEventWaitNode\0"
+    "hipGraphAddEventWaitNode($module, /, graph, pDependencies, numDependencies, "
+    "event)\n--\n\nAdds a wait for an event to a graph.\n\nReturns ``(hipError_t, "
+    "pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddEventWaitNode(graph, "
+    "numDependencies, event)``, which returns ``(hipError_t, pGraphNode: "
+    "hipGraphNode, None)``.\n\nHIP: ``hipGraphAddEventWaitNode(hipGraphNode_t "
+    "*pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
+    "numDependencies, hipEvent_t event)``, since 5.2 at the latest.\0"
+    "hipGraphAddExternalSemaphoresSignalNode\0"
+    "hipGraphAddExternalSemaphoresSignalNode($module, /, graph, pDependencies, "
+    "numDependencies, nodeParams)\n--\n\nAdds a signal to external semaphores to a "
+    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddExternalSemaphoresSignalNode(graph, numDependencies, "
+    "nodeParams)``, which returns ``(hipError_t, pGraphNode: hipGraphNode, "
+    "None)``.\n\nHIP: ``hipGraphAddExternalSemaphoresSignalNode(hipGraphNode_t "
+    "*pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
+    "numDependencies, const hipExternalSemaphoreSignalNodeParams *nodeParams)``, "
+    "since 6.2 at the latest.\0"
+    "hipGraphAddExternalSemaphoresWaitNode\0"
+    "hipGraphAddExternalSemaphoresWaitNode($module, /, graph, pDependencies, "
+    "numDependencies, nodeParams)\n--\n\nAdds a wait for external semaphores to a "
+    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddExternalSemaphoresWaitNode(graph, numDependencies, "
+    "nodeParams)``, which returns ``(hipError_t, pGraphNode: hipGraphNode, "
+    "None)``.\n\nHIP: ``hipGraphAddExternalSemaphoresWaitNode(hipGraphNode_t "
+    "*pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
+    "numDependencies, const hipExternalSemaphoreWaitNodeParams *nodeParams)``, "
+    "since 6.2 at the latest.\0"
+    "hipGraphAddHostNode\0"
+    "hipGraphAddHostNode($module, /, graph, pDependencies, numDependencies, "
+    "pNodeParams)\n--\n\nAdds a call of a host function to a graph.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddHostNode(graph, numDependencies, pNodeParams)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies, const "
+    "hipHostNodeParams *pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphAddKernelNode\0"
+    "hipGraphAddKernelNode($module, /, graph, pDependencies, numDependencies, "
+    "pNodeParams)\n--\n\nAdds a kernel launch to a graph.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddKernelNode(graph, numDependencies, pNodeParams)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddKernelNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies, const "
+    "hipKernelNodeParams *pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphAddMemAllocNode\0"
+    "hipGraphAddMemAllocNode($module, /, graph, pDependencies, numDependencies, "
+    "pNodeParams)\n--\n\nAdds an allocation to a graph; dptr of the parameters is "
+    "its address.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddMemAllocNode(graph, numDependencies, pNodeParams)``, which "
+    "returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies, hipMemAllocNodeParams "
+    "*pNodeParams)``, since 6.2 at the latest.\0"
+    "hipGraphAddMemFreeNode\0"
+    "hipGraphAddMemFreeNode($module, /, graph, pDependencies, numDependencies, "
+    "dev_ptr)\n--\n\nAdds the end of a graph's allocation to a graph.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddMemFreeNode(graph, numDependencies, dev_ptr)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddMemFreeNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies, void *dev_ptr)``, "
+    "since 6.2 at the latest.\0"
+    "hipGraphAddMemcpyNode\0"
+    "hipGraphAddMemcpyNode($module, /, graph, pDependencies, numDependencies, "
+    "pCopyParams)\n--\n\nAdds a copy of a box to a graph.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddMemcpyNode(graph, numDependencies, pCopyParams)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddMemcpyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemcpy3DParms "
+    "*pCopyParams)``, since 5.2 at the latest.\0"
+    "hipGraphAddMemcpyNode1D\0"
+    "hipGraphAddMemcpyNode1D($module, /, graph, pDependencies, numDependencies, "
+    "dst, src, count, kind)\n--\n\nAdds a copy of count bytes to a "
+    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddMemcpyNode1D(graph, numDependencies, dst, src, count, kind)``, "
+    "which returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddMemcpyNode1D(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void "
+    "*src, size_t count, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
+    "hipGraphAddMemcpyNodeFromSymbol\0"
+    "hipGraphAddMemcpyNodeFromSymbol($module, /, graph, pDependencies, "
+    "numDependencies, dst, symbol, count, offset, kind)\n--\n\nAdds a copy of "
+    "count bytes of a device variable to a graph.\n\nReturns ``(hipError_t, "
+    "pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddMemcpyNodeFromSymbol(graph, "
+    "numDependencies, dst, symbol, count, offset, kind)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode, hipGraph_t "
+    "graph, const hipGraphNode_t *pDependencies, size_t numDependencies, void "
+    "*dst, const void *symbol, size_t count, size_t offset, hipMemcpyKind kind)``, "
+    "since 5.2 at the latest.\0"
+    "hipGraphAddMemcpyNodeToSymbol\0"
+    "hipGraphAddMemcpyNodeToSymbol($module, /, graph, pDependencies, "
+    "numDependencies, symbol, src, count, offset, kind)\n--\n\nAdds a copy of "
+    "count bytes into a device variable to a graph.\n\nReturns ``(hipError_t, "
+    "pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddMemcpyNodeToSymbol(graph, "
+    "numDependencies, symbol, src, count, offset, kind)``, which returns "
+    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph, "
+    "const hipGraphNode_t *pDependencies, size_t numDependencies, const void "
+    "*symbol, const void *src, size_t count, size_t offset, hipMemcpyKind kind)``, "
+    "since 5.2 at the latest.\0"
+    "hipGraphAddMemsetNode\0"
+    "hipGraphAddMemsetNode($module, /, graph, pDependencies, numDependencies, "
+    "pMemsetParams)\n--\n\nAdds a fill of memory to a graph.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
+    "``hipGraphAddMemsetNode(graph, numDependencies, pMemsetParams)``, which "
+    "returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
+    "``hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
+    "hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemsetParams "
+    "*pMemsetParams)``, since 5.2 at the latest.\0"
+    "hipGraphAddNode\0"
+    "hipGraphAddNode($module, /, graph, pDependencies, numDependencies, "
+    "nodeParams)\n--\n\nAdds a node of any type to a graph.\n\nReturns "
+    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddNode(graph, "
+    "numDependencies, nodeParams)``, which returns ``(hipError_t, pGraphNode: "
+    "hipGraphNode, None)``.\n\nHIP: ``hipGraphAddNode(hipGraphNode_t *pGraphNode, "
+    "hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
+    "numDependencies, hipGraphNodeParams *nodeParams)``, since 6.2 at the latest.\0"
+    "hipGraphBatchMemOpNodeGetParams\0"
+    "hipGraphBatchMemOpNodeGetParams($module, /, hNode)\n--\n\nParameters of a "
+    "node of memory operations.\n\nReturns ``(hipError_t, nodeParams_out: "
+    "hipBatchMemOpNodeParams)``.\n\nAlso ``hipGraphBatchMemOpNodeGetParams(hNode, "
+    "nodeParams_out)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphBatchMemOpNodeGetParams(hipGraphNode_t hNode, "
+    "hipBatchMemOpNodeParams *nodeParams_out)``, since 7.1 at the latest.\0"
+    "hipGraphBatchMemOpNodeSetParams\0"
+    "hipGraphBatchMemOpNodeSetParams($module, /, hNode, nodeParams)\n--\n\nChanges "
+    "a node of memory operations.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphBatchMemOpNodeSetParams(hipGraphNode_t hNode, "
+    "hipBatchMemOpNodeParams *nodeParams)``, since 7.1 at the latest.\0"
+    "hipGraphChildGraphNodeGetGraph\0"
+    "hipGraphChildGraphNodeGetGraph($module, /, node)\n--\n\nThe graph inside a "
+    "node, which belongs to the node.\n\nReturns ``(hipError_t, pGraph: "
+    "ihipGraph)``.\n\nHIP: ``hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, "
+    "hipGraph_t *pGraph)``, since 5.2 at the latest.\0"
+    "hipGraphClone\0"
+    "hipGraphClone($module, /, originalGraph)\n--\n\nCopies a graph.\n\nReturns "
+    "``(hipError_t, pGraphClone: ihipGraph)``.\n\nHIP: ``hipGraphClone(hipGraph_t "
+    "*pGraphClone, hipGraph_t originalGraph)``, since 5.2 at the latest.\0"
+    "hipGraphCreate\0"
+    "hipGraphCreate($module, /, flags)\n--\n\nCreates an empty graph.\n\nReturns "
+    "``(hipError_t, pGraph: ihipGraph)``.\n\nHIP: ``hipGraphCreate(hipGraph_t "
+    "*pGraph, unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipGraphDebugDotPrint\0"
+    "hipGraphDebugDotPrint($module, /, graph, path, flags)\n--\n\nWrites a picture "
+    "of a graph as a DOT file.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphDebugDotPrint(hipGraph_t graph, const char *path, unsigned int "
+    "flags)``, since 6.2 at the latest.\0"
+    "hipGraphDestroy\0"
+    "hipGraphDestroy($module, /, graph)\n--\n\nDestroys a graph; executable graphs "
+    "made from it stay.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphDestroy(hipGraph_t graph)``, since 5.2 at the latest.\0"
+    "hipGraphDestroyNode\0"
+    "hipGraphDestroyNode($module, /, node)\n--\n\nTakes a node out of its graph "
+    "and destroys it.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphDestroyNode(hipGraphNode_t node)``, since 5.2 at the latest.\0"
+    "hipGraphEventRecordNodeGetEvent\0"
+    "hipGraphEventRecordNodeGetEvent($module, /, node)\n--\n\nThe event that a "
+    "node records.\n\nReturns ``(hipError_t, event_out: ihipEvent_t)``.\n\nHIP: "
+    "``hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t "
+    "*event_out)``, since 5.2 at the latest.\0"
+    "hipGraphEventRecordNodeSetEvent\0"
+    "hipGraphEventRecordNodeSetEvent($module, /, node, event)\n--\n\nChanges the "
+    "event that a node records.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event)``, "
+    "since 5.2 at the latest.\0"
+    "hipGraphEventWaitNodeGetEvent\0"
+    "hipGraphEventWaitNodeGetEvent($module, /, node)\n--\n\nThe event that a node "
+    "waits for.\n\nReturns ``(hipError_t, event_out: ihipEvent_t)``.\n\nHIP: "
+    "``hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t "
+    "*event_out)``, since 5.2 at the latest.\0"
+    "hipGraphEventWaitNodeSetEvent\0"
+    "hipGraphEventWaitNodeSetEvent($module, /, node, event)\n--\n\nChanges the "
+    "event that a node waits for.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event)``, "
+    "since 5.2 at the latest.\0"
+    "hipGraphExecBatchMemOpNodeSetParams\0"
+    "hipGraphExecBatchMemOpNodeSetParams($module, /, hGraphExec, hNode, "
+    "nodeParams)\n--\n\nChanges a node of memory operations of an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t hNode, const hipBatchMemOpNodeParams *nodeParams)``, since 7.1 "
+    "at the latest.\0"
+    "hipGraphExecChildGraphNodeSetParams\0"
+    "hipGraphExecChildGraphNodeSetParams($module, /, hGraphExec, node, "
+    "childGraph)\n--\n\nChanges the nodes of a graph inside an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t node, hipGraph_t childGraph)``, since 5.2 at the latest.\0"
+    "hipGraphExecDestroy\0"
+    "hipGraphExecDestroy($module, /, graphExec)\n--\n\nDestroys an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecDestroy(hipGraphExec_t graphExec)``, since 5.2 at the latest.\0"
+    "hipGraphExecEventRecordNodeSetEvent\0"
+    "hipGraphExecEventRecordNodeSetEvent($module, /, hGraphExec, hNode, "
+    "event)\n--\n\nChanges the event that a node of an executable graph "
+    "records.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t hNode, hipEvent_t event)``, since 5.2 at the latest.\0"
+    "hipGraphExecEventWaitNodeSetEvent\0"
+    "hipGraphExecEventWaitNodeSetEvent($module, /, hGraphExec, hNode, "
+    "event)\n--\n\nChanges the event that a node of an executable graph waits "
+    "for.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t "
+    "hNode, hipEvent_t event)``, since 5.2 at the latest.\0"
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams\0"
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams($module, /, hGraphExec, "
+    "hNode, nodeParams)\n--\n\nChanges a signal node of an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecExternalSemaphoresSignalNodeSetParams(hipGraphExec_t "
+    "hGraphExec, hipGraphNode_t hNode, const hipExternalSemaphoreSignalNodeParams "
+    "*nodeParams)``, since 6.2 at the latest.\0"
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams\0"
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams($module, /, hGraphExec, "
+    "hNode, nodeParams)\n--\n\nChanges a wait node of an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecExternalSemaphoresWaitNodeSetParams(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t hNode, const hipExternalSemaphoreWaitNodeParams "
+    "*nodeParams)``, since 6.2 at the latest.\0"
+    "hipGraphExecGetFlags\0"
+    "hipGraphExecGetFlags($module, /, graphExec)\n--\n\nFlags with which an "
+    "executable graph was made.\n\nReturns ``(hipError_t, flags: int)``.\n\nHIP: "
+    "``hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned long long "
+    "*flags)``, since 7.1 at the latest.\0"
+    "hipGraphExecHostNodeSetParams\0"
+    "hipGraphExecHostNodeSetParams($module, /, hGraphExec, node, "
+    "pNodeParams)\n--\n\nChanges a host node of an executable graph.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecHostNodeSetParams(hipGraphExec_t "
+    "hGraphExec, hipGraphNode_t node, const hipHostNodeParams *pNodeParams)``, "
+    "since 5.2 at the latest.\0"
+    "hipGraphExecKernelNodeSetParams\0"
+    "hipGraphExecKernelNodeSetParams($module, /, hGraphExec, node, "
+    "pNodeParams)\n--\n\nChanges a kernel node of an executable graph.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecKernelNodeSetParams(hipGraphExec_t "
+    "hGraphExec, hipGraphNode_t node, const hipKernelNodeParams *pNodeParams)``, "
+    "since 5.2 at the latest.\0"
+    "hipGraphExecMemcpyNodeSetParams\0"
+    "hipGraphExecMemcpyNodeSetParams($module, /, hGraphExec, node, "
+    "pNodeParams)\n--\n\nChanges a copy node of an executable graph.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecMemcpyNodeSetParams(hipGraphExec_t "
+    "hGraphExec, hipGraphNode_t node, hipMemcpy3DParms *pNodeParams)``, since 5.2 "
+    "at the latest.\0"
+    "hipGraphExecMemcpyNodeSetParams1D\0"
+    "hipGraphExecMemcpyNodeSetParams1D($module, /, hGraphExec, node, dst, src, "
+    "count, kind)\n--\n\nChanges a node that copies bytes of an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t "
+    "node, void *dst, const void *src, size_t count, hipMemcpyKind kind)``, since "
+    "5.2 at the latest.\0"
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol\0"
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol($module, /, hGraphExec, node, dst, "
+    "symbol, count, offset, kind)\n--\n\nChanges a node that copies a device "
+    "variable, of an executable graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t node, void *dst, const void *symbol, size_t count, size_t "
+    "offset, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
+    "hipGraphExecMemcpyNodeSetParamsToSymbol\0"
+    "hipGraphExecMemcpyNodeSetParamsToSymbol($module, /, hGraphExec, node, symbol, "
+    "src, count, offset, kind)\n--\n\nChanges a node that copies into a device "
+    "variable, of an executable graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t node, const void *symbol, const void *src, size_t count, "
+    "size_t offset, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
+    "hipGraphExecMemsetNodeSetParams\0"
+    "hipGraphExecMemsetNodeSetParams($module, /, hGraphExec, node, "
+    "pNodeParams)\n--\n\nChanges a fill node of an executable graph.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecMemsetNodeSetParams(hipGraphExec_t "
+    "hGraphExec, hipGraphNode_t node, const hipMemsetParams *pNodeParams)``, since "
+    "5.2 at the latest.\0"
+    "hipGraphExecNodeSetParams\0"
+    "hipGraphExecNodeSetParams($module, /, graphExec, node, "
+    "nodeParams)\n--\n\nChanges a node of any type of an executable "
+    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGraphNode_t node, "
+    "hipGraphNodeParams *nodeParams)``, since 7.1 at the latest.\0"
+    "hipGraphExecUpdate\0"
+    "hipGraphExecUpdate($module, /, hGraphExec, hGraph)\n--\n\nGives an executable "
+    "graph the parameters of a graph of the same shape.\n\nReturns ``(hipError_t, "
+    "hErrorNode_out: hipGraphNode, updateResult_out: "
+    "hipGraphExecUpdateResult)``.\n\nAlso ``hipGraphExecUpdate(hGraphExec, hGraph, "
+    "hErrorNode_out)``, which returns ``(hipError_t, updateResult_out: "
+    "hipGraphExecUpdateResult)``.\n\nHIP: ``hipGraphExecUpdate(hipGraphExec_t "
+    "hGraphExec, hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out, "
+    "hipGraphExecUpdateResult *updateResult_out)``, since 5.2 at the latest.\0"
+    "hipGraphExternalSemaphoresSignalNodeGetParams\0"
+    "hipGraphExternalSemaphoresSignalNodeGetParams($module, /, "
+    "hNode)\n--\n\nParameters of a node that signals external "
+    "semaphores.\n\nReturns ``(hipError_t, params_out: "
+    "hipExternalSemaphoreSignalNodeParams)``.\n\nAlso "
+    "``hipGraphExternalSemaphoresSignalNodeGetParams(hNode, params_out)``, which "
+    "returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExternalSemaphoresSignalNodeGetParams(hipGraphNode_t hNode, "
+    "hipExternalSemaphoreSignalNodeParams *params_out)``, since 6.2 at the latest.\0"
+    "hipGraphExternalSemaphoresSignalNodeSetParams\0"
+    "hipGraphExternalSemaphoresSignalNodeSetParams($module, /, hNode, "
+    "nodeParams)\n--\n\nChanges a node that signals external "
+    "semaphores.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExternalSemaphoresSignalNodeSetParams(hipGraphNode_t hNode, const "
+    "hipExternalSemaphoreSignalNodeParams *nodeParams)``, since 6.2 at the latest.\0"
+    "hipGraphExternalSemaphoresWaitNodeGetParams\0"
+    "hipGraphExternalSemaphoresWaitNodeGetParams($module, /, "
+    "hNode)\n--\n\nParameters of a node that waits for external "
+    "semaphores.\n\nReturns ``(hipError_t, params_out: "
+    "hipExternalSemaphoreWaitNodeParams)``.\n\nAlso "
+    "``hipGraphExternalSemaphoresWaitNodeGetParams(hNode, params_out)``, which "
+    "returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExternalSemaphoresWaitNodeGetParams(hipGraphNode_t hNode, "
+    "hipExternalSemaphoreWaitNodeParams *params_out)``, since 6.2 at the latest.\0"
+    "hipGraphExternalSemaphoresWaitNodeSetParams\0"
+    "hipGraphExternalSemaphoresWaitNodeSetParams($module, /, hNode, "
+    "nodeParams)\n--\n\nChanges a node that waits for external "
+    "semaphores.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphExternalSemaphoresWaitNodeSetParams(hipGraphNode_t hNode, const "
+    "hipExternalSemaphoreWaitNodeParams *nodeParams)``, since 6.2 at the latest.\0"
+    "hipGraphGetEdges\0"
+    "hipGraphGetEdges($module, /, graph)\n--\n\nDependencies of a graph: nodes, "
+    "those that depend on them, and how many.\n\nReturns ``(hipError_t, from: "
+    "list[hipGraphNode], to: list[hipGraphNode], numEdges: int)``.\n\nAlso "
+    "``hipGraphGetEdges(graph, from_, to, numEdges)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphGetEdges(hipGraph_t graph, "
+    "hipGraphNode_t *from, hipGraphNode_t *to, size_t *numEdges)``, since 5.2 at "
+    "the latest.\0"
+    "hipGraphGetNodes\0"
+    "hipGraphGetNodes($module, /, graph)\n--\n\nNodes of a graph, and how "
+    "many.\n\nReturns ``(hipError_t, nodes: list[hipGraphNode], numNodes: "
+    "int)``.\n\nAlso ``hipGraphGetNodes(graph, nodes, numNodes)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphGetNodes(hipGraph_t graph, "
+    "hipGraphNode_t *nodes, size_t *numNodes)``, since 5.2 at the latest.\0"
+    "hipGraphGetRootNodes\0"
+    "hipGraphGetRootNodes($module, /, graph)\n--\n\nNodes of a graph that depend "
+    "on no other, and how many.\n\nReturns ``(hipError_t, pRootNodes: "
+    "list[hipGraphNode], pNumRootNodes: int)``.\n\nAlso "
+    "``hipGraphGetRootNodes(graph, pRootNodes, pNumRootNodes)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphGetRootNodes(hipGraph_t graph, "
+    "hipGraphNode_t *pRootNodes, size_t *pNumRootNodes)``, since 5.2 at the latest.\0"
+    "hipGraphHostNodeGetParams\0"
+    "hipGraphHostNodeGetParams($module, /, node)\n--\n\nFunction and user data of "
+    "a host node, as C has them.\n\nReturns ``(hipError_t, pNodeParams: "
+    "hipHostNodeParams)``.\n\nAlso ``hipGraphHostNodeGetParams(node, "
+    "pNodeParams)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphHostNodeGetParams(hipGraphNode_t node, hipHostNodeParams "
+    "*pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphHostNodeSetParams\0"
+    "hipGraphHostNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
+    "host node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams "
+    "*pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphInstantiate\0"
+    "hipGraphInstantiate($module, /, graph, bufferSize)\n--\n\nMakes an executable "
+    "graph; the node that failed, and a log, if it fails.\n\nReturns "
+    "``(hipError_t, pGraphExec: hipGraphExec, pErrorNode: hipGraphNode, "
+    "pLogBuffer: CStr)``.\n\nAlso ``hipGraphInstantiate(graph, pLogBuffer, "
+    "bufferSize)``, which returns ``(hipError_t, pGraphExec: hipGraphExec, "
+    "pErrorNode: hipGraphNode)``.\n\nHIP: ``hipGraphInstantiate(hipGraphExec_t "
+    "*pGraphExec, hipGraph_t graph, hipGraphNode_t *pErrorNode, char *pLogBuffer, "
+    "size_t bufferSize)``, since 5.2 at the latest.\0"
+    "hipGraphInstantiateWithFlags\0"
+    "hipGraphInstantiateWithFlags($module, /, graph, flags)\n--\n\nMakes an "
+    "executable graph, with flags.\n\nReturns ``(hipError_t, pGraphExec: "
+    "hipGraphExec)``.\n\nHIP: ``hipGraphInstantiateWithFlags(hipGraphExec_t "
+    "*pGraphExec, hipGraph_t graph, unsigned long long flags)``, since 5.2 at the "
+    "latest.\0"
+    "hipGraphInstantiateWithParams\0"
+    "hipGraphInstantiateWithParams($module, /, graph, "
+    "instantiateParams)\n--\n\nMakes an executable graph; the parameters tell what "
+    "failed.\n\nReturns ``(hipError_t, pGraphExec: hipGraphExec)``.\n\nHIP: "
+    "``hipGraphInstantiateWithParams(hipGraphExec_t *pGraphExec, hipGraph_t graph, "
+    "hipGraphInstantiateParams *instantiateParams)``, since 6.2 at the latest.\0"
+    "hipGraphKernelNodeCopyAttributes\0"
+    "hipGraphKernelNodeCopyAttributes($module, /, hSrc, hDst)\n--\n\nCopies the "
+    "attributes of a kernel node to another one.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipGraphKernelNodeCopyAttributes(hSrc)``, which "
+    "returns ``(hipError_t, None)``.\n\nHIP: "
+    "``hipGraphKernelNodeCopyAttributes(hipGraphNode_t hSrc, hipGraphNode_t "
+    "hDst)``, since 6.2 at the latest.\0"
+    "hipGraphKernelNodeGetAttribute\0"
+    "hipGraphKernelNodeGetAttribute($module, /, hNode, attr)\n--\n\nAn attribute "
+    "of a kernel node.\n\nReturns ``(hipError_t, value: "
+    "hipLaunchAttributeValue)``.\n\nAlso ``hipGraphKernelNodeGetAttribute(hNode, "
+    "attr, value)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphKernelNodeGetAttribute(hipGraphNode_t hNode, hipLaunchAttributeID "
+    "attr, hipLaunchAttributeValue *value)``, since 6.2 at the latest.\0"
+    "hipGraphKernelNodeGetParams\0"
+    "hipGraphKernelNodeGetParams($module, /, node)\n--\n\nParameters of a kernel "
+    "node.\n\nReturns ``(hipError_t, pNodeParams: hipKernelNodeParams)``.\n\nAlso "
+    "``hipGraphKernelNodeGetParams(node, pNodeParams)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphKernelNodeGetParams(hipGraphNode_t node, "
+    "hipKernelNodeParams *pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphKernelNodeSetAttribute\0"
+    "hipGraphKernelNodeSetAttribute($module, /, hNode, attr, value)\n--\n\nSets an "
+    "attribute of a kernel node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphKernelNodeSetAttribute(hipGraphNode_t hNode, hipLaunchAttributeID "
+    "attr, const hipLaunchAttributeValue *value)``, since 6.2 at the latest.\0"
+    "hipGraphKernelNodeSetParams\0"
+    "hipGraphKernelNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
+    "kernel node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams "
+    "*pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphLaunch\0"
+    "hipGraphLaunch($module, /, graphExec, stream)\n--\n\nRuns an executable graph "
+    "in a stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)``, since 5.2 "
+    "at the latest.\0"
+    "hipGraphLaunch_spt\0"
+    "hipGraphLaunch_spt($module, /, graphExec, stream)\n--\n\nRuns an executable "
+    "graph in a stream, per-thread default stream.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphLaunch_spt(hipGraphExec_t graphExec, "
+    "hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipGraphMemAllocNodeGetParams\0"
+    "hipGraphMemAllocNodeGetParams($module, /, node)\n--\n\nParameters of an "
+    "allocation node.\n\nReturns ``(hipError_t, pNodeParams: "
+    "hipMemAllocNodeParams)``.\n\nAlso ``hipGraphMemAllocNodeGetParams(node, "
+    "pNodeParams)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphMemAllocNodeGetParams(hipGraphNode_t node, hipMemAllocNodeParams "
+    "*pNodeParams)``, since 6.2 at the latest.\0"
+    "hipGraphMemFreeNodeGetParams\0"
+    "hipGraphMemFreeNodeGetParams($module, /, node, dev_ptr)\n--\n\nWrites the "
+    "address that a node frees to dev_ptr.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void *dev_ptr)``, since "
+    "6.2 at the latest.\0"
+    "hipGraphMemcpyNodeGetParams\0"
+    "hipGraphMemcpyNodeGetParams($module, /, node)\n--\n\nParameters of a copy "
+    "node.\n\nReturns ``(hipError_t, pNodeParams: hipMemcpy3DParms)``.\n\nAlso "
+    "``hipGraphMemcpyNodeGetParams(node, pNodeParams)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphMemcpyNodeGetParams(hipGraphNode_t node, "
+    "hipMemcpy3DParms *pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphMemcpyNodeSetParams\0"
+    "hipGraphMemcpyNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
+    "copy node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms "
+    "*pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphMemcpyNodeSetParams1D\0"
+    "hipGraphMemcpyNodeSetParams1D($module, /, node, dst, src, count, "
+    "kind)\n--\n\nChanges a node that copies bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphMemcpyNodeSetParams1D(hipGraphNode_t "
+    "node, void *dst, const void *src, size_t count, hipMemcpyKind kind)``, since "
+    "5.2 at the latest.\0"
+    "hipGraphMemcpyNodeSetParamsFromSymbol\0"
+    "hipGraphMemcpyNodeSetParamsFromSymbol($module, /, node, dst, symbol, count, "
+    "offset, kind)\n--\n\nChanges a node that copies a device variable.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *dst, const "
+    "void *symbol, size_t count, size_t offset, hipMemcpyKind kind)``, since 5.2 "
+    "at the latest.\0"
+    "hipGraphMemcpyNodeSetParamsToSymbol\0"
+    "hipGraphMemcpyNodeSetParamsToSymbol($module, /, node, symbol, src, count, "
+    "offset, kind)\n--\n\nChanges a node that copies into a device "
+    "variable.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void "
+    "*symbol, const void *src, size_t count, size_t offset, hipMemcpyKind kind)``, "
+    "since 5.2 at the latest.\0"
+    "hipGraphMemsetNodeGetParams\0"
+    "hipGraphMemsetNodeGetParams($module, /, node)\n--\n\nParameters of a fill "
+    "node.\n\nReturns ``(hipError_t, pNodeParams: hipMemsetParams)``.\n\nAlso "
+    "``hipGraphMemsetNodeGetParams(node, pNodeParams)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipGraphMemsetNodeGetParams(hipGraphNode_t node, "
+    "hipMemsetParams *pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphMemsetNodeSetParams\0"
+    "hipGraphMemsetNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
+    "fill node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams "
+    "*pNodeParams)``, since 5.2 at the latest.\0"
+    "hipGraphNodeFindInClone\0"
+    "hipGraphNodeFindInClone($module, /, originalNode, clonedGraph)\n--\n\nThe "
+    "node of a copied graph that a node of the original became.\n\nReturns "
+    "``(hipError_t, pNode: hipGraphNode)``.\n\nHIP: "
+    "``hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode_t originalNode, "
+    "hipGraph_t clonedGraph)``, since 5.2 at the latest.\0"
+    "hipGraphNodeGetDependencies\0"
+    "hipGraphNodeGetDependencies($module, /, node)\n--\n\nNodes that a node "
+    "depends on, and how many.\n\nReturns ``(hipError_t, pDependencies: "
+    "list[hipGraphNode], pNumDependencies: int)``.\n\nAlso "
+    "``hipGraphNodeGetDependencies(node, pDependencies, pNumDependencies)``, which "
+    "returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphNodeGetDependencies(hipGraphNode_t node, hipGraphNode_t "
+    "*pDependencies, size_t *pNumDependencies)``, since 5.2 at the latest.\0"
+    "hipGraphNodeGetDependentNodes\0"
+    "hipGraphNodeGetDependentNodes($module, /, node)\n--\n\nNodes that depend on a "
+    "node, and how many.\n\nReturns ``(hipError_t, pDependentNodes: "
+    "list[hipGraphNode], pNumDependentNodes: int)``.\n\nAlso "
+    "``hipGraphNodeGetDependentNodes(node, pDependentNodes, pNumDependentNodes)``, "
+    "which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t "
+    "*pDependentNodes, size_t *pNumDependentNodes)``, since 5.2 at the latest.\0"
+    "hipGraphNodeGetEnabled\0"
+    "hipGraphNodeGetEnabled($module, /, hGraphExec, hNode)\n--\n\nWhether a node "
+    "of an executable graph is switched on.\n\nReturns ``(hipError_t, isEnabled: "
+    "int)``.\n\nHIP: ``hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, "
+    "hipGraphNode_t hNode, unsigned int *isEnabled)``, since 6.2 at the latest.\0"
+    "hipGraphNodeGetType\0"
+    "hipGraphNodeGetType($module, /, node)\n--\n\nWhat a node does.\n\nReturns "
+    "``(hipError_t, pType: hipGraphNodeType)``.\n\nHIP: "
+    "``hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType)``, since "
+    "5.2 at the latest.\0"
+    "hipGraphNodeSetEnabled\0"
+    "hipGraphNodeSetEnabled($module, /, hGraphExec, hNode, "
+    "isEnabled)\n--\n\nSwitches a node of an executable graph on or "
+    "off.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode, "
+    "unsigned int isEnabled)``, since 6.2 at the latest.\0"
+    "hipGraphNodeSetParams\0"
+    "hipGraphNodeSetParams($module, /, node, nodeParams)\n--\n\nChanges a node of "
+    "any type.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams "
+    "*nodeParams)``, since 7.1 at the latest.\0"
+    "hipGraphReleaseUserObject\0"
+    "hipGraphReleaseUserObject($module, /, graph, object, count)\n--\n\nTakes "
+    "references to an object from a graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphReleaseUserObject(hipGraph_t graph, hipUserObject_t object, "
+    "unsigned int count)``, since 6.2 at the latest.\0"
+    "hipGraphRemoveDependencies\0"
+    "hipGraphRemoveDependencies($module, /, graph, from_, to, "
+    "numDependencies)\n--\n\nTakes dependencies between nodes away.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipGraphRemoveDependencies(graph, "
+    "numDependencies)``, which returns ``(hipError_t, None, None)``.\n\nHIP: "
+    "``hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from, "
+    "const hipGraphNode_t *to, size_t numDependencies)``, since 5.2 at the latest.\0"
+    "hipGraphRetainUserObject\0"
+    "hipGraphRetainUserObject($module, /, graph, object, count, flags)\n--\n\nLets "
+    "a graph hold references to an object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned "
+    "int count, unsigned int flags)``, since 6.2 at the latest.\0"
+    "hipGraphUpload\0"
+    "hipGraphUpload($module, /, graphExec, stream)\n--\n\nBrings an executable "
+    "graph to its device without running it.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream)``, since 6.2 "
+    "at the latest.\0"
+    "hipGraphicsMapResources\0"
+    "hipGraphicsMapResources($module, /, count, resources, stream)\n--\n\nLets HIP "
+    "use graphics resources.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipGraphicsMapResources(count, stream)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipGraphicsMapResources(int count, hipGraphicsResource_t "
+    "*resources, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipGraphicsResourceGetMappedPointer\0"
+    "hipGraphicsResourceGetMappedPointer($module, /, resource)\n--\n\nAddress and "
+    "bytes of a graphics resource that is mapped.\n\nReturns ``(hipError_t, "
+    "devPtr: Pointer, size: int)``.\n\nHIP: "
+    "``hipGraphicsResourceGetMappedPointer(void **devPtr, size_t *size, "
+    "hipGraphicsResource_t resource)``, since 5.2 at the latest.\0"
+    "hipGraphicsSubResourceGetMappedArray\0"
+    "hipGraphicsSubResourceGetMappedArray($module, /, resource, arrayIndex, "
+    "mipLevel)\n--\n\nArray of a graphics resource that is mapped.\n\nReturns "
+    "``(hipError_t, array: hipArray)``.\n\nHIP: "
+    "``hipGraphicsSubResourceGetMappedArray(hipArray_t *array, "
+    "hipGraphicsResource_t resource, unsigned int arrayIndex, unsigned int "
+    "mipLevel)``, since 5.2 at the latest.\0"
+    "hipGraphicsUnmapResources\0"
+    "hipGraphicsUnmapResources($module, /, count, resources, stream)\n--\n\nGives "
+    "graphics resources back to graphics.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipGraphicsUnmapResources(count, stream)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipGraphicsUnmapResources(int count, hipGraphicsResource_t "
+    "*resources, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipGraphicsUnregisterResource\0"
+    "hipGraphicsUnregisterResource($module, /, resource)\n--\n\nEnds HIP's "
+    "knowledge of a graphics resource.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipGraphicsUnregisterResource(hipGraphicsResource_t resource)``, since 5.2 "
+    "at the latest.\0"
+    "hipGreenCtxCreate\0"
+    "hipGreenCtxCreate($module, /, desc, device, flags)\n--\n\nCreates an "
+    "execution context from a description of device resources.\n\nReturns "
+    "``(hipError_t, ctx: ihipExecutionCtx_t)``.\n\nHIP: "
+    "``hipGreenCtxCreate(hipExecutionCtx_t *ctx, hipDevResourceDesc_t desc, int "
+    "device, unsigned int flags)``, since 7.15 at the latest.\0"
+    "hipHostAlloc\0"
+    "hipHostAlloc($module, /, size, flags)\n--\n\nAllocates page-locked host "
+    "memory with flags, in bytes.\n\nReturns ``(hipError_t, ptr: "
+    "Pointer)``.\n\nHIP: ``hipHostAlloc(void **ptr, size_t size, unsigned int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipHostFree\0"
+    "hipHostFree($module, /, ptr)\n--\n\nFrees page-locked host memory.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipHostFree(void *ptr)``, since 5.2 at the "
+    "latest.\0"
+    "hipHostGetDevicePointer\0"
+    "hipHostGetDevicePointer($module, /, hstPtr, flags)\n--\n\nDevice address of "
+    "page-locked host memory.\n\nReturns ``(hipError_t, devPtr: "
+    "Pointer)``.\n\nHIP: ``hipHostGetDevicePointer(void **devPtr, void *hstPtr, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipHostGetFlags\0"
+    "hipHostGetFlags($module, /, hostPtr)\n--\n\nFlags of page-locked host "
+    "memory.\n\nReturns ``(hipError_t, flagsPtr: int)``.\n\nHIP: "
+    "``hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)``, since 5.2 at the "
+    "latest.\0"
+    "hipHostMalloc\0"
+    "hipHostMalloc($module, /, size, flags)\n--\n\nAllocates page-locked host "
+    "memory with flags, in bytes.\n\nReturns ``(hipError_t, ptr: "
+    "Pointer)``.\n\nHIP: ``hipHostMalloc(void **ptr, size_t size, unsigned int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipHostRegister\0"
+    "hipHostRegister($module, /, hostPtr, sizeBytes, flags)\n--\n\nPage-locks "
+    "existing host memory; sizeBytes in bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipHostRegister(void *hostPtr, size_t sizeBytes, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipHostUnregister\0"
+    "hipHostUnregister($module, /, hostPtr)\n--\n\nEnds the page lock of "
+    "registered host memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipHostUnregister(void *hostPtr)``, since 5.2 at the latest.\0"
+    "hipImportExternalMemory\0"
+    "hipImportExternalMemory($module, /, memHandleDesc)\n--\n\nMakes memory of "
+    "another API usable.\n\nReturns ``(hipError_t, extMem_out: Pointer)``.\n\nAlso "
+    "``hipImportExternalMemory(extMem_out, memHandleDesc)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipImportExternalMemory(hipExternalMemory_t "
+    "*extMem_out, const hipExternalMemoryHandleDesc *memHandleDesc)``, since 5.2 "
+    "at the latest.\0"
+    "hipImportExternalSemaphore\0"
+    "hipImportExternalSemaphore($module, /, semHandleDesc)\n--\n\nMakes a "
+    "semaphore of another API usable.\n\nReturns ``(hipError_t, extSem_out: "
+    "Pointer)``.\n\nAlso ``hipImportExternalSemaphore(extSem_out, "
+    "semHandleDesc)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipImportExternalSemaphore(hipExternalSemaphore_t *extSem_out, const "
+    "hipExternalSemaphoreHandleDesc *semHandleDesc)``, since 5.2 at the latest.\0"
+    "hipInit\0"
+    "hipInit($module, /, flags)\n--\n\nStarts the runtime; every other call does "
+    "so itself.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipInit(unsigned int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipIpcCloseMemHandle\0"
+    "hipIpcCloseMemHandle($module, /, devPtr)\n--\n\nLets go of device memory of "
+    "another process.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipIpcCloseMemHandle(void *devPtr)``, since 5.2 at the latest.\0"
+    "hipIpcGetEventHandle\0"
+    "hipIpcGetEventHandle($module, /, event)\n--\n\nHandle of an event for other "
+    "processes.\n\nReturns ``(hipError_t, handle: hipIpcEventHandle_st)``.\n\nAlso "
+    "``hipIpcGetEventHandle(handle, event)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipIpcGetEventHandle(hipIpcEventHandle_t "
+    "*handle, hipEvent_t event)``, since 5.2 at the latest.\0"
+    "hipIpcGetMemHandle\0"
+    "hipIpcGetMemHandle($module, /, devPtr)\n--\n\nHandle of device memory for "
+    "other processes.\n\nReturns ``(hipError_t, handle: "
+    "hipIpcMemHandle_st)``.\n\nAlso ``hipIpcGetMemHandle(handle, devPtr)``, which "
+    "returns ``(hipError_t,)``.\n\nHIP: ``hipIpcGetMemHandle(hipIpcMemHandle_t "
+    "*handle, void *devPtr)``, since 5.2 at the latest.\0"
+    "hipIpcOpenEventHandle\0"
+    "hipIpcOpenEventHandle($module, /, handle)\n--\n\nEvent of another "
+    "process.\n\nReturns ``(hipError_t, event: ihipEvent_t)``.\n\nHIP: "
+    "``hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_t handle)``, "
+    "since 5.2 at the latest.\0"
+    "hipIpcOpenMemHandle\0"
+    "hipIpcOpenMemHandle($module, /, handle, flags)\n--\n\nAddress of device "
+    "memory of another process.\n\nReturns ``(hipError_t, devPtr: "
+    "Pointer)``.\n\nHIP: ``hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t "
+    "handle, unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipKernelGetAttribute\0"
+    "hipKernelGetAttribute($module, /, attrib, kernel, dev)\n--\n\nOne attribute "
+    "of a kernel on a device.\n\nReturns ``(hipError_t, pi: int)``.\n\nHIP: "
+    "``hipKernelGetAttribute(int *pi, hipFunction_attribute attrib, hipKernel_t "
+    "kernel, hipDevice_t dev)``, since 7.15 at the latest.\0"
+    "hipKernelGetFunction\0"
+    "hipKernelGetFunction($module, /, kernel)\n--\n\nFunction of a kernel in the "
+    "current context.\n\nReturns ``(hipError_t, pFunc: "
+    "ihipModuleSymbol_t)``.\n\nHIP: ``hipKernelGetFunction(hipFunction_t *pFunc, "
+    "hipKernel_t kernel)``, since 7.15 at the latest.\0"
+    "hipKernelGetLibrary\0"
+    "hipKernelGetLibrary($module, /, kernel)\n--\n\nLibrary of a "
+    "kernel.\n\nReturns ``(hipError_t, library: ihipLibrary_t)``.\n\nHIP: "
+    "``hipKernelGetLibrary(hipLibrary_t *library, hipKernel_t kernel)``, since "
+    "7.15 at the latest.\0"
+    "hipKernelGetName\0"
+    "hipKernelGetName($module, /, kernel)\n--\n\nName of a kernel.\n\nReturns "
+    "``(hipError_t, name: CStr)``.\n\nAlso ``hipKernelGetName(name, kernel)``, "
+    "which returns ``(hipError_t,)``.\n\nHIP: ``hipKernelGetName(const char "
+    "**name, hipKernel_t kernel)``, since 7.15 at the latest.\0"
+    "hipKernelGetParamInfo\0"
+    "hipKernelGetParamInfo($module, /, kernel, paramIndex)\n--\n\nOffset and size "
+    "in bytes of a kernel parameter.\n\nReturns ``(hipError_t, paramOffset: int, "
+    "paramSize: int)``.\n\nHIP: ``hipKernelGetParamInfo(hipKernel_t kernel, size_t "
+    "paramIndex, size_t *paramOffset, size_t *paramSize)``, since 7.15 at the "
+    "latest.\0"
+    "hipKernelNameRef\0"
+    "hipKernelNameRef($module, /, f)\n--\n\nName of a kernel.\n\nReturns "
+    "``(hipError_t, CStr)``.\n\nHIP: ``hipKernelNameRef(const hipFunction_t f)``, "
+    "since 5.2 at the latest.\0"
+    "hipKernelNameRefByPtr\0"
+    "hipKernelNameRefByPtr($module, /, hostFunction, stream)\n--\n\nName of the "
+    "kernel of a host function.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: "
+    "``hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream)``, "
+    "since 5.2 at the latest.\0"
+    "hipKernelSetAttribute\0"
+    "hipKernelSetAttribute($module, /, attrib, value, kernel, dev)\n--\n\nSets one "
+    "attribute of a kernel on a device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipKernelSetAttribute(hipFunction_attribute attrib, int value, hipKernel_t "
+    "kernel, hipDevice_t dev)``, since 7.15 at the latest.\0"
+    "hipLaunchByPtr\0"
+    "hipLaunchByPtr($module, /, func)\n--\n\nLaunches a kernel as hipConfigureCall "
+    "and hipSetupArgument say.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipLaunchByPtr(const void *func)``, since 5.2 at the latest.\0"
+    "hipLaunchCooperativeKernel\0"
+    "hipLaunchCooperativeKernel($module, /, f, gridDim, blockDimX, kernelParams, "
+    "sharedMemBytes, stream)\n--\n\nLaunches a kernel whose groups may wait for "
+    "each other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX, "
+    "void **kernelParams, unsigned int sharedMemBytes, hipStream_t stream)``, "
+    "since 5.2 at the latest.\0"
+    "hipLaunchCooperativeKernelMultiDevice\0"
+    "hipLaunchCooperativeKernelMultiDevice($module, /, launchParamsList, "
+    "numDevices, flags)\n--\n\nLaunches a kernel on several devices, whose groups "
+    "may wait for each other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsList, "
+    "int numDevices, unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipLaunchCooperativeKernel_spt\0"
+    "hipLaunchCooperativeKernel_spt($module, /, f, gridDim, blockDim, "
+    "kernelParams, sharedMemBytes, hStream)\n--\n\nLaunches a kernel whose groups "
+    "may wait for each other, per-thread default stream.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipLaunchCooperativeKernel_spt(f, gridDim, "
+    "blockDim, sharedMemBytes, hStream)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipLaunchCooperativeKernel_spt(const void *f, dim3 "
+    "gridDim, dim3 blockDim, void **kernelParams, uint32_t sharedMemBytes, "
+    "hipStream_t hStream)``, since 5.2 at the latest.\0"
+    "hipLaunchHostFunc\0"
+    "hipLaunchHostFunc($module, /, stream, fn, userData)\n--\n\nCalls a host "
+    "function after the work in a stream so far.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipLaunchHostFunc(hipStream_t stream, "
+    "hipHostFn_t fn, void *userData)``, since 6.2 at the latest.\0"
+    "hipLaunchHostFunc_spt\0"
+    "hipLaunchHostFunc_spt($module, /, stream, fn, userData)\n--\n\nCalls a host "
+    "function after the work in a stream so far, per-thread default "
+    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, void "
+    "*userData)``, since 6.2 at the latest.\0"
+    "hipLaunchKernel\0"
+    "hipLaunchKernel($module, /, function_address, numBlocks, dimBlocks, args, "
+    "sharedMemBytes, stream)\n--\n\nLaunches a kernel; args holds the addresses of "
+    "its arguments.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipLaunchKernel(const "
+    "void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args, size_t "
+    "sharedMemBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipLaunchKernelExC\0"
+    "hipLaunchKernelExC($module, /, config, fPtr, args)\n--\n\nLaunches a kernel "
+    "with a configuration; args holds its arguments.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipLaunchKernelExC(const hipLaunchConfig_t "
+    "*config, const void *fPtr, void **args)``, since 7.1 at the latest.\0"
+    "hipLaunchKernel_spt\0"
+    "hipLaunchKernel_spt($module, /, function_address, numBlocks, dimBlocks, args, "
+    "sharedMemBytes, stream)\n--\n\nLaunches a kernel; args holds the addresses of "
+    "its arguments, per-thread default stream.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipLaunchKernel_spt(function_address, numBlocks, "
+    "dimBlocks, sharedMemBytes, stream)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipLaunchKernel_spt(const void *function_address, dim3 "
+    "numBlocks, dim3 dimBlocks, void **args, size_t sharedMemBytes, hipStream_t "
+    "stream)``, since 5.2 at the latest.\0"
+    "hipLibraryEnumerateKernels\0"
+    "hipLibraryEnumerateKernels($module, /, numKernels, library)\n--\n\nUp to "
+    "numKernels kernels of a library.\n\nReturns ``(hipError_t, kernels: "
+    "list[ihipKernel_t])``.\n\nHIP: ``hipLibraryEnumerateKernels(hipKernel_t "
+    "*kernels, unsigned int numKernels, hipLibrary_t library)``, since 7.15 at the "
+    "latest.\0"
+    "hipLibraryGetGlobal\0"
+    "hipLibraryGetGlobal($module, /, library, name)\n--\n\nAddress and size in "
+    "bytes of a variable of a library.\n\nReturns ``(hipError_t, dptr: Pointer, "
+    "bytes: int)``.\n\nHIP: ``hipLibraryGetGlobal(void **dptr, size_t *bytes, "
+    "hipLibrary_t library, const char *name)``, since 7.15 at the latest.\0"
+    "hipLibraryGetKernel\0"
+    "hipLibraryGetKernel($module, /, library, name)\n--\n\nKernel of a library, by "
+    "name.\n\nReturns ``(hipError_t, pKernel: ihipKernel_t)``.\n\nHIP: "
+    "``hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char "
+    "*name)``, since 7.1 at the latest.\0"
+    "hipLibraryGetKernelCount\0"
+    "hipLibraryGetKernelCount($module, /, library)\n--\n\nNumber of kernels in a "
+    "library.\n\nReturns ``(hipError_t, count: int)``.\n\nHIP: "
+    "``hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)``, "
+    "since 7.1 at the latest.\0"
+    "hipLibraryGetManaged\0"
+    "hipLibraryGetManaged($module, /, library, name)\n--\n\nAddress and size in "
+    "bytes of a managed variable.\n\nReturns ``(hipError_t, dptr: Pointer, bytes: "
+    "int)``.\n\nHIP: ``hipLibraryGetManaged(void **dptr, size_t *bytes, "
+    "hipLibrary_t library, const char *name)``, since 7.15 at the latest.\0"
+    "hipLibraryLoadData\0"
+    "hipLibraryLoadData($module, /, code, jitOptions, jitOptionsValues, "
+    "numJitOptions, libraryOptions, libraryOptionValues, "
+    "numLibraryOptions)\n--\n\nLoads a library from memory.\n\nReturns "
+    "``(hipError_t, library: ihipLibrary_t)``.\n\nAlso ``hipLibraryLoadData(code, "
+    "jitOptionsValues, numJitOptions, libraryOptionValues, numLibraryOptions)``, "
+    "which returns ``(hipError_t, library: ihipLibrary_t, None, None)``.\n\nHIP: "
+    "``hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption "
+    "*jitOptions, void **jitOptionsValues, unsigned int numJitOptions, "
+    "hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int "
+    "numLibraryOptions)``, since 7.1 at the latest.\0"
+    "hipLibraryLoadFromFile\0"
+    "hipLibraryLoadFromFile($module, /, fileName, jitOptions, jitOptionsValues, "
+    "numJitOptions, libraryOptions, libraryOptionValues, "
+    "numLibraryOptions)\n--\n\nLoads a library from a file.\n\nReturns "
+    "``(hipError_t, library: ihipLibrary_t)``.\n\nAlso "
+    "``hipLibraryLoadFromFile(fileName, jitOptionsValues, numJitOptions, "
+    "libraryOptionValues, numLibraryOptions)``, which returns ``(hipError_t, "
+    "library: ihipLibrary_t, None, None)``.\n\nHIP: "
+    "``hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName, "
+    "hipJitOption *jitOptions, void **jitOptionsValues, unsigned int "
+    "numJitOptions, hipLibraryOption *libraryOptions, void **libraryOptionValues, "
+    "unsigned int numLibraryOptions)``, since 7.1 at the latest.\0"
+    "hipLibraryUnload\0"
+    "hipLibraryUnload($module, /, library)\n--\n\nUnloads a library.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipLibraryUnload(hipLibrary_t library)``, since "
+    "7.1 at the latest.\0"
+    "hipLinkAddData\0"
+    "hipLinkAddData($module, /, state, type, data, size, name, numOptions, "
+    "options, optionValues)\n--\n\nAdds a program in memory, of size bytes, to a "
+    "linker.\n\nReturns ``(hipError_t,)``.\n\nAlso ``hipLinkAddData(state, type, "
+    "data, size, name, numOptions, optionValues)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipLinkAddData(hipLinkState_t state, hipJitInputType type, "
+    "void *data, size_t size, const char *name, unsigned int numOptions, "
+    "hipJitOption *options, void **optionValues)``, since 7.1 at the latest.\0"
+    "hipLinkAddFile\0"
+    "hipLinkAddFile($module, /, state, type, path, numOptions, options, "
+    "optionValues)\n--\n\nAdds a file to a linker.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipLinkAddFile(state, type, path, numOptions, "
+    "optionValues)``, which returns ``(hipError_t, None)``.\n\nHIP: "
+    "``hipLinkAddFile(hipLinkState_t state, hipJitInputType type, const char "
+    "*path, unsigned int numOptions, hipJitOption *options, void "
+    "**optionValues)``, since 7.1 at the latest.\0"
+    "hipLinkComplete\0"
+    "hipLinkComplete($module, /, state)\n--\n\nLinks; the result belongs to the "
+    "linker.\n\nReturns ``(hipError_t, hipBinOut: NDBuffer, sizeOut: "
+    "int)``.\n\nAlso ``hipLinkComplete(state, hipBinOut)``, which returns "
+    "``(hipError_t, sizeOut: int)``.\n\nHIP: ``hipLinkComplete(hipLinkState_t "
+    "state, void **hipBinOut, size_t *sizeOut)``, since 7.1 at the latest.\0"
+    "hipLinkCreate\0"
+    "hipLinkCreate($module, /, numOptions, options, optionValues)\n--\n\nCreates a "
+    "linker.\n\nReturns ``(hipError_t, stateOut: ihipLinkState_t)``.\n\nAlso "
+    "``hipLinkCreate(numOptions, optionValues)``, which returns ``(hipError_t, "
+    "None, stateOut: ihipLinkState_t)``.\n\nHIP: ``hipLinkCreate(unsigned int "
+    "numOptions, hipJitOption *options, void **optionValues, hipLinkState_t "
+    "*stateOut)``, since 7.1 at the latest.\0"
+    "hipLinkDestroy\0"
+    "hipLinkDestroy($module, /, state)\n--\n\nDestroys a linker.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipLinkDestroy(hipLinkState_t state)``, since "
+    "7.1 at the latest.\0"
+    "hipMalloc\0"
+    "hipMalloc($module, /, size)\n--\n\nAllocates device memory, in "
+    "bytes.\n\nReturns ``(hipError_t, ptr: DeviceArray)``.\n\nHIP: "
+    "``hipMalloc(void **ptr, size_t size)``, since 5.2 at the latest.\0"
+    "hipMalloc3D\0"
+    "hipMalloc3D($module, /, extent)\n--\n\nAllocates pitched memory; extent.width "
+    "in bytes.\n\nReturns ``(hipError_t, pitchedDevPtr: hipPitchedPtr)``.\n\nAlso "
+    "``hipMalloc3D(pitchedDevPtr, extent)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMalloc3D(hipPitchedPtr *pitchedDevPtr, "
+    "hipExtent extent)``, since 5.2 at the latest.\0"
+    "hipMalloc3DArray\0"
+    "hipMalloc3DArray($module, /, desc, extent, flags)\n--\n\nAllocates an array; "
+    "extent in elements.\n\nReturns ``(hipError_t, array: hipArray)``.\n\nHIP: "
+    "``hipMalloc3DArray(hipArray_t *array, const hipChannelFormatDesc *desc, "
+    "hipExtent extent, unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipMallocArray\0"
+    "hipMallocArray($module, /, desc, width, height, flags)\n--\n\nAllocates an "
+    "array; width and height in elements.\n\nReturns ``(hipError_t, array: "
+    "hipArray)``.\n\nHIP: ``hipMallocArray(hipArray_t *array, const "
+    "hipChannelFormatDesc *desc, size_t width, size_t height, unsigned int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipMallocAsync\0"
+    "hipMallocAsync($module, /, size, stream)\n--\n\nAllocates device memory in "
+    "stream order, in bytes.\n\nReturns ``(hipError_t, dev_ptr: "
+    "DeviceArray)``.\n\nHIP: ``hipMallocAsync(void **dev_ptr, size_t size, "
+    "hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMallocFromPoolAsync\0"
+    "hipMallocFromPoolAsync($module, /, size, mem_pool, stream)\n--\n\nAllocates "
+    "from a pool in stream order, in bytes.\n\nReturns ``(hipError_t, dev_ptr: "
+    "DeviceArray)``.\n\nHIP: ``hipMallocFromPoolAsync(void **dev_ptr, size_t size, "
+    "hipMemPool_t mem_pool, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMallocHost\0"
+    "hipMallocHost($module, /, size)\n--\n\nAllocates page-locked host memory, in "
+    "bytes.\n\nReturns ``(hipError_t, ptr: Pointer)``.\n\nHIP: "
+    "``hipMallocHost(void **ptr, size_t size)``, since 5.2 at the latest.\0"
+    "hipMallocManaged\0"
+    "hipMallocManaged($module, /, size, flags)\n--\n\nAllocates memory for host "
+    "and device, in bytes.\n\nReturns ``(hipError_t, dev_ptr: "
+    "DeviceArray)``.\n\nHIP: ``hipMallocManaged(void **dev_ptr, size_t size, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipMallocMipmappedArray\0"
+    "hipMallocMipmappedArray($module, /, desc, extent, numLevels, "
+    "flags)\n--\n\nAllocates a mipmapped array; extent in elements.\n\nReturns "
+    "``(hipError_t, mipmappedArray: hipMipmappedArray)``.\n\nHIP: "
+    "``hipMallocMipmappedArray(hipMipmappedArray_t *mipmappedArray, const "
+    "hipChannelFormatDesc *desc, hipExtent extent, unsigned int numLevels, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipMallocPitch\0"
+    "hipMallocPitch($module, /, width, height)\n--\n\nAllocates rows of device "
+    "memory; width and pitch in bytes.\n\nReturns ``(hipError_t, ptr: Pointer, "
+    "pitch: int)``.\n\nHIP: ``hipMallocPitch(void **ptr, size_t *pitch, size_t "
+    "width, size_t height)``, since 5.2 at the latest.\0"
+    "hipMemAddressFree\0"
+    "hipMemAddressFree($module, /, devPtr, size)\n--\n\nGives reserved addresses "
+    "back; size in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemAddressFree(void *devPtr, size_t size)``, since 5.2 at the latest.\0"
+    "hipMemAddressReserve\0"
+    "hipMemAddressReserve($module, /, size, alignment, addr, "
+    "flags)\n--\n\nReserves addresses; size and alignment in bytes.\n\nReturns "
+    "``(hipError_t, ptr: Pointer)``.\n\nHIP: ``hipMemAddressReserve(void **ptr, "
+    "size_t size, size_t alignment, void *addr, unsigned long long flags)``, since "
+    "5.2 at the latest.\0"
+    "hipMemAdvise\0"
+    "hipMemAdvise($module, /, dev_ptr, count, advice, device)\n--\n\nTells how "
+    "managed memory will be used.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int "
+    "device)``, since 5.2 at the latest.\0"
+    "hipMemAdvise_v2\0"
+    "hipMemAdvise_v2($module, /, dev_ptr, count, advice, location)\n--\n\nTells "
+    "how managed memory will be used at a location.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemAdvise_v2(const void *dev_ptr, size_t "
+    "count, hipMemoryAdvise advice, hipMemLocation location)``, since 7.1 at the "
+    "latest.\0"
+    "hipMemAllocHost\0"
+    "hipMemAllocHost($module, /, size)\n--\n\nAllocates page-locked host memory, "
+    "in bytes.\n\nReturns ``(hipError_t, ptr: Pointer)``.\n\nHIP: "
+    "``hipMemAllocHost(void **ptr, size_t size)``, since 5.2 at the latest.\0"
+    "hipMemAllocPitch\0"
+    "hipMemAllocPitch($module, /, widthInBytes, height, "
+    "elementSizeBytes)\n--\n\nAllocates rows of device memory; widths and pitch in "
+    "bytes.\n\nReturns ``(hipError_t, dptr: Pointer, pitch: int)``.\n\nHIP: "
+    "``hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes, "
+    "size_t height, unsigned int elementSizeBytes)``, since 5.2 at the latest.\0"
+    "hipMemCreate\0"
+    "hipMemCreate($module, /, size, prop, flags)\n--\n\nAllocates memory that can "
+    "be mapped, in bytes.\n\nReturns ``(hipError_t, handle: "
+    "ihipMemGenericAllocationHandle)``.\n\nHIP: "
+    "``hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_t size, const "
+    "hipMemAllocationProp *prop, unsigned long long flags)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemDiscardAndPrefetchBatchAsync\0"
+    "hipMemDiscardAndPrefetchBatchAsync($module, /, dptrs, sizes, count, "
+    "prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream)\n--\n\nDrops "
+    "the content of count ranges and moves them; sizes in bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipMemDiscardAndPrefetchBatchAsync(dptrs, count, "
+    "prefetchLocs, numPrefetchLocs, flags, stream)``, which returns ``(hipError_t, "
+    "None, None)``.\n\nHIP: ``hipMemDiscardAndPrefetchBatchAsync(void **dptrs, "
+    "size_t *sizes, size_t count, hipMemLocation *prefetchLocs, size_t "
+    "*prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, "
+    "hipStream_t stream)``, since 7.15 at the latest.\0"
+    "hipMemDiscardBatchAsync\0"
+    "hipMemDiscardBatchAsync($module, /, dev_ptrs, sizes, count, flags, "
+    "stream)\n--\n\nDrops the content of count ranges in stream order; sizes in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipMemDiscardBatchAsync(dev_ptrs, count, flags, stream)``, which returns "
+    "``(hipError_t, None)``.\n\nHIP: ``hipMemDiscardBatchAsync(void **dev_ptrs, "
+    "size_t *sizes, size_t count, unsigned long long flags, hipStream_t stream)``, "
+    "since 7.15 at the latest.\0"
+    "hipMemExportToShareableHandle\0"
+    "hipMemExportToShareableHandle($module, /, shareableHandle, handle, "
+    "handleType, flags)\n--\n\nHandle for other processes, written to "
+    "shareableHandle.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemExportToShareableHandle(void *shareableHandle, "
+    "hipMemGenericAllocationHandle_t handle, hipMemAllocationHandleType "
+    "handleType, unsigned long long flags)``, since 5.2 at the latest.\0"
+    "hipMemGetAccess\0"
+    "hipMemGetAccess($module, /, location, ptr)\n--\n\nHow a location may use "
+    "mapped memory.\n\nReturns ``(hipError_t, flags: int)``.\n\nHIP: "
+    "``hipMemGetAccess(unsigned long long *flags, const hipMemLocation *location, "
+    "void *ptr)``, since 5.2 at the latest.\0"
+    "hipMemGetAddressRange\0"
+    "hipMemGetAddressRange($module, /, dptr)\n--\n\nBegin and size in bytes of the "
+    "allocation around dptr.\n\nReturns ``(hipError_t, pbase: Pointer, psize: "
+    "int)``.\n\nHIP: ``hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, "
+    "hipDeviceptr_t dptr)``, since 5.2 at the latest.\0"
+    "hipMemGetAllocationGranularity\0"
+    "hipMemGetAllocationGranularity($module, /, prop, option)\n--\n\nSmallest or "
+    "best size unit of hipMemCreate, in bytes.\n\nReturns ``(hipError_t, "
+    "granularity: int)``.\n\nHIP: ``hipMemGetAllocationGranularity(size_t "
+    "*granularity, const hipMemAllocationProp *prop, "
+    "hipMemAllocationGranularity_flags option)``, since 5.2 at the latest.\0"
+    "hipMemGetAllocationPropertiesFromHandle\0"
+    "hipMemGetAllocationPropertiesFromHandle($module, /, handle)\n--\n\nProperties "
+    "with which memory was created.\n\nReturns ``(hipError_t, prop: "
+    "hipMemAllocationProp)``.\n\nAlso "
+    "``hipMemGetAllocationPropertiesFromHandle(prop, handle)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: "
+    "``hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp *prop, "
+    "hipMemGenericAllocationHandle_t handle)``, since 5.2 at the latest.\0"
+    "hipMemGetDefaultMemPool\0"
+    "hipMemGetDefaultMemPool($module, /, location, type)\n--\n\nPool that a "
+    "location starts with.\n\nReturns ``(hipError_t, memPool: "
+    "ihipMemPoolHandle_t)``.\n\nHIP: ``hipMemGetDefaultMemPool(hipMemPool_t "
+    "*memPool, hipMemLocation *location, hipMemAllocationType type)``, since 7.15 "
+    "at the latest.\0"
+    "hipMemGetHandleForAddressRange\0"
+    "hipMemGetHandleForAddressRange($module, /, handle, dptr, size, handleType, "
+    "flags)\n--\n\nHandle of an address range, written to handle.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemGetHandleForAddressRange(void *handle, "
+    "hipDeviceptr_t dptr, size_t size, hipMemRangeHandleType handleType, unsigned "
+    "long long flags)``, since 7.1 at the latest.\0"
+    "hipMemGetInfo\0"
+    "hipMemGetInfo($module, /)\n--\n\nFree and total memory of the current device "
+    "in bytes.\n\nReturns ``(hipError_t, free: int, total: int)``.\n\nHIP: "
+    "``hipMemGetInfo(size_t *free, size_t *total)``, since 5.2 at the latest.\0"
+    "hipMemGetMemPool\0"
+    "hipMemGetMemPool($module, /, location, type)\n--\n\nCurrent pool of a "
+    "location.\n\nReturns ``(hipError_t, pool: ihipMemPoolHandle_t)``.\n\nHIP: "
+    "``hipMemGetMemPool(hipMemPool_t *pool, hipMemLocation *location, "
+    "hipMemAllocationType type)``, since 7.15 at the latest.\0"
+    "hipMemImportFromShareableHandle\0"
+    "hipMemImportFromShareableHandle($module, /, osHandle, "
+    "shHandleType)\n--\n\nMemory of another process.\n\nReturns ``(hipError_t, "
+    "handle: ihipMemGenericAllocationHandle)``.\n\nHIP: "
+    "``hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t *handle, "
+    "void *osHandle, hipMemAllocationHandleType shHandleType)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemMap\0"
+    "hipMemMap($module, /, ptr, size, offset, handle, flags)\n--\n\nMaps memory at "
+    "reserved addresses; size and offset in bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemMap(void *ptr, size_t size, size_t offset, "
+    "hipMemGenericAllocationHandle_t handle, unsigned long long flags)``, since "
+    "5.2 at the latest.\0"
+    "hipMemMapArrayAsync\0"
+    "hipMemMapArrayAsync($module, /, mapInfoList, count, stream)\n--\n\nMaps "
+    "memory into sparse arrays in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemMapArrayAsync(hipArrayMapInfo "
+    "*mapInfoList, unsigned int count, hipStream_t stream)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemPoolCreate\0"
+    "hipMemPoolCreate($module, /, pool_props)\n--\n\nCreates a pool.\n\nReturns "
+    "``(hipError_t, mem_pool: ihipMemPoolHandle_t)``.\n\nHIP: "
+    "``hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolProps "
+    "*pool_props)``, since 5.2 at the latest.\0"
+    "hipMemPoolDestroy\0"
+    "hipMemPoolDestroy($module, /, mem_pool)\n--\n\nDestroys a pool.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemPoolDestroy(hipMemPool_t mem_pool)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemPoolExportPointer\0"
+    "hipMemPoolExportPointer($module, /, dev_ptr)\n--\n\nData with which another "
+    "process finds an allocation.\n\nReturns ``(hipError_t, export_data: "
+    "hipMemPoolPtrExportData)``.\n\nAlso ``hipMemPoolExportPointer(export_data, "
+    "dev_ptr)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemPoolExportPointer(hipMemPoolPtrExportData *export_data, void "
+    "*dev_ptr)``, since 5.2 at the latest.\0"
+    "hipMemPoolExportToShareableHandle\0"
+    "hipMemPoolExportToShareableHandle($module, /, shared_handle, mem_pool, "
+    "handle_type, flags)\n--\n\nHandle of a pool for other processes, written to "
+    "shared_handle.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemPoolExportToShareableHandle(void *shared_handle, hipMemPool_t "
+    "mem_pool, hipMemAllocationHandleType handle_type, unsigned int flags)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemPoolGetAccess\0"
+    "hipMemPoolGetAccess($module, /, mem_pool, location)\n--\n\nHow a device may "
+    "use the memory of a pool.\n\nReturns ``(hipError_t, flags: "
+    "hipMemAccessFlags)``.\n\nHIP: ``hipMemPoolGetAccess(hipMemAccessFlags *flags, "
+    "hipMemPool_t mem_pool, hipMemLocation *location)``, since 5.2 at the latest.\0"
+    "hipMemPoolGetAttribute\0"
+    "hipMemPoolGetAttribute($module, /, mem_pool, attr, value)\n--\n\nOne "
+    "attribute of a pool, written to value.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemPoolGetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr, void "
+    "*value)``, since 5.2 at the latest.\0"
+    "hipMemPoolImportFromShareableHandle\0"
+    "hipMemPoolImportFromShareableHandle($module, /, shared_handle, handle_type, "
+    "flags)\n--\n\nPool of another process.\n\nReturns ``(hipError_t, mem_pool: "
+    "ihipMemPoolHandle_t)``.\n\nHIP: "
+    "``hipMemPoolImportFromShareableHandle(hipMemPool_t *mem_pool, void "
+    "*shared_handle, hipMemAllocationHandleType handle_type, unsigned int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipMemPoolImportPointer\0"
+    "hipMemPoolImportPointer($module, /, mem_pool, export_data)\n--\n\nAddress of "
+    "an allocation of another process.\n\nReturns ``(hipError_t, dev_ptr: "
+    "Pointer)``.\n\nHIP: ``hipMemPoolImportPointer(void **dev_ptr, hipMemPool_t "
+    "mem_pool, hipMemPoolPtrExportData *export_data)``, since 5.2 at the latest.\0"
+    "hipMemPoolSetAccess\0"
+    "hipMemPoolSetAccess($module, /, mem_pool, desc_list, count)\n--\n\nSays which "
+    "devices may use the memory of a pool.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemPoolSetAccess(hipMemPool_t mem_pool, const hipMemAccessDesc "
+    "*desc_list, size_t count)``, since 5.2 at the latest.\0"
+    "hipMemPoolSetAttribute\0"
+    "hipMemPoolSetAttribute($module, /, mem_pool, attr, value)\n--\n\nSets an "
+    "attribute from an int, or from 64 bits where it is a size.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemPoolSetAttribute(hipMemPool_t mem_pool, "
+    "hipMemPoolAttr attr, void *value)``, since 5.2 at the latest.\0"
+    "hipMemPoolTrimTo\0"
+    "hipMemPoolTrimTo($module, /, mem_pool, min_bytes_to_hold)\n--\n\nGives unused "
+    "memory back, down to min_bytes_to_hold.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemPoolTrimTo(hipMemPool_t mem_pool, size_t min_bytes_to_hold)``, since "
+    "5.2 at the latest.\0"
+    "hipMemPrefetchAsync\0"
+    "hipMemPrefetchAsync($module, /, dev_ptr, count, device, stream)\n--\n\nMoves "
+    "managed memory to a device, in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemPrefetchAsync(const void *dev_ptr, size_t "
+    "count, int device, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemPrefetchAsync_v2\0"
+    "hipMemPrefetchAsync_v2($module, /, dev_ptr, count, location, flags, "
+    "stream)\n--\n\nMoves managed memory to a location, in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemPrefetchAsync_v2(const "
+    "void *dev_ptr, size_t count, hipMemLocation location, unsigned int flags, "
+    "hipStream_t stream)``, since 7.1 at the latest.\0"
+    "hipMemPrefetchBatchAsync\0"
+    "hipMemPrefetchBatchAsync($module, /, dev_ptrs, sizes, count, prefetch_locs, "
+    "prefetch_loc_idxs, num_prefetch_locs, flags, stream)\n--\n\nMoves count "
+    "ranges of managed memory in stream order; sizes in bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipMemPrefetchBatchAsync(dev_ptrs, count, "
+    "prefetch_locs, num_prefetch_locs, flags, stream)``, which returns "
+    "``(hipError_t, None, None)``.\n\nHIP: ``hipMemPrefetchBatchAsync(void "
+    "**dev_ptrs, size_t *sizes, size_t count, hipMemLocation *prefetch_locs, "
+    "size_t *prefetch_loc_idxs, size_t num_prefetch_locs, unsigned long long "
+    "flags, hipStream_t stream)``, since 7.15 at the latest.\0"
+    "hipMemPtrGetInfo\0"
+    "hipMemPtrGetInfo($module, /, ptr)\n--\n\nSize in bytes of the allocation that "
+    "begins at ptr.\n\nReturns ``(hipError_t, size: int)``.\n\nHIP: "
+    "``hipMemPtrGetInfo(void *ptr, size_t *size)``, since 5.2 at the latest.\0"
+    "hipMemRangeGetAttribute\0"
+    "hipMemRangeGetAttribute($module, /, data, data_size, attribute, dev_ptr, "
+    "count)\n--\n\nOne attribute of managed memory, written to data.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemRangeGetAttribute(void *data, size_t "
+    "data_size, hipMemRangeAttribute attribute, const void *dev_ptr, size_t "
+    "count)``, since 5.2 at the latest.\0"
+    "hipMemRangeGetAttributes\0"
+    "hipMemRangeGetAttributes($module, /, data, data_sizes, attributes, "
+    "num_attributes, dev_ptr, count)\n--\n\nAttributes of managed memory, each "
+    "written to its entry of data.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipMemRangeGetAttributes(num_attributes, dev_ptr, count)``, which returns "
+    "``(hipError_t, None, None, None)``.\n\nHIP: ``hipMemRangeGetAttributes(void "
+    "**data, size_t *data_sizes, hipMemRangeAttribute *attributes, size_t "
+    "num_attributes, const void *dev_ptr, size_t count)``, since 5.2 at the latest.\0"
+    "hipMemRelease\0"
+    "hipMemRelease($module, /, handle)\n--\n\nFrees memory after its last mapping "
+    "has ended.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemRelease(hipMemGenericAllocationHandle_t handle)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemRetainAllocationHandle\0"
+    "hipMemRetainAllocationHandle($module, /, addr)\n--\n\nMemory that is mapped "
+    "at an address.\n\nReturns ``(hipError_t, handle: "
+    "ihipMemGenericAllocationHandle)``.\n\nHIP: "
+    "``hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t *handle, void "
+    "*addr)``, since 5.2 at the latest.\0"
+    "hipMemSetAccess\0"
+    "hipMemSetAccess($module, /, ptr, size, desc, count)\n--\n\nSays which "
+    "locations may use mapped memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemSetAccess(void *ptr, size_t size, const hipMemAccessDesc *desc, "
+    "size_t count)``, since 5.2 at the latest.\0"
+    "hipMemSetMemPool\0"
+    "hipMemSetMemPool($module, /, location, type, pool)\n--\n\nMakes a pool the "
+    "current one of a location.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemSetMemPool(hipMemLocation *location, hipMemAllocationType type, "
+    "hipMemPool_t pool)``, since 7.15 at the latest.\0"
+    "hipMemUnmap\0"
+    "hipMemUnmap($module, /, ptr, size)\n--\n\nEnds a mapping; size in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemUnmap(void *ptr, size_t "
+    "size)``, since 5.2 at the latest.\0"
+    "hipMemcpy\0"
+    "hipMemcpy($module, /, dst, src, sizeBytes, kind)\n--\n\nCopies sizeBytes "
+    "bytes and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy(void *dst, "
+    "const void *src, size_t sizeBytes, hipMemcpyKind kind)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemcpy2D\0"
+    "hipMemcpy2D($module, /, dst, dpitch, src, spitch, width, height, "
+    "kind)\n--\n\nCopies height rows of width bytes and waits.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpy2D(void *dst, size_t dpitch, const void "
+    "*src, size_t spitch, size_t width, size_t height, hipMemcpyKind kind)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemcpy2DArrayToArray\0"
+    "hipMemcpy2DArrayToArray($module, /, dst, wOffsetDst, hOffsetDst, src, "
+    "wOffsetSrc, hOffsetSrc, width, height, kind)\n--\n\nCopies between arrays; "
+    "width and offsets in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy2DArrayToArray(hipArray_t dst, size_t wOffsetDst, size_t "
+    "hOffsetDst, hipArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, "
+    "size_t width, size_t height, hipMemcpyKind kind)``, since 6.2 at the latest.\0"
+    "hipMemcpy2DAsync\0"
+    "hipMemcpy2DAsync($module, /, dst, dpitch, src, spitch, width, height, kind, "
+    "stream)\n--\n\nCopies height rows of width bytes in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DAsync(void *dst, size_t dpitch, const "
+    "void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind kind, "
+    "hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpy2DAsync_spt\0"
+    "hipMemcpy2DAsync_spt($module, /, dst, dpitch, src, spitch, width, height, "
+    "kind, stream)\n--\n\nCopies rows in stream order; width and pitches in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DAsync_spt(void "
+    "*dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t "
+    "height, hipMemcpyKind kind, hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpy2DFromArray\0"
+    "hipMemcpy2DFromArray($module, /, dst, dpitch, src, wOffset, hOffset, width, "
+    "height, kind)\n--\n\nCopies rows out of an array; width and offsets in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DFromArray(void "
+    "*dst, size_t dpitch, hipArray_const_t src, size_t wOffset, size_t hOffset, "
+    "size_t width, size_t height, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
+    "hipMemcpy2DFromArrayAsync\0"
+    "hipMemcpy2DFromArrayAsync($module, /, dst, dpitch, src, wOffset, hOffset, "
+    "width, height, kind, stream)\n--\n\nCopies rows out of an array in stream "
+    "order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy2DFromArrayAsync(void *dst, size_t dpitch, hipArray_const_t src, "
+    "size_t wOffset, size_t hOffset, size_t width, size_t height, hipMemcpyKind "
+    "kind, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpy2DFromArrayAsync_spt\0"
+    "hipMemcpy2DFromArrayAsync_spt($module, /, dst, dpitch, src, wOffsetSrc, "
+    "hOffsetSrc, width, height, kind, stream)\n--\n\nCopies rows out of an array "
+    "in stream order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy2DFromArrayAsync_spt(void *dst, size_t dpitch, hipArray_const_t "
+    "src, size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height, "
+    "hipMemcpyKind kind, hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpy2DFromArray_spt\0"
+    "hipMemcpy2DFromArray_spt($module, /, dst, dpitch, src, wOffset, hOffset, "
+    "width, height, kind)\n--\n\nCopies rows out of an array; width and offsets in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DFromArray_spt(void "
+    "*dst, size_t dpitch, hipArray_const_t src, size_t wOffset, size_t hOffset, "
+    "size_t width, size_t height, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
+    "hipMemcpy2DToArray\0"
+    "hipMemcpy2DToArray($module, /, dst, wOffset, hOffset, src, spitch, width, "
+    "height, kind)\n--\n\nCopies rows into an array; width and offsets in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DToArray(hipArray_t "
+    "dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch, size_t "
+    "width, size_t height, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
+    "hipMemcpy2DToArrayAsync\0"
+    "hipMemcpy2DToArrayAsync($module, /, dst, wOffset, hOffset, src, spitch, "
+    "width, height, kind, stream)\n--\n\nCopies rows into an array in stream "
+    "order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy2DToArrayAsync(hipArray_t dst, size_t wOffset, size_t hOffset, "
+    "const void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind "
+    "kind, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpy2DToArrayAsync_spt\0"
+    "hipMemcpy2DToArrayAsync_spt($module, /, dst, wOffset, hOffset, src, spitch, "
+    "width, height, kind, stream)\n--\n\nCopies rows into an array in stream "
+    "order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy2DToArrayAsync_spt(hipArray_t dst, size_t wOffset, size_t hOffset, "
+    "const void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind "
+    "kind, hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpy2DToArray_spt\0"
+    "hipMemcpy2DToArray_spt($module, /, dst, wOffset, hOffset, src, spitch, width, "
+    "height, kind)\n--\n\nCopies rows into an array; width and offsets in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy2DToArray_spt(hipArray_t dst, size_t wOffset, size_t hOffset, "
+    "const void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind "
+    "kind)``, since 5.2 at the latest.\0"
+    "hipMemcpy2D_spt\0"
+    "hipMemcpy2D_spt($module, /, dst, dpitch, src, spitch, width, height, "
+    "kind)\n--\n\nCopies rows; width and pitches in bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpy2D_spt(void *dst, size_t dpitch, const "
+    "void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind kind)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemcpy3D\0"
+    "hipMemcpy3D($module, /, p)\n--\n\nCopies a box between memory and "
+    "arrays.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3D(const "
+    "hipMemcpy3DParms *p)``, since 5.2 at the latest.\0"
+    "hipMemcpy3DAsync\0"
+    "hipMemcpy3DAsync($module, /, p, stream)\n--\n\nCopies a box in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3DAsync(const "
+    "hipMemcpy3DParms *p, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpy3DAsync_spt\0"
+    "hipMemcpy3DAsync_spt($module, /, p, stream)\n--\n\nCopies a box in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3DAsync_spt(const "
+    "hipMemcpy3DParms *p, hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpy3DBatchAsync\0"
+    "hipMemcpy3DBatchAsync($module, /, numOps, opList, flags, "
+    "stream)\n--\n\nCopies numOps boxes in stream order; on failure failIdx is the "
+    "first that failed.\n\nReturns ``(hipError_t, failIdx: int)``.\n\nHIP: "
+    "``hipMemcpy3DBatchAsync(size_t numOps, hipMemcpy3DBatchOp *opList, size_t "
+    "*failIdx, unsigned long long flags, hipStream_t stream)``, since 7.1 at the "
+    "latest.\0"
+    "hipMemcpy3DPeer\0"
+    "hipMemcpy3DPeer($module, /, p)\n--\n\nCopies a box between "
+    "devices.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy3DPeer(hipMemcpy3DPeerParms *p)``, since 7.1 at the latest.\0"
+    "hipMemcpy3DPeerAsync\0"
+    "hipMemcpy3DPeerAsync($module, /, p, stream)\n--\n\nCopies a box between "
+    "devices in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, hipStream_t stream)``, since "
+    "7.1 at the latest.\0"
+    "hipMemcpy3D_spt\0"
+    "hipMemcpy3D_spt($module, /, p)\n--\n\nCopies a box between memory and "
+    "arrays.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3D_spt(const "
+    "hipMemcpy3DParms *p)``, since 5.2 at the latest.\0"
+    "hipMemcpyAsync\0"
+    "hipMemcpyAsync($module, /, dst, src, sizeBytes, kind, stream)\n--\n\nCopies "
+    "sizeBytes bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind "
+    "kind, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpyAsync_spt\0"
+    "hipMemcpyAsync_spt($module, /, dst, src, sizeBytes, kind, "
+    "stream)\n--\n\nCopies sizeBytes bytes in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyAsync_spt(void *dst, const void *src, "
+    "size_t sizeBytes, hipMemcpyKind kind, hipStream_t stream)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemcpyAtoA\0"
+    "hipMemcpyAtoA($module, /, dstArray, dstOffset, srcArray, srcOffset, "
+    "ByteCount)\n--\n\nCopies ByteCount bytes between arrays.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoA(hipArray_t dstArray, size_t "
+    "dstOffset, hipArray_t srcArray, size_t srcOffset, size_t ByteCount)``, since "
+    "6.2 at the latest.\0"
+    "hipMemcpyAtoD\0"
+    "hipMemcpyAtoD($module, /, dstDevice, srcArray, srcOffset, "
+    "ByteCount)\n--\n\nCopies ByteCount bytes from an array to device "
+    "memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoD(hipDeviceptr_t "
+    "dstDevice, hipArray_t srcArray, size_t srcOffset, size_t ByteCount)``, since "
+    "6.2 at the latest.\0"
+    "hipMemcpyAtoH\0"
+    "hipMemcpyAtoH($module, /, dst, srcArray, srcOffset, count)\n--\n\nCopies "
+    "count bytes from an array to host memory.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoH(void *dst, hipArray_t srcArray, "
+    "size_t srcOffset, size_t count)``, since 5.2 at the latest.\0"
+    "hipMemcpyAtoHAsync\0"
+    "hipMemcpyAtoHAsync($module, /, dstHost, srcArray, srcOffset, ByteCount, "
+    "stream)\n--\n\nCopies from an array to host memory in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoHAsync(void "
+    "*dstHost, hipArray_t srcArray, size_t srcOffset, size_t ByteCount, "
+    "hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpyBatchAsync\0"
+    "hipMemcpyBatchAsync($module, /, dsts, srcs, sizes, count, attrs, attrsIdxs, "
+    "numAttrs, stream)\n--\n\nCopies count ranges in stream order; sizes in bytes; "
+    "on failure failIdx is the first that failed.\n\nReturns ``(hipError_t, "
+    "failIdx: int)``.\n\nAlso ``hipMemcpyBatchAsync(srcs, count, attrs, numAttrs, "
+    "stream)``, which returns ``(hipError_t, None, None, None, failIdx: "
+    "int)``.\n\nAlso ``hipMemcpyBatchAsync(dsts, srcs, count, attrs, numAttrs, "
+    "stream)``, which returns ``(hipError_t, None, None, failIdx: int)``.\n\nHIP: "
+    "``hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count, "
+    "hipMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t "
+    "*failIdx, hipStream_t stream)``, since 7.1 at the latest.\0"
+    "hipMemcpyDtoA\0"
+    "hipMemcpyDtoA($module, /, dstArray, dstOffset, srcDevice, "
+    "ByteCount)\n--\n\nCopies ByteCount bytes from device memory to an "
+    "array.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyDtoA(hipArray_t "
+    "dstArray, size_t dstOffset, hipDeviceptr_t srcDevice, size_t ByteCount)``, "
+    "since 6.2 at the latest.\0"
+    "hipMemcpyDtoD\0"
+    "hipMemcpyDtoD($module, /, dst, src, sizeBytes)\n--\n\nCopies sizeBytes bytes "
+    "from device to device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemcpyDtoDAsync\0"
+    "hipMemcpyDtoDAsync($module, /, dst, src, sizeBytes, stream)\n--\n\nCopies "
+    "sizeBytes bytes from device to device in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyDtoDAsync(hipDeviceptr_t dst, "
+    "hipDeviceptr_t src, size_t sizeBytes, hipStream_t stream)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemcpyDtoH\0"
+    "hipMemcpyDtoH($module, /, dst, src, sizeBytes)\n--\n\nCopies sizeBytes bytes "
+    "from device to host and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes)``, since 5.2 "
+    "at the latest.\0"
+    "hipMemcpyDtoHAsync\0"
+    "hipMemcpyDtoHAsync($module, /, dst, src, sizeBytes, stream)\n--\n\nCopies "
+    "sizeBytes bytes from device to host in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyDtoHAsync(void *dst, hipDeviceptr_t "
+    "src, size_t sizeBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpyFromArray\0"
+    "hipMemcpyFromArray($module, /, dst, srcArray, wOffset, hOffset, count, "
+    "kind)\n--\n\nCopies count bytes out of an array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromArray(void *dst, hipArray_const_t "
+    "srcArray, size_t wOffset, size_t hOffset, size_t count, hipMemcpyKind "
+    "kind)``, since 5.2 at the latest.\0"
+    "hipMemcpyFromArray_spt\0"
+    "hipMemcpyFromArray_spt($module, /, dst, src, wOffsetSrc, hOffset, count, "
+    "kind)\n--\n\nCopies count bytes out of an array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromArray_spt(void *dst, "
+    "hipArray_const_t src, size_t wOffsetSrc, size_t hOffset, size_t count, "
+    "hipMemcpyKind kind)``, since 6.2 at the latest.\0"
+    "hipMemcpyFromSymbol\0"
+    "hipMemcpyFromSymbol($module, /, dst, symbol, sizeBytes, offset, "
+    "kind)\n--\n\nCopies sizeBytes bytes out of a variable.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbol(void *dst, const void "
+    "*symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 at "
+    "the latest.\0"
+    "hipMemcpyFromSymbolAsync\0"
+    "hipMemcpyFromSymbolAsync($module, /, dst, symbol, sizeBytes, offset, kind, "
+    "stream)\n--\n\nCopies out of a variable in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbolAsync(void *dst, const void "
+    "*symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind, hipStream_t "
+    "stream)``, since 5.2 at the latest.\0"
+    "hipMemcpyFromSymbolAsync_spt\0"
+    "hipMemcpyFromSymbolAsync_spt($module, /, dst, symbol, sizeBytes, offset, "
+    "kind, stream)\n--\n\nCopies out of a variable in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbolAsync_spt(void *dst, const "
+    "void *symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind, "
+    "hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpyFromSymbol_spt\0"
+    "hipMemcpyFromSymbol_spt($module, /, dst, symbol, sizeBytes, offset, "
+    "kind)\n--\n\nCopies sizeBytes bytes out of a variable.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbol_spt(void *dst, const void "
+    "*symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 at "
+    "the latest.\0"
+    "hipMemcpyHtoA\0"
+    "hipMemcpyHtoA($module, /, dstArray, dstOffset, srcHost, count)\n--\n\nCopies "
+    "count bytes from host memory to an array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyHtoA(hipArray_t dstArray, size_t "
+    "dstOffset, const void *srcHost, size_t count)``, since 5.2 at the latest.\0"
+    "hipMemcpyHtoAAsync\0"
+    "hipMemcpyHtoAAsync($module, /, dstArray, dstOffset, srcHost, ByteCount, "
+    "stream)\n--\n\nCopies from host memory to an array in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyHtoAAsync(hipArray_t "
+    "dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, "
+    "hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpyHtoD\0"
+    "hipMemcpyHtoD($module, /, dst, src, sizeBytes)\n--\n\nCopies sizeBytes bytes "
+    "from host to device and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemcpyHtoDAsync\0"
+    "hipMemcpyHtoDAsync($module, /, dst, src, sizeBytes, stream)\n--\n\nCopies "
+    "sizeBytes bytes from host to device in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyHtoDAsync(hipDeviceptr_t dst, const "
+    "void *src, size_t sizeBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpyParam2D\0"
+    "hipMemcpyParam2D($module, /, pCopy)\n--\n\nCopies rows as a record describes, "
+    "and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyParam2D(const "
+    "hip_Memcpy2D *pCopy)``, since 5.2 at the latest.\0"
+    "hipMemcpyParam2DAsync\0"
+    "hipMemcpyParam2DAsync($module, /, pCopy, stream)\n--\n\nCopies rows as a "
+    "record describes, in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t stream)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemcpyPeer\0"
+    "hipMemcpyPeer($module, /, dst, dstDeviceId, src, srcDeviceId, "
+    "sizeBytes)\n--\n\nCopies sizeBytes bytes between devices and "
+    "waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyPeer(void *dst, int "
+    "dstDeviceId, const void *src, int srcDeviceId, size_t sizeBytes)``, since 5.2 "
+    "at the latest.\0"
+    "hipMemcpyPeerAsync\0"
+    "hipMemcpyPeerAsync($module, /, dst, dstDeviceId, src, srcDevice, sizeBytes, "
+    "stream)\n--\n\nCopies sizeBytes bytes between devices in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyPeerAsync(void *dst, "
+    "int dstDeviceId, const void *src, int srcDevice, size_t sizeBytes, "
+    "hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemcpyToArray\0"
+    "hipMemcpyToArray($module, /, dst, wOffset, hOffset, src, count, "
+    "kind)\n--\n\nCopies count bytes into an array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToArray(hipArray_t dst, size_t wOffset, "
+    "size_t hOffset, const void *src, size_t count, hipMemcpyKind kind)``, since "
+    "5.2 at the latest.\0"
+    "hipMemcpyToSymbol\0"
+    "hipMemcpyToSymbol($module, /, symbol, src, sizeBytes, offset, "
+    "kind)\n--\n\nCopies sizeBytes bytes into a variable.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbol(const void *symbol, const void "
+    "*src, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 at "
+    "the latest.\0"
+    "hipMemcpyToSymbolAsync\0"
+    "hipMemcpyToSymbolAsync($module, /, symbol, src, sizeBytes, offset, kind, "
+    "stream)\n--\n\nCopies into a variable in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbolAsync(const void *symbol, const "
+    "void *src, size_t sizeBytes, size_t offset, hipMemcpyKind kind, hipStream_t "
+    "stream)``, since 5.2 at the latest.\0"
+    "hipMemcpyToSymbolAsync_spt\0"
+    "hipMemcpyToSymbolAsync_spt($module, /, symbol, src, sizeBytes, offset, kind, "
+    "stream)\n--\n\nCopies into a variable in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbolAsync_spt(const void *symbol, "
+    "const void *src, size_t sizeBytes, size_t offset, hipMemcpyKind kind, "
+    "hipStream_t stream)``, since 6.2 at the latest.\0"
+    "hipMemcpyToSymbol_spt\0"
+    "hipMemcpyToSymbol_spt($module, /, symbol, src, sizeBytes, offset, "
+    "kind)\n--\n\nCopies sizeBytes bytes into a variable.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbol_spt(const void *symbol, const "
+    "void *src, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 "
+    "at the latest.\0"
+    "hipMemcpyWithStream\0"
+    "hipMemcpyWithStream($module, /, dst, src, sizeBytes, kind, "
+    "stream)\n--\n\nCopies sizeBytes bytes in stream order and waits.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyWithStream(void *dst, const void *src, "
+    "size_t sizeBytes, hipMemcpyKind kind, hipStream_t stream)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemcpy_spt\0"
+    "hipMemcpy_spt($module, /, dst, src, sizeBytes, kind)\n--\n\nCopies sizeBytes "
+    "bytes and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy_spt(void "
+    "*dst, const void *src, size_t sizeBytes, hipMemcpyKind kind)``, since 5.2 at "
+    "the latest.\0"
+    "hipMemset\0"
+    "hipMemset($module, /, dst, value, sizeBytes)\n--\n\nSets sizeBytes bytes to "
+    "the low byte of value.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset(void "
+    "*dst, int value, size_t sizeBytes)``, since 5.2 at the latest.\0"
+    "hipMemset2D\0"
+    "hipMemset2D($module, /, dst, pitch, value, width, height)\n--\n\nSets height "
+    "rows of width bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset2D(void "
+    "*dst, size_t pitch, int value, size_t width, size_t height)``, since 5.2 at "
+    "the latest.\0"
+    "hipMemset2DAsync\0"
+    "hipMemset2DAsync($module, /, dst, pitch, value, width, height, "
+    "stream)\n--\n\nSets height rows of width bytes in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemset2DAsync(void *dst, size_t pitch, int "
+    "value, size_t width, size_t height, hipStream_t stream)``, since 5.2 at the "
+    "latest.\0"
+    "hipMemset2DAsync_spt\0"
+    "hipMemset2DAsync_spt($module, /, dst, pitch, value, width, height, "
+    "stream)\n--\n\nFills rows in stream order; pitch and width in "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset2DAsync_spt(void "
+    "*dst, size_t pitch, int value, size_t width, size_t height, hipStream_t "
+    "stream)``, since 6.2 at the latest.\0"
+    "hipMemset2D_spt\0"
+    "hipMemset2D_spt($module, /, dst, pitch, value, width, height)\n--\n\nFills "
+    "rows with a byte; pitch and width in bytes.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemset2D_spt(void *dst, size_t pitch, int "
+    "value, size_t width, size_t height)``, since 5.2 at the latest.\0"
+    "hipMemset3D\0"
+    "hipMemset3D($module, /, pitchedDevPtr, value, extent)\n--\n\nFills a box of "
+    "pitched memory with a byte.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemset3D(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)``, "
+    "since 5.2 at the latest.\0"
+    "hipMemset3DAsync\0"
+    "hipMemset3DAsync($module, /, pitchedDevPtr, value, extent, "
+    "stream)\n--\n\nFills a box of pitched memory in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, "
+    "int value, hipExtent extent, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemset3DAsync_spt\0"
+    "hipMemset3DAsync_spt($module, /, pitchedDevPtr, value, extent, "
+    "stream)\n--\n\nFills a box of pitched memory in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemset3DAsync_spt(hipPitchedPtr "
+    "pitchedDevPtr, int value, hipExtent extent, hipStream_t stream)``, since 6.2 "
+    "at the latest.\0"
+    "hipMemset3D_spt\0"
+    "hipMemset3D_spt($module, /, pitchedDevPtr, value, extent)\n--\n\nFills a box "
+    "of pitched memory with a byte.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemset3D_spt(hipPitchedPtr pitchedDevPtr, int value, hipExtent "
+    "extent)``, since 5.2 at the latest.\0"
+    "hipMemsetAsync\0"
+    "hipMemsetAsync($module, /, dst, value, sizeBytes, stream)\n--\n\nSets "
+    "sizeBytes bytes to the low byte of value, in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemsetAsync(void *dst, int value, size_t "
+    "sizeBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemsetAsync_spt\0"
+    "hipMemsetAsync_spt($module, /, dst, value, sizeBytes, stream)\n--\n\nFills "
+    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetAsync_spt(void *dst, int value, size_t sizeBytes, hipStream_t "
+    "stream)``, since 6.2 at the latest.\0"
+    "hipMemsetD16\0"
+    "hipMemsetD16($module, /, dest, value, count)\n--\n\nSets count 16-bit "
+    "words.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemsetD16(hipDeviceptr_t "
+    "dest, unsigned short value, size_t count)``, since 5.2 at the latest.\0"
+    "hipMemsetD16Async\0"
+    "hipMemsetD16Async($module, /, dest, value, count, stream)\n--\n\nSets count "
+    "16-bit words in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t count, "
+    "hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemsetD2D16\0"
+    "hipMemsetD2D16($module, /, dst, dstPitch, value, width, height)\n--\n\nSets "
+    "height rows of width 16-bit words.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, "
+    "size_t width, size_t height)``, since 7.1 at the latest.\0"
+    "hipMemsetD2D16Async\0"
+    "hipMemsetD2D16Async($module, /, dst, dstPitch, value, width, height, "
+    "stream)\n--\n\nSets height rows of width 16-bit words in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch, unsigned short "
+    "value, size_t width, size_t height, hipStream_t stream)``, since 7.1 at the "
+    "latest.\0"
+    "hipMemsetD2D32\0"
+    "hipMemsetD2D32($module, /, dst, dstPitch, value, width, height)\n--\n\nSets "
+    "height rows of width 32-bit words.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, "
+    "size_t width, size_t height)``, since 7.1 at the latest.\0"
+    "hipMemsetD2D32Async\0"
+    "hipMemsetD2D32Async($module, /, dst, dstPitch, value, width, height, "
+    "stream)\n--\n\nSets height rows of width 32-bit words in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int "
+    "value, size_t width, size_t height, hipStream_t stream)``, since 7.1 at the "
+    "latest.\0"
+    "hipMemsetD2D8\0"
+    "hipMemsetD2D8($module, /, dst, dstPitch, value, width, height)\n--\n\nSets "
+    "height rows of width bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, "
+    "size_t width, size_t height)``, since 7.1 at the latest.\0"
+    "hipMemsetD2D8Async\0"
+    "hipMemsetD2D8Async($module, /, dst, dstPitch, value, width, height, "
+    "stream)\n--\n\nSets height rows of width bytes in stream order.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipMemsetD2D8Async(hipDeviceptr_t dst, size_t "
+    "dstPitch, unsigned char value, size_t width, size_t height, hipStream_t "
+    "stream)``, since 7.1 at the latest.\0"
+    "hipMemsetD32\0"
+    "hipMemsetD32($module, /, dest, value, count)\n--\n\nSets count 32-bit "
+    "words.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemsetD32(hipDeviceptr_t "
+    "dest, int value, size_t count)``, since 5.2 at the latest.\0"
+    "hipMemsetD32Async\0"
+    "hipMemsetD32Async($module, /, dst, value, count, stream)\n--\n\nSets count "
+    "32-bit words in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t "
+    "stream)``, since 5.2 at the latest.\0"
+    "hipMemsetD8\0"
+    "hipMemsetD8($module, /, dest, value, count)\n--\n\nSets count "
+    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemsetD8(hipDeviceptr_t "
+    "dest, unsigned char value, size_t count)``, since 5.2 at the latest.\0"
+    "hipMemsetD8Async\0"
+    "hipMemsetD8Async($module, /, dest, value, count, stream)\n--\n\nSets count "
+    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count, "
+    "hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipMemset_spt\0"
+    "hipMemset_spt($module, /, dst, value, sizeBytes)\n--\n\nFills sizeBytes bytes "
+    "with a byte.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset_spt(void *dst, "
+    "int value, size_t sizeBytes)``, since 5.2 at the latest.\0"
+    "hipMipmappedArrayCreate\0"
+    "hipMipmappedArrayCreate($module, /, pMipmappedArrayDesc, "
+    "numMipmapLevels)\n--\n\nAllocates a mipmapped array from its "
+    "descriptor.\n\nReturns ``(hipError_t, pHandle: hipMipmappedArray)``.\n\nHIP: "
+    "``hipMipmappedArrayCreate(hipMipmappedArray_t *pHandle, "
+    "HIP_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)``, "
+    "since 5.2 at the latest.\0"
+    "hipMipmappedArrayDestroy\0"
+    "hipMipmappedArrayDestroy($module, /, hMipmappedArray)\n--\n\nFrees a "
+    "mipmapped array.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipMipmappedArrayDestroy()``, which returns ``(hipError_t, None)``.\n\nHIP: "
+    "``hipMipmappedArrayDestroy(hipMipmappedArray_t hMipmappedArray)``, since 5.2 "
+    "at the latest.\0"
+    "hipMipmappedArrayGetLevel\0"
+    "hipMipmappedArrayGetLevel($module, /, hMipMappedArray, level)\n--\n\nOne "
+    "level of a mipmapped array.\n\nReturns ``(hipError_t, pLevelArray: "
+    "hipArray)``.\n\nAlso ``hipMipmappedArrayGetLevel(pLevelArray, level)``, which "
+    "returns ``(hipError_t, None)``.\n\nHIP: "
+    "``hipMipmappedArrayGetLevel(hipArray_t *pLevelArray, hipMipmappedArray_t "
+    "hMipMappedArray, unsigned int level)``, since 5.2 at the latest.\0"
+    "hipMipmappedArrayGetMemoryRequirements\0"
+    "hipMipmappedArrayGetMemoryRequirements($module, /, mipmap, "
+    "device)\n--\n\nSize and alignment, in bytes, of a sparse mipmapped "
+    "array.\n\nReturns ``(hipError_t, memoryRequirements: "
+    "hipArrayMemoryRequirements)``.\n\nAlso "
+    "``hipMipmappedArrayGetMemoryRequirements(memoryRequirements, mipmap, "
+    "device)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipMipmappedArrayGetMemoryRequirements(hipArrayMemoryRequirements "
+    "*memoryRequirements, hipMipmappedArray_t mipmap, hipDevice_t device)``, since "
+    "7.15 at the latest.\0"
+    "hipModuleGetFunction\0"
+    "hipModuleGetFunction($module, /, module, kname)\n--\n\nKernel of a module by "
+    "name.\n\nReturns ``(hipError_t, function: ihipModuleSymbol_t)``.\n\nHIP: "
+    "``hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const "
+    "char *kname)``, since 5.2 at the latest.\0"
+    "hipModuleGetFunctionCount\0"
+    "hipModuleGetFunctionCount($module, /, mod)\n--\n\nNumber of kernels in a "
+    "module.\n\nReturns ``(hipError_t, count: int)``.\n\nHIP: "
+    "``hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod)``, since "
+    "7.1 at the latest.\0"
+    "hipModuleGetGlobal\0"
+    "hipModuleGetGlobal($module, /, hmod, name)\n--\n\nAddress and size in bytes "
+    "of a variable of a module.\n\nReturns ``(hipError_t, dptr: Pointer, bytes: "
+    "int)``.\n\nHIP: ``hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, "
+    "hipModule_t hmod, const char *name)``, since 5.2 at the latest.\0"
+    "hipModuleGetTexRef\0"
+    "hipModuleGetTexRef($module, /, hmod, name)\n--\n\nTexture reference of a "
+    "module, by name.\n\nReturns ``(hipError_t, texRef: "
+    "textureReference)``.\n\nHIP: ``hipModuleGetTexRef(textureReference **texRef, "
+    "hipModule_t hmod, const char *name)``, since 5.2 at the latest.\0"
+    "hipModuleLaunchCooperativeKernel\0"
+    "hipModuleLaunchCooperativeKernel($module, /, f, gridDimX, gridDimY, gridDimZ, "
+    "blockDimX, blockDimY, blockDimZ, sharedMemBytes, stream, "
+    "kernelParams)\n--\n\nLaunches a kernel whose groups may wait for each "
+    "other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX, "
+    "unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, "
+    "unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, "
+    "hipStream_t stream, void **kernelParams)``, since 6.2 at the latest.\0"
+    "hipModuleLaunchCooperativeKernelMultiDevice\0"
+    "hipModuleLaunchCooperativeKernelMultiDevice($module, /, launchParamsList, "
+    "numDevices, flags)\n--\n\nLaunches a kernel on several devices, whose groups "
+    "may wait for each other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams "
+    "*launchParamsList, unsigned int numDevices, unsigned int flags)``, since 6.2 "
+    "at the latest.\0"
+    "hipModuleLaunchKernel\0"
+    "hipModuleLaunchKernel($module, /, f, gridDimX, gridDimY, gridDimZ, blockDimX, "
+    "blockDimY, blockDimZ, sharedMemBytes, stream, kernelParams, "
+    "extra)\n--\n\nLaunches a kernel; arguments by kernelParams or by "
+    "extra.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int "
+    "gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int "
+    "blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, hipStream_t "
+    "stream, void **kernelParams, void **extra)``, since 5.2 at the latest.\0"
+    "hipModuleLoad\0"
+    "hipModuleLoad($module, /, fname)\n--\n\nLoads a module from a "
+    "file.\n\nReturns ``(hipError_t, module: ihipModule_t)``.\n\nHIP: "
+    "``hipModuleLoad(hipModule_t *module, const char *fname)``, since 5.2 at the "
+    "latest.\0"
+    "hipModuleLoadData\0"
+    "hipModuleLoadData($module, /, image)\n--\n\nLoads a module from "
+    "memory.\n\nReturns ``(hipError_t, module: ihipModule_t)``.\n\nHIP: "
+    "``hipModuleLoadData(hipModule_t *module, const void *image)``, since 5.2 at "
+    "the latest.\0"
+    "hipModuleLoadDataEx\0"
+    "hipModuleLoadDataEx($module, /, image, numOptions, options, "
+    "optionValues)\n--\n\nLoads a module from memory with options.\n\nReturns "
+    "``(hipError_t, module: ihipModule_t)``.\n\nAlso ``hipModuleLoadDataEx(image, "
+    "numOptions, optionValues)``, which returns ``(hipError_t, module: "
+    "ihipModule_t, None)``.\n\nHIP: ``hipModuleLoadDataEx(hipModule_t *module, "
+    "const void *image, unsigned int numOptions, hipJitOption *options, void "
+    "**optionValues)``, since 5.2 at the latest.\0"
+    "hipModuleLoadFatBinary\0"
+    "hipModuleLoadFatBinary($module, /, fatbin)\n--\n\nLoads a module from a fat "
+    "binary in memory.\n\nReturns ``(hipError_t, module: ihipModule_t)``.\n\nHIP: "
+    "``hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)``, since "
+    "7.1 at the latest.\0"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\0"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor($module, /, f, blockSize, "
+    "dynSharedMemPerBlk)\n--\n\nGroups that run at once on a "
+    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
+    "``hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, "
+    "hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk)``, since 5.2 at "
+    "the latest.\0"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags($module, /, f, "
+    "blockSize, dynSharedMemPerBlk, flags)\n--\n\nGroups that run at once on a "
+    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
+    "``hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, "
+    "hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk, unsigned int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipModuleOccupancyMaxPotentialBlockSize\0"
+    "hipModuleOccupancyMaxPotentialBlockSize($module, /, f, dynSharedMemPerBlk, "
+    "blockSizeLimit)\n--\n\nGrid and block size that fill the device "
+    "best.\n\nReturns ``(hipError_t, gridSize: int, blockSize: int)``.\n\nHIP: "
+    "``hipModuleOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, "
+    "hipFunction_t f, size_t dynSharedMemPerBlk, int blockSizeLimit)``, since 5.2 "
+    "at the latest.\0"
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\0"
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags($module, /, f, "
+    "dynSharedMemPerBlk, blockSizeLimit, flags)\n--\n\nGrid and block size that "
+    "fill the device best.\n\nReturns ``(hipError_t, gridSize: int, blockSize: "
+    "int)``.\n\nHIP: ``hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int "
+    "*gridSize, int *blockSize, hipFunction_t f, size_t dynSharedMemPerBlk, int "
+    "blockSizeLimit, unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipModuleUnload\0"
+    "hipModuleUnload($module, /, module)\n--\n\nUnloads a module.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipModuleUnload(hipModule_t module)``, since 5.2 "
+    "at the latest.\0"
+    "hipOccupancyAvailableDynamicSMemPerBlock\0"
+    "hipOccupancyAvailableDynamicSMemPerBlock($module, /, f, numBlocks, "
+    "blockSize)\n--\n\nShared memory in bytes that numBlocks groups a "
+    "multiprocessor leave each.\n\nReturns ``(hipError_t, dynamicSmemSize: "
+    "int)``.\n\nHIP: ``hipOccupancyAvailableDynamicSMemPerBlock(size_t "
+    "*dynamicSmemSize, const void *f, int numBlocks, int blockSize)``, since 7.15 "
+    "at the latest.\0"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor\0"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor($module, /, f, blockSize, "
+    "dynSharedMemPerBlk)\n--\n\nGroups that run at once on a "
+    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
+    "``hipOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *f, "
+    "int blockSize, size_t dynSharedMemPerBlk)``, since 5.2 at the latest.\0"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags($module, /, f, "
+    "blockSize, dynSharedMemPerBlk, flags)\n--\n\nGroups that run at once on a "
+    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
+    "``hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const "
+    "void *f, int blockSize, size_t dynSharedMemPerBlk, unsigned int flags)``, "
+    "since 5.2 at the latest.\0"
+    "hipOccupancyMaxActiveClusters\0"
+    "hipOccupancyMaxActiveClusters($module, /, f, config)\n--\n\nClusters that run "
+    "at once on the device.\n\nReturns ``(hipError_t, numClusters: int)``.\n\nHIP: "
+    "``hipOccupancyMaxActiveClusters(int *numClusters, const void *f, const "
+    "hipLaunchConfig_t *config)``, since 7.15 at the latest.\0"
+    "hipOccupancyMaxPotentialBlockSize\0"
+    "hipOccupancyMaxPotentialBlockSize($module, /, f, dynSharedMemPerBlk, "
+    "blockSizeLimit)\n--\n\nGrid and block size that fill the device "
+    "best.\n\nReturns ``(hipError_t, gridSize: int, blockSize: int)``.\n\nHIP: "
+    "``hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, const void "
+    "*f, size_t dynSharedMemPerBlk, int blockSizeLimit)``, since 5.2 at the latest.\0"
+    "hipOccupancyMaxPotentialClusterSize\0"
+    "hipOccupancyMaxPotentialClusterSize($module, /, f, config)\n--\n\nLargest "
+    "size of a cluster.\n\nReturns ``(hipError_t, clusterSize: int)``.\n\nHIP: "
+    "``hipOccupancyMaxPotentialClusterSize(int *clusterSize, const void *f, const "
+    "hipLaunchConfig_t *config)``, since 7.15 at the latest.\0"
+    "hipPeekAtLastError\0"
+    "hipPeekAtLastError($module, /)\n--\n\nLast error of this thread.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipPeekAtLastError(void)``, since 5.2 at the "
+    "latest.\0"
+    "hipPointerGetAttribute\0"
+    "hipPointerGetAttribute($module, /, data, attribute, ptr)\n--\n\nOne attribute "
+    "of an address, written to data.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipPointerGetAttribute(void *data, hipPointer_attribute attribute, "
+    "hipDeviceptr_t ptr)``, since 5.2 at the latest.\0"
+    "hipPointerGetAttributes\0"
+    "hipPointerGetAttributes($module, /, ptr)\n--\n\nWhat kind of memory an "
+    "address is in.\n\nReturns ``(hipError_t, attributes: "
+    "hipPointerAttribute_t)``.\n\nAlso ``hipPointerGetAttributes(attributes, "
+    "ptr)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void "
+    "*ptr)``, since 5.2 at the latest.\0"
+    "hipPointerSetAttribute\0"
+    "hipPointerSetAttribute($module, /, value, attribute, ptr)\n--\n\nSets an "
+    "attribute of the allocation at ptr.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipPointerSetAttribute(const void *value, hipPointer_attribute attribute, "
+    "hipDeviceptr_t ptr)``, since 6.2 at the latest.\0"
+    "hipProfilerStart\0"
+    "hipProfilerStart($module, /)\n--\n\nLets a profiler begin.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipProfilerStart(void)``, since 5.2 at the "
+    "latest.\0"
+    "hipProfilerStop\0"
+    "hipProfilerStop($module, /)\n--\n\nLets a profiler pause.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipProfilerStop(void)``, since 5.2 at the latest.\0"
+    "hipRuntimeGetVersion\0"
+    "hipRuntimeGetVersion($module, /)\n--\n\nVersion number of the "
+    "runtime.\n\nReturns ``(hipError_t, runtimeVersion: int)``.\n\nHIP: "
+    "``hipRuntimeGetVersion(int *runtimeVersion)``, since 5.2 at the latest.\0"
+    "hipSetDevice\0"
+    "hipSetDevice($module, /, deviceId)\n--\n\nMakes a device the current one of "
+    "this thread.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipSetDevice(int "
+    "deviceId)``, since 5.2 at the latest.\0"
+    "hipSetDeviceFlags\0"
+    "hipSetDeviceFlags($module, /, flags)\n--\n\nSets the flags of the current "
+    "device.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipSetDeviceFlags(unsigned "
+    "int flags)``, since 5.2 at the latest.\0"
+    "hipSetValidDevices\0"
+    "hipSetValidDevices($module, /, device_arr, len)\n--\n\nDevices that may be "
+    "used, in order of preference.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipSetValidDevices(len)``, which returns ``(hipError_t, None)``.\n\nHIP: "
+    "``hipSetValidDevices(int *device_arr, int len)``, since 6.2 at the latest.\0"
+    "hipSetupArgument\0"
+    "hipSetupArgument($module, /, arg, size, offset)\n--\n\nPuts size bytes into "
+    "the arguments for hipLaunchByPtr, at offset.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipSetupArgument(const void *arg, size_t size, "
+    "size_t offset)``, since 5.2 at the latest.\0"
+    "hipSignalExternalSemaphoresAsync\0"
+    "hipSignalExternalSemaphoresAsync($module, /, extSemArray, paramsArray, "
+    "numExtSems, stream)\n--\n\nSignals external semaphores in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipSignalExternalSemaphoresAsync(const hipExternalSemaphore_t *extSemArray, "
+    "const hipExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems, "
+    "hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipStreamAddCallback\0"
+    "hipStreamAddCallback($module, /, stream, callback, userData, "
+    "flags)\n--\n\nCalls back after the work in a stream so far.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipStreamAddCallback(hipStream_t stream, "
+    "hipStreamCallback_t callback, void *userData, unsigned int flags)``, since "
+    "5.2 at the latest.\0"
+    "hipStreamAddCallback_spt\0"
+    "hipStreamAddCallback_spt($module, /, stream, callback, userData, "
+    "flags)\n--\n\nCalls back after the work in a stream so far, per-thread "
+    "default stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamAddCallback_spt(hipStream_t stream, hipStreamCallback_t callback, "
+    "void *userData, unsigned int flags)``, since 6.2 at the latest.\0"
+    "hipStreamAttachMemAsync\0"
+    "hipStreamAttachMemAsync($module, /, stream, dev_ptr, length, "
+    "flags)\n--\n\nSays which stream uses managed memory, in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t length, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipStreamBatchMemOp\0"
+    "hipStreamBatchMemOp($module, /, stream, count, paramArray, "
+    "flags)\n--\n\nWaits for and writes values in stream order, count of "
+    "them.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipStreamBatchMemOp(hipStream_t "
+    "stream, unsigned int count, hipStreamBatchMemOpParams *paramArray, unsigned "
+    "int flags)``, since 7.1 at the latest.\0"
+    "hipStreamBeginCapture\0"
+    "hipStreamBeginCapture($module, /, stream, mode)\n--\n\nLets a stream record "
+    "its work into a graph instead of doing it.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipStreamBeginCapture(hipStream_t stream, "
+    "hipStreamCaptureMode mode)``, since 5.2 at the latest.\0"
+    "hipStreamBeginCaptureToGraph\0"
+    "hipStreamBeginCaptureToGraph($module, /, stream, graph, dependencies, "
+    "dependencyData, numDependencies, mode)\n--\n\nLets a stream record its work "
+    "into a graph that is there, behind some nodes.\n\nReturns "
+    "``(hipError_t,)``.\n\nAlso ``hipStreamBeginCaptureToGraph(stream, graph, "
+    "dependencyData, numDependencies, mode)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipStreamBeginCaptureToGraph(hipStream_t stream, "
+    "hipGraph_t graph, const hipGraphNode_t *dependencies, const hipGraphEdgeData "
+    "*dependencyData, size_t numDependencies, hipStreamCaptureMode mode)``, since "
+    "6.2 at the latest.\0"
+    "hipStreamBeginCapture_spt\0"
+    "hipStreamBeginCapture_spt($module, /, stream, mode)\n--\n\nLets a stream "
+    "record its work into a graph instead of doing it, per-thread default "
+    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamBeginCapture_spt(hipStream_t stream, hipStreamCaptureMode mode)``, "
+    "since 6.2 at the latest.\0"
+    "hipStreamCopyAttributes\0"
+    "hipStreamCopyAttributes($module, /, dst, src)\n--\n\nCopies the attributes of "
+    "a stream to another one.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamCopyAttributes(hipStream_t dst, hipStream_t src)``, since 7.15 at "
+    "the latest.\0"
+    "hipStreamCreate\0"
+    "hipStreamCreate($module, /)\n--\n\nCreates a stream.\n\nReturns "
+    "``(hipError_t, stream: ihipStream_t)``.\n\nHIP: ``hipStreamCreate(hipStream_t "
+    "*stream)``, since 5.2 at the latest.\0"
+    "hipStreamCreateWithFlags\0"
+    "hipStreamCreateWithFlags($module, /, flags)\n--\n\nCreates a stream with "
+    "flags.\n\nReturns ``(hipError_t, stream: ihipStream_t)``.\n\nHIP: "
+    "``hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)``, since "
+    "5.2 at the latest.\0"
+    "hipStreamCreateWithPriority\0"
+    "hipStreamCreateWithPriority($module, /, flags, priority)\n--\n\nCreates a "
+    "stream with flags and a priority.\n\nReturns ``(hipError_t, stream: "
+    "ihipStream_t)``.\n\nHIP: ``hipStreamCreateWithPriority(hipStream_t *stream, "
+    "unsigned int flags, int priority)``, since 5.2 at the latest.\0"
+    "hipStreamDestroy\0"
+    "hipStreamDestroy($module, /, stream)\n--\n\nDestroys a stream when its work "
+    "is done.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipStreamDestroy(hipStream_t "
+    "stream)``, since 5.2 at the latest.\0"
+    "hipStreamEndCapture\0"
+    "hipStreamEndCapture($module, /, stream)\n--\n\nEnds recording; the graph that "
+    "came of it.\n\nReturns ``(hipError_t, pGraph: ihipGraph)``.\n\nHIP: "
+    "``hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph)``, since 5.2 at "
+    "the latest.\0"
+    "hipStreamEndCapture_spt\0"
+    "hipStreamEndCapture_spt($module, /, stream)\n--\n\nEnds recording; the graph "
+    "that came of it, per-thread default stream.\n\nReturns ``(hipError_t, pGraph: "
+    "ihipGraph)``.\n\nHIP: ``hipStreamEndCapture_spt(hipStream_t stream, "
+    "hipGraph_t *pGraph)``, since 6.2 at the latest.\0"
+    "hipStreamGetAttribute\0"
+    "hipStreamGetAttribute($module, /, stream, attr)\n--\n\nAn attribute of a "
+    "stream.\n\nReturns ``(hipError_t, value_out: "
+    "hipLaunchAttributeValue)``.\n\nAlso ``hipStreamGetAttribute(stream, attr, "
+    "value_out)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamGetAttribute(hipStream_t stream, hipLaunchAttributeID attr, "
+    "hipLaunchAttributeValue *value_out)``, since 7.1 at the latest.\0"
+    "hipStreamGetCaptureInfo\0"
+    "hipStreamGetCaptureInfo($module, /, stream)\n--\n\nWhether a stream records "
+    "its work, and the number of the recording.\n\nReturns ``(hipError_t, "
+    "pCaptureStatus: hipStreamCaptureStatus, pId: int)``.\n\nHIP: "
+    "``hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus "
+    "*pCaptureStatus, unsigned long long *pId)``, since 5.2 at the latest.\0"
+    "hipStreamGetCaptureInfo_spt\0"
+    "hipStreamGetCaptureInfo_spt($module, /, stream)\n--\n\nWhether a stream "
+    "records its work, and the number of the recording, per-thread default "
+    "stream.\n\nReturns ``(hipError_t, pCaptureStatus: hipStreamCaptureStatus, "
+    "pId: int)``.\n\nHIP: ``hipStreamGetCaptureInfo_spt(hipStream_t stream, "
+    "hipStreamCaptureStatus *pCaptureStatus, unsigned long long *pId)``, since 6.2 "
+    "at the latest.\0"
+    "hipStreamGetCaptureInfo_v2\0"
+    "hipStreamGetCaptureInfo_v2($module, /, stream)\n--\n\nState of a recording, "
+    "its graph, and the nodes that the next one will depend on.\n\nReturns "
+    "``(hipError_t, captureStatus_out: hipStreamCaptureStatus, id_out: int, "
+    "graph_out: ihipGraph, dependencies_out: list[hipGraphNode], "
+    "numDependencies_out: int)``.\n\nAlso ``hipStreamGetCaptureInfo_v2(stream, "
+    "dependencies_out)``, which returns ``(hipError_t, captureStatus_out: "
+    "hipStreamCaptureStatus, id_out: int, graph_out: ihipGraph, "
+    "numDependencies_out: int)``.\n\nHIP: ``hipStreamGetCaptureInfo_v2(hipStream_t "
+    "stream, hipStreamCaptureStatus *captureStatus_out, unsigned long long "
+    "*id_out, hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out, "
+    "size_t *numDependencies_out)``, since 5.2 at the latest.\0"
+    "hipStreamGetCaptureInfo_v2_spt\0"
+    "hipStreamGetCaptureInfo_v2_spt($module, /, stream)\n--\n\nState of a "
+    "recording, its graph, and the nodes that the next one will depend on, "
+    "per-thread default stream.\n\nReturns ``(hipError_t, captureStatus_out: "
+    "hipStreamCaptureStatus, id_out: int, graph_out: ihipGraph, dependencies_out: "
+    "list[hipGraphNode], numDependencies_out: int)``.\n\nAlso "
+    "``hipStreamGetCaptureInfo_v2_spt(stream, dependencies_out)``, which returns "
+    "``(hipError_t, captureStatus_out: hipStreamCaptureStatus, id_out: int, "
+    "graph_out: ihipGraph, numDependencies_out: int)``.\n\nHIP: "
+    "``hipStreamGetCaptureInfo_v2_spt(hipStream_t stream, hipStreamCaptureStatus "
+    "*captureStatus_out, unsigned long long *id_out, hipGraph_t *graph_out, const "
+    "hipGraphNode_t **dependencies_out, size_t *numDependencies_out)``, since 6.2 "
+    "at the latest.\0"
+    "hipStreamGetDevResource\0"
+    "hipStreamGetDevResource($module, /, hStream, type)\n--\n\nResources of one "
+    "type of a stream.\n\nReturns ``(hipError_t, resource: "
+    "hipDevResource_st)``.\n\nAlso ``hipStreamGetDevResource(hStream, resource, "
+    "type)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamGetDevResource(hipStream_t hStream, hipDevResource *resource, "
+    "hipDevResourceType type)``, since 7.15 at the latest.\0"
+    "hipStreamGetDevice\0"
+    "hipStreamGetDevice($module, /, stream)\n--\n\nDevice of a stream.\n\nReturns "
+    "``(hipError_t, device: int)``.\n\nHIP: ``hipStreamGetDevice(hipStream_t "
+    "stream, hipDevice_t *device)``, since 6.2 at the latest.\0"
+    "hipStreamGetFlags\0"
+    "hipStreamGetFlags($module, /, stream)\n--\n\nFlags of a stream.\n\nReturns "
+    "``(hipError_t, flags: int)``.\n\nHIP: ``hipStreamGetFlags(hipStream_t stream, "
+    "unsigned int *flags)``, since 5.2 at the latest.\0"
+    "hipStreamGetFlags_spt\0"
+    "hipStreamGetFlags_spt($module, /, stream)\n--\n\nFlags of a stream, "
+    "per-thread default stream.\n\nReturns ``(hipError_t, flags: int)``.\n\nHIP: "
+    "``hipStreamGetFlags_spt(hipStream_t stream, unsigned int *flags)``, since 5.2 "
+    "at the latest.\0"
+    "hipStreamGetId\0"
+    "hipStreamGetId($module, /, stream)\n--\n\nNumber of a stream that is never "
+    "used again.\n\nReturns ``(hipError_t, streamId: int)``.\n\nHIP: "
+    "``hipStreamGetId(hipStream_t stream, unsigned long long *streamId)``, since "
+    "7.1 at the latest.\0"
+    "hipStreamGetPriority\0"
+    "hipStreamGetPriority($module, /, stream)\n--\n\nPriority of a "
+    "stream.\n\nReturns ``(hipError_t, priority: int)``.\n\nHIP: "
+    "``hipStreamGetPriority(hipStream_t stream, int *priority)``, since 5.2 at the "
+    "latest.\0"
+    "hipStreamGetPriority_spt\0"
+    "hipStreamGetPriority_spt($module, /, stream)\n--\n\nPriority of a stream, "
+    "per-thread default stream.\n\nReturns ``(hipError_t, priority: "
+    "int)``.\n\nHIP: ``hipStreamGetPriority_spt(hipStream_t stream, int "
+    "*priority)``, since 5.2 at the latest.\0"
+    "hipStreamIsCapturing\0"
+    "hipStreamIsCapturing($module, /, stream)\n--\n\nWhether a stream records its "
+    "work into a graph.\n\nReturns ``(hipError_t, pCaptureStatus: "
+    "hipStreamCaptureStatus)``.\n\nHIP: ``hipStreamIsCapturing(hipStream_t stream, "
+    "hipStreamCaptureStatus *pCaptureStatus)``, since 5.2 at the latest.\0"
+    "hipStreamIsCapturing_spt\0"
+    "hipStreamIsCapturing_spt($module, /, stream)\n--\n\nWhether a stream records "
+    "its work into a graph, per-thread default stream.\n\nReturns ``(hipError_t, "
+    "pCaptureStatus: hipStreamCaptureStatus)``.\n\nHIP: "
+    "``hipStreamIsCapturing_spt(hipStream_t stream, hipStreamCaptureStatus "
+    "*pCaptureStatus)``, since 6.2 at the latest.\0"
+    "hipStreamQuery\0"
+    "hipStreamQuery($module, /, stream)\n--\n\nhipSuccess where a stream has "
+    "finished all work, else hipErrorNotReady.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipStreamQuery(hipStream_t stream)``, since 5.2 "
+    "at the latest.\0"
+    "hipStreamQuery_spt\0"
+    "hipStreamQuery_spt($module, /, stream)\n--\n\nhipSuccess where a stream has "
+    "finished all work, else hipErrorNotReady, per-thread default "
+    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamQuery_spt(hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipStreamSetAttribute\0"
+    "hipStreamSetAttribute($module, /, stream, attr, value)\n--\n\nSets an "
+    "attribute of a stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamSetAttribute(hipStream_t stream, hipLaunchAttributeID attr, const "
+    "hipLaunchAttributeValue *value)``, since 7.1 at the latest.\0"
+    "hipStreamSynchronize\0"
+    "hipStreamSynchronize($module, /, stream)\n--\n\nWaits until a stream has "
+    "finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamSynchronize(hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hipStreamSynchronize_spt\0"
+    "hipStreamSynchronize_spt($module, /, stream)\n--\n\nWaits until a stream has "
+    "finished all work, per-thread default stream.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipStreamSynchronize_spt(hipStream_t stream)``, "
+    "since 5.2 at the latest.\0"
+    "hipStreamUpdateCaptureDependencies\0"
+    "hipStreamUpdateCaptureDependencies($module, /, stream, dependencies, "
+    "numDependencies, flags)\n--\n\nAdds to or replaces the nodes that the next "
+    "recorded one depends on.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipStreamUpdateCaptureDependencies(stream, numDependencies, flags)``, which "
+    "returns ``(hipError_t, None)``.\n\nHIP: "
+    "``hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t "
+    "*dependencies, size_t numDependencies, unsigned int flags)``, since 5.2 at "
+    "the latest.\0"
+    "hipStreamWaitEvent\0"
+    "hipStreamWaitEvent($module, /, stream, event, flags)\n--\n\nMakes later work "
+    "of a stream wait for an event.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int "
+    "flags)``, since 5.2 at the latest.\0"
+    "hipStreamWaitEvent_spt\0"
+    "hipStreamWaitEvent_spt($module, /, stream, event, flags)\n--\n\nMakes later "
+    "work of a stream wait for an event, per-thread default stream.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipStreamWaitEvent_spt(hipStream_t stream, "
+    "hipEvent_t event, unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipStreamWaitValue32\0"
+    "hipStreamWaitValue32($module, /, stream, ptr, value, flags, "
+    "mask)\n--\n\nMakes a stream wait until 4 bytes of memory compare as flags say "
+    "with value.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamWaitValue32(hipStream_t stream, void *ptr, uint32_t value, "
+    "unsigned int flags, uint32_t mask)``, since 5.2 at the latest.\0"
+    "hipStreamWaitValue64\0"
+    "hipStreamWaitValue64($module, /, stream, ptr, value, flags, "
+    "mask)\n--\n\nMakes a stream wait until 8 bytes of memory compare as flags say "
+    "with value.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamWaitValue64(hipStream_t stream, void *ptr, uint64_t value, "
+    "unsigned int flags, uint64_t mask)``, since 5.2 at the latest.\0"
+    "hipStreamWriteValue32\0"
+    "hipStreamWriteValue32($module, /, stream, ptr, value, flags)\n--\n\nWrites 4 "
+    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamWriteValue32(hipStream_t stream, void *ptr, uint32_t value, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipStreamWriteValue64\0"
+    "hipStreamWriteValue64($module, /, stream, ptr, value, flags)\n--\n\nWrites 8 "
+    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipStreamWriteValue64(hipStream_t stream, void *ptr, uint64_t value, "
+    "unsigned int flags)``, since 5.2 at the latest.\0"
+    "hipTexObjectCreate\0"
+    "hipTexObjectCreate($module, /, pResDesc, pTexDesc, "
+    "pResViewDesc)\n--\n\nCreates a texture object.\n\nReturns ``(hipError_t, "
+    "pTexObject: __hip_texture)``.\n\nHIP: ``hipTexObjectCreate(hipTextureObject_t "
+    "*pTexObject, const HIP_RESOURCE_DESC *pResDesc, const HIP_TEXTURE_DESC "
+    "*pTexDesc, const HIP_RESOURCE_VIEW_DESC *pResViewDesc)``, since 5.2 at the "
+    "latest.\0"
+    "hipTexObjectDestroy\0"
+    "hipTexObjectDestroy($module, /, texObject)\n--\n\nDestroys a texture "
+    "object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexObjectDestroy(hipTextureObject_t texObject)``, since 5.2 at the "
+    "latest.\0"
+    "hipTexObjectGetResourceDesc\0"
+    "hipTexObjectGetResourceDesc($module, /, texObject)\n--\n\nResource of a "
+    "texture object.\n\nReturns ``(hipError_t, pResDesc: "
+    "HIP_RESOURCE_DESC_st)``.\n\nAlso ``hipTexObjectGetResourceDesc(pResDesc, "
+    "texObject)``, which returns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexObjectGetResourceDesc(HIP_RESOURCE_DESC *pResDesc, hipTextureObject_t "
+    "texObject)``, since 5.2 at the latest.\0"
+    "hipTexObjectGetResourceViewDesc\0"
+    "hipTexObjectGetResourceViewDesc($module, /, texObject)\n--\n\nResource view "
+    "of a texture object.\n\nReturns ``(hipError_t, pResViewDesc: "
+    "HIP_RESOURCE_VIEW_DESC_st)``.\n\nAlso "
+    "``hipTexObjectGetResourceViewDesc(pResViewDesc, texObject)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: "
+    "``hipTexObjectGetResourceViewDesc(HIP_RESOURCE_VIEW_DESC *pResViewDesc, "
+    "hipTextureObject_t texObject)``, since 5.2 at the latest.\0"
+    "hipTexObjectGetTextureDesc\0"
+    "hipTexObjectGetTextureDesc($module, /, texObject)\n--\n\nHow a texture object "
+    "samples.\n\nReturns ``(hipError_t, pTexDesc: HIP_TEXTURE_DESC_st)``.\n\nAlso "
+    "``hipTexObjectGetTextureDesc(pTexDesc, texObject)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipTexObjectGetTextureDesc(HIP_TEXTURE_DESC "
+    "*pTexDesc, hipTextureObject_t texObject)``, since 5.2 at the latest.\0"
+    "hipTexRefGetAddress\0"
+    "hipTexRefGetAddress($module, /, texRef)\n--\n\nAddress to which a texture "
+    "reference is bound.\n\nReturns ``(hipError_t, dev_ptr: Pointer)``.\n\nHIP: "
+    "``hipTexRefGetAddress(hipDeviceptr_t *dev_ptr, const textureReference "
+    "*texRef)``, since 5.2 at the latest.\0"
+    "hipTexRefGetAddressMode\0"
+    "hipTexRefGetAddressMode($module, /, texRef, dim)\n--\n\nHow coordinates "
+    "outside the texture are treated.\n\nReturns ``(hipError_t, pam: "
+    "hipTextureAddressMode)``.\n\nHIP: "
+    "``hipTexRefGetAddressMode(hipTextureAddressMode *pam, const textureReference "
+    "*texRef, int dim)``, since 5.2 at the latest.\0"
+    "hipTexRefGetArray\0"
+    "hipTexRefGetArray($module, /, texRef)\n--\n\nArray to which a texture "
+    "reference is bound.\n\nReturns ``(hipError_t, pArray: hipArray)``.\n\nAlso "
+    "``hipTexRefGetArray(pArray, texRef)``, which returns "
+    "``(hipError_t,)``.\n\nHIP: ``hipTexRefGetArray(hipArray_t *pArray, const "
+    "textureReference *texRef)``, since 6.2 at the latest.\0"
+    "hipTexRefGetBorderColor\0"
+    "hipTexRefGetBorderColor($module, /, texRef)\n--\n\nBorder color of a texture "
+    "reference: four numbers.\n\nReturns ``(hipError_t, pBorderColor: "
+    "list[float])``.\n\nHIP: ``hipTexRefGetBorderColor(float *pBorderColor, const "
+    "textureReference *texRef)``, since 6.2 at the latest.\0"
+    "hipTexRefGetFilterMode\0"
+    "hipTexRefGetFilterMode($module, /, texRef)\n--\n\nHow elements are "
+    "filtered.\n\nReturns ``(hipError_t, pfm: hipTextureFilterMode)``.\n\nHIP: "
+    "``hipTexRefGetFilterMode(hipTextureFilterMode *pfm, const textureReference "
+    "*texRef)``, since 5.2 at the latest.\0"
+    "hipTexRefGetFlags\0"
+    "hipTexRefGetFlags($module, /, texRef)\n--\n\nFlags of a texture "
+    "reference.\n\nReturns ``(hipError_t, pFlags: int)``.\n\nHIP: "
+    "``hipTexRefGetFlags(unsigned int *pFlags, const textureReference *texRef)``, "
+    "since 5.2 at the latest.\0"
+    "hipTexRefGetFormat\0"
+    "hipTexRefGetFormat($module, /, texRef)\n--\n\nElement format and number of "
+    "channels.\n\nReturns ``(hipError_t, pFormat: hipArray_Format, pNumChannels: "
+    "int)``.\n\nHIP: ``hipTexRefGetFormat(hipArray_Format *pFormat, int "
+    "*pNumChannels, const textureReference *texRef)``, since 5.2 at the latest.\0"
+    "hipTexRefGetMaxAnisotropy\0"
+    "hipTexRefGetMaxAnisotropy($module, /, texRef)\n--\n\nLargest "
+    "anisotropy.\n\nReturns ``(hipError_t, pmaxAnsio: int)``.\n\nHIP: "
+    "``hipTexRefGetMaxAnisotropy(int *pmaxAnsio, const textureReference "
+    "*texRef)``, since 5.2 at the latest.\0"
+    "hipTexRefGetMipMappedArray\0"
+    "hipTexRefGetMipMappedArray($module, /, texRef)\n--\n\nMipmapped array to "
+    "which a texture reference is bound.\n\nReturns ``(hipError_t, pArray: "
+    "hipMipmappedArray)``.\n\nHIP: "
+    "``hipTexRefGetMipMappedArray(hipMipmappedArray_t *pArray, const "
+    "textureReference *texRef)``, since 6.2 at the latest.\0"
+    "hipTexRefGetMipmapFilterMode\0"
+    "hipTexRefGetMipmapFilterMode($module, /, texRef)\n--\n\nHow levels are "
+    "filtered.\n\nReturns ``(hipError_t, pfm: hipTextureFilterMode)``.\n\nHIP: "
+    "``hipTexRefGetMipmapFilterMode(hipTextureFilterMode *pfm, const "
+    "textureReference *texRef)``, since 5.2 at the latest.\0"
+    "hipTexRefGetMipmapLevelBias\0"
+    "hipTexRefGetMipmapLevelBias($module, /, texRef)\n--\n\nBias added to the "
+    "level.\n\nReturns ``(hipError_t, pbias: float)``.\n\nHIP: "
+    "``hipTexRefGetMipmapLevelBias(float *pbias, const textureReference "
+    "*texRef)``, since 5.2 at the latest.\0"
+    "hipTexRefGetMipmapLevelClamp\0"
+    "hipTexRefGetMipmapLevelClamp($module, /, texRef)\n--\n\nSmallest and largest "
+    "level.\n\nReturns ``(hipError_t, pminMipmapLevelClamp: float, "
+    "pmaxMipmapLevelClamp: float)``.\n\nHIP: ``hipTexRefGetMipmapLevelClamp(float "
+    "*pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, const textureReference "
+    "*texRef)``, since 5.2 at the latest.\0"
+    "hipTexRefSetAddress\0"
+    "hipTexRefSetAddress($module, /, texRef, dptr, bytes)\n--\n\nBinds linear "
+    "memory; returns the offset in bytes.\n\nReturns ``(hipError_t, ByteOffset: "
+    "int)``.\n\nHIP: ``hipTexRefSetAddress(size_t *ByteOffset, textureReference "
+    "*texRef, hipDeviceptr_t dptr, size_t bytes)``, since 5.2 at the latest.\0"
+    "hipTexRefSetAddress2D\0"
+    "hipTexRefSetAddress2D($module, /, texRef, desc, dptr, Pitch)\n--\n\nBinds "
+    "pitched memory; Pitch in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetAddress2D(textureReference *texRef, const HIP_ARRAY_DESCRIPTOR "
+    "*desc, hipDeviceptr_t dptr, size_t Pitch)``, since 5.2 at the latest.\0"
+    "hipTexRefSetAddressMode\0"
+    "hipTexRefSetAddressMode($module, /, texRef, dim, am)\n--\n\nHow coordinates "
+    "outside the texture are treated.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetAddressMode(textureReference *texRef, int dim, "
+    "hipTextureAddressMode am)``, since 5.2 at the latest.\0"
+    "hipTexRefSetArray\0"
+    "hipTexRefSetArray($module, /, tex, array, flags)\n--\n\nBinds a texture "
+    "reference to an array.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetArray(textureReference *tex, hipArray_const_t array, unsigned "
+    "int flags)``, since 5.2 at the latest.\0"
+    "hipTexRefSetBorderColor\0"
+    "hipTexRefSetBorderColor($module, /, texRef, pBorderColor)\n--\n\nBorder color "
+    "of a texture reference: four floats.\n\nReturns ``(hipError_t,)``.\n\nAlso "
+    "``hipTexRefSetBorderColor(texRef)``, which returns ``(hipError_t, "
+    "None)``.\n\nHIP: ``hipTexRefSetBorderColor(textureReference *texRef, float "
+    "*pBorderColor)``, since 5.2 at the latest.\0"
+    "hipTexRefSetFilterMode\0"
+    "hipTexRefSetFilterMode($module, /, texRef, fm)\n--\n\nHow elements are "
+    "filtered.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetFilterMode(textureReference *texRef, hipTextureFilterMode "
+    "fm)``, since 5.2 at the latest.\0"
+    "hipTexRefSetFlags\0"
+    "hipTexRefSetFlags($module, /, texRef, Flags)\n--\n\nFlags of a texture "
+    "reference.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetFlags(textureReference *texRef, unsigned int Flags)``, since "
+    "5.2 at the latest.\0"
+    "hipTexRefSetFormat\0"
+    "hipTexRefSetFormat($module, /, texRef, fmt, "
+    "NumPackedComponents)\n--\n\nElement format of a texture reference.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipTexRefSetFormat(textureReference *texRef, "
+    "hipArray_Format fmt, int NumPackedComponents)``, since 5.2 at the latest.\0"
+    "hipTexRefSetMaxAnisotropy\0"
+    "hipTexRefSetMaxAnisotropy($module, /, texRef, maxAniso)\n--\n\nLargest "
+    "anisotropy.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetMaxAnisotropy(textureReference *texRef, unsigned int "
+    "maxAniso)``, since 5.2 at the latest.\0"
+    "hipTexRefSetMipmapFilterMode\0"
+    "hipTexRefSetMipmapFilterMode($module, /, texRef, fm)\n--\n\nHow levels are "
+    "filtered.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetMipmapFilterMode(textureReference *texRef, hipTextureFilterMode "
+    "fm)``, since 5.2 at the latest.\0"
+    "hipTexRefSetMipmapLevelBias\0"
+    "hipTexRefSetMipmapLevelBias($module, /, texRef, bias)\n--\n\nBias added to "
+    "the level.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipTexRefSetMipmapLevelBias(textureReference *texRef, float bias)``, since "
+    "5.2 at the latest.\0"
+    "hipTexRefSetMipmapLevelClamp\0"
+    "hipTexRefSetMipmapLevelClamp($module, /, texRef, minMipMapLevelClamp, "
+    "maxMipMapLevelClamp)\n--\n\nSmallest and largest level.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipTexRefSetMipmapLevelClamp(textureReference "
+    "*texRef, float minMipMapLevelClamp, float maxMipMapLevelClamp)``, since 5.2 "
+    "at the latest.\0"
+    "hipTexRefSetMipmappedArray\0"
+    "hipTexRefSetMipmappedArray($module, /, texRef, mipmappedArray, "
+    "Flags)\n--\n\nBinds a texture reference to a mipmapped array.\n\nReturns "
+    "``(hipError_t,)``.\n\nHIP: ``hipTexRefSetMipmappedArray(textureReference "
+    "*texRef, hipMipmappedArray *mipmappedArray, unsigned int Flags)``, since 5.2 "
+    "at the latest.\0"
+    "hipThreadExchangeStreamCaptureMode\0"
+    "hipThreadExchangeStreamCaptureMode($module, /, mode)\n--\n\nSets how strict "
+    "this thread's recordings are; the mode until now.\n\nReturns ``(hipError_t, "
+    "mode: hipStreamCaptureMode)``.\n\nAlso "
+    "``hipThreadExchangeStreamCaptureMode()``, which returns ``(hipError_t, mode: "
+    "hipStreamCaptureMode)``.\n\nHIP: "
+    "``hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)``, since 5.2 "
+    "at the latest.\0"
+    "hipUnbindTexture\0"
+    "hipUnbindTexture($module, /, tex)\n--\n\nEnds the binding of a texture "
+    "reference.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipUnbindTexture(const "
+    "textureReference *tex)``, since 5.2 at the latest.\0"
+    "hipUserObjectCreate\0"
+    "hipUserObjectCreate($module, /, ptr, destroy, initialRefcount, "
+    "flags)\n--\n\nCreates an object that calls destroy(ptr) after its last "
+    "reference.\n\nReturns ``(hipError_t, object_out: hipUserObject)``.\n\nHIP: "
+    "``hipUserObjectCreate(hipUserObject_t *object_out, void *ptr, hipHostFn_t "
+    "destroy, unsigned int initialRefcount, unsigned int flags)``, since 6.2 at "
+    "the latest.\0"
+    "hipUserObjectRelease\0"
+    "hipUserObjectRelease($module, /, object, count)\n--\n\nGives references to an "
+    "object back.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipUserObjectRelease(hipUserObject_t object, unsigned int count)``, since "
+    "6.2 at the latest.\0"
+    "hipUserObjectRetain\0"
+    "hipUserObjectRetain($module, /, object, count)\n--\n\nTakes more references "
+    "to an object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipUserObjectRetain(hipUserObject_t object, unsigned int count)``, since "
+    "6.2 at the latest.\0"
+    "hipWaitExternalSemaphoresAsync\0"
+    "hipWaitExternalSemaphoresAsync($module, /, extSemArray, paramsArray, "
+    "numExtSems, stream)\n--\n\nWaits for external semaphores in stream "
+    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
+    "``hipWaitExternalSemaphoresAsync(const hipExternalSemaphore_t *extSemArray, "
+    "const hipExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems, "
+    "hipStream_t stream)``, since 5.2 at the latest.\0"
+    "hiprtcAddNameExpression\0"
+    "hiprtcAddNameExpression($module, /, prog, name_expression)\n--\n\nAsks for "
+    "the lowered name of a kernel or variable, before compiling.\n\nReturns "
+    "``(hiprtcResult,)``.\n\nHIP: ``hiprtcAddNameExpression(hiprtcProgram prog, "
+    "const char *name_expression)``, since 5.2 at the latest.\0"
+    "hiprtcCompileProgram\0"
+    "hiprtcCompileProgram($module, /, prog, numOptions, options)\n--\n\nCompiles a "
+    "program; the log tells about errors.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
+    "``hiprtcCompileProgram(hiprtcProgram prog, int numOptions, const char *const "
+    "*options)``, since 5.2 at the latest.\0"
+    "hiprtcCreateProgram\0"
+    "hiprtcCreateProgram($module, /, src, name, numHeaders, headers, "
+    "includeNames)\n--\n\nCreates a program from source text and "
+    "headers.\n\nReturns ``(hiprtcResult, prog: _hiprtcProgram)``.\n\nHIP: "
+    "``hiprtcCreateProgram(hiprtcProgram *prog, const char *src, const char *name, "
+    "int numHeaders, const char *const *headers, const char *const "
+    "*includeNames)``, since 5.2 at the latest.\0"
+    "hiprtcDestroyProgram\0"
+    "hiprtcDestroyProgram($module, /, prog)\n--\n\nDestroys a program.\n\nReturns "
+    "``(hiprtcResult,)``.\n\nHIP: ``hiprtcDestroyProgram(hiprtcProgram *prog)``, "
+    "since 5.2 at the latest.\0"
+    "hiprtcGetBitcode\0"
+    "hiprtcGetBitcode($module, /, prog, bitcode)\n--\n\nCompiled program as "
+    "bitcode, written to bitcode.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
+    "``hiprtcGetBitcode(hiprtcProgram prog, char *bitcode)``, since 6.2 at the "
+    "latest.\0"
+    "hiprtcGetBitcodeSize\0"
+    "hiprtcGetBitcodeSize($module, /, prog)\n--\n\nSize in bytes of the compiled "
+    "program as bitcode.\n\nReturns ``(hiprtcResult, bitcode_size: int)``.\n\nHIP: "
+    "``hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_size)``, since 6.2 "
+    "at the latest.\0"
+    "hiprtcGetCode\0"
+    "hiprtcGetCode($module, /, prog, code)\n--\n\nCompiled program, written to "
+    "code.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: ``hiprtcGetCode(hiprtcProgram "
+    "prog, char *code)``, since 5.2 at the latest.\0"
+    "hiprtcGetCodeSize\0"
+    "hiprtcGetCodeSize($module, /, prog)\n--\n\nSize in bytes of the compiled "
+    "program.\n\nReturns ``(hiprtcResult, codeSizeRet: int)``.\n\nHIP: "
+    "``hiprtcGetCodeSize(hiprtcProgram prog, size_t *codeSizeRet)``, since 5.2 at "
+    "the latest.\0"
+    "hiprtcGetErrorString\0"
+    "hiprtcGetErrorString($module, /, result)\n--\n\nText of a result "
+    "code.\n\nReturns ``(hiprtcResult, CStr)``.\n\nHIP: "
+    "``hiprtcGetErrorString(hiprtcResult result)``, since 5.2 at the latest.\0"
+    "hiprtcGetLoweredName\0"
+    "hiprtcGetLoweredName($module, /, prog, name_expression)\n--\n\nLowered name "
+    "of a name expression, after compiling.\n\nReturns ``(hiprtcResult, "
+    "lowered_name: CStr)``.\n\nHIP: ``hiprtcGetLoweredName(hiprtcProgram prog, "
+    "const char *name_expression, const char **lowered_name)``, since 5.2 at the "
+    "latest.\0"
+    "hiprtcGetProgramLog\0"
+    "hiprtcGetProgramLog($module, /, prog, log)\n--\n\nCompiler's messages, "
+    "written to log.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
+    "``hiprtcGetProgramLog(hiprtcProgram prog, char *log)``, since 5.2 at the "
+    "latest.\0"
+    "hiprtcGetProgramLogSize\0"
+    "hiprtcGetProgramLogSize($module, /, prog)\n--\n\nSize in bytes of the "
+    "compiler's messages.\n\nReturns ``(hiprtcResult, logSizeRet: int)``.\n\nHIP: "
+    "``hiprtcGetProgramLogSize(hiprtcProgram prog, size_t *logSizeRet)``, since "
+    "5.2 at the latest.\0"
+    "hiprtcLinkAddData\0"
+    "hiprtcLinkAddData($module, /, hip_link_state, input_type, image, image_size, "
+    "name, num_options, options_ptr, option_values)\n--\n\nAdds a program in "
+    "memory to a linker.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
+    "``hiprtcLinkAddData(hiprtcLinkState hip_link_state, hipJitInputType "
+    "input_type, void *image, size_t image_size, const char *name, unsigned int "
+    "num_options, hipJitOption *options_ptr, void **option_values)``, since 6.2 at "
+    "the latest.\0"
+    "hiprtcLinkAddFile\0"
+    "hiprtcLinkAddFile($module, /, hip_link_state, input_type, file_path, "
+    "num_options, options_ptr, option_values)\n--\n\nAdds a file to a "
+    "linker.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
+    "``hiprtcLinkAddFile(hiprtcLinkState hip_link_state, hipJitInputType "
+    "input_type, const char *file_path, unsigned int num_options, hipJitOption "
+    "*options_ptr, void **option_values)``, since 6.2 at the latest.\0"
+    "hiprtcLinkComplete\0"
+    "hiprtcLinkComplete($module, /, hip_link_state)\n--\n\nLinks; the result "
+    "belongs to the linker.\n\nReturns ``(hiprtcResult, bin_out: NDBuffer, "
+    "size_out: int)``.\n\nHIP: ``hiprtcLinkComplete(hiprtcLinkState "
+    "hip_link_state, void **bin_out, size_t *size_out)``, since 6.2 at the latest.\0"
+    "hiprtcLinkCreate\0"
+    "hiprtcLinkCreate($module, /, num_options, option_ptr, "
+    "option_vals_pptr)\n--\n\nCreates a linker.\n\nReturns ``(hiprtcResult, "
+    "hip_link_state_ptr: ihiprtcLinkState)``.\n\nHIP: ``hiprtcLinkCreate(unsigned "
+    "int num_options, hipJitOption *option_ptr, void **option_vals_pptr, "
+    "hiprtcLinkState *hip_link_state_ptr)``, since 6.2 at the latest.\0"
+    "hiprtcLinkDestroy\0"
+    "hiprtcLinkDestroy($module, /, hip_link_state)\n--\n\nDestroys a "
+    "linker.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
+    "``hiprtcLinkDestroy(hiprtcLinkState hip_link_state)``, since 6.2 at the "
+    "latest.\0"
+    "hiprtcVersion\0"
+    "hiprtcVersion($module, /)\n--\n\nMajor and minor version of the compiler "
+    "interface.\n\nReturns ``(hiprtcResult, major: int, minor: int)``.\n\nHIP: "
+    "``hiprtcVersion(int *major, int *minor)``, since 5.2 at the latest.\0";

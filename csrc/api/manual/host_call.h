@@ -1,32 +1,119 @@
 /* SPDX-License-Identifier: MIT */
-/* Python callables that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
+/* Python callables that the device calls: hipLaunchHostFunc, hipStreamAddCallback, and
+ * host nodes of graphs.
  *
- * Each call in flight is a struct ha_host_call, made with the GIL and owned by the
- * stream until it has run once; then the module room, which alone takes the GIL on
- * threads that aren't Python's, calls it and gives it back with ha_host_call_free. */
+ * HIP gets a C function (a *trampoline*) and as its context a number, the *ticket*. The
+ * table in host_call.c has the callable behind each ticket in use. Tickets are never
+ * given out twice, so a device that calls too late, too often or in a forked child
+ * meets a ticket that is nobody's, and nothing happens.
+ *
+ * A ticket is good once (hipLaunchHostFunc, hipStreamAddCallback) or until its owner
+ * object dies (struct ha_host_target). The table holds its callable and its user data;
+ * they are released exactly once: after the one call, with the owner, when the device
+ * is reset, or at exit.
+ *
+ * Nothing is released on the thread of the device while it is inside a host function:
+ * finalizers may want to call HIP, which a host function may not. What is over goes to
+ * a list that the main thread, and every thread that makes a ticket, works off.
+ *
+ * The GIL guards the table and the list. Only the module room takes it on threads of
+ * the device (ha_host_runner), and no lock is held there. */
 #ifndef HA_API_MANUAL_HOST_CALL_H
 #define HA_API_MANUAL_HOST_CALL_H
 
 #include <Python.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 
-struct ha_host_call {
-    PyObject *callable; /* owned */
-    PyObject *user;     /* owned: the argument userData as Python passed it */
-    PyObject *stream;   /* owned: the argument stream; callbacks only, else NULL */
-    PyObject *module;   /* owned: ours, for the class of the status */
+#include "api/api.h"
+
+/* ---- for wrappers of functions that take a host function ---- */
+
+/* What HIP is given for one host function. For host nodes of graphs:
+ *
+ *     struct ha_host_target target;
+ *     if (ha_host_target_from(api, fn, user, &where_fn, &where_user, &target) < 0) {
+ *         goto done;
+ *     }
+ *     params.fn = target.function;
+ *     params.userData = target.context;
+ *     ... the call; on success target.owner goes where the graph keeps things ...
+ *     done: Py_XDECREF(target.owner);
+ *
+ * The callable is called as callable(user) each time the device wants it, any number of
+ * times, for as long as somebody holds `owner`: the graph and each executable graph
+ * made from it need a reference. After that it is called no more, whatever the device
+ * does. */
+struct ha_host_target {
+    hipHostFn_t function;
+    void *context;
+    PyObject *owner; /* owned, never NULL on success; keeps what the two stand for */
 };
 
-/* Set by the module room before the first call; any thread calls it, without the GIL.
- * `status` is that of the stream, for callbacks. */
-typedef void (*ha_host_runner)(struct ha_host_call *call, int status);
-void ha_host_set_runner(ha_host_runner runner);
+/* `function` is a Python callable, or anything that is an address of a C function; then
+ * `user` is a pointer by the adapter order. 0, or -1 with an exception and `out`
+ * untouched. */
+int ha_host_target_from(struct ha_api *api, PyObject *function, PyObject *user,
+                        const struct ha_where *where_function,
+                        const struct ha_where *where_user, struct ha_host_target *out);
 
-/* Releases the objects and the struct; needs the GIL. */
-void ha_host_call_free(struct ha_host_call *call);
+/* The same for a function that HIP calls once, some time: a Python callable is held until
+ * then, whatever becomes of `owner`. Where HIP won't call it because its own call failed,
+ * it is cancelled. */
+int ha_host_once_from(struct ha_api *api, PyObject *function, PyObject *user,
+                      const struct ha_where *where_function,
+                      const struct ha_where *where_user, struct ha_host_target *out);
+void ha_host_once_cancel(const struct ha_host_target *target);
 
-/* Calls that were made and not given back yet; any thread. */
+/* The calling thread's current device has been reset: its tickets are over. Called
+ * after the call that did it succeeded. */
+void ha_host_calls_reset(void);
+
+/* ---- for finalizers ---- */
+
+/* True on a thread that runs a host function, where HIP may not be called. */
+bool ha_host_inside(void);
+
+/* Calls the object (stolen) without arguments, or only releases it, soon and outside of
+ * host functions. An exception goes to sys.unraisablehook. Never fails: without memory
+ * it is done at once. */
+void ha_host_call_later(PyObject *callable);
+void ha_host_release_later(PyObject *object);
+
+/* Works the list off; also done by the main thread on its own. Does nothing inside a
+ * host function. */
+void ha_host_release_now(void);
+
+/* ---- for the module room ---- */
+
+/* A ticket that is being called: owned references, so that the ticket may end. */
+struct ha_host_call {
+    PyObject *callable;
+    PyObject *user;   /* the argument userData as Python passed it */
+    PyObject *stream; /* the argument stream; callbacks only, else NULL */
+    PyObject *module; /* ours, for the class of the status */
+};
+
+/* Called by any thread without the GIL; `status` is that of the stream, for callbacks.
+ * Set once, before the first ticket: 0, or -1 with an exception. */
+typedef void (*ha_host_runner)(uint64_t ticket, int status);
+int ha_host_set_runner(ha_host_runner runner);
+
+/* What the ticket stands for, or false if it is nobody's. It is over if good once. */
+bool ha_host_call_take(uint64_t ticket, struct ha_host_call *call);
+
+/* Gives back what ha_host_call_take gave. */
+void ha_host_call_drop(struct ha_host_call *call);
+
+/* Enters and leaves a host function, for ha_host_inside; no GIL needed. */
+void ha_host_enter(void);
+void ha_host_leave(void);
+
+/* Tickets that are good once and were not called yet. */
 long ha_host_call_count(void);
+
+/* At exit: all tickets are over, and all that is left on the list is released. */
+void ha_host_calls_end(void);
 
 #endif

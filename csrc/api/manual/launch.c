@@ -95,7 +95,6 @@ ha_wrap_hipModuleLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_
         MODULE_LAUNCH_WHERES("hipModuleLaunchKernel"),
         {"hipModuleLaunchKernel", "extra"},
     };
-    static const struct ha_signature signature = {1, {{11, where}, {0, NULL}}};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[11], *result = NULL;
     struct module_launch launch;
@@ -103,7 +102,7 @@ ha_wrap_hipModuleLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_
     hipError_t status = hipErrorNotSupported;
 
     if (keywords != NULL || count != 11) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 11, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -149,14 +148,13 @@ ha_wrap_hipModuleLaunchCooperativeKernel(PyObject *module, PyObject *const *args
     static const struct ha_where where[] = {
         MODULE_LAUNCH_WHERES("hipModuleLaunchCooperativeKernel"),
     };
-    static const struct ha_signature signature = {1, {{10, where}, {0, NULL}}};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[10], *result = NULL;
     struct module_launch launch;
     hipError_t status = hipErrorNotSupported;
 
     if (keywords != NULL || count != 10) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 10, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -225,9 +223,9 @@ plain_launch_from(struct ha_api *api, PyObject *const *args,
     struct ha_types *types = &api->types;
 
     if (ha_ptr_from(types, args[0], &where[0], 0, &launch->function) < 0 ||
-        ha_record_from(types, args[1], &where[1], HA_RECORD_dim3, HA_NOT_NULL,
+        ha_record_from(types, args[1], &where[1], HA_RECORD_dim3, HA_BY_VALUE,
                        &launch->grid) < 0 ||
-        ha_record_from(types, args[2], &where[2], HA_RECORD_dim3, HA_NOT_NULL,
+        ha_record_from(types, args[2], &where[2], HA_RECORD_dim3, HA_BY_VALUE,
                        &launch->block) < 0 ||
         ha_params_from(types, args[3], &where[3], &launch->params) < 0 ||
         ha_arg_size(types, args[4], &where[4], &launch->shared_bytes) < 0) {
@@ -301,11 +299,10 @@ ha_wrap_hipLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t coun
         {"hipLaunchKernel", "dimBlocks"},        {"hipLaunchKernel", "args"},
         {"hipLaunchKernel", "sharedMemBytes"},   {"hipLaunchKernel", "stream"},
     };
-    static const struct ha_signature signature = {1, {{6, where}, {0, NULL}}};
     PyObject *bound[6];
 
     if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 6, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;
@@ -326,11 +323,10 @@ ha_wrap_hipLaunchCooperativeKernel(PyObject *module, PyObject *const *args,
         {"hipLaunchCooperativeKernel", "sharedMemBytes"},
         {"hipLaunchCooperativeKernel", "stream"},
     };
-    static const struct ha_signature signature = {1, {{6, where}, {0, NULL}}};
     PyObject *bound[6];
 
     if (keywords != NULL || count != 6) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 6, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;

@@ -56,10 +56,9 @@ done:
                              Py_ssize_t count, PyObject *keywords)                     \
     {                                                                                  \
         static const struct ha_where where[] = {{#name, "prog"}, {#name, argument}};   \
-        static const struct ha_signature signature = {1, {{2, where}, {0, NULL}}};     \
         PyObject *bound[2];                                                            \
         if (keywords != NULL || count != 2) {                                          \
-            if (ha_bind(&signature, args, count, keywords, bound) < 0) {               \
+            if (ha_bind(where, 2, args, count, keywords, bound) < 0) {               \
                 return NULL;                                                           \
             }                                                                          \
             args = bound;                                                              \
@@ -82,14 +81,13 @@ ha_wrap_hiprtcDestroyProgram(PyObject *module, PyObject *const *args, Py_ssize_t
                              PyObject *keywords)
 {
     static const struct ha_where where[] = {{"hiprtcDestroyProgram", "prog"}};
-    static const struct ha_signature signature = {1, {{1, where}, {0, NULL}}};
     struct ha_api *api = ha_api_of(module);
     PyObject *bound[1], *result = NULL;
     struct ha_view program;
     hiprtcResult status = HIPRTC_ERROR_INTERNAL_ERROR;
 
     if (keywords != NULL || count != 1) {
-        if (ha_bind(&signature, args, count, keywords, bound) < 0) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
             return NULL;
         }
         args = bound;

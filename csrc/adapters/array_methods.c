@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* What arrays have in common with those of numpy: copies to the host, element types by
+ * name, pickling, and the end of life.  What needs numpy, pickle or the calls of HIP is
+ * Python, in hipadapt/_interop.py and hipadapt/_array.py, and is found at the call. */
+#include <Python.h>
+
+#include <string.h>
+
+#include "adapters/array.h"
+
+/* Beyond this many bytes a copy lets other threads run meanwhile. */
+#define LONG_COPY_BYTES ((size_t)1 << 20)
+
+/* ---- bytes from and to arrays
+ * -------------------------------------------------------------- */
+
+static void
+copy_here(void *dst, const void *src, size_t bytes)
+{
+    if (bytes < LONG_COPY_BYTES) {
+        memcpy(dst, src, bytes);
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS memcpy(dst, src, bytes);
+    Py_END_ALLOW_THREADS
+}
+
+int
+ha_array_move(struct ha_types *types, void *dst, enum ha_place to, const void *src,
+              enum ha_place from, size_t bytes)
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    if (ha_place_is_host(from) && ha_place_is_host(to)) {
+        copy_here(dst, src, bytes);
+        return 0;
+    }
+    if (types->memory == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "there is no HIP to copy memory");
+        return -1;
+    }
+    return types->memory->copy(dst, src, bytes);
+}
+
+/* Arguments (array, memory): the array, its place, and a view of the memory. */
+static int
+read_transfer(struct ha_types *types, const struct ha_where where[2],
+              PyObject *const *args, Py_ssize_t count, unsigned flags,
+              enum ha_place *place, struct ha_view *view)
+{
+    int device;
+    ha_view_init(view);
+    if (count != 2) {
+        PyErr_Format(PyExc_TypeError, "%s() takes 2 arguments (%zd given)",
+                     where[0].function, count);
+        return -1;
+    }
+    if (!PyObject_TypeCheck(args[0], types->nd_buffer)) {
+        return ha_refuse(&where[0], "an NDBuffer or a DeviceArray", args[0]);
+    }
+    struct ha_array *array = (struct ha_array *)args[0];
+    size_t bytes = (size_t)ha_array_bytes(array);
+    if (ha_ptr_from(types, args[1], &where[1], flags, view) < 0) {
+        return -1;
+    }
+    if (view->size < 0 || (size_t)view->size != bytes) {
+        ha_raise(PyExc_ValueError, &where[1],
+                 "must have the %zu bytes of the array, not %zd", bytes, view->size);
+        ha_view_release(view);
+        return -1;
+    }
+    *place = ha_array_locate(types, array, &device);
+    if (bytes > 0 && *place == HA_PLACE_UNKNOWN) {
+        ha_raise(PyExc_BufferError, &where[0], "has no memory that HIP knows");
+        ha_view_release(view);
+        return -1;
+    }
+    if (*place != HA_PLACE_HOST && bytes > 0 &&
+        ha_array_wait(types, array, device) < 0) {
+        ha_view_release(view);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *
+array_read(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const struct ha_where where[2] = {{"array_read", "array"},
+                                             {"array_read", "out"}};
+    struct ha_types *types = ha_types_of(module);
+    enum ha_place place;
+    struct ha_view view;
+    if (read_transfer(types, where, args, count, HA_WRITE, &place, &view) < 0) {
+        return NULL;
+    }
+    struct ha_array *array = (struct ha_array *)args[0];
+    int status = ha_array_move(types, view.ptr, HA_PLACE_HOST, array->base.ptr, place,
+                               (size_t)view.size);
+    ha_view_release(&view);
+    return status < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *
+array_write(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const struct ha_where where[2] = {{"array_write", "array"},
+                                             {"array_write", "data"}};
+    struct ha_types *types = ha_types_of(module);
+    enum ha_place place;
+    struct ha_view view;
+    if (read_transfer(types, where, args, count, 0, &place, &view) < 0) {
+        return NULL;
+    }
+    struct ha_array *array = (struct ha_array *)args[0];
+    int status = -1;
+    if (array->base.readonly) {
+        ha_raise(PyExc_BufferError, &where[0], "is read-only");
+    } else {
+        status = ha_array_move(types, array->base.ptr, place, view.ptr, HA_PLACE_HOST,
+                               (size_t)view.size);
+    }
+    ha_view_release(&view);
+    return status < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* ---- attributes
+ * ------------------------------------------------------------------------ */
+
+PyObject *
+ha_array_strides(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    PyObject *tuple = PyTuple_New(array->ndim);
+    (void)closure;
+    for (int i = 0; tuple != NULL && i < array->ndim; i++) {
+        PyObject *stride =
+            PyLong_FromSsize_t(array->shape[array->ndim + i] * array->format.size);
+        if (stride == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, stride);
+        }
+    }
+    return tuple;
+}
+
+PyObject *
+ha_array_type_name(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    char text[HA_FORMAT_TEXT_CHARS];
+    const char *name = ha_format_name(&array->format);
+    (void)closure;
+    if (name == NULL) {
+        ha_format_typestr(&array->format, text);
+        name = text;
+    }
+    return PyUnicode_FromString(name);
+}
+
+/* ---- methods that are Python
+ * -------------------------------------------------------------- */
+
+static PyObject *
+call_python(const char *module, const char *function, PyObject *self,
+            PyObject *const *args, Py_ssize_t count, PyObject *kwnames)
+{
+    PyObject *result = NULL, *called = NULL, **values = NULL;
+    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+    PyObject *home = PyImport_ImportModule(module);
+    if (home == NULL) {
+        return NULL;
+    }
+    called = PyObject_GetAttrString(home, function);
+    values = PyMem_New(PyObject *, (size_t)(1 + count + keywords));
+    if (called == NULL || values == NULL) {
+        if (values == NULL) {
+            PyErr_NoMemory();
+        }
+        goto done;
+    }
+    values[0] = self;
+    for (Py_ssize_t i = 0; i < count + keywords; i++) {
+        values[1 + i] = args[i];
+    }
+    result = PyObject_Vectorcall(called, values, (size_t)(1 + count), kwnames);
+done:
+    PyMem_Free(values);
+    Py_XDECREF(called);
+    Py_DECREF(home);
+    return result;
+}
+
+#define PYTHON_METHOD(scope, name, module, function)                                   \
+    scope PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t count,      \
+                         PyObject *kwnames)                                            \
+    {                                                                                  \
+        return call_python(module, function, self, args, count, kwnames);              \
+    }
+
+PYTHON_METHOD(, ha_array_numpy, "hipadapt._interop", "array_numpy")
+PYTHON_METHOD(, ha_array_array, "hipadapt._interop", "array_array")
+PYTHON_METHOD(static, array_reduce, "hipadapt._interop", "array_reduce")
+PYTHON_METHOD(static, array_get, "hipadapt._array", "array_get")
+PYTHON_METHOD(static, array_fill, "hipadapt._array", "array_fill")
+PYTHON_METHOD(static, array_copy_from, "hipadapt._array", "array_copy_from")
+PYTHON_METHOD(static, array_copy_to, "hipadapt._array", "array_copy_to")
+PYTHON_METHOD(static, array_html, "hipadapt._html", "array_html")
+
+PyObject *
+ha_array_dtype(PyObject *self, void *closure)
+{
+    (void)closure;
+    return call_python("hipadapt._interop", "array_dtype", self, NULL, 0, NULL);
+}
+
+/* A copy in the same place, complete on return; read-only arrays have writable ones. */
+static PyObject *
+array_copy(PyObject *self, PyObject *unused)
+{
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    struct ha_array *array = (struct ha_array *)self;
+    int device;
+    (void)unused;
+    enum ha_place place = ha_array_locate(types, array, &device);
+    if (place == HA_PLACE_UNKNOWN) {
+        if (ha_array_bytes(array) > 0) {
+            return PyErr_Format(PyExc_TypeError,
+                                "cannot pickle or copy '%s': HIP does not know its "
+                                "address",
+                                ha_short_name(Py_TYPE(self)));
+        }
+        place = HA_PLACE_DEVICE;
+    }
+    return (PyObject *)ha_array_copy(types, array, place);
+}
+
+/* ---- the end
+ * ------------------------------------------------------------------------------- */
+
+static PyObject *
+array_close(PyObject *self, PyObject *unused)
+{
+    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    PyObject *owner = pointer->owner;
+    PyObject *method = NULL, *result = NULL;
+    (void)unused;
+    if (owner == NULL) {
+        Py_RETURN_NONE;
+    }
+    Py_INCREF(owner);
+    ha_pointer_assign(pointer, NULL, 0, pointer->readonly, NULL);
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    int status = 0;
+    if (Py_TYPE(owner) != types->hold) {
+        status = ha_get_attribute(owner, types->str_close, &method);
+    }
+    if (status > 0) {
+        result = PyObject_CallNoArgs(method);
+        Py_DECREF(method);
+    } else if (status == 0) {
+        result = Py_NewRef(Py_None);
+    }
+    ha_release(owner);
+    if (result == NULL) {
+        return NULL;
+    }
+    Py_DECREF(result);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+array_enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return Py_NewRef(self);
+}
+
+static PyObject *
+array_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    return array_close(self, NULL);
+}
+
+#define FAST(function) (PyCFunction)(void (*)(void))(function)
+
+PyMethodDef ha_device_array_methods[] = {
+    {"close", array_close, METH_NOARGS,
+     PyDoc_STR(
+         "close($self, /)\n--\n\n"
+         "Frees the memory now where the array's owner can; the array has none\n"
+         "from then on.  Arrays that share the memory must not be used any more.")},
+    {"__enter__", array_enter, METH_NOARGS, NULL},
+    {"__exit__", FAST(array_exit), METH_FASTCALL, NULL},
+    {"copy", array_copy, METH_NOARGS,
+     PyDoc_STR(
+         "copy($self, /)\n--\n\n"
+         "A DeviceArray with the same elements in memory of its own, of the same\n"
+         "kind and device; complete on return.")},
+    {"__copy__", array_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", array_copy, METH_O, NULL},
+    {"__reduce__", FAST(array_reduce), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR("__reduce__($self, /)\n--\n\nPickles a copy of the elements.")},
+    {"get", FAST(array_get), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"fill", FAST(array_fill), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"copy_from", FAST(array_copy_from), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"copy_to", FAST(array_copy_to), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"_repr_html_", FAST(array_html), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMethodDef functions[] = {
+    {"array_read", FAST(array_read), METH_FASTCALL,
+     PyDoc_STR("array_read($module, array, out, /)\n--\n\n"
+               "Copies the bytes of an array to memory of the host, once complete.")},
+    {"array_write", FAST(array_write), METH_FASTCALL,
+     PyDoc_STR("array_write($module, array, data, /)\n--\n\n"
+               "Copies memory of the host to an array; complete on return.")},
+    {NULL, NULL, 0, NULL},
+};
+
+int
+ha_array_methods_init(struct ha_types *types)
+{
+    return PyModule_AddFunctions(types->module, functions);
+}

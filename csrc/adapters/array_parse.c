@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Shape and element type, as users write them. */
+#include <Python.h>
+
+#include <string.h>
+
+#include "adapters/array.h"
+
+static int
+read_extent(PyObject *item, const struct ha_where *where, Py_ssize_t *out)
+{
+    if (PyBool_Check(item) || !PyIndex_Check(item)) {
+        return ha_raise(PyExc_TypeError, where, "must hold int, not '%.200s'",
+                        Py_TYPE(item)->tp_name);
+    }
+    Py_ssize_t extent = PyNumber_AsSsize_t(item, PyExc_OverflowError);
+    if (extent == -1 && PyErr_Occurred()) {
+        return -1;
+    }
+    if (extent < 0) {
+        return ha_raise(PyExc_ValueError, where, "has the negative extent %zd", extent);
+    }
+    *out = extent;
+    return 0;
+}
+
+int
+ha_array_read_shape(PyObject *value, const struct ha_where *where, int *ndim,
+                    Py_ssize_t *dims)
+{
+    if (!PyTuple_Check(value) && !PyList_Check(value)) {
+        return ha_raise(PyExc_TypeError, where, "must be a tuple of int, not '%.200s'",
+                        Py_TYPE(value)->tp_name);
+    }
+    PyObject *extents = PySequence_Tuple(value);
+    if (extents == NULL) {
+        return -1;
+    }
+    int status = 0;
+    Py_ssize_t count = PyTuple_GET_SIZE(extents);
+    if (count > HA_MAX_DIMS) {
+        status = ha_raise(PyExc_ValueError, where, "has %zd axes, more than %d", count,
+                          HA_MAX_DIMS);
+    }
+    for (Py_ssize_t i = 0; status == 0 && i < count; i++) {
+        status = read_extent(PyTuple_GET_ITEM(extents, i), where, &dims[i]);
+    }
+    *ndim = (int)count;
+    Py_DECREF(extents);
+    return status;
+}
+
+/* 1 and an owned str, 0 where there is no such attribute or it is no str, or -1. */
+static int
+text_attribute(PyObject *value, PyObject *name, PyObject **text)
+{
+    int status = ha_get_attribute(value, name, text);
+    if (status > 0 && !PyUnicode_Check(*text)) {
+        Py_CLEAR(*text);
+        status = 0;
+    }
+    return status;
+}
+
+int
+ha_array_parse_type(PyObject *text, struct ha_format *format)
+{
+    Py_ssize_t length;
+    const char *utf8 = PyUnicode_AsUTF8AndSize(text, &length);
+    if (utf8 == NULL) {
+        return -1;
+    }
+    return strlen(utf8) == (size_t)length && ha_format_parse(utf8, format);
+}
+
+/* numpy writes element types of other packages as bytes ("<V2") or worse ("<f1"); their
+ * name says more. */
+int
+ha_array_dtype_name(struct ha_types *types, PyObject *dtype, ptrdiff_t size,
+                    struct ha_format *format)
+{
+    PyObject *name = NULL;
+    int status = text_attribute(dtype, types->str_name, &name);
+    if (status > 0) {
+        struct ha_format named;
+        status = ha_array_parse_type(name, &named);
+        if (status > 0 && (named.extended == 0 || (size > 0 && named.size != size))) {
+            status = 0;
+        }
+        if (status > 0) {
+            *format = named;
+        }
+        Py_DECREF(name);
+    }
+    return status;
+}
+
+static int
+parse_named(PyObject *text, const struct ha_where *where, struct ha_format *format)
+{
+    int status = ha_array_parse_type(text, format);
+    if (status == 0) {
+        return ha_raise(PyExc_ValueError, where,
+                        "must be an element type such as '<f4', not %R", text);
+    }
+    return status < 0 ? -1 : 0;
+}
+
+/* A dtype: what has `str`, and perhaps `name`. */
+static int
+read_dtype(struct ha_types *types, PyObject *value, const struct ha_where *where,
+           struct ha_format *format, PyObject **text)
+{
+    int status = text_attribute(value, types->str_str, text);
+    if (status == 0) {
+        return ha_raise(PyExc_TypeError, where, "must be str or a dtype, not '%.200s'",
+                        Py_TYPE(value)->tp_name);
+    }
+    if (status > 0) {
+        status = ha_array_dtype_name(types, value, 0, format);
+    }
+    if (status > 0) {
+        Py_CLEAR(*text);
+        return 0;
+    }
+    return status < 0 ? -1 : parse_named(*text, where, format);
+}
+
+int
+ha_array_read_type(struct ha_types *types, PyObject *value,
+                   const struct ha_where *where, struct ha_format *format,
+                   PyObject **text)
+{
+    int status = 0;
+    *text = NULL;
+    if (PyUnicode_Check(value)) {
+        if (parse_named(value, where, format) < 0) {
+            return -1;
+        }
+        *text = Py_NewRef(value);
+        return 0;
+    }
+    status = read_dtype(types, value, where, format, text);
+    if (status < 0) {
+        Py_CLEAR(*text);
+    }
+    return status;
+}

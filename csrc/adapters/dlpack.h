@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* DLPack 1.3: its C structs, and what the files about it share.
+ *
+ * dlpack.c and dlpack_import.c read tensors of other packages, dlpack_export.c gives
+ * ours, and dlpack_exchange.c has the table of C functions by which packages do both
+ * without Python calls.  A *managed* tensor is one with a deleter; it comes in two
+ * layouts, the *legacy* one and the *versioned* one of 1.0.  Whoever holds a managed
+ * tensor calls its deleter once.
+ *
+ * Deleters of ours may be called from any thread, without the GIL and while the
+ * interpreter ends; then they leave the memory alone. */
+#ifndef HA_ADAPTERS_DLPACK_H
+#define HA_ADAPTERS_DLPACK_H
+
+#include <Python.h>
+
+#include <stdint.h>
+
+#include "adapters/array.h"
+
+enum ha_dl_device_type {
+    HA_DL_CPU = 1,
+    HA_DL_CUDA_HOST = 3,
+    HA_DL_ROCM = 10,
+    HA_DL_ROCM_HOST = 11,
+    HA_DL_CUDA_MANAGED = 13,
+};
+
+#define HA_DL_READ_ONLY 1u
+#define HA_DL_COPIED 2u
+
+#define HA_DL_MAJOR 1u
+#define HA_DL_MINOR 3u
+
+struct ha_dl_device {
+    int32_t type;
+    int32_t id;
+};
+
+struct ha_dl_tensor {
+    void *data;
+    struct ha_dl_device device;
+    int32_t ndim;
+    uint8_t code;
+    uint8_t bits;
+    uint16_t lanes;
+    int64_t *shape;
+    int64_t *strides; /* in elements; NULL = C order, from producers before 1.2 */
+    uint64_t byte_offset;
+};
+
+struct ha_dl_legacy {
+    struct ha_dl_tensor tensor;
+    void *manager;
+    void (*deleter)(struct ha_dl_legacy *); /* or NULL */
+};
+
+struct ha_dl_version {
+    uint32_t major;
+    uint32_t minor;
+};
+
+/* Of another major version only `version`, `manager` and `deleter` may be looked at. */
+struct ha_dl_versioned {
+    struct ha_dl_version version;
+    void *manager;
+    void (*deleter)(struct ha_dl_versioned *); /* or NULL */
+    uint64_t flags;
+    struct ha_dl_tensor tensor;
+};
+
+/* What __dlpack_c_exchange_api__ of a type points to, for as long as the process lives.
+ * Each function gives 0, or -1 with a Python exception. */
+struct ha_dl_exchange {
+    struct ha_dl_version version;
+    struct ha_dl_exchange *previous; /* for consumers of an older major version */
+    int (*allocate)(struct ha_dl_tensor *prototype, struct ha_dl_versioned **out,
+                    void *context,
+                    void (*fail)(void *context, const char *kind, const char *text));
+    int (*managed_from)(void *object, struct ha_dl_versioned **out);
+    int (*managed_to)(struct ha_dl_versioned *stolen, void **out_object);
+    int (*tensor_from)(void *object, struct ha_dl_tensor *out); /* or NULL */
+    int (*work_stream)(int32_t device_type, int32_t device_id, void **out_stream);
+};
+
+_Static_assert(sizeof(struct ha_dl_tensor) == 48, "layout of DLPack");
+_Static_assert(sizeof(struct ha_dl_legacy) == 64, "layout of DLPack");
+_Static_assert(sizeof(struct ha_dl_versioned) == 80, "layout of DLPack");
+_Static_assert(sizeof(struct ha_dl_exchange) == 56, "layout of DLPack");
+_Static_assert(sizeof(int64_t) == sizeof(Py_ssize_t), "64-bit only");
+
+#define HA_DL_LEGACY_NAME "dltensor"
+#define HA_DL_VERSIONED_NAME "dltensor_versioned"
+#define HA_DL_USED_LEGACY_NAME "used_dltensor"
+#define HA_DL_USED_VERSIONED_NAME "used_dltensor_versioned"
+#define HA_DL_EXCHANGE_NAME "dlpack_exchange_api"
+
+/* The exchange table in the type of `object`, of a version that is understood; NULL
+ * where there is none.  Borrowed; no exception. */
+const struct ha_dl_exchange *ha_dl_exchange_of(struct ha_types *types,
+                                               PyObject *object);
+
+/* An object that calls the deleter when it goes.  At most one of the two is there, and
+ * is stolen; without one, ha_dl_keep may give it later. */
+PyObject *ha_dl_keeper(struct ha_types *types, struct ha_dl_legacy *legacy,
+                       struct ha_dl_versioned *versioned);
+void ha_dl_keep(PyObject *empty, struct ha_dl_legacy *legacy,
+                struct ha_dl_versioned *versioned);
+
+/* Address, size and shape from a tensor into the view and shape of `take`: 1, or -1. */
+int ha_dl_take_tensor(struct ha_take *take, const struct ha_dl_tensor *tensor,
+                      bool readonly);
+
+/* Whether the version is understood: 0, or BufferError and -1. */
+int ha_dl_check_version(const struct ha_where *where,
+                        const struct ha_dl_versioned *managed);
+/* The managed tensor in an unused capsule, borrowed: 0, or -1 with BufferError. */
+int ha_dl_open_capsule(const struct ha_where *where, PyObject *capsule,
+                       struct ha_dl_legacy **legacy,
+                       struct ha_dl_versioned **versioned);
+/* The tensor of an object by the table of its type, in a keeper: owned, or NULL with an
+ * exception. */
+PyObject *ha_dl_ask_exchange(struct ha_types *types,
+                             const struct ha_dl_exchange *exchange,
+                             const struct ha_where *where, PyObject *object,
+                             struct ha_dl_versioned **managed);
+
+/* The producer's current stream on a ROCm device: 0, or -1 with an exception. */
+int ha_dl_work_stream(const struct ha_dl_exchange *exchange,
+                      const struct ha_where *where, int device, uintptr_t *out);
+
+/* Our array as a versioned tensor without any waiting; 0 or -1. */
+int ha_dl_export_plain(struct ha_types *types, struct ha_array *array,
+                       struct ha_dl_versioned **out);
+/* The same without a managed tensor: shape and strides are the array's. */
+int ha_dl_view_plain(struct ha_types *types, struct ha_array *array,
+                     struct ha_dl_tensor *out);
+/* A DeviceArray that takes over the tensor, which is stolen. */
+PyObject *ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
+                               struct ha_dl_versioned *stolen);
+/* The device of an array, as DLPack says it: 0, or BufferError and -1. */
+int ha_dl_device_of(struct ha_types *types, struct ha_array *array,
+                    enum ha_place *place, struct ha_dl_device *device);
+/* A stream number as DLPack has it for ROCm: 1 and `out` filled, 0 for -1 (no order),
+ * or -1 with an exception. */
+int ha_dl_read_stream(PyObject *value, const struct ha_where *where, uintptr_t *out);
+PyObject *ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                       PyObject *kwnames);
+PyObject *ha_dl_device_tuple(PyObject *self, PyObject *unused);
+
+/* Makes the type of keepers; adds from_dlpack to the module, and the exchange table to
+ * the array types. */
+int ha_dl_init(struct ha_types *types);
+int ha_dl_import_init(struct ha_types *types);
+int ha_dl_exchange_init(struct ha_types *types);
+
+#endif

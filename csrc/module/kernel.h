@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels that are called: kernel[grid, block, shared, stream](*args).
+ *
+ * A *kernel* has the address of a HIP function and, where it is known, its *signature*:
+ * place, size and kind of each argument.  A *launch configuration* is what kernel[...]
+ * gives; calling it packs the arguments by the signature (without one by the rules of
+ * adapters/launch.h) and launches.  Memory of arguments is kept until the stream has
+ * passed the kernel, as by hipModuleLaunchKernel.
+ *
+ * The *current stream* is that of the innermost `with stream:` of the running context:
+ * a context variable whose value is None or a tuple that begins with the stream.
+ *
+ * hipadapt/_kernel.py makes the public class from the kernel type, and raises what a
+ * failed launch raises.  All functions need the GIL, which is released around HIP's. */
+#ifndef HA_MODULE_KERNEL_H
+#define HA_MODULE_KERNEL_H
+
+#include <Python.h>
+
+struct ha_kernel_state {
+    PyTypeObject *kernel;   /* owned */
+    PyTypeObject *config;   /* owned */
+    PyObject *current;      /* owned; context variable of the current stream */
+    PyObject *stream_class; /* owned; hipadapt.Stream once it is there, or NULL */
+    PyObject *str_handle;   /* owned; name of the stream's attribute */
+};
+
+/* What the provider knows about a function's arguments: a tuple of (offset, bytes, enum
+ * ha_arg_kind), or None.  A method of the module. */
+PyObject *ha_kernel_parameters(PyObject *module, PyObject *function);
+
+/* Makes the types and adds them to the module; 0, or -1 with an exception. */
+int ha_kernel_init(PyObject *module, struct ha_kernel_state *state);
+int ha_kernel_state_traverse(struct ha_kernel_state *state, visitproc visit, void *arg);
+void ha_kernel_state_clear(struct ha_kernel_state *state);
+
+#endif

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Which functions the CPU device has: its exported entry points, read in its sources.
+
+The list in the documents and the tests both come from here, and a test compares it with
+the library that was built.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .model import Api, Function
+
+SOURCES = Path(__file__).resolve().parents[2] / "csrc" / "cpu"
+ENTRY_POINT = re.compile(r"^HA_EXPORT\s[^;{(]*?\b(hip\w+)\(", re.MULTILINE)
+
+
+def provided() -> frozenset[str]:
+    """Symbols of HIP and hiprtc that the CPU device's library exports."""
+    return frozenset(
+        name
+        for path in sorted(SOURCES.glob("*.c"))
+        for name in ENTRY_POINT.findall(path.read_text(encoding="utf-8"))
+        if not name.startswith("hipadapt")
+    )
+
+
+def lacking(api: Api) -> list[Function]:
+    """Functions that answer that they are not supported, in the description's order."""
+    symbols = provided()
+    return [f for f in api.functions if f.symbol not in symbols]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What generated documents share: links to types, tables, names of families."""
+
+from __future__ import annotations
+
+import re
+
+from . import text
+from .emit_tables import FUNCTIONS, POINTERS
+from .model import Api
+
+FAMILIES = {
+    "array": ("Arrays", "HIP arrays: memory in a layout that textures can read."),
+    "context": ("Contexts", "Contexts, primary contexts and execution contexts."),
+    "device": ("Devices", "Devices: count, choice, properties, limits, peers."),
+    "error": ("Errors", "The last error of a thread, and names and texts of codes."),
+    "event": ("Events", "Events: points in a stream, to wait for and to measure with."),
+    "external": ("External resources", "Memory and semaphores of graphics programs."),
+    "graph": ("Graphs", "Graphs: work that is described once and launched often."),
+    "hiprtc": ("hiprtc", "Run-time compilation and linking of kernels."),
+    "launch": ("Launches", "Launching kernels and host functions."),
+    "library": ("Libraries", "Code objects that are loaded on their first use."),
+    "memory": ("Memory", "Allocation, copies, fills, and what an address belongs to."),
+    "module": ("Modules", "Code objects: kernels and variables, and linking."),
+    "occupancy": ("Occupancy", "How many blocks of a kernel fit on a device."),
+    "other": ("Other functions", "What belongs to no other family."),
+    "pool": ("Memory pools", "Allocation in the order of a stream."),
+    "stream": ("Streams", "Streams: queues of work."),
+    "symbol": ("Symbols", "Variables of a program's own device code."),
+    "texture": ("Textures and surfaces", "Texture and surface objects and references."),
+    "vmm": ("Virtual memory", "Address ranges and the memory mapped into them."),
+}
+ADAPTERS = re.compile(
+    r"Pointer|NDBuffer|DeviceArray|CStr|ListOf\w+|PointerTo\w+|Record|Handle"
+    r"|FunctionPointer|HipModuleLaunchKernel_extra"
+)
+# The table of contents of the site; GitHub shows nothing of it.
+TOCTREE = ["```{toctree}", ":hidden:", ""]
+
+
+def head(title: str) -> list[str]:
+    """First lines of a page."""
+    return [text.banner("<!--", " -->").splitlines()[0], f"# {title}", ""]
+
+
+def table(titles: list[str], rows: list[list[str]]) -> list[str]:
+    """A table in Markdown; a bar inside of a cell would end it."""
+    lines = ["| " + " | ".join(titles) + " |", "|---" * len(titles) + "|"]
+    for row in rows:
+        cells = [cell.replace("|", "\\|") for cell in row]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+class Links:
+    """From the name of a type to a link to its place on the site."""
+
+    def __init__(self, api: Api) -> None:
+        self.places: dict[str, str] = {name: "hip" for name in FUNCTIONS}
+        for record in api.all_records():
+            self.places[record.name] = "hip"
+        for group in (api.enums, api.handles, api.aliases):
+            for entry in group:
+                self.places[entry.name] = entry.module
+
+    def type(self, name: str) -> str:
+        """A link, or the name alone where it is a type of Python."""
+        if name == "ListOfFloat":  # only arguments are of this kind
+            return "floats"
+        if name in self.places:
+            return f"{{py:obj}}`~hipadapt.{self.places[name]}.{name}`"
+        if ADAPTERS.fullmatch(name):
+            return f"{{py:obj}}`~hipadapt.types.{name}`"
+        return name
+
+    def c_type(self, ctype: str) -> str:
+        """What Python sees of a C type: a link where the name has a page."""
+        plain = re.sub(r"\b(const|struct|enum|union)\b|\*", "", ctype).strip()
+        if "*" not in ctype and plain in self.places and plain not in POINTERS:
+            return self.type(plain)
+        return f"`{ctype}`"
