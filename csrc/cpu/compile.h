@@ -4,7 +4,7 @@
  *     source --clang--> device IR --cpu/rewrite--> host IR --clang--> object --lld-->
  * ELF
  *
- * The three arrows with a program's name are child processes (cpu/process.h); all texts
+ * The three arrows with a program's name are child processes (cpu/build.h); all texts
  * pass through memory files.  What comes out is kept in cpu/cache.h under a hash of
  * everything that went in.
  *
@@ -39,8 +39,9 @@ struct ha_compile_request { /* everything is borrowed */
 
 struct ha_compile_result { /* everything is owned */
     char *log;             /* "" or lines; NULL only if memory ran out */
-    char *image;
+    char *image; /* of cpu/image_file.h; bitcode if relocatable */
     size_t image_size;
+    bool relocatable; /* -fgpu-rdc: to be linked, cpu/link.h */
     char **lowered; /* one name an expression; NULL where there is none */
     uint32_t lowered_count;
     bool cached; /* nothing was compiled */

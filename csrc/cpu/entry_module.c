@@ -165,37 +165,8 @@ hipFuncGetAttribute(int *value, hipFunction_attribute attrib, hipFunction_t hfun
     if (code != hipSuccess) {
         return code;
     }
-    if (value == NULL) {
-        code = ha_cpu_fail_null("value");
-        goto done;
-    }
-    switch ((int)attrib) {
-    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = (int)function->kernel->max_threads;
-        break;
-    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        *value = (int)function->kernel->shared_static;
-        break;
-    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = (int)(HA_MAX_SHARED_BYTES - function->kernel->shared_static);
-        break;
-    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        *value = (int)atomic_load(&function->device->stack_bytes);
-        break;
-    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
-    case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
-    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
-    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        *value = 0; /* a CPU has none of these */
-        break;
-    default:
-        code = ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'attrib': functions have no attribute %d",
-                           (int)attrib);
-    }
-done:
+    code = value == NULL ? ha_cpu_fail_null("value")
+                         : ha_function_attribute(function, attrib, value);
     ha_function_leave(function);
     return code;
 }
@@ -209,28 +180,7 @@ hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value)
     if (code != hipSuccess) {
         return code;
     }
-    uint32_t room = HA_MAX_SHARED_BYTES - function->kernel->shared_static;
-    switch ((int)attr) {
-    case hipFuncAttributeMaxDynamicSharedMemorySize:
-        /* All of it may be used anyway. */
-        if (value < 0 || (uint32_t)value > room) {
-            code = ha_cpu_fail(
-                hipErrorInvalidValue,
-                "argument 'value' is %d; the function has room for %u bytes", value,
-                room);
-        }
-        break;
-    case hipFuncAttributePreferredSharedMemoryCarveout:
-        if (value < -1 || value > 100) {
-            code = ha_cpu_fail(hipErrorInvalidValue,
-                               "argument 'value' is %d, which is no percentage", value);
-        }
-        break;
-    default:
-        code =
-            ha_cpu_fail(hipErrorInvalidValue,
-                        "argument 'attr': functions have no attribute %d", (int)attr);
-    }
+    code = ha_function_set_attribute(function, (int)attr, value);
     ha_function_leave(function);
     return code;
 }

@@ -135,7 +135,7 @@ hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_size)
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetBitcodeSize",
                            "argument 'bitcode_size' is NULL");
     }
-    return ha_program_get_bitcode(prog);
+    return ha_program_get_bitcode(prog, NULL, bitcode_size);
 }
 
 HA_EXPORT hiprtcResult
@@ -145,5 +145,5 @@ hiprtcGetBitcode(hiprtcProgram prog, char *bitcode)
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetBitcode",
                            "argument 'bitcode' is NULL");
     }
-    return ha_program_get_bitcode(prog);
+    return ha_program_get_bitcode(prog, bitcode, NULL);
 }

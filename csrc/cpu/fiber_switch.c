@@ -143,7 +143,6 @@ enum { CONTEXT_WORDS = 8 };
 #define X87_CONTROL_DEFAULT 0x037fu
 
 #define UC_PC(uc) ((uc)->uc_mcontext.gregs[REG_RIP])
-#define UC_SP(uc) ((uc)->uc_mcontext.gregs[REG_RSP])
 
 void *
 ha_context_make(void *high, void (*entry)(void *), void *argument)
@@ -296,7 +295,6 @@ __asm__(".text\n"
 enum { CONTEXT_WORDS = 22 };
 
 #define UC_PC(uc) ((uc)->uc_mcontext.pc)
-#define UC_SP(uc) ((uc)->uc_mcontext.sp)
 
 void *
 ha_context_make(void *high, void (*entry)(void *), void *argument)
@@ -329,13 +327,6 @@ ha_context_pc(const void *ucontext)
 {
     const ucontext_t *uc = ucontext;
     return (uintptr_t)UC_PC(uc);
-}
-
-uintptr_t
-ha_context_sp(const void *ucontext)
-{
-    const ucontext_t *uc = ucontext;
-    return (uintptr_t)UC_SP(uc);
 }
 
 bool

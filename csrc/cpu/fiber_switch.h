@@ -28,7 +28,6 @@ void *ha_context_make(void *high, void (*entry)(void *), void *argument);
 void ha_context_leave(void *ucontext, void *context);
 
 uintptr_t ha_context_pc(const void *ucontext);
-uintptr_t ha_context_sp(const void *ucontext);
 
 /* Copies bytes until the first that cannot be read; returns how many were not copied.
  * Needs: a SIGSEGV and SIGBUS handler that calls ha_context_read_fixup. */

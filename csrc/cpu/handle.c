@@ -66,14 +66,6 @@ slot_at(struct table *table, uint32_t index)
     return slots + (index - first);
 }
 
-bool
-ha_handle_shaped(uint64_t handle)
-{
-    uint64_t kind = handle & KIND_MASK;
-    return handle >> HANDLE_TAG_SHIFT == HANDLE_TAG && kind >= HA_HANDLE_STREAM &&
-           kind < HA_HANDLE_KIND_COUNT;
-}
-
 /* The slot that `handle` names and the generation it must have, or NULL. */
 static struct slot *
 slot_find(enum ha_handle_kind kind, uint64_t handle, uint64_t *generation)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles that the program holds: streams, events, modules, functions, hiprtc programs.
+/* Handles that the program holds: streams, events, modules, functions, hiprtc programs,
+ * libraries and their kernels, link states.
  *
  * A *handle* is a number, never an address:
  *
@@ -32,6 +33,9 @@ enum ha_handle_kind {
     HA_HANDLE_MODULE,
     HA_HANDLE_FUNCTION,
     HA_HANDLE_PROGRAM,
+    HA_HANDLE_LIBRARY,
+    HA_HANDLE_KERNEL,
+    HA_HANDLE_LINK,
     HA_HANDLE_KIND_COUNT,
 };
 
@@ -54,9 +58,6 @@ bool ha_handle_release(uint64_t handle);
 /* Takes the handle out of use; the object, or NULL if it was not in use (exactly one of
  * several racing callers gets it).  The caller then releases the table's reference. */
 void *ha_handle_retire(enum ha_handle_kind kind, uint64_t handle);
-
-/* True if the number has the shape of a handle, of whatever kind, living or not. */
-bool ha_handle_shaped(uint64_t handle);
 
 /* Calls `visit` with each living handle of the kind; objects may be retired meanwhile.
  */

@@ -112,7 +112,14 @@ enum ha_kernel_flags {
     HA_KERNEL_SHARED_DYNAMIC = 1u << 3,
 };
 
-enum ha_arg_kind { HA_ARG_VALUE = 0, HA_ARG_POINTER = 1, HA_ARG_RECORD = 2 };
+/* What an argument is, for whoever converts to it; the device only needs its size. */
+enum ha_arg_kind {
+    HA_ARG_VALUE = 0, /* none of the others, or not known */
+    HA_ARG_POINTER = 1,
+    HA_ARG_RECORD = 2,
+    HA_ARG_INTEGER = 3,
+    HA_ARG_FLOAT = 4, /* binary floating point of that size */
+};
 
 struct ha_image_arg {
     uint32_t size;   /* bytes */

@@ -339,50 +339,67 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
     return code;
 }
 
-hipError_t
-ha_module_load_file(struct ha_device *device, const char *path, hipModule_t *handle)
+/* Reads all of the open file, which must not become shorter meanwhile. */
+static hipError_t
+read_all(int fd, const char *path, unsigned char *bytes, size_t size)
 {
-    struct stat info;
-    void *bytes = MAP_FAILED;
-    hipError_t code = hipSuccess;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return ha_cpu_fail(hipErrorFileNotFound, "argument 'fname': '%s': %s", path,
-                           strerror(errno));
-    }
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0) {
-        code =
-            ha_cpu_fail(hipErrorInvalidImage,
-                        "argument 'fname': '%s' is empty or not a regular file", path);
-        goto done;
-    }
-    /* A private copy that is checked and loaded: the file may change meanwhile. */
-    size_t size = (size_t)info.st_size;
-    bytes =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (bytes == MAP_FAILED) {
-        code = ha_cpu_fail(hipErrorOutOfMemory, "no memory for '%s'", path);
-        goto done;
-    }
     for (size_t used = 0; used < size;) {
-        ssize_t got =
-            pread(fd, (unsigned char *)bytes + used, size - used, (off_t)used);
+        ssize_t got = pread(fd, bytes + used, size - used, (off_t)used);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got <= 0) {
-            code = ha_cpu_fail(hipErrorFileNotFound, "'%s' can't be read: %s", path,
+            return ha_cpu_fail(hipErrorFileNotFound, "'%s' can't be read: %s", path,
                                got < 0 ? strerror(errno) : "it became shorter");
-            goto done;
         }
         used += (size_t)got;
     }
-    code = ha_module_load(device, bytes, size, handle);
-done:
-    if (bytes != MAP_FAILED) {
-        munmap(bytes, (size_t)info.st_size);
+    return hipSuccess;
+}
+
+hipError_t
+ha_module_read_file(const char *path, void **bytes, size_t *size)
+{
+    struct stat info;
+    void *copy = NULL;
+    hipError_t code = hipSuccess;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return ha_cpu_fail(hipErrorFileNotFound, "the file '%s': %s", path,
+                           strerror(errno));
     }
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0) {
+        code = ha_cpu_fail(hipErrorInvalidImage,
+                           "the file '%s' is empty or not a regular file", path);
+        goto done;
+    }
+    copy = malloc((size_t)info.st_size);
+    if (copy == NULL) {
+        code = ha_cpu_fail(hipErrorOutOfMemory, "no memory for '%s'", path);
+        goto done;
+    }
+    code = read_all(fd, path, copy, (size_t)info.st_size);
+    if (code == hipSuccess) {
+        *bytes = copy;
+        *size = (size_t)info.st_size;
+        copy = NULL;
+    }
+done:
+    free(copy);
     close(fd);
+    return code;
+}
+
+hipError_t
+ha_module_load_file(struct ha_device *device, const char *path, hipModule_t *handle)
+{
+    void *bytes;
+    size_t size;
+    hipError_t code = ha_module_read_file(path, &bytes, &size);
+    if (code == hipSuccess) {
+        code = ha_module_load(device, bytes, size, handle);
+        free(bytes);
+    }
     return code;
 }
 
@@ -433,6 +450,31 @@ ha_module_function(hipModule_t handle, const char *name, hipFunction_t *function
     }
     module_unlock(module);
     return code;
+}
+
+bool
+ha_module_is_loaded(hipModule_t handle)
+{
+    struct ha_module *module = module_lock(handle);
+    if (module != NULL) {
+        module_unlock(module);
+    }
+    return module != NULL;
+}
+
+struct ha_function *
+ha_module_function_at(hipModule_t handle, uint32_t index)
+{
+    struct ha_module *module = module_lock(handle);
+    struct ha_function *function = NULL;
+    if (module == NULL) {
+        return NULL;
+    }
+    if (index < module->image->kernel_count) {
+        function = ha_function_acquire(module->functions[index].handle);
+    }
+    module_unlock(module);
+    return function;
 }
 
 hipError_t

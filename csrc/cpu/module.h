@@ -14,6 +14,7 @@
 #define HA_CPU_MODULE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +39,11 @@ hipError_t ha_module_load(struct ha_device *device, const void *bytes, size_t si
                           hipModule_t *handle);
 hipError_t ha_module_load_file(struct ha_device *device, const char *path,
                                hipModule_t *handle);
+/* The file as it is now; the caller frees the bytes. */
+hipError_t ha_module_read_file(const char *path, void **bytes, size_t *size);
 hipError_t ha_module_unload(hipModule_t handle);
+/* False for handles that were never given out or are stale; no failure is recorded. */
+bool ha_module_is_loaded(hipModule_t handle);
 
 hipError_t ha_module_function(hipModule_t handle, const char *name,
                               hipFunction_t *function);
@@ -46,6 +51,15 @@ hipError_t ha_module_function_count(hipModule_t handle, unsigned *count);
 /* Address and size of a variable; either may be NULL. */
 hipError_t ha_module_variable(hipModule_t handle, const char *name, void **address,
                               size_t *size);
+
+/* Function number `index` with a reference for the caller, or NULL. */
+struct ha_function *ha_module_function_at(hipModule_t handle, uint32_t index);
+
+/* An attribute of a function; a new value for one. */
+hipError_t ha_function_attribute(const struct ha_function *function,
+                                 hipFunction_attribute attribute, int *value);
+hipError_t ha_function_set_attribute(const struct ha_function *function, int attribute,
+                                     int value);
 
 /* The function behind a handle with a reference for the caller, or NULL. */
 struct ha_function *ha_function_acquire(uint64_t handle);

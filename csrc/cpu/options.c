@@ -52,7 +52,7 @@ note(struct parser *parser)
     (MATH_NO_SIGNED_ZEROS | MATH_REASSOCIATE | MATH_RECIPROCAL | MATH_APPROXIMATE)
 #define MATH_FAST (MATH_FINITE | MATH_UNSAFE)
 
-enum act { PASS, QUIET, NOTE, MATH, NO_MATH, WAVE32, WAVE64 };
+enum act { PASS, QUIET, NOTE, MATH, NO_MATH, WAVE32, WAVE64, RELOCATABLE, WHOLE };
 
 struct exact {
     const char *name;
@@ -109,8 +109,8 @@ static const struct exact exact_table[] = {
     {"-nogpuinc", QUIET, NULL, 0},
     {"--cuda-device-only", QUIET, NULL, 0},
     {"--offload-device-only", QUIET, NULL, 0},
-    {"-fgpu-rdc", QUIET, NULL, 0},
-    {"-fno-gpu-rdc", QUIET, NULL, 0},
+    {"-fgpu-rdc", RELOCATABLE, NULL, 0},
+    {"-fno-gpu-rdc", WHOLE, NULL, 0},
     {"-fcolor-diagnostics", QUIET, NULL, 0},
     {"-fno-color-diagnostics", QUIET, NULL, 0},
     {"-fdiagnostics-color", QUIET, NULL, 0},
@@ -174,6 +174,12 @@ apply(struct parser *parser, const struct exact *exact)
         break;
     case NO_MATH:
         parser->math &= ~exact->math;
+        break;
+    case RELOCATABLE:
+        result->relocatable = true;
+        break;
+    case WHOLE:
+        result->relocatable = false;
         break;
     case WAVE32:
         return wavefront(parser, 32);
@@ -552,6 +558,9 @@ finish(struct parser *parser)
         {MATH_FAST, "-ffast-math"},
     };
     struct ha_list *front = &parser->result->front;
+    if (parser->result->relocatable) {
+        ha_list_add(front, "-fgpu-rdc");
+    }
     ha_list_format(front, "-std=%s",
                    parser->standard != NULL ? parser->standard : "gnu++17");
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {

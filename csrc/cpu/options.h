@@ -11,6 +11,7 @@
 #ifndef HA_CPU_OPTIONS_H
 #define HA_CPU_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/status.h"
@@ -31,6 +32,7 @@ struct ha_options {
     struct ha_buffer macros; /* lines for the source, behind our own headers */
     struct ha_buffer notes;  /* lines for the log */
     unsigned level;          /* of optimisation, 0 to 3 */
+    bool relocatable;        /* -fgpu-rdc */
 };
 
 /* HA_ERROR_INVALID with a text that names the option.  `options` is released by the

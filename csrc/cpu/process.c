@@ -24,7 +24,7 @@
 #define POLL_NS (500 * 1000L)
 /* Descriptors of ours lie at or above this one, so that no dup2 of a spawn overwrites
  * the source of a later one. */
-#define FD_FLOOR 16
+#define FD_FLOOR HA_PROCESS_FILES_MAX
 
 enum ha_status
 ha_memory_file_open(struct ha_memory_file *file, const char *name)

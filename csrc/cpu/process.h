@@ -20,7 +20,7 @@
 
 #include "core/status.h"
 
-#define HA_PROCESS_FILES_MAX 8
+#define HA_PROCESS_FILES_MAX 16
 
 /* A memory file and, after ha_memory_file_map, a view of its bytes. */
 struct ha_memory_file {

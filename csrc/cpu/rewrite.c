@@ -363,6 +363,23 @@ write_string(struct ha_rewriter *rewriter, const char *prefix, uint32_t number,
              number, bytes, IR_ARGS(name));
 }
 
+/* An integer of IR is an i and its bits. */
+static enum ha_arg_kind
+kind_of(struct ir_slice type)
+{
+    static const char *const floats[] = {"float", "double", "half", "bfloat"};
+
+    if (ir_begins(type, "ptr")) {
+        return HA_ARG_POINTER;
+    }
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
+        if (ir_is(type, floats[i])) {
+            return HA_ARG_FLOAT;
+        }
+    }
+    return ir_begins(type, "i") ? HA_ARG_INTEGER : HA_ARG_VALUE;
+}
+
 static void
 write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
                   const struct ir_function *function)
@@ -385,9 +402,7 @@ write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
                  "%s{ i32, i32, i32, i32 } { i32 %llu, i32 %llu, i32 %llu, i32 %d }",
                  i > 0 ? ", " : "", (unsigned long long)layout.size,
                  (unsigned long long)layout.align, (unsigned long long)end,
-                 record
-                     ? HA_ARG_RECORD
-                     : (ir_begins(param->type, "ptr") ? HA_ARG_POINTER : HA_ARG_VALUE));
+                 (int)(record ? HA_ARG_RECORD : kind_of(param->type)));
         end += layout.size;
     }
     ir_print(&rewriter->out, "]\n");
@@ -576,6 +591,46 @@ done:
         free(lowered[i]);
     }
     free(lowered);
+    ir_arena_release(&arena);
+    return status;
+}
+
+static enum ha_status
+names_guarded(struct ha_rewriter *rewriter, char **lowered)
+{
+    if (setjmp(rewriter->arena->escape) != 0) {
+        return rewriter->arena->status;
+    }
+    ir_parse(rewriter->arena,
+             (struct ir_slice){rewriter->request->ir, rewriter->request->ir_size},
+             &rewriter->module);
+    for (size_t i = 0; i < rewriter->module.global_count; i++) {
+        (void)take_name(rewriter, &rewriter->module.globals[i], lowered);
+    }
+    return HA_OK;
+}
+
+enum ha_status
+ha_rewrite_names(const char *ir, size_t ir_size, uint32_t name_count, char ***lowered)
+{
+    const struct ha_rewrite_request request = {
+        .ir = ir, .ir_size = ir_size, .name_count = name_count};
+    struct ir_arena arena = {0};
+    struct ha_rewriter rewriter = {.arena = &arena, .request = &request};
+    char **names = calloc(name_count + 1u, sizeof *names);
+
+    if (names == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "no memory for lowered names");
+    }
+    enum ha_status status = names_guarded(&rewriter, names);
+    if (status == HA_OK) {
+        *lowered = names;
+    } else {
+        for (uint32_t i = 0; i < name_count; i++) {
+            free(names[i]);
+        }
+        free(names);
+    }
     ir_arena_release(&arena);
     return status;
 }

@@ -35,4 +35,9 @@ enum ha_status ha_rewrite(const struct ha_rewrite_request *request,
                           struct ha_rewrite_result *result);
 void ha_rewrite_release(struct ha_rewrite_result *result);
 
+/* The lowered names alone, without a look at functions: `name_count` owned entries in
+ * an owned array, NULL where none was found; `lowered` is untouched on failure. */
+enum ha_status ha_rewrite_names(const char *ir, size_t ir_size, uint32_t name_count,
+                                char ***lowered);
+
 #endif

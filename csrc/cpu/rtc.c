@@ -244,8 +244,8 @@ ha_program_add_name(hiprtcProgram handle, const char *expression)
     return result;
 }
 
-static uint32_t
-warp_size(void)
+uint32_t
+ha_rtc_warp_size(void)
 {
     return ha_env_long(HA_ENV_CPU_WARP_SIZE, 32, 64) == 64 ? 64 : 32;
 }
@@ -307,7 +307,7 @@ ha_program_compile(hiprtcProgram handle, int option_count, const char *const *op
         .options = options,
         .option_count = (uint32_t)option_count,
         .arch = HA_ARCH_NAME,
-        .warp_size = warp_size(),
+        .warp_size = ha_rtc_warp_size(),
         .interrupted = ha_runtime_interrupted,
     };
     struct ha_compile_result compiled;
@@ -350,24 +350,32 @@ ha_program_get_log(hiprtcProgram handle, char *log, size_t *size)
     return HIPRTC_SUCCESS;
 }
 
-hiprtcResult
-ha_program_get_code(hiprtcProgram handle, char *code, size_t *size)
+static hiprtcResult
+get_image(hiprtcProgram handle, const char *function, bool relocatable, char *bytes,
+          size_t *size)
 {
-    const char *function = code != NULL ? "hiprtcGetCode" : "hiprtcGetCodeSize";
     struct program *program = enter(handle, function);
     if (program == NULL) {
         return HIPRTC_ERROR_INVALID_PROGRAM;
     }
+    const struct ha_compile_result *compiled = &program->result;
     hiprtcResult result = HIPRTC_SUCCESS;
     if (!program->ready) {
         result = ha_rtc_fail(HIPRTC_ERROR_INVALID_PROGRAM, function,
                              "the program was not compiled with success");
+    } else if (compiled->relocatable != relocatable) {
+        result = ha_rtc_fail(
+            HIPRTC_ERROR_INVALID_PROGRAM, function,
+            relocatable ? "the program was compiled without -fgpu-rdc; hiprtcGetCode "
+                          "gives its code"
+                        : "the program was compiled with -fgpu-rdc; hiprtcGetBitcode "
+                          "gives what hiprtcLinkAddData takes");
     } else {
         if (size != NULL) {
-            *size = program->result.image_size;
+            *size = compiled->image_size;
         }
-        if (code != NULL) {
-            memcpy(code, program->result.image, program->result.image_size);
+        if (bytes != NULL) {
+            memcpy(bytes, compiled->image, compiled->image_size);
         }
     }
     leave(handle, program);
@@ -375,16 +383,18 @@ ha_program_get_code(hiprtcProgram handle, char *code, size_t *size)
 }
 
 hiprtcResult
-ha_program_get_bitcode(hiprtcProgram handle)
+ha_program_get_code(hiprtcProgram handle, char *code, size_t *size)
 {
-    static const char function[] = "hiprtcGetBitcode";
-    struct program *program = enter(handle, function);
-    if (program == NULL) {
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    }
-    leave(handle, program);
-    return ha_rtc_fail(HIPRTC_ERROR_INVALID_PROGRAM, function,
-                       "the CPU device makes no bitcode; hiprtcGetCode gives its code");
+    const char *function = code != NULL ? "hiprtcGetCode" : "hiprtcGetCodeSize";
+    return get_image(handle, function, false, code, size);
+}
+
+hiprtcResult
+ha_program_get_bitcode(hiprtcProgram handle, char *bitcode, size_t *size)
+{
+    const char *function =
+        bitcode != NULL ? "hiprtcGetBitcode" : "hiprtcGetBitcodeSize";
+    return get_image(handle, function, true, bitcode, size);
 }
 
 hiprtcResult

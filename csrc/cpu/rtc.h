@@ -17,6 +17,7 @@
 #define HA_CPU_RTC_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "abi/hiprtc.h"
 
@@ -31,9 +32,13 @@ hiprtcResult ha_program_compile(hiprtcProgram program, int option_count,
 /* Each gives a size, or copies, or both; NULL where it is not wanted. */
 hiprtcResult ha_program_get_log(hiprtcProgram program, char *log, size_t *size);
 hiprtcResult ha_program_get_code(hiprtcProgram program, char *code, size_t *size);
-hiprtcResult ha_program_get_bitcode(hiprtcProgram program);
+/* The same for a program that was compiled with -fgpu-rdc; that one has no code. */
+hiprtcResult ha_program_get_bitcode(hiprtcProgram program, char *bitcode, size_t *size);
 hiprtcResult ha_program_get_lowered(hiprtcProgram program, const char *expression,
                                     const char **lowered);
+
+/* Lanes of a warp, as kernels are compiled for. */
+uint32_t ha_rtc_warp_size(void);
 
 /* Sets the calling thread's error text, with `function` before it, and gives `result`.
  */

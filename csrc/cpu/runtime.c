@@ -16,6 +16,7 @@
 #include "cpu/event.h"
 #include "cpu/exec.h"
 #include "cpu/handle.h"
+#include "cpu/library.h"
 #include "cpu/memory.h"
 #include "cpu/module.h"
 #include "cpu/pool.h"
@@ -75,6 +76,7 @@ after_fork_child(void)
     ha_handle_after_fork_child();
     ha_memory_after_fork_child();
     ha_module_after_fork_child();
+    ha_library_after_fork_child();
     ha_pool_after_fork_child();
     ha_exec_after_fork_child();
     memset(this_thread.own, 0, sizeof this_thread.own);

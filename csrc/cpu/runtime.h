@@ -86,5 +86,9 @@ hipError_t ha_runtime_reset_device(struct ha_device *device);
 HA_EXPORT void hipadaptSetInterruptCheck(int (*check)(void));
 HA_EXPORT void hipadaptShutdown(void);
 HA_EXPORT const char *hipadaptGetErrorText(void);
+/* Parameter number `index` of a function: its place in an `extra` buffer, its size in
+ * bytes, and what it is (enum ha_arg_kind).  hipErrorInvalidValue past the last one. */
+HA_EXPORT hipError_t hipadaptKernelParam(hipFunction_t function, unsigned index,
+                                         size_t *offset, size_t *size, int *kind);
 
 #endif

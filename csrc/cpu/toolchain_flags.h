@@ -13,6 +13,12 @@
  *       -x ir -emit-obj -o k.o -                                          < host.ll
  *   zig ld.lld -shared -Bsymbolic -o k.so k.o
  *
+ * Relocatable code ends behind the front end, as bitcode.  cpu/link.c makes one module
+ * of several such modules with the front end's optimisation, and goes on from there:
+ *
+ *   zig clang -cc1 HA_OPTIMISE_FLAGS -triple <front's> -x ir
+ *       -mlink-bitcode-file <second> ... -emit-llvm -o - -    < first.bc  > front.ll
+ *
  * The source is HA_SOURCE_BEFORE, `#line 1 "<name>"`, the user's text, a newline and,
  * for each name expression, a `#line` and `__attribute__((device, used)) constexpr
  * auto` HA_REWRITE_NAME_PREFIX<n>` = &<expression>;`, then HA_SOURCE_AFTER.
@@ -24,11 +30,16 @@
 /* -O1 and no higher: enough to inline and to put locals into registers; the rest is the
  * back end's work.  Loops are unrolled fully or not at all: a partly unrolled loop can
  * no longer be turned into vector code. */
+#define HA_OPTIMISE_FLAGS                                                              \
+    "-O1", "-funroll-loops", "-mllvm", "-unroll-runtime=0", "-mllvm",                  \
+        "-unroll-allow-partial=0"
+
+#define HA_FRONT_TRIPLE "nvptx64-nvidia-cuda"
+
 #define HA_FRONT_FLAGS                                                                 \
-    "-triple", "nvptx64-nvidia-cuda", "-x", "hip", "-fcuda-is-device",                 \
+    "-triple", HA_FRONT_TRIPLE, "-x", "hip", "-fcuda-is-device",                       \
         "-fcuda-allow-variadic-functions", "-fdeclspec", "-fno-rtti",                  \
-        "-fno-threadsafe-statics", "-fno-builtin-printf", "-O1", "-funroll-loops",     \
-        "-mllvm", "-unroll-runtime=0", "-mllvm", "-unroll-allow-partial=0",            \
+        "-fno-threadsafe-statics", "-fno-builtin-printf", HA_OPTIMISE_FLAGS,           \
         "-ffp-contract=fast-honor-pragmas", "-nostdsysteminc", "-nobuiltininc"
 
 #define HA_BACK_FLAGS "-mrelocation-model", "pic", "-pic-level", "2", "-Wno-pass-failed"

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiling (cpu/compile.h) and linking (cpu/link.h) have in common: compilers as
+ * child processes, and the way from device IR to an image (cpu/image_file.h).
+ *
+ *     device IR --cpu/rewrite--> host IR --clang--> object --lld--> ELF --seal--> image
+ *
+ * A *step* is one child process (cpu/process.h); its messages go to the log.  A build
+ * belongs to one thread; no lock, no global state. */
+#ifndef HA_CPU_BUILD_H
+#define HA_CPU_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "cpu/buffer.h"
+#include "cpu/compile.h"
+#include "cpu/messages.h"
+#include "cpu/process.h"
+#include "cpu/toolchain.h"
+
+#define HA_BUILD_EXTRA_MAX (HA_PROCESS_FILES_MAX - 3)
+
+struct ha_build {
+    struct ha_toolchain toolchain;
+    struct ha_messages_places places; /* borrowed: names in messages */
+    struct ha_buffer log;             /* owned */
+    bool (*interrupted)(void);        /* may be NULL */
+    uint32_t warp_size;
+    unsigned level; /* of optimisation, 0 to 3 */
+    uint64_t deadline_ns;
+    long timeout_seconds;
+    bool cacheable; /* nothing was read that the key does not know of */
+};
+
+/* The clock of HIPADAPT_COMPILE_TIMEOUT starts. */
+void ha_build_start(struct ha_build *build);
+
+/* Runs `zig <arguments>`.  Standard input and output are the two files; `extra` are the
+ * descriptors 3 and up.  The output is opened here, and mapped after success; a step
+ * that succeeds has written something. */
+enum ha_status ha_build_step(struct ha_build *build, const char *what,
+                             const struct ha_list *arguments,
+                             struct ha_memory_file *input,
+                             struct ha_memory_file *output,
+                             struct ha_memory_file *const *extra, uint32_t extra_count);
+
+/* Appends flags up to a NULL. */
+void ha_build_flags(struct ha_list *arguments, const char *const *flags);
+
+/* Device IR as text, into the image and the lowered names of the result. */
+enum ha_status ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
+                              uint32_t name_count, struct ha_compile_result *result);
+
+/* `zig clang` for device IR from standard input: into bitcode as it is, or into text;
+ * text may be optimised by further flags. IR of another target is an error. */
+void ha_build_ir_arguments(const struct ha_build *build, struct ha_list *arguments,
+                           bool bitcode);
+
+/* Moves the log into the result: HA_ERROR_MEMORY where there is none. */
+enum ha_status ha_build_take_log(struct ha_build *build,
+                                 struct ha_compile_result *result);
+
+/* The failure that ha_error_text has now becomes the last line of the result's log,
+ * unless the compiler's own messages say as much.  Gives `status` with the same text.
+ */
+enum ha_status ha_build_explain(struct ha_build *build, enum ha_status status,
+                                struct ha_compile_result *result);
+
+void ha_build_release(struct ha_build *build);
+
+#endif
