@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from . import startup
-from .native import BuildError, build_floor, build_reference, build_stub
+from .native import BuildError, build_api, build_floor, build_reference, build_stub
 
 ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
 # Row of benchmarks.calls: goal in words, as ratio to the floor, and in nanoseconds.
 CALL_GOALS: dict[str, tuple[str, float, float]] = {
@@ -36,6 +37,18 @@ CALL_GOALS: dict[str, tuple[str, float, float]] = {
     "Pointer(bytes)": ("2 x floor", 2, 0),
     "ListOfInt(list of 1000)": ("1.5 x floor", 1.5, 0),
 }
+FUNCTION_RATIO = 1.5  # of each row of benchmarks.functions to the floor
+# Row of benchmarks.layers: nanoseconds, and whether on top of the layer below.
+LAYER_GOALS: dict[str, tuple[float, bool]] = {
+    "__dlpack__()": (1000, False),
+    "__dlpack__(max_version=(1, 3))": (1000, False),
+    "from_dlpack(numpy)": (1000, False),
+    "from_dlpack(DeviceArray)": (1000, False),
+    "kernel[grid, block, 0, stream](*args)": (500, True),
+    "config(*args)": (500, True),
+}
+# Row of benchmarks.startup.products: largest number, unit.
+PRODUCT_GOALS = {"code of `_core`": (1.0, "MB"), "one generated file": (1.0, "s")}
 # Row of benchmarks.kernels with a contender: smallest part of its speed.
 SPEED_GOALS = {
     "saxpy 256 K": 0.8,
@@ -50,14 +63,20 @@ TIME_GOALS = {
 }
 
 
+PARTS = ("calls", "functions", "layers", "startup", "build", "kernels")
+
+
 def choices() -> argparse.Namespace:
     """Command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument(
+        "--readme", action="store_true", help="put the tables into README.md"
+    )
     parser.add_argument("--json", action="store_true", help="print the raw numbers")
     parser.add_argument(
         "--only",
-        choices=("calls", "startup", "kernels"),
+        choices=PARTS,
         action="append",
         help="leave the other parts out; may be repeated",
     )
@@ -93,10 +112,22 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
             build_floor(folder)
             rounds = 40 if quick else 250
             numbers["calls"] = run_module("benchmarks.calls", folder, rounds, on_stub)
+        if "functions" in selected:
+            build_floor(folder)
+            on_api = {"HIPADAPT_PROVIDER": str(build_api(folder))}
+            numbers["functions"] = run_module(
+                "benchmarks.functions", folder, 40 if quick else 250, on_api
+            )
+        if "layers" in selected:
+            on_api = {"HIPADAPT_PROVIDER": str(build_api(folder))}
+            rounds = 40 if quick else 250
+            numbers["layers"] = run_module("benchmarks.layers", folder, rounds, on_api)
         if "startup" in selected:
             numbers["startup"] = startup.measure(
                 {**os.environ, **on_stub}, 5 if quick else 20
             )
+        if "build" in selected:
+            numbers["build"] = startup.products()
         if "kernels" in selected:
             build_reference(folder)
             cores = str(len(os.sched_getaffinity(0)))
@@ -150,6 +181,65 @@ def call_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
+def function_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of the sample, and how many of it reach the goal."""
+    lines = [
+        "| function of the sample | hipadapt | floor | ratio |",
+        "|---|---|---|---|",
+    ]
+    reached = 0
+    for row, times in rows.items():
+        ours, floor = times["hipadapt"], times["floor"]
+        ratio = ours / max(floor, 0.1)
+        reached += ratio <= FUNCTION_RATIO
+        lines.append(f"| `{row}` | {ours:.0f} ns | {floor:.0f} ns | {ratio:.2f} |")
+    lines += ["", f"{reached} of {len(rows)} reach {FUNCTION_RATIO} x floor."]
+    return lines
+
+
+def function_summary(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The same in one sentence."""
+    ratios = sorted(t["hipadapt"] / max(t["floor"], 0.1) for t in rows.values())
+    reached = sum(ratio <= FUNCTION_RATIO for ratio in ratios)
+    middle = ratios[len(ratios) // 2]
+    return [
+        f"A sample of {len(rows)} functions, of every family: {ratios[0]:.2f} to "
+        f"{ratios[-1]:.2f} times the floor, {middle:.2f} in the middle; {reached} of "
+        f"{len(rows)} reach {FUNCTION_RATIO} x floor."
+    ]
+
+
+def layer_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of the layers above the calls."""
+    lines = [
+        "| layer | hipadapt | the layer below | goal | reached |",
+        "|---|---|---|---|---|",
+    ]
+    for row, times in rows.items():
+        ours, below = times["hipadapt"], times.get("below")
+        under = f"{below:.0f} ns" if below is not None else "-"
+        goal = reached = ""
+        if row in LAYER_GOALS:
+            limit, on_top = LAYER_GOALS[row]
+            more = ours - (below or 0) if on_top else ours
+            goal = f"{'+' if on_top else ''}{limit:.0f} ns"
+            reached = verdict(more <= limit)
+        lines.append(f"| `{row}` | {ours:.0f} ns | {under} | {goal} | {reached} |")
+    return lines
+
+
+def product_lines(rows: Mapping[str, float]) -> list[str]:
+    """Table of the size of the code and the time to build a part of it."""
+    lines = ["| product | | goal | reached |", "|---|---|---|---|"]
+    for row, value in rows.items():
+        limit, unit = PRODUCT_GOALS[row]
+        lines.append(
+            f"| {row} | {value:.2f} {unit} | {limit:g} {unit} "
+            f"| {verdict(value <= limit)} |"
+        )
+    return lines
+
+
 def startup_lines(rows: Mapping[str, tuple[float, float]]) -> list[str]:
     """Table of the imports."""
     lines = ["| import | time | memory | goal | reached |", "|---|---|---|---|---|"]
@@ -195,10 +285,45 @@ def processor() -> str:
     return platform.machine()
 
 
+def report(numbers: Mapping[str, Any], full: bool) -> str:
+    """All tables; the sample of functions in full or in one sentence."""
+    cores = len(os.sched_getaffinity(0))
+    words = [word for word in sys.argv[1:] if word != "--readme"]
+    command = " ".join(["python -m benchmarks", *words])
+    lines = {
+        "calls": call_lines,
+        "functions": function_lines if full else function_summary,
+        "layers": layer_lines,
+        "startup": startup_lines,
+        "build": product_lines,
+        "kernels": kernel_lines,
+    }
+    parts = [
+        f"`{command}` on {cores} cores of {processor()}, "
+        f"CPython {platform.python_version()}."
+    ]
+    parts += [
+        "\n".join(lines[part](numbers[part])) for part in lines if part in numbers
+    ]
+    return "\n\n".join(parts)
+
+
+def write_readme(numbers: Mapping[str, Any]) -> None:
+    """Puts the tables between the markers; what follows the last table there stays."""
+    path = ROOT / "README.md"
+    text = path.read_text(encoding="utf-8")
+    begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    after = text[begin:end].rpartition("|\n")[2].strip()
+    tables = report(numbers, full=False)
+    path.write_text(
+        f"{text[:begin]}\n{tables}\n\n{after}\n{text[end:]}", encoding="utf-8"
+    )
+
+
 def main() -> int:
     """Exit status 0 when everything could be measured."""
     chosen = choices()
-    selected = chosen.only or ["calls", "startup", "kernels"]
+    selected = [part for part in PARTS if part in (chosen.only or PARTS)]
     try:
         numbers = measure(selected, chosen.quick)
     except (BuildError, RuntimeError) as error:
@@ -207,15 +332,10 @@ def main() -> int:
     if chosen.json:
         print(json.dumps(numbers))
         return 0
-    cores = len(os.sched_getaffinity(0))
-    command = " ".join(["python -m benchmarks", *sys.argv[1:]])
-    print(
-        f"`{command}` on {cores} cores of {processor()}, "
-        f"CPython {platform.python_version()}.\n"
-    )
-    lines = {"calls": call_lines, "startup": startup_lines, "kernels": kernel_lines}
-    for part in selected:
-        print("\n".join(lines[part](numbers[part])), end="\n\n")
+    if chosen.readme:
+        write_readme(numbers)
+        return 0
+    print(report(numbers, full=True), end="\n\n")
     if "calls" in selected and importlib.util.find_spec("rocm") is None:
         print("hip-python is not installed: `pip install hip-python==10.0.0.0.1.2`.")
     return 0

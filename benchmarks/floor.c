@@ -462,7 +462,29 @@ floor_setup(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+#include "floor_calls.h"
+
+/* setup_calls(library): the library of the sample, in which setup has to be called first. */
+static PyObject *
+floor_setup_calls(PyObject *module, PyObject *path)
+{
+    (void)module;
+    const char *name;
+    if (text_from(path, &name) < 0) {
+        return NULL;
+    }
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        PyErr_SetString(PyExc_OSError, dlerror());
+        return NULL;
+    }
+    SAMPLE(LOAD)
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    {"setup_calls", floor_setup_calls, METH_O, NULL},
+    SAMPLE(METHOD)
     {"setup", floor_setup, METH_VARARGS, NULL},
     {"hipGetDevice", floor_get_device, METH_NOARGS, NULL},
     {"hipStreamQuery", floor_stream_query, METH_O, NULL},

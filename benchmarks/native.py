@@ -8,7 +8,10 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+from . import api_stub
+
 HERE = Path(__file__).resolve().parent
+CSRC = HERE.parent / "csrc"
 OPTIMISED = ("-O3", "-march=native", "-fopenmp")
 
 
@@ -34,6 +37,14 @@ def build(source: str, target: Path, *flags: str) -> Path:
 def build_stub(folder: Path) -> Path:
     """Return the stub under the only name that the peer looks for."""
     return build("stub.c", folder / "lib" / "libamdhip64.so", "-O2")
+
+
+def build_api(folder: Path) -> Path:
+    """Return a library that has every function, all of which only return."""
+    folder.mkdir(parents=True, exist_ok=True)
+    code = folder / "api.c"
+    code.write_text(api_stub.source(), encoding="utf-8")
+    return build(str(code), folder / "libapi.so", "-O2", f"-I{CSRC}")
 
 
 def build_floor(folder: Path) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an import costs in time and in resident memory, beyond bare Python.
+"""What an import costs in time and in resident memory, beyond bare Python; code size.
 
 Each sample is a new interpreter that imports one package, reads the clock around that
 and its own memory after it.  The best of many is taken; contenders take turns.
@@ -8,9 +8,17 @@ and its own memory after it.  The best of many is taken; contenders take turns.
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+GENERATED = ROOT / "csrc" / "api" / "generated"
+BUILDS = 3
 
 # VmHWM would count pages that were freed again, so this is the current VmRSS.
 PROBE = """
@@ -66,3 +74,31 @@ def probe(statement: str, environment: Mapping[str, str]) -> tuple[float, int] |
         return None
     seconds, kilobytes = json.loads(done.stdout)
     return seconds, kilobytes
+
+
+def products() -> dict[str, float]:
+    """Megabytes of code in `_core`, and seconds to build it after one file changed."""
+    rows = {}
+    (library,) = (ROOT / "hipadapt").glob("_core*.so")
+    if shutil.which("size"):
+        words = ["size", "--format=berkeley", str(library)]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        head, row = (line.split() for line in done.stdout.splitlines())
+        rows["code of `_core`"] = int(row[head.index("text")]) / 1e6
+    build_s = float("inf")
+    largest = max(GENERATED.glob("call_*.c"), key=lambda path: path.stat().st_size)
+    before = largest.stat()
+    rebuild()
+    for _ in range(BUILDS):
+        os.utime(largest)
+        begin = time.perf_counter()
+        rebuild()
+        build_s = min(build_s, time.perf_counter() - begin)
+    os.utime(largest, ns=(before.st_atime_ns, before.st_mtime_ns))
+    return {**rows, "one generated file": build_s}
+
+
+def rebuild() -> None:
+    """Build in place what has changed."""
+    words = [sys.executable, "-m", "tools.native"]
+    subprocess.run(words, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)

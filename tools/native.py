@@ -109,7 +109,8 @@ def extension() -> Product:
     return Product(
         f"_core{sysconfig.get_config_var('EXT_SUFFIX')}",
         ("core", "adapters", "api", "module"),
-        ("-isystem", python_include()),
+        # Nothing unwinds through it but debuggers, which read .debug_frame.
+        ("-isystem", python_include(), "-fno-asynchronous-unwind-tables"),
         ("-ldl", "-lpthread"),
     )
 

@@ -87,3 +87,20 @@ def test_new_layouts_are_not_read_from_old_runtimes(amd: Run) -> None:
             assert hip.hipGetDeviceProperties(0) == (missing, None)
             assert hip.hipPointerGetAttributes(0) == (missing, None)
     """)
+
+
+def test_calls_that_an_old_runtime_lacks_name_the_version(amd: Run) -> None:
+    amd("""
+        import hipadapt
+        from hipadapt import hip
+        if int(hipadapt.provider().version.split(".")[0]) >= 6:
+            raise SystemExit  # it has them
+        lacking = hip.hipError_t.hipErrorNotSupported
+        assert hip.hipKernelGetName(None) == (lacking, None)
+        assert "HIP 7.15 has it" in hipadapt.error_text()
+        # 5.2 has a function of this name; its memory types are numbered otherwise.
+        assert hip.hipMemcpyParam2D(None) == (lacking,)
+        assert "means something else" in hipadapt.error_text()
+        assert "HIP 6.0 has it" in hipadapt.error_text()
+        assert hip.hipGetDeviceProperties(0) == (lacking, None)
+    """)

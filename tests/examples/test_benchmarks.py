@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tools.codegen import model
+
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(
@@ -61,6 +63,27 @@ def test_calls_are_measured_beside_the_floor(folder: Path) -> None:
         # A single round on a busy machine may look as short as the empty loop.
         assert {"hipadapt", "floor"} <= set(times), row
         assert all(time_ns >= 0 for time_ns in times.values()), row
+
+
+def test_sample_of_functions_is_measured_beside_the_floor(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from benchmarks import native as n\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "for build in (n.build_api, n.build_floor): build(folder)"
+    )
+    run("-c", code, str(tmp_path))
+    provider = str(tmp_path / "libapi.so")
+
+    words = ("-m", "benchmarks.functions", str(tmp_path), "1")
+    rows: dict[str, Any] = json.loads(run(*words, HIPADAPT_PROVIDER=provider))
+
+    assert len(rows) >= 30
+    assert all(set(times) == {"hipadapt", "floor"} for times in rows.values())
+    families = {f.family for f in model.load().functions if f.name in rows}
+    assert families == {f.family for f in model.load().functions}
+    words = ("-m", "benchmarks.layers", str(tmp_path), "1")
+    layers: dict[str, Any] = json.loads(run(*words, HIPADAPT_PROVIDER=provider))
+    assert {"from_dlpack(numpy)", "__dlpack__()"} <= set(layers)
 
 
 def test_kernels_are_measured_beside_openmp(folder: Path) -> None:

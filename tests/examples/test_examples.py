@@ -31,6 +31,12 @@ EXPECTED = {
         ),
     ),
     "launch_kernel_with_args.py": ("largest error",),
+    "objects_async.py": ("  200 rounds from 8:", "20 rounds: the copy is done"),
+    "objects_saxpy.py": (
+        "refused: saxpy: takes 4 arguments (28 bytes), not 3",
+        "refused: saxpy: argument args[3] must be an integer of 4 bytes, not 'float'",
+    ),
+    "objects_templates.py": ("line<double>  ok", "3 calls", "program.hip:1:"),
     "streams_and_events.py": ("stream 0 after the last call: hip", "took"),
     "templates.py": (
         "maths::apply<float, maths::Square, 2>",
@@ -75,6 +81,9 @@ def test_example_says_what_it_should(name: str) -> None:
         ("device_arrays.py", "zeros = np.zeros(", "zeros = np.ones("),
         ("launch_kernel_with_args.py", "in[i] * factor", "in[i] * 1.25"),
         ("streams_and_events.py", "a[i] + b[i]", "a[i] - b[i]"),
+        ("objects_async.py", "0.5f * value", "0.25f * value"),
+        ("objects_saxpy.py", "a * x[i] + y[i]", "a * x[i] - y[i]"),
+        ("objects_templates.py", "* x + pair", "* x - pair"),
         ("templates.py", "value / 2", "value / 4"),
     ],
 )

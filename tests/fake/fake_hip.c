@@ -33,6 +33,7 @@ struct program {
 
 static int next_error;
 static int sleep_ms;
+static int capturing;
 static struct work works[WORK_MAX];
 static int work_count;
 static unsigned long finished, recorded; /* work counted since the start */
@@ -74,6 +75,7 @@ run_host(void *context)
 
 void fake_fail(int code);
 void fake_sleep(int milliseconds);
+void fake_capture(int on);
 void fake_finish(void);
 size_t fake_arguments(void *to);
 const char *fake_source(void *program);
@@ -91,6 +93,12 @@ fake_sleep(int milliseconds)
     sleep_ms = milliseconds;
 }
 
+void
+fake_capture(int on)
+{
+    capturing = on;
+}
+
 /* Without the GIL (ctypes.CDLL), for host functions may need it. */
 void
 fake_finish(void)
@@ -104,7 +112,7 @@ fake_finish(void)
             pthread_join(thread, NULL);
         }
     }
-    work_count = 0;
+    work_count = capturing ? work_count : 0; /* a graph is launched again */
     finished = recorded;
 }
 
@@ -294,7 +302,7 @@ hipError_t
 hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *status)
 {
     (void)stream;
-    *status = (hipStreamCaptureStatus)77;
+    *status = capturing ? hipStreamCaptureStatusActive : (hipStreamCaptureStatus)77;
     return hipSuccess;
 }
 

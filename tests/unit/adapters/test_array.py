@@ -80,7 +80,6 @@ def test_fortran_order_is_refused_because_the_shape_would_lie() -> None:
         ("|i1", 1),
         ("|b1", 1),
         ("<f4", 4),
-        (">f4", 4),
         ("<c16", 16),
         ("|V12", 12),
         ("<M8[ns]", 8),

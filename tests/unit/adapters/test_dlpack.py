@@ -12,110 +12,22 @@ import pytest
 from hipadapt import types
 
 from .conftest import read
-
-CPU, CUDA, CUDA_HOST, ROCM, ROCM_HOST, EXT, CUDA_MANAGED = 1, 2, 3, 10, 11, 12, 13
-INT, UINT, FLOAT, BFLOAT, COMPLEX, BOOL = 0, 1, 2, 4, 5, 6
-
-
-class Tensor(ctypes.Structure):
-    """DLTensor."""
-
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class Managed(ctypes.Structure):
-    """DLManagedTensor."""
-
-    _fields_ = [
-        ("tensor", Tensor),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-    ]
-
-
-class Versioned(ctypes.Structure):
-    """DLManagedTensorVersioned."""
-
-    _fields_ = [
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-        ("flags", ctypes.c_uint64),
-        ("tensor", Tensor),
-    ]
-
-
-DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-new_capsule = ctypes.pythonapi.PyCapsule_New
-new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-new_capsule.restype = ctypes.py_object
-is_valid = ctypes.pythonapi.PyCapsule_IsValid
-is_valid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-
-
-def sizes(values: Any) -> Any:
-    """C array of int64, or NULL."""
-    return None if values is None else (ctypes.c_int64 * len(values))(*values)
-
-
-class Producer:
-    """An object with __dlpack__ whose every word can be set."""
-
-    def __init__(
-        self,
-        *,
-        shape: Any = (2, 3),
-        strides: Any = None,
-        data: int | None = None,
-        device: int = CPU,
-        dtype: tuple[int, int, int] = (FLOAT, 32, 1),
-        offset: int = 0,
-        ndim: int | None = None,
-        version: tuple[int, int] | None = (1, 0),
-        flags: int = 0,
-        name: bytes | None = None,
-        modern: bool = True,
-    ) -> None:
-        self.memory = ctypes.create_string_buffer(64)
-        address = ctypes.addressof(self.memory) if data is None else data
-        self.sizes = sizes(shape), sizes(strides)
-        count = len(shape or ()) if ndim is None else ndim
-        tensor = Tensor(address, device, 0, count, *dtype, *self.sizes, offset)
-        self.name = name or (b"dltensor" if version is None else b"dltensor_versioned")
-        if version is None:
-            self.managed: Any = Managed(tensor)
-        else:
-            self.managed = Versioned(*version, None, None, flags, tensor)
-        self.modern = modern
-        self.alive = 0
-        self.consumed = False
-        self.asked: list[Any] = []
-        self.destructor = DESTRUCTOR(self.destroy)
-
-    def destroy(self, capsule: int) -> None:
-        """Runs when the capsule dies."""
-        self.alive -= 1
-        self.consumed = not is_valid(capsule, self.name)
-
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        self.asked.append(kwargs)
-        if kwargs and not self.modern:
-            raise TypeError("unexpected keyword")
-        self.alive += 1
-        destructor = ctypes.cast(self.destructor, ctypes.c_void_p)
-        return new_capsule(ctypes.addressof(self.managed), self.name, destructor)
+from .dlpack_c import (
+    BFLOAT,
+    BOOL,
+    COMPLEX,
+    CPU,
+    CUDA,
+    CUDA_HOST,
+    CUDA_MANAGED,
+    EXT,
+    FLOAT,
+    INT,
+    ROCM,
+    ROCM_HOST,
+    UINT,
+    Producer,
+)
 
 
 @pytest.mark.parametrize("version", [None, (1, 0), (1, 3), (1, 99)])
@@ -163,7 +75,7 @@ def test_shape_and_type() -> None:
         ((FLOAT, 16, 1), "<f2"),
         ((COMPLEX, 64, 1), "<c8"),
         ((BOOL, 8, 1), "|b1"),
-        ((BFLOAT, 16, 1), "|V2"),
+        ((BFLOAT, 16, 1), "<V2"),
         ((FLOAT, 32, 4), "|V16"),
         ((99, 32, 1), "|V4"),
     ],

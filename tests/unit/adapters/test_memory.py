@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 import os
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hipadapt import hip, types
+from hipadapt import _core, hip, types
 
 from .conftest import AsVoidPointer, CudaArray
 
@@ -26,6 +27,8 @@ CELL = ctypes.c_int(5)
 POINTED = ctypes.pointer(CELL)
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
 DEVICE = types.DeviceArray(CUDA)
+HOST = types.DeviceArray(ARRAY[0])
+DEEP = types.DeviceArray(np.zeros((1,) * 9))
 STRUCT = np.zeros(1, "i4,f8")[0]
 
 
@@ -78,6 +81,39 @@ CALLS: dict[str, Callable[[], Any]] = {
     "array-iterate": lambda: list(DEVICE),
     "array-again": lambda: again(types.NDBuffer, ARRAY),
     "array-view": lambda: bytes(types.NDBuffer(ARRAY)),
+    "array-dlpack": lambda: HOST.__dlpack__(),
+    "array-dlpack-all": lambda: HOST.__dlpack__(
+        stream=None, max_version=(1, 0), dl_device=(1, 0), copy=True
+    ),
+    "array-dlpack-refused": lambda: [
+        refused(HOST.__dlpack__, **more)
+        for more in ({"stream": 5}, {"dl_device": (2, 0)}, {"other": 1})
+    ],
+    "array-dlpack-deep": lambda: DEEP.__dlpack__(max_version=(1, 3)),
+    "array-host": lambda: memoryview(HOST.host()),
+    "array-copy": lambda: copy.copy(HOST),
+    "array-attributes": lambda: [
+        getattr(HOST, name) for name in ("strides", "type_name", "memory", "owner")
+    ],
+    "array-from-memory": lambda: _core.array_from_memory(
+        4096, (2, 3), "f4", owner=VOID, memory="device", device=0, stream=7
+    ),
+    "array-from-memory-refused": lambda: [
+        refused(_core.array_from_memory, *args)
+        for args in ((4096, -1, "f4"), (4096, 4, "f5"), ("x", 4, "f4"), (4096,))
+    ],
+    "array-allocate": lambda: _core.array_allocate((4, 4), "bfloat16", memory="host"),
+    "array-read": lambda: _core.array_read(HOST, bytearray(16)),
+    "array-read-refused": lambda: refused(_core.array_read, HOST, bytearray(15)),
+    "array-close": lambda: types.DeviceArray(bytearray(4)).close(),
+    "array-of": lambda: _core.array_of(CUDA),
+    "from-dlpack": lambda: _core.from_dlpack(HOST),
+    "from-dlpack-capsule": lambda: _core.from_dlpack(HOST.__dlpack__()),
+    "from-dlpack-numpy": lambda: _core.from_dlpack(ARRAY, device="cpu"),
+    "from-dlpack-copy": lambda: _core.from_dlpack(HOST, copy=True),
+    "from-dlpack-refused": lambda: [
+        refused(_core.from_dlpack, value) for value in (5, ARRAY[::2], ARRAY.T[1:])
+    ],
     "cstr": lambda: types.CStr("".join(["a", "ü"])) == "x",
     "cstr-copy": lambda: types.CStr(memoryview(b"abc")[:2]),
     "cstr-hash": lambda: {types.CStr("abc"): 1},

@@ -15,6 +15,7 @@ ORDER = [
     "Pointer",
     "int",
     "ctypes.c_void_p",
+    "__dlpack_c_exchange_api__",
     "__cuda_array_interface__",
     "buffer",
     "as_c_void_p",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import pickle
 import sys
 import weakref
 from typing import Any
@@ -395,3 +396,100 @@ def test_records_do_not_leak_their_neighbours() -> None:
         memoryview(value).release()
         ctypes.string_at(int(value), 12)
     assert sys.getrefcount(value) == before
+
+
+def test_text_joins_text_and_bytes() -> None:
+    props = hip.hipDeviceProp_t(gcnArchName="gfx90a:ü")
+    arch = props.gcnArchName
+
+    assert isinstance(arch, str)
+    assert isinstance(arch, types.Text)
+    assert arch == "gfx90a:ü"
+    assert hash(arch) == hash("gfx90a:ü")
+    assert "--offload-arch=" + arch == "--offload-arch=gfx90a:ü"
+    assert arch + "x" == "gfx90a:üx"
+    assert b"--offload-arch=" + arch == "--offload-arch=gfx90a:ü".encode()
+    assert arch + b"x" == "gfx90a:üx".encode()
+    assert bytearray(b"a") + arch == "agfx90a:ü".encode()
+    assert type(arch.decode()) is type(arch + "") is str
+    assert arch.decode("utf-8", "strict") == arch
+    assert repr(arch) == "'gfx90a:ü'"
+    assert pickle.loads(pickle.dumps(arch)) == arch
+    for wrong in (5, None, [1]):
+        with pytest.raises(TypeError):
+            arch + wrong  # type: ignore[operator]
+        with pytest.raises(TypeError):
+            wrong + arch  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        arch.decode("utf-8", "strict", 1)
+
+
+def test_text_frees_what_it_makes() -> None:
+    props = hip.hipDeviceProp_t(name="x")
+    before = sys.getrefcount(types.Text)
+
+    for _ in range(100):
+        b"-" + props.name
+
+    # The interpreter's own caches may hold it once.
+    assert sys.getrefcount(types.Text) - before <= 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        5,
+        types.Pointer(5),
+        ctypes.c_void_p(5),
+        types.Handle(5),
+        hip.dim3(1, 2, 3),
+        "x",
+        types.DeviceArray(CudaArray(4096, (64,))),
+        CudaArray(4096, (64,)),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_record_by_value_refuses_addresses(wrong: Any) -> None:
+    params = hip.hipMemcpy3DParms()
+    with pytest.raises(TypeError, match="srcPos"):
+        params.srcPos = wrong
+    with pytest.raises(TypeError, match="srcPos"):
+        hip.hipMemcpy3DParms(None, wrong)
+    with pytest.raises(TypeError, match="extent"):
+        hip.hipMalloc3D(wrong)
+
+
+def test_record_by_value_takes_values_and_sized_memory() -> None:
+    params = hip.hipMemcpy3DParms()
+    inner = hip.hipPos(1, 2, 3)
+    for fitting in (inner, (1, 2, 3), bytes(inner), hip.hipPos.fromObj(int(inner))):
+        params.srcPos = (0, 0, 0)
+        params.srcPos = fitting
+        assert tuple(params.srcPos) == (1, 2, 3)
+    with pytest.raises(BufferError, match="at least 24 bytes"):
+        params.srcPos = b"short"
+    with pytest.raises(ValueError, match="NULL"):
+        params.srcPos = None
+
+
+@pytest.mark.parametrize("value", [1e39, -1e39, 10**400, -(10**400)])
+def test_float_member_refuses_what_float_cannot_hold(value: float) -> None:
+    with pytest.raises(
+        OverflowError, match="float1: argument 'x' must be in the range"
+    ):
+        hip.float1(value)
+
+
+def test_float_member_keeps_infinity_and_rounds() -> None:
+    assert hip.float1(float("inf")).x == float("inf")
+    assert hip.float1(0.1).x == float(np.float32(0.1))
+
+
+def test_values_for_a_record_name_the_call_that_refuses_them() -> None:
+    for wrong, error, message in (
+        ((1, "x"), TypeError, "hipExtent: argument 'height' must be"),
+        ((1, -1), OverflowError, "hipExtent: argument 'height' must be"),
+        ((1, 2, 3, 4), TypeError, r"hipExtent\(\) takes at most 3 values"),
+    ):
+        with pytest.raises(error, match="hipMalloc3D: argument 'extent': " + message):
+            hip.hipMalloc3D(wrong)

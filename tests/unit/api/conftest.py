@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, Run, interpreter
+from tests.fake import recorder
 
 PRELUDE = """
 import ctypes, os
@@ -51,3 +52,16 @@ def fake(fake_library: Path) -> Run:
         return run(PRELUDE + textwrap.dedent(code), *arguments, **more)
 
     return with_prelude  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="session")
+def recording_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that notes its arguments, built for this session."""
+    folder = tmp_path_factory.mktemp("recorder")
+    code, target = folder / "recorder.c", folder / "librecorder.so"
+    code.write_text(recorder.source(), encoding="utf-8")
+    words = [*compiler(), "-std=gnu11", "-O0", "-shared", "-fPIC"]
+    words += [f"-I{ROOT / 'csrc'}", "-o", str(target), str(code)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target

@@ -103,18 +103,27 @@ def test_int_arguments_take_index_objects(cpu: ModuleType) -> None:
 
 # What no argument of any role accepts.
 REFUSED = {
-    "value": ("text", 1.5j, [1], 2**100),
+    "value": ("text", 1.5j, [1], 10**39),
     "enum": ("text", 1.5, [1], 2**100, -77, 123456),
     "handle": ("text", 1.5, -1, 2**64, object()),
     "pointer": (1.5, -1, 2**64, object(), {}),
     "record": (1.5, -1, 2**64, object(), "text"),
+    "record_list": (1.5, -1, object(), [1.5], "text"),
     "record_value": (1.5, -1, None, object(), "text"),
     "text": (1.5, -1, object(), [b"x"]),
     "text_list": (1.5, -1, object(), [1.5], [object()]),
     "list": (1.5, -1, object(), [1.5], [object()]),
+    "inout": (1.5j, object(), [1]),
+    "kernel_params": (1.5, -1, object(), [1.5], "text"),
+    "host_node": (1.5, -1, object(), "text"),
     "extra": (1.5, -1, object(), [1.5], [object()], "text"),
     "callback": (1.5, -1, "text", b"bytes"),
     "handle_ref": (1.5, -1, object()),
+}
+
+
+FIRST_MEMBER: dict[str | None, int] = {
+    enum.name: next(iter(enum.constants.values())) for enum in model.load().enums
 }
 
 
@@ -123,9 +132,8 @@ def plain(param: model.Param) -> object:
     if param.role == "value":
         return 0
     if param.role == "enum":
-        enum = next(e for e in model.load().enums if e.name == param.adapter)
-        return next(iter(enum.constants.values()))
-    return (1, 1, 1) if param.role == "record_value" else None
+        return FIRST_MEMBER[param.adapter]
+    return () if param.role == "record_value" else None
 
 
 CASES = [
@@ -133,6 +141,7 @@ CASES = [
     for function in WRAPPED
     for number, param in enumerate(emit_wrappers.form_params(function)[0])
     for value in REFUSED[param.role]
+    if (param.adapter, value) != ("ListOfFloat", [1.5])
 ]
 
 

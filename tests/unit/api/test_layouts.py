@@ -1,107 +1,145 @@
 # SPDX-License-Identifier: MIT
-"""Records against HIP's own headers, where a HIP of version 6 or later is installed."""
+"""Records, enumerators and macros against HIP's own headers, version by version."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.conftest import ROOT
-from tools.codegen import model
+from . import header_sets
+from .header_sets import API
 
-from .conftest import compiler
+# Facts that HIP has changed on its way to the described version.  These count members
+# or are places kept for later ones, and change whenever something is added:
+COUNTS = {
+    "HIPRTC_JIT_NUM_INPUT_TYPES",
+    "HIPRTC_JIT_NUM_OPTIONS",
+    "HIP_FUNC_ATTRIBUTE_MAX",
+    "hipErrorTbd",
+    "hipFuncAttributeMax",
+    "hipGraphNodeTypeCount",
+    "hipJitOptionNumOptions",
+    "hipLaunchAttributeMax",
+    "hipLimitRange",
+}
+# Flags that had another value before HIP 6; no 5.2 runtime looks at them.
+OLD_FLAGS = {"hipIpcMemLazyEnablePeerAccess", "hipDeviceLmemResizeToMax"}
+# Records and enums that mean something else before HIP 6 ...
+OLD_RECORDS = {
+    "hipDeviceProp_t",
+    "HIP_MEMCPY3D",
+    "hipExternalSemaphoreSignalParams_st",
+    "hipExternalSemaphoreWaitParams_st",
+    "hipMemAllocationProp",
+}
+OLD_ENUMS = {"hipMemoryType", "hipGraphNodeType"}
+# ... and records that have grown at their end, or of which only reserved parts moved.
+GROWN_RECORDS = {
+    "5.2": {
+        "hipExternalMemoryBufferDesc_st",
+        "hipExternalMemoryHandleDesc_st",
+        "hipExternalSemaphoreHandleDesc_st",
+        "hipMemPoolProps",
+    },
+    "6.2": {"hipLaunchAttributeValue"},
+}
+# Number of facts that headers of a version share with the description, at least.
+LEAST = {"5.2": 930, "6.2": 1180, "7.1": 1330}
+Headers = Callable[[str], Path]
 
-INCLUDES = (
-    Path("/opt/rocm/include"),
-    Path("/usr/include"),
-    Path(sysconfig.get_paths()["purelib"]) / "triton" / "backends" / "amd" / "include",
+
+@pytest.fixture(scope="session")
+def headers(tmp_path_factory: pytest.TempPathFactory) -> Headers:
+    """headers(version): the folder with HIP's headers of that version."""
+    known = dict(header_sets.present())
+
+    def find(version: str) -> Path:
+        if version == "installed":
+            if not known:
+                pytest.skip(
+                    "no HIP headers are installed: apt-get install libamdhip64-dev, or "
+                    "name folders in HIPADAPT_HIP_HEADERS"
+                )
+            return next(iter(known.values()))
+        if version not in known:
+            folder = tmp_path_factory.mktemp("headers") / version
+            known[version] = header_sets.fetch(version, folder)
+        return known[version]
+
+    return find
+
+
+def enumerators(names: set[str]) -> set[str]:
+    return {c for enum in API.enums if enum.name in names for c in enum.constants}
+
+
+def expected_differences(version: str) -> tuple[set[str], set[str]]:
+    """Records, and single facts, in which these headers may differ."""
+    if version.startswith("5."):
+        flags = OLD_FLAGS | enumerators(OLD_ENUMS)
+        return OLD_RECORDS | GROWN_RECORDS["5.2"], COUNTS | flags
+    return GROWN_RECORDS["6.2"] if version.startswith("6.") else set(), COUNTS
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        "installed",
+        *(pytest.param(v, marks=pytest.mark.interop) for v in ("5.2", "6.2", "7.1")),
+    ],
 )
-API = model.load()
+def test_layouts_and_values_are_those_of_the_headers(
+    headers: Headers, tmp_path: Path, version: str
+) -> None:
+    include = headers(version)
+    real = header_sets.version_of(include)
+    assert real is not None
+    records, single = expected_differences(real)
+
+    theirs = header_sets.their_table(include, tmp_path)
+    ours = header_sets.our_table(tmp_path)
+
+    different = {fact for fact, value in theirs.items() if ours[fact] != value}
+    assert {
+        f"{fact}: HIP {theirs[fact]}, ours {ours[fact]}"
+        for fact in different
+        if fact not in single and fact.partition(".")[0] not in records
+    } == set()
+    assert len(theirs) >= LEAST.get(real, min(LEAST.values()))
+    if real == "5.2":
+        # The tables above claim no difference that is none.
+        touched = {fact.partition(".")[0] for fact in different}
+        assert records <= touched
+        assert all(touched & enumerators({name}) for name in OLD_ENUMS)
 
 
-def headers() -> tuple[Path, int]:
-    """Include folder and version times 100 of an installed HIP."""
-    for folder in INCLUDES:
-        version = folder / "hip" / "hip_version.h"
-        if version.is_file():
-            text = version.read_text(encoding="utf-8")
-            found = dict(re.findall(r"#define HIP_VERSION_(M\w+) +(\d+)", text))
-            return folder, 100 * int(found["MAJOR"]) + int(found["MINOR"])
-    return Path(), 0
+def uses_old(function: header_sets.model.Function) -> bool:
+    """Whether C passes something that HIP before 6 lays out or numbers differently."""
+    by_member = {
+        record.name
+        for record in API.records
+        if any(m.type in OLD_ENUMS | OLD_RECORDS for m in record.members)
+    }
+    names = OLD_RECORDS | OLD_ENUMS | by_member
+    return any(param.adapter in names for param in function.params)
 
 
-def rows(record: model.Record, prefix: str, top: str, known: set[str]) -> Iterator[str]:
-    for member in record.members:
-        if member.bits or (known and member.name and member.name not in known):
-            continue
-        path = prefix + member.name
-        if member.name:
-            yield f"O({top}, {path})"
-        if member.record and not member.dim:
-            dotted = path + "." if member.name else prefix
-            yield from rows(member.record, dotted, top, known)
-
-
-def table(
-    head: str,
-    records: list[model.Record],
-    tmp_path: Path,
-    *flags: str,
-    known: set[str] | None = None,
-) -> str:
-    lines = ["#include <stddef.h>", "#include <stdio.h>", head]
-    lines += [
-        '#define S(t) printf("%s %zu %zu\\n", #t, sizeof(t), _Alignof(t));',
-        '#define O(t, m) printf("%s.%s %zu\\n", #t, #m, offsetof(t, m));',
-        "int main(void) {",
+def test_functions_of_other_meaning_are_not_called_on_old_runtimes() -> None:
+    """`least_version`, or a symbol of its own, where HIP 5.2 would read other bytes."""
+    unguarded = [
+        function.name
+        for function in API.functions
+        if function.wrapped
+        and function.since == "5.2"
+        and uses_old(function)
+        and function.symbol == function.name
+        and function.raw.get("least_version", 0) < 60_000_000
     ]
-    for record in records:
-        lines += [f"S({record.name})", *rows(record, "", record.name, known or set())]
-    source = tmp_path / "table.c"
-    source.write_text("\n".join([*lines, "return 0; }", ""]), encoding="utf-8")
-    program = tmp_path / "table"
-    words = [*compiler(), *flags, str(source), "-o", str(program)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([program], capture_output=True, text=True, check=True).stdout
 
-
-def test_records_are_laid_out_as_in_the_installed_headers(tmp_path: Path) -> None:
-    folder, version = headers()
-    if version < 600:
-        pytest.skip("no HIP headers of version 6 or later are installed")
-    text = "\n".join(
-        path.read_text(encoding="utf-8", errors="replace")
-        for path in (folder / "hip").glob("*.h")
-    )
-    records = [
-        r
-        for r in API.records
-        if r.size is not None
-        and float(r.since or 0) <= version / 100 + 0.05
-        and re.search(rf"}} {r.name};", text)
-    ]
-    assert len(records) >= 40
-
-    known = set(re.findall(r"\w+", text))  # members that this HIP has
-    folders = f"-I{ROOT / 'csrc'}"
-    ours = table('#include "abi/hip.h"', records, tmp_path, folders, known=known)
-    theirs = table(
-        "#include <stdint.h>\n#include <hip/hip_runtime_api.h>",
-        records,
-        tmp_path,
-        "-D__HIP_PLATFORM_AMD__",
-        f"-I{folder}",
-        known=known,
-    )
-
-    assert ours == theirs
+    assert unguarded == []
 
 
 def test_record_classes_have_the_size_of_c(cpu: ModuleType) -> None:
@@ -113,12 +151,11 @@ def test_record_classes_have_the_size_of_c(cpu: ModuleType) -> None:
 def test_record_members_are_where_c_has_them(cpu: ModuleType, tmp_path: Path) -> None:
     properties = cpu.hipDeviceProp_t(warpSize=77, name="abc", maxGridSize=[1, 2, 3])
     memory = bytes(properties)
-    records = [r for r in API.records if r.name == "hipDeviceProp_t"]
-    text = table('#include "abi/hip.h"', records, tmp_path, f"-I{ROOT / 'csrc'}")
-    offset = {line.split()[0]: int(line.split()[1]) for line in text.splitlines()[1:]}
 
-    begin = offset["hipDeviceProp_t.warpSize"]
+    offset = header_sets.our_table(tmp_path)
+
+    begin = int(offset["hipDeviceProp_t.warpSize"])
     assert memory[begin : begin + 4] == (77).to_bytes(4, "little")
     assert memory[:4] == b"abc\0"
-    begin = offset["hipDeviceProp_t.maxGridSize"]
+    begin = int(offset["hipDeviceProp_t.maxGridSize"])
     assert list(memoryview(memory[begin : begin + 12]).cast("i")) == [1, 2, 3]

@@ -1,61 +1,43 @@
 # SPDX-License-Identifier: MIT
-"""No call leaves objects behind, whether it works or refuses."""
+"""No use of an exported type leaves objects behind, whether it works or refuses.
+
+Functions have the same in test_every_wrong_kind.py, as the mode `leaks`.
+"""
 
 from __future__ import annotations
 
-import gc
+import json
+import subprocess
 import sys
-from types import ModuleType
 
-import pytest
+from tests.conftest import ROOT, Run
 
-from tools.codegen import emit_wrappers, model
-
-from .test_arguments import REFUSED, plain
-
-WRAPPED = [f for f in model.load().functions if f.wrapped]
-TURNS = 40
-ALLOWED_BLOCKS = 10
-# These wait, or end what other tests use.
-LEFT_OUT = {"hipDeviceReset", "hipDeviceSynchronize"}
+# All types together; what is exported only grows.
+LEAST_USES = 200_000
 
 
-def growth(call: object, arguments: list[object]) -> int:
-    """Blocks that TURNS calls leave behind after as many to warm up."""
+def test_types_leave_no_objects_behind(run_python: Run) -> None:
+    done = run_python(
+        """
+        import sys
+        from tests.unit.api import type_leaks
+        sys.exit(type_leaks.main())
+        """
+    )
 
-    def turn() -> None:
-        for _ in range(TURNS):
-            try:
-                call(*arguments)  # type: ignore[operator]
-            except (TypeError, ValueError, OverflowError, BufferError):
-                pass
-
-    turn()
-    gc.collect()
-    before = sys.getallocatedblocks()
-    turn()
-    gc.collect()
-    return sys.getallocatedblocks() - before
+    answer = json.loads(done.stdout)
+    assert not answer["problems"], "\n".join(answer["problems"])
+    assert answer["uses"] > LEAST_USES
 
 
-@pytest.mark.parametrize("function", WRAPPED, ids=lambda f: f.name)
-def test_calls_leave_no_objects_behind(
-    cpu: ModuleType, function: model.Function
-) -> None:
-    import hipadapt.hiprtc
+def test_a_leak_is_found() -> None:
+    """The measurement itself: a use that keeps something each time is named."""
+    code = """
+from tests.unit.api import probe
+kept = []
+assert probe.growth(lambda: kept.append(object())) >= probe.TURNS
+assert probe.growth(lambda: object()) <= probe.ALLOWED_BLOCKS
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
 
-    if function.name in LEFT_OUT or "Create" in function.name:
-        pytest.skip("makes or ends something that lives on")
-    module = hipadapt.hiprtc if function.module == "hiprtc" else cpu
-    call = getattr(module, function.name)
-    params = emit_wrappers.form_params(function)[0]
-    cases = [[plain(p) for p in params], [None] * (len(params) + 5)]
-    for number, param in enumerate(params):
-        bad = [plain(p) for p in params]
-        bad[number] = REFUSED[param.role][0]
-        cases.append(bad)
-
-    for arguments in cases:
-        grown = growth(call, arguments)
-
-        assert grown < ALLOWED_BLOCKS, f"{arguments}: {grown} blocks"
+    assert done.returncode == 0

@@ -121,6 +121,13 @@ class Rtc:
         assert self.c.hiprtcGetCode(program, code) == SUCCESS
         return code.raw
 
+    def bitcode(self, program: ctypes.c_void_p) -> bytes:
+        size = ctypes.c_size_t()
+        assert self.c.hiprtcGetBitcodeSize(program, ctypes.byref(size)) == SUCCESS
+        bitcode = ctypes.create_string_buffer(size.value)
+        assert self.c.hiprtcGetBitcode(program, bitcode) == SUCCESS
+        return bitcode.raw
+
     def lowered(self, program: ctypes.c_void_p, name: str) -> str | int:
         lowered = ctypes.c_char_p()
         result = self.c.hiprtcGetLoweredName(
@@ -149,7 +156,9 @@ class Rtc:
             compiled = Compiled(self.compile_program(program, options), "")
             compiled.log = self.log(program)
             if compiled.result == SUCCESS:
-                compiled.code = self.code(program)
+                relocatable = "-fgpu-rdc" in options
+                take = self.bitcode if relocatable else self.code
+                compiled.code = take(program)
                 compiled.lowered = {n: self.lowered(program, n) for n in names}
             return compiled
         finally:

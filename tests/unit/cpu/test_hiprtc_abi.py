@@ -200,15 +200,21 @@ def test_results_before_compilation_are_refused(rtc: Rtc) -> None:
     rtc.destroy(program)
 
 
-def test_bitcode_is_refused_with_a_reason(rtc: Rtc) -> None:
+@pytest.mark.parametrize("options", [["-fgpu-rdc"], []], ids=["rdc", "whole"])
+def test_program_has_bitcode_or_code_and_says_which(
+    rtc: Rtc, options: list[str]
+) -> None:
     _, program = rtc.create(KERNEL)
-    assert rtc.compile_program(program, ["-fgpu-rdc"]) == SUCCESS
+    assert rtc.compile_program(program, options) == SUCCESS
     size = ctypes.c_size_t()
+    refused, given = rtc.c.hiprtcGetBitcodeSize, rtc.c.hiprtcGetCodeSize
+    if options:
+        refused, given = given, refused
 
-    answer = rtc.c.hiprtcGetBitcodeSize(program, ctypes.byref(size))
-
-    assert answer == INVALID_PROGRAM
-    assert "bitcode" in rtc.error_text()
+    assert refused(program, ctypes.byref(size)) == INVALID_PROGRAM
+    assert "-fgpu-rdc" in rtc.error_text()
+    assert given(program, ctypes.byref(size)) == SUCCESS
+    assert size.value > 100
     rtc.destroy(program)
 
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""HIP libraries that do as tests tell them."""
