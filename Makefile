@@ -3,7 +3,7 @@
 #     python3 -m venv .venv && .venv/bin/pip install -e ".[test,lint]"
 PYTHON ?= $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
 
-.PHONY: build t test check format asan tsan leak tidy clean
+.PHONY: build t test check format docs asan tsan leak tidy clean
 
 build:            ## build the native parts in place
 	@$(PYTHON) -m tools.native
@@ -21,6 +21,9 @@ check: build      ## everything that a commit must pass
 
 format:           ## lay out C and Python, write generated files
 	$(PYTHON) -m tools.check --fix
+
+docs: build       ## the site in build/docs, and all examples; needs the extra docs
+	$(PYTHON) -m tools.docs
 
 asan:             ## AddressSanitizer and UndefinedBehaviorSanitizer
 	$(PYTHON) -m tools.sanitize address
