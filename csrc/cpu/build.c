@@ -27,8 +27,7 @@ ha_build_start(struct ha_build *build)
 {
     build->timeout_seconds =
         ha_env_long(HA_ENV_COMPILE_TIMEOUT, 1, TIMEOUT_MAX_SECONDS);
-    build->deadline_ns =
-        ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
+    build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
     build->cacheable = true;
 }
 
@@ -153,9 +152,17 @@ void
 ha_build_ir_arguments(const struct ha_build *build, struct ha_list *arguments,
                       bool bitcode)
 {
-    static const char *const flags[] = {
-        "clang", "-cc1", "-triple", HA_FRONT_TRIPLE, "-x", "ir",
-        "-Werror=override-module", "-o", "-", "-", NULL};
+    static const char *const flags[] = {"clang",
+                                        "-cc1",
+                                        "-triple",
+                                        HA_FRONT_TRIPLE,
+                                        "-x",
+                                        "ir",
+                                        "-Werror=override-module",
+                                        "-o",
+                                        "-",
+                                        "-",
+                                        NULL};
     ha_list_add(arguments, build->toolchain.zig);
     ha_build_flags(arguments, flags);
     if (bitcode) {

@@ -319,9 +319,8 @@ build(struct work *work)
     if (status == HA_OK && work->options.relocatable) {
         status = build_bitcode(work);
     } else if (status == HA_OK) {
-        status =
-            ha_build_image(&work->build, work->ir_file.bytes, work->ir_file.size,
-                           work->request->expression_count, work->result);
+        status = ha_build_image(&work->build, work->ir_file.bytes, work->ir_file.size,
+                                work->request->expression_count, work->result);
     }
     if (status == HA_OK) {
         collect_inputs(work);
@@ -334,8 +333,8 @@ static enum ha_status
 build_once(struct work *work)
 {
     ha_build_start(&work->build);
-    int lock = ha_cache_lock(work->key, work->build.deadline_ns,
-                             work->request->interrupted);
+    int lock =
+        ha_cache_lock(work->key, work->build.deadline_ns, work->request->interrupted);
     enum ha_status status = HA_OK;
     if (lock < 0 || !ha_cache_load(work->key, work->result)) {
         ha_build_start(&work->build);

@@ -39,10 +39,10 @@ struct ha_compile_request { /* everything is borrowed */
 
 struct ha_compile_result { /* everything is owned */
     char *log;             /* "" or lines; NULL only if memory ran out */
-    char *image; /* of cpu/image_file.h; bitcode if relocatable */
+    char *image;           /* of cpu/image_file.h; bitcode if relocatable */
     size_t image_size;
     bool relocatable; /* -fgpu-rdc: to be linked, cpu/link.h */
-    char **lowered; /* one name an expression; NULL where there is none */
+    char **lowered;   /* one name an expression; NULL where there is none */
     uint32_t lowered_count;
     bool cached; /* nothing was compiled */
 };

@@ -87,9 +87,9 @@ hiprtcLinkAddFile(hiprtcLinkState hip_link_state, hipJitInputType input_type,
                   hipJitOption *options_ptr, void **option_values)
 {
     const struct ha_link_options options = {num_options, options_ptr, option_values};
-    return rtc_answer(ha_link_add_file(rtc_handle(hip_link_state), input_type,
-                                       file_path, &options),
-                      "hiprtcLinkAddFile");
+    return rtc_answer(
+        ha_link_add_file(rtc_handle(hip_link_state), input_type, file_path, &options),
+        "hiprtcLinkAddFile");
 }
 
 HA_EXPORT hiprtcResult
@@ -109,7 +109,8 @@ hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, size_t *size_
 {
     static const char function[] = "hiprtcLinkComplete";
     if (bin_out == NULL || size_out == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function, "argument '%s' is NULL",
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
+                           "argument '%s' is NULL",
                            bin_out == NULL ? "bin_out" : "size_out");
     }
     return rtc_answer(ha_link_complete(rtc_handle(hip_link_state), bin_out, size_out),

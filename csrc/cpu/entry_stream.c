@@ -114,110 +114,84 @@ hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
     return ha_event_stream_wait(stream, event, device);
 }
 
+/* What getters do first; after success the pool lock is held. `output` is where the
+ * answer goes, `argument` its name. */
+static hipError_t
+getter_enter(const char *function, hipStream_t handle, const void *output,
+             const char *argument, struct ha_stream **stream)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter(function, &device);
+    if (code == hipSuccess && output == NULL) {
+        code = ha_cpu_fail_null(argument);
+    }
+    return code != hipSuccess ? code : ha_stream_lock(handle, device, stream);
+}
+
 HA_EXPORT hipError_t
 hipStreamGetFlags(hipStream_t handle, unsigned int *flags)
 {
-    struct ha_device *device;
     struct ha_stream *stream;
-    hipError_t code = ha_enter("hipStreamGetFlags", &device);
-    if (code != hipSuccess) {
-        return code;
+    hipError_t code =
+        getter_enter("hipStreamGetFlags", handle, flags, "flags", &stream);
+    if (code == hipSuccess) {
+        *flags = stream->flags;
+        ha_pool_unlock();
     }
-    if (flags == NULL) {
-        return ha_cpu_fail_null("flags");
-    }
-    code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    *flags = stream->flags;
-    ha_pool_unlock();
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
 hipStreamGetPriority(hipStream_t handle, int *priority)
 {
-    struct ha_device *device;
     struct ha_stream *stream;
-    hipError_t code = ha_enter("hipStreamGetPriority", &device);
-    if (code != hipSuccess) {
-        return code;
+    hipError_t code =
+        getter_enter("hipStreamGetPriority", handle, priority, "priority", &stream);
+    if (code == hipSuccess) {
+        *priority = stream->queue.priority;
+        ha_pool_unlock();
     }
-    if (priority == NULL) {
-        return ha_cpu_fail_null("priority");
-    }
-    code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    *priority = stream->queue.priority;
-    ha_pool_unlock();
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
 hipStreamGetId(hipStream_t handle, unsigned long long *streamId)
 {
-    struct ha_device *device;
     struct ha_stream *stream;
-    hipError_t code = ha_enter("hipStreamGetId", &device);
-    if (code != hipSuccess) {
-        return code;
+    hipError_t code =
+        getter_enter("hipStreamGetId", handle, streamId, "streamId", &stream);
+    if (code == hipSuccess) {
+        *streamId = stream->id;
+        ha_pool_unlock();
     }
-    if (streamId == NULL) {
-        return ha_cpu_fail_null("streamId");
-    }
-    code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    *streamId = stream->id;
-    ha_pool_unlock();
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
 hipStreamGetDevice(hipStream_t handle, hipDevice_t *device)
 {
-    struct ha_device *current;
     struct ha_stream *stream;
-    hipError_t code = ha_enter("hipStreamGetDevice", &current);
-    if (code != hipSuccess) {
-        return code;
+    hipError_t code =
+        getter_enter("hipStreamGetDevice", handle, device, "device", &stream);
+    if (code == hipSuccess) {
+        *device = (hipDevice_t)stream->queue.device->id;
+        ha_pool_unlock();
     }
-    if (device == NULL) {
-        return ha_cpu_fail_null("device");
-    }
-    code = ha_stream_lock(handle, current, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    *device = (hipDevice_t)stream->queue.device->id;
-    ha_pool_unlock();
-    return hipSuccess;
+    return code;
 }
 
 /* There is no way to begin a capture, so none is going on. */
 HA_EXPORT hipError_t
 hipStreamIsCapturing(hipStream_t handle, hipStreamCaptureStatus *pCaptureStatus)
 {
-    struct ha_device *device;
     struct ha_stream *stream;
-    hipError_t code = ha_enter("hipStreamIsCapturing", &device);
-    if (code != hipSuccess) {
-        return code;
+    hipError_t code = getter_enter("hipStreamIsCapturing", handle, pCaptureStatus,
+                                   "pCaptureStatus", &stream);
+    if (code == hipSuccess) {
+        *pCaptureStatus = hipStreamCaptureStatusNone;
+        ha_pool_unlock();
     }
-    if (pCaptureStatus == NULL) {
-        return ha_cpu_fail_null("pCaptureStatus");
-    }
-    code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    ha_pool_unlock();
-    *pCaptureStatus = hipStreamCaptureStatusNone;
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT int

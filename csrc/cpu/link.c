@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/clock.h"
 #include "core/sha256.h"
 #include "cpu/build.h"
 #include "cpu/cache.h"
@@ -32,9 +31,8 @@
 /* What the options of a state ask for. */
 struct settings {
     unsigned level;
-    char *logs[2];          /* info, error; borrowed from the program, or NULL */
-    unsigned log_bytes[2];  /* room in them */
-    float *wall_time_ms;    /* borrowed from the program, or NULL */
+    char *logs[2];         /* info, error; borrowed from the program, or NULL */
+    unsigned log_bytes[2]; /* room in them */
 };
 
 struct state {
@@ -166,13 +164,9 @@ take_options(const struct ha_link_options *options, struct settings *settings)
             settings->log_bytes[name == hipJitOptionErrorLogBufferSizeBytes] =
                 number_of(value);
             break;
-        case hipJitOptionWallTime:
-            settings->wall_time_ms = value;
-            break;
         case hipJitOptionOptimizationLevel:
             if (number_of(value) > 4) {
-                return fail(HA_LINK_OPTION,
-                            "the level of optimisation must be 0 to 4");
+                return fail(HA_LINK_OPTION, "the level of optimisation must be 0 to 4");
             }
             settings->level = number_of(value) < 3 ? number_of(value) : 3;
             break;
@@ -300,10 +294,9 @@ ha_link_add_data(uint64_t handle, hipJitInputType type, const void *bytes, size_
         goto done;
     }
     if (bytes == NULL || size == 0 || size > INPUT_BYTES_MAX) {
-        answer =
-            fail(HA_LINK_ARGUMENT, bytes == NULL ? "the input is NULL"
-                                   : size == 0   ? "the input is empty"
-                                                 : "the input is larger than 1 GiB");
+        answer = fail(HA_LINK_ARGUMENT, bytes == NULL ? "the input is NULL"
+                                        : size == 0   ? "the input is empty"
+                                                    : "the input is larger than 1 GiB");
         goto done;
     }
     if (state->complete) {
@@ -326,8 +319,7 @@ ha_link_add_data(uint64_t handle, hipJitInputType type, const void *bytes, size_
         }
         status = ha_link_check(name, ir, ir_size);
     }
-    answer =
-        status == HA_OK ? append(state, name, ir, ir_size) : HA_LINK_CONTENT;
+    answer = status == HA_OK ? append(state, name, ir, ir_size) : HA_LINK_CONTENT;
 done:
     leave(handle, state);
     return answer;
@@ -539,15 +531,11 @@ ha_link_complete(uint64_t handle, void **image, size_t *size)
         goto done;
     }
     if (!state->complete) {
-        uint64_t before_ns = ha_clock_ns();
         state->busy = true;
         (void)pthread_mutex_unlock(&state->lock);
         answer = answer_of(link_inputs(state, &result));
         (void)pthread_mutex_lock(&state->lock);
         give_log(&state->settings, result.log, answer != HA_LINK_OK);
-        if (state->settings.wall_time_ms != NULL) {
-            *state->settings.wall_time_ms = (float)(ha_clock_ns() - before_ns) / 1e6f;
-        }
         if (answer == HA_LINK_OK) {
             state->result = result;
             state->complete = true;

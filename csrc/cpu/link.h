@@ -22,20 +22,23 @@
 #include "abi/hip.h"
 
 enum ha_link_answer { /* ha_error_text says more about all but the first */
-    HA_LINK_OK,
-    HA_LINK_HANDLE,   /* not a link state, or destroyed */
-    HA_LINK_ARGUMENT, /* an argument is NULL or out of range, or comes too late */
-    HA_LINK_OPTION,
-    HA_LINK_KIND,    /* an input type that the CPU device does not take */
-    HA_LINK_CONTENT, /* an input that is not what its type says */
-    HA_LINK_FILE,    /* a file that cannot be read */
-    HA_LINK_FAILED,  /* undefined or doubly defined symbols, IR for another target */
-    HA_LINK_MEMORY,
-    HA_LINK_SYSTEM, /* no compiler, no process */
+                      HA_LINK_OK,
+                      HA_LINK_HANDLE,   /* not a link state, or destroyed */
+                      HA_LINK_ARGUMENT, /* an argument is NULL or out of range, or comes
+                                           too late */
+                      HA_LINK_OPTION,
+                      HA_LINK_KIND, /* an input type that the CPU device does not take
+                                     */
+                      HA_LINK_CONTENT, /* an input that is not what its type says */
+                      HA_LINK_FILE,    /* a file that cannot be read */
+                      HA_LINK_FAILED,  /* undefined or doubly defined symbols, IR for
+                                          another target */
+                      HA_LINK_MEMORY,
+                      HA_LINK_SYSTEM, /* no compiler, no process */
 };
 
-/* Options: the log buffers, the level of optimisation, wall time and IR-to-ISA options
- * mean something; others are accepted.  Buffers are the caller's until the state is
+/* Options: the log buffers, the level of optimisation and IR-to-ISA options mean
+ * something; others are accepted.  Buffers are the caller's until the state is
  * destroyed; they are written by ha_link_complete. */
 struct ha_link_options {
     unsigned count;

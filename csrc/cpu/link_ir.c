@@ -146,8 +146,8 @@ read_input(struct ha_build *build, const struct ha_link_input *input,
         status = ha_memory_file_rewind(&file);
     }
     if (status == HA_OK) {
-        status = ha_build_step(build, "the IR reader", &arguments, &file, bitcode, NULL,
-                               0);
+        status =
+            ha_build_step(build, "the IR reader", &arguments, &file, bitcode, NULL, 0);
     }
     if (status == HA_ERROR_COMPILE) {
         /* The reader says "overriding the module target triple". */
@@ -155,9 +155,9 @@ read_input(struct ha_build *build, const struct ha_link_input *input,
         if (build->log.bytes != NULL && strstr(said, "target triple") != NULL) {
             status = foreign(input->name, "another target", strlen("another target"));
         } else {
-            status = ha_error_set(HA_ERROR_COMPILE,
-                                  "input '%.100s' cannot be read as LLVM IR",
-                                  input->name);
+            status =
+                ha_error_set(HA_ERROR_COMPILE,
+                             "input '%.100s' cannot be read as LLVM IR", input->name);
         }
     }
     ha_list_release(&arguments);

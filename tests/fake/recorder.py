@@ -23,6 +23,7 @@ VERSION = 71500000  # so that no function is too new
 BYTES_MAX = 1024
 ARGUMENTS_MAX = 24
 TEXT = "noted"
+ENUMS = {e.name: tuple(e.constants.values()) for e in model.load().enums}
 LISTED = 2  # entries of lists that the library fills and counts itself
 RECORDS = {r.name for r in model.load().all_records()}
 FILLER = 0x21  # of records that are outputs
@@ -47,6 +48,7 @@ EXPORT const char *recorder_wanted = "";
 EXPORT int recorder_answer;
 EXPORT int recorded_calls;
 EXPORT struct recorded recorded[{ARGUMENTS_MAX}];
+static unsigned char image[{BYTES_MAX}];
 
 static int
 note(const char *function)
@@ -89,6 +91,9 @@ def output_value(function: model.Function, index: int) -> int:
     """What is written where parameter number `index` points to."""
     if function.name in ("hipRuntimeGetVersion", "hipDriverGetVersion"):
         return VERSION
+    values = ENUMS.get(function.params[index].adapter or "")
+    if values:
+        return max(value for value in values if value < 1 << 31)
     return 16 * (index + 1)
 
 
@@ -168,6 +173,8 @@ def write_output(function: model.Function, index: int) -> str | None:
         return None
     if param.adapter == "CStr":
         return f'*{name} = "{TEXT}";'
+    if param.adapter == "NDBuffer":  # the wrapper may copy what is there
+        return f"*{name} = memset(image, {FILLER}, sizeof image);"
     value = output_value(function, index)
     return f"*{name} = ({pointed(param)})(uintptr_t){value};"
 

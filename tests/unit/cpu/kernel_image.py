@@ -20,7 +20,7 @@ import numpy as np
 from .rtc_library import SUCCESS, TRAILER_BYTES, Rtc
 
 BLOCK, WARP, LANE, SHARED_DYNAMIC = 1, 2, 4, 8
-VALUE, POINTER, RECORD = 0, 1, 2
+VALUE, POINTER, RECORD, INTEGER, FLOAT = range(5)  # enum ha_arg_kind
 Shape = tuple[int, int, int]
 
 

@@ -30,21 +30,18 @@ def test_arguments_are_described_by_c_layout(load: Load) -> None:
         """
     )
 
-    value, pointer, record = (
-        kernel_image.VALUE,
-        kernel_image.POINTER,
-        kernel_image.RECORD,
-    )
+    pointer, record = kernel_image.POINTER, kernel_image.RECORD
+    integer, real = kernel_image.INTEGER, kernel_image.FLOAT
     assert image.kernels["k"].args == [
-        (1, 1, 0, value),
+        (1, 1, 0, integer),
         (8, 8, 8, pointer),
         (3, 1, 16, record),
-        (1, 1, 19, value),
+        (1, 1, 19, integer),
         (16, 8, 24, record),
-        (2, 2, 40, value),
+        (2, 2, 40, integer),
         (16, 16, 48, record),
         (12, 4, 64, record),
-        (8, 8, 80, value),
+        (8, 8, 80, real),
     ]
 
 
