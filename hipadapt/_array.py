@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._pool import MemoryPool
     from .typing import PointerLike, StreamLike
 
-    Shape = int | tuple[int, ...] | list[int]
+Shape = int | tuple[int, ...] | list[int]
 
 __all__ = [
     "arange",

@@ -118,7 +118,7 @@ def check_gpu_files() -> Iterator[Finding]:
     if not kfd.exists():
         yield Finding("/dev/kfd", "ok", "not there: no AMD GPU on this machine")
         return
-    for path in (kfd, *sorted(Path("/dev/dri").glob("renderD*"))):
+    for path in (kfd, *sorted(Path("/dev/dri").glob("render*"))):
         usable = os.access(path, os.R_OK | os.W_OK)
         yield Finding(
             str(path),

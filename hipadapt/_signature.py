@@ -229,7 +229,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _arguments(items: list[Any]) -> tuple[Parameter, ...] | None:

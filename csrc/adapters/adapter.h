@@ -58,10 +58,11 @@ struct ha_where {
 enum ha_flags {
     HA_WRITE = 1, /* the call writes through the pointer: read-only memory is refused */
     HA_NOT_NULL = 2, /* NULL is refused */
-    /* Records that C takes by value: the bytes are copied right here, so that NULL, bare
-     * addresses and memory of a device are refused; not so a record of this type, even
-     * one that somebody has made from an address. */
-    HA_BY_VALUE = 4 | HA_NOT_NULL,
+    /* Records whose bytes are read right here, so that bare addresses and memory of a
+     * device are refused; not so a record of this type, even one that somebody has made
+     * from an address. */
+    HA_KNOWN = 4,
+    HA_BY_VALUE = HA_KNOWN | HA_NOT_NULL,
 };
 
 struct ha_view {

@@ -5,7 +5,8 @@
 
 #include "adapters/object.h"
 
-/* Records point to lists of records that point to text: deeper does not occur in HIP. */
+/* Records point to lists of records that point to text: deeper does not occur in HIP.
+ */
 enum { DEPTH_MAX = 6 };
 
 /* The dict of further owners behind an owner; borrowed, or NULL. */

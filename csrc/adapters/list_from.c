@@ -283,6 +283,10 @@ ha_list_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
 {
     int status;
     ha_view_init(out);
+    if (object == Py_None) {
+        out->count = 0;
+        return 0;
+    }
     if (PyList_Check(object) || PyTuple_Check(object)) {
         status = list_from_sequence(types, object, where, kind, out);
     } else {

@@ -342,7 +342,7 @@ ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *
     if (ha_ptr_from(types, object, where, flags, out) < 0) {
         return -1;
     }
-    if (!is_record && (flags & HA_BY_VALUE) == HA_BY_VALUE &&
+    if (!is_record && out->ptr != NULL && (flags & HA_KNOWN) != 0 &&
         check_by_value(info, object, where, out) < 0) {
         return -1;
     }

@@ -94,6 +94,46 @@ is_in(const struct ha_method *method, const char *module)
     return method->rtc == (strcmp(module, "hiprtc") == 0);
 }
 
+/* Copies a docstring, with its phrases in full, to `out`, which may be NULL; returns
+ * the number of characters. */
+static size_t
+expand(const char *text, char *out)
+{
+    size_t size = 0;
+
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
+        const char *part = text;
+        size_t length = 1;
+        if (byte >= 0x80) {
+            part = ha_phrase_text + ha_phrases[byte - 0x80];
+            length = strlen(part);
+        }
+        if (out != NULL) {
+            memcpy(out + size, part, length);
+        }
+        size += length;
+    }
+    return size;
+}
+
+/* The docstring of a function; it stays for as long as the process lives. */
+static const char *
+doc_of(const struct ha_method *method)
+{
+    const char *text = ha_method_text + method->doc;
+    size_t size = expand(text, NULL);
+    char *doc = PyMem_RawMalloc(size + 1);
+
+    if (doc == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    expand(text, doc);
+    doc[size] = '\0';
+    return doc;
+}
+
 static PyObject *
 make_function(PyObject *self, const char *module, const struct ha_method *found)
 {
@@ -109,7 +149,13 @@ make_function(PyObject *self, const char *module, const struct ha_method *found)
     definition->ml_meth = found->call;
     definition->ml_flags =
         found->no_arguments ? METH_NOARGS : METH_FASTCALL | METH_KEYWORDS;
-    definition->ml_doc = ha_method_text + found->doc;
+    if (definition->ml_doc == NULL) {
+        definition->ml_doc = doc_of(found);
+    }
+    if (definition->ml_doc == NULL) {
+        Py_DECREF(home);
+        return NULL;
+    }
     PyObject *function = PyCFunction_NewEx(definition, self, home);
     Py_DECREF(home);
     return function;
@@ -173,7 +219,7 @@ find(PyObject *self, const char *module, const char *name)
 {
     struct ha_api *api = ha_api_of(self);
     const struct ha_method *method = bsearch(name, ha_methods, HA_METHOD_COUNT,
-                                       sizeof ha_methods[0], compare_method);
+                                             sizeof ha_methods[0], compare_method);
     int which = ha_enum_find(name);
 
     if (method != NULL && is_in(method, module)) {
@@ -213,18 +259,6 @@ find_alias(PyObject *self, const char *module, const char *name)
     return NULL;
 }
 
-static bool
-is_described(const char *module, const char *name)
-{
-    for (int call = 0; call < HA_CALL_COUNT; call++) {
-        if (strcmp(ha_call_entries[call].name, name) == 0 &&
-            ha_call_entries[call].rtc == (strcmp(module, "hiprtc") == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 PyObject *
 ha_api_lookup(PyObject *self, const char *module, const char *name)
 {
@@ -234,13 +268,8 @@ ha_api_lookup(PyObject *self, const char *module, const char *name)
         found = find_alias(self, module, name);
     }
     if (found == NULL && !PyErr_Occurred()) {
-        PyErr_Format(
-            PyExc_AttributeError,
-            is_described(module, name)
-                ? "module 'hipadapt.%s' has no attribute '%s' yet: HIP has this "
-                  "function, this version of hipadapt does not wrap it"
-                : "module 'hipadapt.%s' has no attribute '%s'",
-            module, name);
+        PyErr_Format(PyExc_AttributeError, "module 'hipadapt.%s' has no attribute '%s'",
+                     module, name);
     }
     return found;
 }

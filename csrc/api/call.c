@@ -311,9 +311,12 @@ ha_need_entries(const struct ha_view *view, const struct ha_where *where,
     if (view->count < 0 || entries <= view->count) {
         return 0;
     }
-    PyErr_Format(PyExc_ValueError, "%s: argument '%s' has %zd entries, but %s is %lld",
-                 where->function, where->argument, view->count, text, entries);
-    return -1;
+    if (text[0] >= '0' && text[0] <= '9') {
+        return ha_raise(PyExc_ValueError, where, "has %zd entries, but HIP uses %lld",
+                        view->count, entries);
+    }
+    return ha_raise(PyExc_ValueError, where, "has %zd entries, but %s is %lld",
+                    view->count, text, entries);
 }
 
 size_t
@@ -340,25 +343,34 @@ ha_size_items(size_t count, size_t item)
 }
 
 PyObject *
-ha_result_of(PyObject *const *items, Py_ssize_t count)
+ha_result2(PyObject *status, PyObject *first)
 {
     PyObject *result = NULL;
-    bool complete = true;
 
-    for (Py_ssize_t i = 0; i < count; i++) {
-        complete = complete && items[i] != NULL;
+    if (status != NULL && first != NULL && (result = PyTuple_New(2)) != NULL) {
+        PyTuple_SET_ITEM(result, 0, status);
+        PyTuple_SET_ITEM(result, 1, first);
+        return result;
     }
-    if (complete) {
-        result = PyTuple_New(count);
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (result != NULL) {
-            PyTuple_SET_ITEM(result, i, items[i]);
-        } else {
-            Py_XDECREF(items[i]);
-        }
-    }
-    return result;
+    Py_XDECREF(status);
+    Py_XDECREF(first);
+    return NULL;
+}
+
+PyObject *
+ha_result3(PyObject *status, PyObject *first, PyObject *second)
+{
+    PyObject *items[] = {status, first, second};
+
+    return ha_result_left(items, 3);
+}
+
+PyObject *
+ha_result4(PyObject *status, PyObject *first, PyObject *second, PyObject *third)
+{
+    PyObject *items[] = {status, first, second, third};
+
+    return ha_result_left(items, 4);
 }
 
 const char ha_taken = 0;

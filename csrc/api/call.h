@@ -37,8 +37,8 @@ int ha_bind(const struct ha_where *where, int slots, PyObject *const *arguments,
             Py_ssize_t count, PyObject *keywords, PyObject **bound);
 
 /* The same for several forms.  The first that has as many parameters and all keywords
- * is taken; inputs that it lacks become 0 or None, outputs NULL.  Returns the slots that
- * the caller has given, one bit each.
+ * is taken; inputs that it lacks become 0 or None, outputs NULL.  Returns the slots
+ * that the caller has given, one bit each.
  *
  * `forms` is {slots, forms, what each slot is: 'n' a number, 'i' another input, 'o' an
  * output; then for each form: its number of parameters and their slots}. */
@@ -96,8 +96,8 @@ ha_inout_of(const struct ha_view *view, void *cell)
 }
 
 /* For size relations: 0 where the view is not known to be shorter than `bytes`, else -1
- * with a ValueError that names both numbers.  `text` is the parameter that asks for it.
- */
+ * with a ValueError that names both numbers.  `text` is the parameter that asks for it,
+ * or its constant. */
 int ha_need_bytes(const struct ha_view *view, const struct ha_where *where,
                   size_t bytes, const char *text);
 
@@ -110,40 +110,29 @@ int ha_need_entries(const struct ha_view *view, const struct ha_where *where,
 size_t ha_size_rows(size_t pitch, size_t width, size_t rows);
 size_t ha_size_items(size_t count, size_t item);
 
+/* Views of a wrapper.  Conversions begin with an empty one, so before them it only has
+ * to be known that nothing is held. */
+static inline void
+ha_view_idle(struct ha_view *view)
+{
+    view->owner = NULL;
+    view->has_buffer = false;
+}
+
+static inline void
+ha_view_end(struct ha_view *view)
+{
+    if (view->has_buffer || view->owner != NULL) {
+        ha_view_drop(view);
+    }
+}
+
 /* The tuple of a status and its outputs.  Steals all, and releases all where one is
  * NULL; then NULL. */
-PyObject *ha_result_of(PyObject *const *items, Py_ssize_t count);
-
-static inline PyObject *
-ha_result2(PyObject *status, PyObject *first)
-{
-    PyObject *result = NULL;
-
-    if (status != NULL && first != NULL && (result = PyTuple_New(2)) != NULL) {
-        PyTuple_SET_ITEM(result, 0, status);
-        PyTuple_SET_ITEM(result, 1, first);
-        return result;
-    }
-    Py_XDECREF(status);
-    Py_XDECREF(first);
-    return NULL;
-}
-
-static inline PyObject *
-ha_result3(PyObject *status, PyObject *first, PyObject *second)
-{
-    PyObject *items[] = {status, first, second};
-
-    return ha_result_of(items, 3);
-}
-
-static inline PyObject *
-ha_result4(PyObject *status, PyObject *first, PyObject *second, PyObject *third)
-{
-    PyObject *items[] = {status, first, second, third};
-
-    return ha_result_of(items, 4);
-}
+PyObject *ha_result2(PyObject *status, PyObject *first);
+PyObject *ha_result3(PyObject *status, PyObject *first, PyObject *second);
+PyObject *ha_result4(PyObject *status, PyObject *first, PyObject *second,
+                     PyObject *third);
 
 /* The tuple of the items but for those that are HA_TAKEN, which the caller has already.
  * Steals all, and releases all where one is NULL; then NULL. */

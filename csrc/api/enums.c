@@ -215,8 +215,8 @@ slots_of(struct ha_enums *enums, enum ha_enum which, int code, bool results)
     return &(results ? enums->hip_results : enums->hip_members)[code];
 }
 
-PyObject *
-ha_enum_make_status(struct ha_enums *enums, enum ha_enum which, int code)
+static PyObject *
+make_status(struct ha_enums *enums, enum ha_enum which, int code)
 {
     PyObject *member = ha_enum_value(enums, which, code);
     PyObject **slot = slots_of(enums, which, code, false);
@@ -227,11 +227,11 @@ ha_enum_make_status(struct ha_enums *enums, enum ha_enum which, int code)
     return member;
 }
 
-PyObject *
-ha_enum_make_result(struct ha_enums *enums, enum ha_enum which, int code)
+static PyObject *
+make_result(struct ha_enums *enums, enum ha_enum which, int code)
 {
     PyObject **slot = slots_of(enums, which, code, true);
-    PyObject *member = ha_enum_make_status(enums, which, code);
+    PyObject *member = make_status(enums, which, code);
 
     if (member == NULL) {
         return NULL;
@@ -253,4 +253,40 @@ ha_enum_inout(struct ha_enums *enums, enum ha_enum which, struct ha_types *types
     return ha_is_cell(types, object)
                ? ha_cell_from(types, object, where, sizeof *cell, view)
                : ha_enum_arg(enums, which, object, where, cell);
+}
+
+PyObject *
+ha_hip_status(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_HIP_CODES && enums->hip_members[code] != NULL) {
+        return Py_NewRef(enums->hip_members[code]);
+    }
+    return make_status(enums, HA_ENUM_hipError_t, code);
+}
+
+PyObject *
+ha_hip_result(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_HIP_CODES && enums->hip_results[code] != NULL) {
+        return Py_NewRef(enums->hip_results[code]);
+    }
+    return make_result(enums, HA_ENUM_hipError_t, code);
+}
+
+PyObject *
+ha_rtc_status(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_RTC_CODES && enums->rtc_members[code] != NULL) {
+        return Py_NewRef(enums->rtc_members[code]);
+    }
+    return make_status(enums, HA_ENUM_hiprtcResult, code);
+}
+
+PyObject *
+ha_rtc_result(struct ha_enums *enums, int code)
+{
+    if ((unsigned)code < HA_RTC_CODES && enums->rtc_results[code] != NULL) {
+        return Py_NewRef(enums->rtc_results[code]);
+    }
+    return make_result(enums, HA_ENUM_hiprtcResult, code);
 }

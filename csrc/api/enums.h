@@ -49,47 +49,14 @@ int ha_enum_inout(struct ha_enums *enums, enum ha_enum which, struct ha_types *t
                   PyObject *object, const struct ha_where *where, struct ha_view *view,
                   int *cell);
 
-/* Slow halves of the functions below. */
-PyObject *ha_enum_make_status(struct ha_enums *enums, enum ha_enum which, int code);
-PyObject *ha_enum_make_result(struct ha_enums *enums, enum ha_enum which, int code);
-
 /* The member of a hipError_t; owned. */
-static inline PyObject *
-ha_hip_status(struct ha_enums *enums, int code)
-{
-    if ((unsigned)code < HA_HIP_CODES && enums->hip_members[code] != NULL) {
-        return Py_NewRef(enums->hip_members[code]);
-    }
-    return ha_enum_make_status(enums, HA_ENUM_hipError_t, code);
-}
+PyObject *ha_hip_status(struct ha_enums *enums, int code);
 
 /* The tuple `(hipError_t,)`; owned. */
-static inline PyObject *
-ha_hip_result(struct ha_enums *enums, int code)
-{
-    if ((unsigned)code < HA_HIP_CODES && enums->hip_results[code] != NULL) {
-        return Py_NewRef(enums->hip_results[code]);
-    }
-    return ha_enum_make_result(enums, HA_ENUM_hipError_t, code);
-}
+PyObject *ha_hip_result(struct ha_enums *enums, int code);
 
 /* The same for hiprtcResult. */
-static inline PyObject *
-ha_rtc_status(struct ha_enums *enums, int code)
-{
-    if ((unsigned)code < HA_RTC_CODES && enums->rtc_members[code] != NULL) {
-        return Py_NewRef(enums->rtc_members[code]);
-    }
-    return ha_enum_make_status(enums, HA_ENUM_hiprtcResult, code);
-}
-
-static inline PyObject *
-ha_rtc_result(struct ha_enums *enums, int code)
-{
-    if ((unsigned)code < HA_RTC_CODES && enums->rtc_results[code] != NULL) {
-        return Py_NewRef(enums->rtc_results[code]);
-    }
-    return ha_enum_make_result(enums, HA_ENUM_hiprtcResult, code);
-}
+PyObject *ha_rtc_status(struct ha_enums *enums, int code);
+PyObject *ha_rtc_result(struct ha_enums *enums, int code);
 
 #endif

@@ -95,14 +95,19 @@ done:
 enum { ENTRIES_MAX = 1 << 20 };
 
 int
-ha_slots_make(struct ha_slots *slots, long long entries)
+ha_slots_make(struct ha_slots *slots, long long entries, const struct ha_where *where)
 {
     size_t room = entries > 0 ? (size_t)entries : 0;
 
-    if (entries > ENTRIES_MAX) {
-        PyErr_Format(PyExc_ValueError, "a list of %lld entries; at most %d can be had",
+    if (entries > ENTRIES_MAX && where == NULL) {
+        PyErr_Format(PyExc_ValueError, "HIP found a list of %lld entries, over %d",
                      entries, ENTRIES_MAX);
         return -1;
+    }
+    if (entries > ENTRIES_MAX) {
+        return ha_raise(PyExc_ValueError, where,
+                        "asks for a list of %lld entries; at most %d can be had",
+                        entries, ENTRIES_MAX);
     }
     /* Never NULL, which would ask HIP for the count. */
     void *memory = PyMem_Calloc(room > 0 ? room : 1, slots->item_bytes);
@@ -126,7 +131,7 @@ ha_slots_more(struct ha_slots *const *slots, int count, size_t *entries)
     }
     size_t room = (asked ? 2 * slots[0]->room : *entries) + 1;
     for (int i = 0; i < count; i++) {
-        if (ha_slots_make(slots[i], (long long)room) < 0) {
+        if (ha_slots_make(slots[i], (long long)room, NULL) < 0) {
             return -1;
         }
     }

@@ -28,8 +28,10 @@ struct ha_slots {
     size_t room;       /* entries that memory has room for */
 };
 
-/* Zeroed room for `entries`; fewer than none are none. */
-int ha_slots_make(struct ha_slots *slots, long long entries);
+/* Zeroed room for `entries`, which the argument `where` asked for (NULL: the call did);
+ * fewer than none are none. */
+int ha_slots_make(struct ha_slots *slots, long long entries,
+                  const struct ha_where *where);
 
 /* After a call that found `*entries`: 1 where it has to be made again, with all `slots`
  * having room for the new `*entries`; 0 where it was given enough. */
@@ -37,12 +39,13 @@ int ha_slots_more(struct ha_slots *const *slots, int count, size_t *entries);
 
 void ha_slots_free(struct ha_slots *slots);
 
-/* For a count of `bytes` bytes that the caller keeps in memory: its value, 0 for NULL. */
+/* For a count of `bytes` bytes that the caller keeps in memory: its value, 0 for NULL.
+ */
 long long ha_count_in(const struct ha_view *view, size_t bytes);
 
 /* The list of the first `entries` slots; empty where the call failed.  `kind` is
- * HA_HANDLE, HA_RECORD, HA_ENUM (with `index`) or that of a number.  NULL handles at the
- * end are left out; handles of nodes keep `home` (api/keep.h; NULL for others). */
+ * HA_HANDLE, HA_RECORD, HA_ENUM (with `index`) or that of a number.  NULL handles at
+ * the end are left out; handles of nodes keep `home` (api/keep.h; NULL for others). */
 PyObject *ha_out_list(struct ha_api *api, bool good, enum ha_kind kind, unsigned index,
                       const struct ha_slots *slots, size_t entries, const void *home);
 

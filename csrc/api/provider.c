@@ -46,7 +46,8 @@ fill_calls(struct ha_provider_search *search)
     for (int call = 0; call < HA_CALL_COUNT; call++) {
         const struct ha_call_entry *entry = &ha_call_entries[call];
         void *library = entry->rtc ? search->found.rtc : search->found.hip;
-        slots[call] = library != NULL ? dlsym(library, entry->symbol) : NULL;
+        const char *symbol = ha_call_symbol((enum ha_call)call);
+        slots[call] = library != NULL ? dlsym(library, symbol) : NULL;
     }
 }
 
@@ -255,14 +256,21 @@ ha_provider_need(enum ha_call call)
     const struct ha_call_entry *entry = &ha_call_entries[call];
     snprintf(missing.before, sizeof missing.before, "%s", text_of_provider());
     missing.newest = true;
-    if (entry->least_version > 0 && ha_provider_symbol(entry->symbol) != NULL) {
-        (void)ha_error_set(
-            HA_ERROR_UNSUPPORTED, "%s: means something else in %s; HIP %d.%d has it",
-            entry->name, provider.path, entry->least_version / HIP_MAJOR_STEP,
-            entry->least_version % HIP_MAJOR_STEP / HIP_MINOR_STEP);
+    char version[32] = "";
+    if (provider.version > 0) {
+        (void)snprintf(version, sizeof version, " (HIP %d.%d)",
+                       provider.version / HIP_MAJOR_STEP,
+                       provider.version % HIP_MAJOR_STEP / HIP_MINOR_STEP);
+    }
+    if (entry->least_version > 0 && ha_provider_symbol(ha_call_symbol(call)) != NULL) {
+        (void)ha_error_set(HA_ERROR_UNSUPPORTED,
+                           "%s: means something else in %s%s; HIP %d.%d has it",
+                           ha_call_name(call), provider.path, version,
+                           entry->least_version / HIP_MAJOR_STEP,
+                           entry->least_version % HIP_MAJOR_STEP / HIP_MINOR_STEP);
     } else {
-        (void)ha_error_set(HA_ERROR_UNSUPPORTED, "%s: not in %s; HIP %s has it",
-                           entry->name, provider.path, entry->since);
+        (void)ha_error_set(HA_ERROR_UNSUPPORTED, "%s: not in %s%s; HIP %s has it",
+                           ha_call_name(call), provider.path, version, entry->since);
     }
     return 0;
 }

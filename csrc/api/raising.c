@@ -176,7 +176,8 @@ static PyGetSetDef getters[] = {
 
 static PyMemberDef members[] = {
     {"__wrapped__", T_OBJECT_EX, offsetof(struct raising, function), READONLY, NULL},
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(struct raising, call), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(struct raising, call), READONLY,
+     NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -3,7 +3,8 @@
  *
  * A *raising function* calls another function and looks at the status with which the
  * tuple it returns begins.  After success its result is None, the one output, or the
- * tuple of outputs; otherwise a Python callable (hipadapt.errors) makes the exception. */
+ * tuple of outputs; otherwise a Python callable (hipadapt.errors) makes the exception.
+ */
 #ifndef HA_API_RAISING_H
 #define HA_API_RAISING_H
 

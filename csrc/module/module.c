@@ -123,7 +123,7 @@ core_has_symbol(PyObject *Py_UNUSED(module), PyObject *name)
     }
     void **slots = (void **)&ha_calls;
     for (int call = 0; call < HA_CALL_COUNT; call++) {
-        if (strcmp(ha_call_entries[call].name, text) == 0) {
+        if (strcmp(ha_call_name((enum ha_call)call), text) == 0) {
             return PyBool_FromLong(slots[call] != NULL);
         }
     }
@@ -169,8 +169,8 @@ core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
         Py_RETURN_NONE;
     }
     ha_pending_reap(api, false);
-    /* Work of a failed device is not waited for. The CPU device sees itself to callables
-     * that wait. */
+    /* Work of a failed device is not waited for. The CPU device sees itself to
+     * callables that wait. */
     while (((api->pending.count > 0 && api->pending.waits) ||
             (provider->shutdown == NULL && ha_host_call_count() > 0)) &&
            ha_clock_ns() < end) {

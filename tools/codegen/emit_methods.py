@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
 from . import text
 from .emit_abi import declare
 from .emit_wrappers import FASTCALL, wrapper_name
 from .forms import OUTPUTS, form_params, form_results, slots, status_type
 from .model import Api, Function, Param
+from .phrases import PHRASES
+
+PHRASE = re.compile("|".join(map(re.escape, sorted(PHRASES, key=len, reverse=True))))
+PHRASE_INDEX = {phrase: i for i, phrase in enumerate(PHRASES)}
+ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n"}
 
 
 def prototype(function: Function) -> list[str]:
@@ -23,8 +28,9 @@ def methods_header(api: Api) -> str:
     lines = [
         text.banner("/*", " */"),
         "/* All wrappers, generated and hand-written, and the table that Python's",
-        " * modules are filled from.  Its names and docstrings are in one text, because",
-        " * pointers to them would be relocations at the start of each process. */",
+        " * modules are filled from.  Its names and docstrings are in one text, since",
+        " * pointers to them would be relocations at the start of each process.  In a",
+        " * docstring, a byte of 128 + i stands for phrase number i. */",
         "#ifndef HA_API_GENERATED_METHODS_H",
         "#define HA_API_GENERATED_METHODS_H",
         "",
@@ -50,6 +56,11 @@ def methods_header(api: Api) -> str:
         "/* In the order of their names. */",
         "extern const struct ha_method ha_methods[HA_METHOD_COUNT];",
         "extern const char ha_method_text[];",
+        "",
+        f"#define HA_PHRASE_COUNT {len(PHRASES)}",
+        "/* Where each phrase begins in ha_phrase_text. */",
+        "extern const uint16_t ha_phrases[HA_PHRASE_COUNT];",
+        "extern const char ha_phrase_text[];",
         "",
         "#endif",
         "",
@@ -103,17 +114,21 @@ def docstring(function: Function) -> list[str]:
     return lines
 
 
-def c_string(content: str) -> Iterator[str]:
-    """A string literal with its NUL, cut after spaces or line ends."""
-    escaped = content.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    escaped += "\\0"
-    while len(escaped) > 80:
-        cut = escaped.rfind(" ", 0, 78) + 1 or escaped.rfind("\\n", 0, 78)
-        if cut <= 0:
-            break
-        yield f'    "{escaped[:cut]}"'
-        escaped = escaped[cut:]
-    yield f'    "{escaped}"'
+def shortened(content: str) -> bytes:
+    """A docstring with phrases as bytes above 127."""
+    if not content.isascii():
+        raise ValueError(f"not ASCII: {content!r}")
+    return PHRASE.sub(lambda m: chr(0x80 + PHRASE_INDEX[m[0]]), content).encode(
+        "latin1"
+    )
+
+
+def c_string(content: bytes) -> list[str]:
+    """A string literal with its NUL."""
+    pieces = [ESCAPES.get(byte, chr(byte)) for byte in content]
+    # Octal escapes have three digits, so what follows is not taken for a part of them.
+    pieces = [f"\\{ord(p):03o}" if ord(p[0]) > 0x7F else p for p in pieces]
+    return text.wrap_string("    ", [*pieces, "\\000"], "")
 
 
 def methods_source(api: Api) -> str:
@@ -131,21 +146,35 @@ def methods_source(api: Api) -> str:
     for function in wrapped:
         names = ", ".join(p.python_name for p in form_params(function)[0])
         head = f"{function.name}($module, /{', ' if names else ''}{names})"
-        doc = "\n".join([head, "--", "", *docstring(function)])
+        doc = shortened("\n".join([head, "--", "", *docstring(function)]))
+        name = function.name.encode()
         rtc = "true" if function.module == "hiprtc" else "false"
         none = "false" if slots(function) else "true"
-        begins = at
-        for part in (function.name, doc):
-            texts += c_string(part)
-            at += len(part.encode()) + 1
-        doc_at = begins + len(function.name) + 1
         lines += [
             f"    {{CALL({wrapper_name(function)}),",
-            f"     {begins}, {doc_at}, {rtc}, {none}}},",
+            f"     {at}, {at + len(name) + 1}, {rtc}, {none}}},",
         ]
+        for part in (name, doc):
+            texts += c_string(part)
+            at += len(part) + 1
     lines += ["};", "", "const char ha_method_text[] =", *texts]
     lines[-1] += ";"
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *phrases_source()])
+
+
+def phrases_source() -> list[str]:
+    places = []
+    at = 0
+    for phrase in PHRASES:
+        places.append(str(at))
+        at += len(phrase) + 1
+    lines = ["const uint16_t ha_phrases[HA_PHRASE_COUNT] = {"]
+    lines += [*text.wrap_call("    ", places, "};"), ""]
+    lines.append("const char ha_phrase_text[] =")
+    for phrase in PHRASES:
+        lines += c_string(phrase.encode())
+    lines[-1] += ";"
+    return [*lines, ""]
 
 
 def emit(api: Api) -> dict[str, str]:

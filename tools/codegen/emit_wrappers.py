@@ -172,7 +172,7 @@ class Writer:
 
     def start(self) -> None:
         for view in self.view_names():
-            self.add(f"    ha_view_init(&v_{view});")
+            self.add(f"    ha_view_idle(&v_{view});")
         for launch in self.launch_names():
             self.add(f"    ha_launch_init(&v_{launch});")
 
@@ -203,11 +203,11 @@ class Writer:
             amount = size if size.isdigit() else f"(long long)v_{size}"
         if size != param.size:  # NULL will do
             amount = f"v_{param.name}.ptr != NULL ? {amount} : 0"
-        args = f"&v_{param.name}, {self.where(param)}, {amount}, \"{size}\""
+        args = f'&v_{param.name}, {self.where(param)}, {amount}, "{size}"'
         return f"ha_need_entries({args})"
 
     def need_bytes(self, param: Param, expression: str, label: str) -> str:
-        args = f"&v_{param.name}, {self.where(param)}, {expression}, \"{label}\""
+        args = f'&v_{param.name}, {self.where(param)}, {expression}, "{label}"'
         return f"ha_need_bytes({args})"
 
     def sizes(self) -> None:
@@ -225,7 +225,7 @@ class Writer:
         self.guard(checks)
 
     def size_expression(self, size: str) -> str:
-        """C for `8`, `n`, `n*4`, `rows(pitch, width*2, height)` and `pick(a, 8, B=4)`."""
+        """C for `8`, `n*4`, `rows(pitch, width*2, height)`, `pick(a, 8, B=4)`."""
 
         def term(part: str) -> str:
             name, _, factor = part.strip().partition("*")
@@ -254,7 +254,9 @@ class Writer:
 
     def make_outputs(self) -> None:
         """Records, text and slots that this call gives back, or the caller brought."""
-        for param in self.outputs():
+        # Counts first: lists are checked against them, whatever C's order is.
+        counts = {p.size for p in self.outputs() if self.is_counted(p)}
+        for param in sorted(self.outputs(), key=lambda p: p.name not in counts):
             given = self.given(param)
             if given is not None:
                 self.add(f"    if ({given}) {{")
@@ -274,12 +276,6 @@ class Writer:
         arg, where = self.argument(param), self.where(param)
         yield self.names.given_conversion(param, arg, where)
         if param.role == "out_list" and param.size:
-            if self.is_counted(param):
-                # The count has its view by then: it comes later in C order.
-                count = self.params[param.size]
-                yield self.names.given_conversion(
-                    count, self.argument(count), self.where(count)
-                )
             yield self.need_entries(param)
         elif param.role == "out_text":
             length = self.output_length(param)
@@ -291,8 +287,10 @@ class Writer:
         name = param.name
         if param.role == "out_list" and not self.is_counted(param):
             entries = f"(long long){self.output_length(param)}"
+            count = self.params.get(param.size or "")
+            where = self.where(count) if count in self.slots else "NULL"
             return [
-                f"if (ha_slots_make(&s_{name}, {entries}) < 0) {{",
+                f"if (ha_slots_make(&s_{name}, {entries}, {where}) < 0) {{",
                 "    goto done;",
                 "}",
             ]
@@ -320,8 +318,8 @@ class Writer:
         name, _, member = (self.f.stream or "").partition("->")
         if not member:
             return f"v_{name}.ptr"
-        param = self.params[name]
-        return f"(({param.type})v_{name}.ptr)->{member}"
+        record = f"(({self.params[name].type})v_{name}.ptr)"
+        return f"v_{name}.ptr != NULL ? {record}->{member} : NULL"
 
     def before(self) -> None:
         if self.f.raw.get("destroys"):
@@ -354,9 +352,7 @@ class Writer:
         if not keep:
             self.add(f"{pad}PyThreadState *thread = PyEval_SaveThread();")
         result = "status" if status_type(f) else "answer"
-        arguments = [
-            self.names.c_argument(p, self.given(p)) for p in f.params
-        ] or [""]
+        arguments = [self.names.c_argument(p, self.given(p)) for p in f.params] or [""]
         self.add(
             *text.wrap_call(f"{pad}{result} = ha_calls.{f.symbol}(", arguments, ");")
         )
@@ -557,7 +553,8 @@ class Writer:
             self.add("    PyObject *items[] = {", f"        {status},")
             for value in values:
                 self.add(*wrap_condition("        ", value + ","))
-            self.add("    };", f"    result = ha_result_left(items, {len(values) + 1});")
+            count = len(values) + 1
+            self.add("    };", f"    result = ha_result_left(items, {count});")
         else:
             self.add(
                 *text.wrap_call(
@@ -579,7 +576,7 @@ class Writer:
         for launch in reversed(self.launch_names()):
             self.add(f"    ha_launch_release(&v_{launch});")
         for view in reversed(self.view_names()):
-            self.add(f"    ha_view_release(&v_{view});")
+            self.add(f"    ha_view_end(&v_{view});")
         self.add("    return result;", "}", "")
 
     def write(self) -> list[str]:

@@ -121,7 +121,6 @@ class Names:
 
         `read`: the wrapper itself looks into the record.
         """
-        by_value = read or param.role == "record_value"
         types, view, index = "&api->types", f"&v_{param.name}", param.adapter
         write = "HA_WRITE" if param.write else "0"
         head = f"({types}, {arg}, {where}, "
@@ -146,8 +145,11 @@ class Names:
             case "list":
                 return self.list_conversion(param, arg, where)
             case "record" | "record_value":
-                flags = "HA_BY_VALUE" if by_value else write
-                return f"ha_record_from{head}HA_RECORD_{index}, {flags}, {view})"
+                if param.role == "record_value":
+                    write = "HA_BY_VALUE"
+                elif read:
+                    write = "HA_KNOWN"
+                return f"ha_record_from{head}HA_RECORD_{index}, {write}, {view})"
             case "record_list":
                 return f"ha_record_list_from{head}HA_RECORD_{index}, {write}, {view})"
             case "inout" if index in self.enums:

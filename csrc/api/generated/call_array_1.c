@@ -37,7 +37,7 @@ ha_wrap_hipMallocArray(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_desc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipChannelFormatDesc,
                        0, &v_desc) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_width) < 0 ||
@@ -63,7 +63,7 @@ ha_wrap_hipMallocArray(PyObject *module, PyObject *const *args, Py_ssize_t count
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipArray, o_array));
 done:
-    ha_view_release(&v_desc);
+    ha_view_end(&v_desc);
     return result;
 }
 
@@ -86,7 +86,7 @@ ha_wrap_hipArrayCreate(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_pAllocateArray);
+    ha_view_idle(&v_pAllocateArray);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_HIP_ARRAY_DESCRIPTOR,
                        0, &v_pAllocateArray) < 0) {
         goto done;
@@ -108,7 +108,7 @@ ha_wrap_hipArrayCreate(PyObject *module, PyObject *const *args, Py_ssize_t count
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipArray, o_pHandle));
 done:
-    ha_view_release(&v_pAllocateArray);
+    ha_view_end(&v_pAllocateArray);
     return result;
 }
 
@@ -130,7 +130,7 @@ ha_wrap_hipArrayDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_array);
+    ha_view_idle(&v_array);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_array) < 0) {
         goto done;
@@ -149,7 +149,7 @@ ha_wrap_hipArrayDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_array);
+    ha_view_end(&v_array);
     return result;
 }
 
@@ -172,7 +172,7 @@ ha_wrap_hipArray3DCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_pAllocateArray);
+    ha_view_idle(&v_pAllocateArray);
     if (ha_record_from(&api->types, args[0], &where[0],
                        HA_RECORD_HIP_ARRAY3D_DESCRIPTOR, 0, &v_pAllocateArray) < 0) {
         goto done;
@@ -194,7 +194,7 @@ ha_wrap_hipArray3DCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipArray, o_array));
 done:
-    ha_view_release(&v_pAllocateArray);
+    ha_view_end(&v_pAllocateArray);
     return result;
 }
 
@@ -216,7 +216,7 @@ ha_wrap_hipFreeArray(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_array);
+    ha_view_idle(&v_array);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_array) < 0) {
         goto done;
@@ -235,7 +235,7 @@ ha_wrap_hipFreeArray(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_array);
+    ha_view_end(&v_array);
     return result;
 }
 
@@ -260,8 +260,8 @@ ha_wrap_hipMalloc3DArray(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_desc);
-    ha_view_init(&v_extent);
+    ha_view_idle(&v_desc);
+    ha_view_idle(&v_extent);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipChannelFormatDesc,
                        0, &v_desc) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipExtent,
@@ -287,8 +287,8 @@ ha_wrap_hipMalloc3DArray(PyObject *module, PyObject *const *args, Py_ssize_t cou
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipArray, o_array));
 done:
-    ha_view_release(&v_extent);
-    ha_view_release(&v_desc);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_desc);
     return result;
 }
 
@@ -319,9 +319,9 @@ ha_wrap_hipArrayGetInfo(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_desc);
-    ha_view_init(&v_extent);
-    ha_view_init(&v_array);
+    ha_view_idle(&v_desc);
+    ha_view_idle(&v_extent);
+    ha_view_idle(&v_array);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_array) < 0) {
         goto done;
@@ -380,9 +380,9 @@ ha_wrap_hipArrayGetInfo(PyObject *module, PyObject *const *args, Py_ssize_t coun
 done:
     Py_XDECREF(o_desc);
     Py_XDECREF(o_extent);
-    ha_view_release(&v_array);
-    ha_view_release(&v_extent);
-    ha_view_release(&v_desc);
+    ha_view_end(&v_array);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_desc);
     return result;
 }
 
@@ -410,8 +410,8 @@ ha_wrap_hipArrayGetDescriptor(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_pArrayDescriptor);
-    ha_view_init(&v_array);
+    ha_view_idle(&v_pArrayDescriptor);
+    ha_view_idle(&v_array);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_array) < 0) {
         goto done;
@@ -453,8 +453,8 @@ ha_wrap_hipArrayGetDescriptor(PyObject *module, PyObject *const *args, Py_ssize_
     o_pArrayDescriptor = NULL; /* stolen */
 done:
     Py_XDECREF(o_pArrayDescriptor);
-    ha_view_release(&v_array);
-    ha_view_release(&v_pArrayDescriptor);
+    ha_view_end(&v_array);
+    ha_view_end(&v_pArrayDescriptor);
     return result;
 }
 
@@ -482,8 +482,8 @@ ha_wrap_hipArray3DGetDescriptor(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pArrayDescriptor);
-    ha_view_init(&v_array);
+    ha_view_idle(&v_pArrayDescriptor);
+    ha_view_idle(&v_array);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_array) < 0) {
         goto done;
@@ -525,8 +525,8 @@ ha_wrap_hipArray3DGetDescriptor(PyObject *module, PyObject *const *args,
     o_pArrayDescriptor = NULL; /* stolen */
 done:
     Py_XDECREF(o_pArrayDescriptor);
-    ha_view_release(&v_array);
-    ha_view_release(&v_pArrayDescriptor);
+    ha_view_end(&v_array);
+    ha_view_end(&v_pArrayDescriptor);
     return result;
 }
 
@@ -556,8 +556,8 @@ ha_wrap_hipMemcpy2DToArray(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_wOffset) < 0 ||
@@ -593,8 +593,8 @@ ha_wrap_hipMemcpy2DToArray(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -625,9 +625,9 @@ ha_wrap_hipMemcpy2DToArrayAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_wOffset) < 0 ||
@@ -672,9 +672,9 @@ ha_wrap_hipMemcpy2DToArrayAsync(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -705,8 +705,8 @@ ha_wrap_hipMemcpy2DArrayToArray(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_wOffsetDst) < 0 ||
@@ -739,8 +739,8 @@ ha_wrap_hipMemcpy2DArrayToArray(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -767,8 +767,8 @@ ha_wrap_hipMemcpyToArray(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_wOffset) < 0 ||
@@ -800,8 +800,8 @@ ha_wrap_hipMemcpyToArray(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -828,8 +828,8 @@ ha_wrap_hipMemcpyFromArray(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_srcArray);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_srcArray);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
                        &v_srcArray) < 0 ||
@@ -863,8 +863,8 @@ ha_wrap_hipMemcpyFromArray(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_srcArray);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_srcArray);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -894,8 +894,8 @@ ha_wrap_hipMemcpy2DFromArray(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_handle_from(&api->types, args[2], &where[2], HA_HANDLE_hipArray,
@@ -932,8 +932,8 @@ ha_wrap_hipMemcpy2DFromArray(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -964,9 +964,9 @@ ha_wrap_hipMemcpy2DFromArrayAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_handle_from(&api->types, args[2], &where[2], HA_HANDLE_hipArray,
@@ -1011,8 +1011,8 @@ ha_wrap_hipMemcpy2DFromArrayAsync(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }

@@ -33,7 +33,7 @@ ha_wrap_hipMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_p);
+    ha_view_idle(&v_p);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemcpy3DParms, 0,
                        &v_p) < 0) {
         goto done;
@@ -55,7 +55,7 @@ ha_wrap_hipMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_p);
+    ha_view_end(&v_p);
     return result;
 }
 
@@ -78,8 +78,8 @@ ha_wrap_hipMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_p);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_p);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemcpy3DParms, 0,
                        &v_p) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -109,8 +109,8 @@ ha_wrap_hipMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_p);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_p);
     return result;
 }
 
@@ -132,7 +132,7 @@ ha_wrap_hipDrvMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_pCopy);
+    ha_view_idle(&v_pCopy);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_HIP_MEMCPY3D, 0,
                        &v_pCopy) < 0) {
         goto done;
@@ -154,7 +154,7 @@ ha_wrap_hipDrvMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pCopy);
+    ha_view_end(&v_pCopy);
     return result;
 }
 
@@ -177,8 +177,8 @@ ha_wrap_hipDrvMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_pCopy);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_pCopy);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_HIP_MEMCPY3D, 0,
                        &v_pCopy) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -208,8 +208,8 @@ ha_wrap_hipDrvMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_pCopy);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_pCopy);
     return result;
 }
 
@@ -235,8 +235,8 @@ ha_wrap_hipMemcpy3DBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_opList);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_opList);
+    ha_view_idle(&v_stream);
     if (ha_arg_size(&api->types, args[0], &where[0], &v_numOps) < 0 ||
         ha_record_list_from(&api->types, args[1], &where[1],
                             HA_RECORD_hipMemcpy3DBatchOp, 0, &v_opList) < 0 ||
@@ -275,8 +275,8 @@ ha_wrap_hipMemcpy3DBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_failIdx : 0)));
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_opList);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_opList);
     return result;
 }
 
@@ -298,7 +298,7 @@ ha_wrap_hipMemcpy3DPeer(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_p);
+    ha_view_idle(&v_p);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemcpy3DPeerParms,
                        0, &v_p) < 0) {
         goto done;
@@ -320,7 +320,7 @@ ha_wrap_hipMemcpy3DPeer(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_p);
+    ha_view_end(&v_p);
     return result;
 }
 
@@ -343,8 +343,8 @@ ha_wrap_hipMemcpy3DPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_p);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_p);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemcpy3DPeerParms,
                        0, &v_p) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -374,8 +374,8 @@ ha_wrap_hipMemcpy3DPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_p);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_p);
     return result;
 }
 
@@ -399,8 +399,8 @@ ha_wrap_hipMemMapArrayAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_mapInfoList);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_mapInfoList);
+    ha_view_idle(&v_stream);
     if (ha_record_list_from(&api->types, args[0], &where[0], HA_RECORD_hipArrayMapInfo,
                             0, &v_mapInfoList) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_count) < 0 ||
@@ -434,8 +434,8 @@ ha_wrap_hipMemMapArrayAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_mapInfoList);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_mapInfoList);
     return result;
 }
 
@@ -465,8 +465,8 @@ ha_wrap_hipMemcpy2DFromArray_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_handle_from(&api->types, args[2], &where[2], HA_HANDLE_hipArray,
@@ -503,8 +503,8 @@ ha_wrap_hipMemcpy2DFromArray_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -526,7 +526,7 @@ ha_wrap_hipMemcpy3D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_p);
+    ha_view_idle(&v_p);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemcpy3DParms, 0,
                        &v_p) < 0) {
         goto done;
@@ -548,7 +548,7 @@ ha_wrap_hipMemcpy3D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_p);
+    ha_view_end(&v_p);
     return result;
 }
 
@@ -571,8 +571,8 @@ ha_wrap_hipMemcpy3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_p);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_p);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemcpy3DParms, 0,
                        &v_p) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -602,8 +602,8 @@ ha_wrap_hipMemcpy3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_p);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_p);
     return result;
 }
 
@@ -630,8 +630,8 @@ ha_wrap_hipMemcpyFromArray_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
                        &v_src) < 0 ||
@@ -664,8 +664,8 @@ ha_wrap_hipMemcpyFromArray_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -695,8 +695,8 @@ ha_wrap_hipMemcpy2DToArray_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_wOffset) < 0 ||
@@ -733,8 +733,8 @@ ha_wrap_hipMemcpy2DToArray_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -765,9 +765,9 @@ ha_wrap_hipMemcpy2DFromArrayAsync_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_handle_from(&api->types, args[2], &where[2], HA_HANDLE_hipArray,
@@ -813,9 +813,9 @@ ha_wrap_hipMemcpy2DFromArrayAsync_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -846,9 +846,9 @@ ha_wrap_hipMemcpy2DToArrayAsync_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_wOffset) < 0 ||
@@ -893,8 +893,8 @@ ha_wrap_hipMemcpy2DToArrayAsync_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }

@@ -36,7 +36,7 @@ ha_wrap_hipGreenCtxCreate(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_desc);
     if (ha_handle_from(&api->types, args[0], &where[0],
                        HA_HANDLE_ihipDevResourceDesc_t, &v_desc) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_device) < 0 ||
@@ -60,7 +60,7 @@ ha_wrap_hipGreenCtxCreate(PyObject *module, PyObject *const *args, Py_ssize_t co
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipExecutionCtx_t, o_ctx));
 done:
-    ha_view_release(&v_desc);
+    ha_view_end(&v_desc);
     return result;
 }
 
@@ -82,7 +82,7 @@ ha_wrap_hipExecutionCtxDestroy(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -101,7 +101,7 @@ ha_wrap_hipExecutionCtxDestroy(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -167,7 +167,7 @@ ha_wrap_hipExecutionCtxStreamCreate(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_greenctx);
+    ha_view_idle(&v_greenctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_greenctx) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_flags) < 0 ||
@@ -191,7 +191,7 @@ ha_wrap_hipExecutionCtxStreamCreate(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipStream_t, o_stream));
 done:
-    ha_view_release(&v_greenctx);
+    ha_view_end(&v_greenctx);
     return result;
 }
 
@@ -220,8 +220,8 @@ ha_wrap_hipExecutionCtxGetDevResource(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
-    ha_view_init(&v_resource);
+    ha_view_idle(&v_ctx);
+    ha_view_idle(&v_resource);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_ctx) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipDevResourceType, args[1], &where[1],
@@ -265,8 +265,8 @@ ha_wrap_hipExecutionCtxGetDevResource(PyObject *module, PyObject *const *args,
     o_resource = NULL; /* stolen */
 done:
     Py_XDECREF(o_resource);
-    ha_view_release(&v_resource);
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_resource);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -289,7 +289,7 @@ ha_wrap_hipExecutionCtxGetDevice(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -311,7 +311,7 @@ ha_wrap_hipExecutionCtxGetDevice(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_device : 0)));
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -334,7 +334,7 @@ ha_wrap_hipExecutionCtxGetId(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -355,7 +355,7 @@ ha_wrap_hipExecutionCtxGetId(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLongLong((good ? o_ctxId : 0)));
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -382,8 +382,8 @@ ha_wrap_hipExecutionCtxRecordEvent(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_ctx);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_ctx) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
@@ -409,8 +409,8 @@ ha_wrap_hipExecutionCtxRecordEvent(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_event);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -432,7 +432,7 @@ ha_wrap_hipExecutionCtxSynchronize(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -454,7 +454,7 @@ ha_wrap_hipExecutionCtxSynchronize(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -477,8 +477,8 @@ ha_wrap_hipExecutionCtxWaitEvent(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_ctx);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipExecutionCtx_t,
                        &v_ctx) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
@@ -500,8 +500,8 @@ ha_wrap_hipExecutionCtxWaitEvent(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_event);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -566,7 +566,7 @@ ha_wrap_hipCtxDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -585,7 +585,7 @@ ha_wrap_hipCtxDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -634,7 +634,7 @@ ha_wrap_hipCtxPushCurrent(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -653,7 +653,7 @@ ha_wrap_hipCtxPushCurrent(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -675,7 +675,7 @@ ha_wrap_hipCtxSetCurrent(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -694,7 +694,7 @@ ha_wrap_hipCtxSetCurrent(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 

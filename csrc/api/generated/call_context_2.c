@@ -61,7 +61,7 @@ ha_wrap_hipCtxGetApiVersion(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipCtx_t,
                        &v_ctx) < 0) {
         goto done;
@@ -82,7 +82,7 @@ ha_wrap_hipCtxGetApiVersion(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_apiVersion : 0)));
 done:
-    ha_view_release(&v_ctx);
+    ha_view_end(&v_ctx);
     return result;
 }
 
@@ -293,7 +293,7 @@ ha_wrap_hipCtxEnablePeerAccess(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_peerCtx);
+    ha_view_idle(&v_peerCtx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipCtx_t,
                        &v_peerCtx) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_flags) < 0) {
@@ -313,7 +313,7 @@ ha_wrap_hipCtxEnablePeerAccess(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_peerCtx);
+    ha_view_end(&v_peerCtx);
     return result;
 }
 
@@ -335,7 +335,7 @@ ha_wrap_hipCtxDisablePeerAccess(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_peerCtx);
+    ha_view_idle(&v_peerCtx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipCtx_t,
                        &v_peerCtx) < 0) {
         goto done;
@@ -354,7 +354,7 @@ ha_wrap_hipCtxDisablePeerAccess(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_peerCtx);
+    ha_view_end(&v_peerCtx);
     return result;
 }
 

@@ -206,7 +206,7 @@ ha_wrap_hipDeviceGetName(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_name);
+    ha_view_idle(&v_name);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_len) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_device) < 0) {
         goto done;
@@ -248,7 +248,7 @@ ha_wrap_hipDeviceGetName(PyObject *module, PyObject *const *args, Py_ssize_t cou
     o_name = NULL; /* stolen */
 done:
     Py_XDECREF(o_name);
-    ha_view_release(&v_name);
+    ha_view_end(&v_name);
     return result;
 }
 
@@ -276,7 +276,7 @@ ha_wrap_hipDeviceGetUuid(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_uuid);
+    ha_view_idle(&v_uuid);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0) {
         goto done;
     }
@@ -314,7 +314,7 @@ ha_wrap_hipDeviceGetUuid(PyObject *module, PyObject *const *args, Py_ssize_t cou
     o_uuid = NULL; /* stolen */
 done:
     Py_XDECREF(o_uuid);
-    ha_view_release(&v_uuid);
+    ha_view_end(&v_uuid);
     return result;
 }
 
@@ -390,7 +390,7 @@ ha_wrap_hipDeviceGetPCIBusId(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_pciBusId);
+    ha_view_idle(&v_pciBusId);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_len) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_device) < 0) {
         goto done;
@@ -432,7 +432,7 @@ ha_wrap_hipDeviceGetPCIBusId(PyObject *module, PyObject *const *args, Py_ssize_t
     o_pciBusId = NULL; /* stolen */
 done:
     Py_XDECREF(o_pciBusId);
-    ha_view_release(&v_pciBusId);
+    ha_view_end(&v_pciBusId);
     return result;
 }
 
@@ -455,7 +455,7 @@ ha_wrap_hipDeviceGetByPCIBusId(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pciBusId);
+    ha_view_idle(&v_pciBusId);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_pciBusId) < 0) {
         goto done;
     }
@@ -476,7 +476,7 @@ ha_wrap_hipDeviceGetByPCIBusId(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_device : 0)));
 done:
-    ha_view_release(&v_pciBusId);
+    ha_view_end(&v_pciBusId);
     return result;
 }
 
@@ -639,7 +639,7 @@ ha_wrap_hipSetValidDevices(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_device_arr);
+    ha_view_idle(&v_device_arr);
     if (ha_list_number_from(&api->types, args[0], &where[0], HA_I32, 0,
                             &v_device_arr) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_len) < 0) {
@@ -666,7 +666,7 @@ ha_wrap_hipSetValidDevices(PyObject *module, PyObject *const *args, Py_ssize_t c
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_device_arr);
+    ha_view_end(&v_device_arr);
     return result;
 }
 
@@ -788,7 +788,7 @@ ha_wrap_hipGetDeviceProperties(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_prop);
+    ha_view_idle(&v_prop);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_deviceId) < 0) {
         goto done;
     }
@@ -827,7 +827,7 @@ ha_wrap_hipGetDeviceProperties(PyObject *module, PyObject *const *args,
     o_prop = NULL; /* stolen */
 done:
     Py_XDECREF(o_prop);
-    ha_view_release(&v_prop);
+    ha_view_end(&v_prop);
     return result;
 }
 

@@ -207,7 +207,7 @@ ha_wrap_hipChooseDevice(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_prop);
+    ha_view_idle(&v_prop);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipDeviceProp_t, 0,
                        &v_prop) < 0) {
         goto done;
@@ -229,7 +229,7 @@ ha_wrap_hipChooseDevice(PyObject *module, PyObject *const *args, Py_ssize_t coun
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_device : 0)));
 done:
-    ha_view_release(&v_prop);
+    ha_view_end(&v_prop);
     return result;
 }
 
@@ -257,8 +257,8 @@ ha_wrap_hipIpcGetMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_handle);
-    ha_view_init(&v_devPtr);
+    ha_view_idle(&v_handle);
+    ha_view_idle(&v_devPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_devPtr) < 0) {
         goto done;
     }
@@ -298,8 +298,8 @@ ha_wrap_hipIpcGetMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t c
     o_handle = NULL; /* stolen */
 done:
     Py_XDECREF(o_handle);
-    ha_view_release(&v_devPtr);
-    ha_view_release(&v_handle);
+    ha_view_end(&v_devPtr);
+    ha_view_end(&v_handle);
     return result;
 }
 
@@ -323,7 +323,7 @@ ha_wrap_hipIpcOpenMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_handle);
+    ha_view_idle(&v_handle);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipIpcMemHandle_st,
                        HA_BY_VALUE, &v_handle) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_flags) < 0) {
@@ -347,7 +347,7 @@ ha_wrap_hipIpcOpenMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_pointer(api, good, o_devPtr, -1));
 done:
-    ha_view_release(&v_handle);
+    ha_view_end(&v_handle);
     return result;
 }
 
@@ -369,7 +369,7 @@ ha_wrap_hipIpcCloseMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_devPtr);
+    ha_view_idle(&v_devPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_devPtr) < 0) {
         goto done;
     }
@@ -387,7 +387,7 @@ ha_wrap_hipIpcCloseMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_devPtr);
+    ha_view_end(&v_devPtr);
     return result;
 }
 
@@ -415,8 +415,8 @@ ha_wrap_hipIpcGetEventHandle(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_handle);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_handle);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_event) < 0) {
         goto done;
@@ -457,8 +457,8 @@ ha_wrap_hipIpcGetEventHandle(PyObject *module, PyObject *const *args, Py_ssize_t
     o_handle = NULL; /* stolen */
 done:
     Py_XDECREF(o_handle);
-    ha_view_release(&v_event);
-    ha_view_release(&v_handle);
+    ha_view_end(&v_event);
+    ha_view_end(&v_handle);
     return result;
 }
 
@@ -481,7 +481,7 @@ ha_wrap_hipIpcOpenEventHandle(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_handle);
+    ha_view_idle(&v_handle);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipIpcEventHandle_st,
                        HA_BY_VALUE, &v_handle) < 0) {
         goto done;
@@ -503,7 +503,7 @@ ha_wrap_hipIpcOpenEventHandle(PyObject *module, PyObject *const *args, Py_ssize_
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipEvent_t, o_event));
 done:
-    ha_view_release(&v_handle);
+    ha_view_end(&v_handle);
     return result;
 }
 
@@ -564,8 +564,8 @@ ha_wrap_hipGetProcAddress(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_pfn);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_pfn);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_hipVersion) < 0 ||
         ha_arg_uint64(&api->types, args[2], &where[2], &v_flags) < 0) {
@@ -599,8 +599,8 @@ ha_wrap_hipGetProcAddress(PyObject *module, PyObject *const *args, Py_ssize_t co
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_pfn);
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_pfn);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -751,7 +751,7 @@ ha_wrap_hipDeviceGetDevResource(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_resource);
+    ha_view_idle(&v_resource);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipDevResourceType, args[1], &where[1],
                     &v_type) < 0) {
@@ -794,7 +794,7 @@ ha_wrap_hipDeviceGetDevResource(PyObject *module, PyObject *const *args,
     o_resource = NULL; /* stolen */
 done:
     Py_XDECREF(o_resource);
-    ha_view_release(&v_resource);
+    ha_view_end(&v_resource);
     return result;
 }
 
@@ -824,8 +824,8 @@ ha_wrap_hipGetDriverEntryPoint(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_funcPtr);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_funcPtr);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_arg_uint64(&api->types, args[1], &where[1], &v_flags) < 0) {
         goto done;
@@ -860,8 +860,8 @@ ha_wrap_hipGetDriverEntryPoint(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_funcPtr);
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_funcPtr);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -884,7 +884,7 @@ ha_wrap_hipGetStreamDeviceId(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -906,7 +906,7 @@ ha_wrap_hipGetStreamDeviceId(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? answer : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -936,8 +936,8 @@ ha_wrap_hipGetDriverEntryPoint_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_funcPtr);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_funcPtr);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_arg_uint64(&api->types, args[1], &where[1], &v_flags) < 0) {
         goto done;
@@ -971,8 +971,8 @@ ha_wrap_hipGetDriverEntryPoint_spt(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_funcPtr);
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_funcPtr);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -998,7 +998,7 @@ ha_wrap_hipGetProcAddress_spt(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_symbol);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_hipVersion) < 0 ||
         ha_arg_uint64(&api->types, args[2], &where[2], &v_flags) < 0) {
@@ -1022,6 +1022,6 @@ ha_wrap_hipGetProcAddress_spt(PyObject *module, PyObject *const *args, Py_ssize_
         ha_hip_status(&api->enums, (int)status), ha_out_pointer(api, good, o_pfn, -1),
         ha_out_enum(api, good, HA_ENUM_hipDriverProcAddressQueryResult, (int)o_symbolStatus));
 done:
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_symbol);
     return result;
 }

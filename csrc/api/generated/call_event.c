@@ -103,8 +103,8 @@ ha_wrap_hipEventRecordWithFlags(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_event);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_event);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_event) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -127,8 +127,8 @@ ha_wrap_hipEventRecordWithFlags(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_event);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_event);
     return result;
 }
 
@@ -151,8 +151,8 @@ ha_wrap_hipEventRecord(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_event);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_event);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_event) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -174,8 +174,8 @@ ha_wrap_hipEventRecord(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_event);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_event);
     return result;
 }
 
@@ -197,7 +197,7 @@ ha_wrap_hipEventDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_event);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_event) < 0) {
         goto done;
@@ -216,7 +216,7 @@ ha_wrap_hipEventDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
+    ha_view_end(&v_event);
     return result;
 }
 
@@ -238,7 +238,7 @@ ha_wrap_hipEventSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_event);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_event) < 0) {
         goto done;
@@ -260,7 +260,7 @@ ha_wrap_hipEventSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
+    ha_view_end(&v_event);
     return result;
 }
 
@@ -284,8 +284,8 @@ ha_wrap_hipEventElapsedTime(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_start);
-    ha_view_init(&v_stop);
+    ha_view_idle(&v_start);
+    ha_view_idle(&v_stop);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_start) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
@@ -309,8 +309,8 @@ ha_wrap_hipEventElapsedTime(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyFloat_FromDouble((double)(good ? o_ms : 0)));
 done:
-    ha_view_release(&v_stop);
-    ha_view_release(&v_start);
+    ha_view_end(&v_stop);
+    ha_view_end(&v_start);
     return result;
 }
 
@@ -332,7 +332,7 @@ ha_wrap_hipEventQuery(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_event);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_event) < 0) {
         goto done;
@@ -354,7 +354,7 @@ ha_wrap_hipEventQuery(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
+    ha_view_end(&v_event);
     return result;
 }
 
@@ -377,8 +377,8 @@ ha_wrap_hipEventRecord_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_event);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_event);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipEvent_t,
                        &v_event) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -400,7 +400,7 @@ ha_wrap_hipEventRecord_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_event);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_event);
     return result;
 }

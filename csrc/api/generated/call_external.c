@@ -39,8 +39,8 @@ ha_wrap_hipImportExternalSemaphore(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_extSem_out);
-    ha_view_init(&v_semHandleDesc);
+    ha_view_idle(&v_extSem_out);
+    ha_view_idle(&v_semHandleDesc);
     if (ha_record_from(&api->types, args[0], &where[0],
                        HA_RECORD_hipExternalSemaphoreHandleDesc_st, 0,
                        &v_semHandleDesc) < 0) {
@@ -73,8 +73,8 @@ ha_wrap_hipImportExternalSemaphore(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_semHandleDesc);
-    ha_view_release(&v_extSem_out);
+    ha_view_end(&v_semHandleDesc);
+    ha_view_end(&v_extSem_out);
     return result;
 }
 
@@ -100,9 +100,9 @@ ha_wrap_hipSignalExternalSemaphoresAsync(PyObject *module, PyObject *const *args
         }
         args = bound;
     }
-    ha_view_init(&v_extSemArray);
-    ha_view_init(&v_paramsArray);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_extSemArray);
+    ha_view_idle(&v_paramsArray);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_extSemArray) < 0 ||
         ha_record_list_from(&api->types, args[1], &where[1],
                             HA_RECORD_hipExternalSemaphoreSignalParams_st, 0,
@@ -143,9 +143,9 @@ ha_wrap_hipSignalExternalSemaphoresAsync(PyObject *module, PyObject *const *args
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_paramsArray);
-    ha_view_release(&v_extSemArray);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_paramsArray);
+    ha_view_end(&v_extSemArray);
     return result;
 }
 
@@ -171,9 +171,9 @@ ha_wrap_hipWaitExternalSemaphoresAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_extSemArray);
-    ha_view_init(&v_paramsArray);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_extSemArray);
+    ha_view_idle(&v_paramsArray);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_extSemArray) < 0 ||
         ha_record_list_from(&api->types, args[1], &where[1],
                             HA_RECORD_hipExternalSemaphoreWaitParams_st, 0,
@@ -214,9 +214,9 @@ ha_wrap_hipWaitExternalSemaphoresAsync(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_paramsArray);
-    ha_view_release(&v_extSemArray);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_paramsArray);
+    ha_view_end(&v_extSemArray);
     return result;
 }
 
@@ -238,7 +238,7 @@ ha_wrap_hipDestroyExternalSemaphore(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_extSem);
+    ha_view_idle(&v_extSem);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_extSem) < 0) {
         goto done;
     }
@@ -257,7 +257,7 @@ ha_wrap_hipDestroyExternalSemaphore(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_extSem);
+    ha_view_end(&v_extSem);
     return result;
 }
 
@@ -285,8 +285,8 @@ ha_wrap_hipImportExternalMemory(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_extMem_out);
-    ha_view_init(&v_memHandleDesc);
+    ha_view_idle(&v_extMem_out);
+    ha_view_idle(&v_memHandleDesc);
     if (ha_record_from(&api->types, args[0], &where[0],
                        HA_RECORD_hipExternalMemoryHandleDesc_st, 0,
                        &v_memHandleDesc) < 0) {
@@ -319,8 +319,8 @@ ha_wrap_hipImportExternalMemory(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_memHandleDesc);
-    ha_view_release(&v_extMem_out);
+    ha_view_end(&v_memHandleDesc);
+    ha_view_end(&v_extMem_out);
     return result;
 }
 
@@ -344,8 +344,8 @@ ha_wrap_hipExternalMemoryGetMappedBuffer(PyObject *module, PyObject *const *args
         }
         args = bound;
     }
-    ha_view_init(&v_extMem);
-    ha_view_init(&v_bufferDesc);
+    ha_view_idle(&v_extMem);
+    ha_view_idle(&v_bufferDesc);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_extMem) < 0 ||
         ha_record_from(&api->types, args[1], &where[1],
                        HA_RECORD_hipExternalMemoryBufferDesc_st, 0,
@@ -370,8 +370,8 @@ ha_wrap_hipExternalMemoryGetMappedBuffer(PyObject *module, PyObject *const *args
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_pointer(api, good, o_devPtr, -1));
 done:
-    ha_view_release(&v_bufferDesc);
-    ha_view_release(&v_extMem);
+    ha_view_end(&v_bufferDesc);
+    ha_view_end(&v_extMem);
     return result;
 }
 
@@ -393,7 +393,7 @@ ha_wrap_hipDestroyExternalMemory(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_extMem);
+    ha_view_idle(&v_extMem);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_extMem) < 0) {
         goto done;
     }
@@ -411,7 +411,7 @@ ha_wrap_hipDestroyExternalMemory(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_extMem);
+    ha_view_end(&v_extMem);
     return result;
 }
 
@@ -436,8 +436,8 @@ ha_wrap_hipExternalMemoryGetMappedMipmappedArray(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_extMem);
-    ha_view_init(&v_mipmapDesc);
+    ha_view_idle(&v_extMem);
+    ha_view_idle(&v_mipmapDesc);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_extMem) < 0 ||
         ha_record_from(&api->types, args[1], &where[1],
                        HA_RECORD_hipExternalMemoryMipmappedArrayDesc_st, 0,
@@ -463,7 +463,7 @@ ha_wrap_hipExternalMemoryGetMappedMipmappedArray(PyObject *module,
         ha_hip_status(&api->enums, (int)status),
         ha_out_record(api, good, HA_RECORD_hipMipmappedArray, (void *)o_mipmap));
 done:
-    ha_view_release(&v_mipmapDesc);
-    ha_view_release(&v_extMem);
+    ha_view_end(&v_mipmapDesc);
+    ha_view_end(&v_extMem);
     return result;
 }

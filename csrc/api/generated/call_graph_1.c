@@ -42,9 +42,9 @@ ha_wrap_hipGraphAddBatchMemOpNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraph);
-    ha_view_init(&v_dependencies);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hGraph);
+    ha_view_idle(&v_dependencies);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_hGraph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -87,9 +87,9 @@ ha_wrap_hipGraphAddBatchMemOpNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_dependencies);
-    ha_view_release(&v_hGraph);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_dependencies);
+    ha_view_end(&v_hGraph);
     return result;
 }
 
@@ -117,8 +117,8 @@ ha_wrap_hipGraphBatchMemOpNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams_out);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams_out);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0) {
         goto done;
@@ -161,8 +161,8 @@ ha_wrap_hipGraphBatchMemOpNodeGetParams(PyObject *module, PyObject *const *args,
     o_nodeParams_out = NULL; /* stolen */
 done:
     Py_XDECREF(o_nodeParams_out);
-    ha_view_release(&v_nodeParams_out);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_nodeParams_out);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -185,8 +185,8 @@ ha_wrap_hipGraphBatchMemOpNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0 ||
         ha_record_from(&api->types, args[1], &where[1],
@@ -213,8 +213,8 @@ ha_wrap_hipGraphBatchMemOpNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -238,9 +238,9 @@ ha_wrap_hipGraphExecBatchMemOpNodeSetParams(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -270,9 +270,9 @@ ha_wrap_hipGraphExecBatchMemOpNodeSetParams(PyObject *module, PyObject *const *a
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -295,7 +295,7 @@ ha_wrap_hipStreamBeginCapture(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipStreamCaptureMode, args[1], &where[1],
@@ -320,7 +320,7 @@ ha_wrap_hipStreamBeginCapture(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -352,10 +352,10 @@ ha_wrap_hipStreamBeginCaptureToGraph(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_graph);
-    ha_view_init(&v_dependencies);
-    ha_view_init(&v_dependencyData);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_dependencies);
+    ha_view_idle(&v_dependencyData);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipGraph,
@@ -400,10 +400,10 @@ ha_wrap_hipStreamBeginCaptureToGraph(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_dependencyData);
-    ha_view_release(&v_dependencies);
-    ha_view_release(&v_graph);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_dependencyData);
+    ha_view_end(&v_dependencies);
+    ha_view_end(&v_graph);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -426,7 +426,7 @@ ha_wrap_hipStreamEndCapture(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -448,7 +448,7 @@ ha_wrap_hipStreamEndCapture(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipGraph, o_pGraph));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -472,7 +472,7 @@ ha_wrap_hipStreamGetCaptureInfo(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -496,7 +496,7 @@ ha_wrap_hipStreamGetCaptureInfo(PyObject *module, PyObject *const *args,
         ha_out_enum(api, good, HA_ENUM_hipStreamCaptureStatus, (int)o_pCaptureStatus),
         PyLong_FromUnsignedLongLong((good ? o_pId : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -528,8 +528,8 @@ ha_wrap_hipStreamGetCaptureInfo_v2(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_dependencies_out);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_dependencies_out);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -570,8 +570,8 @@ ha_wrap_hipStreamGetCaptureInfo_v2(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 6);
 done:
-    ha_view_release(&v_dependencies_out);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_dependencies_out);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -601,8 +601,8 @@ ha_wrap_hipStreamUpdateCaptureDependencies(PyObject *module, PyObject *const *ar
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_dependencies);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_dependencies);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -635,8 +635,8 @@ ha_wrap_hipStreamUpdateCaptureDependencies(PyObject *module, PyObject *const *ar
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_dependencies);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_dependencies);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -663,7 +663,7 @@ ha_wrap_hipThreadExchangeStreamCaptureMode(PyObject *module, PyObject *const *ar
         }
         args = bound;
     }
-    ha_view_init(&v_mode);
+    ha_view_idle(&v_mode);
     if (ha_enum_inout(&api->enums, HA_ENUM_hipStreamCaptureMode, &api->types, args[0],
                       &where[0], &v_mode, &o_mode) < 0) {
         goto done;
@@ -686,7 +686,7 @@ ha_wrap_hipThreadExchangeStreamCaptureMode(PyObject *module, PyObject *const *ar
         ha_hip_status(&api->enums, (int)status),
         ha_out_enum(api, good, HA_ENUM_hipStreamCaptureMode, (int)*(hipStreamCaptureMode *)ha_inout_of(&v_mode, &o_mode)));
 done:
-    ha_view_release(&v_mode);
+    ha_view_end(&v_mode);
     return result;
 }
 
@@ -749,7 +749,7 @@ ha_wrap_hipGraphDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
+    ha_view_idle(&v_graph);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0) {
         goto done;
@@ -771,7 +771,7 @@ ha_wrap_hipGraphDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_graph);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -800,9 +800,9 @@ ha_wrap_hipGraphAddDependencies(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_from);
-    ha_view_init(&v_to);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_from);
+    ha_view_idle(&v_to);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -840,9 +840,9 @@ ha_wrap_hipGraphAddDependencies(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_to);
-    ha_view_release(&v_from);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_to);
+    ha_view_end(&v_from);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -871,9 +871,9 @@ ha_wrap_hipGraphRemoveDependencies(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_from);
-    ha_view_init(&v_to);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_from);
+    ha_view_idle(&v_to);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -910,9 +910,9 @@ ha_wrap_hipGraphRemoveDependencies(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_to);
-    ha_view_release(&v_from);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_to);
+    ha_view_end(&v_from);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -944,20 +944,22 @@ ha_wrap_hipGraphGetEdges(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_from);
-    ha_view_init(&v_to);
-    ha_view_init(&v_numEdges);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_from);
+    ha_view_idle(&v_to);
+    ha_view_idle(&v_numEdges);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0) {
         goto done;
     }
-    if ((given & 0x2) != 0) {
-        if (ha_list_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_from) < 0) {
-            goto done;
-        }
+    if ((given & 0x8) != 0) {
         if (ha_cell_from(&api->types, args[3], &where[3], sizeof o_numEdges,
                          &v_numEdges) < 0) {
+            goto done;
+        }
+    }
+    if ((given & 0x2) != 0) {
+        if (ha_list_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_from) < 0) {
             goto done;
         }
         if (ha_need_entries(&v_from, &where[1], ha_count_in(&v_numEdges,
@@ -969,18 +971,8 @@ ha_wrap_hipGraphGetEdges(PyObject *module, PyObject *const *args, Py_ssize_t cou
         if (ha_list_ptr_from(&api->types, args[2], &where[2], HA_WRITE, &v_to) < 0) {
             goto done;
         }
-        if (ha_cell_from(&api->types, args[3], &where[3], sizeof o_numEdges,
-                         &v_numEdges) < 0) {
-            goto done;
-        }
         if (ha_need_entries(&v_to, &where[2], ha_count_in(&v_numEdges,
                             sizeof o_numEdges), "numEdges") < 0) {
-            goto done;
-        }
-    }
-    if ((given & 0x8) != 0) {
-        if (ha_cell_from(&api->types, args[3], &where[3], sizeof o_numEdges,
-                         &v_numEdges) < 0) {
             goto done;
         }
     }
@@ -1024,10 +1016,10 @@ ha_wrap_hipGraphGetEdges(PyObject *module, PyObject *const *args, Py_ssize_t cou
 done:
     ha_slots_free(&s_from);
     ha_slots_free(&s_to);
-    ha_view_release(&v_numEdges);
-    ha_view_release(&v_to);
-    ha_view_release(&v_from);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_numEdges);
+    ha_view_end(&v_to);
+    ha_view_end(&v_from);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1057,29 +1049,25 @@ ha_wrap_hipGraphGetNodes(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_nodes);
-    ha_view_init(&v_numNodes);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_nodes);
+    ha_view_idle(&v_numNodes);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0) {
         goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_numNodes,
+                         &v_numNodes) < 0) {
+            goto done;
+        }
     }
     if ((given & 0x2) != 0) {
         if (ha_list_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_nodes) < 0) {
             goto done;
         }
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_numNodes,
-                         &v_numNodes) < 0) {
-            goto done;
-        }
         if (ha_need_entries(&v_nodes, &where[1], ha_count_in(&v_numNodes,
                             sizeof o_numNodes), "numNodes") < 0) {
-            goto done;
-        }
-    }
-    if ((given & 0x4) != 0) {
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_numNodes,
-                         &v_numNodes) < 0) {
             goto done;
         }
     }
@@ -1119,9 +1107,9 @@ ha_wrap_hipGraphGetNodes(PyObject *module, PyObject *const *args, Py_ssize_t cou
     result = ha_result_left(items, 3);
 done:
     ha_slots_free(&s_nodes);
-    ha_view_release(&v_numNodes);
-    ha_view_release(&v_nodes);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_numNodes);
+    ha_view_end(&v_nodes);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1151,30 +1139,26 @@ ha_wrap_hipGraphGetRootNodes(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pRootNodes);
-    ha_view_init(&v_pNumRootNodes);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pRootNodes);
+    ha_view_idle(&v_pNumRootNodes);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0) {
         goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumRootNodes,
+                         &v_pNumRootNodes) < 0) {
+            goto done;
+        }
     }
     if ((given & 0x2) != 0) {
         if (ha_list_ptr_from(&api->types, args[1], &where[1], HA_WRITE,
                              &v_pRootNodes) < 0) {
             goto done;
         }
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumRootNodes,
-                         &v_pNumRootNodes) < 0) {
-            goto done;
-        }
         if (ha_need_entries(&v_pRootNodes, &where[1], ha_count_in(&v_pNumRootNodes,
                             sizeof o_pNumRootNodes), "pNumRootNodes") < 0) {
-            goto done;
-        }
-    }
-    if ((given & 0x4) != 0) {
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumRootNodes,
-                         &v_pNumRootNodes) < 0) {
             goto done;
         }
     }
@@ -1214,9 +1198,9 @@ ha_wrap_hipGraphGetRootNodes(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result_left(items, 3);
 done:
     ha_slots_free(&s_pRootNodes);
-    ha_view_release(&v_pNumRootNodes);
-    ha_view_release(&v_pRootNodes);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pNumRootNodes);
+    ha_view_end(&v_pRootNodes);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1246,31 +1230,27 @@ ha_wrap_hipGraphNodeGetDependencies(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_pNumDependencies);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_pNumDependencies);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumDependencies,
+                         &v_pNumDependencies) < 0) {
+            goto done;
+        }
     }
     if ((given & 0x2) != 0) {
         if (ha_list_ptr_from(&api->types, args[1], &where[1], HA_WRITE,
                              &v_pDependencies) < 0) {
             goto done;
         }
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumDependencies,
-                         &v_pNumDependencies) < 0) {
-            goto done;
-        }
         if (ha_need_entries(&v_pDependencies, &where[1],
                             ha_count_in(&v_pNumDependencies,
                             sizeof o_pNumDependencies), "pNumDependencies") < 0) {
-            goto done;
-        }
-    }
-    if ((given & 0x4) != 0) {
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumDependencies,
-                         &v_pNumDependencies) < 0) {
             goto done;
         }
     }
@@ -1311,9 +1291,9 @@ ha_wrap_hipGraphNodeGetDependencies(PyObject *module, PyObject *const *args,
     result = ha_result_left(items, 3);
 done:
     ha_slots_free(&s_pDependencies);
-    ha_view_release(&v_pNumDependencies);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNumDependencies);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1343,31 +1323,27 @@ ha_wrap_hipGraphNodeGetDependentNodes(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pDependentNodes);
-    ha_view_init(&v_pNumDependentNodes);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pDependentNodes);
+    ha_view_idle(&v_pNumDependentNodes);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
+    }
+    if ((given & 0x4) != 0) {
+        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumDependentNodes,
+                         &v_pNumDependentNodes) < 0) {
+            goto done;
+        }
     }
     if ((given & 0x2) != 0) {
         if (ha_list_ptr_from(&api->types, args[1], &where[1], HA_WRITE,
                              &v_pDependentNodes) < 0) {
             goto done;
         }
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumDependentNodes,
-                         &v_pNumDependentNodes) < 0) {
-            goto done;
-        }
         if (ha_need_entries(&v_pDependentNodes, &where[1],
                             ha_count_in(&v_pNumDependentNodes,
                             sizeof o_pNumDependentNodes), "pNumDependentNodes") < 0) {
-            goto done;
-        }
-    }
-    if ((given & 0x4) != 0) {
-        if (ha_cell_from(&api->types, args[2], &where[2], sizeof o_pNumDependentNodes,
-                         &v_pNumDependentNodes) < 0) {
             goto done;
         }
     }
@@ -1408,9 +1384,9 @@ ha_wrap_hipGraphNodeGetDependentNodes(PyObject *module, PyObject *const *args,
     result = ha_result_left(items, 3);
 done:
     ha_slots_free(&s_pDependentNodes);
-    ha_view_release(&v_pNumDependentNodes);
-    ha_view_release(&v_pDependentNodes);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNumDependentNodes);
+    ha_view_end(&v_pDependentNodes);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1433,7 +1409,7 @@ ha_wrap_hipGraphNodeGetType(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_node);
+    ha_view_idle(&v_node);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -1454,7 +1430,7 @@ ha_wrap_hipGraphNodeGetType(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_enum(api, good, HA_ENUM_hipGraphNodeType, (int)o_pType));
 done:
-    ha_view_release(&v_node);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1476,7 +1452,7 @@ ha_wrap_hipGraphDestroyNode(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_node);
+    ha_view_idle(&v_node);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -1498,7 +1474,7 @@ ha_wrap_hipGraphDestroyNode(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_node);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1521,7 +1497,7 @@ ha_wrap_hipGraphClone(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_originalGraph);
+    ha_view_idle(&v_originalGraph);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_originalGraph) < 0) {
         goto done;
@@ -1547,7 +1523,7 @@ ha_wrap_hipGraphClone(PyObject *module, PyObject *const *args, Py_ssize_t count,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipGraph, o_pGraphClone));
 done:
-    ha_view_release(&v_originalGraph);
+    ha_view_end(&v_originalGraph);
     return result;
 }
 
@@ -1571,8 +1547,8 @@ ha_wrap_hipGraphNodeFindInClone(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_originalNode);
-    ha_view_init(&v_clonedGraph);
+    ha_view_idle(&v_originalNode);
+    ha_view_idle(&v_clonedGraph);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_originalNode) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipGraph,
@@ -1598,8 +1574,8 @@ ha_wrap_hipGraphNodeFindInClone(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle_of(api, good, HA_HANDLE_hipGraphNode, o_pNode, v_clonedGraph.ptr));
 done:
-    ha_view_release(&v_clonedGraph);
-    ha_view_release(&v_originalNode);
+    ha_view_end(&v_clonedGraph);
+    ha_view_end(&v_originalNode);
     return result;
 }
 
@@ -1630,8 +1606,8 @@ ha_wrap_hipGraphInstantiate(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pLogBuffer);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pLogBuffer);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_bufferSize) < 0) {
@@ -1684,8 +1660,8 @@ ha_wrap_hipGraphInstantiate(PyObject *module, PyObject *const *args, Py_ssize_t 
     o_pLogBuffer = NULL; /* stolen */
 done:
     Py_XDECREF(o_pLogBuffer);
-    ha_view_release(&v_pLogBuffer);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pLogBuffer);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1709,7 +1685,7 @@ ha_wrap_hipGraphInstantiateWithFlags(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
+    ha_view_idle(&v_graph);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_arg_uint64(&api->types, args[1], &where[1], &v_flags) < 0) {
@@ -1737,7 +1713,7 @@ ha_wrap_hipGraphInstantiateWithFlags(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipGraphExec, o_pGraphExec));
 done:
-    ha_view_release(&v_graph);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1761,8 +1737,8 @@ ha_wrap_hipGraphInstantiateWithParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_instantiateParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_instantiateParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_record_from(&api->types, args[1], &where[1],
@@ -1792,8 +1768,8 @@ ha_wrap_hipGraphInstantiateWithParams(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipGraphExec, o_pGraphExec));
 done:
-    ha_view_release(&v_instantiateParams);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_instantiateParams);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1816,8 +1792,8 @@ ha_wrap_hipGraphLaunch(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_graphExec);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_graphExec);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_graphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -1846,8 +1822,8 @@ ha_wrap_hipGraphLaunch(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_graphExec);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_graphExec);
     return result;
 }
 
@@ -1870,8 +1846,8 @@ ha_wrap_hipGraphUpload(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_graphExec);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_graphExec);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_graphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -1893,7 +1869,7 @@ ha_wrap_hipGraphUpload(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_graphExec);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_graphExec);
     return result;
 }

@@ -41,9 +41,9 @@ ha_wrap_hipGraphAddNode(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -85,9 +85,9 @@ ha_wrap_hipGraphAddNode(PyObject *module, PyObject *const *args, Py_ssize_t coun
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -110,7 +110,7 @@ ha_wrap_hipGraphExecGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_graphExec);
+    ha_view_idle(&v_graphExec);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_graphExec) < 0) {
         goto done;
@@ -132,7 +132,7 @@ ha_wrap_hipGraphExecGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLongLong((good ? o_flags : 0)));
 done:
-    ha_view_release(&v_graphExec);
+    ha_view_end(&v_graphExec);
     return result;
 }
 
@@ -155,8 +155,8 @@ ha_wrap_hipGraphNodeSetParams(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipGraphNodeParams,
@@ -183,8 +183,8 @@ ha_wrap_hipGraphNodeSetParams(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -208,9 +208,9 @@ ha_wrap_hipGraphExecNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_graphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_graphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -240,9 +240,9 @@ ha_wrap_hipGraphExecNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_node);
-    ha_view_release(&v_graphExec);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_node);
+    ha_view_end(&v_graphExec);
     return result;
 }
 
@@ -264,7 +264,7 @@ ha_wrap_hipGraphExecDestroy(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_graphExec);
+    ha_view_idle(&v_graphExec);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_graphExec) < 0) {
         goto done;
@@ -286,7 +286,7 @@ ha_wrap_hipGraphExecDestroy(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_graphExec);
+    ha_view_end(&v_graphExec);
     return result;
 }
 
@@ -316,9 +316,9 @@ ha_wrap_hipGraphExecUpdate(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hGraph);
-    ha_view_init(&v_hErrorNode_out);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hGraph);
+    ha_view_idle(&v_hErrorNode_out);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipGraph,
@@ -360,9 +360,9 @@ ha_wrap_hipGraphExecUpdate(PyObject *module, PyObject *const *args, Py_ssize_t c
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_hErrorNode_out);
-    ha_view_release(&v_hGraph);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_hErrorNode_out);
+    ha_view_end(&v_hGraph);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -392,9 +392,9 @@ ha_wrap_hipGraphAddKernelNode(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -436,9 +436,9 @@ ha_wrap_hipGraphAddKernelNode(PyObject *module, PyObject *const *args, Py_ssize_
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -466,8 +466,8 @@ ha_wrap_hipGraphKernelNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -508,8 +508,8 @@ ha_wrap_hipGraphKernelNodeGetParams(PyObject *module, PyObject *const *args,
     o_pNodeParams = NULL; /* stolen */
 done:
     Py_XDECREF(o_pNodeParams);
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -532,8 +532,8 @@ ha_wrap_hipGraphKernelNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipKernelNodeParams,
@@ -560,8 +560,8 @@ ha_wrap_hipGraphKernelNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -585,9 +585,9 @@ ha_wrap_hipGraphExecKernelNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -617,9 +617,9 @@ ha_wrap_hipGraphExecKernelNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -651,10 +651,10 @@ ha_wrap_hipDrvGraphAddMemcpyNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraph);
-    ha_view_init(&v_dependencies);
-    ha_view_init(&v_copyParams);
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_hGraph);
+    ha_view_idle(&v_dependencies);
+    ha_view_idle(&v_copyParams);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_hGraph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -699,10 +699,10 @@ ha_wrap_hipDrvGraphAddMemcpyNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_ctx);
-    ha_view_release(&v_copyParams);
-    ha_view_release(&v_dependencies);
-    ha_view_release(&v_hGraph);
+    ha_view_end(&v_ctx);
+    ha_view_end(&v_copyParams);
+    ha_view_end(&v_dependencies);
+    ha_view_end(&v_hGraph);
     return result;
 }
 
@@ -732,9 +732,9 @@ ha_wrap_hipGraphAddMemcpyNode(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_pCopyParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_pCopyParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -776,9 +776,9 @@ ha_wrap_hipGraphAddMemcpyNode(PyObject *module, PyObject *const *args, Py_ssize_
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_pCopyParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pCopyParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -806,8 +806,8 @@ ha_wrap_hipGraphMemcpyNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -847,8 +847,8 @@ ha_wrap_hipGraphMemcpyNodeGetParams(PyObject *module, PyObject *const *args,
     o_pNodeParams = NULL; /* stolen */
 done:
     Py_XDECREF(o_pNodeParams);
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -871,8 +871,8 @@ ha_wrap_hipGraphMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipMemcpy3DParms, 0,
@@ -899,8 +899,8 @@ ha_wrap_hipGraphMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -924,8 +924,8 @@ ha_wrap_hipGraphKernelNodeSetAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_value);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_value);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipLaunchAttributeID, args[1], &where[1],
@@ -950,8 +950,8 @@ ha_wrap_hipGraphKernelNodeSetAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_value);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_value);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -980,8 +980,8 @@ ha_wrap_hipGraphKernelNodeGetAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_value);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_value);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipLaunchAttributeID, args[1], &where[1],
@@ -1025,8 +1025,8 @@ ha_wrap_hipGraphKernelNodeGetAttribute(PyObject *module, PyObject *const *args,
     o_value = NULL; /* stolen */
 done:
     Py_XDECREF(o_value);
-    ha_view_release(&v_value);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_value);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -1050,9 +1050,9 @@ ha_wrap_hipGraphExecMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -1082,9 +1082,9 @@ ha_wrap_hipGraphExecMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -1119,10 +1119,10 @@ ha_wrap_hipGraphAddMemcpyNode1D(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -1169,10 +1169,10 @@ ha_wrap_hipGraphAddMemcpyNode1D(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1198,9 +1198,9 @@ ha_wrap_hipGraphMemcpyNodeSetParams1D(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_dst) < 0 ||
@@ -1235,9 +1235,9 @@ ha_wrap_hipGraphMemcpyNodeSetParams1D(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    ha_view_release(&v_node);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1264,10 +1264,10 @@ ha_wrap_hipGraphExecMemcpyNodeSetParams1D(PyObject *module, PyObject *const *arg
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -1304,10 +1304,10 @@ ha_wrap_hipGraphExecMemcpyNodeSetParams1D(PyObject *module, PyObject *const *arg
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -1343,10 +1343,10 @@ ha_wrap_hipGraphAddMemcpyNodeFromSymbol(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_dst);
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_symbol);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -1393,10 +1393,10 @@ ha_wrap_hipGraphAddMemcpyNodeFromSymbol(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_dst);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_dst);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1424,9 +1424,9 @@ ha_wrap_hipGraphMemcpyNodeSetParamsFromSymbol(PyObject *module, PyObject *const 
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_dst);
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_symbol);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_dst) < 0 ||
@@ -1461,9 +1461,9 @@ ha_wrap_hipGraphMemcpyNodeSetParamsFromSymbol(PyObject *module, PyObject *const 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_dst);
-    ha_view_release(&v_node);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_dst);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1493,10 +1493,10 @@ ha_wrap_hipGraphExecMemcpyNodeSetParamsFromSymbol(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_dst);
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_symbol);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -1533,10 +1533,10 @@ ha_wrap_hipGraphExecMemcpyNodeSetParamsFromSymbol(PyObject *module,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_dst);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_dst);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -1572,10 +1572,10 @@ ha_wrap_hipGraphAddMemcpyNodeToSymbol(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -1622,10 +1622,10 @@ ha_wrap_hipGraphAddMemcpyNodeToSymbol(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_src);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1653,9 +1653,9 @@ ha_wrap_hipGraphMemcpyNodeSetParamsToSymbol(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_symbol) < 0 ||
@@ -1690,9 +1690,9 @@ ha_wrap_hipGraphMemcpyNodeSetParamsToSymbol(PyObject *module, PyObject *const *a
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_node);
+    ha_view_end(&v_src);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1721,10 +1721,10 @@ ha_wrap_hipGraphExecMemcpyNodeSetParamsToSymbol(PyObject *module, PyObject *cons
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -1761,10 +1761,10 @@ ha_wrap_hipGraphExecMemcpyNodeSetParamsToSymbol(PyObject *module, PyObject *cons
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_src);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -1795,9 +1795,9 @@ ha_wrap_hipGraphAddMemsetNode(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_pMemsetParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_pMemsetParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -1839,9 +1839,9 @@ ha_wrap_hipGraphAddMemsetNode(PyObject *module, PyObject *const *args, Py_ssize_
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_pMemsetParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pMemsetParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1869,8 +1869,8 @@ ha_wrap_hipGraphMemsetNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -1910,8 +1910,8 @@ ha_wrap_hipGraphMemsetNodeGetParams(PyObject *module, PyObject *const *args,
     o_pNodeParams = NULL; /* stolen */
 done:
     Py_XDECREF(o_pNodeParams);
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1934,8 +1934,8 @@ ha_wrap_hipGraphMemsetNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipMemsetParams, 0,
@@ -1962,7 +1962,7 @@ ha_wrap_hipGraphMemsetNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }

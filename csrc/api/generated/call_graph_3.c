@@ -35,9 +35,9 @@ ha_wrap_hipGraphExecMemsetNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -67,9 +67,9 @@ ha_wrap_hipGraphExecMemsetNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -99,9 +99,9 @@ ha_wrap_hipGraphAddHostNode(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -142,9 +142,9 @@ ha_wrap_hipGraphAddHostNode(PyObject *module, PyObject *const *args, Py_ssize_t 
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -172,8 +172,8 @@ ha_wrap_hipGraphHostNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -214,8 +214,8 @@ ha_wrap_hipGraphHostNodeGetParams(PyObject *module, PyObject *const *args,
     o_pNodeParams = NULL; /* stolen */
 done:
     Py_XDECREF(o_pNodeParams);
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -238,8 +238,8 @@ ha_wrap_hipGraphHostNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_host_node_from(api, args[1], &where[1], &v_pNodeParams) < 0) {
@@ -265,8 +265,8 @@ ha_wrap_hipGraphHostNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -290,9 +290,9 @@ ha_wrap_hipGraphExecHostNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -321,9 +321,9 @@ ha_wrap_hipGraphExecHostNodeSetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -354,9 +354,9 @@ ha_wrap_hipGraphAddChildGraphNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_childGraph);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_childGraph);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -397,9 +397,9 @@ ha_wrap_hipGraphAddChildGraphNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_childGraph);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_childGraph);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -422,7 +422,7 @@ ha_wrap_hipGraphChildGraphNodeGetGraph(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
+    ha_view_idle(&v_node);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -444,7 +444,7 @@ ha_wrap_hipGraphChildGraphNodeGetGraph(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipGraph, o_pGraph));
 done:
-    ha_view_release(&v_node);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -468,9 +468,9 @@ ha_wrap_hipGraphExecChildGraphNodeSetParams(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_node);
-    ha_view_init(&v_childGraph);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_childGraph);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -499,9 +499,9 @@ ha_wrap_hipGraphExecChildGraphNodeSetParams(PyObject *module, PyObject *const *a
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_childGraph);
-    ha_view_release(&v_node);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_childGraph);
+    ha_view_end(&v_node);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -530,8 +530,8 @@ ha_wrap_hipGraphAddEmptyNode(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -565,8 +565,8 @@ ha_wrap_hipGraphAddEmptyNode(PyObject *module, PyObject *const *args, Py_ssize_t
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -596,9 +596,9 @@ ha_wrap_hipGraphAddEventRecordNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -635,9 +635,9 @@ ha_wrap_hipGraphAddEventRecordNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_event);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -660,7 +660,7 @@ ha_wrap_hipGraphEventRecordNodeGetEvent(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
+    ha_view_idle(&v_node);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -682,7 +682,7 @@ ha_wrap_hipGraphEventRecordNodeGetEvent(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipEvent_t, o_event_out));
 done:
-    ha_view_release(&v_node);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -705,8 +705,8 @@ ha_wrap_hipGraphEventRecordNodeSetEvent(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
@@ -728,8 +728,8 @@ ha_wrap_hipGraphEventRecordNodeSetEvent(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_node);
+    ha_view_end(&v_event);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -753,9 +753,9 @@ ha_wrap_hipGraphExecEventRecordNodeSetEvent(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -780,9 +780,9 @@ ha_wrap_hipGraphExecEventRecordNodeSetEvent(PyObject *module, PyObject *const *a
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_event);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -812,9 +812,9 @@ ha_wrap_hipGraphAddEventWaitNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -851,9 +851,9 @@ ha_wrap_hipGraphAddEventWaitNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_event);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -876,7 +876,7 @@ ha_wrap_hipGraphEventWaitNodeGetEvent(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
+    ha_view_idle(&v_node);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -898,7 +898,7 @@ ha_wrap_hipGraphEventWaitNodeGetEvent(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipEvent_t, o_event_out));
 done:
-    ha_view_release(&v_node);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -921,8 +921,8 @@ ha_wrap_hipGraphEventWaitNodeSetEvent(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
@@ -944,8 +944,8 @@ ha_wrap_hipGraphEventWaitNodeSetEvent(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_node);
+    ha_view_end(&v_event);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -969,9 +969,9 @@ ha_wrap_hipGraphExecEventWaitNodeSetEvent(PyObject *module, PyObject *const *arg
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -996,9 +996,9 @@ ha_wrap_hipGraphExecEventWaitNodeSetEvent(PyObject *module, PyObject *const *arg
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_event);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -1029,9 +1029,9 @@ ha_wrap_hipGraphAddMemAllocNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -1068,9 +1068,9 @@ ha_wrap_hipGraphAddMemAllocNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1098,8 +1098,8 @@ ha_wrap_hipGraphMemAllocNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_pNodeParams);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_pNodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0) {
         goto done;
@@ -1140,8 +1140,8 @@ ha_wrap_hipGraphMemAllocNodeGetParams(PyObject *module, PyObject *const *args,
     o_pNodeParams = NULL; /* stolen */
 done:
     Py_XDECREF(o_pNodeParams);
-    ha_view_release(&v_pNodeParams);
-    ha_view_release(&v_node);
+    ha_view_end(&v_pNodeParams);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1171,9 +1171,9 @@ ha_wrap_hipGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_dev_ptr);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_dev_ptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -1209,9 +1209,9 @@ ha_wrap_hipGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_dev_ptr);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_dev_ptr);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1234,8 +1234,8 @@ ha_wrap_hipGraphMemFreeNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_node);
-    ha_view_init(&v_dev_ptr);
+    ha_view_idle(&v_node);
+    ha_view_idle(&v_dev_ptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_node) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_dev_ptr) < 0) {
@@ -1259,8 +1259,8 @@ ha_wrap_hipGraphMemFreeNodeGetParams(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dev_ptr);
-    ha_view_release(&v_node);
+    ha_view_end(&v_dev_ptr);
+    ha_view_end(&v_node);
     return result;
 }
 
@@ -1284,7 +1284,7 @@ ha_wrap_hipDeviceGetGraphMemAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_value);
+    ha_view_idle(&v_value);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipGraphMemAttributeType, args[1], &where[1],
                     &v_attr) < 0 ||
@@ -1309,7 +1309,7 @@ ha_wrap_hipDeviceGetGraphMemAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_value);
+    ha_view_end(&v_value);
     return result;
 }
 
@@ -1333,7 +1333,7 @@ ha_wrap_hipDeviceSetGraphMemAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_value);
+    ha_view_idle(&v_value);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipGraphMemAttributeType, args[1], &where[1],
                     &v_attr) < 0 ||
@@ -1358,7 +1358,7 @@ ha_wrap_hipDeviceSetGraphMemAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_value);
+    ha_view_end(&v_value);
     return result;
 }
 
@@ -1419,7 +1419,7 @@ ha_wrap_hipUserObjectRelease(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_object);
+    ha_view_idle(&v_object);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipUserObject,
                        &v_object) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_count) < 0) {
@@ -1439,7 +1439,7 @@ ha_wrap_hipUserObjectRelease(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_object);
+    ha_view_end(&v_object);
     return result;
 }
 
@@ -1462,7 +1462,7 @@ ha_wrap_hipUserObjectRetain(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_object);
+    ha_view_idle(&v_object);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipUserObject,
                        &v_object) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_count) < 0) {
@@ -1482,7 +1482,7 @@ ha_wrap_hipUserObjectRetain(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_object);
+    ha_view_end(&v_object);
     return result;
 }
 
@@ -1507,8 +1507,8 @@ ha_wrap_hipGraphRetainUserObject(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_object);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_object);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipUserObject,
@@ -1533,8 +1533,8 @@ ha_wrap_hipGraphRetainUserObject(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_object);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_object);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1558,8 +1558,8 @@ ha_wrap_hipGraphReleaseUserObject(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_object);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_object);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipUserObject,
@@ -1583,8 +1583,8 @@ ha_wrap_hipGraphReleaseUserObject(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_object);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_object);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -1608,8 +1608,8 @@ ha_wrap_hipGraphDebugDotPrint(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_path);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_path);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_path) < 0 ||
@@ -1631,7 +1631,7 @@ ha_wrap_hipGraphDebugDotPrint(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_path);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_path);
+    ha_view_end(&v_graph);
     return result;
 }

@@ -38,8 +38,8 @@ ha_wrap_hipGraphKernelNodeCopyAttributes(PyObject *module, PyObject *const *args
         }
         args = bound;
     }
-    ha_view_init(&v_hSrc);
-    ha_view_init(&v_hDst);
+    ha_view_idle(&v_hSrc);
+    ha_view_idle(&v_hDst);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hSrc) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -65,8 +65,8 @@ ha_wrap_hipGraphKernelNodeCopyAttributes(PyObject *module, PyObject *const *args
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_hDst);
-    ha_view_release(&v_hSrc);
+    ha_view_end(&v_hDst);
+    ha_view_end(&v_hSrc);
     return result;
 }
 
@@ -90,8 +90,8 @@ ha_wrap_hipGraphNodeSetEnabled(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -115,8 +115,8 @@ ha_wrap_hipGraphNodeSetEnabled(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -140,8 +140,8 @@ ha_wrap_hipGraphNodeGetEnabled(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -166,8 +166,8 @@ ha_wrap_hipGraphNodeGetEnabled(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_isEnabled : 0)));
 done:
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -198,9 +198,9 @@ ha_wrap_hipGraphAddExternalSemaphoresWaitNode(PyObject *module, PyObject *const 
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -243,9 +243,9 @@ ha_wrap_hipGraphAddExternalSemaphoresWaitNode(PyObject *module, PyObject *const 
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -276,9 +276,9 @@ ha_wrap_hipGraphAddExternalSemaphoresSignalNode(PyObject *module, PyObject *cons
         }
         args = bound;
     }
-    ha_view_init(&v_graph);
-    ha_view_init(&v_pDependencies);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_graph);
+    ha_view_idle(&v_pDependencies);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_graph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -321,9 +321,9 @@ ha_wrap_hipGraphAddExternalSemaphoresSignalNode(PyObject *module, PyObject *cons
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_pDependencies);
-    ha_view_release(&v_graph);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_pDependencies);
+    ha_view_end(&v_graph);
     return result;
 }
 
@@ -348,8 +348,8 @@ ha_wrap_hipGraphExternalSemaphoresSignalNodeSetParams(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0 ||
         ha_record_from(&api->types, args[1], &where[1],
@@ -378,8 +378,8 @@ ha_wrap_hipGraphExternalSemaphoresSignalNodeSetParams(PyObject *module,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -404,8 +404,8 @@ ha_wrap_hipGraphExternalSemaphoresWaitNodeSetParams(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0 ||
         ha_record_from(&api->types, args[1], &where[1],
@@ -434,8 +434,8 @@ ha_wrap_hipGraphExternalSemaphoresWaitNodeSetParams(PyObject *module,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -465,8 +465,8 @@ ha_wrap_hipGraphExternalSemaphoresSignalNodeGetParams(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_params_out);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_params_out);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0) {
         goto done;
@@ -509,8 +509,8 @@ ha_wrap_hipGraphExternalSemaphoresSignalNodeGetParams(PyObject *module,
     o_params_out = NULL; /* stolen */
 done:
     Py_XDECREF(o_params_out);
-    ha_view_release(&v_params_out);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_params_out);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -540,8 +540,8 @@ ha_wrap_hipGraphExternalSemaphoresWaitNodeGetParams(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_params_out);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_params_out);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0) {
         goto done;
@@ -584,8 +584,8 @@ ha_wrap_hipGraphExternalSemaphoresWaitNodeGetParams(PyObject *module,
     o_params_out = NULL; /* stolen */
 done:
     Py_XDECREF(o_params_out);
-    ha_view_release(&v_params_out);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_params_out);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -612,9 +612,9 @@ ha_wrap_hipGraphExecExternalSemaphoresSignalNodeSetParams(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -645,9 +645,9 @@ ha_wrap_hipGraphExecExternalSemaphoresSignalNodeSetParams(PyObject *module,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -674,9 +674,9 @@ ha_wrap_hipGraphExecExternalSemaphoresWaitNodeSetParams(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -707,9 +707,9 @@ ha_wrap_hipGraphExecExternalSemaphoresWaitNodeSetParams(PyObject *module,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -737,8 +737,8 @@ ha_wrap_hipDrvGraphMemcpyNodeGetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0) {
         goto done;
@@ -778,8 +778,8 @@ ha_wrap_hipDrvGraphMemcpyNodeGetParams(PyObject *module, PyObject *const *args,
     o_nodeParams = NULL; /* stolen */
 done:
     Py_XDECREF(o_nodeParams);
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -806,8 +806,8 @@ ha_wrap_hipDrvGraphMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_nodeParams);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_nodeParams);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphNode,
                        &v_hNode) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_HIP_MEMCPY3D, 0,
@@ -838,8 +838,8 @@ ha_wrap_hipDrvGraphMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_nodeParams);
-    ha_view_release(&v_hNode);
+    ha_view_end(&v_nodeParams);
+    ha_view_end(&v_hNode);
     return result;
 }
 
@@ -871,10 +871,10 @@ ha_wrap_hipDrvGraphAddMemsetNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraph);
-    ha_view_init(&v_dependencies);
-    ha_view_init(&v_memsetParams);
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_hGraph);
+    ha_view_idle(&v_dependencies);
+    ha_view_idle(&v_memsetParams);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_hGraph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -919,10 +919,10 @@ ha_wrap_hipDrvGraphAddMemsetNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_ctx);
-    ha_view_release(&v_memsetParams);
-    ha_view_release(&v_dependencies);
-    ha_view_release(&v_hGraph);
+    ha_view_end(&v_ctx);
+    ha_view_end(&v_memsetParams);
+    ha_view_end(&v_dependencies);
+    ha_view_end(&v_hGraph);
     return result;
 }
 
@@ -952,9 +952,9 @@ ha_wrap_hipDrvGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hGraph);
-    ha_view_init(&v_dependencies);
-    ha_view_init(&v_dptr);
+    ha_view_idle(&v_hGraph);
+    ha_view_idle(&v_dependencies);
+    ha_view_idle(&v_dptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipGraph,
                        &v_hGraph) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode, 0,
@@ -990,9 +990,9 @@ ha_wrap_hipDrvGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_dptr);
-    ha_view_release(&v_dependencies);
-    ha_view_release(&v_hGraph);
+    ha_view_end(&v_dptr);
+    ha_view_end(&v_dependencies);
+    ha_view_end(&v_hGraph);
     return result;
 }
 
@@ -1017,10 +1017,10 @@ ha_wrap_hipDrvGraphExecMemcpyNodeSetParams(PyObject *module, PyObject *const *ar
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_copyParams);
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_copyParams);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -1052,10 +1052,10 @@ ha_wrap_hipDrvGraphExecMemcpyNodeSetParams(PyObject *module, PyObject *const *ar
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ctx);
-    ha_view_release(&v_copyParams);
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_ctx);
+    ha_view_end(&v_copyParams);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -1080,10 +1080,10 @@ ha_wrap_hipDrvGraphExecMemsetNodeSetParams(PyObject *module, PyObject *const *ar
         }
         args = bound;
     }
-    ha_view_init(&v_hGraphExec);
-    ha_view_init(&v_hNode);
-    ha_view_init(&v_memsetParams);
-    ha_view_init(&v_ctx);
+    ha_view_idle(&v_hGraphExec);
+    ha_view_idle(&v_hNode);
+    ha_view_idle(&v_memsetParams);
+    ha_view_idle(&v_ctx);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_hGraphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipGraphNode,
@@ -1115,10 +1115,10 @@ ha_wrap_hipDrvGraphExecMemsetNodeSetParams(PyObject *module, PyObject *const *ar
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ctx);
-    ha_view_release(&v_memsetParams);
-    ha_view_release(&v_hNode);
-    ha_view_release(&v_hGraphExec);
+    ha_view_end(&v_ctx);
+    ha_view_end(&v_memsetParams);
+    ha_view_end(&v_hNode);
+    ha_view_end(&v_hGraphExec);
     return result;
 }
 
@@ -1146,8 +1146,8 @@ ha_wrap_hipGraphicsMapResources(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_resources);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_resources);
+    ha_view_idle(&v_stream);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_count) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1],
                             HA_HANDLE__hipGraphicsResource, 0, &v_resources) < 0 ||
@@ -1178,8 +1178,8 @@ ha_wrap_hipGraphicsMapResources(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_resources);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_resources);
     return result;
 }
 
@@ -1204,7 +1204,7 @@ ha_wrap_hipGraphicsSubResourceGetMappedArray(PyObject *module, PyObject *const *
         }
         args = bound;
     }
-    ha_view_init(&v_resource);
+    ha_view_idle(&v_resource);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hipGraphicsResource,
                        &v_resource) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_arrayIndex) < 0 ||
@@ -1228,7 +1228,7 @@ ha_wrap_hipGraphicsSubResourceGetMappedArray(PyObject *module, PyObject *const *
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipArray, o_array));
 done:
-    ha_view_release(&v_resource);
+    ha_view_end(&v_resource);
     return result;
 }
 
@@ -1252,7 +1252,7 @@ ha_wrap_hipGraphicsResourceGetMappedPointer(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_resource);
+    ha_view_idle(&v_resource);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hipGraphicsResource,
                        &v_resource) < 0) {
         goto done;
@@ -1275,7 +1275,7 @@ ha_wrap_hipGraphicsResourceGetMappedPointer(PyObject *module, PyObject *const *a
                         ha_out_pointer(api, good, o_devPtr, -1),
                         PyLong_FromSize_t((good ? o_size : 0)));
 done:
-    ha_view_release(&v_resource);
+    ha_view_end(&v_resource);
     return result;
 }
 
@@ -1303,8 +1303,8 @@ ha_wrap_hipGraphicsUnmapResources(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_resources);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_resources);
+    ha_view_idle(&v_stream);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_count) < 0 ||
         ha_list_handle_from(&api->types, args[1], &where[1],
                             HA_HANDLE__hipGraphicsResource, 0, &v_resources) < 0 ||
@@ -1335,8 +1335,8 @@ ha_wrap_hipGraphicsUnmapResources(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_resources);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_resources);
     return result;
 }
 
@@ -1358,7 +1358,7 @@ ha_wrap_hipGraphicsUnregisterResource(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_resource);
+    ha_view_idle(&v_resource);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hipGraphicsResource,
                        &v_resource) < 0) {
         goto done;
@@ -1378,7 +1378,7 @@ ha_wrap_hipGraphicsUnregisterResource(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_resource);
+    ha_view_end(&v_resource);
     return result;
 }
 
@@ -1401,8 +1401,8 @@ ha_wrap_hipGraphLaunch_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_graphExec);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_graphExec);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipGraphExec,
                        &v_graphExec) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -1431,8 +1431,8 @@ ha_wrap_hipGraphLaunch_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_graphExec);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_graphExec);
     return result;
 }
 
@@ -1455,7 +1455,7 @@ ha_wrap_hipStreamBeginCapture_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipStreamCaptureMode, args[1], &where[1],
@@ -1480,7 +1480,7 @@ ha_wrap_hipStreamBeginCapture_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1503,7 +1503,7 @@ ha_wrap_hipStreamEndCapture_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1525,7 +1525,7 @@ ha_wrap_hipStreamEndCapture_spt(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipGraph, o_pGraph));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1549,7 +1549,7 @@ ha_wrap_hipStreamGetCaptureInfo_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1573,7 +1573,7 @@ ha_wrap_hipStreamGetCaptureInfo_spt(PyObject *module, PyObject *const *args,
         ha_out_enum(api, good, HA_ENUM_hipStreamCaptureStatus, (int)o_pCaptureStatus),
         PyLong_FromUnsignedLongLong((good ? o_pId : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1605,8 +1605,8 @@ ha_wrap_hipStreamGetCaptureInfo_v2_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_dependencies_out);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_dependencies_out);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1647,7 +1647,7 @@ ha_wrap_hipStreamGetCaptureInfo_v2_spt(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 6);
 done:
-    ha_view_release(&v_dependencies_out);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_dependencies_out);
+    ha_view_end(&v_stream);
     return result;
 }

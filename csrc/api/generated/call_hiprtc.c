@@ -96,8 +96,8 @@ ha_wrap_hiprtcAddNameExpression(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_prog);
-    ha_view_init(&v_name_expression);
+    ha_view_idle(&v_prog);
+    ha_view_idle(&v_name_expression);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hiprtcProgram,
                        &v_prog) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name_expression) < 0) {
@@ -122,8 +122,8 @@ ha_wrap_hiprtcAddNameExpression(PyObject *module, PyObject *const *args,
     }
     result = ha_rtc_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_name_expression);
-    ha_view_release(&v_prog);
+    ha_view_end(&v_name_expression);
+    ha_view_end(&v_prog);
     return result;
 }
 
@@ -147,8 +147,8 @@ ha_wrap_hiprtcCompileProgram(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_prog);
-    ha_view_init(&v_options);
+    ha_view_idle(&v_prog);
+    ha_view_idle(&v_options);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hiprtcProgram,
                        &v_prog) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_numOptions) < 0 ||
@@ -177,8 +177,8 @@ ha_wrap_hiprtcCompileProgram(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_rtc_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_options);
-    ha_view_release(&v_prog);
+    ha_view_end(&v_options);
+    ha_view_end(&v_prog);
     return result;
 }
 
@@ -205,10 +205,10 @@ ha_wrap_hiprtcCreateProgram(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_src);
-    ha_view_init(&v_name);
-    ha_view_init(&v_headers);
-    ha_view_init(&v_includeNames);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_name);
+    ha_view_idle(&v_headers);
+    ha_view_idle(&v_includeNames);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_src) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_numHeaders) < 0 ||
@@ -260,10 +260,10 @@ ha_wrap_hiprtcCreateProgram(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE__hiprtcProgram, o_prog));
 done:
-    ha_view_release(&v_includeNames);
-    ha_view_release(&v_headers);
-    ha_view_release(&v_name);
-    ha_view_release(&v_src);
+    ha_view_end(&v_includeNames);
+    ha_view_end(&v_headers);
+    ha_view_end(&v_name);
+    ha_view_end(&v_src);
     return result;
 }
 
@@ -287,8 +287,8 @@ ha_wrap_hiprtcGetLoweredName(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_prog);
-    ha_view_init(&v_name_expression);
+    ha_view_idle(&v_prog);
+    ha_view_idle(&v_name_expression);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hiprtcProgram,
                        &v_prog) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name_expression) < 0) {
@@ -312,8 +312,8 @@ ha_wrap_hiprtcGetLoweredName(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
                         ha_out_cstr(api, good, o_lowered_name));
 done:
-    ha_view_release(&v_name_expression);
-    ha_view_release(&v_prog);
+    ha_view_end(&v_name_expression);
+    ha_view_end(&v_prog);
     return result;
 }
 
@@ -336,7 +336,7 @@ ha_wrap_hiprtcGetProgramLogSize(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_prog);
+    ha_view_idle(&v_prog);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hiprtcProgram,
                        &v_prog) < 0) {
         goto done;
@@ -358,7 +358,7 @@ ha_wrap_hiprtcGetProgramLogSize(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_logSizeRet : 0)));
 done:
-    ha_view_release(&v_prog);
+    ha_view_end(&v_prog);
     return result;
 }
 
@@ -381,7 +381,7 @@ ha_wrap_hiprtcGetCodeSize(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_prog);
+    ha_view_idle(&v_prog);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hiprtcProgram,
                        &v_prog) < 0) {
         goto done;
@@ -402,7 +402,7 @@ ha_wrap_hiprtcGetCodeSize(PyObject *module, PyObject *const *args, Py_ssize_t co
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_codeSizeRet : 0)));
 done:
-    ha_view_release(&v_prog);
+    ha_view_end(&v_prog);
     return result;
 }
 
@@ -425,7 +425,7 @@ ha_wrap_hiprtcGetBitcodeSize(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_prog);
+    ha_view_idle(&v_prog);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE__hiprtcProgram,
                        &v_prog) < 0) {
         goto done;
@@ -447,7 +447,7 @@ ha_wrap_hiprtcGetBitcodeSize(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result2(ha_rtc_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_bitcode_size : 0)));
 done:
-    ha_view_release(&v_prog);
+    ha_view_end(&v_prog);
     return result;
 }
 
@@ -472,8 +472,8 @@ ha_wrap_hiprtcLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_option_ptr);
-    ha_view_init(&v_option_vals_pptr);
+    ha_view_idle(&v_option_ptr);
+    ha_view_idle(&v_option_vals_pptr);
     if (ha_arg_uint(&api->types, args[0], &where[0], &v_num_options) < 0 ||
         ha_list_enum_from(api, args[1], &where[1], HA_ENUM_hipJitOption, 0,
                           &v_option_ptr) < 0 ||
@@ -513,8 +513,8 @@ ha_wrap_hiprtcLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         ha_rtc_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihiprtcLinkState, o_hip_link_state_ptr));
 done:
-    ha_view_release(&v_option_vals_pptr);
-    ha_view_release(&v_option_ptr);
+    ha_view_end(&v_option_vals_pptr);
+    ha_view_end(&v_option_ptr);
     return result;
 }
 
@@ -542,10 +542,10 @@ ha_wrap_hiprtcLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_hip_link_state);
-    ha_view_init(&v_file_path);
-    ha_view_init(&v_options_ptr);
-    ha_view_init(&v_option_values);
+    ha_view_idle(&v_hip_link_state);
+    ha_view_idle(&v_file_path);
+    ha_view_idle(&v_options_ptr);
+    ha_view_idle(&v_option_values);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihiprtcLinkState,
                        &v_hip_link_state) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipJitInputType, args[1], &where[1],
@@ -586,10 +586,10 @@ ha_wrap_hiprtcLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_rtc_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_option_values);
-    ha_view_release(&v_options_ptr);
-    ha_view_release(&v_file_path);
-    ha_view_release(&v_hip_link_state);
+    ha_view_end(&v_option_values);
+    ha_view_end(&v_options_ptr);
+    ha_view_end(&v_file_path);
+    ha_view_end(&v_hip_link_state);
     return result;
 }
 
@@ -619,11 +619,11 @@ ha_wrap_hiprtcLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_hip_link_state);
-    ha_view_init(&v_image);
-    ha_view_init(&v_name);
-    ha_view_init(&v_options_ptr);
-    ha_view_init(&v_option_values);
+    ha_view_idle(&v_hip_link_state);
+    ha_view_idle(&v_image);
+    ha_view_idle(&v_name);
+    ha_view_idle(&v_options_ptr);
+    ha_view_idle(&v_option_values);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihiprtcLinkState,
                        &v_hip_link_state) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipJitInputType, args[1], &where[1],
@@ -675,11 +675,11 @@ ha_wrap_hiprtcLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_rtc_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_option_values);
-    ha_view_release(&v_options_ptr);
-    ha_view_release(&v_name);
-    ha_view_release(&v_image);
-    ha_view_release(&v_hip_link_state);
+    ha_view_end(&v_option_values);
+    ha_view_end(&v_options_ptr);
+    ha_view_end(&v_name);
+    ha_view_end(&v_image);
+    ha_view_end(&v_hip_link_state);
     return result;
 }
 
@@ -703,7 +703,7 @@ ha_wrap_hiprtcLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_hip_link_state);
+    ha_view_idle(&v_hip_link_state);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihiprtcLinkState,
                        &v_hip_link_state) < 0) {
         goto done;
@@ -726,7 +726,7 @@ ha_wrap_hiprtcLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t c
                         ha_out_copy(api, good, o_bin_out, (Py_ssize_t)o_size_out),
                         PyLong_FromSize_t((good ? o_size_out : 0)));
 done:
-    ha_view_release(&v_hip_link_state);
+    ha_view_end(&v_hip_link_state);
     return result;
 }
 
@@ -748,7 +748,7 @@ ha_wrap_hiprtcLinkDestroy(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_hip_link_state);
+    ha_view_idle(&v_hip_link_state);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihiprtcLinkState,
                        &v_hip_link_state) < 0) {
         goto done;
@@ -770,6 +770,6 @@ ha_wrap_hiprtcLinkDestroy(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_rtc_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_hip_link_state);
+    ha_view_end(&v_hip_link_state);
     return result;
 }

@@ -38,7 +38,7 @@ ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_launchParamsList);
+    ha_view_idle(&v_launchParamsList);
     if (ha_record_list_from(&api->types, args[0], &where[0],
                             HA_RECORD_hipFunctionLaunchParams_t, 0,
                             &v_launchParamsList) < 0 ||
@@ -75,7 +75,7 @@ ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice(PyObject *module,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_launchParamsList);
+    ha_view_end(&v_launchParamsList);
     return result;
 }
 
@@ -99,7 +99,7 @@ ha_wrap_hipLaunchCooperativeKernelMultiDevice(PyObject *module, PyObject *const 
         }
         args = bound;
     }
-    ha_view_init(&v_launchParamsList);
+    ha_view_idle(&v_launchParamsList);
     if (ha_record_list_from(&api->types, args[0], &where[0],
                             HA_RECORD_hipLaunchParams_t, 0, &v_launchParamsList) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_numDevices) < 0 ||
@@ -134,7 +134,7 @@ ha_wrap_hipLaunchCooperativeKernelMultiDevice(PyObject *module, PyObject *const 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_launchParamsList);
+    ha_view_end(&v_launchParamsList);
     return result;
 }
 
@@ -158,7 +158,7 @@ ha_wrap_hipExtLaunchMultiKernelMultiDevice(PyObject *module, PyObject *const *ar
         }
         args = bound;
     }
-    ha_view_init(&v_launchParamsList);
+    ha_view_idle(&v_launchParamsList);
     if (ha_record_list_from(&api->types, args[0], &where[0],
                             HA_RECORD_hipLaunchParams_t, 0, &v_launchParamsList) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_numDevices) < 0 ||
@@ -193,7 +193,7 @@ ha_wrap_hipExtLaunchMultiKernelMultiDevice(PyObject *module, PyObject *const *ar
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_launchParamsList);
+    ha_view_end(&v_launchParamsList);
     return result;
 }
 
@@ -217,11 +217,11 @@ ha_wrap_hipLaunchKernelExC(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_config);
-    ha_view_init(&v_fPtr);
+    ha_view_idle(&v_config);
+    ha_view_idle(&v_fPtr);
     ha_launch_init(&v_args);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipLaunchConfig_st,
-                       HA_BY_VALUE, &v_config) < 0 ||
+                       HA_KNOWN, &v_config) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_fPtr) < 0 ||
         ha_params_from(&api->types, args[2], &where[2], &v_args) < 0) {
         goto done;
@@ -243,20 +243,20 @@ ha_wrap_hipLaunchKernelExC(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_views(api, ((const hipLaunchConfig_t *)v_config.ptr)->stream,
+        ha_hold_views(api, v_config.ptr != NULL ? ((const hipLaunchConfig_t *)v_config.ptr)->stream : NULL,
                       (struct ha_view *[]){&v_config, &v_fPtr}, 2) < 0) {
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_launch(api, ((const hipLaunchConfig_t *)v_config.ptr)->stream,
-                       &v_args) < 0) {
+        ha_hold_launch(api,
+                       v_config.ptr != NULL ? ((const hipLaunchConfig_t *)v_config.ptr)->stream : NULL, &v_args) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
     ha_launch_release(&v_args);
-    ha_view_release(&v_fPtr);
-    ha_view_release(&v_config);
+    ha_view_end(&v_fPtr);
+    ha_view_end(&v_config);
     return result;
 }
 
@@ -281,12 +281,12 @@ ha_wrap_hipDrvLaunchKernelEx(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_config);
-    ha_view_init(&v_f);
+    ha_view_idle(&v_config);
+    ha_view_idle(&v_f);
     ha_launch_init(&v_params);
     ha_launch_init(&v_extra);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_HIP_LAUNCH_CONFIG_st,
-                       HA_BY_VALUE, &v_config) < 0 ||
+                       HA_KNOWN, &v_config) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipModuleSymbol_t,
                        &v_f) < 0 ||
         ha_params_from(&api->types, args[2], &where[2], &v_params) < 0 ||
@@ -311,26 +311,26 @@ ha_wrap_hipDrvLaunchKernelEx(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_views(api, ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream,
+        ha_hold_views(api, v_config.ptr != NULL ? ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream : NULL,
                       (struct ha_view *[]){&v_config}, 1) < 0) {
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_launch(api, ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream,
-                       &v_params) < 0) {
+        ha_hold_launch(api,
+                       v_config.ptr != NULL ? ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream : NULL, &v_params) < 0) {
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_launch(api, ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream,
-                       &v_extra) < 0) {
+        ha_hold_launch(api,
+                       v_config.ptr != NULL ? ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream : NULL, &v_extra) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
     ha_launch_release(&v_extra);
     ha_launch_release(&v_params);
-    ha_view_release(&v_f);
-    ha_view_release(&v_config);
+    ha_view_end(&v_f);
+    ha_view_end(&v_config);
     return result;
 }
 
@@ -355,9 +355,9 @@ ha_wrap_hipConfigureCall(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_gridDim);
-    ha_view_init(&v_blockDim);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_gridDim);
+    ha_view_idle(&v_blockDim);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_dim3, HA_BY_VALUE,
                        &v_gridDim) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_dim3, HA_BY_VALUE,
@@ -383,9 +383,9 @@ ha_wrap_hipConfigureCall(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_blockDim);
-    ha_view_release(&v_gridDim);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_blockDim);
+    ha_view_end(&v_gridDim);
     return result;
 }
 
@@ -409,7 +409,7 @@ ha_wrap_hipSetupArgument(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_arg);
+    ha_view_idle(&v_arg);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_arg) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_size) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_offset) < 0) {
@@ -432,7 +432,7 @@ ha_wrap_hipSetupArgument(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_arg);
+    ha_view_end(&v_arg);
     return result;
 }
 
@@ -454,7 +454,7 @@ ha_wrap_hipLaunchByPtr(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_func);
+    ha_view_idle(&v_func);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_func) < 0) {
         goto done;
     }
@@ -472,7 +472,7 @@ ha_wrap_hipLaunchByPtr(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_func);
+    ha_view_end(&v_func);
     return result;
 }
 
@@ -503,12 +503,12 @@ ha_wrap_hipExtLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_function_address);
-    ha_view_init(&v_numBlocks);
-    ha_view_init(&v_dimBlocks);
-    ha_view_init(&v_stream);
-    ha_view_init(&v_startEvent);
-    ha_view_init(&v_stopEvent);
+    ha_view_idle(&v_function_address);
+    ha_view_idle(&v_numBlocks);
+    ha_view_idle(&v_dimBlocks);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_startEvent);
+    ha_view_idle(&v_stopEvent);
     ha_launch_init(&v_args);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_function_address) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_dim3, HA_BY_VALUE,
@@ -560,12 +560,12 @@ ha_wrap_hipExtLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t c
     result = ha_hip_result(&api->enums, (int)status);
 done:
     ha_launch_release(&v_args);
-    ha_view_release(&v_stopEvent);
-    ha_view_release(&v_startEvent);
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dimBlocks);
-    ha_view_release(&v_numBlocks);
-    ha_view_release(&v_function_address);
+    ha_view_end(&v_stopEvent);
+    ha_view_end(&v_startEvent);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dimBlocks);
+    ha_view_end(&v_numBlocks);
+    ha_view_end(&v_function_address);
     return result;
 }
 
@@ -597,10 +597,10 @@ ha_wrap_hipLaunchCooperativeKernel_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_f);
-    ha_view_init(&v_gridDim);
-    ha_view_init(&v_blockDim);
-    ha_view_init(&v_hStream);
+    ha_view_idle(&v_f);
+    ha_view_idle(&v_gridDim);
+    ha_view_idle(&v_blockDim);
+    ha_view_idle(&v_hStream);
     ha_launch_init(&v_kernelParams);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_dim3, HA_BY_VALUE,
@@ -649,10 +649,10 @@ ha_wrap_hipLaunchCooperativeKernel_spt(PyObject *module, PyObject *const *args,
     result = ha_result_left(items, 2);
 done:
     ha_launch_release(&v_kernelParams);
-    ha_view_release(&v_hStream);
-    ha_view_release(&v_blockDim);
-    ha_view_release(&v_gridDim);
-    ha_view_release(&v_f);
+    ha_view_end(&v_hStream);
+    ha_view_end(&v_blockDim);
+    ha_view_end(&v_gridDim);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -684,10 +684,10 @@ ha_wrap_hipLaunchKernel_spt(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_function_address);
-    ha_view_init(&v_numBlocks);
-    ha_view_init(&v_dimBlocks);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_function_address);
+    ha_view_idle(&v_numBlocks);
+    ha_view_idle(&v_dimBlocks);
+    ha_view_idle(&v_stream);
     ha_launch_init(&v_args);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_function_address) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_dim3, HA_BY_VALUE,
@@ -736,9 +736,9 @@ ha_wrap_hipLaunchKernel_spt(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result_left(items, 2);
 done:
     ha_launch_release(&v_args);
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dimBlocks);
-    ha_view_release(&v_numBlocks);
-    ha_view_release(&v_function_address);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dimBlocks);
+    ha_view_end(&v_numBlocks);
+    ha_view_end(&v_function_address);
     return result;
 }

@@ -36,7 +36,7 @@ ha_wrap_hipKernelSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_kernel);
+    ha_view_idle(&v_kernel);
     if (ha_enum_arg(&api->enums, HA_ENUM_hipFunction_attribute, args[0], &where[0],
                     &v_attrib) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
@@ -61,7 +61,7 @@ ha_wrap_hipKernelSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_kernel);
+    ha_view_end(&v_kernel);
     return result;
 }
 
@@ -84,7 +84,7 @@ ha_wrap_hipKernelGetFunction(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_kernel);
+    ha_view_idle(&v_kernel);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipKernel_t,
                        &v_kernel) < 0) {
         goto done;
@@ -106,7 +106,7 @@ ha_wrap_hipKernelGetFunction(PyObject *module, PyObject *const *args, Py_ssize_t
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipModuleSymbol_t, o_pFunc));
 done:
-    ha_view_release(&v_kernel);
+    ha_view_end(&v_kernel);
     return result;
 }
 
@@ -131,7 +131,7 @@ ha_wrap_hipKernelGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_kernel);
+    ha_view_idle(&v_kernel);
     if (ha_enum_arg(&api->enums, HA_ENUM_hipFunction_attribute, args[0], &where[0],
                     &v_attrib) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipKernel_t,
@@ -156,7 +156,7 @@ ha_wrap_hipKernelGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_pi : 0)));
 done:
-    ha_view_release(&v_kernel);
+    ha_view_end(&v_kernel);
     return result;
 }
 
@@ -191,11 +191,11 @@ ha_wrap_hipLibraryLoadData(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_code);
-    ha_view_init(&v_jitOptions);
-    ha_view_init(&v_jitOptionsValues);
-    ha_view_init(&v_libraryOptions);
-    ha_view_init(&v_libraryOptionValues);
+    ha_view_idle(&v_code);
+    ha_view_idle(&v_jitOptions);
+    ha_view_idle(&v_jitOptionsValues);
+    ha_view_idle(&v_libraryOptions);
+    ha_view_idle(&v_libraryOptionValues);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_code) < 0 ||
         ha_list_enum_from(api, args[1], &where[1], HA_ENUM_hipJitOption, 0,
                           &v_jitOptions) < 0 ||
@@ -252,11 +252,11 @@ ha_wrap_hipLibraryLoadData(PyObject *module, PyObject *const *args, Py_ssize_t c
     };
     result = ha_result_left(items, 4);
 done:
-    ha_view_release(&v_libraryOptionValues);
-    ha_view_release(&v_libraryOptions);
-    ha_view_release(&v_jitOptionsValues);
-    ha_view_release(&v_jitOptions);
-    ha_view_release(&v_code);
+    ha_view_end(&v_libraryOptionValues);
+    ha_view_end(&v_libraryOptions);
+    ha_view_end(&v_jitOptionsValues);
+    ha_view_end(&v_jitOptions);
+    ha_view_end(&v_code);
     return result;
 }
 
@@ -291,11 +291,11 @@ ha_wrap_hipLibraryLoadFromFile(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_fileName);
-    ha_view_init(&v_jitOptions);
-    ha_view_init(&v_jitOptionsValues);
-    ha_view_init(&v_libraryOptions);
-    ha_view_init(&v_libraryOptionValues);
+    ha_view_idle(&v_fileName);
+    ha_view_idle(&v_jitOptions);
+    ha_view_idle(&v_jitOptionsValues);
+    ha_view_idle(&v_libraryOptions);
+    ha_view_idle(&v_libraryOptionValues);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_fileName) < 0 ||
         ha_list_enum_from(api, args[1], &where[1], HA_ENUM_hipJitOption, 0,
                           &v_jitOptions) < 0 ||
@@ -343,11 +343,11 @@ ha_wrap_hipLibraryLoadFromFile(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 4);
 done:
-    ha_view_release(&v_libraryOptionValues);
-    ha_view_release(&v_libraryOptions);
-    ha_view_release(&v_jitOptionsValues);
-    ha_view_release(&v_jitOptions);
-    ha_view_release(&v_fileName);
+    ha_view_end(&v_libraryOptionValues);
+    ha_view_end(&v_libraryOptions);
+    ha_view_end(&v_jitOptionsValues);
+    ha_view_end(&v_jitOptions);
+    ha_view_end(&v_fileName);
     return result;
 }
 
@@ -369,7 +369,7 @@ ha_wrap_hipLibraryUnload(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_library);
+    ha_view_idle(&v_library);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLibrary_t,
                        &v_library) < 0) {
         goto done;
@@ -391,7 +391,7 @@ ha_wrap_hipLibraryUnload(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_library);
+    ha_view_end(&v_library);
     return result;
 }
 
@@ -415,8 +415,8 @@ ha_wrap_hipLibraryGetKernel(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_library);
-    ha_view_init(&v_name);
+    ha_view_idle(&v_library);
+    ha_view_idle(&v_name);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLibrary_t,
                        &v_library) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name) < 0) {
@@ -439,8 +439,8 @@ ha_wrap_hipLibraryGetKernel(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipKernel_t, o_pKernel));
 done:
-    ha_view_release(&v_name);
-    ha_view_release(&v_library);
+    ha_view_end(&v_name);
+    ha_view_end(&v_library);
     return result;
 }
 
@@ -463,7 +463,7 @@ ha_wrap_hipLibraryGetKernelCount(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_library);
+    ha_view_idle(&v_library);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLibrary_t,
                        &v_library) < 0) {
         goto done;
@@ -485,7 +485,7 @@ ha_wrap_hipLibraryGetKernelCount(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_count : 0)));
 done:
-    ha_view_release(&v_library);
+    ha_view_end(&v_library);
     return result;
 }
 
@@ -510,8 +510,8 @@ ha_wrap_hipLibraryGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_library);
-    ha_view_init(&v_name);
+    ha_view_idle(&v_library);
+    ha_view_idle(&v_name);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLibrary_t,
                        &v_library) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name) < 0) {
@@ -536,8 +536,8 @@ ha_wrap_hipLibraryGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t 
                         ha_out_pointer(api, good, o_dptr, (Py_ssize_t)o_bytes),
                         PyLong_FromSize_t((good ? o_bytes : 0)));
 done:
-    ha_view_release(&v_name);
-    ha_view_release(&v_library);
+    ha_view_end(&v_name);
+    ha_view_end(&v_library);
     return result;
 }
 
@@ -562,8 +562,8 @@ ha_wrap_hipLibraryGetManaged(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_library);
-    ha_view_init(&v_name);
+    ha_view_idle(&v_library);
+    ha_view_idle(&v_name);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLibrary_t,
                        &v_library) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name) < 0) {
@@ -588,8 +588,8 @@ ha_wrap_hipLibraryGetManaged(PyObject *module, PyObject *const *args, Py_ssize_t
                         ha_out_pointer(api, good, o_dptr, (Py_ssize_t)o_bytes),
                         PyLong_FromSize_t((good ? o_bytes : 0)));
 done:
-    ha_view_release(&v_name);
-    ha_view_release(&v_library);
+    ha_view_end(&v_name);
+    ha_view_end(&v_library);
     return result;
 }
 
@@ -613,13 +613,13 @@ ha_wrap_hipLibraryEnumerateKernels(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_library);
+    ha_view_idle(&v_library);
     if (ha_arg_uint(&api->types, args[0], &where[0], &v_numKernels) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipLibrary_t,
                        &v_library) < 0) {
         goto done;
     }
-    if (ha_slots_make(&s_kernels, (long long)v_numKernels) < 0) {
+    if (ha_slots_make(&s_kernels, (long long)v_numKernels, &where[0]) < 0) {
         goto done;
     }
     int ready = HA_READY(hipLibraryEnumerateKernels);
@@ -641,7 +641,7 @@ ha_wrap_hipLibraryEnumerateKernels(PyObject *module, PyObject *const *args,
         ha_out_list(api, good, HA_HANDLE, HA_HANDLE_ihipKernel_t, &s_kernels, (size_t)v_numKernels, NULL));
 done:
     ha_slots_free(&s_kernels);
-    ha_view_release(&v_library);
+    ha_view_end(&v_library);
     return result;
 }
 
@@ -664,7 +664,7 @@ ha_wrap_hipKernelGetLibrary(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_kernel);
+    ha_view_idle(&v_kernel);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipKernel_t,
                        &v_kernel) < 0) {
         goto done;
@@ -685,7 +685,7 @@ ha_wrap_hipKernelGetLibrary(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipLibrary_t, o_library));
 done:
-    ha_view_release(&v_kernel);
+    ha_view_end(&v_kernel);
     return result;
 }
 
@@ -713,8 +713,8 @@ ha_wrap_hipKernelGetName(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_name);
-    ha_view_init(&v_kernel);
+    ha_view_idle(&v_name);
+    ha_view_idle(&v_kernel);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipKernel_t,
                        &v_kernel) < 0) {
         goto done;
@@ -745,8 +745,8 @@ ha_wrap_hipKernelGetName(PyObject *module, PyObject *const *args, Py_ssize_t cou
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_kernel);
-    ha_view_release(&v_name);
+    ha_view_end(&v_kernel);
+    ha_view_end(&v_name);
     return result;
 }
 
@@ -771,7 +771,7 @@ ha_wrap_hipKernelGetParamInfo(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_kernel);
+    ha_view_idle(&v_kernel);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipKernel_t,
                        &v_kernel) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_paramIndex) < 0) {
@@ -795,7 +795,7 @@ ha_wrap_hipKernelGetParamInfo(PyObject *module, PyObject *const *args, Py_ssize_
                         PyLong_FromSize_t((good ? o_paramOffset : 0)),
                         PyLong_FromSize_t((good ? o_paramSize : 0)));
 done:
-    ha_view_release(&v_kernel);
+    ha_view_end(&v_kernel);
     return result;
 }
 
@@ -830,11 +830,11 @@ ha_wrap_hipLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_state);
-    ha_view_init(&v_data);
-    ha_view_init(&v_name);
-    ha_view_init(&v_options);
-    ha_view_init(&v_optionValues);
+    ha_view_idle(&v_state);
+    ha_view_idle(&v_data);
+    ha_view_idle(&v_name);
+    ha_view_idle(&v_options);
+    ha_view_idle(&v_optionValues);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLinkState_t,
                        &v_state) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipJitInputType, args[1], &where[1],
@@ -889,11 +889,11 @@ ha_wrap_hipLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t count
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_optionValues);
-    ha_view_release(&v_options);
-    ha_view_release(&v_name);
-    ha_view_release(&v_data);
-    ha_view_release(&v_state);
+    ha_view_end(&v_optionValues);
+    ha_view_end(&v_options);
+    ha_view_end(&v_name);
+    ha_view_end(&v_data);
+    ha_view_end(&v_state);
     return result;
 }
 
@@ -924,10 +924,10 @@ ha_wrap_hipLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_state);
-    ha_view_init(&v_path);
-    ha_view_init(&v_options);
-    ha_view_init(&v_optionValues);
+    ha_view_idle(&v_state);
+    ha_view_idle(&v_path);
+    ha_view_idle(&v_options);
+    ha_view_idle(&v_optionValues);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLinkState_t,
                        &v_state) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipJitInputType, args[1], &where[1],
@@ -971,10 +971,10 @@ ha_wrap_hipLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t count
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_optionValues);
-    ha_view_release(&v_options);
-    ha_view_release(&v_path);
-    ha_view_release(&v_state);
+    ha_view_end(&v_optionValues);
+    ha_view_end(&v_options);
+    ha_view_end(&v_path);
+    ha_view_end(&v_state);
     return result;
 }
 
@@ -1003,8 +1003,8 @@ ha_wrap_hipLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_state);
-    ha_view_init(&v_hipBinOut);
+    ha_view_idle(&v_state);
+    ha_view_idle(&v_hipBinOut);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLinkState_t,
                        &v_state) < 0) {
         goto done;
@@ -1038,8 +1038,8 @@ ha_wrap_hipLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t coun
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_hipBinOut);
-    ha_view_release(&v_state);
+    ha_view_end(&v_hipBinOut);
+    ha_view_end(&v_state);
     return result;
 }
 
@@ -1068,8 +1068,8 @@ ha_wrap_hipLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_options);
-    ha_view_init(&v_optionValues);
+    ha_view_idle(&v_options);
+    ha_view_idle(&v_optionValues);
     if (ha_arg_uint(&api->types, args[0], &where[0], &v_numOptions) < 0 ||
         ha_list_enum_from(api, args[1], &where[1], HA_ENUM_hipJitOption, 0,
                           &v_options) < 0 ||
@@ -1110,8 +1110,8 @@ ha_wrap_hipLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_optionValues);
-    ha_view_release(&v_options);
+    ha_view_end(&v_optionValues);
+    ha_view_end(&v_options);
     return result;
 }
 
@@ -1133,7 +1133,7 @@ ha_wrap_hipLinkDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_state);
+    ha_view_idle(&v_state);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipLinkState_t,
                        &v_state) < 0) {
         goto done;
@@ -1155,7 +1155,7 @@ ha_wrap_hipLinkDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_state);
+    ha_view_end(&v_state);
     return result;
 }
 
@@ -1178,7 +1178,7 @@ ha_wrap_hipKernelNameRef(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModuleSymbol_t,
                        &v_f) < 0) {
         goto done;
@@ -1200,7 +1200,7 @@ ha_wrap_hipKernelNameRef(PyObject *module, PyObject *const *args, Py_ssize_t cou
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_cstr(api, good, answer));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -1224,8 +1224,8 @@ ha_wrap_hipKernelNameRefByPtr(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_hostFunction);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_hostFunction);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_hostFunction) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
@@ -1249,7 +1249,7 @@ ha_wrap_hipKernelNameRefByPtr(PyObject *module, PyObject *const *args, Py_ssize_
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_cstr(api, good, answer));
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_hostFunction);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_hostFunction);
     return result;
 }

@@ -35,8 +35,8 @@ ha_wrap_hipPointerSetAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_value);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_value);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_value) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipPointer_attribute, args[1], &where[1],
                     &v_attribute) < 0 ||
@@ -63,8 +63,8 @@ ha_wrap_hipPointerSetAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_value);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_value);
     return result;
 }
 
@@ -92,8 +92,8 @@ ha_wrap_hipPointerGetAttributes(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_attributes);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_attributes);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
         goto done;
     }
@@ -133,8 +133,8 @@ ha_wrap_hipPointerGetAttributes(PyObject *module, PyObject *const *args,
     o_attributes = NULL; /* stolen */
 done:
     Py_XDECREF(o_attributes);
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_attributes);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_attributes);
     return result;
 }
 
@@ -158,8 +158,8 @@ ha_wrap_hipPointerGetAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_data);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_data);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_data) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipPointer_attribute, args[1], &where[1],
                     &v_attribute) < 0 ||
@@ -186,8 +186,8 @@ ha_wrap_hipPointerGetAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_data);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_data);
     return result;
 }
 
@@ -216,9 +216,9 @@ ha_wrap_hipDrvPointerGetAttributes(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_attributes);
-    ha_view_init(&v_data);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_attributes);
+    ha_view_idle(&v_data);
+    ha_view_idle(&v_ptr);
     if (ha_arg_uint(&api->types, args[0], &where[0], &v_numAttributes) < 0 ||
         ha_list_enum_from(api, args[1], &where[1], HA_ENUM_hipPointer_attribute, 0,
                           &v_attributes) < 0 ||
@@ -253,9 +253,9 @@ ha_wrap_hipDrvPointerGetAttributes(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_data);
-    ha_view_release(&v_attributes);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_data);
+    ha_view_end(&v_attributes);
     return result;
 }
 
@@ -532,8 +532,8 @@ ha_wrap_hipMemPrefetchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_dev_ptr);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dev_ptr);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_count) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_device) < 0 ||
@@ -559,8 +559,8 @@ ha_wrap_hipMemPrefetchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dev_ptr);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dev_ptr);
     return result;
 }
 
@@ -586,9 +586,9 @@ ha_wrap_hipMemPrefetchAsync_v2(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dev_ptr);
-    ha_view_init(&v_location);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dev_ptr);
+    ha_view_idle(&v_location);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_count) < 0 ||
         ha_record_from(&api->types, args[2], &where[2], HA_RECORD_hipMemLocation,
@@ -625,9 +625,9 @@ ha_wrap_hipMemPrefetchAsync_v2(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_location);
-    ha_view_release(&v_dev_ptr);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_location);
+    ha_view_end(&v_dev_ptr);
     return result;
 }
 
@@ -662,11 +662,11 @@ ha_wrap_hipMemPrefetchBatchAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dev_ptrs);
-    ha_view_init(&v_sizes);
-    ha_view_init(&v_prefetch_locs);
-    ha_view_init(&v_prefetch_loc_idxs);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dev_ptrs);
+    ha_view_idle(&v_sizes);
+    ha_view_idle(&v_prefetch_locs);
+    ha_view_idle(&v_prefetch_loc_idxs);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptrs) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
                             &v_sizes) < 0 ||
@@ -720,11 +720,11 @@ ha_wrap_hipMemPrefetchBatchAsync(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_prefetch_loc_idxs);
-    ha_view_release(&v_prefetch_locs);
-    ha_view_release(&v_sizes);
-    ha_view_release(&v_dev_ptrs);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_prefetch_loc_idxs);
+    ha_view_end(&v_prefetch_locs);
+    ha_view_end(&v_sizes);
+    ha_view_end(&v_dev_ptrs);
     return result;
 }
 
@@ -754,9 +754,9 @@ ha_wrap_hipMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dev_ptrs);
-    ha_view_init(&v_sizes);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dev_ptrs);
+    ha_view_idle(&v_sizes);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptrs) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
                             &v_sizes) < 0 ||
@@ -798,9 +798,9 @@ ha_wrap_hipMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_sizes);
-    ha_view_release(&v_dev_ptrs);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_sizes);
+    ha_view_end(&v_dev_ptrs);
     return result;
 }
 
@@ -830,9 +830,9 @@ ha_wrap_hipDrvMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dptrs);
-    ha_view_init(&v_sizes);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dptrs);
+    ha_view_idle(&v_sizes);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dptrs) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
                             &v_sizes) < 0 ||
@@ -875,9 +875,9 @@ ha_wrap_hipDrvMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_sizes);
-    ha_view_release(&v_dptrs);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_sizes);
+    ha_view_end(&v_dptrs);
     return result;
 }
 
@@ -912,11 +912,11 @@ ha_wrap_hipMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const *ar
         }
         args = bound;
     }
-    ha_view_init(&v_dptrs);
-    ha_view_init(&v_sizes);
-    ha_view_init(&v_prefetchLocs);
-    ha_view_init(&v_prefetchLocIdxs);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dptrs);
+    ha_view_idle(&v_sizes);
+    ha_view_idle(&v_prefetchLocs);
+    ha_view_idle(&v_prefetchLocIdxs);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dptrs) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
                             &v_sizes) < 0 ||
@@ -970,11 +970,11 @@ ha_wrap_hipMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const *ar
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_prefetchLocIdxs);
-    ha_view_release(&v_prefetchLocs);
-    ha_view_release(&v_sizes);
-    ha_view_release(&v_dptrs);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_prefetchLocIdxs);
+    ha_view_end(&v_prefetchLocs);
+    ha_view_end(&v_sizes);
+    ha_view_end(&v_dptrs);
     return result;
 }
 
@@ -1009,11 +1009,11 @@ ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const 
         }
         args = bound;
     }
-    ha_view_init(&v_dptrs);
-    ha_view_init(&v_sizes);
-    ha_view_init(&v_prefetchLocs);
-    ha_view_init(&v_prefetchLocIdxs);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dptrs);
+    ha_view_idle(&v_sizes);
+    ha_view_idle(&v_prefetchLocs);
+    ha_view_idle(&v_prefetchLocIdxs);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], 0, &v_dptrs) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
                             &v_sizes) < 0 ||
@@ -1067,11 +1067,11 @@ ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const 
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_prefetchLocIdxs);
-    ha_view_release(&v_prefetchLocs);
-    ha_view_release(&v_sizes);
-    ha_view_release(&v_dptrs);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_prefetchLocIdxs);
+    ha_view_end(&v_prefetchLocs);
+    ha_view_end(&v_sizes);
+    ha_view_end(&v_dptrs);
     return result;
 }
 
@@ -1096,7 +1096,7 @@ ha_wrap_hipMemAdvise(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dev_ptr);
+    ha_view_idle(&v_dev_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_count) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemoryAdvise, args[2], &where[2],
@@ -1122,7 +1122,7 @@ ha_wrap_hipMemAdvise(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dev_ptr);
+    ha_view_end(&v_dev_ptr);
     return result;
 }
 
@@ -1147,8 +1147,8 @@ ha_wrap_hipMemAdvise_v2(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_dev_ptr);
-    ha_view_init(&v_location);
+    ha_view_idle(&v_dev_ptr);
+    ha_view_idle(&v_location);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_count) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemoryAdvise, args[2], &where[2],
@@ -1176,8 +1176,8 @@ ha_wrap_hipMemAdvise_v2(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_location);
-    ha_view_release(&v_dev_ptr);
+    ha_view_end(&v_location);
+    ha_view_end(&v_dev_ptr);
     return result;
 }
 
@@ -1203,8 +1203,8 @@ ha_wrap_hipMemRangeGetAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_data);
-    ha_view_init(&v_dev_ptr);
+    ha_view_idle(&v_data);
+    ha_view_idle(&v_dev_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_data) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_data_size) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemRangeAttribute, args[2], &where[2],
@@ -1233,8 +1233,8 @@ ha_wrap_hipMemRangeGetAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dev_ptr);
-    ha_view_release(&v_data);
+    ha_view_end(&v_dev_ptr);
+    ha_view_end(&v_data);
     return result;
 }
 
@@ -1266,10 +1266,10 @@ ha_wrap_hipMemRangeGetAttributes(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_data);
-    ha_view_init(&v_data_sizes);
-    ha_view_init(&v_attributes);
-    ha_view_init(&v_dev_ptr);
+    ha_view_idle(&v_data);
+    ha_view_idle(&v_data_sizes);
+    ha_view_idle(&v_attributes);
+    ha_view_idle(&v_dev_ptr);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_data) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_ULONG, 0,
                             &v_data_sizes) < 0 ||
@@ -1312,10 +1312,10 @@ ha_wrap_hipMemRangeGetAttributes(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 4);
 done:
-    ha_view_release(&v_dev_ptr);
-    ha_view_release(&v_attributes);
-    ha_view_release(&v_data_sizes);
-    ha_view_release(&v_data);
+    ha_view_end(&v_dev_ptr);
+    ha_view_end(&v_attributes);
+    ha_view_end(&v_data_sizes);
+    ha_view_end(&v_data);
     return result;
 }
 
@@ -1382,7 +1382,7 @@ ha_wrap_hipHostGetDevicePointer(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hstPtr);
+    ha_view_idle(&v_hstPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_hstPtr) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_flags) < 0) {
         goto done;
@@ -1403,7 +1403,7 @@ ha_wrap_hipHostGetDevicePointer(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_pointer(api, good, o_devPtr, -1));
 done:
-    ha_view_release(&v_hstPtr);
+    ha_view_end(&v_hstPtr);
     return result;
 }
 
@@ -1426,7 +1426,7 @@ ha_wrap_hipHostGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_hostPtr);
+    ha_view_idle(&v_hostPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_hostPtr) < 0) {
         goto done;
     }
@@ -1446,7 +1446,7 @@ ha_wrap_hipHostGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t coun
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_flagsPtr : 0)));
 done:
-    ha_view_release(&v_hostPtr);
+    ha_view_end(&v_hostPtr);
     return result;
 }
 
@@ -1470,7 +1470,7 @@ ha_wrap_hipHostRegister(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_hostPtr);
+    ha_view_idle(&v_hostPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_hostPtr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_sizeBytes) < 0 ||
         ha_arg_uint(&api->types, args[2], &where[2], &v_flags) < 0) {
@@ -1497,7 +1497,7 @@ ha_wrap_hipHostRegister(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_hostPtr);
+    ha_view_end(&v_hostPtr);
     return result;
 }
 
@@ -1519,7 +1519,7 @@ ha_wrap_hipHostUnregister(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_hostPtr);
+    ha_view_idle(&v_hostPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_hostPtr) < 0) {
         goto done;
     }
@@ -1540,7 +1540,7 @@ ha_wrap_hipHostUnregister(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_hostPtr);
+    ha_view_end(&v_hostPtr);
     return result;
 }
 
@@ -1655,7 +1655,7 @@ ha_wrap_hipFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
         goto done;
     }
@@ -1676,6 +1676,6 @@ ha_wrap_hipFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
+    ha_view_end(&v_ptr);
     return result;
 }

@@ -33,7 +33,7 @@ ha_wrap_hipFreeHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
         goto done;
     }
@@ -51,7 +51,7 @@ ha_wrap_hipFreeHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
+    ha_view_end(&v_ptr);
     return result;
 }
 
@@ -73,7 +73,7 @@ ha_wrap_hipHostFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
         goto done;
     }
@@ -91,7 +91,7 @@ ha_wrap_hipHostFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
+    ha_view_end(&v_ptr);
     return result;
 }
 
@@ -116,8 +116,8 @@ ha_wrap_hipMemcpy(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -147,8 +147,8 @@ ha_wrap_hipMemcpy(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -174,9 +174,9 @@ ha_wrap_hipMemcpyWithStream(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -209,9 +209,9 @@ ha_wrap_hipMemcpyWithStream(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -235,8 +235,8 @@ ha_wrap_hipMemcpyHtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
@@ -263,8 +263,8 @@ ha_wrap_hipMemcpyHtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -288,8 +288,8 @@ ha_wrap_hipMemcpyDtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
@@ -316,8 +316,8 @@ ha_wrap_hipMemcpyDtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -341,8 +341,8 @@ ha_wrap_hipMemcpyDtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
@@ -366,8 +366,8 @@ ha_wrap_hipMemcpyDtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -392,8 +392,8 @@ ha_wrap_hipMemcpyAtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dstDevice);
-    ha_view_init(&v_srcArray);
+    ha_view_idle(&v_dstDevice);
+    ha_view_idle(&v_srcArray);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dstDevice) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
                        &v_srcArray) < 0 ||
@@ -422,8 +422,8 @@ ha_wrap_hipMemcpyAtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_srcArray);
-    ha_view_release(&v_dstDevice);
+    ha_view_end(&v_srcArray);
+    ha_view_end(&v_dstDevice);
     return result;
 }
 
@@ -448,8 +448,8 @@ ha_wrap_hipMemcpyDtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dstArray);
-    ha_view_init(&v_srcDevice);
+    ha_view_idle(&v_dstArray);
+    ha_view_idle(&v_srcDevice);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dstArray) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstOffset) < 0 ||
@@ -478,8 +478,8 @@ ha_wrap_hipMemcpyDtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_srcDevice);
-    ha_view_release(&v_dstArray);
+    ha_view_end(&v_srcDevice);
+    ha_view_end(&v_dstArray);
     return result;
 }
 
@@ -505,8 +505,8 @@ ha_wrap_hipMemcpyAtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dstArray);
-    ha_view_init(&v_srcArray);
+    ha_view_idle(&v_dstArray);
+    ha_view_idle(&v_srcArray);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dstArray) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstOffset) < 0 ||
@@ -532,8 +532,8 @@ ha_wrap_hipMemcpyAtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_srcArray);
-    ha_view_release(&v_dstArray);
+    ha_view_end(&v_srcArray);
+    ha_view_end(&v_dstArray);
     return result;
 }
 
@@ -558,9 +558,9 @@ ha_wrap_hipMemcpyHtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -595,9 +595,9 @@ ha_wrap_hipMemcpyHtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -622,9 +622,9 @@ ha_wrap_hipMemcpyDtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -659,9 +659,9 @@ ha_wrap_hipMemcpyDtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -686,9 +686,9 @@ ha_wrap_hipMemcpyDtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -723,9 +723,9 @@ ha_wrap_hipMemcpyDtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -751,9 +751,9 @@ ha_wrap_hipMemcpyAtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dstHost);
-    ha_view_init(&v_srcArray);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dstHost);
+    ha_view_idle(&v_srcArray);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dstHost) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
                        &v_srcArray) < 0 ||
@@ -790,9 +790,9 @@ ha_wrap_hipMemcpyAtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_srcArray);
-    ha_view_release(&v_dstHost);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_srcArray);
+    ha_view_end(&v_dstHost);
     return result;
 }
 
@@ -818,9 +818,9 @@ ha_wrap_hipMemcpyHtoAAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dstArray);
-    ha_view_init(&v_srcHost);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dstArray);
+    ha_view_idle(&v_srcHost);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dstArray) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstOffset) < 0 ||
@@ -857,9 +857,9 @@ ha_wrap_hipMemcpyHtoAAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_srcHost);
-    ha_view_release(&v_dstArray);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_srcHost);
+    ha_view_end(&v_dstArray);
     return result;
 }
 
@@ -885,9 +885,9 @@ ha_wrap_hipMemcpyAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -925,9 +925,9 @@ ha_wrap_hipMemcpyAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -951,7 +951,7 @@ ha_wrap_hipMemset(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
+    ha_view_idle(&v_dst);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
@@ -974,7 +974,7 @@ ha_wrap_hipMemset(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dst);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -998,7 +998,7 @@ ha_wrap_hipMemsetD8(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dest);
+    ha_view_idle(&v_dest);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dest) < 0 ||
         ha_arg_uint8(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0) {
@@ -1021,7 +1021,7 @@ ha_wrap_hipMemsetD8(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dest);
+    ha_view_end(&v_dest);
     return result;
 }
 
@@ -1046,8 +1046,8 @@ ha_wrap_hipMemsetD8Async(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_dest);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dest);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dest) < 0 ||
         ha_arg_uint8(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
@@ -1081,8 +1081,8 @@ ha_wrap_hipMemsetD8Async(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dest);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dest);
     return result;
 }
 
@@ -1106,7 +1106,7 @@ ha_wrap_hipMemsetD16(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dest);
+    ha_view_idle(&v_dest);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dest) < 0 ||
         ha_arg_uint16(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0) {
@@ -1129,7 +1129,7 @@ ha_wrap_hipMemsetD16(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dest);
+    ha_view_end(&v_dest);
     return result;
 }
 
@@ -1154,8 +1154,8 @@ ha_wrap_hipMemsetD16Async(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_dest);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dest);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dest) < 0 ||
         ha_arg_uint16(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
@@ -1189,8 +1189,8 @@ ha_wrap_hipMemsetD16Async(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dest);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dest);
     return result;
 }
 
@@ -1214,7 +1214,7 @@ ha_wrap_hipMemsetD32(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dest);
+    ha_view_idle(&v_dest);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dest) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0) {
@@ -1237,7 +1237,7 @@ ha_wrap_hipMemsetD32(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dest);
+    ha_view_end(&v_dest);
     return result;
 }
 
@@ -1262,8 +1262,8 @@ ha_wrap_hipMemsetAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -1297,8 +1297,8 @@ ha_wrap_hipMemsetAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1323,8 +1323,8 @@ ha_wrap_hipMemsetD32Async(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0 ||
@@ -1358,8 +1358,8 @@ ha_wrap_hipMemsetD32Async(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1385,7 +1385,7 @@ ha_wrap_hipMemset2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
+    ha_view_idle(&v_dst);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_pitch) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -1411,7 +1411,7 @@ ha_wrap_hipMemset2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dst);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1438,8 +1438,8 @@ ha_wrap_hipMemset2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_pitch) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -1476,8 +1476,8 @@ ha_wrap_hipMemset2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1501,8 +1501,8 @@ ha_wrap_hipMemset3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_pitchedDevPtr);
-    ha_view_init(&v_extent);
+    ha_view_idle(&v_pitchedDevPtr);
+    ha_view_idle(&v_extent);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipPitchedPtr,
                        HA_BY_VALUE, &v_pitchedDevPtr) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
@@ -1525,8 +1525,8 @@ ha_wrap_hipMemset3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_extent);
-    ha_view_release(&v_pitchedDevPtr);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_pitchedDevPtr);
     return result;
 }
 
@@ -1551,9 +1551,9 @@ ha_wrap_hipMemset3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_pitchedDevPtr);
-    ha_view_init(&v_extent);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_pitchedDevPtr);
+    ha_view_idle(&v_extent);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipPitchedPtr,
                        HA_BY_VALUE, &v_pitchedDevPtr) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
@@ -1587,9 +1587,9 @@ ha_wrap_hipMemset3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_extent);
-    ha_view_release(&v_pitchedDevPtr);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_pitchedDevPtr);
     return result;
 }
 
@@ -1615,7 +1615,7 @@ ha_wrap_hipMemsetD2D8(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
+    ha_view_idle(&v_dst);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
         ha_arg_uint8(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -1642,6 +1642,6 @@ ha_wrap_hipMemsetD2D8(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dst);
+    ha_view_end(&v_dst);
     return result;
 }

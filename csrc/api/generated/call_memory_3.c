@@ -38,8 +38,8 @@ ha_wrap_hipMemsetD2D8Async(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
         ha_arg_uint8(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -76,8 +76,8 @@ ha_wrap_hipMemsetD2D8Async(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -103,7 +103,7 @@ ha_wrap_hipMemsetD2D16(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
+    ha_view_idle(&v_dst);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
         ha_arg_uint16(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -131,7 +131,7 @@ ha_wrap_hipMemsetD2D16(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dst);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -158,8 +158,8 @@ ha_wrap_hipMemsetD2D16Async(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
         ha_arg_uint16(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -197,8 +197,8 @@ ha_wrap_hipMemsetD2D16Async(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -224,7 +224,7 @@ ha_wrap_hipMemsetD2D32(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
+    ha_view_idle(&v_dst);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
         ha_arg_uint(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -252,7 +252,7 @@ ha_wrap_hipMemsetD2D32(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dst);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -279,8 +279,8 @@ ha_wrap_hipMemsetD2D32Async(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstPitch) < 0 ||
         ha_arg_uint(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -318,8 +318,8 @@ ha_wrap_hipMemsetD2D32Async(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -371,7 +371,7 @@ ha_wrap_hipMemPtrGetInfo(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0) {
         goto done;
     }
@@ -391,7 +391,7 @@ ha_wrap_hipMemPtrGetInfo(PyObject *module, PyObject *const *args, Py_ssize_t cou
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_size : 0)));
 done:
-    ha_view_release(&v_ptr);
+    ha_view_end(&v_ptr);
     return result;
 }
 
@@ -419,8 +419,8 @@ ha_wrap_hipMalloc3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_pitchedDevPtr);
-    ha_view_init(&v_extent);
+    ha_view_idle(&v_pitchedDevPtr);
+    ha_view_idle(&v_extent);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipExtent,
                        HA_BY_VALUE, &v_extent) < 0) {
         goto done;
@@ -460,8 +460,8 @@ ha_wrap_hipMalloc3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     o_pitchedDevPtr = NULL; /* stolen */
 done:
     Py_XDECREF(o_pitchedDevPtr);
-    ha_view_release(&v_extent);
-    ha_view_release(&v_pitchedDevPtr);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_pitchedDevPtr);
     return result;
 }
 
@@ -489,8 +489,8 @@ ha_wrap_hipMemcpy2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
@@ -525,8 +525,8 @@ ha_wrap_hipMemcpy2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -548,7 +548,7 @@ ha_wrap_hipMemcpyParam2D(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_pCopy);
+    ha_view_idle(&v_pCopy);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hip_Memcpy2D, 0,
                        &v_pCopy) < 0) {
         goto done;
@@ -567,7 +567,7 @@ ha_wrap_hipMemcpyParam2D(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pCopy);
+    ha_view_end(&v_pCopy);
     return result;
 }
 
@@ -590,8 +590,8 @@ ha_wrap_hipMemcpyParam2DAsync(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_pCopy);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_pCopy);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hip_Memcpy2D, 0,
                        &v_pCopy) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -621,8 +621,8 @@ ha_wrap_hipMemcpyParam2DAsync(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_pCopy);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_pCopy);
     return result;
 }
 
@@ -651,9 +651,9 @@ ha_wrap_hipMemcpy2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
@@ -696,9 +696,9 @@ ha_wrap_hipMemcpy2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -723,8 +723,8 @@ ha_wrap_hipMemcpyAtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_srcArray);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_srcArray);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
                        &v_srcArray) < 0 ||
@@ -753,8 +753,8 @@ ha_wrap_hipMemcpyAtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_srcArray);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_srcArray);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -779,8 +779,8 @@ ha_wrap_hipMemcpyHtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dstArray);
-    ha_view_init(&v_srcHost);
+    ha_view_idle(&v_dstArray);
+    ha_view_idle(&v_srcHost);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_dstArray) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dstOffset) < 0 ||
@@ -809,8 +809,8 @@ ha_wrap_hipMemcpyHtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_srcHost);
-    ha_view_release(&v_dstArray);
+    ha_view_end(&v_srcHost);
+    ha_view_end(&v_dstArray);
     return result;
 }
 
@@ -834,7 +834,7 @@ ha_wrap_hipMemGetAddressRange(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_dptr);
+    ha_view_idle(&v_dptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dptr) < 0) {
         goto done;
     }
@@ -855,7 +855,7 @@ ha_wrap_hipMemGetAddressRange(PyObject *module, PyObject *const *args, Py_ssize_
                         ha_out_pointer(api, good, o_pbase, (Py_ssize_t)o_psize),
                         PyLong_FromSize_t((good ? o_psize : 0)));
 done:
-    ha_view_release(&v_dptr);
+    ha_view_end(&v_dptr);
     return result;
 }
 
@@ -891,12 +891,12 @@ ha_wrap_hipMemcpyBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_dsts);
-    ha_view_init(&v_srcs);
-    ha_view_init(&v_sizes);
-    ha_view_init(&v_attrs);
-    ha_view_init(&v_attrsIdxs);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dsts);
+    ha_view_idle(&v_srcs);
+    ha_view_idle(&v_sizes);
+    ha_view_idle(&v_attrs);
+    ha_view_idle(&v_attrsIdxs);
+    ha_view_idle(&v_stream);
     if (ha_list_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dsts) < 0 ||
         ha_list_ptr_from(&api->types, args[1], &where[1], 0, &v_srcs) < 0 ||
         ha_list_number_from(&api->types, args[2], &where[2], HA_ULONG, 0,
@@ -954,12 +954,12 @@ ha_wrap_hipMemcpyBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
     };
     result = ha_result_left(items, 5);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_attrsIdxs);
-    ha_view_release(&v_attrs);
-    ha_view_release(&v_sizes);
-    ha_view_release(&v_srcs);
-    ha_view_release(&v_dsts);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_attrsIdxs);
+    ha_view_end(&v_attrs);
+    ha_view_end(&v_sizes);
+    ha_view_end(&v_srcs);
+    ha_view_end(&v_dsts);
     return result;
 }
 
@@ -985,8 +985,8 @@ ha_wrap_hipMemcpyPeer(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_dstDeviceId) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
@@ -1013,8 +1013,8 @@ ha_wrap_hipMemcpyPeer(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1041,9 +1041,9 @@ ha_wrap_hipMemcpyPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_dstDeviceId) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
@@ -1081,9 +1081,9 @@ ha_wrap_hipMemcpyPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1105,7 +1105,7 @@ ha_wrap_hipDrvMemcpy2DUnaligned(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pCopy);
+    ha_view_idle(&v_pCopy);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hip_Memcpy2D, 0,
                        &v_pCopy) < 0) {
         goto done;
@@ -1124,7 +1124,7 @@ ha_wrap_hipDrvMemcpy2DUnaligned(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pCopy);
+    ha_view_end(&v_pCopy);
     return result;
 }
 
@@ -1149,8 +1149,8 @@ ha_wrap_hipMemcpy_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -1180,8 +1180,8 @@ ha_wrap_hipMemcpy_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1209,8 +1209,8 @@ ha_wrap_hipMemcpy2D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
@@ -1245,8 +1245,8 @@ ha_wrap_hipMemcpy2D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1270,7 +1270,7 @@ ha_wrap_hipMemset_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
+    ha_view_idle(&v_dst);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0) {
@@ -1293,7 +1293,7 @@ ha_wrap_hipMemset_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dst);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1318,8 +1318,8 @@ ha_wrap_hipMemsetAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -1353,8 +1353,8 @@ ha_wrap_hipMemsetAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1380,7 +1380,7 @@ ha_wrap_hipMemset2D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
+    ha_view_idle(&v_dst);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_pitch) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -1407,7 +1407,7 @@ ha_wrap_hipMemset2D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dst);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1434,8 +1434,8 @@ ha_wrap_hipMemset2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_pitch) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_value) < 0 ||
@@ -1472,8 +1472,8 @@ ha_wrap_hipMemset2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1498,9 +1498,9 @@ ha_wrap_hipMemset3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_pitchedDevPtr);
-    ha_view_init(&v_extent);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_pitchedDevPtr);
+    ha_view_idle(&v_extent);
+    ha_view_idle(&v_stream);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipPitchedPtr,
                        HA_BY_VALUE, &v_pitchedDevPtr) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
@@ -1534,9 +1534,9 @@ ha_wrap_hipMemset3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_extent);
-    ha_view_release(&v_pitchedDevPtr);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_pitchedDevPtr);
     return result;
 }
 
@@ -1560,8 +1560,8 @@ ha_wrap_hipMemset3D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_pitchedDevPtr);
-    ha_view_init(&v_extent);
+    ha_view_idle(&v_pitchedDevPtr);
+    ha_view_idle(&v_extent);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipPitchedPtr,
                        HA_BY_VALUE, &v_pitchedDevPtr) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_value) < 0 ||
@@ -1584,8 +1584,8 @@ ha_wrap_hipMemset3D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_extent);
-    ha_view_release(&v_pitchedDevPtr);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_pitchedDevPtr);
     return result;
 }
 
@@ -1611,9 +1611,9 @@ ha_wrap_hipMemcpyAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -1651,9 +1651,9 @@ ha_wrap_hipMemcpyAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -1683,9 +1683,9 @@ ha_wrap_hipMemcpy2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dpitch) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_src) < 0 ||
@@ -1728,8 +1728,8 @@ ha_wrap_hipMemcpy2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }

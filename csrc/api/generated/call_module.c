@@ -35,7 +35,7 @@ ha_wrap_hipFuncSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_func);
+    ha_view_idle(&v_func);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_func) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipFuncAttribute, args[1], &where[1],
                     &v_attr) < 0 ||
@@ -57,7 +57,7 @@ ha_wrap_hipFuncSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_func);
+    ha_view_end(&v_func);
     return result;
 }
 
@@ -80,7 +80,7 @@ ha_wrap_hipFuncSetCacheConfig(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_func);
+    ha_view_idle(&v_func);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_func) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipFuncCache_t, args[1], &where[1],
                     &v_config) < 0) {
@@ -100,7 +100,7 @@ ha_wrap_hipFuncSetCacheConfig(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_func);
+    ha_view_end(&v_func);
     return result;
 }
 
@@ -123,7 +123,7 @@ ha_wrap_hipFuncSetSharedMemConfig(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_func);
+    ha_view_idle(&v_func);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_func) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipSharedMemConfig, args[1], &where[1],
                     &v_config) < 0) {
@@ -144,7 +144,7 @@ ha_wrap_hipFuncSetSharedMemConfig(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_func);
+    ha_view_end(&v_func);
     return result;
 }
 
@@ -169,8 +169,8 @@ ha_wrap_hipModuleGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_hmod);
-    ha_view_init(&v_name);
+    ha_view_idle(&v_hmod);
+    ha_view_idle(&v_name);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModule_t,
                        &v_hmod) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name) < 0) {
@@ -194,8 +194,8 @@ ha_wrap_hipModuleGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t c
                         ha_out_pointer(api, good, o_dptr, (Py_ssize_t)o_bytes),
                         PyLong_FromSize_t((good ? o_bytes : 0)));
 done:
-    ha_view_release(&v_name);
-    ha_view_release(&v_hmod);
+    ha_view_end(&v_name);
+    ha_view_end(&v_hmod);
     return result;
 }
 
@@ -218,7 +218,7 @@ ha_wrap_hipModuleLoadFatBinary(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_fatbin);
+    ha_view_idle(&v_fatbin);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_fatbin) < 0) {
         goto done;
     }
@@ -245,7 +245,7 @@ ha_wrap_hipModuleLoadFatBinary(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipModule_t, o_module));
 done:
-    ha_view_release(&v_fatbin);
+    ha_view_end(&v_fatbin);
     return result;
 }
 
@@ -268,7 +268,7 @@ ha_wrap_hipModuleLoad(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_fname);
+    ha_view_idle(&v_fname);
     if (ha_cstr_from(&api->types, args[0], &where[0], 0, &v_fname) < 0) {
         goto done;
     }
@@ -288,7 +288,7 @@ ha_wrap_hipModuleLoad(PyObject *module, PyObject *const *args, Py_ssize_t count,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipModule_t, o_module));
 done:
-    ha_view_release(&v_fname);
+    ha_view_end(&v_fname);
     return result;
 }
 
@@ -310,7 +310,7 @@ ha_wrap_hipModuleUnload(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_module);
+    ha_view_idle(&v_module);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModule_t,
                        &v_module) < 0) {
         goto done;
@@ -332,7 +332,7 @@ ha_wrap_hipModuleUnload(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_module);
+    ha_view_end(&v_module);
     return result;
 }
 
@@ -356,8 +356,8 @@ ha_wrap_hipModuleGetFunction(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_module);
-    ha_view_init(&v_kname);
+    ha_view_idle(&v_module);
+    ha_view_idle(&v_kname);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModule_t,
                        &v_module) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_kname) < 0) {
@@ -381,8 +381,8 @@ ha_wrap_hipModuleGetFunction(PyObject *module, PyObject *const *args, Py_ssize_t
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipModuleSymbol_t, o_function));
 done:
-    ha_view_release(&v_kname);
-    ha_view_release(&v_module);
+    ha_view_end(&v_kname);
+    ha_view_end(&v_module);
     return result;
 }
 
@@ -405,7 +405,7 @@ ha_wrap_hipModuleGetFunctionCount(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_mod);
+    ha_view_idle(&v_mod);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModule_t,
                        &v_mod) < 0) {
         goto done;
@@ -426,7 +426,7 @@ ha_wrap_hipModuleGetFunctionCount(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_count : 0)));
 done:
-    ha_view_release(&v_mod);
+    ha_view_end(&v_mod);
     return result;
 }
 
@@ -454,8 +454,8 @@ ha_wrap_hipFuncGetAttributes(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_attr);
-    ha_view_init(&v_func);
+    ha_view_idle(&v_attr);
+    ha_view_idle(&v_func);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_func) < 0) {
         goto done;
     }
@@ -495,8 +495,8 @@ ha_wrap_hipFuncGetAttributes(PyObject *module, PyObject *const *args, Py_ssize_t
     o_attr = NULL; /* stolen */
 done:
     Py_XDECREF(o_attr);
-    ha_view_release(&v_func);
-    ha_view_release(&v_attr);
+    ha_view_end(&v_func);
+    ha_view_end(&v_attr);
     return result;
 }
 
@@ -520,7 +520,7 @@ ha_wrap_hipFuncGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_hfunc);
+    ha_view_idle(&v_hfunc);
     if (ha_enum_arg(&api->enums, HA_ENUM_hipFunction_attribute, args[0], &where[0],
                     &v_attrib) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipModuleSymbol_t,
@@ -544,7 +544,7 @@ ha_wrap_hipFuncGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_value : 0)));
 done:
-    ha_view_release(&v_hfunc);
+    ha_view_end(&v_hfunc);
     return result;
 }
 
@@ -567,7 +567,7 @@ ha_wrap_hipModuleLoadData(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_image);
+    ha_view_idle(&v_image);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_image) < 0) {
         goto done;
     }
@@ -594,7 +594,7 @@ ha_wrap_hipModuleLoadData(PyObject *module, PyObject *const *args, Py_ssize_t co
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_ihipModule_t, o_module));
 done:
-    ha_view_release(&v_image);
+    ha_view_end(&v_image);
     return result;
 }
 
@@ -624,9 +624,9 @@ ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_image);
-    ha_view_init(&v_options);
-    ha_view_init(&v_optionValues);
+    ha_view_idle(&v_image);
+    ha_view_idle(&v_options);
+    ha_view_idle(&v_optionValues);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_image) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_numOptions) < 0 ||
         ha_list_enum_from(api, args[2], &where[2], HA_ENUM_hipJitOption, 0,
@@ -669,8 +669,8 @@ ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t 
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_optionValues);
-    ha_view_release(&v_options);
-    ha_view_release(&v_image);
+    ha_view_end(&v_optionValues);
+    ha_view_end(&v_options);
+    ha_view_end(&v_image);
     return result;
 }

@@ -38,7 +38,7 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *cons
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModuleSymbol_t,
                        &v_f) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dynSharedMemPerBlk) < 0 ||
@@ -64,7 +64,7 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *cons
                         PyLong_FromLong((good ? o_gridSize : 0)),
                         PyLong_FromLong((good ? o_blockSize : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -94,7 +94,7 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModuleSymbol_t,
                        &v_f) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dynSharedMemPerBlk) < 0 ||
@@ -121,7 +121,7 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags(PyObject *module,
                         PyLong_FromLong((good ? o_gridSize : 0)),
                         PyLong_FromLong((good ? o_blockSize : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -149,7 +149,7 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModuleSymbol_t,
                        &v_f) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_blockSize) < 0 ||
@@ -173,7 +173,7 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -200,7 +200,7 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModuleSymbol_t,
                        &v_f) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_blockSize) < 0 ||
@@ -226,7 +226,7 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -254,7 +254,7 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_blockSize) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_dynSharedMemPerBlk) < 0) {
@@ -277,7 +277,7 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -306,7 +306,7 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_blockSize) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_dynSharedMemPerBlk) < 0 ||
@@ -330,7 +330,7 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(PyObject *module,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_numBlocks : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -356,7 +356,7 @@ ha_wrap_hipOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *const *arg
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_dynSharedMemPerBlk) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_blockSizeLimit) < 0) {
@@ -382,7 +382,7 @@ ha_wrap_hipOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *const *arg
                         PyLong_FromLong((good ? o_gridSize : 0)),
                         PyLong_FromLong((good ? o_blockSize : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -408,7 +408,7 @@ ha_wrap_hipOccupancyAvailableDynamicSMemPerBlock(PyObject *module,
         }
         args = bound;
     }
-    ha_view_init(&v_f);
+    ha_view_idle(&v_f);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_numBlocks) < 0 ||
         ha_arg_int(&api->types, args[2], &where[2], &v_blockSize) < 0) {
@@ -432,7 +432,7 @@ ha_wrap_hipOccupancyAvailableDynamicSMemPerBlock(PyObject *module,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_dynamicSmemSize : 0)));
 done:
-    ha_view_release(&v_f);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -456,8 +456,8 @@ ha_wrap_hipOccupancyMaxActiveClusters(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_f);
-    ha_view_init(&v_config);
+    ha_view_idle(&v_f);
+    ha_view_idle(&v_config);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipLaunchConfig_st,
                        0, &v_config) < 0) {
@@ -480,8 +480,8 @@ ha_wrap_hipOccupancyMaxActiveClusters(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_numClusters : 0)));
 done:
-    ha_view_release(&v_config);
-    ha_view_release(&v_f);
+    ha_view_end(&v_config);
+    ha_view_end(&v_f);
     return result;
 }
 
@@ -505,8 +505,8 @@ ha_wrap_hipOccupancyMaxPotentialClusterSize(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_f);
-    ha_view_init(&v_config);
+    ha_view_idle(&v_f);
+    ha_view_idle(&v_config);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_f) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipLaunchConfig_st,
                        0, &v_config) < 0) {
@@ -529,7 +529,7 @@ ha_wrap_hipOccupancyMaxPotentialClusterSize(PyObject *module, PyObject *const *a
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_clusterSize : 0)));
 done:
-    ha_view_release(&v_config);
-    ha_view_release(&v_f);
+    ha_view_end(&v_config);
+    ha_view_end(&v_f);
     return result;
 }

@@ -93,33 +93,29 @@ ha_wrap_hipDevSmResourceSplitByCount(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_result);
-    ha_view_init(&v_nbGroups);
-    ha_view_init(&v_input);
-    ha_view_init(&v_remainder);
+    ha_view_idle(&v_result);
+    ha_view_idle(&v_nbGroups);
+    ha_view_idle(&v_input);
+    ha_view_idle(&v_remainder);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipDevResource_st, 0,
                        &v_input) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_flags) < 0 ||
         ha_arg_uint(&api->types, args[2], &where[2], &v_minCount) < 0) {
         goto done;
     }
+    if ((given & 0x10) != 0) {
+        if (ha_cell_from(&api->types, args[4], &where[4], sizeof o_nbGroups,
+                         &v_nbGroups) < 0) {
+            goto done;
+        }
+    }
     if ((given & 0x8) != 0) {
         if (ha_record_list_from(&api->types, args[3], &where[3],
                                 HA_RECORD_hipDevResource_st, HA_WRITE, &v_result) < 0) {
             goto done;
         }
-        if (ha_cell_from(&api->types, args[4], &where[4], sizeof o_nbGroups,
-                         &v_nbGroups) < 0) {
-            goto done;
-        }
         if (ha_need_entries(&v_result, &where[3], ha_count_in(&v_nbGroups,
                             sizeof o_nbGroups), "nbGroups") < 0) {
-            goto done;
-        }
-    }
-    if ((given & 0x10) != 0) {
-        if (ha_cell_from(&api->types, args[4], &where[4], sizeof o_nbGroups,
-                         &v_nbGroups) < 0) {
             goto done;
         }
     }
@@ -177,10 +173,10 @@ ha_wrap_hipDevSmResourceSplitByCount(PyObject *module, PyObject *const *args,
 done:
     ha_slots_free(&s_result);
     Py_XDECREF(o_remainder);
-    ha_view_release(&v_remainder);
-    ha_view_release(&v_input);
-    ha_view_release(&v_nbGroups);
-    ha_view_release(&v_result);
+    ha_view_end(&v_remainder);
+    ha_view_end(&v_input);
+    ha_view_end(&v_nbGroups);
+    ha_view_end(&v_result);
     return result;
 }
 
@@ -215,10 +211,10 @@ ha_wrap_hipDevSmResourceSplit(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_result);
-    ha_view_init(&v_input);
-    ha_view_init(&v_remainder);
-    ha_view_init(&v_groupParams);
+    ha_view_idle(&v_result);
+    ha_view_idle(&v_input);
+    ha_view_idle(&v_remainder);
+    ha_view_idle(&v_groupParams);
     if (ha_arg_uint(&api->types, args[0], &where[0], &v_nbGroups) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipDevResource_st, 0,
                        &v_input) < 0 ||
@@ -243,7 +239,7 @@ ha_wrap_hipDevSmResourceSplit(PyObject *module, PyObject *const *args, Py_ssize_
         }
     }
     else {
-        if (ha_slots_make(&s_result, (long long)v_nbGroups) < 0) {
+        if (ha_slots_make(&s_result, (long long)v_nbGroups, &where[0]) < 0) {
             goto done;
         }
     }
@@ -288,10 +284,10 @@ ha_wrap_hipDevSmResourceSplit(PyObject *module, PyObject *const *args, Py_ssize_
 done:
     ha_slots_free(&s_result);
     Py_XDECREF(o_remainder);
-    ha_view_release(&v_groupParams);
-    ha_view_release(&v_remainder);
-    ha_view_release(&v_input);
-    ha_view_release(&v_result);
+    ha_view_end(&v_groupParams);
+    ha_view_end(&v_remainder);
+    ha_view_end(&v_input);
+    ha_view_end(&v_result);
     return result;
 }
 
@@ -315,7 +311,7 @@ ha_wrap_hipDevResourceGenerateDesc(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_resources);
+    ha_view_idle(&v_resources);
     if (ha_record_list_from(&api->types, args[0], &where[0],
                             HA_RECORD_hipDevResource_st, 0, &v_resources) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_nbResources) < 0) {
@@ -344,7 +340,7 @@ ha_wrap_hipDevResourceGenerateDesc(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipDevResourceDesc_t, o_phDesc));
 done:
-    ha_view_release(&v_resources);
+    ha_view_end(&v_resources);
     return result;
 }
 

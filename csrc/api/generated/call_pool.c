@@ -76,7 +76,7 @@ ha_wrap_hipDeviceSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
+    ha_view_idle(&v_mem_pool);
     if (ha_arg_int(&api->types, args[0], &where[0], &v_device) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0) {
@@ -96,7 +96,7 @@ ha_wrap_hipDeviceSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -162,7 +162,7 @@ ha_wrap_hipMallocAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_arg_size(&api->types, args[0], &where[0], &v_size) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
@@ -184,7 +184,7 @@ ha_wrap_hipMallocAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_device_array(api, good, o_dev_ptr, v_size));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -207,8 +207,8 @@ ha_wrap_hipFreeAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_dev_ptr);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dev_ptr);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
@@ -228,8 +228,8 @@ ha_wrap_hipFreeAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_dev_ptr);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_dev_ptr);
     return result;
 }
 
@@ -252,7 +252,7 @@ ha_wrap_hipMemPoolTrimTo(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
+    ha_view_idle(&v_mem_pool);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_min_bytes_to_hold) < 0) {
@@ -273,7 +273,7 @@ ha_wrap_hipMemPoolTrimTo(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -297,8 +297,8 @@ ha_wrap_hipMemPoolSetAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
-    ha_view_init(&v_value);
+    ha_view_idle(&v_mem_pool);
+    ha_view_idle(&v_value);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemPoolAttr, args[1], &where[1],
@@ -325,8 +325,8 @@ ha_wrap_hipMemPoolSetAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_value);
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_value);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -350,8 +350,8 @@ ha_wrap_hipMemPoolGetAttribute(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
-    ha_view_init(&v_value);
+    ha_view_idle(&v_mem_pool);
+    ha_view_idle(&v_value);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemPoolAttr, args[1], &where[1],
@@ -378,8 +378,8 @@ ha_wrap_hipMemPoolGetAttribute(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_value);
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_value);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -403,8 +403,8 @@ ha_wrap_hipMemPoolSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
-    ha_view_init(&v_desc_list);
+    ha_view_idle(&v_mem_pool);
+    ha_view_idle(&v_desc_list);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
         ha_record_list_from(&api->types, args[1], &where[1],
@@ -431,8 +431,8 @@ ha_wrap_hipMemPoolSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_desc_list);
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_desc_list);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -456,8 +456,8 @@ ha_wrap_hipMemPoolGetAccess(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
-    ha_view_init(&v_location);
+    ha_view_idle(&v_mem_pool);
+    ha_view_idle(&v_location);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipMemLocation, 0,
@@ -482,8 +482,8 @@ ha_wrap_hipMemPoolGetAccess(PyObject *module, PyObject *const *args, Py_ssize_t 
         ha_hip_status(&api->enums, (int)status),
         ha_out_enum(api, good, HA_ENUM_hipMemAccessFlags, (int)o_flags));
 done:
-    ha_view_release(&v_location);
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_location);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -506,7 +506,7 @@ ha_wrap_hipMemPoolCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_pool_props);
+    ha_view_idle(&v_pool_props);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemPoolProps, 0,
                        &v_pool_props) < 0) {
         goto done;
@@ -529,7 +529,7 @@ ha_wrap_hipMemPoolCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_mem_pool));
 done:
-    ha_view_release(&v_pool_props);
+    ha_view_end(&v_pool_props);
     return result;
 }
 
@@ -551,7 +551,7 @@ ha_wrap_hipMemPoolDestroy(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
+    ha_view_idle(&v_mem_pool);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0) {
         goto done;
@@ -570,7 +570,7 @@ ha_wrap_hipMemPoolDestroy(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -595,8 +595,8 @@ ha_wrap_hipMallocFromPoolAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_mem_pool);
+    ha_view_idle(&v_stream);
     if (ha_arg_size(&api->types, args[0], &where[0], &v_size) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
@@ -622,8 +622,8 @@ ha_wrap_hipMallocFromPoolAsync(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_device_array(api, good, o_dev_ptr, v_size));
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -649,8 +649,8 @@ ha_wrap_hipMemPoolExportToShareableHandle(PyObject *module, PyObject *const *arg
         }
         args = bound;
     }
-    ha_view_init(&v_shared_handle);
-    ha_view_init(&v_mem_pool);
+    ha_view_idle(&v_shared_handle);
+    ha_view_idle(&v_mem_pool);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_shared_handle) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
@@ -679,8 +679,8 @@ ha_wrap_hipMemPoolExportToShareableHandle(PyObject *module, PyObject *const *arg
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_mem_pool);
-    ha_view_release(&v_shared_handle);
+    ha_view_end(&v_mem_pool);
+    ha_view_end(&v_shared_handle);
     return result;
 }
 
@@ -705,7 +705,7 @@ ha_wrap_hipMemPoolImportFromShareableHandle(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_shared_handle);
+    ha_view_idle(&v_shared_handle);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_shared_handle) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationHandleType, args[1],
                     &where[1], &v_handle_type) < 0 ||
@@ -731,7 +731,7 @@ ha_wrap_hipMemPoolImportFromShareableHandle(PyObject *module, PyObject *const *a
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_mem_pool));
 done:
-    ha_view_release(&v_shared_handle);
+    ha_view_end(&v_shared_handle);
     return result;
 }
 
@@ -759,8 +759,8 @@ ha_wrap_hipMemPoolExportPointer(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_export_data);
-    ha_view_init(&v_dev_ptr);
+    ha_view_idle(&v_export_data);
+    ha_view_idle(&v_dev_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_dev_ptr) < 0) {
         goto done;
     }
@@ -800,8 +800,8 @@ ha_wrap_hipMemPoolExportPointer(PyObject *module, PyObject *const *args,
     o_export_data = NULL; /* stolen */
 done:
     Py_XDECREF(o_export_data);
-    ha_view_release(&v_dev_ptr);
-    ha_view_release(&v_export_data);
+    ha_view_end(&v_dev_ptr);
+    ha_view_end(&v_export_data);
     return result;
 }
 
@@ -825,8 +825,8 @@ ha_wrap_hipMemPoolImportPointer(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_mem_pool);
-    ha_view_init(&v_export_data);
+    ha_view_idle(&v_mem_pool);
+    ha_view_idle(&v_export_data);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipMemPoolHandle_t,
                        &v_mem_pool) < 0 ||
         ha_record_from(&api->types, args[1], &where[1],
@@ -851,8 +851,8 @@ ha_wrap_hipMemPoolImportPointer(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_pointer(api, good, o_dev_ptr, -1));
 done:
-    ha_view_release(&v_export_data);
-    ha_view_release(&v_mem_pool);
+    ha_view_end(&v_export_data);
+    ha_view_end(&v_mem_pool);
     return result;
 }
 
@@ -876,8 +876,8 @@ ha_wrap_hipMemSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_location);
-    ha_view_init(&v_pool);
+    ha_view_idle(&v_location);
+    ha_view_idle(&v_pool);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemLocation, 0,
                        &v_location) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationType, args[1], &where[1],
@@ -902,8 +902,8 @@ ha_wrap_hipMemSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_pool);
-    ha_view_release(&v_location);
+    ha_view_end(&v_pool);
+    ha_view_end(&v_location);
     return result;
 }
 
@@ -927,7 +927,7 @@ ha_wrap_hipMemGetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_location);
+    ha_view_idle(&v_location);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemLocation, 0,
                        &v_location) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationType, args[1], &where[1],
@@ -952,7 +952,7 @@ ha_wrap_hipMemGetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t cou
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_pool));
 done:
-    ha_view_release(&v_location);
+    ha_view_end(&v_location);
     return result;
 }
 
@@ -976,7 +976,7 @@ ha_wrap_hipMemGetDefaultMemPool(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_location);
+    ha_view_idle(&v_location);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemLocation, 0,
                        &v_location) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationType, args[1], &where[1],
@@ -1002,6 +1002,6 @@ ha_wrap_hipMemGetDefaultMemPool(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipMemPoolHandle_t, o_memPool));
 done:
-    ha_view_release(&v_location);
+    ha_view_end(&v_location);
     return result;
 }

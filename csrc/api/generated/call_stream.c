@@ -144,7 +144,7 @@ ha_wrap_hipStreamDestroy(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -168,7 +168,7 @@ ha_wrap_hipStreamDestroy(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -190,7 +190,7 @@ ha_wrap_hipStreamQuery(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -212,7 +212,7 @@ ha_wrap_hipStreamQuery(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -234,7 +234,7 @@ ha_wrap_hipStreamSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -256,7 +256,7 @@ ha_wrap_hipStreamSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -280,8 +280,8 @@ ha_wrap_hipStreamWaitEvent(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
@@ -304,8 +304,8 @@ ha_wrap_hipStreamWaitEvent(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_event);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -328,7 +328,7 @@ ha_wrap_hipStreamGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -349,7 +349,7 @@ ha_wrap_hipStreamGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_flags : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -372,7 +372,7 @@ ha_wrap_hipStreamGetId(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -393,7 +393,7 @@ ha_wrap_hipStreamGetId(PyObject *module, PyObject *const *args, Py_ssize_t count
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLongLong((good ? o_streamId : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -416,7 +416,7 @@ ha_wrap_hipStreamGetPriority(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -437,7 +437,7 @@ ha_wrap_hipStreamGetPriority(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_priority : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -460,7 +460,7 @@ ha_wrap_hipStreamGetDevice(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -481,7 +481,7 @@ ha_wrap_hipStreamGetDevice(PyObject *module, PyObject *const *args, Py_ssize_t c
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_device : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -509,7 +509,7 @@ ha_wrap_hipExtStreamCreateWithCUMask(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_cuMask);
+    ha_view_idle(&v_cuMask);
     if (ha_arg_uint(&api->types, args[0], &where[0], &v_cuMaskSize) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_U32, 0,
                             &v_cuMask) < 0) {
@@ -540,7 +540,7 @@ ha_wrap_hipExtStreamCreateWithCUMask(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_cuMask);
+    ha_view_end(&v_cuMask);
     return result;
 }
 
@@ -569,8 +569,8 @@ ha_wrap_hipExtStreamGetCUMask(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_cuMask);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_cuMask);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_cuMaskSize) < 0) {
@@ -587,7 +587,7 @@ ha_wrap_hipExtStreamGetCUMask(PyObject *module, PyObject *const *args, Py_ssize_
         }
     }
     else {
-        if (ha_slots_make(&s_cuMask, (long long)v_cuMaskSize) < 0) {
+        if (ha_slots_make(&s_cuMask, (long long)v_cuMaskSize, &where[1]) < 0) {
             goto done;
         }
     }
@@ -614,8 +614,8 @@ ha_wrap_hipExtStreamGetCUMask(PyObject *module, PyObject *const *args, Py_ssize_
     result = ha_result_left(items, 2);
 done:
     ha_slots_free(&s_cuMask);
-    ha_view_release(&v_cuMask);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_cuMask);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -639,8 +639,8 @@ ha_wrap_hipStreamSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_value);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_value);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipLaunchAttributeID, args[1], &where[1],
@@ -665,8 +665,8 @@ ha_wrap_hipStreamSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_value);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_value);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -695,8 +695,8 @@ ha_wrap_hipStreamGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_value_out);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_value_out);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipLaunchAttributeID, args[1], &where[1],
@@ -740,8 +740,8 @@ ha_wrap_hipStreamGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
     o_value_out = NULL; /* stolen */
 done:
     Py_XDECREF(o_value_out);
-    ha_view_release(&v_value_out);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_value_out);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -764,8 +764,8 @@ ha_wrap_hipStreamCopyAttributes(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_src);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_dst) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipStream_t,
@@ -787,8 +787,8 @@ ha_wrap_hipStreamCopyAttributes(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_src);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -814,8 +814,8 @@ ha_wrap_hipStreamWaitValue32(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_ptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_ptr) < 0 ||
@@ -850,8 +850,8 @@ ha_wrap_hipStreamWaitValue32(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -877,8 +877,8 @@ ha_wrap_hipStreamWaitValue64(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_ptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_ptr) < 0 ||
@@ -913,8 +913,8 @@ ha_wrap_hipStreamWaitValue64(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -939,8 +939,8 @@ ha_wrap_hipStreamWriteValue32(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_ptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_ptr) < 0 ||
@@ -974,8 +974,8 @@ ha_wrap_hipStreamWriteValue32(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1000,8 +1000,8 @@ ha_wrap_hipStreamWriteValue64(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_ptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], HA_WRITE, &v_ptr) < 0 ||
@@ -1035,8 +1035,8 @@ ha_wrap_hipStreamWriteValue64(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1061,8 +1061,8 @@ ha_wrap_hipStreamBatchMemOp(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_paramArray);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_paramArray);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_count) < 0 ||
@@ -1099,8 +1099,8 @@ ha_wrap_hipStreamBatchMemOp(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_paramArray);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_paramArray);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1125,8 +1125,8 @@ ha_wrap_hipStreamAttachMemAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_dev_ptr);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_dev_ptr);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_dev_ptr) < 0 ||
@@ -1160,8 +1160,8 @@ ha_wrap_hipStreamAttachMemAsync(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dev_ptr);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_dev_ptr);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1190,8 +1190,8 @@ ha_wrap_hipStreamGetDevResource(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hStream);
-    ha_view_init(&v_resource);
+    ha_view_idle(&v_hStream);
+    ha_view_idle(&v_resource);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_hStream) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipDevResourceType, args[1], &where[1],
@@ -1235,8 +1235,8 @@ ha_wrap_hipStreamGetDevResource(PyObject *module, PyObject *const *args,
     o_resource = NULL; /* stolen */
 done:
     Py_XDECREF(o_resource);
-    ha_view_release(&v_resource);
-    ha_view_release(&v_hStream);
+    ha_view_end(&v_resource);
+    ha_view_end(&v_hStream);
     return result;
 }
 
@@ -1259,7 +1259,7 @@ ha_wrap_hipStreamIsCapturing(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1282,7 +1282,7 @@ ha_wrap_hipStreamIsCapturing(PyObject *module, PyObject *const *args, Py_ssize_t
         ha_hip_status(&api->enums, (int)status),
         ha_out_enum(api, good, HA_ENUM_hipStreamCaptureStatus, (int)o_pCaptureStatus));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1304,7 +1304,7 @@ ha_wrap_hipStreamQuery_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1326,7 +1326,7 @@ ha_wrap_hipStreamQuery_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1348,7 +1348,7 @@ ha_wrap_hipStreamSynchronize_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1370,7 +1370,7 @@ ha_wrap_hipStreamSynchronize_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1393,7 +1393,7 @@ ha_wrap_hipStreamGetPriority_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1415,7 +1415,7 @@ ha_wrap_hipStreamGetPriority_spt(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_priority : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1439,8 +1439,8 @@ ha_wrap_hipStreamWaitEvent_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
-    ha_view_init(&v_event);
+    ha_view_idle(&v_stream);
+    ha_view_idle(&v_event);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_ihipEvent_t,
@@ -1463,8 +1463,8 @@ ha_wrap_hipStreamWaitEvent_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_event);
-    ha_view_release(&v_stream);
+    ha_view_end(&v_event);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1487,7 +1487,7 @@ ha_wrap_hipStreamGetFlags_spt(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1508,7 +1508,7 @@ ha_wrap_hipStreamGetFlags_spt(PyObject *module, PyObject *const *args, Py_ssize_
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_flags : 0)));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }
 
@@ -1531,7 +1531,7 @@ ha_wrap_hipStreamIsCapturing_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_stream);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipStream_t,
                        &v_stream) < 0) {
         goto done;
@@ -1554,6 +1554,6 @@ ha_wrap_hipStreamIsCapturing_spt(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_enum(api, good, HA_ENUM_hipStreamCaptureStatus, (int)o_pCaptureStatus));
 done:
-    ha_view_release(&v_stream);
+    ha_view_end(&v_stream);
     return result;
 }

@@ -34,7 +34,7 @@ ha_wrap_hipGetSymbolAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_symbol);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0) {
         goto done;
     }
@@ -54,7 +54,7 @@ ha_wrap_hipGetSymbolAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_pointer(api, good, o_devPtr, -1));
 done:
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -77,7 +77,7 @@ ha_wrap_hipGetSymbolSize(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_symbol);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0) {
         goto done;
     }
@@ -97,7 +97,7 @@ ha_wrap_hipGetSymbolSize(PyObject *module, PyObject *const *args, Py_ssize_t cou
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_size : 0)));
 done:
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -123,8 +123,8 @@ ha_wrap_hipMemcpyToSymbol(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -154,8 +154,8 @@ ha_wrap_hipMemcpyToSymbol(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_src);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -182,9 +182,9 @@ ha_wrap_hipMemcpyToSymbolAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -222,9 +222,9 @@ ha_wrap_hipMemcpyToSymbolAsync(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -250,8 +250,8 @@ ha_wrap_hipMemcpyFromSymbol(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_symbol);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_symbol) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -281,8 +281,8 @@ ha_wrap_hipMemcpyFromSymbol(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -309,9 +309,9 @@ ha_wrap_hipMemcpyFromSymbolAsync(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_symbol) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -349,9 +349,9 @@ ha_wrap_hipMemcpyFromSymbolAsync(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -374,7 +374,7 @@ ha_wrap_hipGetFuncBySymbol(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_symbolPtr);
+    ha_view_idle(&v_symbolPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbolPtr) < 0) {
         goto done;
     }
@@ -395,7 +395,7 @@ ha_wrap_hipGetFuncBySymbol(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipModuleSymbol_t, o_functionPtr));
 done:
-    ha_view_release(&v_symbolPtr);
+    ha_view_end(&v_symbolPtr);
     return result;
 }
 
@@ -421,8 +421,8 @@ ha_wrap_hipMemcpyToSymbol_spt(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_src);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_src);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -452,8 +452,8 @@ ha_wrap_hipMemcpyToSymbol_spt(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_src);
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_src);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -479,8 +479,8 @@ ha_wrap_hipMemcpyFromSymbol_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_symbol);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_symbol) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -510,8 +510,8 @@ ha_wrap_hipMemcpyFromSymbol_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -538,9 +538,9 @@ ha_wrap_hipMemcpyFromSymbolAsync_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_dst);
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_dst);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_dst) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_symbol) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -579,9 +579,9 @@ ha_wrap_hipMemcpyFromSymbolAsync_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_symbol);
-    ha_view_release(&v_dst);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_symbol);
+    ha_view_end(&v_dst);
     return result;
 }
 
@@ -608,9 +608,9 @@ ha_wrap_hipMemcpyToSymbolAsync_spt(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
-    ha_view_init(&v_src);
-    ha_view_init(&v_stream);
+    ha_view_idle(&v_symbol);
+    ha_view_idle(&v_src);
+    ha_view_idle(&v_stream);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_src) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_sizeBytes) < 0 ||
@@ -649,8 +649,8 @@ ha_wrap_hipMemcpyToSymbolAsync_spt(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_stream);
-    ha_view_release(&v_src);
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_stream);
+    ha_view_end(&v_src);
+    ha_view_end(&v_symbol);
     return result;
 }

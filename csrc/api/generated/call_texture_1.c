@@ -84,7 +84,7 @@ ha_wrap_hipDeviceGetTexture1DLinearMaxWidth(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_desc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipChannelFormatDesc,
                        0, &v_desc) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_device) < 0) {
@@ -107,7 +107,7 @@ ha_wrap_hipDeviceGetTexture1DLinearMaxWidth(PyObject *module, PyObject *const *a
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_max_width : 0)));
 done:
-    ha_view_release(&v_desc);
+    ha_view_end(&v_desc);
     return result;
 }
 
@@ -136,8 +136,8 @@ ha_wrap_hipMipmappedArrayGetMemoryRequirements(PyObject *module, PyObject *const
         }
         args = bound;
     }
-    ha_view_init(&v_memoryRequirements);
-    ha_view_init(&v_mipmap);
+    ha_view_idle(&v_memoryRequirements);
+    ha_view_idle(&v_mipmap);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMipmappedArray, 0,
                        &v_mipmap) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_device) < 0) {
@@ -181,8 +181,8 @@ ha_wrap_hipMipmappedArrayGetMemoryRequirements(PyObject *module, PyObject *const
     o_memoryRequirements = NULL; /* stolen */
 done:
     Py_XDECREF(o_memoryRequirements);
-    ha_view_release(&v_mipmap);
-    ha_view_release(&v_memoryRequirements);
+    ha_view_end(&v_mipmap);
+    ha_view_end(&v_memoryRequirements);
     return result;
 }
 
@@ -206,8 +206,8 @@ ha_wrap_hipModuleGetTexRef(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_hmod);
-    ha_view_init(&v_name);
+    ha_view_idle(&v_hmod);
+    ha_view_idle(&v_name);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_ihipModule_t,
                        &v_hmod) < 0 ||
         ha_cstr_from(&api->types, args[1], &where[1], 0, &v_name) < 0) {
@@ -231,8 +231,8 @@ ha_wrap_hipModuleGetTexRef(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_hip_status(&api->enums, (int)status),
         ha_out_record(api, good, HA_RECORD_textureReference, (void *)o_texRef));
 done:
-    ha_view_release(&v_name);
-    ha_view_release(&v_hmod);
+    ha_view_end(&v_name);
+    ha_view_end(&v_hmod);
     return result;
 }
 
@@ -257,9 +257,9 @@ ha_wrap_hipCreateTextureObject(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pResDesc);
-    ha_view_init(&v_pTexDesc);
-    ha_view_init(&v_pResViewDesc);
+    ha_view_idle(&v_pResDesc);
+    ha_view_idle(&v_pTexDesc);
+    ha_view_idle(&v_pResViewDesc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipResourceDesc, 0,
                        &v_pResDesc) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipTextureDesc, 0,
@@ -288,9 +288,9 @@ ha_wrap_hipCreateTextureObject(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE___hip_texture, o_pTexObject));
 done:
-    ha_view_release(&v_pResViewDesc);
-    ha_view_release(&v_pTexDesc);
-    ha_view_release(&v_pResDesc);
+    ha_view_end(&v_pResViewDesc);
+    ha_view_end(&v_pTexDesc);
+    ha_view_end(&v_pResDesc);
     return result;
 }
 
@@ -312,7 +312,7 @@ ha_wrap_hipDestroyTextureObject(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_textureObject);
+    ha_view_idle(&v_textureObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_textureObject) < 0) {
         goto done;
@@ -332,7 +332,7 @@ ha_wrap_hipDestroyTextureObject(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_textureObject);
+    ha_view_end(&v_textureObject);
     return result;
 }
 
@@ -360,8 +360,8 @@ ha_wrap_hipGetChannelDesc(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_desc);
-    ha_view_init(&v_array);
+    ha_view_idle(&v_desc);
+    ha_view_idle(&v_array);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE_hipArray,
                        &v_array) < 0) {
         goto done;
@@ -403,8 +403,8 @@ ha_wrap_hipGetChannelDesc(PyObject *module, PyObject *const *args, Py_ssize_t co
     o_desc = NULL; /* stolen */
 done:
     Py_XDECREF(o_desc);
-    ha_view_release(&v_array);
-    ha_view_release(&v_desc);
+    ha_view_end(&v_array);
+    ha_view_end(&v_desc);
     return result;
 }
 
@@ -432,8 +432,8 @@ ha_wrap_hipGetTextureObjectResourceDesc(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pResDesc);
-    ha_view_init(&v_textureObject);
+    ha_view_idle(&v_pResDesc);
+    ha_view_idle(&v_textureObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_textureObject) < 0) {
         goto done;
@@ -473,8 +473,8 @@ ha_wrap_hipGetTextureObjectResourceDesc(PyObject *module, PyObject *const *args,
     o_pResDesc = NULL; /* stolen */
 done:
     Py_XDECREF(o_pResDesc);
-    ha_view_release(&v_textureObject);
-    ha_view_release(&v_pResDesc);
+    ha_view_end(&v_textureObject);
+    ha_view_end(&v_pResDesc);
     return result;
 }
 
@@ -502,8 +502,8 @@ ha_wrap_hipGetTextureObjectResourceViewDesc(PyObject *module, PyObject *const *a
         }
         args = bound;
     }
-    ha_view_init(&v_pResViewDesc);
-    ha_view_init(&v_textureObject);
+    ha_view_idle(&v_pResViewDesc);
+    ha_view_idle(&v_textureObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_textureObject) < 0) {
         goto done;
@@ -545,8 +545,8 @@ ha_wrap_hipGetTextureObjectResourceViewDesc(PyObject *module, PyObject *const *a
     o_pResViewDesc = NULL; /* stolen */
 done:
     Py_XDECREF(o_pResViewDesc);
-    ha_view_release(&v_textureObject);
-    ha_view_release(&v_pResViewDesc);
+    ha_view_end(&v_textureObject);
+    ha_view_end(&v_pResViewDesc);
     return result;
 }
 
@@ -574,8 +574,8 @@ ha_wrap_hipGetTextureObjectTextureDesc(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pTexDesc);
-    ha_view_init(&v_textureObject);
+    ha_view_idle(&v_pTexDesc);
+    ha_view_idle(&v_textureObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_textureObject) < 0) {
         goto done;
@@ -615,8 +615,8 @@ ha_wrap_hipGetTextureObjectTextureDesc(PyObject *module, PyObject *const *args,
     o_pTexDesc = NULL; /* stolen */
 done:
     Py_XDECREF(o_pTexDesc);
-    ha_view_release(&v_textureObject);
-    ha_view_release(&v_pTexDesc);
+    ha_view_end(&v_textureObject);
+    ha_view_end(&v_pTexDesc);
     return result;
 }
 
@@ -641,9 +641,9 @@ ha_wrap_hipTexObjectCreate(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_pResDesc);
-    ha_view_init(&v_pTexDesc);
-    ha_view_init(&v_pResViewDesc);
+    ha_view_idle(&v_pResDesc);
+    ha_view_idle(&v_pTexDesc);
+    ha_view_idle(&v_pResViewDesc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_HIP_RESOURCE_DESC_st,
                        0, &v_pResDesc) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_HIP_TEXTURE_DESC_st,
@@ -672,9 +672,9 @@ ha_wrap_hipTexObjectCreate(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE___hip_texture, o_pTexObject));
 done:
-    ha_view_release(&v_pResViewDesc);
-    ha_view_release(&v_pTexDesc);
-    ha_view_release(&v_pResDesc);
+    ha_view_end(&v_pResViewDesc);
+    ha_view_end(&v_pTexDesc);
+    ha_view_end(&v_pResDesc);
     return result;
 }
 
@@ -696,7 +696,7 @@ ha_wrap_hipTexObjectDestroy(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_texObject);
+    ha_view_idle(&v_texObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_texObject) < 0) {
         goto done;
@@ -715,7 +715,7 @@ ha_wrap_hipTexObjectDestroy(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texObject);
+    ha_view_end(&v_texObject);
     return result;
 }
 
@@ -743,8 +743,8 @@ ha_wrap_hipTexObjectGetResourceDesc(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pResDesc);
-    ha_view_init(&v_texObject);
+    ha_view_idle(&v_pResDesc);
+    ha_view_idle(&v_texObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_texObject) < 0) {
         goto done;
@@ -785,8 +785,8 @@ ha_wrap_hipTexObjectGetResourceDesc(PyObject *module, PyObject *const *args,
     o_pResDesc = NULL; /* stolen */
 done:
     Py_XDECREF(o_pResDesc);
-    ha_view_release(&v_texObject);
-    ha_view_release(&v_pResDesc);
+    ha_view_end(&v_texObject);
+    ha_view_end(&v_pResDesc);
     return result;
 }
 
@@ -814,8 +814,8 @@ ha_wrap_hipTexObjectGetResourceViewDesc(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pResViewDesc);
-    ha_view_init(&v_texObject);
+    ha_view_idle(&v_pResViewDesc);
+    ha_view_idle(&v_texObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_texObject) < 0) {
         goto done;
@@ -858,8 +858,8 @@ ha_wrap_hipTexObjectGetResourceViewDesc(PyObject *module, PyObject *const *args,
     o_pResViewDesc = NULL; /* stolen */
 done:
     Py_XDECREF(o_pResViewDesc);
-    ha_view_release(&v_texObject);
-    ha_view_release(&v_pResViewDesc);
+    ha_view_end(&v_texObject);
+    ha_view_end(&v_pResViewDesc);
     return result;
 }
 
@@ -887,8 +887,8 @@ ha_wrap_hipTexObjectGetTextureDesc(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pTexDesc);
-    ha_view_init(&v_texObject);
+    ha_view_idle(&v_pTexDesc);
+    ha_view_idle(&v_texObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_texture,
                        &v_texObject) < 0) {
         goto done;
@@ -929,8 +929,8 @@ ha_wrap_hipTexObjectGetTextureDesc(PyObject *module, PyObject *const *args,
     o_pTexDesc = NULL; /* stolen */
 done:
     Py_XDECREF(o_pTexDesc);
-    ha_view_release(&v_texObject);
-    ha_view_release(&v_pTexDesc);
+    ha_view_end(&v_texObject);
+    ha_view_end(&v_pTexDesc);
     return result;
 }
 
@@ -956,8 +956,8 @@ ha_wrap_hipMallocMipmappedArray(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_desc);
-    ha_view_init(&v_extent);
+    ha_view_idle(&v_desc);
+    ha_view_idle(&v_extent);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipChannelFormatDesc,
                        0, &v_desc) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipExtent,
@@ -985,8 +985,8 @@ ha_wrap_hipMallocMipmappedArray(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_record(api, good, HA_RECORD_hipMipmappedArray, (void *)o_mipmappedArray));
 done:
-    ha_view_release(&v_extent);
-    ha_view_release(&v_desc);
+    ha_view_end(&v_extent);
+    ha_view_end(&v_desc);
     return result;
 }
 
@@ -1008,7 +1008,7 @@ ha_wrap_hipFreeMipmappedArray(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_mipmappedArray);
+    ha_view_idle(&v_mipmappedArray);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMipmappedArray, 0,
                        &v_mipmappedArray) < 0) {
         goto done;
@@ -1031,7 +1031,7 @@ ha_wrap_hipFreeMipmappedArray(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_mipmappedArray);
+    ha_view_end(&v_mipmappedArray);
     return result;
 }
 
@@ -1055,7 +1055,7 @@ ha_wrap_hipGetMipmappedArrayLevel(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_mipmappedArray);
+    ha_view_idle(&v_mipmappedArray);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMipmappedArray, 0,
                        &v_mipmappedArray) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_level) < 0) {
@@ -1078,7 +1078,7 @@ ha_wrap_hipGetMipmappedArrayLevel(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_handle(api, good, HA_HANDLE_hipArray, o_levelArray));
 done:
-    ha_view_release(&v_mipmappedArray);
+    ha_view_end(&v_mipmappedArray);
     return result;
 }
 
@@ -1102,7 +1102,7 @@ ha_wrap_hipMipmappedArrayCreate(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pMipmappedArrayDesc);
+    ha_view_idle(&v_pMipmappedArrayDesc);
     if (ha_record_from(&api->types, args[0], &where[0],
                        HA_RECORD_HIP_ARRAY3D_DESCRIPTOR, 0,
                        &v_pMipmappedArrayDesc) < 0 ||
@@ -1128,7 +1128,7 @@ ha_wrap_hipMipmappedArrayCreate(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_record(api, good, HA_RECORD_hipMipmappedArray, (void *)o_pHandle));
 done:
-    ha_view_release(&v_pMipmappedArrayDesc);
+    ha_view_end(&v_pMipmappedArrayDesc);
     return result;
 }
 
@@ -1154,7 +1154,7 @@ ha_wrap_hipMipmappedArrayDestroy(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_hMipmappedArray);
+    ha_view_idle(&v_hMipmappedArray);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMipmappedArray, 0,
                        &v_hMipmappedArray) < 0) {
         goto done;
@@ -1181,7 +1181,7 @@ ha_wrap_hipMipmappedArrayDestroy(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_hMipmappedArray);
+    ha_view_end(&v_hMipmappedArray);
     return result;
 }
 
@@ -1210,8 +1210,8 @@ ha_wrap_hipMipmappedArrayGetLevel(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pLevelArray);
-    ha_view_init(&v_hMipMappedArray);
+    ha_view_idle(&v_pLevelArray);
+    ha_view_idle(&v_hMipMappedArray);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMipmappedArray, 0,
                        &v_hMipMappedArray) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_level) < 0) {
@@ -1246,8 +1246,8 @@ ha_wrap_hipMipmappedArrayGetLevel(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 3);
 done:
-    ha_view_release(&v_hMipMappedArray);
-    ha_view_release(&v_pLevelArray);
+    ha_view_end(&v_hMipMappedArray);
+    ha_view_end(&v_pLevelArray);
     return result;
 }
 
@@ -1271,9 +1271,9 @@ ha_wrap_hipBindTextureToMipmappedArray(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_tex);
-    ha_view_init(&v_mipmappedArray);
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_tex);
+    ha_view_idle(&v_mipmappedArray);
+    ha_view_idle(&v_desc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_tex) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipMipmappedArray, 0,
@@ -1299,9 +1299,9 @@ ha_wrap_hipBindTextureToMipmappedArray(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_desc);
-    ha_view_release(&v_mipmappedArray);
-    ha_view_release(&v_tex);
+    ha_view_end(&v_desc);
+    ha_view_end(&v_mipmappedArray);
+    ha_view_end(&v_tex);
     return result;
 }
 
@@ -1324,7 +1324,7 @@ ha_wrap_hipGetTextureReference(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_symbol);
+    ha_view_idle(&v_symbol);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_symbol) < 0) {
         goto done;
     }
@@ -1345,7 +1345,7 @@ ha_wrap_hipGetTextureReference(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_record(api, good, HA_RECORD_textureReference, (void *)o_texref));
 done:
-    ha_view_release(&v_symbol);
+    ha_view_end(&v_symbol);
     return result;
 }
 
@@ -1368,12 +1368,12 @@ ha_wrap_hipTexRefGetBorderColor(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
     }
-    if (ha_slots_make(&s_pBorderColor, (long long)4) < 0) {
+    if (ha_slots_make(&s_pBorderColor, (long long)4, NULL) < 0) {
         goto done;
     }
     int ready = HA_READY(hipTexRefGetBorderColor);
@@ -1394,7 +1394,7 @@ ha_wrap_hipTexRefGetBorderColor(PyObject *module, PyObject *const *args,
                         ha_out_list(api, good, HA_F32, 0, &s_pBorderColor, 4, NULL));
 done:
     ha_slots_free(&s_pBorderColor);
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1422,8 +1422,8 @@ ha_wrap_hipTexRefGetArray(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_pArray);
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_pArray);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -1456,8 +1456,8 @@ ha_wrap_hipTexRefGetArray(PyObject *module, PyObject *const *args, Py_ssize_t co
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_texRef);
-    ha_view_release(&v_pArray);
+    ha_view_end(&v_texRef);
+    ha_view_end(&v_pArray);
     return result;
 }
 
@@ -1481,7 +1481,7 @@ ha_wrap_hipTexRefSetAddressMode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_dim) < 0 ||
@@ -1504,7 +1504,7 @@ ha_wrap_hipTexRefSetAddressMode(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1528,8 +1528,8 @@ ha_wrap_hipTexRefSetArray(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_tex);
-    ha_view_init(&v_array);
+    ha_view_idle(&v_tex);
+    ha_view_idle(&v_array);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_tex) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
@@ -1552,8 +1552,8 @@ ha_wrap_hipTexRefSetArray(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_array);
-    ha_view_release(&v_tex);
+    ha_view_end(&v_array);
+    ha_view_end(&v_tex);
     return result;
 }
 
@@ -1576,7 +1576,7 @@ ha_wrap_hipTexRefSetFilterMode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipTextureFilterMode, args[1], &where[1],
@@ -1598,6 +1598,6 @@ ha_wrap_hipTexRefSetFilterMode(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }

@@ -34,7 +34,7 @@ ha_wrap_hipTexRefSetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_Flags) < 0) {
@@ -54,7 +54,7 @@ ha_wrap_hipTexRefSetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -78,7 +78,7 @@ ha_wrap_hipTexRefSetFormat(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipArray_Format, args[1], &where[1],
@@ -102,7 +102,7 @@ ha_wrap_hipTexRefSetFormat(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -128,9 +128,9 @@ ha_wrap_hipBindTexture(PyObject *module, PyObject *const *args, Py_ssize_t count
         }
         args = bound;
     }
-    ha_view_init(&v_tex);
-    ha_view_init(&v_devPtr);
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_tex);
+    ha_view_idle(&v_devPtr);
+    ha_view_idle(&v_desc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_tex) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_devPtr) < 0 ||
@@ -161,9 +161,9 @@ ha_wrap_hipBindTexture(PyObject *module, PyObject *const *args, Py_ssize_t count
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_offset : 0)));
 done:
-    ha_view_release(&v_desc);
-    ha_view_release(&v_devPtr);
-    ha_view_release(&v_tex);
+    ha_view_end(&v_desc);
+    ha_view_end(&v_devPtr);
+    ha_view_end(&v_tex);
     return result;
 }
 
@@ -191,9 +191,9 @@ ha_wrap_hipBindTexture2D(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_tex);
-    ha_view_init(&v_devPtr);
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_tex);
+    ha_view_idle(&v_devPtr);
+    ha_view_idle(&v_desc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_tex) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_devPtr) < 0 ||
@@ -224,9 +224,9 @@ ha_wrap_hipBindTexture2D(PyObject *module, PyObject *const *args, Py_ssize_t cou
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_offset : 0)));
 done:
-    ha_view_release(&v_desc);
-    ha_view_release(&v_devPtr);
-    ha_view_release(&v_tex);
+    ha_view_end(&v_desc);
+    ha_view_end(&v_devPtr);
+    ha_view_end(&v_tex);
     return result;
 }
 
@@ -250,9 +250,9 @@ ha_wrap_hipBindTextureToArray(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_tex);
-    ha_view_init(&v_array);
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_tex);
+    ha_view_idle(&v_array);
+    ha_view_idle(&v_desc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_tex) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1], HA_HANDLE_hipArray,
@@ -277,9 +277,9 @@ ha_wrap_hipBindTextureToArray(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_desc);
-    ha_view_release(&v_array);
-    ha_view_release(&v_tex);
+    ha_view_end(&v_desc);
+    ha_view_end(&v_array);
+    ha_view_end(&v_tex);
     return result;
 }
 
@@ -302,7 +302,7 @@ ha_wrap_hipGetTextureAlignmentOffset(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texref);
+    ha_view_idle(&v_texref);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texref) < 0) {
         goto done;
@@ -324,7 +324,7 @@ ha_wrap_hipGetTextureAlignmentOffset(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_offset : 0)));
 done:
-    ha_view_release(&v_texref);
+    ha_view_end(&v_texref);
     return result;
 }
 
@@ -346,7 +346,7 @@ ha_wrap_hipUnbindTexture(PyObject *module, PyObject *const *args, Py_ssize_t cou
         }
         args = bound;
     }
-    ha_view_init(&v_tex);
+    ha_view_idle(&v_tex);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_tex) < 0) {
         goto done;
@@ -365,7 +365,7 @@ ha_wrap_hipUnbindTexture(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_tex);
+    ha_view_end(&v_tex);
     return result;
 }
 
@@ -388,7 +388,7 @@ ha_wrap_hipTexRefGetAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -410,7 +410,7 @@ ha_wrap_hipTexRefGetAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_pointer(api, good, o_dev_ptr, -1));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -434,7 +434,7 @@ ha_wrap_hipTexRefGetAddressMode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0 ||
         ha_arg_int(&api->types, args[1], &where[1], &v_dim) < 0) {
@@ -458,7 +458,7 @@ ha_wrap_hipTexRefGetAddressMode(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_enum(api, good, HA_ENUM_hipTextureAddressMode, (int)o_pam));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -481,7 +481,7 @@ ha_wrap_hipTexRefGetFilterMode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -504,7 +504,7 @@ ha_wrap_hipTexRefGetFilterMode(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_enum(api, good, HA_ENUM_hipTextureFilterMode, (int)o_pfm));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -527,7 +527,7 @@ ha_wrap_hipTexRefGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -549,7 +549,7 @@ ha_wrap_hipTexRefGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLong((good ? o_pFlags : 0)));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -573,7 +573,7 @@ ha_wrap_hipTexRefGetFormat(PyObject *module, PyObject *const *args, Py_ssize_t c
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -597,7 +597,7 @@ ha_wrap_hipTexRefGetFormat(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_out_enum(api, good, HA_ENUM_hipArray_Format, (int)o_pFormat),
         PyLong_FromLong((good ? o_pNumChannels : 0)));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -620,7 +620,7 @@ ha_wrap_hipTexRefGetMaxAnisotropy(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -642,7 +642,7 @@ ha_wrap_hipTexRefGetMaxAnisotropy(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromLong((good ? o_pmaxAnsio : 0)));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -665,7 +665,7 @@ ha_wrap_hipTexRefGetMipmapFilterMode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -688,7 +688,7 @@ ha_wrap_hipTexRefGetMipmapFilterMode(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_enum(api, good, HA_ENUM_hipTextureFilterMode, (int)o_pfm));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -711,7 +711,7 @@ ha_wrap_hipTexRefGetMipmapLevelBias(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -733,7 +733,7 @@ ha_wrap_hipTexRefGetMipmapLevelBias(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyFloat_FromDouble((double)(good ? o_pbias : 0)));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -757,7 +757,7 @@ ha_wrap_hipTexRefGetMipmapLevelClamp(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -782,7 +782,7 @@ ha_wrap_hipTexRefGetMipmapLevelClamp(PyObject *module, PyObject *const *args,
         PyFloat_FromDouble((double)(good ? o_pminMipmapLevelClamp : 0)),
         PyFloat_FromDouble((double)(good ? o_pmaxMipmapLevelClamp : 0)));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -805,7 +805,7 @@ ha_wrap_hipTexRefGetMipMappedArray(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference, 0,
                        &v_texRef) < 0) {
         goto done;
@@ -828,7 +828,7 @@ ha_wrap_hipTexRefGetMipMappedArray(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_record(api, good, HA_RECORD_hipMipmappedArray, (void *)o_pArray));
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -853,8 +853,8 @@ ha_wrap_hipTexRefSetAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
-    ha_view_init(&v_dptr);
+    ha_view_idle(&v_texRef);
+    ha_view_idle(&v_dptr);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_dptr) < 0 ||
@@ -882,8 +882,8 @@ ha_wrap_hipTexRefSetAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_ByteOffset : 0)));
 done:
-    ha_view_release(&v_dptr);
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_dptr);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -908,9 +908,9 @@ ha_wrap_hipTexRefSetAddress2D(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
-    ha_view_init(&v_desc);
-    ha_view_init(&v_dptr);
+    ha_view_idle(&v_texRef);
+    ha_view_idle(&v_desc);
+    ha_view_idle(&v_dptr);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_HIP_ARRAY_DESCRIPTOR,
@@ -935,9 +935,9 @@ ha_wrap_hipTexRefSetAddress2D(PyObject *module, PyObject *const *args, Py_ssize_
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dptr);
-    ha_view_release(&v_desc);
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_dptr);
+    ha_view_end(&v_desc);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -960,7 +960,7 @@ ha_wrap_hipTexRefSetMaxAnisotropy(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_arg_uint(&api->types, args[1], &where[1], &v_maxAniso) < 0) {
@@ -981,7 +981,7 @@ ha_wrap_hipTexRefSetMaxAnisotropy(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1008,8 +1008,8 @@ ha_wrap_hipTexRefSetBorderColor(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
-    ha_view_init(&v_pBorderColor);
+    ha_view_idle(&v_texRef);
+    ha_view_idle(&v_pBorderColor);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_list_number_from(&api->types, args[1], &where[1], HA_F32, 0,
@@ -1038,8 +1038,8 @@ ha_wrap_hipTexRefSetBorderColor(PyObject *module, PyObject *const *args,
     };
     result = ha_result_left(items, 2);
 done:
-    ha_view_release(&v_pBorderColor);
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_pBorderColor);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1062,7 +1062,7 @@ ha_wrap_hipTexRefSetMipmapFilterMode(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipTextureFilterMode, args[1], &where[1],
@@ -1084,7 +1084,7 @@ ha_wrap_hipTexRefSetMipmapFilterMode(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1107,7 +1107,7 @@ ha_wrap_hipTexRefSetMipmapLevelBias(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_arg_float(&api->types, args[1], &where[1], &v_bias) < 0) {
@@ -1128,7 +1128,7 @@ ha_wrap_hipTexRefSetMipmapLevelBias(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1153,7 +1153,7 @@ ha_wrap_hipTexRefSetMipmapLevelClamp(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
+    ha_view_idle(&v_texRef);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_arg_float(&api->types, args[1], &where[1], &v_minMipMapLevelClamp) < 0 ||
@@ -1176,7 +1176,7 @@ ha_wrap_hipTexRefSetMipmapLevelClamp(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1200,8 +1200,8 @@ ha_wrap_hipTexRefSetMipmappedArray(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_texRef);
-    ha_view_init(&v_mipmappedArray);
+    ha_view_idle(&v_texRef);
+    ha_view_idle(&v_mipmappedArray);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_textureReference,
                        HA_WRITE, &v_texRef) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipMipmappedArray,
@@ -1225,8 +1225,8 @@ ha_wrap_hipTexRefSetMipmappedArray(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_mipmappedArray);
-    ha_view_release(&v_texRef);
+    ha_view_end(&v_mipmappedArray);
+    ha_view_end(&v_texRef);
     return result;
 }
 
@@ -1249,7 +1249,7 @@ ha_wrap_hipCreateSurfaceObject(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_pResDesc);
+    ha_view_idle(&v_pResDesc);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipResourceDesc, 0,
                        &v_pResDesc) < 0) {
         goto done;
@@ -1272,7 +1272,7 @@ ha_wrap_hipCreateSurfaceObject(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE___hip_surface, o_pSurfObject));
 done:
-    ha_view_release(&v_pResDesc);
+    ha_view_end(&v_pResDesc);
     return result;
 }
 
@@ -1294,7 +1294,7 @@ ha_wrap_hipDestroySurfaceObject(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_surfaceObject);
+    ha_view_idle(&v_surfaceObject);
     if (ha_handle_from(&api->types, args[0], &where[0], HA_HANDLE___hip_surface,
                        &v_surfaceObject) < 0) {
         goto done;
@@ -1314,6 +1314,6 @@ ha_wrap_hipDestroySurfaceObject(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_surfaceObject);
+    ha_view_end(&v_surfaceObject);
     return result;
 }

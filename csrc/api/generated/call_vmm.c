@@ -37,8 +37,8 @@ ha_wrap_hipMemGetHandleForAddressRange(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_handle);
-    ha_view_init(&v_dptr);
+    ha_view_idle(&v_handle);
+    ha_view_idle(&v_dptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE, &v_handle) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_dptr) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_size) < 0 ||
@@ -66,8 +66,8 @@ ha_wrap_hipMemGetHandleForAddressRange(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_dptr);
-    ha_view_release(&v_handle);
+    ha_view_end(&v_dptr);
+    ha_view_end(&v_handle);
     return result;
 }
 
@@ -90,7 +90,7 @@ ha_wrap_hipMemAddressFree(PyObject *module, PyObject *const *args, Py_ssize_t co
         }
         args = bound;
     }
-    ha_view_init(&v_devPtr);
+    ha_view_idle(&v_devPtr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_devPtr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_size) < 0) {
         goto done;
@@ -109,7 +109,7 @@ ha_wrap_hipMemAddressFree(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_devPtr);
+    ha_view_end(&v_devPtr);
     return result;
 }
 
@@ -135,7 +135,7 @@ ha_wrap_hipMemAddressReserve(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         args = bound;
     }
-    ha_view_init(&v_addr);
+    ha_view_idle(&v_addr);
     if (ha_arg_size(&api->types, args[0], &where[0], &v_size) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_alignment) < 0 ||
         ha_ptr_from(&api->types, args[2], &where[2], 0, &v_addr) < 0 ||
@@ -159,7 +159,7 @@ ha_wrap_hipMemAddressReserve(PyObject *module, PyObject *const *args, Py_ssize_t
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         ha_out_pointer(api, good, o_ptr, -1));
 done:
-    ha_view_release(&v_addr);
+    ha_view_end(&v_addr);
     return result;
 }
 
@@ -184,7 +184,7 @@ ha_wrap_hipMemCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_prop);
+    ha_view_idle(&v_prop);
     if (ha_arg_size(&api->types, args[0], &where[0], &v_size) < 0 ||
         ha_record_from(&api->types, args[1], &where[1], HA_RECORD_hipMemAllocationProp,
                        0, &v_prop) < 0 ||
@@ -210,7 +210,7 @@ ha_wrap_hipMemCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipMemGenericAllocationHandle, o_handle));
 done:
-    ha_view_release(&v_prop);
+    ha_view_end(&v_prop);
     return result;
 }
 
@@ -235,8 +235,8 @@ ha_wrap_hipMemExportToShareableHandle(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_shareableHandle);
-    ha_view_init(&v_handle);
+    ha_view_idle(&v_shareableHandle);
+    ha_view_idle(&v_handle);
     if (ha_ptr_from(&api->types, args[0], &where[0], HA_WRITE,
                     &v_shareableHandle) < 0 ||
         ha_handle_from(&api->types, args[1], &where[1],
@@ -266,8 +266,8 @@ ha_wrap_hipMemExportToShareableHandle(PyObject *module, PyObject *const *args,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_handle);
-    ha_view_release(&v_shareableHandle);
+    ha_view_end(&v_handle);
+    ha_view_end(&v_shareableHandle);
     return result;
 }
 
@@ -291,8 +291,8 @@ ha_wrap_hipMemGetAccess(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_location);
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_location);
+    ha_view_idle(&v_ptr);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemLocation, 0,
                        &v_location) < 0 ||
         ha_ptr_from(&api->types, args[1], &where[1], 0, &v_ptr) < 0) {
@@ -316,8 +316,8 @@ ha_wrap_hipMemGetAccess(PyObject *module, PyObject *const *args, Py_ssize_t coun
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromUnsignedLongLong((good ? o_flags : 0)));
 done:
-    ha_view_release(&v_ptr);
-    ha_view_release(&v_location);
+    ha_view_end(&v_ptr);
+    ha_view_end(&v_location);
     return result;
 }
 
@@ -341,7 +341,7 @@ ha_wrap_hipMemGetAllocationGranularity(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_prop);
+    ha_view_idle(&v_prop);
     if (ha_record_from(&api->types, args[0], &where[0], HA_RECORD_hipMemAllocationProp,
                        0, &v_prop) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationGranularity_flags, args[1],
@@ -366,7 +366,7 @@ ha_wrap_hipMemGetAllocationGranularity(PyObject *module, PyObject *const *args,
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
                         PyLong_FromSize_t((good ? o_granularity : 0)));
 done:
-    ha_view_release(&v_prop);
+    ha_view_end(&v_prop);
     return result;
 }
 
@@ -394,8 +394,8 @@ ha_wrap_hipMemGetAllocationPropertiesFromHandle(PyObject *module, PyObject *cons
         }
         args = bound;
     }
-    ha_view_init(&v_prop);
-    ha_view_init(&v_handle);
+    ha_view_idle(&v_prop);
+    ha_view_idle(&v_handle);
     if (ha_handle_from(&api->types, args[0], &where[0],
                        HA_HANDLE_ihipMemGenericAllocationHandle, &v_handle) < 0) {
         goto done;
@@ -437,8 +437,8 @@ ha_wrap_hipMemGetAllocationPropertiesFromHandle(PyObject *module, PyObject *cons
     o_prop = NULL; /* stolen */
 done:
     Py_XDECREF(o_prop);
-    ha_view_release(&v_handle);
-    ha_view_release(&v_prop);
+    ha_view_end(&v_handle);
+    ha_view_end(&v_prop);
     return result;
 }
 
@@ -462,7 +462,7 @@ ha_wrap_hipMemImportFromShareableHandle(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_osHandle);
+    ha_view_idle(&v_osHandle);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_osHandle) < 0 ||
         ha_enum_arg(&api->enums, HA_ENUM_hipMemAllocationHandleType, args[1],
                     &where[1], &v_shHandleType) < 0) {
@@ -486,7 +486,7 @@ ha_wrap_hipMemImportFromShareableHandle(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipMemGenericAllocationHandle, o_handle));
 done:
-    ha_view_release(&v_osHandle);
+    ha_view_end(&v_osHandle);
     return result;
 }
 
@@ -512,8 +512,8 @@ ha_wrap_hipMemMap(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_ptr);
-    ha_view_init(&v_handle);
+    ha_view_idle(&v_ptr);
+    ha_view_idle(&v_handle);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_size) < 0 ||
         ha_arg_size(&api->types, args[2], &where[2], &v_offset) < 0 ||
@@ -538,8 +538,8 @@ ha_wrap_hipMemMap(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_handle);
-    ha_view_release(&v_ptr);
+    ha_view_end(&v_handle);
+    ha_view_end(&v_ptr);
     return result;
 }
 
@@ -561,7 +561,7 @@ ha_wrap_hipMemRelease(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_handle);
+    ha_view_idle(&v_handle);
     if (ha_handle_from(&api->types, args[0], &where[0],
                        HA_HANDLE_ihipMemGenericAllocationHandle, &v_handle) < 0) {
         goto done;
@@ -580,7 +580,7 @@ ha_wrap_hipMemRelease(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_handle);
+    ha_view_end(&v_handle);
     return result;
 }
 
@@ -603,7 +603,7 @@ ha_wrap_hipMemRetainAllocationHandle(PyObject *module, PyObject *const *args,
         }
         args = bound;
     }
-    ha_view_init(&v_addr);
+    ha_view_idle(&v_addr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_addr) < 0) {
         goto done;
     }
@@ -624,7 +624,7 @@ ha_wrap_hipMemRetainAllocationHandle(PyObject *module, PyObject *const *args,
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_ihipMemGenericAllocationHandle, o_handle));
 done:
-    ha_view_release(&v_addr);
+    ha_view_end(&v_addr);
     return result;
 }
 
@@ -649,8 +649,8 @@ ha_wrap_hipMemSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t coun
         }
         args = bound;
     }
-    ha_view_init(&v_ptr);
-    ha_view_init(&v_desc);
+    ha_view_idle(&v_ptr);
+    ha_view_idle(&v_desc);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_size) < 0 ||
         ha_record_list_from(&api->types, args[2], &where[2],
@@ -677,8 +677,8 @@ ha_wrap_hipMemSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t coun
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_desc);
-    ha_view_release(&v_ptr);
+    ha_view_end(&v_desc);
+    ha_view_end(&v_ptr);
     return result;
 }
 
@@ -701,7 +701,7 @@ ha_wrap_hipMemUnmap(PyObject *module, PyObject *const *args, Py_ssize_t count,
         }
         args = bound;
     }
-    ha_view_init(&v_ptr);
+    ha_view_idle(&v_ptr);
     if (ha_ptr_from(&api->types, args[0], &where[0], 0, &v_ptr) < 0 ||
         ha_arg_size(&api->types, args[1], &where[1], &v_size) < 0) {
         goto done;
@@ -720,6 +720,6 @@ ha_wrap_hipMemUnmap(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
-    ha_view_release(&v_ptr);
+    ha_view_end(&v_ptr);
     return result;
 }

@@ -6,1659 +6,1304 @@ struct ha_call_table ha_calls;
 
 const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
     [HA_CALL_hipMallocArray] =
-        {"hipMallocArray",
-         "hipMallocArray", "5.2", 0, false},
+        {0, 0, false, "5.2", 0},
     [HA_CALL_hipArrayCreate] =
-        {"hipArrayCreate",
-         "hipArrayCreate", "5.2", 0, false},
+        {15, 15, false, "5.2", 0},
     [HA_CALL_hipArrayDestroy] =
-        {"hipArrayDestroy",
-         "hipArrayDestroy", "5.2", 0, false},
+        {30, 30, false, "5.2", 0},
     [HA_CALL_hipArray3DCreate] =
-        {"hipArray3DCreate",
-         "hipArray3DCreate", "5.2", 0, false},
+        {46, 46, false, "5.2", 0},
     [HA_CALL_hipFreeArray] =
-        {"hipFreeArray",
-         "hipFreeArray", "5.2", 0, false},
+        {63, 63, false, "5.2", 0},
     [HA_CALL_hipMalloc3DArray] =
-        {"hipMalloc3DArray",
-         "hipMalloc3DArray", "5.2", 0, false},
+        {76, 76, false, "5.2", 0},
     [HA_CALL_hipArrayGetInfo] =
-        {"hipArrayGetInfo",
-         "hipArrayGetInfo", "6.2", 0, false},
+        {93, 93, false, "6.2", 0},
     [HA_CALL_hipArrayGetDescriptor] =
-        {"hipArrayGetDescriptor",
-         "hipArrayGetDescriptor", "6.2", 0, false},
+        {109, 109, false, "6.2", 0},
     [HA_CALL_hipArray3DGetDescriptor] =
-        {"hipArray3DGetDescriptor",
-         "hipArray3DGetDescriptor", "6.2", 0, false},
+        {131, 131, false, "6.2", 0},
     [HA_CALL_hipMemcpy2DToArray] =
-        {"hipMemcpy2DToArray",
-         "hipMemcpy2DToArray", "5.2", 0, false},
+        {155, 155, false, "5.2", 0},
     [HA_CALL_hipMemcpy2DToArrayAsync] =
-        {"hipMemcpy2DToArrayAsync",
-         "hipMemcpy2DToArrayAsync", "5.2", 0, false},
+        {174, 174, false, "5.2", 0},
     [HA_CALL_hipMemcpy2DArrayToArray] =
-        {"hipMemcpy2DArrayToArray",
-         "hipMemcpy2DArrayToArray", "6.2", 0, false},
+        {198, 198, false, "6.2", 0},
     [HA_CALL_hipMemcpyToArray] =
-        {"hipMemcpyToArray",
-         "hipMemcpyToArray", "5.2", 0, false},
+        {222, 222, false, "5.2", 0},
     [HA_CALL_hipMemcpyFromArray] =
-        {"hipMemcpyFromArray",
-         "hipMemcpyFromArray", "5.2", 0, false},
+        {239, 239, false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArray] =
-        {"hipMemcpy2DFromArray",
-         "hipMemcpy2DFromArray", "5.2", 0, false},
+        {258, 258, false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArrayAsync] =
-        {"hipMemcpy2DFromArrayAsync",
-         "hipMemcpy2DFromArrayAsync", "5.2", 0, false},
+        {279, 279, false, "5.2", 0},
     [HA_CALL_hipMemcpy3D] =
-        {"hipMemcpy3D",
-         "hipMemcpy3D", "5.2", 0, false},
+        {305, 305, false, "5.2", 0},
     [HA_CALL_hipMemcpy3DAsync] =
-        {"hipMemcpy3DAsync",
-         "hipMemcpy3DAsync", "5.2", 0, false},
+        {317, 317, false, "5.2", 0},
     [HA_CALL_hipDrvMemcpy3D] =
-        {"hipDrvMemcpy3D",
-         "hipDrvMemcpy3D", "5.2", 60000000, false},
+        {334, 334, false, "5.2", 60000000},
     [HA_CALL_hipDrvMemcpy3DAsync] =
-        {"hipDrvMemcpy3DAsync",
-         "hipDrvMemcpy3DAsync", "5.2", 60000000, false},
+        {349, 349, false, "5.2", 60000000},
     [HA_CALL_hipMemcpy3DBatchAsync] =
-        {"hipMemcpy3DBatchAsync",
-         "hipMemcpy3DBatchAsync", "7.1", 0, false},
+        {369, 369, false, "7.1", 0},
     [HA_CALL_hipMemcpy3DPeer] =
-        {"hipMemcpy3DPeer",
-         "hipMemcpy3DPeer", "7.1", 0, false},
+        {391, 391, false, "7.1", 0},
     [HA_CALL_hipMemcpy3DPeerAsync] =
-        {"hipMemcpy3DPeerAsync",
-         "hipMemcpy3DPeerAsync", "7.1", 0, false},
+        {407, 407, false, "7.1", 0},
     [HA_CALL_hipMemMapArrayAsync] =
-        {"hipMemMapArrayAsync",
-         "hipMemMapArrayAsync", "5.2", 0, false},
+        {428, 428, false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArray_spt] =
-        {"hipMemcpy2DFromArray_spt",
-         "hipMemcpy2DFromArray_spt", "5.2", 0, false},
+        {448, 448, false, "5.2", 0},
     [HA_CALL_hipMemcpy3D_spt] =
-        {"hipMemcpy3D_spt",
-         "hipMemcpy3D_spt", "5.2", 0, false},
+        {473, 473, false, "5.2", 0},
     [HA_CALL_hipMemcpy3DAsync_spt] =
-        {"hipMemcpy3DAsync_spt",
-         "hipMemcpy3DAsync_spt", "6.2", 0, false},
+        {489, 489, false, "6.2", 0},
     [HA_CALL_hipMemcpyFromArray_spt] =
-        {"hipMemcpyFromArray_spt",
-         "hipMemcpyFromArray_spt", "6.2", 0, false},
+        {510, 510, false, "6.2", 0},
     [HA_CALL_hipMemcpy2DToArray_spt] =
-        {"hipMemcpy2DToArray_spt",
-         "hipMemcpy2DToArray_spt", "5.2", 0, false},
+        {533, 533, false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArrayAsync_spt] =
-        {"hipMemcpy2DFromArrayAsync_spt",
-         "hipMemcpy2DFromArrayAsync_spt", "6.2", 0, false},
+        {556, 556, false, "6.2", 0},
     [HA_CALL_hipMemcpy2DToArrayAsync_spt] =
-        {"hipMemcpy2DToArrayAsync_spt",
-         "hipMemcpy2DToArrayAsync_spt", "6.2", 0, false},
+        {586, 586, false, "6.2", 0},
     [HA_CALL_hipGreenCtxCreate] =
-        {"hipGreenCtxCreate",
-         "hipGreenCtxCreate", "7.15", 0, false},
+        {614, 614, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxDestroy] =
-        {"hipExecutionCtxDestroy",
-         "hipExecutionCtxDestroy", "7.15", 0, false},
+        {632, 632, false, "7.15", 0},
     [HA_CALL_hipDeviceGetExecutionCtx] =
-        {"hipDeviceGetExecutionCtx",
-         "hipDeviceGetExecutionCtx", "7.15", 0, false},
+        {655, 655, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxStreamCreate] =
-        {"hipExecutionCtxStreamCreate",
-         "hipExecutionCtxStreamCreate", "7.15", 0, false},
+        {680, 680, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxGetDevResource] =
-        {"hipExecutionCtxGetDevResource",
-         "hipExecutionCtxGetDevResource", "7.15", 0, false},
+        {708, 708, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxGetDevice] =
-        {"hipExecutionCtxGetDevice",
-         "hipExecutionCtxGetDevice", "7.15", 0, false},
+        {738, 738, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxGetId] =
-        {"hipExecutionCtxGetId",
-         "hipExecutionCtxGetId", "7.15", 0, false},
+        {763, 763, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxRecordEvent] =
-        {"hipExecutionCtxRecordEvent",
-         "hipExecutionCtxRecordEvent", "7.15", 0, false},
+        {784, 784, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxSynchronize] =
-        {"hipExecutionCtxSynchronize",
-         "hipExecutionCtxSynchronize", "7.15", 0, false},
+        {811, 811, false, "7.15", 0},
     [HA_CALL_hipExecutionCtxWaitEvent] =
-        {"hipExecutionCtxWaitEvent",
-         "hipExecutionCtxWaitEvent", "7.15", 0, false},
+        {838, 838, false, "7.15", 0},
     [HA_CALL_hipCtxCreate] =
-        {"hipCtxCreate",
-         "hipCtxCreate", "5.2", 0, false},
+        {863, 863, false, "5.2", 0},
     [HA_CALL_hipCtxDestroy] =
-        {"hipCtxDestroy",
-         "hipCtxDestroy", "5.2", 0, false},
+        {876, 876, false, "5.2", 0},
     [HA_CALL_hipCtxPopCurrent] =
-        {"hipCtxPopCurrent",
-         "hipCtxPopCurrent", "5.2", 0, false},
+        {890, 890, false, "5.2", 0},
     [HA_CALL_hipCtxPushCurrent] =
-        {"hipCtxPushCurrent",
-         "hipCtxPushCurrent", "5.2", 0, false},
+        {907, 907, false, "5.2", 0},
     [HA_CALL_hipCtxSetCurrent] =
-        {"hipCtxSetCurrent",
-         "hipCtxSetCurrent", "5.2", 0, false},
+        {925, 925, false, "5.2", 0},
     [HA_CALL_hipCtxGetCurrent] =
-        {"hipCtxGetCurrent",
-         "hipCtxGetCurrent", "5.2", 0, false},
+        {942, 942, false, "5.2", 0},
     [HA_CALL_hipCtxGetDevice] =
-        {"hipCtxGetDevice",
-         "hipCtxGetDevice", "5.2", 0, false},
+        {959, 959, false, "5.2", 0},
     [HA_CALL_hipCtxGetApiVersion] =
-        {"hipCtxGetApiVersion",
-         "hipCtxGetApiVersion", "5.2", 0, false},
+        {975, 975, false, "5.2", 0},
     [HA_CALL_hipCtxGetCacheConfig] =
-        {"hipCtxGetCacheConfig",
-         "hipCtxGetCacheConfig", "5.2", 0, false},
+        {995, 995, false, "5.2", 0},
     [HA_CALL_hipCtxSetCacheConfig] =
-        {"hipCtxSetCacheConfig",
-         "hipCtxSetCacheConfig", "5.2", 0, false},
+        {1016, 1016, false, "5.2", 0},
     [HA_CALL_hipCtxSetSharedMemConfig] =
-        {"hipCtxSetSharedMemConfig",
-         "hipCtxSetSharedMemConfig", "5.2", 0, false},
+        {1037, 1037, false, "5.2", 0},
     [HA_CALL_hipCtxGetSharedMemConfig] =
-        {"hipCtxGetSharedMemConfig",
-         "hipCtxGetSharedMemConfig", "5.2", 0, false},
+        {1062, 1062, false, "5.2", 0},
     [HA_CALL_hipCtxSynchronize] =
-        {"hipCtxSynchronize",
-         "hipCtxSynchronize", "5.2", 0, false},
+        {1087, 1087, false, "5.2", 0},
     [HA_CALL_hipCtxGetFlags] =
-        {"hipCtxGetFlags",
-         "hipCtxGetFlags", "5.2", 0, false},
+        {1105, 1105, false, "5.2", 0},
     [HA_CALL_hipCtxEnablePeerAccess] =
-        {"hipCtxEnablePeerAccess",
-         "hipCtxEnablePeerAccess", "5.2", 0, false},
+        {1120, 1120, false, "5.2", 0},
     [HA_CALL_hipCtxDisablePeerAccess] =
-        {"hipCtxDisablePeerAccess",
-         "hipCtxDisablePeerAccess", "5.2", 0, false},
+        {1143, 1143, false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxGetState] =
-        {"hipDevicePrimaryCtxGetState",
-         "hipDevicePrimaryCtxGetState", "5.2", 0, false},
+        {1167, 1167, false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxRelease] =
-        {"hipDevicePrimaryCtxRelease",
-         "hipDevicePrimaryCtxRelease", "5.2", 0, false},
+        {1195, 1195, false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxRetain] =
-        {"hipDevicePrimaryCtxRetain",
-         "hipDevicePrimaryCtxRetain", "5.2", 0, false},
+        {1222, 1222, false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxReset] =
-        {"hipDevicePrimaryCtxReset",
-         "hipDevicePrimaryCtxReset", "5.2", 0, false},
+        {1248, 1248, false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxSetFlags] =
-        {"hipDevicePrimaryCtxSetFlags",
-         "hipDevicePrimaryCtxSetFlags", "5.2", 0, false},
+        {1273, 1273, false, "5.2", 0},
     [HA_CALL_hipInit] =
-        {"hipInit",
-         "hipInit", "5.2", 0, false},
+        {1301, 1301, false, "5.2", 0},
     [HA_CALL_hipDriverGetVersion] =
-        {"hipDriverGetVersion",
-         "hipDriverGetVersion", "5.2", 0, false},
+        {1309, 1309, false, "5.2", 0},
     [HA_CALL_hipRuntimeGetVersion] =
-        {"hipRuntimeGetVersion",
-         "hipRuntimeGetVersion", "5.2", 0, false},
+        {1329, 1329, false, "5.2", 0},
     [HA_CALL_hipDeviceGet] =
-        {"hipDeviceGet",
-         "hipDeviceGet", "5.2", 0, false},
+        {1350, 1350, false, "5.2", 0},
     [HA_CALL_hipDeviceComputeCapability] =
-        {"hipDeviceComputeCapability",
-         "hipDeviceComputeCapability", "5.2", 0, false},
+        {1363, 1363, false, "5.2", 0},
     [HA_CALL_hipDeviceGetName] =
-        {"hipDeviceGetName",
-         "hipDeviceGetName", "5.2", 0, false},
+        {1390, 1390, false, "5.2", 0},
     [HA_CALL_hipDeviceGetUuid] =
-        {"hipDeviceGetUuid",
-         "hipDeviceGetUuid", "5.2", 0, false},
+        {1407, 1407, false, "5.2", 0},
     [HA_CALL_hipDeviceGetP2PAttribute] =
-        {"hipDeviceGetP2PAttribute",
-         "hipDeviceGetP2PAttribute", "5.2", 0, false},
+        {1424, 1424, false, "5.2", 0},
     [HA_CALL_hipDeviceGetPCIBusId] =
-        {"hipDeviceGetPCIBusId",
-         "hipDeviceGetPCIBusId", "5.2", 0, false},
+        {1449, 1449, false, "5.2", 0},
     [HA_CALL_hipDeviceGetByPCIBusId] =
-        {"hipDeviceGetByPCIBusId",
-         "hipDeviceGetByPCIBusId", "5.2", 0, false},
+        {1470, 1470, false, "5.2", 0},
     [HA_CALL_hipDeviceTotalMem] =
-        {"hipDeviceTotalMem",
-         "hipDeviceTotalMem", "5.2", 0, false},
+        {1493, 1493, false, "5.2", 0},
     [HA_CALL_hipDeviceSynchronize] =
-        {"hipDeviceSynchronize",
-         "hipDeviceSynchronize", "5.2", 0, false},
+        {1511, 1511, false, "5.2", 0},
     [HA_CALL_hipDeviceReset] =
-        {"hipDeviceReset",
-         "hipDeviceReset", "5.2", 0, false},
+        {1532, 1532, false, "5.2", 0},
     [HA_CALL_hipSetDevice] =
-        {"hipSetDevice",
-         "hipSetDevice", "5.2", 0, false},
+        {1547, 1547, false, "5.2", 0},
     [HA_CALL_hipSetValidDevices] =
-        {"hipSetValidDevices",
-         "hipSetValidDevices", "6.2", 0, false},
+        {1560, 1560, false, "6.2", 0},
     [HA_CALL_hipGetDevice] =
-        {"hipGetDevice",
-         "hipGetDevice", "5.2", 0, false},
+        {1579, 1579, false, "5.2", 0},
     [HA_CALL_hipGetDeviceCount] =
-        {"hipGetDeviceCount",
-         "hipGetDeviceCount", "5.2", 0, false},
+        {1592, 1592, false, "5.2", 0},
     [HA_CALL_hipDeviceGetAttribute] =
-        {"hipDeviceGetAttribute",
-         "hipDeviceGetAttribute", "5.2", 0, false},
+        {1610, 1610, false, "5.2", 0},
     [HA_CALL_hipGetDevicePropertiesR0600] =
-        {"hipGetDeviceProperties",
-         "hipGetDevicePropertiesR0600", "6.2", 0, false},
+        {1632, 1655, false, "6.2", 0},
     [HA_CALL_hipDeviceSetCacheConfig] =
-        {"hipDeviceSetCacheConfig",
-         "hipDeviceSetCacheConfig", "5.2", 0, false},
+        {1683, 1683, false, "5.2", 0},
     [HA_CALL_hipDeviceGetCacheConfig] =
-        {"hipDeviceGetCacheConfig",
-         "hipDeviceGetCacheConfig", "5.2", 0, false},
+        {1707, 1707, false, "5.2", 0},
     [HA_CALL_hipDeviceGetLimit] =
-        {"hipDeviceGetLimit",
-         "hipDeviceGetLimit", "5.2", 0, false},
+        {1731, 1731, false, "5.2", 0},
     [HA_CALL_hipDeviceSetLimit] =
-        {"hipDeviceSetLimit",
-         "hipDeviceSetLimit", "6.2", 0, false},
+        {1749, 1749, false, "6.2", 0},
     [HA_CALL_hipDeviceGetSharedMemConfig] =
-        {"hipDeviceGetSharedMemConfig",
-         "hipDeviceGetSharedMemConfig", "5.2", 0, false},
+        {1767, 1767, false, "5.2", 0},
     [HA_CALL_hipGetDeviceFlags] =
-        {"hipGetDeviceFlags",
-         "hipGetDeviceFlags", "5.2", 0, false},
+        {1795, 1795, false, "5.2", 0},
     [HA_CALL_hipDeviceSetSharedMemConfig] =
-        {"hipDeviceSetSharedMemConfig",
-         "hipDeviceSetSharedMemConfig", "5.2", 0, false},
+        {1813, 1813, false, "5.2", 0},
     [HA_CALL_hipSetDeviceFlags] =
-        {"hipSetDeviceFlags",
-         "hipSetDeviceFlags", "5.2", 0, false},
+        {1841, 1841, false, "5.2", 0},
     [HA_CALL_hipChooseDeviceR0600] =
-        {"hipChooseDevice",
-         "hipChooseDeviceR0600", "6.2", 0, false},
+        {1859, 1875, false, "6.2", 0},
     [HA_CALL_hipIpcGetMemHandle] =
-        {"hipIpcGetMemHandle",
-         "hipIpcGetMemHandle", "5.2", 0, false},
+        {1896, 1896, false, "5.2", 0},
     [HA_CALL_hipIpcOpenMemHandle] =
-        {"hipIpcOpenMemHandle",
-         "hipIpcOpenMemHandle", "5.2", 0, false},
+        {1915, 1915, false, "5.2", 0},
     [HA_CALL_hipIpcCloseMemHandle] =
-        {"hipIpcCloseMemHandle",
-         "hipIpcCloseMemHandle", "5.2", 0, false},
+        {1935, 1935, false, "5.2", 0},
     [HA_CALL_hipIpcGetEventHandle] =
-        {"hipIpcGetEventHandle",
-         "hipIpcGetEventHandle", "5.2", 0, false},
+        {1956, 1956, false, "5.2", 0},
     [HA_CALL_hipIpcOpenEventHandle] =
-        {"hipIpcOpenEventHandle",
-         "hipIpcOpenEventHandle", "5.2", 0, false},
+        {1977, 1977, false, "5.2", 0},
     [HA_CALL_hipDeviceGetStreamPriorityRange] =
-        {"hipDeviceGetStreamPriorityRange",
-         "hipDeviceGetStreamPriorityRange", "5.2", 0, false},
+        {1999, 1999, false, "5.2", 0},
     [HA_CALL_hipGetProcAddress] =
-        {"hipGetProcAddress",
-         "hipGetProcAddress", "6.2", 0, false},
+        {2031, 2031, false, "6.2", 0},
     [HA_CALL_hipDeviceCanAccessPeer] =
-        {"hipDeviceCanAccessPeer",
-         "hipDeviceCanAccessPeer", "5.2", 0, false},
+        {2049, 2049, false, "5.2", 0},
     [HA_CALL_hipDeviceEnablePeerAccess] =
-        {"hipDeviceEnablePeerAccess",
-         "hipDeviceEnablePeerAccess", "5.2", 0, false},
+        {2072, 2072, false, "5.2", 0},
     [HA_CALL_hipDeviceDisablePeerAccess] =
-        {"hipDeviceDisablePeerAccess",
-         "hipDeviceDisablePeerAccess", "5.2", 0, false},
+        {2098, 2098, false, "5.2", 0},
     [HA_CALL_hipDeviceGetDevResource] =
-        {"hipDeviceGetDevResource",
-         "hipDeviceGetDevResource", "7.15", 0, false},
+        {2125, 2125, false, "7.15", 0},
     [HA_CALL_hipGetDriverEntryPoint] =
-        {"hipGetDriverEntryPoint",
-         "hipGetDriverEntryPoint", "7.1", 0, false},
+        {2149, 2149, false, "7.1", 0},
     [HA_CALL_hipGetStreamDeviceId] =
-        {"hipGetStreamDeviceId",
-         "hipGetStreamDeviceId", "5.2", 0, false},
+        {2172, 2172, false, "5.2", 0},
     [HA_CALL_hipGetDriverEntryPoint_spt] =
-        {"hipGetDriverEntryPoint_spt",
-         "hipGetDriverEntryPoint_spt", "7.1", 0, false},
+        {2193, 2193, false, "7.1", 0},
     [HA_CALL_hipGetProcAddress_spt] =
-        {"hipGetProcAddress_spt",
-         "hipGetProcAddress_spt", "7.1", 0, false},
+        {2220, 2220, false, "7.1", 0},
     [HA_CALL_hipGetLastError] =
-        {"hipGetLastError",
-         "hipGetLastError", "5.2", 0, false},
+        {2242, 2242, false, "5.2", 0},
     [HA_CALL_hipExtGetLastError] =
-        {"hipExtGetLastError",
-         "hipExtGetLastError", "6.2", 0, false},
+        {2258, 2258, false, "6.2", 0},
     [HA_CALL_hipPeekAtLastError] =
-        {"hipPeekAtLastError",
-         "hipPeekAtLastError", "5.2", 0, false},
+        {2277, 2277, false, "5.2", 0},
     [HA_CALL_hipGetErrorName] =
-        {"hipGetErrorName",
-         "hipGetErrorName", "5.2", 0, false},
+        {2296, 2296, false, "5.2", 0},
     [HA_CALL_hipGetErrorString] =
-        {"hipGetErrorString",
-         "hipGetErrorString", "5.2", 0, false},
+        {2312, 2312, false, "5.2", 0},
     [HA_CALL_hipDrvGetErrorName] =
-        {"hipDrvGetErrorName",
-         "hipDrvGetErrorName", "6.2", 0, false},
+        {2330, 2330, false, "6.2", 0},
     [HA_CALL_hipDrvGetErrorString] =
-        {"hipDrvGetErrorString",
-         "hipDrvGetErrorString", "6.2", 0, false},
+        {2349, 2349, false, "6.2", 0},
     [HA_CALL_hipEventCreateWithFlags] =
-        {"hipEventCreateWithFlags",
-         "hipEventCreateWithFlags", "5.2", 0, false},
+        {2370, 2370, false, "5.2", 0},
     [HA_CALL_hipEventCreate] =
-        {"hipEventCreate",
-         "hipEventCreate", "5.2", 0, false},
+        {2394, 2394, false, "5.2", 0},
     [HA_CALL_hipEventRecordWithFlags] =
-        {"hipEventRecordWithFlags",
-         "hipEventRecordWithFlags", "7.1", 0, false},
+        {2409, 2409, false, "7.1", 0},
     [HA_CALL_hipEventRecord] =
-        {"hipEventRecord",
-         "hipEventRecord", "5.2", 0, false},
+        {2433, 2433, false, "5.2", 0},
     [HA_CALL_hipEventDestroy] =
-        {"hipEventDestroy",
-         "hipEventDestroy", "5.2", 0, false},
+        {2448, 2448, false, "5.2", 0},
     [HA_CALL_hipEventSynchronize] =
-        {"hipEventSynchronize",
-         "hipEventSynchronize", "5.2", 0, false},
+        {2464, 2464, false, "5.2", 0},
     [HA_CALL_hipEventElapsedTime] =
-        {"hipEventElapsedTime",
-         "hipEventElapsedTime", "5.2", 0, false},
+        {2484, 2484, false, "5.2", 0},
     [HA_CALL_hipEventQuery] =
-        {"hipEventQuery",
-         "hipEventQuery", "5.2", 0, false},
+        {2504, 2504, false, "5.2", 0},
     [HA_CALL_hipEventRecord_spt] =
-        {"hipEventRecord_spt",
-         "hipEventRecord_spt", "6.2", 0, false},
+        {2518, 2518, false, "6.2", 0},
     [HA_CALL_hipImportExternalSemaphore] =
-        {"hipImportExternalSemaphore",
-         "hipImportExternalSemaphore", "5.2", 0, false},
+        {2537, 2537, false, "5.2", 0},
     [HA_CALL_hipSignalExternalSemaphoresAsync] =
-        {"hipSignalExternalSemaphoresAsync",
-         "hipSignalExternalSemaphoresAsync", "5.2", 60000000, false},
+        {2564, 2564, false, "5.2", 60000000},
     [HA_CALL_hipWaitExternalSemaphoresAsync] =
-        {"hipWaitExternalSemaphoresAsync",
-         "hipWaitExternalSemaphoresAsync", "5.2", 60000000, false},
+        {2597, 2597, false, "5.2", 60000000},
     [HA_CALL_hipDestroyExternalSemaphore] =
-        {"hipDestroyExternalSemaphore",
-         "hipDestroyExternalSemaphore", "5.2", 0, false},
+        {2628, 2628, false, "5.2", 0},
     [HA_CALL_hipImportExternalMemory] =
-        {"hipImportExternalMemory",
-         "hipImportExternalMemory", "5.2", 0, false},
+        {2656, 2656, false, "5.2", 0},
     [HA_CALL_hipExternalMemoryGetMappedBuffer] =
-        {"hipExternalMemoryGetMappedBuffer",
-         "hipExternalMemoryGetMappedBuffer", "5.2", 0, false},
+        {2680, 2680, false, "5.2", 0},
     [HA_CALL_hipDestroyExternalMemory] =
-        {"hipDestroyExternalMemory",
-         "hipDestroyExternalMemory", "5.2", 0, false},
+        {2713, 2713, false, "5.2", 0},
     [HA_CALL_hipExternalMemoryGetMappedMipmappedArray] =
-        {"hipExternalMemoryGetMappedMipmappedArray",
-         "hipExternalMemoryGetMappedMipmappedArray", "6.2", 0, false},
+        {2738, 2738, false, "6.2", 0},
     [HA_CALL_hipGraphAddBatchMemOpNode] =
-        {"hipGraphAddBatchMemOpNode",
-         "hipGraphAddBatchMemOpNode", "7.1", 0, false},
+        {2779, 2779, false, "7.1", 0},
     [HA_CALL_hipGraphBatchMemOpNodeGetParams] =
-        {"hipGraphBatchMemOpNodeGetParams",
-         "hipGraphBatchMemOpNodeGetParams", "7.1", 0, false},
+        {2805, 2805, false, "7.1", 0},
     [HA_CALL_hipGraphBatchMemOpNodeSetParams] =
-        {"hipGraphBatchMemOpNodeSetParams",
-         "hipGraphBatchMemOpNodeSetParams", "7.1", 0, false},
+        {2837, 2837, false, "7.1", 0},
     [HA_CALL_hipGraphExecBatchMemOpNodeSetParams] =
-        {"hipGraphExecBatchMemOpNodeSetParams",
-         "hipGraphExecBatchMemOpNodeSetParams", "7.1", 0, false},
+        {2869, 2869, false, "7.1", 0},
     [HA_CALL_hipStreamBeginCapture] =
-        {"hipStreamBeginCapture",
-         "hipStreamBeginCapture", "5.2", 0, false},
+        {2905, 2905, false, "5.2", 0},
     [HA_CALL_hipStreamBeginCaptureToGraph] =
-        {"hipStreamBeginCaptureToGraph",
-         "hipStreamBeginCaptureToGraph", "6.2", 0, false},
+        {2927, 2927, false, "6.2", 0},
     [HA_CALL_hipStreamEndCapture] =
-        {"hipStreamEndCapture",
-         "hipStreamEndCapture", "5.2", 0, false},
+        {2956, 2956, false, "5.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo] =
-        {"hipStreamGetCaptureInfo",
-         "hipStreamGetCaptureInfo", "5.2", 0, false},
+        {2976, 2976, false, "5.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo_v2] =
-        {"hipStreamGetCaptureInfo_v2",
-         "hipStreamGetCaptureInfo_v2", "5.2", 0, false},
+        {3000, 3000, false, "5.2", 0},
     [HA_CALL_hipStreamUpdateCaptureDependencies] =
-        {"hipStreamUpdateCaptureDependencies",
-         "hipStreamUpdateCaptureDependencies", "5.2", 0, false},
+        {3027, 3027, false, "5.2", 0},
     [HA_CALL_hipThreadExchangeStreamCaptureMode] =
-        {"hipThreadExchangeStreamCaptureMode",
-         "hipThreadExchangeStreamCaptureMode", "5.2", 0, false},
+        {3062, 3062, false, "5.2", 0},
     [HA_CALL_hipGraphCreate] =
-        {"hipGraphCreate",
-         "hipGraphCreate", "5.2", 0, false},
+        {3097, 3097, false, "5.2", 0},
     [HA_CALL_hipGraphDestroy] =
-        {"hipGraphDestroy",
-         "hipGraphDestroy", "5.2", 0, false},
+        {3112, 3112, false, "5.2", 0},
     [HA_CALL_hipGraphAddDependencies] =
-        {"hipGraphAddDependencies",
-         "hipGraphAddDependencies", "5.2", 0, false},
+        {3128, 3128, false, "5.2", 0},
     [HA_CALL_hipGraphRemoveDependencies] =
-        {"hipGraphRemoveDependencies",
-         "hipGraphRemoveDependencies", "5.2", 0, false},
+        {3152, 3152, false, "5.2", 0},
     [HA_CALL_hipGraphGetEdges] =
-        {"hipGraphGetEdges",
-         "hipGraphGetEdges", "5.2", 0, false},
+        {3179, 3179, false, "5.2", 0},
     [HA_CALL_hipGraphGetNodes] =
-        {"hipGraphGetNodes",
-         "hipGraphGetNodes", "5.2", 0, false},
+        {3196, 3196, false, "5.2", 0},
     [HA_CALL_hipGraphGetRootNodes] =
-        {"hipGraphGetRootNodes",
-         "hipGraphGetRootNodes", "5.2", 0, false},
+        {3213, 3213, false, "5.2", 0},
     [HA_CALL_hipGraphNodeGetDependencies] =
-        {"hipGraphNodeGetDependencies",
-         "hipGraphNodeGetDependencies", "5.2", 0, false},
+        {3234, 3234, false, "5.2", 0},
     [HA_CALL_hipGraphNodeGetDependentNodes] =
-        {"hipGraphNodeGetDependentNodes",
-         "hipGraphNodeGetDependentNodes", "5.2", 0, false},
+        {3262, 3262, false, "5.2", 0},
     [HA_CALL_hipGraphNodeGetType] =
-        {"hipGraphNodeGetType",
-         "hipGraphNodeGetType", "5.2", 60000000, false},
+        {3292, 3292, false, "5.2", 60000000},
     [HA_CALL_hipGraphDestroyNode] =
-        {"hipGraphDestroyNode",
-         "hipGraphDestroyNode", "5.2", 0, false},
+        {3312, 3312, false, "5.2", 0},
     [HA_CALL_hipGraphClone] =
-        {"hipGraphClone",
-         "hipGraphClone", "5.2", 0, false},
+        {3332, 3332, false, "5.2", 0},
     [HA_CALL_hipGraphNodeFindInClone] =
-        {"hipGraphNodeFindInClone",
-         "hipGraphNodeFindInClone", "5.2", 0, false},
+        {3346, 3346, false, "5.2", 0},
     [HA_CALL_hipGraphInstantiate] =
-        {"hipGraphInstantiate",
-         "hipGraphInstantiate", "5.2", 0, false},
+        {3370, 3370, false, "5.2", 0},
     [HA_CALL_hipGraphInstantiateWithFlags] =
-        {"hipGraphInstantiateWithFlags",
-         "hipGraphInstantiateWithFlags", "5.2", 0, false},
+        {3390, 3390, false, "5.2", 0},
     [HA_CALL_hipGraphInstantiateWithParams] =
-        {"hipGraphInstantiateWithParams",
-         "hipGraphInstantiateWithParams", "6.2", 0, false},
+        {3419, 3419, false, "6.2", 0},
     [HA_CALL_hipGraphLaunch] =
-        {"hipGraphLaunch",
-         "hipGraphLaunch", "5.2", 0, false},
+        {3449, 3449, false, "5.2", 0},
     [HA_CALL_hipGraphUpload] =
-        {"hipGraphUpload",
-         "hipGraphUpload", "6.2", 0, false},
+        {3464, 3464, false, "6.2", 0},
     [HA_CALL_hipGraphAddNode] =
-        {"hipGraphAddNode",
-         "hipGraphAddNode", "6.2", 0, false},
+        {3479, 3479, false, "6.2", 0},
     [HA_CALL_hipGraphExecGetFlags] =
-        {"hipGraphExecGetFlags",
-         "hipGraphExecGetFlags", "7.1", 0, false},
+        {3495, 3495, false, "7.1", 0},
     [HA_CALL_hipGraphNodeSetParams] =
-        {"hipGraphNodeSetParams",
-         "hipGraphNodeSetParams", "7.1", 0, false},
+        {3516, 3516, false, "7.1", 0},
     [HA_CALL_hipGraphExecNodeSetParams] =
-        {"hipGraphExecNodeSetParams",
-         "hipGraphExecNodeSetParams", "7.1", 0, false},
+        {3538, 3538, false, "7.1", 0},
     [HA_CALL_hipGraphExecDestroy] =
-        {"hipGraphExecDestroy",
-         "hipGraphExecDestroy", "5.2", 0, false},
+        {3564, 3564, false, "5.2", 0},
     [HA_CALL_hipGraphExecUpdate] =
-        {"hipGraphExecUpdate",
-         "hipGraphExecUpdate", "5.2", 0, false},
+        {3584, 3584, false, "5.2", 0},
     [HA_CALL_hipGraphAddKernelNode] =
-        {"hipGraphAddKernelNode",
-         "hipGraphAddKernelNode", "5.2", 0, false},
+        {3603, 3603, false, "5.2", 0},
     [HA_CALL_hipGraphKernelNodeGetParams] =
-        {"hipGraphKernelNodeGetParams",
-         "hipGraphKernelNodeGetParams", "5.2", 0, false},
+        {3625, 3625, false, "5.2", 0},
     [HA_CALL_hipGraphKernelNodeSetParams] =
-        {"hipGraphKernelNodeSetParams",
-         "hipGraphKernelNodeSetParams", "5.2", 0, false},
+        {3653, 3653, false, "5.2", 0},
     [HA_CALL_hipGraphExecKernelNodeSetParams] =
-        {"hipGraphExecKernelNodeSetParams",
-         "hipGraphExecKernelNodeSetParams", "5.2", 0, false},
+        {3681, 3681, false, "5.2", 0},
     [HA_CALL_hipDrvGraphAddMemcpyNode] =
-        {"hipDrvGraphAddMemcpyNode",
-         "hipDrvGraphAddMemcpyNode", "6.2", 0, false},
+        {3713, 3713, false, "6.2", 0},
     [HA_CALL_hipGraphAddMemcpyNode] =
-        {"hipGraphAddMemcpyNode",
-         "hipGraphAddMemcpyNode", "5.2", 0, false},
+        {3738, 3738, false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeGetParams] =
-        {"hipGraphMemcpyNodeGetParams",
-         "hipGraphMemcpyNodeGetParams", "5.2", 0, false},
+        {3760, 3760, false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParams] =
-        {"hipGraphMemcpyNodeSetParams",
-         "hipGraphMemcpyNodeSetParams", "5.2", 0, false},
+        {3788, 3788, false, "5.2", 0},
     [HA_CALL_hipGraphKernelNodeSetAttribute] =
-        {"hipGraphKernelNodeSetAttribute",
-         "hipGraphKernelNodeSetAttribute", "6.2", 0, false},
+        {3816, 3816, false, "6.2", 0},
     [HA_CALL_hipGraphKernelNodeGetAttribute] =
-        {"hipGraphKernelNodeGetAttribute",
-         "hipGraphKernelNodeGetAttribute", "6.2", 0, false},
+        {3847, 3847, false, "6.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParams] =
-        {"hipGraphExecMemcpyNodeSetParams",
-         "hipGraphExecMemcpyNodeSetParams", "5.2", 0, false},
+        {3878, 3878, false, "5.2", 0},
     [HA_CALL_hipGraphAddMemcpyNode1D] =
-        {"hipGraphAddMemcpyNode1D",
-         "hipGraphAddMemcpyNode1D", "5.2", 0, false},
+        {3910, 3910, false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParams1D] =
-        {"hipGraphMemcpyNodeSetParams1D",
-         "hipGraphMemcpyNodeSetParams1D", "5.2", 0, false},
+        {3934, 3934, false, "5.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParams1D] =
-        {"hipGraphExecMemcpyNodeSetParams1D",
-         "hipGraphExecMemcpyNodeSetParams1D", "5.2", 0, false},
+        {3964, 3964, false, "5.2", 0},
     [HA_CALL_hipGraphAddMemcpyNodeFromSymbol] =
-        {"hipGraphAddMemcpyNodeFromSymbol",
-         "hipGraphAddMemcpyNodeFromSymbol", "5.2", 0, false},
+        {3998, 3998, false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParamsFromSymbol] =
-        {"hipGraphMemcpyNodeSetParamsFromSymbol",
-         "hipGraphMemcpyNodeSetParamsFromSymbol", "5.2", 0, false},
+        {4030, 4030, false, "5.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParamsFromSymbol] =
-        {"hipGraphExecMemcpyNodeSetParamsFromSymbol",
-         "hipGraphExecMemcpyNodeSetParamsFromSymbol", "5.2", 0, false},
+        {4068, 4068, false, "5.2", 0},
     [HA_CALL_hipGraphAddMemcpyNodeToSymbol] =
-        {"hipGraphAddMemcpyNodeToSymbol",
-         "hipGraphAddMemcpyNodeToSymbol", "5.2", 0, false},
+        {4110, 4110, false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParamsToSymbol] =
-        {"hipGraphMemcpyNodeSetParamsToSymbol",
-         "hipGraphMemcpyNodeSetParamsToSymbol", "5.2", 0, false},
+        {4140, 4140, false, "5.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParamsToSymbol] =
-        {"hipGraphExecMemcpyNodeSetParamsToSymbol",
-         "hipGraphExecMemcpyNodeSetParamsToSymbol", "5.2", 0, false},
+        {4176, 4176, false, "5.2", 0},
     [HA_CALL_hipGraphAddMemsetNode] =
-        {"hipGraphAddMemsetNode",
-         "hipGraphAddMemsetNode", "5.2", 0, false},
+        {4216, 4216, false, "5.2", 0},
     [HA_CALL_hipGraphMemsetNodeGetParams] =
-        {"hipGraphMemsetNodeGetParams",
-         "hipGraphMemsetNodeGetParams", "5.2", 0, false},
+        {4238, 4238, false, "5.2", 0},
     [HA_CALL_hipGraphMemsetNodeSetParams] =
-        {"hipGraphMemsetNodeSetParams",
-         "hipGraphMemsetNodeSetParams", "5.2", 0, false},
+        {4266, 4266, false, "5.2", 0},
     [HA_CALL_hipGraphExecMemsetNodeSetParams] =
-        {"hipGraphExecMemsetNodeSetParams",
-         "hipGraphExecMemsetNodeSetParams", "5.2", 0, false},
+        {4294, 4294, false, "5.2", 0},
     [HA_CALL_hipGraphAddHostNode] =
-        {"hipGraphAddHostNode",
-         "hipGraphAddHostNode", "5.2", 0, false},
+        {4326, 4326, false, "5.2", 0},
     [HA_CALL_hipGraphHostNodeGetParams] =
-        {"hipGraphHostNodeGetParams",
-         "hipGraphHostNodeGetParams", "5.2", 0, false},
+        {4346, 4346, false, "5.2", 0},
     [HA_CALL_hipGraphHostNodeSetParams] =
-        {"hipGraphHostNodeSetParams",
-         "hipGraphHostNodeSetParams", "5.2", 0, false},
+        {4372, 4372, false, "5.2", 0},
     [HA_CALL_hipGraphExecHostNodeSetParams] =
-        {"hipGraphExecHostNodeSetParams",
-         "hipGraphExecHostNodeSetParams", "5.2", 0, false},
+        {4398, 4398, false, "5.2", 0},
     [HA_CALL_hipGraphAddChildGraphNode] =
-        {"hipGraphAddChildGraphNode",
-         "hipGraphAddChildGraphNode", "5.2", 0, false},
+        {4428, 4428, false, "5.2", 0},
     [HA_CALL_hipGraphChildGraphNodeGetGraph] =
-        {"hipGraphChildGraphNodeGetGraph",
-         "hipGraphChildGraphNodeGetGraph", "5.2", 0, false},
+        {4454, 4454, false, "5.2", 0},
     [HA_CALL_hipGraphExecChildGraphNodeSetParams] =
-        {"hipGraphExecChildGraphNodeSetParams",
-         "hipGraphExecChildGraphNodeSetParams", "5.2", 0, false},
+        {4485, 4485, false, "5.2", 0},
     [HA_CALL_hipGraphAddEmptyNode] =
-        {"hipGraphAddEmptyNode",
-         "hipGraphAddEmptyNode", "5.2", 0, false},
+        {4521, 4521, false, "5.2", 0},
     [HA_CALL_hipGraphAddEventRecordNode] =
-        {"hipGraphAddEventRecordNode",
-         "hipGraphAddEventRecordNode", "5.2", 0, false},
+        {4542, 4542, false, "5.2", 0},
     [HA_CALL_hipGraphEventRecordNodeGetEvent] =
-        {"hipGraphEventRecordNodeGetEvent",
-         "hipGraphEventRecordNodeGetEvent", "5.2", 0, false},
+        {4569, 4569, false, "5.2", 0},
     [HA_CALL_hipGraphEventRecordNodeSetEvent] =
-        {"hipGraphEventRecordNodeSetEvent",
-         "hipGraphEventRecordNodeSetEvent", "5.2", 0, false},
+        {4601, 4601, false, "5.2", 0},
     [HA_CALL_hipGraphExecEventRecordNodeSetEvent] =
-        {"hipGraphExecEventRecordNodeSetEvent",
-         "hipGraphExecEventRecordNodeSetEvent", "5.2", 0, false},
+        {4633, 4633, false, "5.2", 0},
     [HA_CALL_hipGraphAddEventWaitNode] =
-        {"hipGraphAddEventWaitNode",
-         "hipGraphAddEventWaitNode", "5.2", 0, false},
+        {4669, 4669, false, "5.2", 0},
     [HA_CALL_hipGraphEventWaitNodeGetEvent] =
-        {"hipGraphEventWaitNodeGetEvent",
-         "hipGraphEventWaitNodeGetEvent", "5.2", 0, false},
+        {4694, 4694, false, "5.2", 0},
     [HA_CALL_hipGraphEventWaitNodeSetEvent] =
-        {"hipGraphEventWaitNodeSetEvent",
-         "hipGraphEventWaitNodeSetEvent", "5.2", 0, false},
+        {4724, 4724, false, "5.2", 0},
     [HA_CALL_hipGraphExecEventWaitNodeSetEvent] =
-        {"hipGraphExecEventWaitNodeSetEvent",
-         "hipGraphExecEventWaitNodeSetEvent", "5.2", 0, false},
+        {4754, 4754, false, "5.2", 0},
     [HA_CALL_hipGraphAddMemAllocNode] =
-        {"hipGraphAddMemAllocNode",
-         "hipGraphAddMemAllocNode", "6.2", 0, false},
+        {4788, 4788, false, "6.2", 0},
     [HA_CALL_hipGraphMemAllocNodeGetParams] =
-        {"hipGraphMemAllocNodeGetParams",
-         "hipGraphMemAllocNodeGetParams", "6.2", 0, false},
+        {4812, 4812, false, "6.2", 0},
     [HA_CALL_hipGraphAddMemFreeNode] =
-        {"hipGraphAddMemFreeNode",
-         "hipGraphAddMemFreeNode", "6.2", 0, false},
+        {4842, 4842, false, "6.2", 0},
     [HA_CALL_hipGraphMemFreeNodeGetParams] =
-        {"hipGraphMemFreeNodeGetParams",
-         "hipGraphMemFreeNodeGetParams", "6.2", 0, false},
+        {4865, 4865, false, "6.2", 0},
     [HA_CALL_hipDeviceGetGraphMemAttribute] =
-        {"hipDeviceGetGraphMemAttribute",
-         "hipDeviceGetGraphMemAttribute", "6.2", 0, false},
+        {4894, 4894, false, "6.2", 0},
     [HA_CALL_hipDeviceSetGraphMemAttribute] =
-        {"hipDeviceSetGraphMemAttribute",
-         "hipDeviceSetGraphMemAttribute", "6.2", 0, false},
+        {4924, 4924, false, "6.2", 0},
     [HA_CALL_hipDeviceGraphMemTrim] =
-        {"hipDeviceGraphMemTrim",
-         "hipDeviceGraphMemTrim", "6.2", 0, false},
+        {4954, 4954, false, "6.2", 0},
     [HA_CALL_hipUserObjectCreate] =
-        {"hipUserObjectCreate",
-         "hipUserObjectCreate", "6.2", 0, false},
+        {4976, 4976, false, "6.2", 0},
     [HA_CALL_hipUserObjectRelease] =
-        {"hipUserObjectRelease",
-         "hipUserObjectRelease", "6.2", 0, false},
+        {4996, 4996, false, "6.2", 0},
     [HA_CALL_hipUserObjectRetain] =
-        {"hipUserObjectRetain",
-         "hipUserObjectRetain", "6.2", 0, false},
+        {5017, 5017, false, "6.2", 0},
     [HA_CALL_hipGraphRetainUserObject] =
-        {"hipGraphRetainUserObject",
-         "hipGraphRetainUserObject", "6.2", 0, false},
+        {5037, 5037, false, "6.2", 0},
     [HA_CALL_hipGraphReleaseUserObject] =
-        {"hipGraphReleaseUserObject",
-         "hipGraphReleaseUserObject", "6.2", 0, false},
+        {5062, 5062, false, "6.2", 0},
     [HA_CALL_hipGraphDebugDotPrint] =
-        {"hipGraphDebugDotPrint",
-         "hipGraphDebugDotPrint", "6.2", 0, false},
+        {5088, 5088, false, "6.2", 0},
     [HA_CALL_hipGraphKernelNodeCopyAttributes] =
-        {"hipGraphKernelNodeCopyAttributes",
-         "hipGraphKernelNodeCopyAttributes", "6.2", 0, false},
+        {5110, 5110, false, "6.2", 0},
     [HA_CALL_hipGraphNodeSetEnabled] =
-        {"hipGraphNodeSetEnabled",
-         "hipGraphNodeSetEnabled", "6.2", 0, false},
+        {5143, 5143, false, "6.2", 0},
     [HA_CALL_hipGraphNodeGetEnabled] =
-        {"hipGraphNodeGetEnabled",
-         "hipGraphNodeGetEnabled", "6.2", 0, false},
+        {5166, 5166, false, "6.2", 0},
     [HA_CALL_hipGraphAddExternalSemaphoresWaitNode] =
-        {"hipGraphAddExternalSemaphoresWaitNode",
-         "hipGraphAddExternalSemaphoresWaitNode", "6.2", 0, false},
+        {5189, 5189, false, "6.2", 0},
     [HA_CALL_hipGraphAddExternalSemaphoresSignalNode] =
-        {"hipGraphAddExternalSemaphoresSignalNode",
-         "hipGraphAddExternalSemaphoresSignalNode", "6.2", 0, false},
+        {5227, 5227, false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresSignalNodeSetParams] =
-        {"hipGraphExternalSemaphoresSignalNodeSetParams",
-         "hipGraphExternalSemaphoresSignalNodeSetParams", "6.2", 0, false},
+        {5267, 5267, false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresWaitNodeSetParams] =
-        {"hipGraphExternalSemaphoresWaitNodeSetParams",
-         "hipGraphExternalSemaphoresWaitNodeSetParams", "6.2", 0, false},
+        {5313, 5313, false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresSignalNodeGetParams] =
-        {"hipGraphExternalSemaphoresSignalNodeGetParams",
-         "hipGraphExternalSemaphoresSignalNodeGetParams", "6.2", 0, false},
+        {5357, 5357, false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresWaitNodeGetParams] =
-        {"hipGraphExternalSemaphoresWaitNodeGetParams",
-         "hipGraphExternalSemaphoresWaitNodeGetParams", "6.2", 0, false},
+        {5403, 5403, false, "6.2", 0},
     [HA_CALL_hipGraphExecExternalSemaphoresSignalNodeSetParams] =
-        {"hipGraphExecExternalSemaphoresSignalNodeSetParams",
-         "hipGraphExecExternalSemaphoresSignalNodeSetParams", "6.2", 0, false},
+        {5447, 5447, false, "6.2", 0},
     [HA_CALL_hipGraphExecExternalSemaphoresWaitNodeSetParams] =
-        {"hipGraphExecExternalSemaphoresWaitNodeSetParams",
-         "hipGraphExecExternalSemaphoresWaitNodeSetParams", "6.2", 0, false},
+        {5497, 5497, false, "6.2", 0},
     [HA_CALL_hipDrvGraphMemcpyNodeGetParams] =
-        {"hipDrvGraphMemcpyNodeGetParams",
-         "hipDrvGraphMemcpyNodeGetParams", "7.1", 0, false},
+        {5545, 5545, false, "7.1", 0},
     [HA_CALL_hipDrvGraphMemcpyNodeSetParams] =
-        {"hipDrvGraphMemcpyNodeSetParams",
-         "hipDrvGraphMemcpyNodeSetParams", "7.1", 0, false},
+        {5576, 5576, false, "7.1", 0},
     [HA_CALL_hipDrvGraphAddMemsetNode] =
-        {"hipDrvGraphAddMemsetNode",
-         "hipDrvGraphAddMemsetNode", "6.2", 0, false},
+        {5607, 5607, false, "6.2", 0},
     [HA_CALL_hipDrvGraphAddMemFreeNode] =
-        {"hipDrvGraphAddMemFreeNode",
-         "hipDrvGraphAddMemFreeNode", "7.1", 0, false},
+        {5632, 5632, false, "7.1", 0},
     [HA_CALL_hipDrvGraphExecMemcpyNodeSetParams] =
-        {"hipDrvGraphExecMemcpyNodeSetParams",
-         "hipDrvGraphExecMemcpyNodeSetParams", "7.1", 0, false},
+        {5658, 5658, false, "7.1", 0},
     [HA_CALL_hipDrvGraphExecMemsetNodeSetParams] =
-        {"hipDrvGraphExecMemsetNodeSetParams",
-         "hipDrvGraphExecMemsetNodeSetParams", "7.1", 0, false},
+        {5693, 5693, false, "7.1", 0},
     [HA_CALL_hipGraphicsMapResources] =
-        {"hipGraphicsMapResources",
-         "hipGraphicsMapResources", "5.2", 0, false},
+        {5728, 5728, false, "5.2", 0},
     [HA_CALL_hipGraphicsSubResourceGetMappedArray] =
-        {"hipGraphicsSubResourceGetMappedArray",
-         "hipGraphicsSubResourceGetMappedArray", "5.2", 0, false},
+        {5752, 5752, false, "5.2", 0},
     [HA_CALL_hipGraphicsResourceGetMappedPointer] =
-        {"hipGraphicsResourceGetMappedPointer",
-         "hipGraphicsResourceGetMappedPointer", "5.2", 0, false},
+        {5789, 5789, false, "5.2", 0},
     [HA_CALL_hipGraphicsUnmapResources] =
-        {"hipGraphicsUnmapResources",
-         "hipGraphicsUnmapResources", "5.2", 0, false},
+        {5825, 5825, false, "5.2", 0},
     [HA_CALL_hipGraphicsUnregisterResource] =
-        {"hipGraphicsUnregisterResource",
-         "hipGraphicsUnregisterResource", "5.2", 0, false},
+        {5851, 5851, false, "5.2", 0},
     [HA_CALL_hipGraphLaunch_spt] =
-        {"hipGraphLaunch_spt",
-         "hipGraphLaunch_spt", "6.2", 0, false},
+        {5881, 5881, false, "6.2", 0},
     [HA_CALL_hipStreamBeginCapture_spt] =
-        {"hipStreamBeginCapture_spt",
-         "hipStreamBeginCapture_spt", "6.2", 0, false},
+        {5900, 5900, false, "6.2", 0},
     [HA_CALL_hipStreamEndCapture_spt] =
-        {"hipStreamEndCapture_spt",
-         "hipStreamEndCapture_spt", "6.2", 0, false},
+        {5926, 5926, false, "6.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo_spt] =
-        {"hipStreamGetCaptureInfo_spt",
-         "hipStreamGetCaptureInfo_spt", "6.2", 0, false},
+        {5950, 5950, false, "6.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo_v2_spt] =
-        {"hipStreamGetCaptureInfo_v2_spt",
-         "hipStreamGetCaptureInfo_v2_spt", "6.2", 0, false},
+        {5978, 5978, false, "6.2", 0},
     [HA_CALL_hiprtcGetErrorString] =
-        {"hiprtcGetErrorString",
-         "hiprtcGetErrorString", "5.2", 0, true},
+        {6009, 6009, true, "5.2", 0},
     [HA_CALL_hiprtcVersion] =
-        {"hiprtcVersion",
-         "hiprtcVersion", "5.2", 0, true},
+        {6030, 6030, true, "5.2", 0},
     [HA_CALL_hiprtcAddNameExpression] =
-        {"hiprtcAddNameExpression",
-         "hiprtcAddNameExpression", "5.2", 0, true},
+        {6044, 6044, true, "5.2", 0},
     [HA_CALL_hiprtcCompileProgram] =
-        {"hiprtcCompileProgram",
-         "hiprtcCompileProgram", "5.2", 0, true},
+        {6068, 6068, true, "5.2", 0},
     [HA_CALL_hiprtcCreateProgram] =
-        {"hiprtcCreateProgram",
-         "hiprtcCreateProgram", "5.2", 0, true},
+        {6089, 6089, true, "5.2", 0},
     [HA_CALL_hiprtcDestroyProgram] =
-        {"hiprtcDestroyProgram",
-         "hiprtcDestroyProgram", "5.2", 0, true},
+        {6109, 6109, true, "5.2", 0},
     [HA_CALL_hiprtcGetLoweredName] =
-        {"hiprtcGetLoweredName",
-         "hiprtcGetLoweredName", "5.2", 0, true},
+        {6130, 6130, true, "5.2", 0},
     [HA_CALL_hiprtcGetProgramLog] =
-        {"hiprtcGetProgramLog",
-         "hiprtcGetProgramLog", "5.2", 0, true},
+        {6151, 6151, true, "5.2", 0},
     [HA_CALL_hiprtcGetProgramLogSize] =
-        {"hiprtcGetProgramLogSize",
-         "hiprtcGetProgramLogSize", "5.2", 0, true},
+        {6171, 6171, true, "5.2", 0},
     [HA_CALL_hiprtcGetCode] =
-        {"hiprtcGetCode",
-         "hiprtcGetCode", "5.2", 0, true},
+        {6195, 6195, true, "5.2", 0},
     [HA_CALL_hiprtcGetCodeSize] =
-        {"hiprtcGetCodeSize",
-         "hiprtcGetCodeSize", "5.2", 0, true},
+        {6209, 6209, true, "5.2", 0},
     [HA_CALL_hiprtcGetBitcode] =
-        {"hiprtcGetBitcode",
-         "hiprtcGetBitcode", "6.2", 0, true},
+        {6227, 6227, true, "6.2", 0},
     [HA_CALL_hiprtcGetBitcodeSize] =
-        {"hiprtcGetBitcodeSize",
-         "hiprtcGetBitcodeSize", "6.2", 0, true},
+        {6244, 6244, true, "6.2", 0},
     [HA_CALL_hiprtcLinkCreate] =
-        {"hiprtcLinkCreate",
-         "hiprtcLinkCreate", "6.2", 0, true},
+        {6265, 6265, true, "6.2", 0},
     [HA_CALL_hiprtcLinkAddFile] =
-        {"hiprtcLinkAddFile",
-         "hiprtcLinkAddFile", "6.2", 0, true},
+        {6282, 6282, true, "6.2", 0},
     [HA_CALL_hiprtcLinkAddData] =
-        {"hiprtcLinkAddData",
-         "hiprtcLinkAddData", "6.2", 0, true},
+        {6300, 6300, true, "6.2", 0},
     [HA_CALL_hiprtcLinkComplete] =
-        {"hiprtcLinkComplete",
-         "hiprtcLinkComplete", "6.2", 0, true},
+        {6318, 6318, true, "6.2", 0},
     [HA_CALL_hiprtcLinkDestroy] =
-        {"hiprtcLinkDestroy",
-         "hiprtcLinkDestroy", "6.2", 0, true},
+        {6337, 6337, true, "6.2", 0},
     [HA_CALL_hipModuleLaunchKernel] =
-        {"hipModuleLaunchKernel",
-         "hipModuleLaunchKernel", "5.2", 0, false},
+        {6355, 6355, false, "5.2", 0},
     [HA_CALL_hipModuleLaunchCooperativeKernel] =
-        {"hipModuleLaunchCooperativeKernel",
-         "hipModuleLaunchCooperativeKernel", "6.2", 0, false},
+        {6377, 6377, false, "6.2", 0},
     [HA_CALL_hipModuleLaunchCooperativeKernelMultiDevice] =
-        {"hipModuleLaunchCooperativeKernelMultiDevice",
-         "hipModuleLaunchCooperativeKernelMultiDevice", "6.2", 0, false},
+        {6410, 6410, false, "6.2", 0},
     [HA_CALL_hipLaunchCooperativeKernel] =
-        {"hipLaunchCooperativeKernel",
-         "hipLaunchCooperativeKernel", "5.2", 0, false},
+        {6454, 6454, false, "5.2", 0},
     [HA_CALL_hipLaunchCooperativeKernelMultiDevice] =
-        {"hipLaunchCooperativeKernelMultiDevice",
-         "hipLaunchCooperativeKernelMultiDevice", "5.2", 0, false},
+        {6481, 6481, false, "5.2", 0},
     [HA_CALL_hipExtLaunchMultiKernelMultiDevice] =
-        {"hipExtLaunchMultiKernelMultiDevice",
-         "hipExtLaunchMultiKernelMultiDevice", "5.2", 0, false},
+        {6519, 6519, false, "5.2", 0},
     [HA_CALL_hipLaunchKernelExC] =
-        {"hipLaunchKernelExC",
-         "hipLaunchKernelExC", "7.1", 0, false},
+        {6554, 6554, false, "7.1", 0},
     [HA_CALL_hipDrvLaunchKernelEx] =
-        {"hipDrvLaunchKernelEx",
-         "hipDrvLaunchKernelEx", "7.1", 0, false},
+        {6573, 6573, false, "7.1", 0},
     [HA_CALL_hipConfigureCall] =
-        {"hipConfigureCall",
-         "hipConfigureCall", "5.2", 0, false},
+        {6594, 6594, false, "5.2", 0},
     [HA_CALL_hipSetupArgument] =
-        {"hipSetupArgument",
-         "hipSetupArgument", "5.2", 0, false},
+        {6611, 6611, false, "5.2", 0},
     [HA_CALL_hipLaunchByPtr] =
-        {"hipLaunchByPtr",
-         "hipLaunchByPtr", "5.2", 0, false},
+        {6628, 6628, false, "5.2", 0},
     [HA_CALL_hipLaunchKernel] =
-        {"hipLaunchKernel",
-         "hipLaunchKernel", "5.2", 0, false},
+        {6643, 6643, false, "5.2", 0},
     [HA_CALL_hipLaunchHostFunc] =
-        {"hipLaunchHostFunc",
-         "hipLaunchHostFunc", "6.2", 0, false},
+        {6659, 6659, false, "6.2", 0},
     [HA_CALL_hipExtLaunchKernel] =
-        {"hipExtLaunchKernel",
-         "hipExtLaunchKernel", "5.2", 0, false},
+        {6677, 6677, false, "5.2", 0},
     [HA_CALL_hipLaunchCooperativeKernel_spt] =
-        {"hipLaunchCooperativeKernel_spt",
-         "hipLaunchCooperativeKernel_spt", "5.2", 0, false},
+        {6696, 6696, false, "5.2", 0},
     [HA_CALL_hipLaunchKernel_spt] =
-        {"hipLaunchKernel_spt",
-         "hipLaunchKernel_spt", "5.2", 0, false},
+        {6727, 6727, false, "5.2", 0},
     [HA_CALL_hipLaunchHostFunc_spt] =
-        {"hipLaunchHostFunc_spt",
-         "hipLaunchHostFunc_spt", "6.2", 0, false},
+        {6747, 6747, false, "6.2", 0},
     [HA_CALL_hipKernelSetAttribute] =
-        {"hipKernelSetAttribute",
-         "hipKernelSetAttribute", "7.15", 0, false},
+        {6769, 6769, false, "7.15", 0},
     [HA_CALL_hipKernelGetFunction] =
-        {"hipKernelGetFunction",
-         "hipKernelGetFunction", "7.15", 0, false},
+        {6791, 6791, false, "7.15", 0},
     [HA_CALL_hipKernelGetAttribute] =
-        {"hipKernelGetAttribute",
-         "hipKernelGetAttribute", "7.15", 0, false},
+        {6812, 6812, false, "7.15", 0},
     [HA_CALL_hipLibraryLoadData] =
-        {"hipLibraryLoadData",
-         "hipLibraryLoadData", "7.1", 0, false},
+        {6834, 6834, false, "7.1", 0},
     [HA_CALL_hipLibraryLoadFromFile] =
-        {"hipLibraryLoadFromFile",
-         "hipLibraryLoadFromFile", "7.1", 0, false},
+        {6853, 6853, false, "7.1", 0},
     [HA_CALL_hipLibraryUnload] =
-        {"hipLibraryUnload",
-         "hipLibraryUnload", "7.1", 0, false},
+        {6876, 6876, false, "7.1", 0},
     [HA_CALL_hipLibraryGetKernel] =
-        {"hipLibraryGetKernel",
-         "hipLibraryGetKernel", "7.1", 0, false},
+        {6893, 6893, false, "7.1", 0},
     [HA_CALL_hipLibraryGetKernelCount] =
-        {"hipLibraryGetKernelCount",
-         "hipLibraryGetKernelCount", "7.1", 0, false},
+        {6913, 6913, false, "7.1", 0},
     [HA_CALL_hipLibraryGetGlobal] =
-        {"hipLibraryGetGlobal",
-         "hipLibraryGetGlobal", "7.15", 0, false},
+        {6938, 6938, false, "7.15", 0},
     [HA_CALL_hipLibraryGetManaged] =
-        {"hipLibraryGetManaged",
-         "hipLibraryGetManaged", "7.15", 0, false},
+        {6958, 6958, false, "7.15", 0},
     [HA_CALL_hipLibraryEnumerateKernels] =
-        {"hipLibraryEnumerateKernels",
-         "hipLibraryEnumerateKernels", "7.15", 0, false},
+        {6979, 6979, false, "7.15", 0},
     [HA_CALL_hipKernelGetLibrary] =
-        {"hipKernelGetLibrary",
-         "hipKernelGetLibrary", "7.15", 0, false},
+        {7006, 7006, false, "7.15", 0},
     [HA_CALL_hipKernelGetName] =
-        {"hipKernelGetName",
-         "hipKernelGetName", "7.15", 0, false},
+        {7026, 7026, false, "7.15", 0},
     [HA_CALL_hipKernelGetParamInfo] =
-        {"hipKernelGetParamInfo",
-         "hipKernelGetParamInfo", "7.15", 0, false},
+        {7043, 7043, false, "7.15", 0},
     [HA_CALL_hipLinkAddData] =
-        {"hipLinkAddData",
-         "hipLinkAddData", "7.1", 0, false},
+        {7065, 7065, false, "7.1", 0},
     [HA_CALL_hipLinkAddFile] =
-        {"hipLinkAddFile",
-         "hipLinkAddFile", "7.1", 0, false},
+        {7080, 7080, false, "7.1", 0},
     [HA_CALL_hipLinkComplete] =
-        {"hipLinkComplete",
-         "hipLinkComplete", "7.1", 0, false},
+        {7095, 7095, false, "7.1", 0},
     [HA_CALL_hipLinkCreate] =
-        {"hipLinkCreate",
-         "hipLinkCreate", "7.1", 0, false},
+        {7111, 7111, false, "7.1", 0},
     [HA_CALL_hipLinkDestroy] =
-        {"hipLinkDestroy",
-         "hipLinkDestroy", "7.1", 0, false},
+        {7125, 7125, false, "7.1", 0},
     [HA_CALL_hipKernelNameRef] =
-        {"hipKernelNameRef",
-         "hipKernelNameRef", "5.2", 0, false},
+        {7140, 7140, false, "5.2", 0},
     [HA_CALL_hipKernelNameRefByPtr] =
-        {"hipKernelNameRefByPtr",
-         "hipKernelNameRefByPtr", "5.2", 0, false},
+        {7157, 7157, false, "5.2", 0},
     [HA_CALL_hipPointerSetAttribute] =
-        {"hipPointerSetAttribute",
-         "hipPointerSetAttribute", "6.2", 0, false},
+        {7179, 7179, false, "6.2", 0},
     [HA_CALL_hipPointerGetAttributes] =
-        {"hipPointerGetAttributes",
-         "hipPointerGetAttributes", "5.2", 60000000, false},
+        {7202, 7202, false, "5.2", 60000000},
     [HA_CALL_hipPointerGetAttribute] =
-        {"hipPointerGetAttribute",
-         "hipPointerGetAttribute", "5.2", 0, false},
+        {7226, 7226, false, "5.2", 0},
     [HA_CALL_hipDrvPointerGetAttributes] =
-        {"hipDrvPointerGetAttributes",
-         "hipDrvPointerGetAttributes", "5.2", 0, false},
+        {7249, 7249, false, "5.2", 0},
     [HA_CALL_hipMalloc] =
-        {"hipMalloc",
-         "hipMalloc", "5.2", 0, false},
+        {7276, 7276, false, "5.2", 0},
     [HA_CALL_hipExtMallocWithFlags] =
-        {"hipExtMallocWithFlags",
-         "hipExtMallocWithFlags", "5.2", 0, false},
+        {7286, 7286, false, "5.2", 0},
     [HA_CALL_hipMallocHost] =
-        {"hipMallocHost",
-         "hipMallocHost", "5.2", 0, false},
+        {7308, 7308, false, "5.2", 0},
     [HA_CALL_hipMemAllocHost] =
-        {"hipMemAllocHost",
-         "hipMemAllocHost", "5.2", 0, false},
+        {7322, 7322, false, "5.2", 0},
     [HA_CALL_hipHostMalloc] =
-        {"hipHostMalloc",
-         "hipHostMalloc", "5.2", 0, false},
+        {7338, 7338, false, "5.2", 0},
     [HA_CALL_hipMallocManaged] =
-        {"hipMallocManaged",
-         "hipMallocManaged", "5.2", 0, false},
+        {7352, 7352, false, "5.2", 0},
     [HA_CALL_hipMemPrefetchAsync] =
-        {"hipMemPrefetchAsync",
-         "hipMemPrefetchAsync", "5.2", 0, false},
+        {7369, 7369, false, "5.2", 0},
     [HA_CALL_hipMemPrefetchAsync_v2] =
-        {"hipMemPrefetchAsync_v2",
-         "hipMemPrefetchAsync_v2", "7.1", 0, false},
+        {7389, 7389, false, "7.1", 0},
     [HA_CALL_hipMemPrefetchBatchAsync] =
-        {"hipMemPrefetchBatchAsync",
-         "hipMemPrefetchBatchAsync", "7.15", 0, false},
+        {7412, 7412, false, "7.15", 0},
     [HA_CALL_hipMemDiscardBatchAsync] =
-        {"hipMemDiscardBatchAsync",
-         "hipMemDiscardBatchAsync", "7.15", 0, false},
+        {7437, 7437, false, "7.15", 0},
     [HA_CALL_hipDrvMemDiscardBatchAsync] =
-        {"hipDrvMemDiscardBatchAsync",
-         "hipDrvMemDiscardBatchAsync", "7.15", 0, false},
+        {7461, 7461, false, "7.15", 0},
     [HA_CALL_hipMemDiscardAndPrefetchBatchAsync] =
-        {"hipMemDiscardAndPrefetchBatchAsync",
-         "hipMemDiscardAndPrefetchBatchAsync", "7.15", 0, false},
+        {7488, 7488, false, "7.15", 0},
     [HA_CALL_hipDrvMemDiscardAndPrefetchBatchAsync] =
-        {"hipDrvMemDiscardAndPrefetchBatchAsync",
-         "hipDrvMemDiscardAndPrefetchBatchAsync", "7.15", 0, false},
+        {7523, 7523, false, "7.15", 0},
     [HA_CALL_hipMemAdvise] =
-        {"hipMemAdvise",
-         "hipMemAdvise", "5.2", 0, false},
+        {7561, 7561, false, "5.2", 0},
     [HA_CALL_hipMemAdvise_v2] =
-        {"hipMemAdvise_v2",
-         "hipMemAdvise_v2", "7.1", 0, false},
+        {7574, 7574, false, "7.1", 0},
     [HA_CALL_hipMemRangeGetAttribute] =
-        {"hipMemRangeGetAttribute",
-         "hipMemRangeGetAttribute", "5.2", 0, false},
+        {7590, 7590, false, "5.2", 0},
     [HA_CALL_hipMemRangeGetAttributes] =
-        {"hipMemRangeGetAttributes",
-         "hipMemRangeGetAttributes", "5.2", 0, false},
+        {7614, 7614, false, "5.2", 0},
     [HA_CALL_hipHostAlloc] =
-        {"hipHostAlloc",
-         "hipHostAlloc", "5.2", 0, false},
+        {7639, 7639, false, "5.2", 0},
     [HA_CALL_hipHostGetDevicePointer] =
-        {"hipHostGetDevicePointer",
-         "hipHostGetDevicePointer", "5.2", 0, false},
+        {7652, 7652, false, "5.2", 0},
     [HA_CALL_hipHostGetFlags] =
-        {"hipHostGetFlags",
-         "hipHostGetFlags", "5.2", 0, false},
+        {7676, 7676, false, "5.2", 0},
     [HA_CALL_hipHostRegister] =
-        {"hipHostRegister",
-         "hipHostRegister", "5.2", 0, false},
+        {7692, 7692, false, "5.2", 0},
     [HA_CALL_hipHostUnregister] =
-        {"hipHostUnregister",
-         "hipHostUnregister", "5.2", 0, false},
+        {7708, 7708, false, "5.2", 0},
     [HA_CALL_hipMallocPitch] =
-        {"hipMallocPitch",
-         "hipMallocPitch", "5.2", 0, false},
+        {7726, 7726, false, "5.2", 0},
     [HA_CALL_hipMemAllocPitch] =
-        {"hipMemAllocPitch",
-         "hipMemAllocPitch", "5.2", 0, false},
+        {7741, 7741, false, "5.2", 0},
     [HA_CALL_hipFree] =
-        {"hipFree",
-         "hipFree", "5.2", 0, false},
+        {7758, 7758, false, "5.2", 0},
     [HA_CALL_hipFreeHost] =
-        {"hipFreeHost",
-         "hipFreeHost", "5.2", 0, false},
+        {7766, 7766, false, "5.2", 0},
     [HA_CALL_hipHostFree] =
-        {"hipHostFree",
-         "hipHostFree", "5.2", 0, false},
+        {7778, 7778, false, "5.2", 0},
     [HA_CALL_hipMemcpy] =
-        {"hipMemcpy",
-         "hipMemcpy", "5.2", 0, false},
+        {7790, 7790, false, "5.2", 0},
     [HA_CALL_hipMemcpyWithStream] =
-        {"hipMemcpyWithStream",
-         "hipMemcpyWithStream", "5.2", 0, false},
+        {7800, 7800, false, "5.2", 0},
     [HA_CALL_hipMemcpyHtoD] =
-        {"hipMemcpyHtoD",
-         "hipMemcpyHtoD", "5.2", 0, false},
+        {7820, 7820, false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoH] =
-        {"hipMemcpyDtoH",
-         "hipMemcpyDtoH", "5.2", 0, false},
+        {7834, 7834, false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoD] =
-        {"hipMemcpyDtoD",
-         "hipMemcpyDtoD", "5.2", 0, false},
+        {7848, 7848, false, "5.2", 0},
     [HA_CALL_hipMemcpyAtoD] =
-        {"hipMemcpyAtoD",
-         "hipMemcpyAtoD", "6.2", 0, false},
+        {7862, 7862, false, "6.2", 0},
     [HA_CALL_hipMemcpyDtoA] =
-        {"hipMemcpyDtoA",
-         "hipMemcpyDtoA", "6.2", 0, false},
+        {7876, 7876, false, "6.2", 0},
     [HA_CALL_hipMemcpyAtoA] =
-        {"hipMemcpyAtoA",
-         "hipMemcpyAtoA", "6.2", 0, false},
+        {7890, 7890, false, "6.2", 0},
     [HA_CALL_hipMemcpyHtoDAsync] =
-        {"hipMemcpyHtoDAsync",
-         "hipMemcpyHtoDAsync", "5.2", 0, false},
+        {7904, 7904, false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoHAsync] =
-        {"hipMemcpyDtoHAsync",
-         "hipMemcpyDtoHAsync", "5.2", 0, false},
+        {7923, 7923, false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoDAsync] =
-        {"hipMemcpyDtoDAsync",
-         "hipMemcpyDtoDAsync", "5.2", 0, false},
+        {7942, 7942, false, "5.2", 0},
     [HA_CALL_hipMemcpyAtoHAsync] =
-        {"hipMemcpyAtoHAsync",
-         "hipMemcpyAtoHAsync", "6.2", 0, false},
+        {7961, 7961, false, "6.2", 0},
     [HA_CALL_hipMemcpyHtoAAsync] =
-        {"hipMemcpyHtoAAsync",
-         "hipMemcpyHtoAAsync", "6.2", 0, false},
+        {7980, 7980, false, "6.2", 0},
     [HA_CALL_hipMemcpyAsync] =
-        {"hipMemcpyAsync",
-         "hipMemcpyAsync", "5.2", 0, false},
+        {7999, 7999, false, "5.2", 0},
     [HA_CALL_hipMemset] =
-        {"hipMemset",
-         "hipMemset", "5.2", 0, false},
+        {8014, 8014, false, "5.2", 0},
     [HA_CALL_hipMemsetD8] =
-        {"hipMemsetD8",
-         "hipMemsetD8", "5.2", 0, false},
+        {8024, 8024, false, "5.2", 0},
     [HA_CALL_hipMemsetD8Async] =
-        {"hipMemsetD8Async",
-         "hipMemsetD8Async", "5.2", 0, false},
+        {8036, 8036, false, "5.2", 0},
     [HA_CALL_hipMemsetD16] =
-        {"hipMemsetD16",
-         "hipMemsetD16", "5.2", 0, false},
+        {8053, 8053, false, "5.2", 0},
     [HA_CALL_hipMemsetD16Async] =
-        {"hipMemsetD16Async",
-         "hipMemsetD16Async", "5.2", 0, false},
+        {8066, 8066, false, "5.2", 0},
     [HA_CALL_hipMemsetD32] =
-        {"hipMemsetD32",
-         "hipMemsetD32", "5.2", 0, false},
+        {8084, 8084, false, "5.2", 0},
     [HA_CALL_hipMemsetAsync] =
-        {"hipMemsetAsync",
-         "hipMemsetAsync", "5.2", 0, false},
+        {8097, 8097, false, "5.2", 0},
     [HA_CALL_hipMemsetD32Async] =
-        {"hipMemsetD32Async",
-         "hipMemsetD32Async", "5.2", 0, false},
+        {8112, 8112, false, "5.2", 0},
     [HA_CALL_hipMemset2D] =
-        {"hipMemset2D",
-         "hipMemset2D", "5.2", 0, false},
+        {8130, 8130, false, "5.2", 0},
     [HA_CALL_hipMemset2DAsync] =
-        {"hipMemset2DAsync",
-         "hipMemset2DAsync", "5.2", 0, false},
+        {8142, 8142, false, "5.2", 0},
     [HA_CALL_hipMemset3D] =
-        {"hipMemset3D",
-         "hipMemset3D", "5.2", 0, false},
+        {8159, 8159, false, "5.2", 0},
     [HA_CALL_hipMemset3DAsync] =
-        {"hipMemset3DAsync",
-         "hipMemset3DAsync", "5.2", 0, false},
+        {8171, 8171, false, "5.2", 0},
     [HA_CALL_hipMemsetD2D8] =
-        {"hipMemsetD2D8",
-         "hipMemsetD2D8", "7.1", 0, false},
+        {8188, 8188, false, "7.1", 0},
     [HA_CALL_hipMemsetD2D8Async] =
-        {"hipMemsetD2D8Async",
-         "hipMemsetD2D8Async", "7.1", 0, false},
+        {8202, 8202, false, "7.1", 0},
     [HA_CALL_hipMemsetD2D16] =
-        {"hipMemsetD2D16",
-         "hipMemsetD2D16", "7.1", 0, false},
+        {8221, 8221, false, "7.1", 0},
     [HA_CALL_hipMemsetD2D16Async] =
-        {"hipMemsetD2D16Async",
-         "hipMemsetD2D16Async", "7.1", 0, false},
+        {8236, 8236, false, "7.1", 0},
     [HA_CALL_hipMemsetD2D32] =
-        {"hipMemsetD2D32",
-         "hipMemsetD2D32", "7.1", 0, false},
+        {8256, 8256, false, "7.1", 0},
     [HA_CALL_hipMemsetD2D32Async] =
-        {"hipMemsetD2D32Async",
-         "hipMemsetD2D32Async", "7.1", 0, false},
+        {8271, 8271, false, "7.1", 0},
     [HA_CALL_hipMemGetInfo] =
-        {"hipMemGetInfo",
-         "hipMemGetInfo", "5.2", 0, false},
+        {8291, 8291, false, "5.2", 0},
     [HA_CALL_hipMemPtrGetInfo] =
-        {"hipMemPtrGetInfo",
-         "hipMemPtrGetInfo", "5.2", 0, false},
+        {8305, 8305, false, "5.2", 0},
     [HA_CALL_hipMalloc3D] =
-        {"hipMalloc3D",
-         "hipMalloc3D", "5.2", 0, false},
+        {8322, 8322, false, "5.2", 0},
     [HA_CALL_hipMemcpy2D] =
-        {"hipMemcpy2D",
-         "hipMemcpy2D", "5.2", 0, false},
+        {8334, 8334, false, "5.2", 0},
     [HA_CALL_hipMemcpyParam2D] =
-        {"hipMemcpyParam2D",
-         "hipMemcpyParam2D", "5.2", 60000000, false},
+        {8346, 8346, false, "5.2", 60000000},
     [HA_CALL_hipMemcpyParam2DAsync] =
-        {"hipMemcpyParam2DAsync",
-         "hipMemcpyParam2DAsync", "5.2", 60000000, false},
+        {8363, 8363, false, "5.2", 60000000},
     [HA_CALL_hipMemcpy2DAsync] =
-        {"hipMemcpy2DAsync",
-         "hipMemcpy2DAsync", "5.2", 0, false},
+        {8385, 8385, false, "5.2", 0},
     [HA_CALL_hipMemcpyAtoH] =
-        {"hipMemcpyAtoH",
-         "hipMemcpyAtoH", "5.2", 0, false},
+        {8402, 8402, false, "5.2", 0},
     [HA_CALL_hipMemcpyHtoA] =
-        {"hipMemcpyHtoA",
-         "hipMemcpyHtoA", "5.2", 0, false},
+        {8416, 8416, false, "5.2", 0},
     [HA_CALL_hipMemGetAddressRange] =
-        {"hipMemGetAddressRange",
-         "hipMemGetAddressRange", "5.2", 0, false},
+        {8430, 8430, false, "5.2", 0},
     [HA_CALL_hipMemcpyBatchAsync] =
-        {"hipMemcpyBatchAsync",
-         "hipMemcpyBatchAsync", "7.1", 0, false},
+        {8452, 8452, false, "7.1", 0},
     [HA_CALL_hipMemcpyPeer] =
-        {"hipMemcpyPeer",
-         "hipMemcpyPeer", "5.2", 0, false},
+        {8472, 8472, false, "5.2", 0},
     [HA_CALL_hipMemcpyPeerAsync] =
-        {"hipMemcpyPeerAsync",
-         "hipMemcpyPeerAsync", "5.2", 0, false},
+        {8486, 8486, false, "5.2", 0},
     [HA_CALL_hipDrvMemcpy2DUnaligned] =
-        {"hipDrvMemcpy2DUnaligned",
-         "hipDrvMemcpy2DUnaligned", "5.2", 60000000, false},
+        {8505, 8505, false, "5.2", 60000000},
     [HA_CALL_hipMemcpy_spt] =
-        {"hipMemcpy_spt",
-         "hipMemcpy_spt", "5.2", 0, false},
+        {8529, 8529, false, "5.2", 0},
     [HA_CALL_hipMemcpy2D_spt] =
-        {"hipMemcpy2D_spt",
-         "hipMemcpy2D_spt", "5.2", 0, false},
+        {8543, 8543, false, "5.2", 0},
     [HA_CALL_hipMemset_spt] =
-        {"hipMemset_spt",
-         "hipMemset_spt", "5.2", 0, false},
+        {8559, 8559, false, "5.2", 0},
     [HA_CALL_hipMemsetAsync_spt] =
-        {"hipMemsetAsync_spt",
-         "hipMemsetAsync_spt", "6.2", 0, false},
+        {8573, 8573, false, "6.2", 0},
     [HA_CALL_hipMemset2D_spt] =
-        {"hipMemset2D_spt",
-         "hipMemset2D_spt", "5.2", 0, false},
+        {8592, 8592, false, "5.2", 0},
     [HA_CALL_hipMemset2DAsync_spt] =
-        {"hipMemset2DAsync_spt",
-         "hipMemset2DAsync_spt", "6.2", 0, false},
+        {8608, 8608, false, "6.2", 0},
     [HA_CALL_hipMemset3DAsync_spt] =
-        {"hipMemset3DAsync_spt",
-         "hipMemset3DAsync_spt", "6.2", 0, false},
+        {8629, 8629, false, "6.2", 0},
     [HA_CALL_hipMemset3D_spt] =
-        {"hipMemset3D_spt",
-         "hipMemset3D_spt", "5.2", 0, false},
+        {8650, 8650, false, "5.2", 0},
     [HA_CALL_hipMemcpyAsync_spt] =
-        {"hipMemcpyAsync_spt",
-         "hipMemcpyAsync_spt", "5.2", 0, false},
+        {8666, 8666, false, "5.2", 0},
     [HA_CALL_hipMemcpy2DAsync_spt] =
-        {"hipMemcpy2DAsync_spt",
-         "hipMemcpy2DAsync_spt", "6.2", 0, false},
+        {8685, 8685, false, "6.2", 0},
     [HA_CALL_hipFuncSetAttribute] =
-        {"hipFuncSetAttribute",
-         "hipFuncSetAttribute", "5.2", 0, false},
+        {8706, 8706, false, "5.2", 0},
     [HA_CALL_hipFuncSetCacheConfig] =
-        {"hipFuncSetCacheConfig",
-         "hipFuncSetCacheConfig", "5.2", 0, false},
+        {8726, 8726, false, "5.2", 0},
     [HA_CALL_hipFuncSetSharedMemConfig] =
-        {"hipFuncSetSharedMemConfig",
-         "hipFuncSetSharedMemConfig", "5.2", 0, false},
+        {8748, 8748, false, "5.2", 0},
     [HA_CALL_hipModuleGetGlobal] =
-        {"hipModuleGetGlobal",
-         "hipModuleGetGlobal", "5.2", 0, false},
+        {8774, 8774, false, "5.2", 0},
     [HA_CALL_hipModuleLoadFatBinary] =
-        {"hipModuleLoadFatBinary",
-         "hipModuleLoadFatBinary", "7.1", 0, false},
+        {8793, 8793, false, "7.1", 0},
     [HA_CALL_hipModuleLoad] =
-        {"hipModuleLoad",
-         "hipModuleLoad", "5.2", 0, false},
+        {8816, 8816, false, "5.2", 0},
     [HA_CALL_hipModuleUnload] =
-        {"hipModuleUnload",
-         "hipModuleUnload", "5.2", 0, false},
+        {8830, 8830, false, "5.2", 0},
     [HA_CALL_hipModuleGetFunction] =
-        {"hipModuleGetFunction",
-         "hipModuleGetFunction", "5.2", 0, false},
+        {8846, 8846, false, "5.2", 0},
     [HA_CALL_hipModuleGetFunctionCount] =
-        {"hipModuleGetFunctionCount",
-         "hipModuleGetFunctionCount", "7.1", 0, false},
+        {8867, 8867, false, "7.1", 0},
     [HA_CALL_hipFuncGetAttributes] =
-        {"hipFuncGetAttributes",
-         "hipFuncGetAttributes", "5.2", 0, false},
+        {8893, 8893, false, "5.2", 0},
     [HA_CALL_hipFuncGetAttribute] =
-        {"hipFuncGetAttribute",
-         "hipFuncGetAttribute", "5.2", 0, false},
+        {8914, 8914, false, "5.2", 0},
     [HA_CALL_hipModuleLoadData] =
-        {"hipModuleLoadData",
-         "hipModuleLoadData", "5.2", 0, false},
+        {8934, 8934, false, "5.2", 0},
     [HA_CALL_hipModuleLoadDataEx] =
-        {"hipModuleLoadDataEx",
-         "hipModuleLoadDataEx", "5.2", 0, false},
+        {8952, 8952, false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxPotentialBlockSize] =
-        {"hipModuleOccupancyMaxPotentialBlockSize",
-         "hipModuleOccupancyMaxPotentialBlockSize", "5.2", 0, false},
+        {8972, 8972, false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxPotentialBlockSizeWithFlags] =
-        {"hipModuleOccupancyMaxPotentialBlockSizeWithFlags",
-         "hipModuleOccupancyMaxPotentialBlockSizeWithFlags", "5.2", 0, false},
+        {9012, 9012, false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor] =
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
-         "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", "5.2", 0, false},
+        {9061, 9061, false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags] =
-        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-         "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "5.2", 0, false},
+        {9112, 9112, false, "5.2", 0},
     [HA_CALL_hipOccupancyMaxActiveBlocksPerMultiprocessor] =
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessor",
-         "hipOccupancyMaxActiveBlocksPerMultiprocessor", "5.2", 0, false},
+        {9172, 9172, false, "5.2", 0},
     [HA_CALL_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags] =
-        {"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-         "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "5.2", 0, false},
+        {9217, 9217, false, "5.2", 0},
     [HA_CALL_hipOccupancyMaxPotentialBlockSize] =
-        {"hipOccupancyMaxPotentialBlockSize",
-         "hipOccupancyMaxPotentialBlockSize", "5.2", 0, false},
+        {9271, 9271, false, "5.2", 0},
     [HA_CALL_hipOccupancyAvailableDynamicSMemPerBlock] =
-        {"hipOccupancyAvailableDynamicSMemPerBlock",
-         "hipOccupancyAvailableDynamicSMemPerBlock", "7.15", 0, false},
+        {9305, 9305, false, "7.15", 0},
     [HA_CALL_hipOccupancyMaxActiveClusters] =
-        {"hipOccupancyMaxActiveClusters",
-         "hipOccupancyMaxActiveClusters", "7.15", 0, false},
+        {9346, 9346, false, "7.15", 0},
     [HA_CALL_hipOccupancyMaxPotentialClusterSize] =
-        {"hipOccupancyMaxPotentialClusterSize",
-         "hipOccupancyMaxPotentialClusterSize", "7.15", 0, false},
+        {9376, 9376, false, "7.15", 0},
     [HA_CALL_hipExtGetLinkTypeAndHopCount] =
-        {"hipExtGetLinkTypeAndHopCount",
-         "hipExtGetLinkTypeAndHopCount", "5.2", 0, false},
+        {9412, 9412, false, "5.2", 0},
     [HA_CALL_hipDevSmResourceSplitByCount] =
-        {"hipDevSmResourceSplitByCount",
-         "hipDevSmResourceSplitByCount", "7.15", 0, false},
+        {9441, 9441, false, "7.15", 0},
     [HA_CALL_hipDevSmResourceSplit] =
-        {"hipDevSmResourceSplit",
-         "hipDevSmResourceSplit", "7.15", 0, false},
+        {9470, 9470, false, "7.15", 0},
     [HA_CALL_hipDevResourceGenerateDesc] =
-        {"hipDevResourceGenerateDesc",
-         "hipDevResourceGenerateDesc", "7.15", 0, false},
+        {9492, 9492, false, "7.15", 0},
     [HA_CALL_hipProfilerStart] =
-        {"hipProfilerStart",
-         "hipProfilerStart", "5.2", 0, false},
+        {9519, 9519, false, "5.2", 0},
     [HA_CALL_hipProfilerStop] =
-        {"hipProfilerStop",
-         "hipProfilerStop", "5.2", 0, false},
+        {9536, 9536, false, "5.2", 0},
     [HA_CALL_hipApiName] =
-        {"hipApiName",
-         "hipApiName", "5.2", 0, false},
+        {9552, 9552, false, "5.2", 0},
     [HA_CALL_hipExtEnableLogging] =
-        {"hipExtEnableLogging",
-         "hipExtEnableLogging", "7.15", 0, false},
+        {9563, 9563, false, "7.15", 0},
     [HA_CALL_hipExtDisableLogging] =
-        {"hipExtDisableLogging",
-         "hipExtDisableLogging", "7.15", 0, false},
+        {9583, 9583, false, "7.15", 0},
     [HA_CALL_hipExtSetLoggingParams] =
-        {"hipExtSetLoggingParams",
-         "hipExtSetLoggingParams", "7.15", 0, false},
+        {9604, 9604, false, "7.15", 0},
     [HA_CALL_hipDeviceGetDefaultMemPool] =
-        {"hipDeviceGetDefaultMemPool",
-         "hipDeviceGetDefaultMemPool", "5.2", 0, false},
+        {9627, 9627, false, "5.2", 0},
     [HA_CALL_hipDeviceSetMemPool] =
-        {"hipDeviceSetMemPool",
-         "hipDeviceSetMemPool", "5.2", 0, false},
+        {9654, 9654, false, "5.2", 0},
     [HA_CALL_hipDeviceGetMemPool] =
-        {"hipDeviceGetMemPool",
-         "hipDeviceGetMemPool", "5.2", 0, false},
+        {9674, 9674, false, "5.2", 0},
     [HA_CALL_hipMallocAsync] =
-        {"hipMallocAsync",
-         "hipMallocAsync", "5.2", 0, false},
+        {9694, 9694, false, "5.2", 0},
     [HA_CALL_hipFreeAsync] =
-        {"hipFreeAsync",
-         "hipFreeAsync", "5.2", 0, false},
+        {9709, 9709, false, "5.2", 0},
     [HA_CALL_hipMemPoolTrimTo] =
-        {"hipMemPoolTrimTo",
-         "hipMemPoolTrimTo", "5.2", 0, false},
+        {9722, 9722, false, "5.2", 0},
     [HA_CALL_hipMemPoolSetAttribute] =
-        {"hipMemPoolSetAttribute",
-         "hipMemPoolSetAttribute", "5.2", 0, false},
+        {9739, 9739, false, "5.2", 0},
     [HA_CALL_hipMemPoolGetAttribute] =
-        {"hipMemPoolGetAttribute",
-         "hipMemPoolGetAttribute", "5.2", 0, false},
+        {9762, 9762, false, "5.2", 0},
     [HA_CALL_hipMemPoolSetAccess] =
-        {"hipMemPoolSetAccess",
-         "hipMemPoolSetAccess", "5.2", 0, false},
+        {9785, 9785, false, "5.2", 0},
     [HA_CALL_hipMemPoolGetAccess] =
-        {"hipMemPoolGetAccess",
-         "hipMemPoolGetAccess", "5.2", 0, false},
+        {9805, 9805, false, "5.2", 0},
     [HA_CALL_hipMemPoolCreate] =
-        {"hipMemPoolCreate",
-         "hipMemPoolCreate", "5.2", 0, false},
+        {9825, 9825, false, "5.2", 0},
     [HA_CALL_hipMemPoolDestroy] =
-        {"hipMemPoolDestroy",
-         "hipMemPoolDestroy", "5.2", 0, false},
+        {9842, 9842, false, "5.2", 0},
     [HA_CALL_hipMallocFromPoolAsync] =
-        {"hipMallocFromPoolAsync",
-         "hipMallocFromPoolAsync", "5.2", 0, false},
+        {9860, 9860, false, "5.2", 0},
     [HA_CALL_hipMemPoolExportToShareableHandle] =
-        {"hipMemPoolExportToShareableHandle",
-         "hipMemPoolExportToShareableHandle", "5.2", 0, false},
+        {9883, 9883, false, "5.2", 0},
     [HA_CALL_hipMemPoolImportFromShareableHandle] =
-        {"hipMemPoolImportFromShareableHandle",
-         "hipMemPoolImportFromShareableHandle", "5.2", 0, false},
+        {9917, 9917, false, "5.2", 0},
     [HA_CALL_hipMemPoolExportPointer] =
-        {"hipMemPoolExportPointer",
-         "hipMemPoolExportPointer", "5.2", 0, false},
+        {9953, 9953, false, "5.2", 0},
     [HA_CALL_hipMemPoolImportPointer] =
-        {"hipMemPoolImportPointer",
-         "hipMemPoolImportPointer", "5.2", 0, false},
+        {9977, 9977, false, "5.2", 0},
     [HA_CALL_hipMemSetMemPool] =
-        {"hipMemSetMemPool",
-         "hipMemSetMemPool", "7.15", 0, false},
+        {10001, 10001, false, "7.15", 0},
     [HA_CALL_hipMemGetMemPool] =
-        {"hipMemGetMemPool",
-         "hipMemGetMemPool", "7.15", 0, false},
+        {10018, 10018, false, "7.15", 0},
     [HA_CALL_hipMemGetDefaultMemPool] =
-        {"hipMemGetDefaultMemPool",
-         "hipMemGetDefaultMemPool", "7.15", 0, false},
+        {10035, 10035, false, "7.15", 0},
     [HA_CALL_hipStreamCreate] =
-        {"hipStreamCreate",
-         "hipStreamCreate", "5.2", 0, false},
+        {10059, 10059, false, "5.2", 0},
     [HA_CALL_hipStreamCreateWithFlags] =
-        {"hipStreamCreateWithFlags",
-         "hipStreamCreateWithFlags", "5.2", 0, false},
+        {10075, 10075, false, "5.2", 0},
     [HA_CALL_hipStreamCreateWithPriority] =
-        {"hipStreamCreateWithPriority",
-         "hipStreamCreateWithPriority", "5.2", 0, false},
+        {10100, 10100, false, "5.2", 0},
     [HA_CALL_hipStreamDestroy] =
-        {"hipStreamDestroy",
-         "hipStreamDestroy", "5.2", 0, false},
+        {10128, 10128, false, "5.2", 0},
     [HA_CALL_hipStreamQuery] =
-        {"hipStreamQuery",
-         "hipStreamQuery", "5.2", 0, false},
+        {10145, 10145, false, "5.2", 0},
     [HA_CALL_hipStreamSynchronize] =
-        {"hipStreamSynchronize",
-         "hipStreamSynchronize", "5.2", 0, false},
+        {10160, 10160, false, "5.2", 0},
     [HA_CALL_hipStreamWaitEvent] =
-        {"hipStreamWaitEvent",
-         "hipStreamWaitEvent", "5.2", 0, false},
+        {10181, 10181, false, "5.2", 0},
     [HA_CALL_hipStreamGetFlags] =
-        {"hipStreamGetFlags",
-         "hipStreamGetFlags", "5.2", 0, false},
+        {10200, 10200, false, "5.2", 0},
     [HA_CALL_hipStreamGetId] =
-        {"hipStreamGetId",
-         "hipStreamGetId", "7.1", 0, false},
+        {10218, 10218, false, "7.1", 0},
     [HA_CALL_hipStreamGetPriority] =
-        {"hipStreamGetPriority",
-         "hipStreamGetPriority", "5.2", 0, false},
+        {10233, 10233, false, "5.2", 0},
     [HA_CALL_hipStreamGetDevice] =
-        {"hipStreamGetDevice",
-         "hipStreamGetDevice", "6.2", 0, false},
+        {10254, 10254, false, "6.2", 0},
     [HA_CALL_hipExtStreamCreateWithCUMask] =
-        {"hipExtStreamCreateWithCUMask",
-         "hipExtStreamCreateWithCUMask", "5.2", 0, false},
+        {10273, 10273, false, "5.2", 0},
     [HA_CALL_hipExtStreamGetCUMask] =
-        {"hipExtStreamGetCUMask",
-         "hipExtStreamGetCUMask", "5.2", 0, false},
+        {10302, 10302, false, "5.2", 0},
     [HA_CALL_hipStreamAddCallback] =
-        {"hipStreamAddCallback",
-         "hipStreamAddCallback", "5.2", 0, false},
+        {10324, 10324, false, "5.2", 0},
     [HA_CALL_hipStreamSetAttribute] =
-        {"hipStreamSetAttribute",
-         "hipStreamSetAttribute", "7.1", 0, false},
+        {10345, 10345, false, "7.1", 0},
     [HA_CALL_hipStreamGetAttribute] =
-        {"hipStreamGetAttribute",
-         "hipStreamGetAttribute", "7.1", 0, false},
+        {10367, 10367, false, "7.1", 0},
     [HA_CALL_hipStreamCopyAttributes] =
-        {"hipStreamCopyAttributes",
-         "hipStreamCopyAttributes", "7.15", 0, false},
+        {10389, 10389, false, "7.15", 0},
     [HA_CALL_hipStreamWaitValue32] =
-        {"hipStreamWaitValue32",
-         "hipStreamWaitValue32", "5.2", 0, false},
+        {10413, 10413, false, "5.2", 0},
     [HA_CALL_hipStreamWaitValue64] =
-        {"hipStreamWaitValue64",
-         "hipStreamWaitValue64", "5.2", 0, false},
+        {10434, 10434, false, "5.2", 0},
     [HA_CALL_hipStreamWriteValue32] =
-        {"hipStreamWriteValue32",
-         "hipStreamWriteValue32", "5.2", 0, false},
+        {10455, 10455, false, "5.2", 0},
     [HA_CALL_hipStreamWriteValue64] =
-        {"hipStreamWriteValue64",
-         "hipStreamWriteValue64", "5.2", 0, false},
+        {10477, 10477, false, "5.2", 0},
     [HA_CALL_hipStreamBatchMemOp] =
-        {"hipStreamBatchMemOp",
-         "hipStreamBatchMemOp", "7.1", 0, false},
+        {10499, 10499, false, "7.1", 0},
     [HA_CALL_hipStreamAttachMemAsync] =
-        {"hipStreamAttachMemAsync",
-         "hipStreamAttachMemAsync", "5.2", 0, false},
+        {10519, 10519, false, "5.2", 0},
     [HA_CALL_hipStreamGetDevResource] =
-        {"hipStreamGetDevResource",
-         "hipStreamGetDevResource", "7.15", 0, false},
+        {10543, 10543, false, "7.15", 0},
     [HA_CALL_hipStreamIsCapturing] =
-        {"hipStreamIsCapturing",
-         "hipStreamIsCapturing", "5.2", 0, false},
+        {10567, 10567, false, "5.2", 0},
     [HA_CALL_hipStreamQuery_spt] =
-        {"hipStreamQuery_spt",
-         "hipStreamQuery_spt", "5.2", 0, false},
+        {10588, 10588, false, "5.2", 0},
     [HA_CALL_hipStreamSynchronize_spt] =
-        {"hipStreamSynchronize_spt",
-         "hipStreamSynchronize_spt", "5.2", 0, false},
+        {10607, 10607, false, "5.2", 0},
     [HA_CALL_hipStreamGetPriority_spt] =
-        {"hipStreamGetPriority_spt",
-         "hipStreamGetPriority_spt", "5.2", 0, false},
+        {10632, 10632, false, "5.2", 0},
     [HA_CALL_hipStreamWaitEvent_spt] =
-        {"hipStreamWaitEvent_spt",
-         "hipStreamWaitEvent_spt", "5.2", 0, false},
+        {10657, 10657, false, "5.2", 0},
     [HA_CALL_hipStreamGetFlags_spt] =
-        {"hipStreamGetFlags_spt",
-         "hipStreamGetFlags_spt", "5.2", 0, false},
+        {10680, 10680, false, "5.2", 0},
     [HA_CALL_hipStreamAddCallback_spt] =
-        {"hipStreamAddCallback_spt",
-         "hipStreamAddCallback_spt", "6.2", 0, false},
+        {10702, 10702, false, "6.2", 0},
     [HA_CALL_hipStreamIsCapturing_spt] =
-        {"hipStreamIsCapturing_spt",
-         "hipStreamIsCapturing_spt", "6.2", 0, false},
+        {10727, 10727, false, "6.2", 0},
     [HA_CALL_hipGetSymbolAddress] =
-        {"hipGetSymbolAddress",
-         "hipGetSymbolAddress", "5.2", 0, false},
+        {10752, 10752, false, "5.2", 0},
     [HA_CALL_hipGetSymbolSize] =
-        {"hipGetSymbolSize",
-         "hipGetSymbolSize", "5.2", 0, false},
+        {10772, 10772, false, "5.2", 0},
     [HA_CALL_hipMemcpyToSymbol] =
-        {"hipMemcpyToSymbol",
-         "hipMemcpyToSymbol", "5.2", 0, false},
+        {10789, 10789, false, "5.2", 0},
     [HA_CALL_hipMemcpyToSymbolAsync] =
-        {"hipMemcpyToSymbolAsync",
-         "hipMemcpyToSymbolAsync", "5.2", 0, false},
+        {10807, 10807, false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbol] =
-        {"hipMemcpyFromSymbol",
-         "hipMemcpyFromSymbol", "5.2", 0, false},
+        {10830, 10830, false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbolAsync] =
-        {"hipMemcpyFromSymbolAsync",
-         "hipMemcpyFromSymbolAsync", "5.2", 0, false},
+        {10850, 10850, false, "5.2", 0},
     [HA_CALL_hipGetFuncBySymbol] =
-        {"hipGetFuncBySymbol",
-         "hipGetFuncBySymbol", "6.2", 0, false},
+        {10875, 10875, false, "6.2", 0},
     [HA_CALL_hipMemcpyToSymbol_spt] =
-        {"hipMemcpyToSymbol_spt",
-         "hipMemcpyToSymbol_spt", "5.2", 0, false},
+        {10894, 10894, false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbol_spt] =
-        {"hipMemcpyFromSymbol_spt",
-         "hipMemcpyFromSymbol_spt", "5.2", 0, false},
+        {10916, 10916, false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbolAsync_spt] =
-        {"hipMemcpyFromSymbolAsync_spt",
-         "hipMemcpyFromSymbolAsync_spt", "6.2", 0, false},
+        {10940, 10940, false, "6.2", 0},
     [HA_CALL_hipMemcpyToSymbolAsync_spt] =
-        {"hipMemcpyToSymbolAsync_spt",
-         "hipMemcpyToSymbolAsync_spt", "6.2", 0, false},
+        {10969, 10969, false, "6.2", 0},
     [HA_CALL_hipCreateChannelDesc] =
-        {"hipCreateChannelDesc",
-         "hipCreateChannelDesc", "5.2", 0, false},
+        {10996, 10996, false, "5.2", 0},
     [HA_CALL_hipDeviceGetTexture1DLinearMaxWidth] =
-        {"hipDeviceGetTexture1DLinearMaxWidth",
-         "hipDeviceGetTexture1DLinearMaxWidth", "7.1", 0, false},
+        {11017, 11017, false, "7.1", 0},
     [HA_CALL_hipMipmappedArrayGetMemoryRequirements] =
-        {"hipMipmappedArrayGetMemoryRequirements",
-         "hipMipmappedArrayGetMemoryRequirements", "7.15", 0, false},
+        {11053, 11053, false, "7.15", 0},
     [HA_CALL_hipModuleGetTexRef] =
-        {"hipModuleGetTexRef",
-         "hipModuleGetTexRef", "5.2", 0, false},
+        {11092, 11092, false, "5.2", 0},
     [HA_CALL_hipCreateTextureObject] =
-        {"hipCreateTextureObject",
-         "hipCreateTextureObject", "5.2", 0, false},
+        {11111, 11111, false, "5.2", 0},
     [HA_CALL_hipDestroyTextureObject] =
-        {"hipDestroyTextureObject",
-         "hipDestroyTextureObject", "5.2", 0, false},
+        {11134, 11134, false, "5.2", 0},
     [HA_CALL_hipGetChannelDesc] =
-        {"hipGetChannelDesc",
-         "hipGetChannelDesc", "5.2", 0, false},
+        {11158, 11158, false, "5.2", 0},
     [HA_CALL_hipGetTextureObjectResourceDesc] =
-        {"hipGetTextureObjectResourceDesc",
-         "hipGetTextureObjectResourceDesc", "5.2", 0, false},
+        {11176, 11176, false, "5.2", 0},
     [HA_CALL_hipGetTextureObjectResourceViewDesc] =
-        {"hipGetTextureObjectResourceViewDesc",
-         "hipGetTextureObjectResourceViewDesc", "5.2", 0, false},
+        {11208, 11208, false, "5.2", 0},
     [HA_CALL_hipGetTextureObjectTextureDesc] =
-        {"hipGetTextureObjectTextureDesc",
-         "hipGetTextureObjectTextureDesc", "5.2", 0, false},
+        {11244, 11244, false, "5.2", 0},
     [HA_CALL_hipTexObjectCreate] =
-        {"hipTexObjectCreate",
-         "hipTexObjectCreate", "5.2", 0, false},
+        {11275, 11275, false, "5.2", 0},
     [HA_CALL_hipTexObjectDestroy] =
-        {"hipTexObjectDestroy",
-         "hipTexObjectDestroy", "5.2", 0, false},
+        {11294, 11294, false, "5.2", 0},
     [HA_CALL_hipTexObjectGetResourceDesc] =
-        {"hipTexObjectGetResourceDesc",
-         "hipTexObjectGetResourceDesc", "5.2", 0, false},
+        {11314, 11314, false, "5.2", 0},
     [HA_CALL_hipTexObjectGetResourceViewDesc] =
-        {"hipTexObjectGetResourceViewDesc",
-         "hipTexObjectGetResourceViewDesc", "5.2", 0, false},
+        {11342, 11342, false, "5.2", 0},
     [HA_CALL_hipTexObjectGetTextureDesc] =
-        {"hipTexObjectGetTextureDesc",
-         "hipTexObjectGetTextureDesc", "5.2", 0, false},
+        {11374, 11374, false, "5.2", 0},
     [HA_CALL_hipMallocMipmappedArray] =
-        {"hipMallocMipmappedArray",
-         "hipMallocMipmappedArray", "5.2", 0, false},
+        {11401, 11401, false, "5.2", 0},
     [HA_CALL_hipFreeMipmappedArray] =
-        {"hipFreeMipmappedArray",
-         "hipFreeMipmappedArray", "5.2", 0, false},
+        {11425, 11425, false, "5.2", 0},
     [HA_CALL_hipGetMipmappedArrayLevel] =
-        {"hipGetMipmappedArrayLevel",
-         "hipGetMipmappedArrayLevel", "5.2", 0, false},
+        {11447, 11447, false, "5.2", 0},
     [HA_CALL_hipMipmappedArrayCreate] =
-        {"hipMipmappedArrayCreate",
-         "hipMipmappedArrayCreate", "5.2", 0, false},
+        {11473, 11473, false, "5.2", 0},
     [HA_CALL_hipMipmappedArrayDestroy] =
-        {"hipMipmappedArrayDestroy",
-         "hipMipmappedArrayDestroy", "5.2", 0, false},
+        {11497, 11497, false, "5.2", 0},
     [HA_CALL_hipMipmappedArrayGetLevel] =
-        {"hipMipmappedArrayGetLevel",
-         "hipMipmappedArrayGetLevel", "5.2", 0, false},
+        {11522, 11522, false, "5.2", 0},
     [HA_CALL_hipBindTextureToMipmappedArray] =
-        {"hipBindTextureToMipmappedArray",
-         "hipBindTextureToMipmappedArray", "5.2", 0, false},
+        {11548, 11548, false, "5.2", 0},
     [HA_CALL_hipGetTextureReference] =
-        {"hipGetTextureReference",
-         "hipGetTextureReference", "5.2", 0, false},
+        {11579, 11579, false, "5.2", 0},
     [HA_CALL_hipTexRefGetBorderColor] =
-        {"hipTexRefGetBorderColor",
-         "hipTexRefGetBorderColor", "6.2", 0, false},
+        {11602, 11602, false, "6.2", 0},
     [HA_CALL_hipTexRefGetArray] =
-        {"hipTexRefGetArray",
-         "hipTexRefGetArray", "6.2", 0, false},
+        {11626, 11626, false, "6.2", 0},
     [HA_CALL_hipTexRefSetAddressMode] =
-        {"hipTexRefSetAddressMode",
-         "hipTexRefSetAddressMode", "5.2", 0, false},
+        {11644, 11644, false, "5.2", 0},
     [HA_CALL_hipTexRefSetArray] =
-        {"hipTexRefSetArray",
-         "hipTexRefSetArray", "5.2", 0, false},
+        {11668, 11668, false, "5.2", 0},
     [HA_CALL_hipTexRefSetFilterMode] =
-        {"hipTexRefSetFilterMode",
-         "hipTexRefSetFilterMode", "5.2", 0, false},
+        {11686, 11686, false, "5.2", 0},
     [HA_CALL_hipTexRefSetFlags] =
-        {"hipTexRefSetFlags",
-         "hipTexRefSetFlags", "5.2", 0, false},
+        {11709, 11709, false, "5.2", 0},
     [HA_CALL_hipTexRefSetFormat] =
-        {"hipTexRefSetFormat",
-         "hipTexRefSetFormat", "5.2", 0, false},
+        {11727, 11727, false, "5.2", 0},
     [HA_CALL_hipBindTexture] =
-        {"hipBindTexture",
-         "hipBindTexture", "5.2", 0, false},
+        {11746, 11746, false, "5.2", 0},
     [HA_CALL_hipBindTexture2D] =
-        {"hipBindTexture2D",
-         "hipBindTexture2D", "5.2", 0, false},
+        {11761, 11761, false, "5.2", 0},
     [HA_CALL_hipBindTextureToArray] =
-        {"hipBindTextureToArray",
-         "hipBindTextureToArray", "5.2", 0, false},
+        {11778, 11778, false, "5.2", 0},
     [HA_CALL_hipGetTextureAlignmentOffset] =
-        {"hipGetTextureAlignmentOffset",
-         "hipGetTextureAlignmentOffset", "5.2", 0, false},
+        {11800, 11800, false, "5.2", 0},
     [HA_CALL_hipUnbindTexture] =
-        {"hipUnbindTexture",
-         "hipUnbindTexture", "5.2", 0, false},
+        {11829, 11829, false, "5.2", 0},
     [HA_CALL_hipTexRefGetAddress] =
-        {"hipTexRefGetAddress",
-         "hipTexRefGetAddress", "5.2", 0, false},
+        {11846, 11846, false, "5.2", 0},
     [HA_CALL_hipTexRefGetAddressMode] =
-        {"hipTexRefGetAddressMode",
-         "hipTexRefGetAddressMode", "5.2", 0, false},
+        {11866, 11866, false, "5.2", 0},
     [HA_CALL_hipTexRefGetFilterMode] =
-        {"hipTexRefGetFilterMode",
-         "hipTexRefGetFilterMode", "5.2", 0, false},
+        {11890, 11890, false, "5.2", 0},
     [HA_CALL_hipTexRefGetFlags] =
-        {"hipTexRefGetFlags",
-         "hipTexRefGetFlags", "5.2", 0, false},
+        {11913, 11913, false, "5.2", 0},
     [HA_CALL_hipTexRefGetFormat] =
-        {"hipTexRefGetFormat",
-         "hipTexRefGetFormat", "5.2", 0, false},
+        {11931, 11931, false, "5.2", 0},
     [HA_CALL_hipTexRefGetMaxAnisotropy] =
-        {"hipTexRefGetMaxAnisotropy",
-         "hipTexRefGetMaxAnisotropy", "5.2", 0, false},
+        {11950, 11950, false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipmapFilterMode] =
-        {"hipTexRefGetMipmapFilterMode",
-         "hipTexRefGetMipmapFilterMode", "5.2", 0, false},
+        {11976, 11976, false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipmapLevelBias] =
-        {"hipTexRefGetMipmapLevelBias",
-         "hipTexRefGetMipmapLevelBias", "5.2", 0, false},
+        {12005, 12005, false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipmapLevelClamp] =
-        {"hipTexRefGetMipmapLevelClamp",
-         "hipTexRefGetMipmapLevelClamp", "5.2", 0, false},
+        {12033, 12033, false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipMappedArray] =
-        {"hipTexRefGetMipMappedArray",
-         "hipTexRefGetMipMappedArray", "6.2", 0, false},
+        {12062, 12062, false, "6.2", 0},
     [HA_CALL_hipTexRefSetAddress] =
-        {"hipTexRefSetAddress",
-         "hipTexRefSetAddress", "5.2", 0, false},
+        {12089, 12089, false, "5.2", 0},
     [HA_CALL_hipTexRefSetAddress2D] =
-        {"hipTexRefSetAddress2D",
-         "hipTexRefSetAddress2D", "5.2", 0, false},
+        {12109, 12109, false, "5.2", 0},
     [HA_CALL_hipTexRefSetMaxAnisotropy] =
-        {"hipTexRefSetMaxAnisotropy",
-         "hipTexRefSetMaxAnisotropy", "5.2", 0, false},
+        {12131, 12131, false, "5.2", 0},
     [HA_CALL_hipTexRefSetBorderColor] =
-        {"hipTexRefSetBorderColor",
-         "hipTexRefSetBorderColor", "5.2", 0, false},
+        {12157, 12157, false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmapFilterMode] =
-        {"hipTexRefSetMipmapFilterMode",
-         "hipTexRefSetMipmapFilterMode", "5.2", 0, false},
+        {12181, 12181, false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmapLevelBias] =
-        {"hipTexRefSetMipmapLevelBias",
-         "hipTexRefSetMipmapLevelBias", "5.2", 0, false},
+        {12210, 12210, false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmapLevelClamp] =
-        {"hipTexRefSetMipmapLevelClamp",
-         "hipTexRefSetMipmapLevelClamp", "5.2", 0, false},
+        {12238, 12238, false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmappedArray] =
-        {"hipTexRefSetMipmappedArray",
-         "hipTexRefSetMipmappedArray", "5.2", 0, false},
+        {12267, 12267, false, "5.2", 0},
     [HA_CALL_hipCreateSurfaceObject] =
-        {"hipCreateSurfaceObject",
-         "hipCreateSurfaceObject", "6.2", 0, false},
+        {12294, 12294, false, "6.2", 0},
     [HA_CALL_hipDestroySurfaceObject] =
-        {"hipDestroySurfaceObject",
-         "hipDestroySurfaceObject", "6.2", 0, false},
+        {12317, 12317, false, "6.2", 0},
     [HA_CALL_hipMemGetHandleForAddressRange] =
-        {"hipMemGetHandleForAddressRange",
-         "hipMemGetHandleForAddressRange", "7.1", 0, false},
+        {12341, 12341, false, "7.1", 0},
     [HA_CALL_hipMemAddressFree] =
-        {"hipMemAddressFree",
-         "hipMemAddressFree", "5.2", 0, false},
+        {12372, 12372, false, "5.2", 0},
     [HA_CALL_hipMemAddressReserve] =
-        {"hipMemAddressReserve",
-         "hipMemAddressReserve", "5.2", 0, false},
+        {12390, 12390, false, "5.2", 0},
     [HA_CALL_hipMemCreate] =
-        {"hipMemCreate",
-         "hipMemCreate", "5.2", 60000000, false},
+        {12411, 12411, false, "5.2", 60000000},
     [HA_CALL_hipMemExportToShareableHandle] =
-        {"hipMemExportToShareableHandle",
-         "hipMemExportToShareableHandle", "5.2", 0, false},
+        {12424, 12424, false, "5.2", 0},
     [HA_CALL_hipMemGetAccess] =
-        {"hipMemGetAccess",
-         "hipMemGetAccess", "5.2", 0, false},
+        {12454, 12454, false, "5.2", 0},
     [HA_CALL_hipMemGetAllocationGranularity] =
-        {"hipMemGetAllocationGranularity",
-         "hipMemGetAllocationGranularity", "5.2", 60000000, false},
+        {12470, 12470, false, "5.2", 60000000},
     [HA_CALL_hipMemGetAllocationPropertiesFromHandle] =
-        {"hipMemGetAllocationPropertiesFromHandle",
-         "hipMemGetAllocationPropertiesFromHandle", "5.2", 60000000, false},
+        {12501, 12501, false, "5.2", 60000000},
     [HA_CALL_hipMemImportFromShareableHandle] =
-        {"hipMemImportFromShareableHandle",
-         "hipMemImportFromShareableHandle", "5.2", 0, false},
+        {12541, 12541, false, "5.2", 0},
     [HA_CALL_hipMemMap] =
-        {"hipMemMap",
-         "hipMemMap", "5.2", 0, false},
+        {12573, 12573, false, "5.2", 0},
     [HA_CALL_hipMemRelease] =
-        {"hipMemRelease",
-         "hipMemRelease", "5.2", 0, false},
+        {12583, 12583, false, "5.2", 0},
     [HA_CALL_hipMemRetainAllocationHandle] =
-        {"hipMemRetainAllocationHandle",
-         "hipMemRetainAllocationHandle", "5.2", 0, false},
+        {12597, 12597, false, "5.2", 0},
     [HA_CALL_hipMemSetAccess] =
-        {"hipMemSetAccess",
-         "hipMemSetAccess", "5.2", 0, false},
+        {12626, 12626, false, "5.2", 0},
     [HA_CALL_hipMemUnmap] =
-        {"hipMemUnmap",
-         "hipMemUnmap", "5.2", 0, false},
+        {12642, 12642, false, "5.2", 0},
 };
+
+const char ha_call_text[] =
+    "hipMallocArray\0hipArrayCreate\0hipArrayDestroy\0hipArray3DCreate\0hipFreeArray\0"
+    "hipMalloc3DArray\0hipArrayGetInfo\0hipArrayGetDescriptor\0"
+    "hipArray3DGetDescriptor\0hipMemcpy2DToArray\0hipMemcpy2DToArrayAsync\0"
+    "hipMemcpy2DArrayToArray\0hipMemcpyToArray\0hipMemcpyFromArray\0"
+    "hipMemcpy2DFromArray\0hipMemcpy2DFromArrayAsync\0hipMemcpy3D\0hipMemcpy3DAsync\0"
+    "hipDrvMemcpy3D\0hipDrvMemcpy3DAsync\0hipMemcpy3DBatchAsync\0hipMemcpy3DPeer\0"
+    "hipMemcpy3DPeerAsync\0hipMemMapArrayAsync\0hipMemcpy2DFromArray_spt\0"
+    "hipMemcpy3D_spt\0hipMemcpy3DAsync_spt\0hipMemcpyFromArray_spt\0"
+    "hipMemcpy2DToArray_spt\0hipMemcpy2DFromArrayAsync_spt\0"
+    "hipMemcpy2DToArrayAsync_spt\0hipGreenCtxCreate\0hipExecutionCtxDestroy\0"
+    "hipDeviceGetExecutionCtx\0hipExecutionCtxStreamCreate\0"
+    "hipExecutionCtxGetDevResource\0hipExecutionCtxGetDevice\0hipExecutionCtxGetId\0"
+    "hipExecutionCtxRecordEvent\0hipExecutionCtxSynchronize\0"
+    "hipExecutionCtxWaitEvent\0hipCtxCreate\0hipCtxDestroy\0hipCtxPopCurrent\0"
+    "hipCtxPushCurrent\0hipCtxSetCurrent\0hipCtxGetCurrent\0hipCtxGetDevice\0"
+    "hipCtxGetApiVersion\0hipCtxGetCacheConfig\0hipCtxSetCacheConfig\0"
+    "hipCtxSetSharedMemConfig\0hipCtxGetSharedMemConfig\0hipCtxSynchronize\0"
+    "hipCtxGetFlags\0hipCtxEnablePeerAccess\0hipCtxDisablePeerAccess\0"
+    "hipDevicePrimaryCtxGetState\0hipDevicePrimaryCtxRelease\0"
+    "hipDevicePrimaryCtxRetain\0hipDevicePrimaryCtxReset\0"
+    "hipDevicePrimaryCtxSetFlags\0hipInit\0hipDriverGetVersion\0hipRuntimeGetVersion\0"
+    "hipDeviceGet\0hipDeviceComputeCapability\0hipDeviceGetName\0hipDeviceGetUuid\0"
+    "hipDeviceGetP2PAttribute\0hipDeviceGetPCIBusId\0hipDeviceGetByPCIBusId\0"
+    "hipDeviceTotalMem\0hipDeviceSynchronize\0hipDeviceReset\0hipSetDevice\0"
+    "hipSetValidDevices\0hipGetDevice\0hipGetDeviceCount\0hipDeviceGetAttribute\0"
+    "hipGetDeviceProperties\0hipGetDevicePropertiesR0600\0hipDeviceSetCacheConfig\0"
+    "hipDeviceGetCacheConfig\0hipDeviceGetLimit\0hipDeviceSetLimit\0"
+    "hipDeviceGetSharedMemConfig\0hipGetDeviceFlags\0hipDeviceSetSharedMemConfig\0"
+    "hipSetDeviceFlags\0hipChooseDevice\0hipChooseDeviceR0600\0hipIpcGetMemHandle\0"
+    "hipIpcOpenMemHandle\0hipIpcCloseMemHandle\0hipIpcGetEventHandle\0"
+    "hipIpcOpenEventHandle\0hipDeviceGetStreamPriorityRange\0hipGetProcAddress\0"
+    "hipDeviceCanAccessPeer\0hipDeviceEnablePeerAccess\0hipDeviceDisablePeerAccess\0"
+    "hipDeviceGetDevResource\0hipGetDriverEntryPoint\0hipGetStreamDeviceId\0"
+    "hipGetDriverEntryPoint_spt\0hipGetProcAddress_spt\0hipGetLastError\0"
+    "hipExtGetLastError\0hipPeekAtLastError\0hipGetErrorName\0hipGetErrorString\0"
+    "hipDrvGetErrorName\0hipDrvGetErrorString\0hipEventCreateWithFlags\0"
+    "hipEventCreate\0hipEventRecordWithFlags\0hipEventRecord\0hipEventDestroy\0"
+    "hipEventSynchronize\0hipEventElapsedTime\0hipEventQuery\0hipEventRecord_spt\0"
+    "hipImportExternalSemaphore\0hipSignalExternalSemaphoresAsync\0"
+    "hipWaitExternalSemaphoresAsync\0hipDestroyExternalSemaphore\0"
+    "hipImportExternalMemory\0hipExternalMemoryGetMappedBuffer\0"
+    "hipDestroyExternalMemory\0hipExternalMemoryGetMappedMipmappedArray\0"
+    "hipGraphAddBatchMemOpNode\0hipGraphBatchMemOpNodeGetParams\0"
+    "hipGraphBatchMemOpNodeSetParams\0hipGraphExecBatchMemOpNodeSetParams\0"
+    "hipStreamBeginCapture\0hipStreamBeginCaptureToGraph\0hipStreamEndCapture\0"
+    "hipStreamGetCaptureInfo\0hipStreamGetCaptureInfo_v2\0"
+    "hipStreamUpdateCaptureDependencies\0hipThreadExchangeStreamCaptureMode\0"
+    "hipGraphCreate\0hipGraphDestroy\0hipGraphAddDependencies\0"
+    "hipGraphRemoveDependencies\0hipGraphGetEdges\0hipGraphGetNodes\0"
+    "hipGraphGetRootNodes\0hipGraphNodeGetDependencies\0"
+    "hipGraphNodeGetDependentNodes\0hipGraphNodeGetType\0hipGraphDestroyNode\0"
+    "hipGraphClone\0hipGraphNodeFindInClone\0hipGraphInstantiate\0"
+    "hipGraphInstantiateWithFlags\0hipGraphInstantiateWithParams\0hipGraphLaunch\0"
+    "hipGraphUpload\0hipGraphAddNode\0hipGraphExecGetFlags\0hipGraphNodeSetParams\0"
+    "hipGraphExecNodeSetParams\0hipGraphExecDestroy\0hipGraphExecUpdate\0"
+    "hipGraphAddKernelNode\0hipGraphKernelNodeGetParams\0hipGraphKernelNodeSetParams\0"
+    "hipGraphExecKernelNodeSetParams\0hipDrvGraphAddMemcpyNode\0"
+    "hipGraphAddMemcpyNode\0hipGraphMemcpyNodeGetParams\0hipGraphMemcpyNodeSetParams\0"
+    "hipGraphKernelNodeSetAttribute\0hipGraphKernelNodeGetAttribute\0"
+    "hipGraphExecMemcpyNodeSetParams\0hipGraphAddMemcpyNode1D\0"
+    "hipGraphMemcpyNodeSetParams1D\0hipGraphExecMemcpyNodeSetParams1D\0"
+    "hipGraphAddMemcpyNodeFromSymbol\0hipGraphMemcpyNodeSetParamsFromSymbol\0"
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol\0hipGraphAddMemcpyNodeToSymbol\0"
+    "hipGraphMemcpyNodeSetParamsToSymbol\0hipGraphExecMemcpyNodeSetParamsToSymbol\0"
+    "hipGraphAddMemsetNode\0hipGraphMemsetNodeGetParams\0hipGraphMemsetNodeSetParams\0"
+    "hipGraphExecMemsetNodeSetParams\0hipGraphAddHostNode\0hipGraphHostNodeGetParams\0"
+    "hipGraphHostNodeSetParams\0hipGraphExecHostNodeSetParams\0"
+    "hipGraphAddChildGraphNode\0hipGraphChildGraphNodeGetGraph\0"
+    "hipGraphExecChildGraphNodeSetParams\0hipGraphAddEmptyNode\0"
+    "hipGraphAddEventRecordNode\0hipGraphEventRecordNodeGetEvent\0"
+    "hipGraphEventRecordNodeSetEvent\0hipGraphExecEventRecordNodeSetEvent\0"
+    "hipGraphAddEventWaitNode\0hipGraphEventWaitNodeGetEvent\0"
+    "hipGraphEventWaitNodeSetEvent\0hipGraphExecEventWaitNodeSetEvent\0"
+    "hipGraphAddMemAllocNode\0hipGraphMemAllocNodeGetParams\0hipGraphAddMemFreeNode\0"
+    "hipGraphMemFreeNodeGetParams\0hipDeviceGetGraphMemAttribute\0"
+    "hipDeviceSetGraphMemAttribute\0hipDeviceGraphMemTrim\0hipUserObjectCreate\0"
+    "hipUserObjectRelease\0hipUserObjectRetain\0hipGraphRetainUserObject\0"
+    "hipGraphReleaseUserObject\0hipGraphDebugDotPrint\0"
+    "hipGraphKernelNodeCopyAttributes\0hipGraphNodeSetEnabled\0"
+    "hipGraphNodeGetEnabled\0hipGraphAddExternalSemaphoresWaitNode\0"
+    "hipGraphAddExternalSemaphoresSignalNode\0"
+    "hipGraphExternalSemaphoresSignalNodeSetParams\0"
+    "hipGraphExternalSemaphoresWaitNodeSetParams\0"
+    "hipGraphExternalSemaphoresSignalNodeGetParams\0"
+    "hipGraphExternalSemaphoresWaitNodeGetParams\0"
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams\0"
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams\0hipDrvGraphMemcpyNodeGetParams\0"
+    "hipDrvGraphMemcpyNodeSetParams\0hipDrvGraphAddMemsetNode\0"
+    "hipDrvGraphAddMemFreeNode\0hipDrvGraphExecMemcpyNodeSetParams\0"
+    "hipDrvGraphExecMemsetNodeSetParams\0hipGraphicsMapResources\0"
+    "hipGraphicsSubResourceGetMappedArray\0hipGraphicsResourceGetMappedPointer\0"
+    "hipGraphicsUnmapResources\0hipGraphicsUnregisterResource\0hipGraphLaunch_spt\0"
+    "hipStreamBeginCapture_spt\0hipStreamEndCapture_spt\0hipStreamGetCaptureInfo_spt\0"
+    "hipStreamGetCaptureInfo_v2_spt\0hiprtcGetErrorString\0hiprtcVersion\0"
+    "hiprtcAddNameExpression\0hiprtcCompileProgram\0hiprtcCreateProgram\0"
+    "hiprtcDestroyProgram\0hiprtcGetLoweredName\0hiprtcGetProgramLog\0"
+    "hiprtcGetProgramLogSize\0hiprtcGetCode\0hiprtcGetCodeSize\0hiprtcGetBitcode\0"
+    "hiprtcGetBitcodeSize\0hiprtcLinkCreate\0hiprtcLinkAddFile\0hiprtcLinkAddData\0"
+    "hiprtcLinkComplete\0hiprtcLinkDestroy\0hipModuleLaunchKernel\0"
+    "hipModuleLaunchCooperativeKernel\0hipModuleLaunchCooperativeKernelMultiDevice\0"
+    "hipLaunchCooperativeKernel\0hipLaunchCooperativeKernelMultiDevice\0"
+    "hipExtLaunchMultiKernelMultiDevice\0hipLaunchKernelExC\0hipDrvLaunchKernelEx\0"
+    "hipConfigureCall\0hipSetupArgument\0hipLaunchByPtr\0hipLaunchKernel\0"
+    "hipLaunchHostFunc\0hipExtLaunchKernel\0hipLaunchCooperativeKernel_spt\0"
+    "hipLaunchKernel_spt\0hipLaunchHostFunc_spt\0hipKernelSetAttribute\0"
+    "hipKernelGetFunction\0hipKernelGetAttribute\0hipLibraryLoadData\0"
+    "hipLibraryLoadFromFile\0hipLibraryUnload\0hipLibraryGetKernel\0"
+    "hipLibraryGetKernelCount\0hipLibraryGetGlobal\0hipLibraryGetManaged\0"
+    "hipLibraryEnumerateKernels\0hipKernelGetLibrary\0hipKernelGetName\0"
+    "hipKernelGetParamInfo\0hipLinkAddData\0hipLinkAddFile\0hipLinkComplete\0"
+    "hipLinkCreate\0hipLinkDestroy\0hipKernelNameRef\0hipKernelNameRefByPtr\0"
+    "hipPointerSetAttribute\0hipPointerGetAttributes\0hipPointerGetAttribute\0"
+    "hipDrvPointerGetAttributes\0hipMalloc\0hipExtMallocWithFlags\0hipMallocHost\0"
+    "hipMemAllocHost\0hipHostMalloc\0hipMallocManaged\0hipMemPrefetchAsync\0"
+    "hipMemPrefetchAsync_v2\0hipMemPrefetchBatchAsync\0hipMemDiscardBatchAsync\0"
+    "hipDrvMemDiscardBatchAsync\0hipMemDiscardAndPrefetchBatchAsync\0"
+    "hipDrvMemDiscardAndPrefetchBatchAsync\0hipMemAdvise\0hipMemAdvise_v2\0"
+    "hipMemRangeGetAttribute\0hipMemRangeGetAttributes\0hipHostAlloc\0"
+    "hipHostGetDevicePointer\0hipHostGetFlags\0hipHostRegister\0hipHostUnregister\0"
+    "hipMallocPitch\0hipMemAllocPitch\0hipFree\0hipFreeHost\0hipHostFree\0hipMemcpy\0"
+    "hipMemcpyWithStream\0hipMemcpyHtoD\0hipMemcpyDtoH\0hipMemcpyDtoD\0hipMemcpyAtoD\0"
+    "hipMemcpyDtoA\0hipMemcpyAtoA\0hipMemcpyHtoDAsync\0hipMemcpyDtoHAsync\0"
+    "hipMemcpyDtoDAsync\0hipMemcpyAtoHAsync\0hipMemcpyHtoAAsync\0hipMemcpyAsync\0"
+    "hipMemset\0hipMemsetD8\0hipMemsetD8Async\0hipMemsetD16\0hipMemsetD16Async\0"
+    "hipMemsetD32\0hipMemsetAsync\0hipMemsetD32Async\0hipMemset2D\0hipMemset2DAsync\0"
+    "hipMemset3D\0hipMemset3DAsync\0hipMemsetD2D8\0hipMemsetD2D8Async\0"
+    "hipMemsetD2D16\0hipMemsetD2D16Async\0hipMemsetD2D32\0hipMemsetD2D32Async\0"
+    "hipMemGetInfo\0hipMemPtrGetInfo\0hipMalloc3D\0hipMemcpy2D\0hipMemcpyParam2D\0"
+    "hipMemcpyParam2DAsync\0hipMemcpy2DAsync\0hipMemcpyAtoH\0hipMemcpyHtoA\0"
+    "hipMemGetAddressRange\0hipMemcpyBatchAsync\0hipMemcpyPeer\0hipMemcpyPeerAsync\0"
+    "hipDrvMemcpy2DUnaligned\0hipMemcpy_spt\0hipMemcpy2D_spt\0hipMemset_spt\0"
+    "hipMemsetAsync_spt\0hipMemset2D_spt\0hipMemset2DAsync_spt\0hipMemset3DAsync_spt\0"
+    "hipMemset3D_spt\0hipMemcpyAsync_spt\0hipMemcpy2DAsync_spt\0hipFuncSetAttribute\0"
+    "hipFuncSetCacheConfig\0hipFuncSetSharedMemConfig\0hipModuleGetGlobal\0"
+    "hipModuleLoadFatBinary\0hipModuleLoad\0hipModuleUnload\0hipModuleGetFunction\0"
+    "hipModuleGetFunctionCount\0hipFuncGetAttributes\0hipFuncGetAttribute\0"
+    "hipModuleLoadData\0hipModuleLoadDataEx\0hipModuleOccupancyMaxPotentialBlockSize\0"
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\0"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\0"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor\0"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
+    "hipOccupancyMaxPotentialBlockSize\0hipOccupancyAvailableDynamicSMemPerBlock\0"
+    "hipOccupancyMaxActiveClusters\0hipOccupancyMaxPotentialClusterSize\0"
+    "hipExtGetLinkTypeAndHopCount\0hipDevSmResourceSplitByCount\0"
+    "hipDevSmResourceSplit\0hipDevResourceGenerateDesc\0hipProfilerStart\0"
+    "hipProfilerStop\0hipApiName\0hipExtEnableLogging\0hipExtDisableLogging\0"
+    "hipExtSetLoggingParams\0hipDeviceGetDefaultMemPool\0hipDeviceSetMemPool\0"
+    "hipDeviceGetMemPool\0hipMallocAsync\0hipFreeAsync\0hipMemPoolTrimTo\0"
+    "hipMemPoolSetAttribute\0hipMemPoolGetAttribute\0hipMemPoolSetAccess\0"
+    "hipMemPoolGetAccess\0hipMemPoolCreate\0hipMemPoolDestroy\0"
+    "hipMallocFromPoolAsync\0hipMemPoolExportToShareableHandle\0"
+    "hipMemPoolImportFromShareableHandle\0hipMemPoolExportPointer\0"
+    "hipMemPoolImportPointer\0hipMemSetMemPool\0hipMemGetMemPool\0"
+    "hipMemGetDefaultMemPool\0hipStreamCreate\0hipStreamCreateWithFlags\0"
+    "hipStreamCreateWithPriority\0hipStreamDestroy\0hipStreamQuery\0"
+    "hipStreamSynchronize\0hipStreamWaitEvent\0hipStreamGetFlags\0hipStreamGetId\0"
+    "hipStreamGetPriority\0hipStreamGetDevice\0hipExtStreamCreateWithCUMask\0"
+    "hipExtStreamGetCUMask\0hipStreamAddCallback\0hipStreamSetAttribute\0"
+    "hipStreamGetAttribute\0hipStreamCopyAttributes\0hipStreamWaitValue32\0"
+    "hipStreamWaitValue64\0hipStreamWriteValue32\0hipStreamWriteValue64\0"
+    "hipStreamBatchMemOp\0hipStreamAttachMemAsync\0hipStreamGetDevResource\0"
+    "hipStreamIsCapturing\0hipStreamQuery_spt\0hipStreamSynchronize_spt\0"
+    "hipStreamGetPriority_spt\0hipStreamWaitEvent_spt\0hipStreamGetFlags_spt\0"
+    "hipStreamAddCallback_spt\0hipStreamIsCapturing_spt\0hipGetSymbolAddress\0"
+    "hipGetSymbolSize\0hipMemcpyToSymbol\0hipMemcpyToSymbolAsync\0"
+    "hipMemcpyFromSymbol\0hipMemcpyFromSymbolAsync\0hipGetFuncBySymbol\0"
+    "hipMemcpyToSymbol_spt\0hipMemcpyFromSymbol_spt\0hipMemcpyFromSymbolAsync_spt\0"
+    "hipMemcpyToSymbolAsync_spt\0hipCreateChannelDesc\0"
+    "hipDeviceGetTexture1DLinearMaxWidth\0hipMipmappedArrayGetMemoryRequirements\0"
+    "hipModuleGetTexRef\0hipCreateTextureObject\0hipDestroyTextureObject\0"
+    "hipGetChannelDesc\0hipGetTextureObjectResourceDesc\0"
+    "hipGetTextureObjectResourceViewDesc\0hipGetTextureObjectTextureDesc\0"
+    "hipTexObjectCreate\0hipTexObjectDestroy\0hipTexObjectGetResourceDesc\0"
+    "hipTexObjectGetResourceViewDesc\0hipTexObjectGetTextureDesc\0"
+    "hipMallocMipmappedArray\0hipFreeMipmappedArray\0hipGetMipmappedArrayLevel\0"
+    "hipMipmappedArrayCreate\0hipMipmappedArrayDestroy\0hipMipmappedArrayGetLevel\0"
+    "hipBindTextureToMipmappedArray\0hipGetTextureReference\0hipTexRefGetBorderColor\0"
+    "hipTexRefGetArray\0hipTexRefSetAddressMode\0hipTexRefSetArray\0"
+    "hipTexRefSetFilterMode\0hipTexRefSetFlags\0hipTexRefSetFormat\0hipBindTexture\0"
+    "hipBindTexture2D\0hipBindTextureToArray\0hipGetTextureAlignmentOffset\0"
+    "hipUnbindTexture\0hipTexRefGetAddress\0hipTexRefGetAddressMode\0"
+    "hipTexRefGetFilterMode\0hipTexRefGetFlags\0hipTexRefGetFormat\0"
+    "hipTexRefGetMaxAnisotropy\0hipTexRefGetMipmapFilterMode\0"
+    "hipTexRefGetMipmapLevelBias\0hipTexRefGetMipmapLevelClamp\0"
+    "hipTexRefGetMipMappedArray\0hipTexRefSetAddress\0hipTexRefSetAddress2D\0"
+    "hipTexRefSetMaxAnisotropy\0hipTexRefSetBorderColor\0"
+    "hipTexRefSetMipmapFilterMode\0hipTexRefSetMipmapLevelBias\0"
+    "hipTexRefSetMipmapLevelClamp\0hipTexRefSetMipmappedArray\0"
+    "hipCreateSurfaceObject\0hipDestroySurfaceObject\0hipMemGetHandleForAddressRange\0"
+    "hipMemAddressFree\0hipMemAddressReserve\0hipMemCreate\0"
+    "hipMemExportToShareableHandle\0hipMemGetAccess\0hipMemGetAllocationGranularity\0"
+    "hipMemGetAllocationPropertiesFromHandle\0hipMemImportFromShareableHandle\0"
+    "hipMemMap\0hipMemRelease\0hipMemRetainAllocationHandle\0hipMemSetAccess\0"
+    "hipMemUnmap\0";

@@ -6,6 +6,7 @@
 #define HA_API_GENERATED_CALLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "abi/hip.h"
 #include "abi/hiprtc.h"
@@ -1126,15 +1127,30 @@ _Static_assert(
     sizeof(struct ha_call_table) == HA_CALL_COUNT * sizeof(void *),
     "the table is an array of pointers");
 
+/* Names are in one text: pointers to them would be relocations at the start
+ * of each process. */
 struct ha_call_entry {
-    const char *name;   /* under which Python knows it */
-    const char *symbol; /* in the library */
-    const char *since;  /* first HIP version known to have it */
-    int least_version;  /* older runtimes mean something else by it */
-    bool rtc;           /* in the hiprtc library */
+    uint16_t name;     /* under which Python knows it; in ha_call_text */
+    uint16_t symbol;   /* in the library */
+    bool rtc;          /* in the hiprtc library */
+    char since[8];     /* first HIP version known to have it */
+    int least_version; /* older runtimes mean something else by it */
 };
 
 extern struct ha_call_table ha_calls;
 extern const struct ha_call_entry ha_call_entries[HA_CALL_COUNT];
+extern const char ha_call_text[];
+
+static inline const char *
+ha_call_name(enum ha_call call)
+{
+    return ha_call_text + ha_call_entries[call].name;
+}
+
+static inline const char *
+ha_call_symbol(enum ha_call call)
+{
+    return ha_call_text + ha_call_entries[call].symbol;
+}
 
 #endif

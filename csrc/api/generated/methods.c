@@ -8,4297 +8,3421 @@ const struct ha_method ha_methods[HA_METHOD_COUNT] = {
     {CALL(ha_wrap_hipApiName),
      0, 11, false, false},
     {CALL(ha_wrap_hipArray3DCreate),
-     193, 210, false, false},
+     100, 117, false, false},
     {CALL(ha_wrap_hipArray3DGetDescriptor),
-     467, 491, false, false},
+     234, 258, false, false},
     {CALL(ha_wrap_hipArrayCreate),
-     870, 885, false, false},
+     464, 479, false, false},
     {CALL(ha_wrap_hipArrayDestroy),
-     1134, 1150, false, false},
+     601, 617, false, false},
     {CALL(ha_wrap_hipArrayGetDescriptor),
-     1303, 1325, false, false},
+     657, 679, false, false},
     {CALL(ha_wrap_hipArrayGetInfo),
-     1668, 1684, false, false},
+     854, 870, false, false},
     {CALL(ha_wrap_hipBindTexture),
-     2085, 2100, false, false},
+     1025, 1040, false, false},
     {CALL(ha_wrap_hipBindTexture2D),
-     2417, 2434, false, false},
+     1150, 1167, false, false},
     {CALL(ha_wrap_hipBindTextureToArray),
-     2804, 2826, false, false},
+     1301, 1323, false, false},
     {CALL(ha_wrap_hipBindTextureToMipmappedArray),
-     3094, 3125, false, false},
+     1423, 1454, false, false},
     {CALL(ha_wrap_hipChooseDevice),
-     3447, 3463, false, false},
+     1607, 1623, false, false},
     {CALL(ha_wrap_hipConfigureCall),
-     3684, 3701, false, false},
+     1727, 1744, false, false},
     {CALL(ha_wrap_hipCreateChannelDesc),
-     3983, 4004, false, false},
+     1905, 1926, false, false},
     {CALL(ha_wrap_hipCreateSurfaceObject),
-     4252, 4275, false, false},
+     2059, 2082, false, false},
     {CALL(ha_wrap_hipCreateTextureObject),
-     4530, 4553, false, false},
+     2245, 2268, false, false},
     {CALL(ha_wrap_hipCtxCreate),
-     4903, 4916, false, false},
+     2497, 2510, false, false},
     {CALL(ha_wrap_hipCtxDestroy),
-     5155, 5169, false, false},
+     2607, 2621, false, false},
     {CALL(ha_wrap_hipCtxDisablePeerAccess),
-     5316, 5340, false, false},
+     2682, 2706, false, false},
     {CALL(ha_wrap_hipCtxEnablePeerAccess),
-     5537, 5560, false, false},
+     2807, 2830, false, false},
     {CALL(ha_wrap_hipCtxGetApiVersion),
-     5792, 5812, false, false},
+     2937, 2957, false, false},
     {CALL(ha_wrap_hipCtxGetCacheConfig),
-     6042, 6063, false, true},
+     3074, 3095, false, true},
     {CALL(ha_wrap_hipCtxGetCurrent),
-     6300, 6317, false, true},
+     3234, 3251, false, true},
     {CALL(ha_wrap_hipCtxGetDevice),
-     6497, 6513, false, true},
+     3339, 3355, false, true},
     {CALL(ha_wrap_hipCtxGetFlags),
-     6689, 6704, false, true},
+     3415, 3430, false, true},
     {CALL(ha_wrap_hipCtxGetSharedMemConfig),
-     6876, 6901, false, true},
+     3488, 3513, false, true},
     {CALL(ha_wrap_hipCtxPopCurrent),
-     7141, 7158, false, true},
+     3651, 3668, false, true},
     {CALL(ha_wrap_hipCtxPushCurrent),
-     7353, 7371, false, false},
+     3771, 3789, false, false},
     {CALL(ha_wrap_hipCtxSetCacheConfig),
-     7545, 7566, false, false},
+     3877, 3898, false, false},
     {CALL(ha_wrap_hipCtxSetCurrent),
-     7792, 7809, false, false},
+     4024, 4041, false, false},
     {CALL(ha_wrap_hipCtxSetSharedMemConfig),
-     7990, 8015, false, false},
+     4123, 4148, false, false},
     {CALL(ha_wrap_hipCtxSynchronize),
-     8242, 8260, false, true},
+     4264, 4282, false, true},
     {CALL(ha_wrap_hipDestroyExternalMemory),
-     8437, 8462, false, false},
+     4348, 4373, false, false},
     {CALL(ha_wrap_hipDestroyExternalSemaphore),
-     8661, 8689, false, false},
+     4482, 4510, false, false},
     {CALL(ha_wrap_hipDestroySurfaceObject),
-     8903, 8927, false, false},
+     4638, 4662, false, false},
     {CALL(ha_wrap_hipDestroyTextureObject),
-     9131, 9155, false, false},
+     4781, 4805, false, false},
     {CALL(ha_wrap_hipDevResourceGenerateDesc),
-     9359, 9386, false, false},
+     4909, 4936, false, false},
     {CALL(ha_wrap_hipDevSmResourceSplit),
-     9713, 9735, false, false},
+     5108, 5130, false, false},
     {CALL(ha_wrap_hipDevSmResourceSplitByCount),
-     10487, 10516, false, false},
+     5551, 5580, false, false},
     {CALL(ha_wrap_hipDeviceCanAccessPeer),
-     11300, 11323, false, false},
+     6042, 6065, false, false},
     {CALL(ha_wrap_hipDeviceComputeCapability),
-     11590, 11617, false, false},
+     6198, 6225, false, false},
     {CALL(ha_wrap_hipDeviceDisablePeerAccess),
-     11874, 11901, false, false},
+     6345, 6372, false, false},
     {CALL(ha_wrap_hipDeviceEnablePeerAccess),
-     12117, 12143, false, false},
+     6468, 6494, false, false},
     {CALL(ha_wrap_hipDeviceGet),
-     12379, 12392, false, false},
+     6589, 6602, false, false},
     {CALL(ha_wrap_hipDeviceGetAttribute),
-     12582, 12604, false, false},
+     6669, 6691, false, false},
     {CALL(ha_wrap_hipDeviceGetByPCIBusId),
-     12829, 12852, false, false},
+     6778, 6801, false, false},
     {CALL(ha_wrap_hipDeviceGetCacheConfig),
-     13060, 13084, false, true},
+     6886, 6910, false, true},
     {CALL(ha_wrap_hipDeviceGetDefaultMemPool),
-     13325, 13352, false, false},
+     7049, 7076, false, false},
     {CALL(ha_wrap_hipDeviceGetDevResource),
-     13592, 13616, false, false},
+     7166, 7190, false, false},
     {CALL(ha_wrap_hipDeviceGetExecutionCtx),
-     14001, 14026, false, false},
+     7364, 7389, false, false},
     {CALL(ha_wrap_hipDeviceGetGraphMemAttribute),
-     14266, 14296, false, false},
+     7482, 7512, false, false},
     {CALL(ha_wrap_hipDeviceGetLimit),
-     14576, 14594, false, false},
+     7643, 7661, false, false},
     {CALL(ha_wrap_hipDeviceGetMemPool),
-     14815, 14835, false, false},
+     7755, 7775, false, false},
     {CALL(ha_wrap_hipDeviceGetName),
-     15055, 15072, false, false},
+     7848, 7865, false, false},
     {CALL(ha_wrap_hipDeviceGetP2PAttribute),
-     15370, 15395, false, false},
+     7976, 8001, false, false},
     {CALL(ha_wrap_hipDeviceGetPCIBusId),
-     15675, 15696, false, false},
+     8145, 8166, false, false},
     {CALL(ha_wrap_hipDeviceGetSharedMemConfig),
-     16025, 16053, false, true},
+     8315, 8343, false, true},
     {CALL(ha_wrap_hipDeviceGetStreamPriorityRange),
-     16275, 16307, false, true},
+     8462, 8494, false, true},
     {CALL(ha_wrap_hipDeviceGetTexture1DLinearMaxWidth),
-     16596, 16632, false, false},
+     8670, 8706, false, false},
     {CALL(ha_wrap_hipDeviceGetUuid),
-     16926, 16943, false, false},
+     8846, 8863, false, false},
     {CALL(ha_wrap_hipDeviceGraphMemTrim),
-     17252, 17274, false, false},
+     8991, 9013, false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxGetState),
-     17464, 17492, false, false},
+     9080, 9108, false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxRelease),
-     17771, 17798, false, false},
+     9234, 9261, false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxReset),
-     17993, 18018, false, false},
+     9341, 9366, false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxRetain),
-     18222, 18248, false, false},
+     9449, 9475, false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxSetFlags),
-     18468, 18496, false, false},
+     9578, 9606, false, false},
     {CALL(ha_wrap_hipDeviceReset),
-     18723, 18738, false, true},
+     9691, 9706, false, true},
     {CALL(ha_wrap_hipDeviceSetCacheConfig),
-     18907, 18931, false, false},
+     9764, 9788, false, false},
     {CALL(ha_wrap_hipDeviceSetGraphMemAttribute),
-     19166, 19196, false, false},
+     9908, 9938, false, false},
     {CALL(ha_wrap_hipDeviceSetLimit),
-     19473, 19491, false, false},
+     10068, 10086, false, false},
     {CALL(ha_wrap_hipDeviceSetMemPool),
-     19710, 19730, false, false},
+     10170, 10190, false, false},
     {CALL(ha_wrap_hipDeviceSetSharedMemConfig),
-     19945, 19973, false, false},
+     10254, 10282, false, false},
     {CALL(ha_wrap_hipDeviceSynchronize),
-     20182, 20203, false, true},
+     10383, 10404, false, true},
     {CALL(ha_wrap_hipDeviceTotalMem),
-     20385, 20403, false, false},
+     10460, 10478, false, false},
     {CALL(ha_wrap_hipDriverGetVersion),
-     20602, 20622, false, true},
+     10537, 10557, false, true},
     {CALL(ha_wrap_hipDrvGetErrorName),
-     20811, 20830, false, false},
+     10659, 10678, false, false},
     {CALL(ha_wrap_hipDrvGetErrorString),
-     21046, 21067, false, false},
+     10799, 10820, false, false},
     {CALL(ha_wrap_hipDrvGraphAddMemFreeNode),
-     21287, 21313, false, false},
+     10945, 10971, false, false},
     {CALL(ha_wrap_hipDrvGraphAddMemcpyNode),
-     21827, 21852, false, false},
+     11174, 11199, false, false},
     {CALL(ha_wrap_hipDrvGraphAddMemsetNode),
-     22394, 22419, false, false},
+     11435, 11460, false, false},
     {CALL(ha_wrap_hipDrvGraphExecMemcpyNodeSetParams),
-     22971, 23006, false, false},
+     11701, 11736, false, false},
     {CALL(ha_wrap_hipDrvGraphExecMemsetNodeSetParams),
-     23331, 23366, false, false},
+     11847, 11882, false, false},
     {CALL(ha_wrap_hipDrvGraphMemcpyNodeGetParams),
-     23698, 23729, false, false},
+     12019, 12050, false, false},
     {CALL(ha_wrap_hipDrvGraphMemcpyNodeSetParams),
-     24072, 24103, false, false},
+     12208, 12239, false, false},
     {CALL(ha_wrap_hipDrvLaunchKernelEx),
-     24426, 24447, false, false},
+     12333, 12354, false, false},
     {CALL(ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync),
-     24714, 24752, false, false},
+     12510, 12548, false, false},
     {CALL(ha_wrap_hipDrvMemDiscardBatchAsync),
-     25389, 25416, false, false},
+     12895, 12922, false, false},
     {CALL(ha_wrap_hipDrvMemcpy2DUnaligned),
-     25857, 25881, false, false},
+     13098, 13122, false, false},
     {CALL(ha_wrap_hipDrvMemcpy3D),
-     26104, 26119, false, false},
+     13252, 13267, false, false},
     {CALL(ha_wrap_hipDrvMemcpy3DAsync),
-     26303, 26323, false, false},
+     13348, 13368, false, false},
     {CALL(ha_wrap_hipDrvPointerGetAttributes),
-     26535, 26562, false, false},
+     13456, 13483, false, false},
     {CALL(ha_wrap_hipEventCreate),
-     26992, 27007, false, true},
+     13720, 13735, false, true},
     {CALL(ha_wrap_hipEventCreateWithFlags),
-     27192, 27216, false, false},
+     13798, 13822, false, false},
     {CALL(ha_wrap_hipEventDestroy),
-     27438, 27454, false, false},
+     13898, 13914, false, false},
     {CALL(ha_wrap_hipEventElapsedTime),
-     27610, 27630, false, false},
+     13957, 13977, false, false},
     {CALL(ha_wrap_hipEventQuery),
-     27852, 27866, false, false},
+     14087, 14101, false, false},
     {CALL(ha_wrap_hipEventRecord),
-     28062, 28077, false, false},
+     14184, 14199, false, false},
     {CALL(ha_wrap_hipEventRecordWithFlags),
-     28270, 28294, false, false},
+     14248, 14272, false, false},
     {CALL(ha_wrap_hipEventRecord_spt),
-     28544, 28563, false, false},
+     14354, 14373, false, false},
     {CALL(ha_wrap_hipEventSynchronize),
-     28791, 28811, false, false},
+     14426, 14446, false, false},
     {CALL(ha_wrap_hipExecutionCtxDestroy),
-     28991, 29014, false, false},
+     14513, 14536, false, false},
     {CALL(ha_wrap_hipExecutionCtxGetDevResource),
-     29200, 29230, false, false},
+     14596, 14626, false, false},
     {CALL(ha_wrap_hipExecutionCtxGetDevice),
-     29626, 29651, false, false},
+     14796, 14821, false, false},
     {CALL(ha_wrap_hipExecutionCtxGetId),
-     29867, 29888, false, false},
+     14891, 14912, false, false},
     {CALL(ha_wrap_hipExecutionCtxRecordEvent),
-     30134, 30161, false, false},
+     15002, 15029, false, false},
     {CALL(ha_wrap_hipExecutionCtxStreamCreate),
-     30503, 30531, false, false},
+     15148, 15176, false, false},
     {CALL(ha_wrap_hipExecutionCtxSynchronize),
-     30841, 30868, false, false},
+     15295, 15322, false, false},
     {CALL(ha_wrap_hipExecutionCtxWaitEvent),
-     31087, 31112, false, false},
+     15394, 15419, false, false},
     {CALL(ha_wrap_hipExtDisableLogging),
-     31356, 31377, false, true},
+     15511, 15532, false, true},
     {CALL(ha_wrap_hipExtEnableLogging),
-     31538, 31558, false, true},
+     15618, 15638, false, true},
     {CALL(ha_wrap_hipExtGetLastError),
-     31716, 31735, false, true},
+     15721, 15740, false, true},
     {CALL(ha_wrap_hipExtGetLinkTypeAndHopCount),
-     31910, 31939, false, false},
+     15834, 15863, false, false},
     {CALL(ha_wrap_hipExtLaunchKernel),
-     32252, 32271, false, false},
+     16037, 16056, false, false},
     {CALL(ha_wrap_hipExtLaunchMultiKernelMultiDevice),
-     32716, 32751, false, false},
+     16277, 16312, false, false},
     {CALL(ha_wrap_hipExtMallocWithFlags),
-     33086, 33108, false, false},
+     16515, 16537, false, false},
     {CALL(ha_wrap_hipExtSetLoggingParams),
-     33363, 33386, false, false},
+     16631, 16654, false, false},
     {CALL(ha_wrap_hipExtStreamCreateWithCUMask),
-     33639, 33668, false, false},
+     16783, 16812, false, false},
     {CALL(ha_wrap_hipExtStreamGetCUMask),
-     34103, 34125, false, false},
+     17049, 17071, false, false},
     {CALL(ha_wrap_hipExternalMemoryGetMappedBuffer),
-     34513, 34546, false, false},
+     17293, 17326, false, false},
     {CALL(ha_wrap_hipExternalMemoryGetMappedMipmappedArray),
-     34863, 34904, false, false},
+     17533, 17574, false, false},
     {CALL(ha_wrap_hipFree),
-     35260, 35268, false, false},
+     17799, 17807, false, false},
     {CALL(ha_wrap_hipFreeArray),
-     35423, 35436, false, false},
+     17858, 17871, false, false},
     {CALL(ha_wrap_hipFreeAsync),
-     35583, 35596, false, false},
+     17919, 17932, false, false},
     {CALL(ha_wrap_hipFreeHost),
-     35791, 35803, false, false},
+     17988, 18000, false, false},
     {CALL(ha_wrap_hipFreeMipmappedArray),
-     35954, 35976, false, false},
+     18060, 18082, false, false},
     {CALL(ha_wrap_hipFuncGetAttribute),
-     36177, 36197, false, false},
+     18183, 18203, false, false},
     {CALL(ha_wrap_hipFuncGetAttributes),
-     36433, 36454, false, false},
+     18302, 18323, false, false},
     {CALL(ha_wrap_hipFuncSetAttribute),
-     36754, 36774, false, false},
+     18478, 18498, false, false},
     {CALL(ha_wrap_hipFuncSetCacheConfig),
-     36997, 37019, false, false},
+     18607, 18629, false, false},
     {CALL(ha_wrap_hipFuncSetSharedMemConfig),
-     37255, 37281, false, false},
+     18763, 18789, false, false},
     {CALL(ha_wrap_hipGetChannelDesc),
-     37523, 37541, false, false},
+     18921, 18939, false, false},
     {CALL(ha_wrap_hipGetDevice),
-     37919, 37932, false, true},
+     19087, 19100, false, true},
     {CALL(ha_wrap_hipGetDeviceCount),
-     38098, 38116, false, true},
+     19167, 19185, false, true},
     {CALL(ha_wrap_hipGetDeviceFlags),
-     38274, 38292, false, true},
+     19246, 19264, false, true},
     {CALL(ha_wrap_hipGetDeviceProperties),
-     38469, 38492, false, false},
+     19328, 19351, false, false},
     {CALL(ha_wrap_hipGetDriverEntryPoint),
-     38803, 38826, false, false},
+     19501, 19524, false, false},
     {CALL(ha_wrap_hipGetDriverEntryPoint_spt),
-     39312, 39339, false, false},
+     19718, 19745, false, false},
     {CALL(ha_wrap_hipGetErrorName),
-     39839, 39855, false, false},
+     19938, 19954, false, false},
     {CALL(ha_wrap_hipGetErrorString),
-     40028, 40046, false, false},
+     20044, 20062, false, false},
     {CALL(ha_wrap_hipGetFuncBySymbol),
-     40221, 40240, false, false},
+     20154, 20173, false, false},
     {CALL(ha_wrap_hipGetLastError),
-     40479, 40495, false, true},
+     20278, 20294, false, true},
     {CALL(ha_wrap_hipGetMipmappedArrayLevel),
-     40656, 40682, false, false},
+     20374, 20400, false, false},
     {CALL(ha_wrap_hipGetProcAddress),
-     40976, 40994, false, false},
+     20563, 20581, false, false},
     {CALL(ha_wrap_hipGetProcAddress_spt),
-     41486, 41508, false, false},
+     20776, 20798, false, false},
     {CALL(ha_wrap_hipGetStreamDeviceId),
-     41888, 41909, false, false},
+     20957, 20978, false, false},
     {CALL(ha_wrap_hipGetSymbolAddress),
-     42111, 42131, false, false},
+     21071, 21091, false, false},
     {CALL(ha_wrap_hipGetSymbolSize),
-     42361, 42378, false, false},
+     21200, 21217, false, false},
     {CALL(ha_wrap_hipGetTextureAlignmentOffset),
-     42594, 42623, false, false},
+     21304, 21333, false, false},
     {CALL(ha_wrap_hipGetTextureObjectResourceDesc),
-     42866, 42898, false, false},
+     21439, 21471, false, false},
     {CALL(ha_wrap_hipGetTextureObjectResourceViewDesc),
-     43275, 43311, false, false},
+     21706, 21742, false, false},
     {CALL(ha_wrap_hipGetTextureObjectTextureDesc),
-     43725, 43756, false, false},
+     22014, 22045, false, false},
     {CALL(ha_wrap_hipGetTextureReference),
-     44128, 44151, false, false},
+     22276, 22299, false, false},
     {CALL(ha_wrap_hipGraphAddBatchMemOpNode),
-     44394, 44420, false, false},
+     22413, 22439, false, false},
     {CALL(ha_wrap_hipGraphAddChildGraphNode),
-     44964, 44990, false, false},
+     22638, 22664, false, false},
     {CALL(ha_wrap_hipGraphAddDependencies),
-     45513, 45537, false, false},
+     22827, 22851, false, false},
     {CALL(ha_wrap_hipGraphAddEmptyNode),
-     45967, 45988, false, false},
+     23002, 23023, false, false},
     {CALL(ha_wrap_hipGraphAddEventRecordNode),
-     46462, 46489, false, false},
+     23150, 23177, false, false},
     {CALL(ha_wrap_hipGraphAddEventWaitNode),
-     46995, 47020, false, false},
+     23323, 23348, false, false},
     {CALL(ha_wrap_hipGraphAddExternalSemaphoresSignalNode),
-     47514, 47554, false, false},
+     23486, 23526, false, false},
     {CALL(ha_wrap_hipGraphAddExternalSemaphoresWaitNode),
-     48153, 48191, false, false},
+     23739, 23777, false, false},
     {CALL(ha_wrap_hipGraphAddHostNode),
-     48781, 48801, false, false},
+     23983, 24003, false, false},
     {CALL(ha_wrap_hipGraphAddKernelNode),
-     49318, 49340, false, false},
+     24139, 24161, false, false},
     {CALL(ha_wrap_hipGraphAddMemAllocNode),
-     49855, 49879, false, false},
+     24300, 24324, false, false},
     {CALL(ha_wrap_hipGraphAddMemFreeNode),
-     50433, 50456, false, false},
+     24499, 24522, false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNode),
-     50957, 50979, false, false},
+     24656, 24678, false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNode1D),
-     51491, 51515, false, false},
+     24836, 24860, false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNodeFromSymbol),
-     52084, 52116, false, false},
+     25011, 25043, false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNodeToSymbol),
-     52770, 52800, false, false},
+     25232, 25262, false, false},
     {CALL(ha_wrap_hipGraphAddMemsetNode),
-     53456, 53478, false, false},
+     25443, 25465, false, false},
     {CALL(ha_wrap_hipGraphAddNode),
-     53996, 54012, false, false},
+     25624, 25640, false, false},
     {CALL(ha_wrap_hipGraphBatchMemOpNodeGetParams),
-     54502, 54534, false, false},
+     25755, 25787, false, false},
     {CALL(ha_wrap_hipGraphBatchMemOpNodeSetParams),
-     54930, 54962, false, false},
+     25945, 25977, false, false},
     {CALL(ha_wrap_hipGraphChildGraphNodeGetGraph),
-     55221, 55252, false, false},
+     26077, 26108, false, false},
     {CALL(ha_wrap_hipGraphClone),
-     55511, 55525, false, false},
+     26215, 26229, false, false},
     {CALL(ha_wrap_hipGraphCreate),
-     55738, 55753, false, false},
+     26316, 26331, false, false},
     {CALL(ha_wrap_hipGraphDebugDotPrint),
-     55952, 55974, false, false},
+     26396, 26418, false, false},
     {CALL(ha_wrap_hipGraphDestroy),
-     56217, 56233, false, false},
+     26509, 26525, false, false},
     {CALL(ha_wrap_hipGraphDestroyNode),
-     56425, 56445, false, false},
+     26600, 26620, false, false},
     {CALL(ha_wrap_hipGraphEventRecordNodeGetEvent),
-     56639, 56671, false, false},
+     26689, 26721, false, false},
     {CALL(ha_wrap_hipGraphEventRecordNodeSetEvent),
-     56919, 56951, false, false},
+     26817, 26849, false, false},
     {CALL(ha_wrap_hipGraphEventWaitNodeGetEvent),
-     57186, 57216, false, false},
+     26936, 26966, false, false},
     {CALL(ha_wrap_hipGraphEventWaitNodeSetEvent),
-     57462, 57492, false, false},
+     27060, 27090, false, false},
     {CALL(ha_wrap_hipGraphExecBatchMemOpNodeSetParams),
-     57725, 57761, false, false},
+     27175, 27211, false, false},
     {CALL(ha_wrap_hipGraphExecChildGraphNodeSetParams),
-     58096, 58132, false, false},
+     27317, 27353, false, false},
     {CALL(ha_wrap_hipGraphExecDestroy),
-     58442, 58462, false, false},
+     27446, 27466, false, false},
     {CALL(ha_wrap_hipGraphExecEventRecordNodeSetEvent),
-     58649, 58685, false, false},
+     27517, 27553, false, false},
     {CALL(ha_wrap_hipGraphExecEventWaitNodeSetEvent),
-     58992, 59026, false, false},
+     27647, 27681, false, false},
     {CALL(ha_wrap_hipGraphExecExternalSemaphoresSignalNodeSetParams),
-     59331, 59381, false, false},
+     27773, 27823, false, false},
     {CALL(ha_wrap_hipGraphExecExternalSemaphoresWaitNodeSetParams),
-     59743, 59791, false, false},
+     27962, 28010, false, false},
     {CALL(ha_wrap_hipGraphExecGetFlags),
-     60145, 60166, false, false},
+     28141, 28162, false, false},
     {CALL(ha_wrap_hipGraphExecHostNodeSetParams),
-     60410, 60440, false, false},
+     28241, 28271, false, false},
     {CALL(ha_wrap_hipGraphExecKernelNodeSetParams),
-     60741, 60773, false, false},
+     28347, 28379, false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParams),
-     61082, 61114, false, false},
+     28458, 28490, false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParams1D),
-     61412, 61446, false, false},
+     28551, 28585, false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParamsFromSymbol),
-     61802, 61844, false, false},
+     28653, 28695, false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParamsToSymbol),
-     62258, 62298, false, false},
+     28788, 28828, false, false},
     {CALL(ha_wrap_hipGraphExecMemsetNodeSetParams),
-     62719, 62751, false, false},
+     28915, 28947, false, false},
     {CALL(ha_wrap_hipGraphExecNodeSetParams),
-     63054, 63080, false, false},
+     29025, 29051, false, false},
     {CALL(ha_wrap_hipGraphExecUpdate),
-     63371, 63390, false, false},
+     29130, 29149, false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresSignalNodeGetParams),
-     63936, 63982, false, false},
+     29382, 29428, false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresSignalNodeSetParams),
-     64446, 64492, false, false},
+     29666, 29712, false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresWaitNodeGetParams),
-     64810, 64854, false, false},
+     29847, 29891, false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresWaitNodeSetParams),
-     65310, 65354, false, false},
+     30121, 30165, false, false},
     {CALL(ha_wrap_hipGraphGetEdges),
-     65668, 65685, false, false},
+     30296, 30313, false, false},
     {CALL(ha_wrap_hipGraphGetNodes),
-     66110, 66127, false, false},
+     30498, 30515, false, false},
     {CALL(ha_wrap_hipGraphGetRootNodes),
-     66465, 66486, false, false},
+     30639, 30660, false, false},
     {CALL(ha_wrap_hipGraphHostNodeGetParams),
-     66890, 66916, false, false},
+     30855, 30881, false, false},
     {CALL(ha_wrap_hipGraphHostNodeSetParams),
-     67281, 67307, false, false},
+     31021, 31047, false, false},
     {CALL(ha_wrap_hipGraphInstantiate),
-     67538, 67558, false, false},
+     31116, 31136, false, false},
     {CALL(ha_wrap_hipGraphInstantiateWithFlags),
-     68096, 68125, false, false},
+     31401, 31430, false, false},
     {CALL(ha_wrap_hipGraphInstantiateWithParams),
-     68413, 68443, false, false},
+     31538, 31568, false, false},
     {CALL(ha_wrap_hipGraphKernelNodeCopyAttributes),
-     68786, 68819, false, false},
+     31726, 31759, false, false},
     {CALL(ha_wrap_hipGraphKernelNodeGetAttribute),
-     69162, 69193, false, false},
+     31905, 31936, false, false},
     {CALL(ha_wrap_hipGraphKernelNodeGetParams),
-     69586, 69614, false, false},
+     32135, 32163, false, false},
     {CALL(ha_wrap_hipGraphKernelNodeSetAttribute),
-     69964, 69995, false, false},
+     32287, 32318, false, false},
     {CALL(ha_wrap_hipGraphKernelNodeSetParams),
-     70280, 70308, false, false},
+     32456, 32484, false, false},
     {CALL(ha_wrap_hipGraphLaunch),
-     70547, 70562, false, false},
+     32556, 32571, false, false},
     {CALL(ha_wrap_hipGraphLaunch_spt),
-     70775, 70794, false, false},
+     32625, 32644, false, false},
     {CALL(ha_wrap_hipGraphMemAllocNodeGetParams),
-     71042, 71072, false, false},
+     32702, 32732, false, false},
     {CALL(ha_wrap_hipGraphMemFreeNodeGetParams),
-     71437, 71466, false, false},
+     32867, 32896, false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeGetParams),
-     71704, 71732, false, false},
+     32978, 33006, false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParams),
-     72074, 72102, false, false},
+     33137, 33165, false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParams1D),
-     72336, 72366, false, false},
+     33218, 33248, false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParamsFromSymbol),
-     72652, 72690, false, false},
+     33309, 33347, false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParamsToSymbol),
-     73033, 73069, false, false},
+     33432, 33468, false, false},
     {CALL(ha_wrap_hipGraphMemsetNodeGetParams),
-     73419, 73447, false, false},
+     33547, 33575, false, false},
     {CALL(ha_wrap_hipGraphMemsetNodeSetParams),
-     73787, 73815, false, false},
+     33694, 33722, false, false},
     {CALL(ha_wrap_hipGraphNodeFindInClone),
-     74048, 74072, false, false},
+     33793, 33817, false, false},
     {CALL(ha_wrap_hipGraphNodeGetDependencies),
-     74386, 74414, false, false},
+     33962, 33990, false, false},
     {CALL(ha_wrap_hipGraphNodeGetDependentNodes),
-     74846, 74876, false, false},
+     34166, 34196, false, false},
     {CALL(ha_wrap_hipGraphNodeGetEnabled),
-     75325, 75348, false, false},
+     34425, 34448, false, false},
     {CALL(ha_wrap_hipGraphNodeGetType),
-     75636, 75656, false, false},
+     34540, 34560, false, false},
     {CALL(ha_wrap_hipGraphNodeSetEnabled),
-     75870, 75893, false, false},
+     34630, 34653, false, false},
     {CALL(ha_wrap_hipGraphNodeSetParams),
-     76172, 76194, false, false},
+     34739, 34761, false, false},
     {CALL(ha_wrap_hipGraphReleaseUserObject),
-     76417, 76443, false, false},
+     34813, 34839, false, false},
     {CALL(ha_wrap_hipGraphRemoveDependencies),
-     76703, 76730, false, false},
+     34943, 34970, false, false},
     {CALL(ha_wrap_hipGraphRetainUserObject),
-     77140, 77165, false, false},
+     35107, 35132, false, false},
     {CALL(ha_wrap_hipGraphUpload),
-     77449, 77464, false, false},
+     35238, 35253, false, false},
     {CALL(ha_wrap_hipGraphicsMapResources),
-     77700, 77724, false, false},
+     35332, 35356, false, false},
     {CALL(ha_wrap_hipGraphicsResourceGetMappedPointer),
-     78064, 78100, false, false},
+     35497, 35533, false, false},
     {CALL(ha_wrap_hipGraphicsSubResourceGetMappedArray),
-     78407, 78444, false, false},
+     35696, 35733, false, false},
     {CALL(ha_wrap_hipGraphicsUnmapResources),
-     78790, 78816, false, false},
+     35909, 35935, false, false},
     {CALL(ha_wrap_hipGraphicsUnregisterResource),
-     79172, 79202, false, false},
+     36086, 36116, false, false},
     {CALL(ha_wrap_hipGreenCtxCreate),
-     79429, 79447, false, false},
+     36237, 36255, false, false},
     {CALL(ha_wrap_hipHostAlloc),
-     79761, 79774, false, false},
+     36397, 36410, false, false},
     {CALL(ha_wrap_hipHostFree),
-     80007, 80019, false, false},
+     36489, 36501, false, false},
     {CALL(ha_wrap_hipHostGetDevicePointer),
-     80170, 80194, false, false},
+     36561, 36585, false, false},
     {CALL(ha_wrap_hipHostGetFlags),
-     80445, 80461, false, false},
+     36711, 36727, false, false},
     {CALL(ha_wrap_hipHostMalloc),
-     80669, 80683, false, false},
+     36824, 36838, false, false},
     {CALL(ha_wrap_hipHostRegister),
-     80918, 80934, false, false},
+     36919, 36935, false, false},
     {CALL(ha_wrap_hipHostUnregister),
-     81179, 81197, false, false},
+     37032, 37050, false, false},
     {CALL(ha_wrap_hipImportExternalMemory),
-     81383, 81407, false, false},
+     37143, 37167, false, false},
     {CALL(ha_wrap_hipImportExternalSemaphore),
-     81784, 81811, false, false},
+     37392, 37419, false, false},
     {CALL(ha_wrap_hipInit),
-     82208, 82216, false, false},
+     37668, 37676, false, false},
     {CALL(ha_wrap_hipIpcCloseMemHandle),
-     82392, 82413, false, false},
+     37755, 37776, false, false},
     {CALL(ha_wrap_hipIpcGetEventHandle),
-     82602, 82623, false, false},
+     37867, 37888, false, false},
     {CALL(ha_wrap_hipIpcGetMemHandle),
-     82948, 82967, false, false},
+     38049, 38068, false, false},
     {CALL(ha_wrap_hipIpcOpenEventHandle),
-     83285, 83307, false, false},
+     38233, 38255, false, false},
     {CALL(ha_wrap_hipIpcOpenMemHandle),
-     83531, 83551, false, false},
+     38364, 38384, false, false},
     {CALL(ha_wrap_hipKernelGetAttribute),
-     83808, 83830, false, false},
+     38501, 38523, false, false},
     {CALL(ha_wrap_hipKernelGetFunction),
-     84099, 84120, false, false},
+     38648, 38669, false, false},
     {CALL(ha_wrap_hipKernelGetLibrary),
-     84364, 84384, false, false},
+     38789, 38809, false, false},
     {CALL(ha_wrap_hipKernelGetName),
-     84600, 84617, false, false},
+     38917, 38934, false, false},
     {CALL(ha_wrap_hipKernelGetParamInfo),
-     84883, 84905, false, false},
+     39049, 39071, false, false},
     {CALL(ha_wrap_hipKernelNameRef),
-     85210, 85227, false, false},
+     39238, 39255, false, false},
     {CALL(ha_wrap_hipKernelNameRefByPtr),
-     85390, 85412, false, false},
+     39316, 39338, false, false},
     {CALL(ha_wrap_hipKernelSetAttribute),
-     85648, 85670, false, false},
+     39444, 39466, false, false},
     {CALL(ha_wrap_hipLaunchByPtr),
-     85945, 85960, false, false},
+     39593, 39608, false, false},
     {CALL(ha_wrap_hipLaunchCooperativeKernel),
-     86158, 86185, false, false},
+     39708, 39735, false, false},
     {CALL(ha_wrap_hipLaunchCooperativeKernelMultiDevice),
-     86551, 86589, false, false},
+     39918, 39956, false, false},
     {CALL(ha_wrap_hipLaunchCooperativeKernel_spt),
-     86929, 86960, false, false},
+     40168, 40199, false, false},
     {CALL(ha_wrap_hipLaunchHostFunc),
-     87484, 87502, false, false},
+     40471, 40489, false, false},
     {CALL(ha_wrap_hipLaunchHostFunc_spt),
-     87749, 87771, false, false},
+     40611, 40633, false, false},
     {CALL(ha_wrap_hipLaunchKernel),
-     88053, 88069, false, false},
+     40759, 40775, false, false},
     {CALL(ha_wrap_hipLaunchKernelExC),
-     88431, 88450, false, false},
+     40944, 40963, false, false},
     {CALL(ha_wrap_hipLaunchKernel_spt),
-     88718, 88738, false, false},
+     41123, 41143, false, false},
     {CALL(ha_wrap_hipLibraryEnumerateKernels),
-     89268, 89295, false, false},
+     41366, 41393, false, false},
     {CALL(ha_wrap_hipLibraryGetGlobal),
-     89587, 89607, false, false},
+     41555, 41575, false, false},
     {CALL(ha_wrap_hipLibraryGetKernel),
-     89891, 89911, false, false},
+     41693, 41713, false, false},
     {CALL(ha_wrap_hipLibraryGetKernelCount),
-     90160, 90185, false, false},
+     41851, 41876, false, false},
     {CALL(ha_wrap_hipLibraryGetManaged),
-     90410, 90431, false, false},
+     41974, 41995, false, false},
     {CALL(ha_wrap_hipLibraryLoadData),
-     90712, 90731, false, false},
+     42119, 42138, false, false},
     {CALL(ha_wrap_hipLibraryLoadFromFile),
-     91399, 91422, false, false},
+     42567, 42590, false, false},
     {CALL(ha_wrap_hipLibraryUnload),
-     92114, 92131, false, false},
+     43047, 43064, false, false},
     {CALL(ha_wrap_hipLinkAddData),
-     92295, 92310, false, false},
+     43132, 43147, false, false},
     {CALL(ha_wrap_hipLinkAddFile),
-     92817, 92832, false, false},
+     43389, 43404, false, false},
     {CALL(ha_wrap_hipLinkComplete),
-     93261, 93277, false, false},
+     43609, 43625, false, false},
     {CALL(ha_wrap_hipLinkCreate),
-     93619, 93633, false, false},
+     43814, 43828, false, false},
     {CALL(ha_wrap_hipLinkDestroy),
-     94031, 94046, false, false},
+     44022, 44037, false, false},
     {CALL(ha_wrap_hipMalloc),
-     94204, 94214, false, false},
+     44117, 44127, false, false},
     {CALL(ha_wrap_hipMalloc3D),
-     94397, 94409, false, false},
+     44185, 44197, false, false},
     {CALL(ha_wrap_hipMalloc3DArray),
-     94726, 94743, false, false},
+     44372, 44389, false, false},
     {CALL(ha_wrap_hipMallocArray),
-     95025, 95040, false, false},
+     44507, 44522, false, false},
     {CALL(ha_wrap_hipMallocAsync),
-     95346, 95361, false, false},
+     44612, 44627, false, false},
     {CALL(ha_wrap_hipMallocFromPoolAsync),
-     95606, 95629, false, false},
+     44704, 44727, false, false},
     {CALL(ha_wrap_hipMallocHost),
-     95921, 95935, false, false},
+     44835, 44849, false, false},
     {CALL(ha_wrap_hipMallocManaged),
-     96132, 96149, false, false},
+     44918, 44935, false, false},
     {CALL(ha_wrap_hipMallocMipmappedArray),
-     96394, 96418, false, false},
+     45021, 45045, false, false},
     {CALL(ha_wrap_hipMallocPitch),
-     96794, 96809, false, false},
+     45233, 45248, false, false},
     {CALL(ha_wrap_hipMemAddressFree),
-     97074, 97092, false, false},
+     45338, 45356, false, false},
     {CALL(ha_wrap_hipMemAddressReserve),
-     97295, 97316, false, false},
+     45454, 45475, false, false},
     {CALL(ha_wrap_hipMemAdvise),
-     97611, 97624, false, false},
+     45608, 45621, false, false},
     {CALL(ha_wrap_hipMemAdvise_v2),
-     97872, 97888, false, false},
+     45735, 45751, false, false},
     {CALL(ha_wrap_hipMemAllocHost),
-     98171, 98187, false, false},
+     45878, 45894, false, false},
     {CALL(ha_wrap_hipMemAllocPitch),
-     98388, 98405, false, false},
+     45967, 45984, false, false},
     {CALL(ha_wrap_hipMemCreate),
-     98749, 98762, false, false},
+     46131, 46144, false, false},
     {CALL(ha_wrap_hipMemDiscardAndPrefetchBatchAsync),
-     99087, 99122, false, false},
+     46242, 46277, false, false},
     {CALL(ha_wrap_hipMemDiscardBatchAsync),
-     99741, 99765, false, false},
+     46614, 46638, false, false},
     {CALL(ha_wrap_hipMemExportToShareableHandle),
-     100197, 100227, false, false},
+     46801, 46831, false, false},
     {CALL(ha_wrap_hipMemGetAccess),
-     100595, 100611, false, false},
+     47031, 47047, false, false},
     {CALL(ha_wrap_hipMemGetAddressRange),
-     100857, 100879, false, false},
+     47140, 47162, false, false},
     {CALL(ha_wrap_hipMemGetAllocationGranularity),
-     101150, 101181, false, false},
+     47273, 47304, false, false},
     {CALL(ha_wrap_hipMemGetAllocationPropertiesFromHandle),
-     101505, 101545, false, false},
+     47492, 47532, false, false},
     {CALL(ha_wrap_hipMemGetDefaultMemPool),
-     101948, 101972, false, false},
+     47732, 47756, false, false},
     {CALL(ha_wrap_hipMemGetHandleForAddressRange),
-     102256, 102287, false, false},
+     47898, 47929, false, false},
     {CALL(ha_wrap_hipMemGetInfo),
-     102623, 102637, false, true},
+     48095, 48109, false, true},
     {CALL(ha_wrap_hipMemGetMemPool),
-     102850, 102867, false, false},
+     48192, 48209, false, false},
     {CALL(ha_wrap_hipMemImportFromShareableHandle),
-     103125, 103157, false, false},
+     48328, 48360, false, false},
     {CALL(ha_wrap_hipMemMap),
-     103489, 103499, false, false},
+     48533, 48543, false, false},
     {CALL(ha_wrap_hipMemMapArrayAsync),
-     103799, 103819, false, false},
+     48633, 48653, false, false},
     {CALL(ha_wrap_hipMemPoolCreate),
-     104085, 104102, false, false},
+     48766, 48783, false, false},
     {CALL(ha_wrap_hipMemPoolDestroy),
-     104333, 104351, false, false},
+     48868, 48886, false, false},
     {CALL(ha_wrap_hipMemPoolExportPointer),
-     104517, 104541, false, false},
+     48931, 48955, false, false},
     {CALL(ha_wrap_hipMemPoolExportToShareableHandle),
-     104911, 104945, false, false},
+     49131, 49165, false, false},
     {CALL(ha_wrap_hipMemPoolGetAccess),
-     105306, 105326, false, false},
+     49343, 49363, false, false},
     {CALL(ha_wrap_hipMemPoolGetAttribute),
-     105609, 105632, false, false},
+     49478, 49501, false, false},
     {CALL(ha_wrap_hipMemPoolImportFromShareableHandle),
-     105881, 105917, false, false},
+     49592, 49628, false, false},
     {CALL(ha_wrap_hipMemPoolImportPointer),
-     106264, 106288, false, false},
+     49790, 49814, false, false},
     {CALL(ha_wrap_hipMemPoolSetAccess),
-     106578, 106598, false, false},
+     49936, 49956, false, false},
     {CALL(ha_wrap_hipMemPoolSetAttribute),
-     106867, 106890, false, false},
+     50072, 50095, false, false},
     {CALL(ha_wrap_hipMemPoolTrimTo),
-     107163, 107180, false, false},
+     50210, 50227, false, false},
     {CALL(ha_wrap_hipMemPrefetchAsync),
-     107425, 107445, false, false},
+     50337, 50357, false, false},
     {CALL(ha_wrap_hipMemPrefetchAsync_v2),
-     107715, 107738, false, false},
+     50449, 50472, false, false},
     {CALL(ha_wrap_hipMemPrefetchBatchAsync),
-     108058, 108083, false, false},
+     50577, 50602, false, false},
     {CALL(ha_wrap_hipMemPtrGetInfo),
-     108698, 108715, false, false},
+     50911, 50928, false, false},
     {CALL(ha_wrap_hipMemRangeGetAttribute),
-     108921, 108945, false, false},
+     51006, 51030, false, false},
     {CALL(ha_wrap_hipMemRangeGetAttributes),
-     109264, 109289, false, false},
+     51179, 51204, false, false},
     {CALL(ha_wrap_hipMemRelease),
-     109789, 109803, false, false},
+     51444, 51458, false, false},
     {CALL(ha_wrap_hipMemRetainAllocationHandle),
-     110006, 110035, false, false},
+     51539, 51568, false, false},
     {CALL(ha_wrap_hipMemSetAccess),
-     110308, 110324, false, false},
+     51672, 51688, false, false},
     {CALL(ha_wrap_hipMemSetMemPool),
-     110572, 110589, false, false},
+     51801, 51818, false, false},
     {CALL(ha_wrap_hipMemUnmap),
-     110842, 110854, false, false},
+     51929, 51941, false, false},
     {CALL(ha_wrap_hipMemcpy),
-     111024, 111034, false, false},
+     52000, 52010, false, false},
     {CALL(ha_wrap_hipMemcpy2D),
-     111261, 111273, false, false},
+     52069, 52081, false, false},
     {CALL(ha_wrap_hipMemcpy2DArrayToArray),
-     111576, 111600, false, false},
+     52177, 52201, false, false},
     {CALL(ha_wrap_hipMemcpy2DAsync),
-     112021, 112038, false, false},
+     52395, 52412, false, false},
     {CALL(ha_wrap_hipMemcpy2DAsync_spt),
-     112385, 112406, false, false},
+     52521, 52542, false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArray),
-     112767, 112788, false, false},
+     52661, 52682, false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArrayAsync),
-     113153, 113179, false, false},
+     52827, 52853, false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArrayAsync_spt),
-     113586, 113616, false, false},
+     53014, 53044, false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArray_spt),
-     114043, 114068, false, false},
+     53219, 53244, false, false},
     {CALL(ha_wrap_hipMemcpy2DToArray),
-     114441, 114460, false, false},
+     53391, 53410, false, false},
     {CALL(ha_wrap_hipMemcpy2DToArrayAsync),
-     114819, 114843, false, false},
+     53542, 53566, false, false},
     {CALL(ha_wrap_hipMemcpy2DToArrayAsync_spt),
-     115244, 115272, false, false},
+     53714, 53742, false, false},
     {CALL(ha_wrap_hipMemcpy2DToArray_spt),
-     115681, 115704, false, false},
+     53892, 53915, false, false},
     {CALL(ha_wrap_hipMemcpy2D_spt),
-     116071, 116087, false, false},
+     54049, 54065, false, false},
     {CALL(ha_wrap_hipMemcpy3D),
-     116394, 116406, false, false},
+     54165, 54177, false, false},
     {CALL(ha_wrap_hipMemcpy3DAsync),
-     116580, 116597, false, false},
+     54248, 54265, false, false},
     {CALL(ha_wrap_hipMemcpy3DAsync_spt),
-     116799, 116820, false, false},
+     54343, 54364, false, false},
     {CALL(ha_wrap_hipMemcpy3DBatchAsync),
-     117030, 117052, false, false},
+     54444, 54466, false, false},
     {CALL(ha_wrap_hipMemcpy3DPeer),
-     117408, 117424, false, false},
+     54657, 54673, false, false},
     {CALL(ha_wrap_hipMemcpy3DPeerAsync),
-     117594, 117615, false, false},
+     54757, 54778, false, false},
     {CALL(ha_wrap_hipMemcpy3D_spt),
-     117839, 117855, false, false},
+     54881, 54897, false, false},
     {CALL(ha_wrap_hipMemcpyAsync),
-     118037, 118052, false, false},
+     54970, 54985, false, false},
     {CALL(ha_wrap_hipMemcpyAsync_spt),
-     118323, 118342, false, false},
+     55057, 55076, false, false},
     {CALL(ha_wrap_hipMemcpyAtoA),
-     118621, 118635, false, false},
+     55150, 55164, false, false},
     {CALL(ha_wrap_hipMemcpyAtoD),
-     118931, 118945, false, false},
+     55320, 55334, false, false},
     {CALL(ha_wrap_hipMemcpyAtoH),
-     119234, 119248, false, false},
+     55472, 55486, false, false},
     {CALL(ha_wrap_hipMemcpyAtoHAsync),
-     119502, 119521, false, false},
+     55582, 55601, false, false},
     {CALL(ha_wrap_hipMemcpyBatchAsync),
-     119833, 119853, false, false},
+     55745, 55765, false, false},
     {CALL(ha_wrap_hipMemcpyDtoA),
-     120568, 120582, false, false},
+     56142, 56156, false, false},
     {CALL(ha_wrap_hipMemcpyDtoD),
-     120871, 120885, false, false},
+     56298, 56312, false, false},
     {CALL(ha_wrap_hipMemcpyDtoDAsync),
-     121118, 121137, false, false},
+     56377, 56396, false, false},
     {CALL(ha_wrap_hipMemcpyDtoH),
-     121424, 121438, false, false},
+     56480, 56494, false, false},
     {CALL(ha_wrap_hipMemcpyDtoHAsync),
-     121670, 121689, false, false},
+     56567, 56586, false, false},
     {CALL(ha_wrap_hipMemcpyFromArray),
-     121965, 121984, false, false},
+     56672, 56691, false, false},
     {CALL(ha_wrap_hipMemcpyFromArray_spt),
-     122288, 122311, false, false},
+     56814, 56837, false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbol),
-     122619, 122639, false, false},
+     56958, 56978, false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbolAsync),
-     122923, 122948, false, false},
+     57064, 57089, false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbolAsync_spt),
-     123270, 123299, false, false},
+     57191, 57220, false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbol_spt),
-     123629, 123653, false, false},
+     57324, 57348, false, false},
     {CALL(ha_wrap_hipMemcpyHtoA),
-     123945, 123959, false, false},
+     57436, 57450, false, false},
     {CALL(ha_wrap_hipMemcpyHtoAAsync),
-     124227, 124246, false, false},
+     57565, 57584, false, false},
     {CALL(ha_wrap_hipMemcpyHtoD),
-     124564, 124578, false, false},
+     57731, 57745, false, false},
     {CALL(ha_wrap_hipMemcpyHtoDAsync),
-     124816, 124835, false, false},
+     57824, 57843, false, false},
     {CALL(ha_wrap_hipMemcpyParam2D),
-     125117, 125134, false, false},
+     57935, 57952, false, false},
     {CALL(ha_wrap_hipMemcpyParam2DAsync),
-     125328, 125350, false, false},
+     58053, 58075, false, false},
     {CALL(ha_wrap_hipMemcpyPeer),
-     125588, 125602, false, false},
+     58189, 58203, false, false},
     {CALL(ha_wrap_hipMemcpyPeerAsync),
-     125887, 125906, false, false},
+     58325, 58344, false, false},
     {CALL(ha_wrap_hipMemcpyToArray),
-     126231, 126248, false, false},
+     58475, 58492, false, false},
     {CALL(ha_wrap_hipMemcpyToSymbol),
-     126536, 126554, false, false},
+     58595, 58613, false, false},
     {CALL(ha_wrap_hipMemcpyToSymbolAsync),
-     126838, 126861, false, false},
+     58688, 58711, false, false},
     {CALL(ha_wrap_hipMemcpyToSymbolAsync_spt),
-     127183, 127210, false, false},
+     58802, 58829, false, false},
     {CALL(ha_wrap_hipMemcpyToSymbol_spt),
-     127540, 127562, false, false},
+     58922, 58944, false, false},
     {CALL(ha_wrap_hipMemcpyWithStream),
-     127854, 127874, false, false},
+     59021, 59041, false, false},
     {CALL(ha_wrap_hipMemcpy_spt),
-     128165, 128179, false, false},
+     59129, 59143, false, false},
     {CALL(ha_wrap_hipMemset),
-     128414, 128424, false, false},
+     59204, 59214, false, false},
     {CALL(ha_wrap_hipMemset2D),
-     128634, 128646, false, false},
+     59278, 59290, false, false},
     {CALL(ha_wrap_hipMemset2DAsync),
-     128882, 128899, false, false},
+     59365, 59382, false, false},
     {CALL(ha_wrap_hipMemset2DAsync_spt),
-     129189, 129210, false, false},
+     59476, 59497, false, false},
     {CALL(ha_wrap_hipMemset2D_spt),
-     129513, 129529, false, false},
+     59600, 59616, false, false},
     {CALL(ha_wrap_hipMemset3D),
-     129790, 129802, false, false},
+     59710, 59722, false, false},
     {CALL(ha_wrap_hipMemset3DAsync),
-     130037, 130054, false, false},
+     59857, 59874, false, false},
     {CALL(ha_wrap_hipMemset3DAsync_spt),
-     130331, 130352, false, false},
+     60018, 60039, false, false},
     {CALL(ha_wrap_hipMemset3D_spt),
-     130637, 130653, false, false},
+     60185, 60201, false, false},
     {CALL(ha_wrap_hipMemsetAsync),
-     130896, 130911, false, false},
+     60338, 60353, false, false},
     {CALL(ha_wrap_hipMemsetAsync_spt),
-     131176, 131195, false, false},
+     60437, 60456, false, false},
     {CALL(ha_wrap_hipMemsetD16),
-     131433, 131446, false, false},
+     60527, 60540, false, false},
     {CALL(ha_wrap_hipMemsetD16Async),
-     131654, 131672, false, false},
+     60624, 60642, false, false},
     {CALL(ha_wrap_hipMemsetD2D16),
-     131934, 131949, false, false},
+     60745, 60760, false, false},
     {CALL(ha_wrap_hipMemsetD2D16Async),
-     132224, 132244, false, false},
+     60869, 60889, false, false},
     {CALL(ha_wrap_hipMemsetD2D32),
-     132573, 132588, false, false},
+     61017, 61032, false, false},
     {CALL(ha_wrap_hipMemsetD2D32Async),
-     132861, 132881, false, false},
+     61132, 61152, false, false},
     {CALL(ha_wrap_hipMemsetD2D8),
-     133208, 133222, false, false},
+     61271, 61285, false, false},
     {CALL(ha_wrap_hipMemsetD2D8Async),
-     133487, 133506, false, false},
+     61379, 61398, false, false},
     {CALL(ha_wrap_hipMemsetD32),
-     133825, 133838, false, false},
+     61511, 61524, false, false},
     {CALL(ha_wrap_hipMemsetD32Async),
-     134035, 134053, false, false},
+     61601, 61619, false, false},
     {CALL(ha_wrap_hipMemsetD8),
-     134302, 134314, false, false},
+     61708, 61720, false, false},
     {CALL(ha_wrap_hipMemsetD8Async),
-     134512, 134529, false, false},
+     61789, 61806, false, false},
     {CALL(ha_wrap_hipMemset_spt),
-     134781, 134795, false, false},
+     61894, 61908, false, false},
     {CALL(ha_wrap_hipMipmappedArrayCreate),
-     135001, 135025, false, false},
+     61972, 61996, false, false},
     {CALL(ha_wrap_hipMipmappedArrayDestroy),
-     135372, 135397, false, false},
+     62173, 62198, false, false},
     {CALL(ha_wrap_hipMipmappedArrayGetLevel),
-     135682, 135708, false, false},
+     62290, 62316, false, false},
     {CALL(ha_wrap_hipMipmappedArrayGetMemoryRequirements),
-     136095, 136134, false, false},
+     62479, 62518, false, false},
     {CALL(ha_wrap_hipModuleGetFunction),
-     136630, 136651, false, false},
+     62770, 62791, false, false},
     {CALL(ha_wrap_hipModuleGetFunctionCount),
-     136909, 136935, false, false},
+     62930, 62956, false, false},
     {CALL(ha_wrap_hipModuleGetGlobal),
-     137152, 137171, false, false},
+     63064, 63083, false, false},
     {CALL(ha_wrap_hipModuleGetTexRef),
-     137453, 137472, false, false},
+     63207, 63226, false, false},
     {CALL(ha_wrap_hipModuleLaunchCooperativeKernel),
-     137730, 137763, false, false},
+     63364, 63397, false, false},
     {CALL(ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice),
-     138297, 138341, false, false},
+     63663, 63707, false, false},
     {CALL(ha_wrap_hipModuleLaunchKernel),
-     138710, 138732, false, false},
+     63927, 63949, false, false},
     {CALL(ha_wrap_hipModuleLoad),
-     139267, 139281, false, false},
+     64201, 64215, false, false},
     {CALL(ha_wrap_hipModuleLoadData),
-     139485, 139503, false, false},
+     64325, 64343, false, false},
     {CALL(ha_wrap_hipModuleLoadDataEx),
-     139715, 139735, false, false},
+     64457, 64477, false, false},
     {CALL(ha_wrap_hipModuleLoadFatBinary),
-     140192, 140215, false, false},
+     64704, 64727, false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor),
-     140455, 140506, false, false},
+     64867, 64918, false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
-     140857, 140917, false, false},
+     65107, 65167, false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSize),
-     141313, 141353, false, false},
+     65379, 65419, false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags),
-     141724, 141773, false, false},
+     65625, 65674, false, false},
     {CALL(ha_wrap_hipModuleUnload),
-     142189, 142205, false, false},
+     65903, 65919, false, false},
     {CALL(ha_wrap_hipOccupancyAvailableDynamicSMemPerBlock),
-     142363, 142404, false, false},
+     65997, 66038, false, false},
     {CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor),
-     142757, 142802, false, false},
+     66248, 66293, false, false},
     {CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
-     143139, 143193, false, false},
+     66468, 66522, false, false},
     {CALL(ha_wrap_hipOccupancyMaxActiveClusters),
-     143575, 143605, false, false},
+     66720, 66750, false, false},
     {CALL(ha_wrap_hipOccupancyMaxPotentialBlockSize),
-     143881, 143915, false, false},
+     66912, 66946, false, false},
     {CALL(ha_wrap_hipOccupancyMaxPotentialClusterSize),
-     144272, 144308, false, false},
+     67138, 67174, false, false},
     {CALL(ha_wrap_hipPeekAtLastError),
-     144582, 144601, false, true},
+     67340, 67359, false, true},
     {CALL(ha_wrap_hipPointerGetAttribute),
-     144752, 144775, false, false},
+     67433, 67456, false, false},
     {CALL(ha_wrap_hipPointerGetAttributes),
-     145033, 145057, false, false},
+     67577, 67601, false, false},
     {CALL(ha_wrap_hipPointerSetAttribute),
-     145399, 145422, false, false},
+     67775, 67798, false, false},
     {CALL(ha_wrap_hipProfilerStart),
-     145686, 145703, false, true},
+     67901, 67918, false, true},
     {CALL(ha_wrap_hipProfilerStop),
-     145846, 145862, false, true},
+     67985, 68001, false, true},
     {CALL(ha_wrap_hipRuntimeGetVersion),
-     146003, 146024, false, true},
+     68066, 68087, false, true},
     {CALL(ha_wrap_hipSetDevice),
-     146218, 146231, false, false},
+     68194, 68207, false, false},
     {CALL(ha_wrap_hipSetDeviceFlags),
-     146408, 146426, false, false},
+     68274, 68292, false, false},
     {CALL(ha_wrap_hipSetValidDevices),
-     146607, 146626, false, false},
+     68354, 68373, false, false},
     {CALL(ha_wrap_hipSetupArgument),
-     146910, 146927, false, false},
+     68505, 68522, false, false},
     {CALL(ha_wrap_hipSignalExternalSemaphoresAsync),
-     147171, 147204, false, false},
+     68628, 68661, false, false},
     {CALL(ha_wrap_hipStreamAddCallback),
-     147582, 147603, false, false},
+     68875, 68896, false, false},
     {CALL(ha_wrap_hipStreamAddCallback_spt),
-     147892, 147917, false, false},
+     69047, 69072, false, false},
     {CALL(ha_wrap_hipStreamAttachMemAsync),
-     148241, 148265, false, false},
+     69227, 69251, false, false},
     {CALL(ha_wrap_hipStreamBatchMemOp),
-     148551, 148571, false, false},
+     69368, 69388, false, false},
     {CALL(ha_wrap_hipStreamBeginCapture),
-     148884, 148906, false, false},
+     69529, 69551, false, false},
     {CALL(ha_wrap_hipStreamBeginCaptureToGraph),
-     149155, 149184, false, false},
+     69682, 69711, false, false},
     {CALL(ha_wrap_hipStreamBeginCapture_spt),
-     149764, 149790, false, false},
+     69994, 70020, false, false},
     {CALL(ha_wrap_hipStreamCopyAttributes),
-     150074, 150098, false, false},
+     70155, 70179, false, false},
     {CALL(ha_wrap_hipStreamCreate),
-     150321, 150337, false, true},
+     70269, 70285, false, true},
     {CALL(ha_wrap_hipStreamCreateWithFlags),
-     150509, 150534, false, false},
+     70345, 70370, false, false},
     {CALL(ha_wrap_hipStreamCreateWithPriority),
-     150762, 150790, false, false},
+     70458, 70486, false, false},
     {CALL(ha_wrap_hipStreamDestroy),
-     151063, 151080, false, false},
+     70612, 70629, false, false},
     {CALL(ha_wrap_hipStreamEndCapture),
-     151263, 151283, false, false},
+     70708, 70728, false, false},
     {CALL(ha_wrap_hipStreamEndCapture_spt),
-     151512, 151536, false, false},
+     70830, 70854, false, false},
     {CALL(ha_wrap_hipStreamGetAttribute),
-     151800, 151822, false, false},
+     70960, 70982, false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo),
-     152195, 152219, false, false},
+     71176, 71200, false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo_spt),
-     152557, 152585, false, false},
+     71310, 71338, false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo_v2),
-     152958, 152985, false, false},
+     71452, 71479, false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo_v2_spt),
-     153733, 153764, false, false},
+     71702, 71733, false, false},
     {CALL(ha_wrap_hipStreamGetDevResource),
-     154551, 154575, false, false},
+     71961, 71985, false, false},
     {CALL(ha_wrap_hipStreamGetDevice),
-     154947, 154966, false, false},
+     72181, 72200, false, false},
     {CALL(ha_wrap_hipStreamGetFlags),
-     155165, 155183, false, false},
+     72270, 72288, false, false},
     {CALL(ha_wrap_hipStreamGetFlags_spt),
-     155378, 155400, false, false},
+     72352, 72374, false, false},
     {CALL(ha_wrap_hipStreamGetId),
-     155630, 155645, false, false},
+     72442, 72457, false, false},
     {CALL(ha_wrap_hipStreamGetPriority),
-     155872, 155893, false, false},
+     72542, 72563, false, false},
     {CALL(ha_wrap_hipStreamGetPriority_spt),
-     156094, 156119, false, false},
+     72652, 72677, false, false},
     {CALL(ha_wrap_hipStreamIsCapturing),
-     156355, 156376, false, false},
+     72770, 72791, false, false},
     {CALL(ha_wrap_hipStreamIsCapturing_spt),
-     156653, 156678, false, false},
+     72911, 72936, false, false},
     {CALL(ha_wrap_hipStreamQuery),
-     156990, 157005, false, false},
+     73060, 73075, false, false},
     {CALL(ha_wrap_hipStreamQuery_spt),
-     157215, 157234, false, false},
+     73160, 73179, false, false},
     {CALL(ha_wrap_hipStreamSetAttribute),
-     157479, 157501, false, false},
+     73268, 73290, false, false},
     {CALL(ha_wrap_hipStreamSynchronize),
-     157762, 157783, false, false},
+     73422, 73443, false, false},
     {CALL(ha_wrap_hipStreamSynchronize_spt),
-     157977, 158002, false, false},
+     73512, 73537, false, false},
     {CALL(ha_wrap_hipStreamUpdateCaptureDependencies),
-     158231, 158266, false, false},
+     73610, 73645, false, false},
     {CALL(ha_wrap_hipStreamWaitEvent),
-     158741, 158760, false, false},
+     73847, 73866, false, false},
     {CALL(ha_wrap_hipStreamWaitEvent_spt),
-     159006, 159029, false, false},
+     73961, 73984, false, false},
     {CALL(ha_wrap_hipStreamWaitValue32),
-     159310, 159331, false, false},
+     74083, 74104, false, false},
     {CALL(ha_wrap_hipStreamWaitValue64),
-     159645, 159666, false, false},
+     74255, 74276, false, false},
     {CALL(ha_wrap_hipStreamWriteValue32),
-     159980, 160002, false, false},
+     74427, 74449, false, false},
     {CALL(ha_wrap_hipStreamWriteValue64),
-     160252, 160274, false, false},
+     74543, 74565, false, false},
     {CALL(ha_wrap_hipTexObjectCreate),
-     160524, 160543, false, false},
+     74659, 74678, false, false},
     {CALL(ha_wrap_hipTexObjectDestroy),
-     160892, 160912, false, false},
+     74906, 74926, false, false},
     {CALL(ha_wrap_hipTexObjectGetResourceDesc),
-     161100, 161128, false, false},
+     75014, 75042, false, false},
     {CALL(ha_wrap_hipTexObjectGetResourceViewDesc),
-     161488, 161520, false, false},
+     75260, 75292, false, false},
     {CALL(ha_wrap_hipTexObjectGetTextureDesc),
-     161919, 161946, false, false},
+     75549, 75576, false, false},
     {CALL(ha_wrap_hipTexRefGetAddress),
-     162301, 162321, false, false},
+     75790, 75810, false, false},
     {CALL(ha_wrap_hipTexRefGetAddressMode),
-     162570, 162594, false, false},
+     75896, 75920, false, false},
     {CALL(ha_wrap_hipTexRefGetArray),
-     162880, 162898, false, false},
+     76090, 76108, false, false},
     {CALL(ha_wrap_hipTexRefGetBorderColor),
-     163214, 163238, false, false},
+     76232, 76256, false, false},
     {CALL(ha_wrap_hipTexRefGetFilterMode),
-     163504, 163527, false, false},
+     76393, 76416, false, false},
     {CALL(ha_wrap_hipTexRefGetFlags),
-     163773, 163791, false, false},
+     76552, 76570, false, false},
     {CALL(ha_wrap_hipTexRefGetFormat),
-     164011, 164030, false, false},
+     76648, 76667, false, false},
     {CALL(ha_wrap_hipTexRefGetMaxAnisotropy),
-     164316, 164342, false, false},
+     76816, 76842, false, false},
     {CALL(ha_wrap_hipTexRefGetMipMappedArray),
-     164565, 164592, false, false},
+     76948, 76975, false, false},
     {CALL(ha_wrap_hipTexRefGetMipmapFilterMode),
-     164876, 164905, false, false},
+     77091, 77120, false, false},
     {CALL(ha_wrap_hipTexRefGetMipmapLevelBias),
-     165161, 165189, false, false},
+     77266, 77294, false, false},
     {CALL(ha_wrap_hipTexRefGetMipmapLevelClamp),
-     165417, 165446, false, false},
+     77407, 77436, false, false},
     {CALL(ha_wrap_hipTexRefSetAddress),
-     165767, 165787, false, false},
+     77643, 77663, false, false},
     {CALL(ha_wrap_hipTexRefSetAddress2D),
-     166075, 166097, false, false},
+     77789, 77811, false, false},
     {CALL(ha_wrap_hipTexRefSetAddressMode),
-     166381, 166405, false, false},
+     77947, 77971, false, false},
     {CALL(ha_wrap_hipTexRefSetArray),
-     166660, 166678, false, false},
+     78117, 78135, false, false},
     {CALL(ha_wrap_hipTexRefSetBorderColor),
-     166919, 166943, false, false},
+     78218, 78242, false, false},
     {CALL(ha_wrap_hipTexRefSetFilterMode),
-     167271, 167294, false, false},
+     78398, 78421, false, false},
     {CALL(ha_wrap_hipTexRefSetFlags),
-     167510, 167528, false, false},
+     78534, 78552, false, false},
     {CALL(ha_wrap_hipTexRefSetFormat),
-     167735, 167754, false, false},
+     78623, 78642, false, false},
     {CALL(ha_wrap_hipTexRefSetMaxAnisotropy),
-     168017, 168043, false, false},
+     78773, 78799, false, false},
     {CALL(ha_wrap_hipTexRefSetMipmapFilterMode),
-     168262, 168291, false, false},
+     78901, 78930, false, false},
     {CALL(ha_wrap_hipTexRefSetMipmapLevelBias),
-     168517, 168545, false, false},
+     79053, 79081, false, false},
     {CALL(ha_wrap_hipTexRefSetMipmapLevelClamp),
-     168758, 168787, false, false},
+     79186, 79215, false, false},
     {CALL(ha_wrap_hipTexRefSetMipmappedArray),
-     169083, 169110, false, false},
+     79404, 79431, false, false},
     {CALL(ha_wrap_hipThreadExchangeStreamCaptureMode),
-     169404, 169439, false, false},
+     79566, 79601, false, false},
     {CALL(ha_wrap_hipUnbindTexture),
-     169824, 169841, false, false},
+     79866, 79883, false, false},
     {CALL(ha_wrap_hipUserObjectCreate),
-     170030, 170050, false, false},
+     79951, 79971, false, false},
     {CALL(ha_wrap_hipUserObjectRelease),
-     170413, 170434, false, false},
+     80170, 80191, false, false},
     {CALL(ha_wrap_hipUserObjectRetain),
-     170651, 170671, false, false},
+     80289, 80309, false, false},
     {CALL(ha_wrap_hipWaitExternalSemaphoresAsync),
-     170886, 170917, false, false},
+     80405, 80436, false, false},
     {CALL(ha_wrap_hiprtcAddNameExpression),
-     171291, 171315, true, false},
+     80646, 80670, true, false},
     {CALL(ha_wrap_hiprtcCompileProgram),
-     171586, 171607, true, false},
+     80815, 80836, true, false},
     {CALL(ha_wrap_hiprtcCreateProgram),
-     171870, 171890, true, false},
+     80968, 80988, true, false},
     {CALL(ha_wrap_hiprtcDestroyProgram),
-     172260, 172281, true, false},
+     81217, 81238, true, false},
     {CALL(ha_wrap_hiprtcGetBitcode),
-     172452, 172469, true, false},
+     81329, 81346, true, false},
     {CALL(ha_wrap_hiprtcGetBitcodeSize),
-     172684, 172705, true, false},
+     81458, 81479, true, false},
     {CALL(ha_wrap_hiprtcGetCode),
-     172945, 172959, true, false},
+     81593, 81607, true, false},
     {CALL(ha_wrap_hiprtcGetCodeSize),
-     173148, 173166, true, false},
+     81693, 81711, true, false},
     {CALL(ha_wrap_hiprtcGetErrorString),
-     173387, 173408, true, false},
+     81812, 81833, true, false},
     {CALL(ha_wrap_hiprtcGetLoweredName),
-     173589, 173610, true, false},
+     81933, 81954, true, false},
     {CALL(ha_wrap_hiprtcGetProgramLog),
-     173904, 173924, true, false},
+     82125, 82145, true, false},
     {CALL(ha_wrap_hiprtcGetProgramLogSize),
-     174125, 174149, true, false},
+     82243, 82267, true, false},
     {CALL(ha_wrap_hiprtcLinkAddData),
-     174383, 174401, true, false},
+     82381, 82399, true, false},
     {CALL(ha_wrap_hiprtcLinkAddFile),
-     174836, 174854, true, false},
+     82676, 82694, true, false},
     {CALL(ha_wrap_hiprtcLinkComplete),
-     175235, 175254, true, false},
+     82944, 82963, true, false},
     {CALL(ha_wrap_hiprtcLinkCreate),
-     175530, 175547, true, false},
+     83119, 83136, true, false},
     {CALL(ha_wrap_hiprtcLinkDestroy),
-     175875, 175893, true, false},
+     83357, 83375, true, false},
     {CALL(ha_wrap_hiprtcVersion),
-     176078, 176092, true, true},
+     83480, 83494, true, true},
 };
 
 const char ha_method_text[] =
-    "hipApiName\0"
-    "hipApiName($module, /, id)\n--\n\nName of the function with a number, as "
-    "profilers have it.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: "
-    "``hipApiName(uint32_t id)``, since 5.2 at the latest.\0"
-    "hipArray3DCreate\0"
-    "hipArray3DCreate($module, /, pAllocateArray)\n--\n\nAllocates an array of up "
-    "to three dimensions.\n\nReturns ``(hipError_t, array: hipArray)``.\n\nHIP: "
-    "``hipArray3DCreate(hipArray_t *array, const HIP_ARRAY3D_DESCRIPTOR "
-    "*pAllocateArray)``, since 5.2 at the latest.\0"
-    "hipArray3DGetDescriptor\0"
-    "hipArray3DGetDescriptor($module, /, array)\n--\n\nDescriptor of an array of "
-    "up to three dimensions.\n\nReturns ``(hipError_t, pArrayDescriptor: "
-    "HIP_ARRAY3D_DESCRIPTOR)``.\n\nAlso "
-    "``hipArray3DGetDescriptor(pArrayDescriptor, array)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipArray3DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR "
-    "*pArrayDescriptor, hipArray_t array)``, since 6.2 at the latest.\0"
-    "hipArrayCreate\0"
-    "hipArrayCreate($module, /, pAllocateArray)\n--\n\nAllocates an array from its "
-    "descriptor.\n\nReturns ``(hipError_t, pHandle: hipArray)``.\n\nHIP: "
-    "``hipArrayCreate(hipArray_t *pHandle, const HIP_ARRAY_DESCRIPTOR "
-    "*pAllocateArray)``, since 5.2 at the latest.\0"
-    "hipArrayDestroy\0"
-    "hipArrayDestroy($module, /, array)\n--\n\nFrees an array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipArrayDestroy(hipArray_t array)``, since 5.2 "
-    "at the latest.\0"
-    "hipArrayGetDescriptor\0"
-    "hipArrayGetDescriptor($module, /, array)\n--\n\nDescriptor of an "
-    "array.\n\nReturns ``(hipError_t, pArrayDescriptor: "
-    "HIP_ARRAY_DESCRIPTOR)``.\n\nAlso ``hipArrayGetDescriptor(pArrayDescriptor, "
-    "array)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor, hipArray_t "
-    "array)``, since 6.2 at the latest.\0"
-    "hipArrayGetInfo\0"
-    "hipArrayGetInfo($module, /, array)\n--\n\nElement format, extent and flags of "
-    "an array.\n\nReturns ``(hipError_t, desc: hipChannelFormatDesc, extent: "
-    "hipExtent, flags: int)``.\n\nAlso ``hipArrayGetInfo(desc, extent, array)``, "
-    "which returns ``(hipError_t, flags: int)``.\n\nHIP: "
-    "``hipArrayGetInfo(hipChannelFormatDesc *desc, hipExtent *extent, unsigned int "
-    "*flags, hipArray_t array)``, since 6.2 at the latest.\0"
-    "hipBindTexture\0"
-    "hipBindTexture($module, /, tex, devPtr, desc, size)\n--\n\nBinds linear "
-    "memory of size bytes to a texture reference.\n\nReturns ``(hipError_t, "
-    "offset: int)``.\n\nHIP: ``hipBindTexture(size_t *offset, const "
-    "textureReference *tex, const void *devPtr, const hipChannelFormatDesc *desc, "
-    "size_t size)``, since 5.2 at the latest.\0"
-    "hipBindTexture2D\0"
-    "hipBindTexture2D($module, /, tex, devPtr, desc, width, height, "
-    "pitch)\n--\n\nBinds pitched memory to a texture reference; pitch in "
-    "bytes.\n\nReturns ``(hipError_t, offset: int)``.\n\nHIP: "
-    "``hipBindTexture2D(size_t *offset, const textureReference *tex, const void "
-    "*devPtr, const hipChannelFormatDesc *desc, size_t width, size_t height, "
-    "size_t pitch)``, since 5.2 at the latest.\0"
-    "hipBindTextureToArray\0"
-    "hipBindTextureToArray($module, /, tex, array, desc)\n--\n\nBinds a texture "
-    "reference to an array.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipBindTextureToArray(const textureReference *tex, hipArray_const_t array, "
-    "const hipChannelFormatDesc *desc)``, since 5.2 at the latest.\0"
-    "hipBindTextureToMipmappedArray\0"
-    "hipBindTextureToMipmappedArray($module, /, tex, mipmappedArray, "
-    "desc)\n--\n\nBinds a texture reference to a mipmapped array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipBindTextureToMipmappedArray(const "
-    "textureReference *tex, hipMipmappedArray_const_t mipmappedArray, const "
-    "hipChannelFormatDesc *desc)``, since 5.2 at the latest.\0"
-    "hipChooseDevice\0"
-    "hipChooseDevice($module, /, prop)\n--\n\nDevice that fits the given "
-    "properties best.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
-    "``hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)``, since 6.2 "
-    "at the latest.\0"
-    "hipConfigureCall\0"
-    "hipConfigureCall($module, /, gridDim, blockDim, sharedMem, "
-    "stream)\n--\n\nSets grid, block, shared memory and stream for "
-    "hipLaunchByPtr.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipConfigureCall(dim3 "
-    "gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream)``, since 5.2 at "
-    "the latest.\0"
-    "hipCreateChannelDesc\0"
-    "hipCreateChannelDesc($module, /, x, y, z, w, f)\n--\n\nElement format of x, "
-    "y, z and w bits.\n\nReturns ``(hipError_t, hipChannelFormatDesc)``.\n\nHIP: "
-    "``hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind f)``, "
-    "since 5.2 at the latest.\0"
-    "hipCreateSurfaceObject\0"
-    "hipCreateSurfaceObject($module, /, pResDesc)\n--\n\nCreates a surface "
-    "object.\n\nReturns ``(hipError_t, pSurfObject: __hip_surface)``.\n\nHIP: "
-    "``hipCreateSurfaceObject(hipSurfaceObject_t *pSurfObject, const "
-    "hipResourceDesc *pResDesc)``, since 6.2 at the latest.\0"
-    "hipCreateTextureObject\0"
-    "hipCreateTextureObject($module, /, pResDesc, pTexDesc, "
-    "pResViewDesc)\n--\n\nCreates a texture object.\n\nReturns ``(hipError_t, "
-    "pTexObject: __hip_texture)``.\n\nHIP: "
-    "``hipCreateTextureObject(hipTextureObject_t *pTexObject, const "
-    "hipResourceDesc *pResDesc, const hipTextureDesc *pTexDesc, const "
-    "hipResourceViewDesc *pResViewDesc)``, since 5.2 at the latest.\0"
-    "hipCtxCreate\0"
-    "hipCtxCreate($module, /, flags, device)\n--\n\nCreates a context and makes it "
-    "the current one.\n\nReturns ``(hipError_t, ctx: ihipCtx_t)``.\n\nHIP: "
-    "``hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device)``, "
-    "since 5.2 at the latest.\0"
-    "hipCtxDestroy\0"
-    "hipCtxDestroy($module, /, ctx)\n--\n\nDestroys a context.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipCtxDestroy(hipCtx_t ctx)``, since 5.2 at the "
-    "latest.\0"
-    "hipCtxDisablePeerAccess\0"
-    "hipCtxDisablePeerAccess($module, /, peerCtx)\n--\n\nEnds the use of another "
-    "context's memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipCtxDisablePeerAccess(hipCtx_t peerCtx)``, since 5.2 at the latest.\0"
-    "hipCtxEnablePeerAccess\0"
-    "hipCtxEnablePeerAccess($module, /, peerCtx, flags)\n--\n\nLets the current "
-    "context use memory of another one.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipCtxEnablePeerAccess(hipCtx_t peerCtx, unsigned int flags)``, since 5.2 "
-    "at the latest.\0"
-    "hipCtxGetApiVersion\0"
-    "hipCtxGetApiVersion($module, /, ctx)\n--\n\nVersion of the API that a context "
-    "was made with.\n\nReturns ``(hipError_t, apiVersion: int)``.\n\nHIP: "
-    "``hipCtxGetApiVersion(hipCtx_t ctx, unsigned int *apiVersion)``, since 5.2 at "
-    "the latest.\0"
-    "hipCtxGetCacheConfig\0"
-    "hipCtxGetCacheConfig($module, /)\n--\n\nWhat the current context prefers, "
-    "cache or shared memory.\n\nReturns ``(hipError_t, cacheConfig: "
-    "hipFuncCache_t)``.\n\nHIP: ``hipCtxGetCacheConfig(hipFuncCache_t "
-    "*cacheConfig)``, since 5.2 at the latest.\0"
-    "hipCtxGetCurrent\0"
-    "hipCtxGetCurrent($module, /)\n--\n\nThe current context of this "
-    "thread.\n\nReturns ``(hipError_t, ctx: ihipCtx_t)``.\n\nHIP: "
-    "``hipCtxGetCurrent(hipCtx_t *ctx)``, since 5.2 at the latest.\0"
-    "hipCtxGetDevice\0"
-    "hipCtxGetDevice($module, /)\n--\n\nDevice of the current context.\n\nReturns "
-    "``(hipError_t, device: int)``.\n\nHIP: ``hipCtxGetDevice(hipDevice_t "
-    "*device)``, since 5.2 at the latest.\0"
-    "hipCtxGetFlags\0"
-    "hipCtxGetFlags($module, /)\n--\n\nFlags of the current context.\n\nReturns "
-    "``(hipError_t, flags: int)``.\n\nHIP: ``hipCtxGetFlags(unsigned int "
-    "*flags)``, since 5.2 at the latest.\0"
-    "hipCtxGetSharedMemConfig\0"
-    "hipCtxGetSharedMemConfig($module, /)\n--\n\nWidth of shared memory banks of "
-    "the current context.\n\nReturns ``(hipError_t, pConfig: "
-    "hipSharedMemConfig)``.\n\nHIP: ``hipCtxGetSharedMemConfig(hipSharedMemConfig "
-    "*pConfig)``, since 5.2 at the latest.\0"
-    "hipCtxPopCurrent\0"
-    "hipCtxPopCurrent($module, /)\n--\n\nTakes the current context off this "
-    "thread's stack.\n\nReturns ``(hipError_t, ctx: ihipCtx_t)``.\n\nHIP: "
-    "``hipCtxPopCurrent(hipCtx_t *ctx)``, since 5.2 at the latest.\0"
-    "hipCtxPushCurrent\0"
-    "hipCtxPushCurrent($module, /, ctx)\n--\n\nPuts a context on this thread's "
-    "stack.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipCtxPushCurrent(hipCtx_t "
-    "ctx)``, since 5.2 at the latest.\0"
-    "hipCtxSetCacheConfig\0"
-    "hipCtxSetCacheConfig($module, /, cacheConfig)\n--\n\nSays what the current "
-    "context prefers, cache or shared memory.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipCtxSetCacheConfig(hipFuncCache_t "
-    "cacheConfig)``, since 5.2 at the latest.\0"
-    "hipCtxSetCurrent\0"
-    "hipCtxSetCurrent($module, /, ctx)\n--\n\nMakes a context the current one of "
-    "this thread.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipCtxSetCurrent(hipCtx_t ctx)``, since 5.2 at the latest.\0"
-    "hipCtxSetSharedMemConfig\0"
-    "hipCtxSetSharedMemConfig($module, /, config)\n--\n\nSets the width of shared "
-    "memory banks of the current context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipCtxSetSharedMemConfig(hipSharedMemConfig config)``, since 5.2 at the "
-    "latest.\0"
-    "hipCtxSynchronize\0"
-    "hipCtxSynchronize($module, /)\n--\n\nWaits until the current context has "
-    "finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipCtxSynchronize(void)``, since 5.2 at the latest.\0"
-    "hipDestroyExternalMemory\0"
-    "hipDestroyExternalMemory($module, /, extMem)\n--\n\nEnds the use of external "
-    "memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDestroyExternalMemory(hipExternalMemory_t extMem)``, since 5.2 at the "
-    "latest.\0"
-    "hipDestroyExternalSemaphore\0"
-    "hipDestroyExternalSemaphore($module, /, extSem)\n--\n\nEnds the use of an "
-    "external semaphore.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDestroyExternalSemaphore(hipExternalSemaphore_t extSem)``, since 5.2 at "
-    "the latest.\0"
-    "hipDestroySurfaceObject\0"
-    "hipDestroySurfaceObject($module, /, surfaceObject)\n--\n\nDestroys a surface "
-    "object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDestroySurfaceObject(hipSurfaceObject_t surfaceObject)``, since 6.2 at "
-    "the latest.\0"
-    "hipDestroyTextureObject\0"
-    "hipDestroyTextureObject($module, /, textureObject)\n--\n\nDestroys a texture "
-    "object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDestroyTextureObject(hipTextureObject_t textureObject)``, since 5.2 at "
-    "the latest.\0"
-    "hipDevResourceGenerateDesc\0"
-    "hipDevResourceGenerateDesc($module, /, resources, "
-    "nbResources)\n--\n\nDescribes nbResources resources for "
-    "hipGreenCtxCreate.\n\nReturns ``(hipError_t, phDesc: "
-    "ihipDevResourceDesc_t)``.\n\nHIP: "
-    "``hipDevResourceGenerateDesc(hipDevResourceDesc_t *phDesc, hipDevResource "
-    "*resources, unsigned int nbResources)``, since 7.15 at the latest.\0"
-    "hipDevSmResourceSplit\0"
-    "hipDevSmResourceSplit($module, /, nbGroups, input, flags, "
-    "groupParams)\n--\n\nSplits multiprocessors into nbGroups groups as "
-    "groupParams says; the groups, and what is left.\n\nReturns ``(hipError_t, "
-    "result: list[hipDevResource_st], remainder: hipDevResource_st)``.\n\nAlso "
-    "``hipDevSmResourceSplit(nbGroups, input, remainder, flags, groupParams)``, "
-    "which returns ``(hipError_t, result: list[hipDevResource_st])``.\n\nAlso "
-    "``hipDevSmResourceSplit(result, nbGroups, input, remainder, flags, "
-    "groupParams)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDevSmResourceSplit(hipDevResource *result, unsigned int nbGroups, const "
-    "hipDevResource *input, hipDevResource *remainder, unsigned int flags, "
-    "hipDevSmResourceGroupParams *groupParams)``, since 7.15 at the latest.\0"
-    "hipDevSmResourceSplitByCount\0"
-    "hipDevSmResourceSplitByCount($module, /, input, flags, "
-    "minCount)\n--\n\nSplits multiprocessors into as many groups of minCount as "
-    "there can be; the groups, their number, and what is left.\n\nReturns "
-    "``(hipError_t, result: list[hipDevResource_st], nbGroups: int, remainder: "
-    "hipDevResource_st)``.\n\nAlso ``hipDevSmResourceSplitByCount(input, "
-    "remainder, flags, minCount)``, which returns ``(hipError_t, result: "
-    "list[hipDevResource_st], nbGroups: int)``.\n\nAlso "
-    "``hipDevSmResourceSplitByCount(result, nbGroups, input, remainder, flags, "
-    "minCount)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDevSmResourceSplitByCount(hipDevResource *result, unsigned int "
-    "*nbGroups, const hipDevResource *input, hipDevResource *remainder, unsigned "
-    "int flags, unsigned int minCount)``, since 7.15 at the latest.\0"
-    "hipDeviceCanAccessPeer\0"
-    "hipDeviceCanAccessPeer($module, /, deviceId, peerDeviceId)\n--\n\n1 where the "
-    "device can use the peer's memory.\n\nReturns ``(hipError_t, canAccessPeer: "
-    "int)``.\n\nHIP: ``hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, "
-    "int peerDeviceId)``, since 5.2 at the latest.\0"
-    "hipDeviceComputeCapability\0"
-    "hipDeviceComputeCapability($module, /, device)\n--\n\nMajor and minor compute "
-    "capability of a device.\n\nReturns ``(hipError_t, major: int, minor: "
-    "int)``.\n\nHIP: ``hipDeviceComputeCapability(int *major, int *minor, "
-    "hipDevice_t device)``, since 5.2 at the latest.\0"
-    "hipDeviceDisablePeerAccess\0"
-    "hipDeviceDisablePeerAccess($module, /, peerDeviceId)\n--\n\nEnds the current "
-    "device's use of a peer's memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceDisablePeerAccess(int peerDeviceId)``, since 5.2 at the latest.\0"
-    "hipDeviceEnablePeerAccess\0"
-    "hipDeviceEnablePeerAccess($module, /, peerDeviceId, flags)\n--\n\nLets the "
-    "current device use a peer's memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags)``, since "
-    "5.2 at the latest.\0"
-    "hipDeviceGet\0"
-    "hipDeviceGet($module, /, ordinal)\n--\n\nDevice of an ordinal "
-    "number.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
-    "``hipDeviceGet(hipDevice_t *device, int ordinal)``, since 5.2 at the latest.\0"
-    "hipDeviceGetAttribute\0"
-    "hipDeviceGetAttribute($module, /, attr, deviceId)\n--\n\nOne attribute of a "
-    "device.\n\nReturns ``(hipError_t, pi: int)``.\n\nHIP: "
-    "``hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId)``, "
-    "since 5.2 at the latest.\0"
-    "hipDeviceGetByPCIBusId\0"
-    "hipDeviceGetByPCIBusId($module, /, pciBusId)\n--\n\nDevice at a PCI "
-    "address.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
-    "``hipDeviceGetByPCIBusId(int *device, const char *pciBusId)``, since 5.2 at "
-    "the latest.\0"
-    "hipDeviceGetCacheConfig\0"
-    "hipDeviceGetCacheConfig($module, /)\n--\n\nPreference between first-level "
-    "cache and shared memory.\n\nReturns ``(hipError_t, cacheConfig: "
-    "hipFuncCache_t)``.\n\nHIP: ``hipDeviceGetCacheConfig(hipFuncCache_t "
-    "*cacheConfig)``, since 5.2 at the latest.\0"
-    "hipDeviceGetDefaultMemPool\0"
-    "hipDeviceGetDefaultMemPool($module, /, device)\n--\n\nPool that a device "
-    "starts with.\n\nReturns ``(hipError_t, mem_pool: "
-    "ihipMemPoolHandle_t)``.\n\nHIP: ``hipDeviceGetDefaultMemPool(hipMemPool_t "
-    "*mem_pool, int device)``, since 5.2 at the latest.\0"
-    "hipDeviceGetDevResource\0"
-    "hipDeviceGetDevResource($module, /, device, type)\n--\n\nResource of a "
-    "device, such as its multiprocessors.\n\nReturns ``(hipError_t, resource: "
-    "hipDevResource_st)``.\n\nAlso ``hipDeviceGetDevResource(device, resource, "
-    "type)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceGetDevResource(hipDevice_t device, hipDevResource *resource, "
-    "hipDevResourceType type)``, since 7.15 at the latest.\0"
-    "hipDeviceGetExecutionCtx\0"
-    "hipDeviceGetExecutionCtx($module, /, device)\n--\n\nThe execution context of "
-    "a whole device.\n\nReturns ``(hipError_t, ctx: ihipExecutionCtx_t)``.\n\nHIP: "
-    "``hipDeviceGetExecutionCtx(hipExecutionCtx_t *ctx, int device)``, since 7.15 "
-    "at the latest.\0"
-    "hipDeviceGetGraphMemAttribute\0"
-    "hipDeviceGetGraphMemAttribute($module, /, device, attr, value)\n--\n\nWrites "
-    "a number about the memory of graphs, 8 bytes, to value.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipDeviceGetGraphMemAttribute(int device, "
-    "hipGraphMemAttributeType attr, void *value)``, since 6.2 at the latest.\0"
-    "hipDeviceGetLimit\0"
-    "hipDeviceGetLimit($module, /, limit)\n--\n\nOne limit of the current device, "
-    "in bytes or items.\n\nReturns ``(hipError_t, pValue: int)``.\n\nHIP: "
-    "``hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)``, since 5.2 at the "
-    "latest.\0"
-    "hipDeviceGetMemPool\0"
-    "hipDeviceGetMemPool($module, /, device)\n--\n\nCurrent pool of a "
-    "device.\n\nReturns ``(hipError_t, mem_pool: ihipMemPoolHandle_t)``.\n\nHIP: "
-    "``hipDeviceGetMemPool(hipMemPool_t *mem_pool, int device)``, since 5.2 at the "
-    "latest.\0"
-    "hipDeviceGetName\0"
-    "hipDeviceGetName($module, /, len, device)\n--\n\nName of a device, cut after "
-    "len bytes.\n\nReturns ``(hipError_t, name: CStr)``.\n\nAlso "
-    "``hipDeviceGetName(name, len, device)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipDeviceGetName(char *name, int len, "
-    "hipDevice_t device)``, since 5.2 at the latest.\0"
-    "hipDeviceGetP2PAttribute\0"
-    "hipDeviceGetP2PAttribute($module, /, attr, srcDevice, dstDevice)\n--\n\nOne "
-    "property of the link between two devices.\n\nReturns ``(hipError_t, value: "
-    "int)``.\n\nHIP: ``hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr, "
-    "int srcDevice, int dstDevice)``, since 5.2 at the latest.\0"
-    "hipDeviceGetPCIBusId\0"
-    "hipDeviceGetPCIBusId($module, /, len, device)\n--\n\nPCI address of a device "
-    "as text, cut after len bytes.\n\nReturns ``(hipError_t, pciBusId: "
-    "CStr)``.\n\nAlso ``hipDeviceGetPCIBusId(pciBusId, len, device)``, which "
-    "returns ``(hipError_t,)``.\n\nHIP: ``hipDeviceGetPCIBusId(char *pciBusId, int "
-    "len, int device)``, since 5.2 at the latest.\0"
-    "hipDeviceGetSharedMemConfig\0"
-    "hipDeviceGetSharedMemConfig($module, /)\n--\n\nBank width of shared "
-    "memory.\n\nReturns ``(hipError_t, pConfig: hipSharedMemConfig)``.\n\nHIP: "
-    "``hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)``, since 5.2 at "
-    "the latest.\0"
-    "hipDeviceGetStreamPriorityRange\0"
-    "hipDeviceGetStreamPriorityRange($module, /)\n--\n\nLeast and greatest stream "
-    "priority; smaller is more urgent.\n\nReturns ``(hipError_t, leastPriority: "
-    "int, greatestPriority: int)``.\n\nHIP: ``hipDeviceGetStreamPriorityRange(int "
-    "*leastPriority, int *greatestPriority)``, since 5.2 at the latest.\0"
-    "hipDeviceGetTexture1DLinearMaxWidth\0"
-    "hipDeviceGetTexture1DLinearMaxWidth($module, /, desc, device)\n--\n\nMost "
-    "elements of a 1D texture on linear memory.\n\nReturns ``(hipError_t, "
-    "max_width: int)``.\n\nHIP: ``hipDeviceGetTexture1DLinearMaxWidth(size_t "
-    "*max_width, const hipChannelFormatDesc *desc, int device)``, since 7.1 at the "
-    "latest.\0"
-    "hipDeviceGetUuid\0"
-    "hipDeviceGetUuid($module, /, device)\n--\n\nIdentifier of a device that stays "
-    "the same across processes.\n\nReturns ``(hipError_t, uuid: "
-    "hipUUID_t)``.\n\nAlso ``hipDeviceGetUuid(uuid, device)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipDeviceGetUuid(hipUUID *uuid, hipDevice_t "
-    "device)``, since 5.2 at the latest.\0"
-    "hipDeviceGraphMemTrim\0"
-    "hipDeviceGraphMemTrim($module, /, device)\n--\n\nGives memory of graphs that "
-    "is not used back.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceGraphMemTrim(int device)``, since 6.2 at the latest.\0"
-    "hipDevicePrimaryCtxGetState\0"
-    "hipDevicePrimaryCtxGetState($module, /, dev)\n--\n\nFlags of a device's "
-    "primary context, and whether it is in use.\n\nReturns ``(hipError_t, flags: "
-    "int, active: int)``.\n\nHIP: ``hipDevicePrimaryCtxGetState(hipDevice_t dev, "
-    "unsigned int *flags, int *active)``, since 5.2 at the latest.\0"
-    "hipDevicePrimaryCtxRelease\0"
-    "hipDevicePrimaryCtxRelease($module, /, dev)\n--\n\nGives a device's primary "
-    "context back.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDevicePrimaryCtxRelease(hipDevice_t dev)``, since 5.2 at the latest.\0"
-    "hipDevicePrimaryCtxReset\0"
-    "hipDevicePrimaryCtxReset($module, /, dev)\n--\n\nDestroys all that is in a "
-    "device's primary context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDevicePrimaryCtxReset(hipDevice_t dev)``, since 5.2 at the latest.\0"
-    "hipDevicePrimaryCtxRetain\0"
-    "hipDevicePrimaryCtxRetain($module, /, dev)\n--\n\nTakes a device's primary "
-    "context.\n\nReturns ``(hipError_t, pctx: ihipCtx_t)``.\n\nHIP: "
-    "``hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev)``, since 5.2 at "
-    "the latest.\0"
-    "hipDevicePrimaryCtxSetFlags\0"
-    "hipDevicePrimaryCtxSetFlags($module, /, dev, flags)\n--\n\nSets flags of a "
-    "device's primary context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDevicePrimaryCtxSetFlags(hipDevice_t dev, unsigned int flags)``, since "
-    "5.2 at the latest.\0"
-    "hipDeviceReset\0"
-    "hipDeviceReset($module, /)\n--\n\nFrees everything that belongs to the "
-    "current device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceReset(void)``, since 5.2 at the latest.\0"
-    "hipDeviceSetCacheConfig\0"
-    "hipDeviceSetCacheConfig($module, /, cacheConfig)\n--\n\nPrefers first-level "
-    "cache or shared memory on the current device.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipDeviceSetCacheConfig(hipFuncCache_t "
-    "cacheConfig)``, since 5.2 at the latest.\0"
-    "hipDeviceSetGraphMemAttribute\0"
-    "hipDeviceSetGraphMemAttribute($module, /, device, attr, value)\n--\n\nSets a "
-    "number about the memory of graphs, 8 bytes at value.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipDeviceSetGraphMemAttribute(int device, "
-    "hipGraphMemAttributeType attr, void *value)``, since 6.2 at the latest.\0"
-    "hipDeviceSetLimit\0"
-    "hipDeviceSetLimit($module, /, limit, value)\n--\n\nSets one limit of the "
-    "current device, in bytes or items.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceSetLimit(hipLimit_t limit, size_t value)``, since 6.2 at the "
-    "latest.\0"
-    "hipDeviceSetMemPool\0"
-    "hipDeviceSetMemPool($module, /, device, mem_pool)\n--\n\nMakes a pool the "
-    "current one of a device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)``, since 5.2 at the "
-    "latest.\0"
-    "hipDeviceSetSharedMemConfig\0"
-    "hipDeviceSetSharedMemConfig($module, /, config)\n--\n\nSets the bank width of "
-    "shared memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceSetSharedMemConfig(hipSharedMemConfig config)``, since 5.2 at the "
-    "latest.\0"
-    "hipDeviceSynchronize\0"
-    "hipDeviceSynchronize($module, /)\n--\n\nWaits until the current device has "
-    "finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDeviceSynchronize(void)``, since 5.2 at the latest.\0"
-    "hipDeviceTotalMem\0"
-    "hipDeviceTotalMem($module, /, device)\n--\n\nMemory of a device in "
-    "bytes.\n\nReturns ``(hipError_t, bytes: int)``.\n\nHIP: "
-    "``hipDeviceTotalMem(size_t *bytes, hipDevice_t device)``, since 5.2 at the "
-    "latest.\0"
-    "hipDriverGetVersion\0"
-    "hipDriverGetVersion($module, /)\n--\n\nVersion number of the "
-    "driver.\n\nReturns ``(hipError_t, driverVersion: int)``.\n\nHIP: "
-    "``hipDriverGetVersion(int *driverVersion)``, since 5.2 at the latest.\0"
-    "hipDrvGetErrorName\0"
-    "hipDrvGetErrorName($module, /, hipError)\n--\n\nName of an error "
-    "code.\n\nReturns ``(hipError_t, errorString: CStr)``.\n\nHIP: "
-    "``hipDrvGetErrorName(hipError_t hipError, const char **errorString)``, since "
-    "6.2 at the latest.\0"
-    "hipDrvGetErrorString\0"
-    "hipDrvGetErrorString($module, /, hipError)\n--\n\nText of an error "
-    "code.\n\nReturns ``(hipError_t, errorString: CStr)``.\n\nHIP: "
-    "``hipDrvGetErrorString(hipError_t hipError, const char **errorString)``, "
-    "since 6.2 at the latest.\0"
-    "hipDrvGraphAddMemFreeNode\0"
-    "hipDrvGraphAddMemFreeNode($module, /, hGraph, dependencies, numDependencies, "
-    "dptr)\n--\n\nAdds the end of a graph's allocation to a graph.\n\nReturns "
-    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipDrvGraphAddMemFreeNode(hGraph, numDependencies, dptr)``, which returns "
-    "``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipDrvGraphAddMemFreeNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
-    "const hipGraphNode_t *dependencies, size_t numDependencies, hipDeviceptr_t "
-    "dptr)``, since 7.1 at the latest.\0"
-    "hipDrvGraphAddMemcpyNode\0"
-    "hipDrvGraphAddMemcpyNode($module, /, hGraph, dependencies, numDependencies, "
-    "copyParams, ctx)\n--\n\nAdds a copy of a box to a graph.\n\nReturns "
-    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipDrvGraphAddMemcpyNode(hGraph, numDependencies, copyParams, ctx)``, which "
-    "returns ``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipDrvGraphAddMemcpyNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
-    "const hipGraphNode_t *dependencies, size_t numDependencies, const "
-    "HIP_MEMCPY3D *copyParams, hipCtx_t ctx)``, since 6.2 at the latest.\0"
-    "hipDrvGraphAddMemsetNode\0"
-    "hipDrvGraphAddMemsetNode($module, /, hGraph, dependencies, numDependencies, "
-    "memsetParams, ctx)\n--\n\nAdds a fill of memory to a graph.\n\nReturns "
-    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipDrvGraphAddMemsetNode(hGraph, numDependencies, memsetParams, ctx)``, "
-    "which returns ``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
-    "const hipGraphNode_t *dependencies, size_t numDependencies, const "
-    "hipMemsetParams *memsetParams, hipCtx_t ctx)``, since 6.2 at the latest.\0"
-    "hipDrvGraphExecMemcpyNodeSetParams\0"
-    "hipDrvGraphExecMemcpyNodeSetParams($module, /, hGraphExec, hNode, copyParams, "
-    "ctx)\n--\n\nChanges a copy node of an executable graph.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: "
-    "``hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t hNode, const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)``, since "
-    "7.1 at the latest.\0"
-    "hipDrvGraphExecMemsetNodeSetParams\0"
-    "hipDrvGraphExecMemsetNodeSetParams($module, /, hGraphExec, hNode, "
-    "memsetParams, ctx)\n--\n\nChanges a fill node of an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t hNode, const hipMemsetParams *memsetParams, hipCtx_t ctx)``, "
-    "since 7.1 at the latest.\0"
-    "hipDrvGraphMemcpyNodeGetParams\0"
-    "hipDrvGraphMemcpyNodeGetParams($module, /, hNode)\n--\n\nParameters of a copy "
-    "node.\n\nReturns ``(hipError_t, nodeParams: HIP_MEMCPY3D)``.\n\nAlso "
-    "``hipDrvGraphMemcpyNodeGetParams(hNode, nodeParams)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t "
-    "hNode, HIP_MEMCPY3D *nodeParams)``, since 7.1 at the latest.\0"
-    "hipDrvGraphMemcpyNodeSetParams\0"
-    "hipDrvGraphMemcpyNodeSetParams($module, /, hNode, nodeParams)\n--\n\nChanges "
-    "a copy node.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipDrvGraphMemcpyNodeSetParams(hNode)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t hNode, const "
-    "HIP_MEMCPY3D *nodeParams)``, since 7.1 at the latest.\0"
-    "hipDrvLaunchKernelEx\0"
-    "hipDrvLaunchKernelEx($module, /, config, f, params, extra)\n--\n\nLaunches a "
-    "kernel with a configuration.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void "
-    "**params, void **extra)``, since 7.1 at the latest.\0"
-    "hipDrvMemDiscardAndPrefetchBatchAsync\0"
-    "hipDrvMemDiscardAndPrefetchBatchAsync($module, /, dptrs, sizes, count, "
-    "prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream)\n--\n\nDrops "
-    "the content of count ranges and moves them; sizes in bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipDrvMemDiscardAndPrefetchBatchAsync(dptrs, "
-    "count, prefetchLocs, numPrefetchLocs, flags, stream)``, which returns "
-    "``(hipError_t, None, None)``.\n\nHIP: "
-    "``hipDrvMemDiscardAndPrefetchBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes, "
-    "size_t count, hipMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t "
-    "numPrefetchLocs, unsigned long long flags, hipStream_t stream)``, since 7.15 "
-    "at the latest.\0"
-    "hipDrvMemDiscardBatchAsync\0"
-    "hipDrvMemDiscardBatchAsync($module, /, dptrs, sizes, count, flags, "
-    "stream)\n--\n\nDrops the content of count ranges in stream order; sizes in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipDrvMemDiscardBatchAsync(dptrs, count, flags, stream)``, which returns "
-    "``(hipError_t, None)``.\n\nHIP: ``hipDrvMemDiscardBatchAsync(hipDeviceptr_t "
-    "*dptrs, size_t *sizes, size_t count, unsigned long long flags, hipStream_t "
-    "stream)``, since 7.15 at the latest.\0"
-    "hipDrvMemcpy2DUnaligned\0"
-    "hipDrvMemcpy2DUnaligned($module, /, pCopy)\n--\n\nCopies rows as a record "
-    "describes, any alignment, and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *pCopy)``, since 5.2 at the "
-    "latest.\0"
-    "hipDrvMemcpy3D\0"
-    "hipDrvMemcpy3D($module, /, pCopy)\n--\n\nCopies a box between memory and "
-    "arrays.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipDrvMemcpy3D(const "
-    "HIP_MEMCPY3D *pCopy)``, since 5.2 at the latest.\0"
-    "hipDrvMemcpy3DAsync\0"
-    "hipDrvMemcpy3DAsync($module, /, pCopy, stream)\n--\n\nCopies a box in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipDrvMemcpy3DAsync(const "
-    "HIP_MEMCPY3D *pCopy, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipDrvPointerGetAttributes\0"
-    "hipDrvPointerGetAttributes($module, /, numAttributes, attributes, data, "
-    "ptr)\n--\n\nAttributes of an address, each written to its entry of "
-    "data.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipDrvPointerGetAttributes(numAttributes, ptr)``, which returns "
-    "``(hipError_t, None, None)``.\n\nHIP: ``hipDrvPointerGetAttributes(unsigned "
-    "int numAttributes, hipPointer_attribute *attributes, void **data, "
-    "hipDeviceptr_t ptr)``, since 5.2 at the latest.\0"
-    "hipEventCreate\0"
-    "hipEventCreate($module, /)\n--\n\nCreates an event that measures "
-    "time.\n\nReturns ``(hipError_t, event: ihipEvent_t)``.\n\nHIP: "
-    "``hipEventCreate(hipEvent_t *event)``, since 5.2 at the latest.\0"
-    "hipEventCreateWithFlags\0"
-    "hipEventCreateWithFlags($module, /, flags)\n--\n\nCreates an event with "
-    "flags.\n\nReturns ``(hipError_t, event: ihipEvent_t)``.\n\nHIP: "
-    "``hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags)``, since 5.2 "
-    "at the latest.\0"
-    "hipEventDestroy\0"
-    "hipEventDestroy($module, /, event)\n--\n\nDestroys an event.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipEventDestroy(hipEvent_t event)``, since 5.2 "
-    "at the latest.\0"
-    "hipEventElapsedTime\0"
-    "hipEventElapsedTime($module, /, start, stop)\n--\n\nMilliseconds between two "
-    "events.\n\nReturns ``(hipError_t, ms: float)``.\n\nHIP: "
-    "``hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop)``, since "
-    "5.2 at the latest.\0"
-    "hipEventQuery\0"
-    "hipEventQuery($module, /, event)\n--\n\nhipSuccess where an event has "
-    "happened, else hipErrorNotReady.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipEventQuery(hipEvent_t event)``, since 5.2 at the latest.\0"
-    "hipEventRecord\0"
-    "hipEventRecord($module, /, event, stream)\n--\n\nRecords an event in a "
-    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipEventRecord(hipEvent_t "
-    "event, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipEventRecordWithFlags\0"
-    "hipEventRecordWithFlags($module, /, event, stream, flags)\n--\n\nRecords an "
-    "event in a stream, with flags.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int "
-    "flags)``, since 7.1 at the latest.\0"
-    "hipEventRecord_spt\0"
-    "hipEventRecord_spt($module, /, event, stream)\n--\n\nRecords an event in a "
-    "stream, per-thread default stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipEventRecord_spt(hipEvent_t event, hipStream_t stream)``, since 6.2 at "
-    "the latest.\0"
-    "hipEventSynchronize\0"
-    "hipEventSynchronize($module, /, event)\n--\n\nWaits until an event has "
-    "happened.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipEventSynchronize(hipEvent_t event)``, since 5.2 at the latest.\0"
-    "hipExecutionCtxDestroy\0"
-    "hipExecutionCtxDestroy($module, /, ctx)\n--\n\nDestroys an execution "
-    "context.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipExecutionCtxDestroy(hipExecutionCtx_t ctx)``, since 7.15 at the latest.\0"
-    "hipExecutionCtxGetDevResource\0"
-    "hipExecutionCtxGetDevResource($module, /, ctx, type)\n--\n\nResources of one "
-    "type of an execution context.\n\nReturns ``(hipError_t, resource: "
-    "hipDevResource_st)``.\n\nAlso ``hipExecutionCtxGetDevResource(ctx, resource, "
-    "type)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipExecutionCtxGetDevResource(hipExecutionCtx_t ctx, hipDevResource "
-    "*resource, hipDevResourceType type)``, since 7.15 at the latest.\0"
-    "hipExecutionCtxGetDevice\0"
-    "hipExecutionCtxGetDevice($module, /, ctx)\n--\n\nDevice of an execution "
-    "context.\n\nReturns ``(hipError_t, device: int)``.\n\nHIP: "
-    "``hipExecutionCtxGetDevice(int *device, hipExecutionCtx_t ctx)``, since 7.15 "
-    "at the latest.\0"
-    "hipExecutionCtxGetId\0"
-    "hipExecutionCtxGetId($module, /, ctx)\n--\n\nNumber of an execution context "
-    "that is never used again.\n\nReturns ``(hipError_t, ctxId: int)``.\n\nHIP: "
-    "``hipExecutionCtxGetId(hipExecutionCtx_t ctx, unsigned long long *ctxId)``, "
-    "since 7.15 at the latest.\0"
-    "hipExecutionCtxRecordEvent\0"
-    "hipExecutionCtxRecordEvent($module, /, ctx, event)\n--\n\nRecords an event "
-    "behind the work of all streams of an execution context.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipExecutionCtxRecordEvent(ctx)``, which returns "
-    "``(hipError_t, None)``.\n\nHIP: "
-    "``hipExecutionCtxRecordEvent(hipExecutionCtx_t ctx, hipEvent_t event)``, "
-    "since 7.15 at the latest.\0"
-    "hipExecutionCtxStreamCreate\0"
-    "hipExecutionCtxStreamCreate($module, /, greenctx, flags, "
-    "priority)\n--\n\nCreates a stream in an execution context.\n\nReturns "
-    "``(hipError_t, stream: ihipStream_t)``.\n\nHIP: "
-    "``hipExecutionCtxStreamCreate(hipStream_t *stream, hipExecutionCtx_t "
-    "greenctx, unsigned int flags, int priority)``, since 7.15 at the latest.\0"
-    "hipExecutionCtxSynchronize\0"
-    "hipExecutionCtxSynchronize($module, /, ctx)\n--\n\nWaits until an execution "
-    "context has finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipExecutionCtxSynchronize(hipExecutionCtx_t ctx)``, since 7.15 at the "
-    "latest.\0"
-    "hipExecutionCtxWaitEvent\0"
-    "hipExecutionCtxWaitEvent($module, /, ctx, event)\n--\n\nMakes later work of "
-    "an execution context wait for an event.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipExecutionCtxWaitEvent(hipExecutionCtx_t ctx, hipEvent_t event)``, since "
-    "7.15 at the latest.\0"
-    "hipExtDisableLogging\0"
-    "hipExtDisableLogging($module, /)\n--\n\nSwitches the runtime's log "
-    "off.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipExtDisableLogging(void)``, "
-    "since 7.15 at the latest.\0"
-    "hipExtEnableLogging\0"
-    "hipExtEnableLogging($module, /)\n--\n\nSwitches the runtime's log "
-    "on.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipExtEnableLogging(void)``, "
-    "since 7.15 at the latest.\0"
-    "hipExtGetLastError\0"
-    "hipExtGetLastError($module, /)\n--\n\nResult of this thread's last call, and "
-    "forgets it.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipExtGetLastError(void)``, since 6.2 at the latest.\0"
-    "hipExtGetLinkTypeAndHopCount\0"
-    "hipExtGetLinkTypeAndHopCount($module, /, device1, device2)\n--\n\nKind of the "
-    "link between two devices, and its number of hops.\n\nReturns ``(hipError_t, "
-    "linktype: int, hopcount: int)``.\n\nHIP: ``hipExtGetLinkTypeAndHopCount(int "
-    "device1, int device2, uint32_t *linktype, uint32_t *hopcount)``, since 5.2 at "
-    "the latest.\0"
-    "hipExtLaunchKernel\0"
-    "hipExtLaunchKernel($module, /, function_address, numBlocks, dimBlocks, args, "
-    "sharedMemBytes, stream, startEvent, stopEvent, flags)\n--\n\nLaunches a "
-    "kernel, with events before and behind it.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipExtLaunchKernel(const void *function_address, "
-    "dim3 numBlocks, dim3 dimBlocks, void **args, size_t sharedMemBytes, "
-    "hipStream_t stream, hipEvent_t startEvent, hipEvent_t stopEvent, int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipExtLaunchMultiKernelMultiDevice\0"
-    "hipExtLaunchMultiKernelMultiDevice($module, /, launchParamsList, numDevices, "
-    "flags)\n--\n\nLaunches kernels on several devices, each after what its stream "
-    "does before.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int "
-    "numDevices, unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipExtMallocWithFlags\0"
-    "hipExtMallocWithFlags($module, /, sizeBytes, flags)\n--\n\nAllocates device "
-    "memory with flags, in bytes.\n\nReturns ``(hipError_t, ptr: "
-    "DeviceArray)``.\n\nHIP: ``hipExtMallocWithFlags(void **ptr, size_t sizeBytes, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipExtSetLoggingParams\0"
-    "hipExtSetLoggingParams($module, /, log_level, log_size, "
-    "log_mask)\n--\n\nLevel, size and mask of the runtime's log.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipExtSetLoggingParams(size_t log_level, size_t "
-    "log_size, size_t log_mask)``, since 7.15 at the latest.\0"
-    "hipExtStreamCreateWithCUMask\0"
-    "hipExtStreamCreateWithCUMask($module, /, cuMaskSize, cuMask)\n--\n\nCreates a "
-    "stream that uses the compute units of a bit mask, 32 in each "
-    "entry.\n\nReturns ``(hipError_t, stream: ihipStream_t)``.\n\nAlso "
-    "``hipExtStreamCreateWithCUMask(cuMaskSize)``, which returns ``(hipError_t, "
-    "stream: ihipStream_t, None)``.\n\nHIP: "
-    "``hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMaskSize, "
-    "const uint32_t *cuMask)``, since 5.2 at the latest.\0"
-    "hipExtStreamGetCUMask\0"
-    "hipExtStreamGetCUMask($module, /, stream, cuMaskSize)\n--\n\nBit mask of the "
-    "compute units that a stream uses, in cuMaskSize entries.\n\nReturns "
-    "``(hipError_t, cuMask: list[int])``.\n\nAlso ``hipExtStreamGetCUMask(stream, "
-    "cuMaskSize, cuMask)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSize, uint32_t "
-    "*cuMask)``, since 5.2 at the latest.\0"
-    "hipExternalMemoryGetMappedBuffer\0"
-    "hipExternalMemoryGetMappedBuffer($module, /, extMem, "
-    "bufferDesc)\n--\n\nDevice address of a part of external memory.\n\nReturns "
-    "``(hipError_t, devPtr: Pointer)``.\n\nHIP: "
-    "``hipExternalMemoryGetMappedBuffer(void **devPtr, hipExternalMemory_t extMem, "
-    "const hipExternalMemoryBufferDesc *bufferDesc)``, since 5.2 at the latest.\0"
-    "hipExternalMemoryGetMappedMipmappedArray\0"
-    "hipExternalMemoryGetMappedMipmappedArray($module, /, extMem, "
-    "mipmapDesc)\n--\n\nMipmapped array in external memory.\n\nReturns "
-    "``(hipError_t, mipmap: hipMipmappedArray)``.\n\nHIP: "
-    "``hipExternalMemoryGetMappedMipmappedArray(hipMipmappedArray_t *mipmap, "
-    "hipExternalMemory_t extMem, const hipExternalMemoryMipmappedArrayDesc "
-    "*mipmapDesc)``, since 6.2 at the latest.\0"
-    "hipFree\0"
-    "hipFree($module, /, ptr)\n--\n\nFrees device memory; waits for the "
-    "device.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipFree(void *ptr)``, since "
-    "5.2 at the latest.\0"
-    "hipFreeArray\0"
-    "hipFreeArray($module, /, array)\n--\n\nFrees an array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipFreeArray(hipArray_t array)``, since 5.2 at "
-    "the latest.\0"
-    "hipFreeAsync\0"
-    "hipFreeAsync($module, /, dev_ptr, stream)\n--\n\nFrees device memory in "
-    "stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipFreeAsync(void "
-    "*dev_ptr, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipFreeHost\0"
-    "hipFreeHost($module, /, ptr)\n--\n\nFrees page-locked host memory.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipFreeHost(void *ptr)``, since 5.2 at the "
-    "latest.\0"
-    "hipFreeMipmappedArray\0"
-    "hipFreeMipmappedArray($module, /, mipmappedArray)\n--\n\nFrees a mipmapped "
-    "array.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipFreeMipmappedArray(hipMipmappedArray_t mipmappedArray)``, since 5.2 at "
-    "the latest.\0"
-    "hipFuncGetAttribute\0"
-    "hipFuncGetAttribute($module, /, attrib, hfunc)\n--\n\nOne attribute of a "
-    "kernel.\n\nReturns ``(hipError_t, value: int)``.\n\nHIP: "
-    "``hipFuncGetAttribute(int *value, hipFunction_attribute attrib, hipFunction_t "
-    "hfunc)``, since 5.2 at the latest.\0"
-    "hipFuncGetAttributes\0"
-    "hipFuncGetAttributes($module, /, func)\n--\n\nAll attributes of a "
-    "kernel.\n\nReturns ``(hipError_t, attr: hipFuncAttributes)``.\n\nAlso "
-    "``hipFuncGetAttributes(attr, func)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipFuncGetAttributes(hipFuncAttributes *attr, "
-    "const void *func)``, since 5.2 at the latest.\0"
-    "hipFuncSetAttribute\0"
-    "hipFuncSetAttribute($module, /, func, attr, value)\n--\n\nSets one attribute "
-    "of a kernel.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value)``, "
-    "since 5.2 at the latest.\0"
-    "hipFuncSetCacheConfig\0"
-    "hipFuncSetCacheConfig($module, /, func, config)\n--\n\nPrefers first-level "
-    "cache or shared memory for a kernel.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipFuncSetCacheConfig(const void *func, hipFuncCache_t config)``, since 5.2 "
-    "at the latest.\0"
-    "hipFuncSetSharedMemConfig\0"
-    "hipFuncSetSharedMemConfig($module, /, func, config)\n--\n\nSets the bank "
-    "width of shared memory for a kernel.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipFuncSetSharedMemConfig(const void *func, hipSharedMemConfig config)``, "
-    "since 5.2 at the latest.\0"
-    "hipGetChannelDesc\0"
-    "hipGetChannelDesc($module, /, array)\n--\n\nElement format of an "
-    "array.\n\nReturns ``(hipError_t, desc: hipChannelFormatDesc)``.\n\nAlso "
-    "``hipGetChannelDesc(desc, array)``, which returns ``(hipError_t,)``.\n\nAlso "
-    "``hipGetChannelDesc(desc)``, which returns ``(hipError_t, None)``.\n\nHIP: "
-    "``hipGetChannelDesc(hipChannelFormatDesc *desc, hipArray_const_t array)``, "
-    "since 5.2 at the latest.\0"
-    "hipGetDevice\0"
-    "hipGetDevice($module, /)\n--\n\nCurrent device of this thread.\n\nReturns "
-    "``(hipError_t, deviceId: int)``.\n\nHIP: ``hipGetDevice(int *deviceId)``, "
-    "since 5.2 at the latest.\0"
-    "hipGetDeviceCount\0"
-    "hipGetDeviceCount($module, /)\n--\n\nNumber of devices.\n\nReturns "
-    "``(hipError_t, count: int)``.\n\nHIP: ``hipGetDeviceCount(int *count)``, "
-    "since 5.2 at the latest.\0"
-    "hipGetDeviceFlags\0"
-    "hipGetDeviceFlags($module, /)\n--\n\nFlags of the current device.\n\nReturns "
-    "``(hipError_t, flags: int)``.\n\nHIP: ``hipGetDeviceFlags(unsigned int "
-    "*flags)``, since 5.2 at the latest.\0"
-    "hipGetDeviceProperties\0"
-    "hipGetDeviceProperties($module, /, deviceId)\n--\n\nAll properties of a "
-    "device.\n\nReturns ``(hipError_t, prop: hipDeviceProp_t)``.\n\nAlso "
-    "``hipGetDeviceProperties(prop, deviceId)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGetDevicePropertiesR0600(hipDeviceProp_t "
-    "*prop, int deviceId)``, since 6.2 at the latest.\0"
-    "hipGetDriverEntryPoint\0"
-    "hipGetDriverEntryPoint($module, /, symbol, flags)\n--\n\nAddress of a "
-    "function of the runtime.\n\nReturns ``(hipError_t, funcPtr: Pointer, "
-    "driverStatus: hipDriverEntryPointQueryResult)``.\n\nAlso "
-    "``hipGetDriverEntryPoint(symbol, funcPtr, flags)``, which returns "
-    "``(hipError_t, driverStatus: hipDriverEntryPointQueryResult)``.\n\nHIP: "
-    "``hipGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long "
-    "long flags, hipDriverEntryPointQueryResult *driverStatus)``, since 7.1 at the "
-    "latest.\0"
-    "hipGetDriverEntryPoint_spt\0"
-    "hipGetDriverEntryPoint_spt($module, /, symbol, flags)\n--\n\nAddress of a "
-    "function of the runtime, per-thread streams.\n\nReturns ``(hipError_t, "
-    "funcPtr: Pointer, status: hipDriverEntryPointQueryResult)``.\n\nAlso "
-    "``hipGetDriverEntryPoint_spt(symbol, funcPtr, flags)``, which returns "
-    "``(hipError_t, status: hipDriverEntryPointQueryResult)``.\n\nHIP: "
-    "``hipGetDriverEntryPoint_spt(const char *symbol, void **funcPtr, unsigned "
-    "long long flags, hipDriverEntryPointQueryResult *status)``, since 7.1 at the "
-    "latest.\0"
-    "hipGetErrorName\0"
-    "hipGetErrorName($module, /, hip_error)\n--\n\nName of an error "
-    "code.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: ``hipGetErrorName(hipError_t "
-    "hip_error)``, since 5.2 at the latest.\0"
-    "hipGetErrorString\0"
-    "hipGetErrorString($module, /, hipError)\n--\n\nText of an error "
-    "code.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: "
-    "``hipGetErrorString(hipError_t hipError)``, since 5.2 at the latest.\0"
-    "hipGetFuncBySymbol\0"
-    "hipGetFuncBySymbol($module, /, symbolPtr)\n--\n\nKernel of a host "
-    "function.\n\nReturns ``(hipError_t, functionPtr: "
-    "ihipModuleSymbol_t)``.\n\nHIP: ``hipGetFuncBySymbol(hipFunction_t "
-    "*functionPtr, const void *symbolPtr)``, since 6.2 at the latest.\0"
-    "hipGetLastError\0"
-    "hipGetLastError($module, /)\n--\n\nLast error of this thread, and forgets "
-    "it.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipGetLastError(void)``, since "
-    "5.2 at the latest.\0"
-    "hipGetMipmappedArrayLevel\0"
-    "hipGetMipmappedArrayLevel($module, /, mipmappedArray, level)\n--\n\nOne level "
-    "of a mipmapped array.\n\nReturns ``(hipError_t, levelArray: "
-    "hipArray)``.\n\nHIP: ``hipGetMipmappedArrayLevel(hipArray_t *levelArray, "
-    "hipMipmappedArray_const_t mipmappedArray, unsigned int level)``, since 5.2 at "
-    "the latest.\0"
-    "hipGetProcAddress\0"
-    "hipGetProcAddress($module, /, symbol, hipVersion, flags)\n--\n\nAddress of a "
-    "function of the runtime.\n\nReturns ``(hipError_t, pfn: Pointer, "
-    "symbolStatus: hipDriverProcAddressQueryResult)``.\n\nAlso "
-    "``hipGetProcAddress(symbol, pfn, hipVersion, flags)``, which returns "
-    "``(hipError_t, symbolStatus: hipDriverProcAddressQueryResult)``.\n\nHIP: "
-    "``hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t "
-    "flags, hipDriverProcAddressQueryResult *symbolStatus)``, since 6.2 at the "
-    "latest.\0"
-    "hipGetProcAddress_spt\0"
-    "hipGetProcAddress_spt($module, /, symbol, hipVersion, flags)\n--\n\nAddress "
-    "of a function of the runtime, per-thread streams.\n\nReturns ``(hipError_t, "
-    "pfn: Pointer, symbolStatus: hipDriverProcAddressQueryResult)``.\n\nHIP: "
-    "``hipGetProcAddress_spt(const char *symbol, void **pfn, int hipVersion, "
-    "uint64_t flags, hipDriverProcAddressQueryResult *symbolStatus)``, since 7.1 "
-    "at the latest.\0"
-    "hipGetStreamDeviceId\0"
-    "hipGetStreamDeviceId($module, /, stream)\n--\n\nDevice number of a stream; "
-    "negative on failure.\n\nReturns ``(hipError_t, int)``.\n\nHIP: "
-    "``hipGetStreamDeviceId(hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipGetSymbolAddress\0"
-    "hipGetSymbolAddress($module, /, symbol)\n--\n\nDevice address of a variable, "
-    "by its host address.\n\nReturns ``(hipError_t, devPtr: Pointer)``.\n\nHIP: "
-    "``hipGetSymbolAddress(void **devPtr, const void *symbol)``, since 5.2 at the "
-    "latest.\0"
-    "hipGetSymbolSize\0"
-    "hipGetSymbolSize($module, /, symbol)\n--\n\nSize in bytes of a variable, by "
-    "its host address.\n\nReturns ``(hipError_t, size: int)``.\n\nHIP: "
-    "``hipGetSymbolSize(size_t *size, const void *symbol)``, since 5.2 at the "
-    "latest.\0"
-    "hipGetTextureAlignmentOffset\0"
-    "hipGetTextureAlignmentOffset($module, /, texref)\n--\n\nOffset in bytes of "
-    "the bound memory.\n\nReturns ``(hipError_t, offset: int)``.\n\nHIP: "
-    "``hipGetTextureAlignmentOffset(size_t *offset, const textureReference "
-    "*texref)``, since 5.2 at the latest.\0"
-    "hipGetTextureObjectResourceDesc\0"
-    "hipGetTextureObjectResourceDesc($module, /, textureObject)\n--\n\nResource of "
-    "a texture object.\n\nReturns ``(hipError_t, pResDesc: "
-    "hipResourceDesc)``.\n\nAlso ``hipGetTextureObjectResourceDesc(pResDesc, "
-    "textureObject)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGetTextureObjectResourceDesc(hipResourceDesc *pResDesc, "
-    "hipTextureObject_t textureObject)``, since 5.2 at the latest.\0"
-    "hipGetTextureObjectResourceViewDesc\0"
-    "hipGetTextureObjectResourceViewDesc($module, /, "
-    "textureObject)\n--\n\nResource view of a texture object.\n\nReturns "
-    "``(hipError_t, pResViewDesc: hipResourceViewDesc)``.\n\nAlso "
-    "``hipGetTextureObjectResourceViewDesc(pResViewDesc, textureObject)``, which "
-    "returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGetTextureObjectResourceViewDesc(hipResourceViewDesc *pResViewDesc, "
-    "hipTextureObject_t textureObject)``, since 5.2 at the latest.\0"
-    "hipGetTextureObjectTextureDesc\0"
-    "hipGetTextureObjectTextureDesc($module, /, textureObject)\n--\n\nHow a "
-    "texture object samples.\n\nReturns ``(hipError_t, pTexDesc: "
-    "hipTextureDesc)``.\n\nAlso ``hipGetTextureObjectTextureDesc(pTexDesc, "
-    "textureObject)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGetTextureObjectTextureDesc(hipTextureDesc *pTexDesc, hipTextureObject_t "
-    "textureObject)``, since 5.2 at the latest.\0"
-    "hipGetTextureReference\0"
-    "hipGetTextureReference($module, /, symbol)\n--\n\nTexture reference of a "
-    "symbol.\n\nReturns ``(hipError_t, texref: textureReference)``.\n\nHIP: "
-    "``hipGetTextureReference(const textureReference **texref, const void "
-    "*symbol)``, since 5.2 at the latest.\0"
-    "hipGraphAddBatchMemOpNode\0"
-    "hipGraphAddBatchMemOpNode($module, /, hGraph, dependencies, numDependencies, "
-    "nodeParams)\n--\n\nAdds a node of memory operations to a graph.\n\nReturns "
-    "``(hipError_t, phGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddBatchMemOpNode(hGraph, numDependencies, nodeParams)``, which "
-    "returns ``(hipError_t, phGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddBatchMemOpNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, "
-    "const hipGraphNode_t *dependencies, size_t numDependencies, const "
-    "hipBatchMemOpNodeParams *nodeParams)``, since 7.1 at the latest.\0"
-    "hipGraphAddChildGraphNode\0"
-    "hipGraphAddChildGraphNode($module, /, graph, pDependencies, numDependencies, "
-    "childGraph)\n--\n\nAdds a copy of a graph to a graph, as one node.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddChildGraphNode(graph, numDependencies, childGraph)``, which "
-    "returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, "
-    "const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraph_t "
-    "childGraph)``, since 5.2 at the latest.\0"
-    "hipGraphAddDependencies\0"
-    "hipGraphAddDependencies($module, /, graph, from_, to, "
-    "numDependencies)\n--\n\nMakes each node of to depend on the node of from in "
-    "the same place.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipGraphAddDependencies(graph, numDependencies)``, which returns "
-    "``(hipError_t, None, None)``.\n\nHIP: ``hipGraphAddDependencies(hipGraph_t "
-    "graph, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t "
-    "numDependencies)``, since 5.2 at the latest.\0"
-    "hipGraphAddEmptyNode\0"
-    "hipGraphAddEmptyNode($module, /, graph, pDependencies, "
-    "numDependencies)\n--\n\nAdds a node that does nothing, for dependencies, to a "
-    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddEmptyNode(graph, numDependencies)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies)``, since 5.2 at the "
-    "latest.\0"
-    "hipGraphAddEventRecordNode\0"
-    "hipGraphAddEventRecordNode($module, /, graph, pDependencies, numDependencies, "
-    "event)\n--\n\nAdds the recording of an event to a graph.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddEventRecordNode(graph, numDependencies, event)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddEventRecordNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, "
-    "const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t "
-    "event)``, since 5.2 at the latest.\0"
-    "hipGraphAddEventWaitNode\0"
-    "hipGraphAddEventWaitNode($module, /, graph, pDependencies, numDependencies, "
-    "event)\n--\n\nAdds a wait for an event to a graph.\n\nReturns ``(hipError_t, "
-    "pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddEventWaitNode(graph, "
-    "numDependencies, event)``, which returns ``(hipError_t, pGraphNode: "
-    "hipGraphNode, None)``.\n\nHIP: ``hipGraphAddEventWaitNode(hipGraphNode_t "
-    "*pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
-    "numDependencies, hipEvent_t event)``, since 5.2 at the latest.\0"
-    "hipGraphAddExternalSemaphoresSignalNode\0"
-    "hipGraphAddExternalSemaphoresSignalNode($module, /, graph, pDependencies, "
-    "numDependencies, nodeParams)\n--\n\nAdds a signal to external semaphores to a "
-    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddExternalSemaphoresSignalNode(graph, numDependencies, "
-    "nodeParams)``, which returns ``(hipError_t, pGraphNode: hipGraphNode, "
-    "None)``.\n\nHIP: ``hipGraphAddExternalSemaphoresSignalNode(hipGraphNode_t "
-    "*pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
-    "numDependencies, const hipExternalSemaphoreSignalNodeParams *nodeParams)``, "
-    "since 6.2 at the latest.\0"
-    "hipGraphAddExternalSemaphoresWaitNode\0"
-    "hipGraphAddExternalSemaphoresWaitNode($module, /, graph, pDependencies, "
-    "numDependencies, nodeParams)\n--\n\nAdds a wait for external semaphores to a "
-    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddExternalSemaphoresWaitNode(graph, numDependencies, "
-    "nodeParams)``, which returns ``(hipError_t, pGraphNode: hipGraphNode, "
-    "None)``.\n\nHIP: ``hipGraphAddExternalSemaphoresWaitNode(hipGraphNode_t "
-    "*pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
-    "numDependencies, const hipExternalSemaphoreWaitNodeParams *nodeParams)``, "
-    "since 6.2 at the latest.\0"
-    "hipGraphAddHostNode\0"
-    "hipGraphAddHostNode($module, /, graph, pDependencies, numDependencies, "
-    "pNodeParams)\n--\n\nAdds a call of a host function to a graph.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddHostNode(graph, numDependencies, pNodeParams)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies, const "
-    "hipHostNodeParams *pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphAddKernelNode\0"
-    "hipGraphAddKernelNode($module, /, graph, pDependencies, numDependencies, "
-    "pNodeParams)\n--\n\nAdds a kernel launch to a graph.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddKernelNode(graph, numDependencies, pNodeParams)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddKernelNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies, const "
-    "hipKernelNodeParams *pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphAddMemAllocNode\0"
-    "hipGraphAddMemAllocNode($module, /, graph, pDependencies, numDependencies, "
-    "pNodeParams)\n--\n\nAdds an allocation to a graph; dptr of the parameters is "
-    "its address.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddMemAllocNode(graph, numDependencies, pNodeParams)``, which "
-    "returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies, hipMemAllocNodeParams "
-    "*pNodeParams)``, since 6.2 at the latest.\0"
-    "hipGraphAddMemFreeNode\0"
-    "hipGraphAddMemFreeNode($module, /, graph, pDependencies, numDependencies, "
-    "dev_ptr)\n--\n\nAdds the end of a graph's allocation to a graph.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddMemFreeNode(graph, numDependencies, dev_ptr)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddMemFreeNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies, void *dev_ptr)``, "
-    "since 6.2 at the latest.\0"
-    "hipGraphAddMemcpyNode\0"
-    "hipGraphAddMemcpyNode($module, /, graph, pDependencies, numDependencies, "
-    "pCopyParams)\n--\n\nAdds a copy of a box to a graph.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddMemcpyNode(graph, numDependencies, pCopyParams)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddMemcpyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemcpy3DParms "
-    "*pCopyParams)``, since 5.2 at the latest.\0"
-    "hipGraphAddMemcpyNode1D\0"
-    "hipGraphAddMemcpyNode1D($module, /, graph, pDependencies, numDependencies, "
-    "dst, src, count, kind)\n--\n\nAdds a copy of count bytes to a "
-    "graph.\n\nReturns ``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddMemcpyNode1D(graph, numDependencies, dst, src, count, kind)``, "
-    "which returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddMemcpyNode1D(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void "
-    "*src, size_t count, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
-    "hipGraphAddMemcpyNodeFromSymbol\0"
-    "hipGraphAddMemcpyNodeFromSymbol($module, /, graph, pDependencies, "
-    "numDependencies, dst, symbol, count, offset, kind)\n--\n\nAdds a copy of "
-    "count bytes of a device variable to a graph.\n\nReturns ``(hipError_t, "
-    "pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddMemcpyNodeFromSymbol(graph, "
-    "numDependencies, dst, symbol, count, offset, kind)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode, hipGraph_t "
-    "graph, const hipGraphNode_t *pDependencies, size_t numDependencies, void "
-    "*dst, const void *symbol, size_t count, size_t offset, hipMemcpyKind kind)``, "
-    "since 5.2 at the latest.\0"
-    "hipGraphAddMemcpyNodeToSymbol\0"
-    "hipGraphAddMemcpyNodeToSymbol($module, /, graph, pDependencies, "
-    "numDependencies, symbol, src, count, offset, kind)\n--\n\nAdds a copy of "
-    "count bytes into a device variable to a graph.\n\nReturns ``(hipError_t, "
-    "pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddMemcpyNodeToSymbol(graph, "
-    "numDependencies, symbol, src, count, offset, kind)``, which returns "
-    "``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph, "
-    "const hipGraphNode_t *pDependencies, size_t numDependencies, const void "
-    "*symbol, const void *src, size_t count, size_t offset, hipMemcpyKind kind)``, "
-    "since 5.2 at the latest.\0"
-    "hipGraphAddMemsetNode\0"
-    "hipGraphAddMemsetNode($module, /, graph, pDependencies, numDependencies, "
-    "pMemsetParams)\n--\n\nAdds a fill of memory to a graph.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso "
-    "``hipGraphAddMemsetNode(graph, numDependencies, pMemsetParams)``, which "
-    "returns ``(hipError_t, pGraphNode: hipGraphNode, None)``.\n\nHIP: "
-    "``hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, const "
-    "hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemsetParams "
-    "*pMemsetParams)``, since 5.2 at the latest.\0"
-    "hipGraphAddNode\0"
-    "hipGraphAddNode($module, /, graph, pDependencies, numDependencies, "
-    "nodeParams)\n--\n\nAdds a node of any type to a graph.\n\nReturns "
-    "``(hipError_t, pGraphNode: hipGraphNode)``.\n\nAlso ``hipGraphAddNode(graph, "
-    "numDependencies, nodeParams)``, which returns ``(hipError_t, pGraphNode: "
-    "hipGraphNode, None)``.\n\nHIP: ``hipGraphAddNode(hipGraphNode_t *pGraphNode, "
-    "hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t "
-    "numDependencies, hipGraphNodeParams *nodeParams)``, since 6.2 at the latest.\0"
-    "hipGraphBatchMemOpNodeGetParams\0"
-    "hipGraphBatchMemOpNodeGetParams($module, /, hNode)\n--\n\nParameters of a "
-    "node of memory operations.\n\nReturns ``(hipError_t, nodeParams_out: "
-    "hipBatchMemOpNodeParams)``.\n\nAlso ``hipGraphBatchMemOpNodeGetParams(hNode, "
-    "nodeParams_out)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphBatchMemOpNodeGetParams(hipGraphNode_t hNode, "
-    "hipBatchMemOpNodeParams *nodeParams_out)``, since 7.1 at the latest.\0"
-    "hipGraphBatchMemOpNodeSetParams\0"
-    "hipGraphBatchMemOpNodeSetParams($module, /, hNode, nodeParams)\n--\n\nChanges "
-    "a node of memory operations.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphBatchMemOpNodeSetParams(hipGraphNode_t hNode, "
-    "hipBatchMemOpNodeParams *nodeParams)``, since 7.1 at the latest.\0"
-    "hipGraphChildGraphNodeGetGraph\0"
-    "hipGraphChildGraphNodeGetGraph($module, /, node)\n--\n\nThe graph inside a "
-    "node, which belongs to the node.\n\nReturns ``(hipError_t, pGraph: "
-    "ihipGraph)``.\n\nHIP: ``hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, "
-    "hipGraph_t *pGraph)``, since 5.2 at the latest.\0"
-    "hipGraphClone\0"
-    "hipGraphClone($module, /, originalGraph)\n--\n\nCopies a graph.\n\nReturns "
-    "``(hipError_t, pGraphClone: ihipGraph)``.\n\nHIP: ``hipGraphClone(hipGraph_t "
-    "*pGraphClone, hipGraph_t originalGraph)``, since 5.2 at the latest.\0"
-    "hipGraphCreate\0"
-    "hipGraphCreate($module, /, flags)\n--\n\nCreates an empty graph.\n\nReturns "
-    "``(hipError_t, pGraph: ihipGraph)``.\n\nHIP: ``hipGraphCreate(hipGraph_t "
-    "*pGraph, unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipGraphDebugDotPrint\0"
-    "hipGraphDebugDotPrint($module, /, graph, path, flags)\n--\n\nWrites a picture "
-    "of a graph as a DOT file.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphDebugDotPrint(hipGraph_t graph, const char *path, unsigned int "
-    "flags)``, since 6.2 at the latest.\0"
-    "hipGraphDestroy\0"
-    "hipGraphDestroy($module, /, graph)\n--\n\nDestroys a graph; executable graphs "
-    "made from it stay.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphDestroy(hipGraph_t graph)``, since 5.2 at the latest.\0"
-    "hipGraphDestroyNode\0"
-    "hipGraphDestroyNode($module, /, node)\n--\n\nTakes a node out of its graph "
-    "and destroys it.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphDestroyNode(hipGraphNode_t node)``, since 5.2 at the latest.\0"
-    "hipGraphEventRecordNodeGetEvent\0"
-    "hipGraphEventRecordNodeGetEvent($module, /, node)\n--\n\nThe event that a "
-    "node records.\n\nReturns ``(hipError_t, event_out: ihipEvent_t)``.\n\nHIP: "
-    "``hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t "
-    "*event_out)``, since 5.2 at the latest.\0"
-    "hipGraphEventRecordNodeSetEvent\0"
-    "hipGraphEventRecordNodeSetEvent($module, /, node, event)\n--\n\nChanges the "
-    "event that a node records.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event)``, "
-    "since 5.2 at the latest.\0"
-    "hipGraphEventWaitNodeGetEvent\0"
-    "hipGraphEventWaitNodeGetEvent($module, /, node)\n--\n\nThe event that a node "
-    "waits for.\n\nReturns ``(hipError_t, event_out: ihipEvent_t)``.\n\nHIP: "
-    "``hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t "
-    "*event_out)``, since 5.2 at the latest.\0"
-    "hipGraphEventWaitNodeSetEvent\0"
-    "hipGraphEventWaitNodeSetEvent($module, /, node, event)\n--\n\nChanges the "
-    "event that a node waits for.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event)``, "
-    "since 5.2 at the latest.\0"
-    "hipGraphExecBatchMemOpNodeSetParams\0"
-    "hipGraphExecBatchMemOpNodeSetParams($module, /, hGraphExec, hNode, "
-    "nodeParams)\n--\n\nChanges a node of memory operations of an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t hNode, const hipBatchMemOpNodeParams *nodeParams)``, since 7.1 "
-    "at the latest.\0"
-    "hipGraphExecChildGraphNodeSetParams\0"
-    "hipGraphExecChildGraphNodeSetParams($module, /, hGraphExec, node, "
-    "childGraph)\n--\n\nChanges the nodes of a graph inside an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t node, hipGraph_t childGraph)``, since 5.2 at the latest.\0"
-    "hipGraphExecDestroy\0"
-    "hipGraphExecDestroy($module, /, graphExec)\n--\n\nDestroys an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecDestroy(hipGraphExec_t graphExec)``, since 5.2 at the latest.\0"
-    "hipGraphExecEventRecordNodeSetEvent\0"
-    "hipGraphExecEventRecordNodeSetEvent($module, /, hGraphExec, hNode, "
-    "event)\n--\n\nChanges the event that a node of an executable graph "
-    "records.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t hNode, hipEvent_t event)``, since 5.2 at the latest.\0"
-    "hipGraphExecEventWaitNodeSetEvent\0"
-    "hipGraphExecEventWaitNodeSetEvent($module, /, hGraphExec, hNode, "
-    "event)\n--\n\nChanges the event that a node of an executable graph waits "
-    "for.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t "
-    "hNode, hipEvent_t event)``, since 5.2 at the latest.\0"
-    "hipGraphExecExternalSemaphoresSignalNodeSetParams\0"
-    "hipGraphExecExternalSemaphoresSignalNodeSetParams($module, /, hGraphExec, "
-    "hNode, nodeParams)\n--\n\nChanges a signal node of an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecExternalSemaphoresSignalNodeSetParams(hipGraphExec_t "
-    "hGraphExec, hipGraphNode_t hNode, const hipExternalSemaphoreSignalNodeParams "
-    "*nodeParams)``, since 6.2 at the latest.\0"
-    "hipGraphExecExternalSemaphoresWaitNodeSetParams\0"
-    "hipGraphExecExternalSemaphoresWaitNodeSetParams($module, /, hGraphExec, "
-    "hNode, nodeParams)\n--\n\nChanges a wait node of an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecExternalSemaphoresWaitNodeSetParams(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t hNode, const hipExternalSemaphoreWaitNodeParams "
-    "*nodeParams)``, since 6.2 at the latest.\0"
-    "hipGraphExecGetFlags\0"
-    "hipGraphExecGetFlags($module, /, graphExec)\n--\n\nFlags with which an "
-    "executable graph was made.\n\nReturns ``(hipError_t, flags: int)``.\n\nHIP: "
-    "``hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned long long "
-    "*flags)``, since 7.1 at the latest.\0"
-    "hipGraphExecHostNodeSetParams\0"
-    "hipGraphExecHostNodeSetParams($module, /, hGraphExec, node, "
-    "pNodeParams)\n--\n\nChanges a host node of an executable graph.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecHostNodeSetParams(hipGraphExec_t "
-    "hGraphExec, hipGraphNode_t node, const hipHostNodeParams *pNodeParams)``, "
-    "since 5.2 at the latest.\0"
-    "hipGraphExecKernelNodeSetParams\0"
-    "hipGraphExecKernelNodeSetParams($module, /, hGraphExec, node, "
-    "pNodeParams)\n--\n\nChanges a kernel node of an executable graph.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecKernelNodeSetParams(hipGraphExec_t "
-    "hGraphExec, hipGraphNode_t node, const hipKernelNodeParams *pNodeParams)``, "
-    "since 5.2 at the latest.\0"
-    "hipGraphExecMemcpyNodeSetParams\0"
-    "hipGraphExecMemcpyNodeSetParams($module, /, hGraphExec, node, "
-    "pNodeParams)\n--\n\nChanges a copy node of an executable graph.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecMemcpyNodeSetParams(hipGraphExec_t "
-    "hGraphExec, hipGraphNode_t node, hipMemcpy3DParms *pNodeParams)``, since 5.2 "
-    "at the latest.\0"
-    "hipGraphExecMemcpyNodeSetParams1D\0"
-    "hipGraphExecMemcpyNodeSetParams1D($module, /, hGraphExec, node, dst, src, "
-    "count, kind)\n--\n\nChanges a node that copies bytes of an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t "
-    "node, void *dst, const void *src, size_t count, hipMemcpyKind kind)``, since "
-    "5.2 at the latest.\0"
-    "hipGraphExecMemcpyNodeSetParamsFromSymbol\0"
-    "hipGraphExecMemcpyNodeSetParamsFromSymbol($module, /, hGraphExec, node, dst, "
-    "symbol, count, offset, kind)\n--\n\nChanges a node that copies a device "
-    "variable, of an executable graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t node, void *dst, const void *symbol, size_t count, size_t "
-    "offset, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
-    "hipGraphExecMemcpyNodeSetParamsToSymbol\0"
-    "hipGraphExecMemcpyNodeSetParamsToSymbol($module, /, hGraphExec, node, symbol, "
-    "src, count, offset, kind)\n--\n\nChanges a node that copies into a device "
-    "variable, of an executable graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t node, const void *symbol, const void *src, size_t count, "
-    "size_t offset, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
-    "hipGraphExecMemsetNodeSetParams\0"
-    "hipGraphExecMemsetNodeSetParams($module, /, hGraphExec, node, "
-    "pNodeParams)\n--\n\nChanges a fill node of an executable graph.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphExecMemsetNodeSetParams(hipGraphExec_t "
-    "hGraphExec, hipGraphNode_t node, const hipMemsetParams *pNodeParams)``, since "
-    "5.2 at the latest.\0"
-    "hipGraphExecNodeSetParams\0"
-    "hipGraphExecNodeSetParams($module, /, graphExec, node, "
-    "nodeParams)\n--\n\nChanges a node of any type of an executable "
-    "graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGraphNode_t node, "
-    "hipGraphNodeParams *nodeParams)``, since 7.1 at the latest.\0"
-    "hipGraphExecUpdate\0"
-    "hipGraphExecUpdate($module, /, hGraphExec, hGraph)\n--\n\nGives an executable "
-    "graph the parameters of a graph of the same shape.\n\nReturns ``(hipError_t, "
-    "hErrorNode_out: hipGraphNode, updateResult_out: "
-    "hipGraphExecUpdateResult)``.\n\nAlso ``hipGraphExecUpdate(hGraphExec, hGraph, "
-    "hErrorNode_out)``, which returns ``(hipError_t, updateResult_out: "
-    "hipGraphExecUpdateResult)``.\n\nHIP: ``hipGraphExecUpdate(hipGraphExec_t "
-    "hGraphExec, hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out, "
-    "hipGraphExecUpdateResult *updateResult_out)``, since 5.2 at the latest.\0"
-    "hipGraphExternalSemaphoresSignalNodeGetParams\0"
-    "hipGraphExternalSemaphoresSignalNodeGetParams($module, /, "
-    "hNode)\n--\n\nParameters of a node that signals external "
-    "semaphores.\n\nReturns ``(hipError_t, params_out: "
-    "hipExternalSemaphoreSignalNodeParams)``.\n\nAlso "
-    "``hipGraphExternalSemaphoresSignalNodeGetParams(hNode, params_out)``, which "
-    "returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExternalSemaphoresSignalNodeGetParams(hipGraphNode_t hNode, "
-    "hipExternalSemaphoreSignalNodeParams *params_out)``, since 6.2 at the latest.\0"
-    "hipGraphExternalSemaphoresSignalNodeSetParams\0"
-    "hipGraphExternalSemaphoresSignalNodeSetParams($module, /, hNode, "
-    "nodeParams)\n--\n\nChanges a node that signals external "
-    "semaphores.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExternalSemaphoresSignalNodeSetParams(hipGraphNode_t hNode, const "
-    "hipExternalSemaphoreSignalNodeParams *nodeParams)``, since 6.2 at the latest.\0"
-    "hipGraphExternalSemaphoresWaitNodeGetParams\0"
-    "hipGraphExternalSemaphoresWaitNodeGetParams($module, /, "
-    "hNode)\n--\n\nParameters of a node that waits for external "
-    "semaphores.\n\nReturns ``(hipError_t, params_out: "
-    "hipExternalSemaphoreWaitNodeParams)``.\n\nAlso "
-    "``hipGraphExternalSemaphoresWaitNodeGetParams(hNode, params_out)``, which "
-    "returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExternalSemaphoresWaitNodeGetParams(hipGraphNode_t hNode, "
-    "hipExternalSemaphoreWaitNodeParams *params_out)``, since 6.2 at the latest.\0"
-    "hipGraphExternalSemaphoresWaitNodeSetParams\0"
-    "hipGraphExternalSemaphoresWaitNodeSetParams($module, /, hNode, "
-    "nodeParams)\n--\n\nChanges a node that waits for external "
-    "semaphores.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphExternalSemaphoresWaitNodeSetParams(hipGraphNode_t hNode, const "
-    "hipExternalSemaphoreWaitNodeParams *nodeParams)``, since 6.2 at the latest.\0"
-    "hipGraphGetEdges\0"
-    "hipGraphGetEdges($module, /, graph)\n--\n\nDependencies of a graph: nodes, "
-    "those that depend on them, and how many.\n\nReturns ``(hipError_t, from: "
-    "list[hipGraphNode], to: list[hipGraphNode], numEdges: int)``.\n\nAlso "
-    "``hipGraphGetEdges(graph, from_, to, numEdges)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphGetEdges(hipGraph_t graph, "
-    "hipGraphNode_t *from, hipGraphNode_t *to, size_t *numEdges)``, since 5.2 at "
-    "the latest.\0"
-    "hipGraphGetNodes\0"
-    "hipGraphGetNodes($module, /, graph)\n--\n\nNodes of a graph, and how "
-    "many.\n\nReturns ``(hipError_t, nodes: list[hipGraphNode], numNodes: "
-    "int)``.\n\nAlso ``hipGraphGetNodes(graph, nodes, numNodes)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphGetNodes(hipGraph_t graph, "
-    "hipGraphNode_t *nodes, size_t *numNodes)``, since 5.2 at the latest.\0"
-    "hipGraphGetRootNodes\0"
-    "hipGraphGetRootNodes($module, /, graph)\n--\n\nNodes of a graph that depend "
-    "on no other, and how many.\n\nReturns ``(hipError_t, pRootNodes: "
-    "list[hipGraphNode], pNumRootNodes: int)``.\n\nAlso "
-    "``hipGraphGetRootNodes(graph, pRootNodes, pNumRootNodes)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphGetRootNodes(hipGraph_t graph, "
-    "hipGraphNode_t *pRootNodes, size_t *pNumRootNodes)``, since 5.2 at the latest.\0"
-    "hipGraphHostNodeGetParams\0"
-    "hipGraphHostNodeGetParams($module, /, node)\n--\n\nFunction and user data of "
-    "a host node, as C has them.\n\nReturns ``(hipError_t, pNodeParams: "
-    "hipHostNodeParams)``.\n\nAlso ``hipGraphHostNodeGetParams(node, "
-    "pNodeParams)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphHostNodeGetParams(hipGraphNode_t node, hipHostNodeParams "
-    "*pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphHostNodeSetParams\0"
-    "hipGraphHostNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
-    "host node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams "
-    "*pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphInstantiate\0"
-    "hipGraphInstantiate($module, /, graph, bufferSize)\n--\n\nMakes an executable "
-    "graph; the node that failed, and a log, if it fails.\n\nReturns "
-    "``(hipError_t, pGraphExec: hipGraphExec, pErrorNode: hipGraphNode, "
-    "pLogBuffer: CStr)``.\n\nAlso ``hipGraphInstantiate(graph, pLogBuffer, "
-    "bufferSize)``, which returns ``(hipError_t, pGraphExec: hipGraphExec, "
-    "pErrorNode: hipGraphNode)``.\n\nHIP: ``hipGraphInstantiate(hipGraphExec_t "
-    "*pGraphExec, hipGraph_t graph, hipGraphNode_t *pErrorNode, char *pLogBuffer, "
-    "size_t bufferSize)``, since 5.2 at the latest.\0"
-    "hipGraphInstantiateWithFlags\0"
-    "hipGraphInstantiateWithFlags($module, /, graph, flags)\n--\n\nMakes an "
-    "executable graph, with flags.\n\nReturns ``(hipError_t, pGraphExec: "
-    "hipGraphExec)``.\n\nHIP: ``hipGraphInstantiateWithFlags(hipGraphExec_t "
-    "*pGraphExec, hipGraph_t graph, unsigned long long flags)``, since 5.2 at the "
-    "latest.\0"
-    "hipGraphInstantiateWithParams\0"
-    "hipGraphInstantiateWithParams($module, /, graph, "
-    "instantiateParams)\n--\n\nMakes an executable graph; the parameters tell what "
-    "failed.\n\nReturns ``(hipError_t, pGraphExec: hipGraphExec)``.\n\nHIP: "
-    "``hipGraphInstantiateWithParams(hipGraphExec_t *pGraphExec, hipGraph_t graph, "
-    "hipGraphInstantiateParams *instantiateParams)``, since 6.2 at the latest.\0"
-    "hipGraphKernelNodeCopyAttributes\0"
-    "hipGraphKernelNodeCopyAttributes($module, /, hSrc, hDst)\n--\n\nCopies the "
-    "attributes of a kernel node to another one.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipGraphKernelNodeCopyAttributes(hSrc)``, which "
-    "returns ``(hipError_t, None)``.\n\nHIP: "
-    "``hipGraphKernelNodeCopyAttributes(hipGraphNode_t hSrc, hipGraphNode_t "
-    "hDst)``, since 6.2 at the latest.\0"
-    "hipGraphKernelNodeGetAttribute\0"
-    "hipGraphKernelNodeGetAttribute($module, /, hNode, attr)\n--\n\nAn attribute "
-    "of a kernel node.\n\nReturns ``(hipError_t, value: "
-    "hipLaunchAttributeValue)``.\n\nAlso ``hipGraphKernelNodeGetAttribute(hNode, "
-    "attr, value)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphKernelNodeGetAttribute(hipGraphNode_t hNode, hipLaunchAttributeID "
-    "attr, hipLaunchAttributeValue *value)``, since 6.2 at the latest.\0"
-    "hipGraphKernelNodeGetParams\0"
-    "hipGraphKernelNodeGetParams($module, /, node)\n--\n\nParameters of a kernel "
-    "node.\n\nReturns ``(hipError_t, pNodeParams: hipKernelNodeParams)``.\n\nAlso "
-    "``hipGraphKernelNodeGetParams(node, pNodeParams)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphKernelNodeGetParams(hipGraphNode_t node, "
-    "hipKernelNodeParams *pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphKernelNodeSetAttribute\0"
-    "hipGraphKernelNodeSetAttribute($module, /, hNode, attr, value)\n--\n\nSets an "
-    "attribute of a kernel node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphKernelNodeSetAttribute(hipGraphNode_t hNode, hipLaunchAttributeID "
-    "attr, const hipLaunchAttributeValue *value)``, since 6.2 at the latest.\0"
-    "hipGraphKernelNodeSetParams\0"
-    "hipGraphKernelNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
-    "kernel node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams "
-    "*pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphLaunch\0"
-    "hipGraphLaunch($module, /, graphExec, stream)\n--\n\nRuns an executable graph "
-    "in a stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)``, since 5.2 "
-    "at the latest.\0"
-    "hipGraphLaunch_spt\0"
-    "hipGraphLaunch_spt($module, /, graphExec, stream)\n--\n\nRuns an executable "
-    "graph in a stream, per-thread default stream.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphLaunch_spt(hipGraphExec_t graphExec, "
-    "hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipGraphMemAllocNodeGetParams\0"
-    "hipGraphMemAllocNodeGetParams($module, /, node)\n--\n\nParameters of an "
-    "allocation node.\n\nReturns ``(hipError_t, pNodeParams: "
-    "hipMemAllocNodeParams)``.\n\nAlso ``hipGraphMemAllocNodeGetParams(node, "
-    "pNodeParams)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphMemAllocNodeGetParams(hipGraphNode_t node, hipMemAllocNodeParams "
-    "*pNodeParams)``, since 6.2 at the latest.\0"
-    "hipGraphMemFreeNodeGetParams\0"
-    "hipGraphMemFreeNodeGetParams($module, /, node, dev_ptr)\n--\n\nWrites the "
-    "address that a node frees to dev_ptr.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void *dev_ptr)``, since "
-    "6.2 at the latest.\0"
-    "hipGraphMemcpyNodeGetParams\0"
-    "hipGraphMemcpyNodeGetParams($module, /, node)\n--\n\nParameters of a copy "
-    "node.\n\nReturns ``(hipError_t, pNodeParams: hipMemcpy3DParms)``.\n\nAlso "
-    "``hipGraphMemcpyNodeGetParams(node, pNodeParams)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphMemcpyNodeGetParams(hipGraphNode_t node, "
-    "hipMemcpy3DParms *pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphMemcpyNodeSetParams\0"
-    "hipGraphMemcpyNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
-    "copy node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms "
-    "*pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphMemcpyNodeSetParams1D\0"
-    "hipGraphMemcpyNodeSetParams1D($module, /, node, dst, src, count, "
-    "kind)\n--\n\nChanges a node that copies bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphMemcpyNodeSetParams1D(hipGraphNode_t "
-    "node, void *dst, const void *src, size_t count, hipMemcpyKind kind)``, since "
-    "5.2 at the latest.\0"
-    "hipGraphMemcpyNodeSetParamsFromSymbol\0"
-    "hipGraphMemcpyNodeSetParamsFromSymbol($module, /, node, dst, symbol, count, "
-    "offset, kind)\n--\n\nChanges a node that copies a device variable.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *dst, const "
-    "void *symbol, size_t count, size_t offset, hipMemcpyKind kind)``, since 5.2 "
-    "at the latest.\0"
-    "hipGraphMemcpyNodeSetParamsToSymbol\0"
-    "hipGraphMemcpyNodeSetParamsToSymbol($module, /, node, symbol, src, count, "
-    "offset, kind)\n--\n\nChanges a node that copies into a device "
-    "variable.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void "
-    "*symbol, const void *src, size_t count, size_t offset, hipMemcpyKind kind)``, "
-    "since 5.2 at the latest.\0"
-    "hipGraphMemsetNodeGetParams\0"
-    "hipGraphMemsetNodeGetParams($module, /, node)\n--\n\nParameters of a fill "
-    "node.\n\nReturns ``(hipError_t, pNodeParams: hipMemsetParams)``.\n\nAlso "
-    "``hipGraphMemsetNodeGetParams(node, pNodeParams)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipGraphMemsetNodeGetParams(hipGraphNode_t node, "
-    "hipMemsetParams *pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphMemsetNodeSetParams\0"
-    "hipGraphMemsetNodeSetParams($module, /, node, pNodeParams)\n--\n\nChanges a "
-    "fill node.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams "
-    "*pNodeParams)``, since 5.2 at the latest.\0"
-    "hipGraphNodeFindInClone\0"
-    "hipGraphNodeFindInClone($module, /, originalNode, clonedGraph)\n--\n\nThe "
-    "node of a copied graph that a node of the original became.\n\nReturns "
-    "``(hipError_t, pNode: hipGraphNode)``.\n\nHIP: "
-    "``hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode_t originalNode, "
-    "hipGraph_t clonedGraph)``, since 5.2 at the latest.\0"
-    "hipGraphNodeGetDependencies\0"
-    "hipGraphNodeGetDependencies($module, /, node)\n--\n\nNodes that a node "
-    "depends on, and how many.\n\nReturns ``(hipError_t, pDependencies: "
-    "list[hipGraphNode], pNumDependencies: int)``.\n\nAlso "
-    "``hipGraphNodeGetDependencies(node, pDependencies, pNumDependencies)``, which "
-    "returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphNodeGetDependencies(hipGraphNode_t node, hipGraphNode_t "
-    "*pDependencies, size_t *pNumDependencies)``, since 5.2 at the latest.\0"
-    "hipGraphNodeGetDependentNodes\0"
-    "hipGraphNodeGetDependentNodes($module, /, node)\n--\n\nNodes that depend on a "
-    "node, and how many.\n\nReturns ``(hipError_t, pDependentNodes: "
-    "list[hipGraphNode], pNumDependentNodes: int)``.\n\nAlso "
-    "``hipGraphNodeGetDependentNodes(node, pDependentNodes, pNumDependentNodes)``, "
-    "which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t "
-    "*pDependentNodes, size_t *pNumDependentNodes)``, since 5.2 at the latest.\0"
-    "hipGraphNodeGetEnabled\0"
-    "hipGraphNodeGetEnabled($module, /, hGraphExec, hNode)\n--\n\nWhether a node "
-    "of an executable graph is switched on.\n\nReturns ``(hipError_t, isEnabled: "
-    "int)``.\n\nHIP: ``hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, "
-    "hipGraphNode_t hNode, unsigned int *isEnabled)``, since 6.2 at the latest.\0"
-    "hipGraphNodeGetType\0"
-    "hipGraphNodeGetType($module, /, node)\n--\n\nWhat a node does.\n\nReturns "
-    "``(hipError_t, pType: hipGraphNodeType)``.\n\nHIP: "
-    "``hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType)``, since "
-    "5.2 at the latest.\0"
-    "hipGraphNodeSetEnabled\0"
-    "hipGraphNodeSetEnabled($module, /, hGraphExec, hNode, "
-    "isEnabled)\n--\n\nSwitches a node of an executable graph on or "
-    "off.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode, "
-    "unsigned int isEnabled)``, since 6.2 at the latest.\0"
-    "hipGraphNodeSetParams\0"
-    "hipGraphNodeSetParams($module, /, node, nodeParams)\n--\n\nChanges a node of "
-    "any type.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams "
-    "*nodeParams)``, since 7.1 at the latest.\0"
-    "hipGraphReleaseUserObject\0"
-    "hipGraphReleaseUserObject($module, /, graph, object, count)\n--\n\nTakes "
-    "references to an object from a graph.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphReleaseUserObject(hipGraph_t graph, hipUserObject_t object, "
-    "unsigned int count)``, since 6.2 at the latest.\0"
-    "hipGraphRemoveDependencies\0"
-    "hipGraphRemoveDependencies($module, /, graph, from_, to, "
-    "numDependencies)\n--\n\nTakes dependencies between nodes away.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipGraphRemoveDependencies(graph, "
-    "numDependencies)``, which returns ``(hipError_t, None, None)``.\n\nHIP: "
-    "``hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from, "
-    "const hipGraphNode_t *to, size_t numDependencies)``, since 5.2 at the latest.\0"
-    "hipGraphRetainUserObject\0"
-    "hipGraphRetainUserObject($module, /, graph, object, count, flags)\n--\n\nLets "
-    "a graph hold references to an object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned "
-    "int count, unsigned int flags)``, since 6.2 at the latest.\0"
-    "hipGraphUpload\0"
-    "hipGraphUpload($module, /, graphExec, stream)\n--\n\nBrings an executable "
-    "graph to its device without running it.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream)``, since 6.2 "
-    "at the latest.\0"
-    "hipGraphicsMapResources\0"
-    "hipGraphicsMapResources($module, /, count, resources, stream)\n--\n\nLets HIP "
-    "use graphics resources.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipGraphicsMapResources(count, stream)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipGraphicsMapResources(int count, hipGraphicsResource_t "
-    "*resources, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipGraphicsResourceGetMappedPointer\0"
-    "hipGraphicsResourceGetMappedPointer($module, /, resource)\n--\n\nAddress and "
-    "bytes of a graphics resource that is mapped.\n\nReturns ``(hipError_t, "
-    "devPtr: Pointer, size: int)``.\n\nHIP: "
-    "``hipGraphicsResourceGetMappedPointer(void **devPtr, size_t *size, "
-    "hipGraphicsResource_t resource)``, since 5.2 at the latest.\0"
-    "hipGraphicsSubResourceGetMappedArray\0"
-    "hipGraphicsSubResourceGetMappedArray($module, /, resource, arrayIndex, "
-    "mipLevel)\n--\n\nArray of a graphics resource that is mapped.\n\nReturns "
-    "``(hipError_t, array: hipArray)``.\n\nHIP: "
-    "``hipGraphicsSubResourceGetMappedArray(hipArray_t *array, "
-    "hipGraphicsResource_t resource, unsigned int arrayIndex, unsigned int "
-    "mipLevel)``, since 5.2 at the latest.\0"
-    "hipGraphicsUnmapResources\0"
-    "hipGraphicsUnmapResources($module, /, count, resources, stream)\n--\n\nGives "
-    "graphics resources back to graphics.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipGraphicsUnmapResources(count, stream)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipGraphicsUnmapResources(int count, hipGraphicsResource_t "
-    "*resources, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipGraphicsUnregisterResource\0"
-    "hipGraphicsUnregisterResource($module, /, resource)\n--\n\nEnds HIP's "
-    "knowledge of a graphics resource.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipGraphicsUnregisterResource(hipGraphicsResource_t resource)``, since 5.2 "
-    "at the latest.\0"
-    "hipGreenCtxCreate\0"
-    "hipGreenCtxCreate($module, /, desc, device, flags)\n--\n\nCreates an "
-    "execution context from a description of device resources.\n\nReturns "
-    "``(hipError_t, ctx: ihipExecutionCtx_t)``.\n\nHIP: "
-    "``hipGreenCtxCreate(hipExecutionCtx_t *ctx, hipDevResourceDesc_t desc, int "
-    "device, unsigned int flags)``, since 7.15 at the latest.\0"
-    "hipHostAlloc\0"
-    "hipHostAlloc($module, /, size, flags)\n--\n\nAllocates page-locked host "
-    "memory with flags, in bytes.\n\nReturns ``(hipError_t, ptr: "
-    "Pointer)``.\n\nHIP: ``hipHostAlloc(void **ptr, size_t size, unsigned int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipHostFree\0"
-    "hipHostFree($module, /, ptr)\n--\n\nFrees page-locked host memory.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipHostFree(void *ptr)``, since 5.2 at the "
-    "latest.\0"
-    "hipHostGetDevicePointer\0"
-    "hipHostGetDevicePointer($module, /, hstPtr, flags)\n--\n\nDevice address of "
-    "page-locked host memory.\n\nReturns ``(hipError_t, devPtr: "
-    "Pointer)``.\n\nHIP: ``hipHostGetDevicePointer(void **devPtr, void *hstPtr, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipHostGetFlags\0"
-    "hipHostGetFlags($module, /, hostPtr)\n--\n\nFlags of page-locked host "
-    "memory.\n\nReturns ``(hipError_t, flagsPtr: int)``.\n\nHIP: "
-    "``hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)``, since 5.2 at the "
-    "latest.\0"
-    "hipHostMalloc\0"
-    "hipHostMalloc($module, /, size, flags)\n--\n\nAllocates page-locked host "
-    "memory with flags, in bytes.\n\nReturns ``(hipError_t, ptr: "
-    "Pointer)``.\n\nHIP: ``hipHostMalloc(void **ptr, size_t size, unsigned int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipHostRegister\0"
-    "hipHostRegister($module, /, hostPtr, sizeBytes, flags)\n--\n\nPage-locks "
-    "existing host memory; sizeBytes in bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipHostRegister(void *hostPtr, size_t sizeBytes, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipHostUnregister\0"
-    "hipHostUnregister($module, /, hostPtr)\n--\n\nEnds the page lock of "
-    "registered host memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipHostUnregister(void *hostPtr)``, since 5.2 at the latest.\0"
-    "hipImportExternalMemory\0"
-    "hipImportExternalMemory($module, /, memHandleDesc)\n--\n\nMakes memory of "
-    "another API usable.\n\nReturns ``(hipError_t, extMem_out: Pointer)``.\n\nAlso "
-    "``hipImportExternalMemory(extMem_out, memHandleDesc)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipImportExternalMemory(hipExternalMemory_t "
-    "*extMem_out, const hipExternalMemoryHandleDesc *memHandleDesc)``, since 5.2 "
-    "at the latest.\0"
-    "hipImportExternalSemaphore\0"
-    "hipImportExternalSemaphore($module, /, semHandleDesc)\n--\n\nMakes a "
-    "semaphore of another API usable.\n\nReturns ``(hipError_t, extSem_out: "
-    "Pointer)``.\n\nAlso ``hipImportExternalSemaphore(extSem_out, "
-    "semHandleDesc)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipImportExternalSemaphore(hipExternalSemaphore_t *extSem_out, const "
-    "hipExternalSemaphoreHandleDesc *semHandleDesc)``, since 5.2 at the latest.\0"
-    "hipInit\0"
-    "hipInit($module, /, flags)\n--\n\nStarts the runtime; every other call does "
-    "so itself.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipInit(unsigned int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipIpcCloseMemHandle\0"
-    "hipIpcCloseMemHandle($module, /, devPtr)\n--\n\nLets go of device memory of "
-    "another process.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipIpcCloseMemHandle(void *devPtr)``, since 5.2 at the latest.\0"
-    "hipIpcGetEventHandle\0"
-    "hipIpcGetEventHandle($module, /, event)\n--\n\nHandle of an event for other "
-    "processes.\n\nReturns ``(hipError_t, handle: hipIpcEventHandle_st)``.\n\nAlso "
-    "``hipIpcGetEventHandle(handle, event)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipIpcGetEventHandle(hipIpcEventHandle_t "
-    "*handle, hipEvent_t event)``, since 5.2 at the latest.\0"
-    "hipIpcGetMemHandle\0"
-    "hipIpcGetMemHandle($module, /, devPtr)\n--\n\nHandle of device memory for "
-    "other processes.\n\nReturns ``(hipError_t, handle: "
-    "hipIpcMemHandle_st)``.\n\nAlso ``hipIpcGetMemHandle(handle, devPtr)``, which "
-    "returns ``(hipError_t,)``.\n\nHIP: ``hipIpcGetMemHandle(hipIpcMemHandle_t "
-    "*handle, void *devPtr)``, since 5.2 at the latest.\0"
-    "hipIpcOpenEventHandle\0"
-    "hipIpcOpenEventHandle($module, /, handle)\n--\n\nEvent of another "
-    "process.\n\nReturns ``(hipError_t, event: ihipEvent_t)``.\n\nHIP: "
-    "``hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_t handle)``, "
-    "since 5.2 at the latest.\0"
-    "hipIpcOpenMemHandle\0"
-    "hipIpcOpenMemHandle($module, /, handle, flags)\n--\n\nAddress of device "
-    "memory of another process.\n\nReturns ``(hipError_t, devPtr: "
-    "Pointer)``.\n\nHIP: ``hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t "
-    "handle, unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipKernelGetAttribute\0"
-    "hipKernelGetAttribute($module, /, attrib, kernel, dev)\n--\n\nOne attribute "
-    "of a kernel on a device.\n\nReturns ``(hipError_t, pi: int)``.\n\nHIP: "
-    "``hipKernelGetAttribute(int *pi, hipFunction_attribute attrib, hipKernel_t "
-    "kernel, hipDevice_t dev)``, since 7.15 at the latest.\0"
-    "hipKernelGetFunction\0"
-    "hipKernelGetFunction($module, /, kernel)\n--\n\nFunction of a kernel in the "
-    "current context.\n\nReturns ``(hipError_t, pFunc: "
-    "ihipModuleSymbol_t)``.\n\nHIP: ``hipKernelGetFunction(hipFunction_t *pFunc, "
-    "hipKernel_t kernel)``, since 7.15 at the latest.\0"
-    "hipKernelGetLibrary\0"
-    "hipKernelGetLibrary($module, /, kernel)\n--\n\nLibrary of a "
-    "kernel.\n\nReturns ``(hipError_t, library: ihipLibrary_t)``.\n\nHIP: "
-    "``hipKernelGetLibrary(hipLibrary_t *library, hipKernel_t kernel)``, since "
-    "7.15 at the latest.\0"
-    "hipKernelGetName\0"
-    "hipKernelGetName($module, /, kernel)\n--\n\nName of a kernel.\n\nReturns "
-    "``(hipError_t, name: CStr)``.\n\nAlso ``hipKernelGetName(name, kernel)``, "
-    "which returns ``(hipError_t,)``.\n\nHIP: ``hipKernelGetName(const char "
-    "**name, hipKernel_t kernel)``, since 7.15 at the latest.\0"
-    "hipKernelGetParamInfo\0"
-    "hipKernelGetParamInfo($module, /, kernel, paramIndex)\n--\n\nOffset and size "
-    "in bytes of a kernel parameter.\n\nReturns ``(hipError_t, paramOffset: int, "
-    "paramSize: int)``.\n\nHIP: ``hipKernelGetParamInfo(hipKernel_t kernel, size_t "
-    "paramIndex, size_t *paramOffset, size_t *paramSize)``, since 7.15 at the "
-    "latest.\0"
-    "hipKernelNameRef\0"
-    "hipKernelNameRef($module, /, f)\n--\n\nName of a kernel.\n\nReturns "
-    "``(hipError_t, CStr)``.\n\nHIP: ``hipKernelNameRef(const hipFunction_t f)``, "
-    "since 5.2 at the latest.\0"
-    "hipKernelNameRefByPtr\0"
-    "hipKernelNameRefByPtr($module, /, hostFunction, stream)\n--\n\nName of the "
-    "kernel of a host function.\n\nReturns ``(hipError_t, CStr)``.\n\nHIP: "
-    "``hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream)``, "
-    "since 5.2 at the latest.\0"
-    "hipKernelSetAttribute\0"
-    "hipKernelSetAttribute($module, /, attrib, value, kernel, dev)\n--\n\nSets one "
-    "attribute of a kernel on a device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipKernelSetAttribute(hipFunction_attribute attrib, int value, hipKernel_t "
-    "kernel, hipDevice_t dev)``, since 7.15 at the latest.\0"
-    "hipLaunchByPtr\0"
-    "hipLaunchByPtr($module, /, func)\n--\n\nLaunches a kernel as hipConfigureCall "
-    "and hipSetupArgument say.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipLaunchByPtr(const void *func)``, since 5.2 at the latest.\0"
-    "hipLaunchCooperativeKernel\0"
-    "hipLaunchCooperativeKernel($module, /, f, gridDim, blockDimX, kernelParams, "
-    "sharedMemBytes, stream)\n--\n\nLaunches a kernel whose groups may wait for "
-    "each other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX, "
-    "void **kernelParams, unsigned int sharedMemBytes, hipStream_t stream)``, "
-    "since 5.2 at the latest.\0"
-    "hipLaunchCooperativeKernelMultiDevice\0"
-    "hipLaunchCooperativeKernelMultiDevice($module, /, launchParamsList, "
-    "numDevices, flags)\n--\n\nLaunches a kernel on several devices, whose groups "
-    "may wait for each other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsList, "
-    "int numDevices, unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipLaunchCooperativeKernel_spt\0"
-    "hipLaunchCooperativeKernel_spt($module, /, f, gridDim, blockDim, "
-    "kernelParams, sharedMemBytes, hStream)\n--\n\nLaunches a kernel whose groups "
-    "may wait for each other, per-thread default stream.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipLaunchCooperativeKernel_spt(f, gridDim, "
-    "blockDim, sharedMemBytes, hStream)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipLaunchCooperativeKernel_spt(const void *f, dim3 "
-    "gridDim, dim3 blockDim, void **kernelParams, uint32_t sharedMemBytes, "
-    "hipStream_t hStream)``, since 5.2 at the latest.\0"
-    "hipLaunchHostFunc\0"
-    "hipLaunchHostFunc($module, /, stream, fn, userData)\n--\n\nCalls a host "
-    "function after the work in a stream so far.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipLaunchHostFunc(hipStream_t stream, "
-    "hipHostFn_t fn, void *userData)``, since 6.2 at the latest.\0"
-    "hipLaunchHostFunc_spt\0"
-    "hipLaunchHostFunc_spt($module, /, stream, fn, userData)\n--\n\nCalls a host "
-    "function after the work in a stream so far, per-thread default "
-    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, void "
-    "*userData)``, since 6.2 at the latest.\0"
-    "hipLaunchKernel\0"
-    "hipLaunchKernel($module, /, function_address, numBlocks, dimBlocks, args, "
-    "sharedMemBytes, stream)\n--\n\nLaunches a kernel; args holds the addresses of "
-    "its arguments.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipLaunchKernel(const "
-    "void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args, size_t "
-    "sharedMemBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipLaunchKernelExC\0"
-    "hipLaunchKernelExC($module, /, config, fPtr, args)\n--\n\nLaunches a kernel "
-    "with a configuration; args holds its arguments.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipLaunchKernelExC(const hipLaunchConfig_t "
-    "*config, const void *fPtr, void **args)``, since 7.1 at the latest.\0"
-    "hipLaunchKernel_spt\0"
-    "hipLaunchKernel_spt($module, /, function_address, numBlocks, dimBlocks, args, "
-    "sharedMemBytes, stream)\n--\n\nLaunches a kernel; args holds the addresses of "
-    "its arguments, per-thread default stream.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipLaunchKernel_spt(function_address, numBlocks, "
-    "dimBlocks, sharedMemBytes, stream)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipLaunchKernel_spt(const void *function_address, dim3 "
-    "numBlocks, dim3 dimBlocks, void **args, size_t sharedMemBytes, hipStream_t "
-    "stream)``, since 5.2 at the latest.\0"
-    "hipLibraryEnumerateKernels\0"
-    "hipLibraryEnumerateKernels($module, /, numKernels, library)\n--\n\nUp to "
-    "numKernels kernels of a library.\n\nReturns ``(hipError_t, kernels: "
-    "list[ihipKernel_t])``.\n\nHIP: ``hipLibraryEnumerateKernels(hipKernel_t "
-    "*kernels, unsigned int numKernels, hipLibrary_t library)``, since 7.15 at the "
-    "latest.\0"
-    "hipLibraryGetGlobal\0"
-    "hipLibraryGetGlobal($module, /, library, name)\n--\n\nAddress and size in "
-    "bytes of a variable of a library.\n\nReturns ``(hipError_t, dptr: Pointer, "
-    "bytes: int)``.\n\nHIP: ``hipLibraryGetGlobal(void **dptr, size_t *bytes, "
-    "hipLibrary_t library, const char *name)``, since 7.15 at the latest.\0"
-    "hipLibraryGetKernel\0"
-    "hipLibraryGetKernel($module, /, library, name)\n--\n\nKernel of a library, by "
-    "name.\n\nReturns ``(hipError_t, pKernel: ihipKernel_t)``.\n\nHIP: "
-    "``hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char "
-    "*name)``, since 7.1 at the latest.\0"
-    "hipLibraryGetKernelCount\0"
-    "hipLibraryGetKernelCount($module, /, library)\n--\n\nNumber of kernels in a "
-    "library.\n\nReturns ``(hipError_t, count: int)``.\n\nHIP: "
-    "``hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)``, "
-    "since 7.1 at the latest.\0"
-    "hipLibraryGetManaged\0"
-    "hipLibraryGetManaged($module, /, library, name)\n--\n\nAddress and size in "
-    "bytes of a managed variable.\n\nReturns ``(hipError_t, dptr: Pointer, bytes: "
-    "int)``.\n\nHIP: ``hipLibraryGetManaged(void **dptr, size_t *bytes, "
-    "hipLibrary_t library, const char *name)``, since 7.15 at the latest.\0"
-    "hipLibraryLoadData\0"
-    "hipLibraryLoadData($module, /, code, jitOptions, jitOptionsValues, "
-    "numJitOptions, libraryOptions, libraryOptionValues, "
-    "numLibraryOptions)\n--\n\nLoads a library from memory.\n\nReturns "
-    "``(hipError_t, library: ihipLibrary_t)``.\n\nAlso ``hipLibraryLoadData(code, "
-    "jitOptionsValues, numJitOptions, libraryOptionValues, numLibraryOptions)``, "
-    "which returns ``(hipError_t, library: ihipLibrary_t, None, None)``.\n\nHIP: "
-    "``hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption "
-    "*jitOptions, void **jitOptionsValues, unsigned int numJitOptions, "
-    "hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int "
-    "numLibraryOptions)``, since 7.1 at the latest.\0"
-    "hipLibraryLoadFromFile\0"
-    "hipLibraryLoadFromFile($module, /, fileName, jitOptions, jitOptionsValues, "
-    "numJitOptions, libraryOptions, libraryOptionValues, "
-    "numLibraryOptions)\n--\n\nLoads a library from a file.\n\nReturns "
-    "``(hipError_t, library: ihipLibrary_t)``.\n\nAlso "
-    "``hipLibraryLoadFromFile(fileName, jitOptionsValues, numJitOptions, "
-    "libraryOptionValues, numLibraryOptions)``, which returns ``(hipError_t, "
-    "library: ihipLibrary_t, None, None)``.\n\nHIP: "
-    "``hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName, "
-    "hipJitOption *jitOptions, void **jitOptionsValues, unsigned int "
-    "numJitOptions, hipLibraryOption *libraryOptions, void **libraryOptionValues, "
-    "unsigned int numLibraryOptions)``, since 7.1 at the latest.\0"
-    "hipLibraryUnload\0"
-    "hipLibraryUnload($module, /, library)\n--\n\nUnloads a library.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipLibraryUnload(hipLibrary_t library)``, since "
-    "7.1 at the latest.\0"
-    "hipLinkAddData\0"
-    "hipLinkAddData($module, /, state, type, data, size, name, numOptions, "
-    "options, optionValues)\n--\n\nAdds a program in memory, of size bytes, to a "
-    "linker.\n\nReturns ``(hipError_t,)``.\n\nAlso ``hipLinkAddData(state, type, "
-    "data, size, name, numOptions, optionValues)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipLinkAddData(hipLinkState_t state, hipJitInputType type, "
-    "void *data, size_t size, const char *name, unsigned int numOptions, "
-    "hipJitOption *options, void **optionValues)``, since 7.1 at the latest.\0"
-    "hipLinkAddFile\0"
-    "hipLinkAddFile($module, /, state, type, path, numOptions, options, "
-    "optionValues)\n--\n\nAdds a file to a linker.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipLinkAddFile(state, type, path, numOptions, "
-    "optionValues)``, which returns ``(hipError_t, None)``.\n\nHIP: "
-    "``hipLinkAddFile(hipLinkState_t state, hipJitInputType type, const char "
-    "*path, unsigned int numOptions, hipJitOption *options, void "
-    "**optionValues)``, since 7.1 at the latest.\0"
-    "hipLinkComplete\0"
-    "hipLinkComplete($module, /, state)\n--\n\nLinks; the result belongs to the "
-    "linker.\n\nReturns ``(hipError_t, hipBinOut: NDBuffer, sizeOut: "
-    "int)``.\n\nAlso ``hipLinkComplete(state, hipBinOut)``, which returns "
-    "``(hipError_t, sizeOut: int)``.\n\nHIP: ``hipLinkComplete(hipLinkState_t "
-    "state, void **hipBinOut, size_t *sizeOut)``, since 7.1 at the latest.\0"
-    "hipLinkCreate\0"
-    "hipLinkCreate($module, /, numOptions, options, optionValues)\n--\n\nCreates a "
-    "linker.\n\nReturns ``(hipError_t, stateOut: ihipLinkState_t)``.\n\nAlso "
-    "``hipLinkCreate(numOptions, optionValues)``, which returns ``(hipError_t, "
-    "None, stateOut: ihipLinkState_t)``.\n\nHIP: ``hipLinkCreate(unsigned int "
-    "numOptions, hipJitOption *options, void **optionValues, hipLinkState_t "
-    "*stateOut)``, since 7.1 at the latest.\0"
-    "hipLinkDestroy\0"
-    "hipLinkDestroy($module, /, state)\n--\n\nDestroys a linker.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipLinkDestroy(hipLinkState_t state)``, since "
-    "7.1 at the latest.\0"
-    "hipMalloc\0"
-    "hipMalloc($module, /, size)\n--\n\nAllocates device memory, in "
-    "bytes.\n\nReturns ``(hipError_t, ptr: DeviceArray)``.\n\nHIP: "
-    "``hipMalloc(void **ptr, size_t size)``, since 5.2 at the latest.\0"
-    "hipMalloc3D\0"
-    "hipMalloc3D($module, /, extent)\n--\n\nAllocates pitched memory; extent.width "
-    "in bytes.\n\nReturns ``(hipError_t, pitchedDevPtr: hipPitchedPtr)``.\n\nAlso "
-    "``hipMalloc3D(pitchedDevPtr, extent)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMalloc3D(hipPitchedPtr *pitchedDevPtr, "
-    "hipExtent extent)``, since 5.2 at the latest.\0"
-    "hipMalloc3DArray\0"
-    "hipMalloc3DArray($module, /, desc, extent, flags)\n--\n\nAllocates an array; "
-    "extent in elements.\n\nReturns ``(hipError_t, array: hipArray)``.\n\nHIP: "
-    "``hipMalloc3DArray(hipArray_t *array, const hipChannelFormatDesc *desc, "
-    "hipExtent extent, unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipMallocArray\0"
-    "hipMallocArray($module, /, desc, width, height, flags)\n--\n\nAllocates an "
-    "array; width and height in elements.\n\nReturns ``(hipError_t, array: "
-    "hipArray)``.\n\nHIP: ``hipMallocArray(hipArray_t *array, const "
-    "hipChannelFormatDesc *desc, size_t width, size_t height, unsigned int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipMallocAsync\0"
-    "hipMallocAsync($module, /, size, stream)\n--\n\nAllocates device memory in "
-    "stream order, in bytes.\n\nReturns ``(hipError_t, dev_ptr: "
-    "DeviceArray)``.\n\nHIP: ``hipMallocAsync(void **dev_ptr, size_t size, "
-    "hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMallocFromPoolAsync\0"
-    "hipMallocFromPoolAsync($module, /, size, mem_pool, stream)\n--\n\nAllocates "
-    "from a pool in stream order, in bytes.\n\nReturns ``(hipError_t, dev_ptr: "
-    "DeviceArray)``.\n\nHIP: ``hipMallocFromPoolAsync(void **dev_ptr, size_t size, "
-    "hipMemPool_t mem_pool, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMallocHost\0"
-    "hipMallocHost($module, /, size)\n--\n\nAllocates page-locked host memory, in "
-    "bytes.\n\nReturns ``(hipError_t, ptr: Pointer)``.\n\nHIP: "
-    "``hipMallocHost(void **ptr, size_t size)``, since 5.2 at the latest.\0"
-    "hipMallocManaged\0"
-    "hipMallocManaged($module, /, size, flags)\n--\n\nAllocates memory for host "
-    "and device, in bytes.\n\nReturns ``(hipError_t, dev_ptr: "
-    "DeviceArray)``.\n\nHIP: ``hipMallocManaged(void **dev_ptr, size_t size, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipMallocMipmappedArray\0"
-    "hipMallocMipmappedArray($module, /, desc, extent, numLevels, "
-    "flags)\n--\n\nAllocates a mipmapped array; extent in elements.\n\nReturns "
-    "``(hipError_t, mipmappedArray: hipMipmappedArray)``.\n\nHIP: "
-    "``hipMallocMipmappedArray(hipMipmappedArray_t *mipmappedArray, const "
-    "hipChannelFormatDesc *desc, hipExtent extent, unsigned int numLevels, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipMallocPitch\0"
-    "hipMallocPitch($module, /, width, height)\n--\n\nAllocates rows of device "
-    "memory; width and pitch in bytes.\n\nReturns ``(hipError_t, ptr: Pointer, "
-    "pitch: int)``.\n\nHIP: ``hipMallocPitch(void **ptr, size_t *pitch, size_t "
-    "width, size_t height)``, since 5.2 at the latest.\0"
-    "hipMemAddressFree\0"
-    "hipMemAddressFree($module, /, devPtr, size)\n--\n\nGives reserved addresses "
-    "back; size in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemAddressFree(void *devPtr, size_t size)``, since 5.2 at the latest.\0"
-    "hipMemAddressReserve\0"
-    "hipMemAddressReserve($module, /, size, alignment, addr, "
-    "flags)\n--\n\nReserves addresses; size and alignment in bytes.\n\nReturns "
-    "``(hipError_t, ptr: Pointer)``.\n\nHIP: ``hipMemAddressReserve(void **ptr, "
-    "size_t size, size_t alignment, void *addr, unsigned long long flags)``, since "
-    "5.2 at the latest.\0"
-    "hipMemAdvise\0"
-    "hipMemAdvise($module, /, dev_ptr, count, advice, device)\n--\n\nTells how "
-    "managed memory will be used.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int "
-    "device)``, since 5.2 at the latest.\0"
-    "hipMemAdvise_v2\0"
-    "hipMemAdvise_v2($module, /, dev_ptr, count, advice, location)\n--\n\nTells "
-    "how managed memory will be used at a location.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemAdvise_v2(const void *dev_ptr, size_t "
-    "count, hipMemoryAdvise advice, hipMemLocation location)``, since 7.1 at the "
-    "latest.\0"
-    "hipMemAllocHost\0"
-    "hipMemAllocHost($module, /, size)\n--\n\nAllocates page-locked host memory, "
-    "in bytes.\n\nReturns ``(hipError_t, ptr: Pointer)``.\n\nHIP: "
-    "``hipMemAllocHost(void **ptr, size_t size)``, since 5.2 at the latest.\0"
-    "hipMemAllocPitch\0"
-    "hipMemAllocPitch($module, /, widthInBytes, height, "
-    "elementSizeBytes)\n--\n\nAllocates rows of device memory; widths and pitch in "
-    "bytes.\n\nReturns ``(hipError_t, dptr: Pointer, pitch: int)``.\n\nHIP: "
-    "``hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes, "
-    "size_t height, unsigned int elementSizeBytes)``, since 5.2 at the latest.\0"
-    "hipMemCreate\0"
-    "hipMemCreate($module, /, size, prop, flags)\n--\n\nAllocates memory that can "
-    "be mapped, in bytes.\n\nReturns ``(hipError_t, handle: "
-    "ihipMemGenericAllocationHandle)``.\n\nHIP: "
-    "``hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_t size, const "
-    "hipMemAllocationProp *prop, unsigned long long flags)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemDiscardAndPrefetchBatchAsync\0"
-    "hipMemDiscardAndPrefetchBatchAsync($module, /, dptrs, sizes, count, "
-    "prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream)\n--\n\nDrops "
-    "the content of count ranges and moves them; sizes in bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipMemDiscardAndPrefetchBatchAsync(dptrs, count, "
-    "prefetchLocs, numPrefetchLocs, flags, stream)``, which returns ``(hipError_t, "
-    "None, None)``.\n\nHIP: ``hipMemDiscardAndPrefetchBatchAsync(void **dptrs, "
-    "size_t *sizes, size_t count, hipMemLocation *prefetchLocs, size_t "
-    "*prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, "
-    "hipStream_t stream)``, since 7.15 at the latest.\0"
-    "hipMemDiscardBatchAsync\0"
-    "hipMemDiscardBatchAsync($module, /, dev_ptrs, sizes, count, flags, "
-    "stream)\n--\n\nDrops the content of count ranges in stream order; sizes in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipMemDiscardBatchAsync(dev_ptrs, count, flags, stream)``, which returns "
-    "``(hipError_t, None)``.\n\nHIP: ``hipMemDiscardBatchAsync(void **dev_ptrs, "
-    "size_t *sizes, size_t count, unsigned long long flags, hipStream_t stream)``, "
-    "since 7.15 at the latest.\0"
-    "hipMemExportToShareableHandle\0"
-    "hipMemExportToShareableHandle($module, /, shareableHandle, handle, "
-    "handleType, flags)\n--\n\nHandle for other processes, written to "
-    "shareableHandle.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemExportToShareableHandle(void *shareableHandle, "
-    "hipMemGenericAllocationHandle_t handle, hipMemAllocationHandleType "
-    "handleType, unsigned long long flags)``, since 5.2 at the latest.\0"
-    "hipMemGetAccess\0"
-    "hipMemGetAccess($module, /, location, ptr)\n--\n\nHow a location may use "
-    "mapped memory.\n\nReturns ``(hipError_t, flags: int)``.\n\nHIP: "
-    "``hipMemGetAccess(unsigned long long *flags, const hipMemLocation *location, "
-    "void *ptr)``, since 5.2 at the latest.\0"
-    "hipMemGetAddressRange\0"
-    "hipMemGetAddressRange($module, /, dptr)\n--\n\nBegin and size in bytes of the "
-    "allocation around dptr.\n\nReturns ``(hipError_t, pbase: Pointer, psize: "
-    "int)``.\n\nHIP: ``hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, "
-    "hipDeviceptr_t dptr)``, since 5.2 at the latest.\0"
-    "hipMemGetAllocationGranularity\0"
-    "hipMemGetAllocationGranularity($module, /, prop, option)\n--\n\nSmallest or "
-    "best size unit of hipMemCreate, in bytes.\n\nReturns ``(hipError_t, "
-    "granularity: int)``.\n\nHIP: ``hipMemGetAllocationGranularity(size_t "
-    "*granularity, const hipMemAllocationProp *prop, "
-    "hipMemAllocationGranularity_flags option)``, since 5.2 at the latest.\0"
-    "hipMemGetAllocationPropertiesFromHandle\0"
-    "hipMemGetAllocationPropertiesFromHandle($module, /, handle)\n--\n\nProperties "
-    "with which memory was created.\n\nReturns ``(hipError_t, prop: "
-    "hipMemAllocationProp)``.\n\nAlso "
-    "``hipMemGetAllocationPropertiesFromHandle(prop, handle)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: "
-    "``hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp *prop, "
-    "hipMemGenericAllocationHandle_t handle)``, since 5.2 at the latest.\0"
-    "hipMemGetDefaultMemPool\0"
-    "hipMemGetDefaultMemPool($module, /, location, type)\n--\n\nPool that a "
-    "location starts with.\n\nReturns ``(hipError_t, memPool: "
-    "ihipMemPoolHandle_t)``.\n\nHIP: ``hipMemGetDefaultMemPool(hipMemPool_t "
-    "*memPool, hipMemLocation *location, hipMemAllocationType type)``, since 7.15 "
-    "at the latest.\0"
-    "hipMemGetHandleForAddressRange\0"
-    "hipMemGetHandleForAddressRange($module, /, handle, dptr, size, handleType, "
-    "flags)\n--\n\nHandle of an address range, written to handle.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemGetHandleForAddressRange(void *handle, "
-    "hipDeviceptr_t dptr, size_t size, hipMemRangeHandleType handleType, unsigned "
-    "long long flags)``, since 7.1 at the latest.\0"
-    "hipMemGetInfo\0"
-    "hipMemGetInfo($module, /)\n--\n\nFree and total memory of the current device "
-    "in bytes.\n\nReturns ``(hipError_t, free: int, total: int)``.\n\nHIP: "
-    "``hipMemGetInfo(size_t *free, size_t *total)``, since 5.2 at the latest.\0"
-    "hipMemGetMemPool\0"
-    "hipMemGetMemPool($module, /, location, type)\n--\n\nCurrent pool of a "
-    "location.\n\nReturns ``(hipError_t, pool: ihipMemPoolHandle_t)``.\n\nHIP: "
-    "``hipMemGetMemPool(hipMemPool_t *pool, hipMemLocation *location, "
-    "hipMemAllocationType type)``, since 7.15 at the latest.\0"
-    "hipMemImportFromShareableHandle\0"
-    "hipMemImportFromShareableHandle($module, /, osHandle, "
-    "shHandleType)\n--\n\nMemory of another process.\n\nReturns ``(hipError_t, "
-    "handle: ihipMemGenericAllocationHandle)``.\n\nHIP: "
-    "``hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t *handle, "
-    "void *osHandle, hipMemAllocationHandleType shHandleType)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemMap\0"
-    "hipMemMap($module, /, ptr, size, offset, handle, flags)\n--\n\nMaps memory at "
-    "reserved addresses; size and offset in bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemMap(void *ptr, size_t size, size_t offset, "
-    "hipMemGenericAllocationHandle_t handle, unsigned long long flags)``, since "
-    "5.2 at the latest.\0"
-    "hipMemMapArrayAsync\0"
-    "hipMemMapArrayAsync($module, /, mapInfoList, count, stream)\n--\n\nMaps "
-    "memory into sparse arrays in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemMapArrayAsync(hipArrayMapInfo "
-    "*mapInfoList, unsigned int count, hipStream_t stream)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemPoolCreate\0"
-    "hipMemPoolCreate($module, /, pool_props)\n--\n\nCreates a pool.\n\nReturns "
-    "``(hipError_t, mem_pool: ihipMemPoolHandle_t)``.\n\nHIP: "
-    "``hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolProps "
-    "*pool_props)``, since 5.2 at the latest.\0"
-    "hipMemPoolDestroy\0"
-    "hipMemPoolDestroy($module, /, mem_pool)\n--\n\nDestroys a pool.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemPoolDestroy(hipMemPool_t mem_pool)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemPoolExportPointer\0"
-    "hipMemPoolExportPointer($module, /, dev_ptr)\n--\n\nData with which another "
-    "process finds an allocation.\n\nReturns ``(hipError_t, export_data: "
-    "hipMemPoolPtrExportData)``.\n\nAlso ``hipMemPoolExportPointer(export_data, "
-    "dev_ptr)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemPoolExportPointer(hipMemPoolPtrExportData *export_data, void "
-    "*dev_ptr)``, since 5.2 at the latest.\0"
-    "hipMemPoolExportToShareableHandle\0"
-    "hipMemPoolExportToShareableHandle($module, /, shared_handle, mem_pool, "
-    "handle_type, flags)\n--\n\nHandle of a pool for other processes, written to "
-    "shared_handle.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemPoolExportToShareableHandle(void *shared_handle, hipMemPool_t "
-    "mem_pool, hipMemAllocationHandleType handle_type, unsigned int flags)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemPoolGetAccess\0"
-    "hipMemPoolGetAccess($module, /, mem_pool, location)\n--\n\nHow a device may "
-    "use the memory of a pool.\n\nReturns ``(hipError_t, flags: "
-    "hipMemAccessFlags)``.\n\nHIP: ``hipMemPoolGetAccess(hipMemAccessFlags *flags, "
-    "hipMemPool_t mem_pool, hipMemLocation *location)``, since 5.2 at the latest.\0"
-    "hipMemPoolGetAttribute\0"
-    "hipMemPoolGetAttribute($module, /, mem_pool, attr, value)\n--\n\nOne "
-    "attribute of a pool, written to value.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemPoolGetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr, void "
-    "*value)``, since 5.2 at the latest.\0"
-    "hipMemPoolImportFromShareableHandle\0"
-    "hipMemPoolImportFromShareableHandle($module, /, shared_handle, handle_type, "
-    "flags)\n--\n\nPool of another process.\n\nReturns ``(hipError_t, mem_pool: "
-    "ihipMemPoolHandle_t)``.\n\nHIP: "
-    "``hipMemPoolImportFromShareableHandle(hipMemPool_t *mem_pool, void "
-    "*shared_handle, hipMemAllocationHandleType handle_type, unsigned int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipMemPoolImportPointer\0"
-    "hipMemPoolImportPointer($module, /, mem_pool, export_data)\n--\n\nAddress of "
-    "an allocation of another process.\n\nReturns ``(hipError_t, dev_ptr: "
-    "Pointer)``.\n\nHIP: ``hipMemPoolImportPointer(void **dev_ptr, hipMemPool_t "
-    "mem_pool, hipMemPoolPtrExportData *export_data)``, since 5.2 at the latest.\0"
-    "hipMemPoolSetAccess\0"
-    "hipMemPoolSetAccess($module, /, mem_pool, desc_list, count)\n--\n\nSays which "
-    "devices may use the memory of a pool.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemPoolSetAccess(hipMemPool_t mem_pool, const hipMemAccessDesc "
-    "*desc_list, size_t count)``, since 5.2 at the latest.\0"
-    "hipMemPoolSetAttribute\0"
-    "hipMemPoolSetAttribute($module, /, mem_pool, attr, value)\n--\n\nSets an "
-    "attribute from an int, or from 64 bits where it is a size.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemPoolSetAttribute(hipMemPool_t mem_pool, "
-    "hipMemPoolAttr attr, void *value)``, since 5.2 at the latest.\0"
-    "hipMemPoolTrimTo\0"
-    "hipMemPoolTrimTo($module, /, mem_pool, min_bytes_to_hold)\n--\n\nGives unused "
-    "memory back, down to min_bytes_to_hold.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemPoolTrimTo(hipMemPool_t mem_pool, size_t min_bytes_to_hold)``, since "
-    "5.2 at the latest.\0"
-    "hipMemPrefetchAsync\0"
-    "hipMemPrefetchAsync($module, /, dev_ptr, count, device, stream)\n--\n\nMoves "
-    "managed memory to a device, in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemPrefetchAsync(const void *dev_ptr, size_t "
-    "count, int device, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemPrefetchAsync_v2\0"
-    "hipMemPrefetchAsync_v2($module, /, dev_ptr, count, location, flags, "
-    "stream)\n--\n\nMoves managed memory to a location, in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemPrefetchAsync_v2(const "
-    "void *dev_ptr, size_t count, hipMemLocation location, unsigned int flags, "
-    "hipStream_t stream)``, since 7.1 at the latest.\0"
-    "hipMemPrefetchBatchAsync\0"
-    "hipMemPrefetchBatchAsync($module, /, dev_ptrs, sizes, count, prefetch_locs, "
-    "prefetch_loc_idxs, num_prefetch_locs, flags, stream)\n--\n\nMoves count "
-    "ranges of managed memory in stream order; sizes in bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipMemPrefetchBatchAsync(dev_ptrs, count, "
-    "prefetch_locs, num_prefetch_locs, flags, stream)``, which returns "
-    "``(hipError_t, None, None)``.\n\nHIP: ``hipMemPrefetchBatchAsync(void "
-    "**dev_ptrs, size_t *sizes, size_t count, hipMemLocation *prefetch_locs, "
-    "size_t *prefetch_loc_idxs, size_t num_prefetch_locs, unsigned long long "
-    "flags, hipStream_t stream)``, since 7.15 at the latest.\0"
-    "hipMemPtrGetInfo\0"
-    "hipMemPtrGetInfo($module, /, ptr)\n--\n\nSize in bytes of the allocation that "
-    "begins at ptr.\n\nReturns ``(hipError_t, size: int)``.\n\nHIP: "
-    "``hipMemPtrGetInfo(void *ptr, size_t *size)``, since 5.2 at the latest.\0"
-    "hipMemRangeGetAttribute\0"
-    "hipMemRangeGetAttribute($module, /, data, data_size, attribute, dev_ptr, "
-    "count)\n--\n\nOne attribute of managed memory, written to data.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemRangeGetAttribute(void *data, size_t "
-    "data_size, hipMemRangeAttribute attribute, const void *dev_ptr, size_t "
-    "count)``, since 5.2 at the latest.\0"
-    "hipMemRangeGetAttributes\0"
-    "hipMemRangeGetAttributes($module, /, data, data_sizes, attributes, "
-    "num_attributes, dev_ptr, count)\n--\n\nAttributes of managed memory, each "
-    "written to its entry of data.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipMemRangeGetAttributes(num_attributes, dev_ptr, count)``, which returns "
-    "``(hipError_t, None, None, None)``.\n\nHIP: ``hipMemRangeGetAttributes(void "
-    "**data, size_t *data_sizes, hipMemRangeAttribute *attributes, size_t "
-    "num_attributes, const void *dev_ptr, size_t count)``, since 5.2 at the latest.\0"
-    "hipMemRelease\0"
-    "hipMemRelease($module, /, handle)\n--\n\nFrees memory after its last mapping "
-    "has ended.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemRelease(hipMemGenericAllocationHandle_t handle)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemRetainAllocationHandle\0"
-    "hipMemRetainAllocationHandle($module, /, addr)\n--\n\nMemory that is mapped "
-    "at an address.\n\nReturns ``(hipError_t, handle: "
-    "ihipMemGenericAllocationHandle)``.\n\nHIP: "
-    "``hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t *handle, void "
-    "*addr)``, since 5.2 at the latest.\0"
-    "hipMemSetAccess\0"
-    "hipMemSetAccess($module, /, ptr, size, desc, count)\n--\n\nSays which "
-    "locations may use mapped memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemSetAccess(void *ptr, size_t size, const hipMemAccessDesc *desc, "
-    "size_t count)``, since 5.2 at the latest.\0"
-    "hipMemSetMemPool\0"
-    "hipMemSetMemPool($module, /, location, type, pool)\n--\n\nMakes a pool the "
-    "current one of a location.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemSetMemPool(hipMemLocation *location, hipMemAllocationType type, "
-    "hipMemPool_t pool)``, since 7.15 at the latest.\0"
-    "hipMemUnmap\0"
-    "hipMemUnmap($module, /, ptr, size)\n--\n\nEnds a mapping; size in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemUnmap(void *ptr, size_t "
-    "size)``, since 5.2 at the latest.\0"
-    "hipMemcpy\0"
-    "hipMemcpy($module, /, dst, src, sizeBytes, kind)\n--\n\nCopies sizeBytes "
-    "bytes and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy(void *dst, "
-    "const void *src, size_t sizeBytes, hipMemcpyKind kind)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemcpy2D\0"
-    "hipMemcpy2D($module, /, dst, dpitch, src, spitch, width, height, "
-    "kind)\n--\n\nCopies height rows of width bytes and waits.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpy2D(void *dst, size_t dpitch, const void "
-    "*src, size_t spitch, size_t width, size_t height, hipMemcpyKind kind)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemcpy2DArrayToArray\0"
-    "hipMemcpy2DArrayToArray($module, /, dst, wOffsetDst, hOffsetDst, src, "
-    "wOffsetSrc, hOffsetSrc, width, height, kind)\n--\n\nCopies between arrays; "
-    "width and offsets in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy2DArrayToArray(hipArray_t dst, size_t wOffsetDst, size_t "
-    "hOffsetDst, hipArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, "
-    "size_t width, size_t height, hipMemcpyKind kind)``, since 6.2 at the latest.\0"
-    "hipMemcpy2DAsync\0"
-    "hipMemcpy2DAsync($module, /, dst, dpitch, src, spitch, width, height, kind, "
-    "stream)\n--\n\nCopies height rows of width bytes in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DAsync(void *dst, size_t dpitch, const "
-    "void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind kind, "
-    "hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpy2DAsync_spt\0"
-    "hipMemcpy2DAsync_spt($module, /, dst, dpitch, src, spitch, width, height, "
-    "kind, stream)\n--\n\nCopies rows in stream order; width and pitches in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DAsync_spt(void "
-    "*dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t "
-    "height, hipMemcpyKind kind, hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpy2DFromArray\0"
-    "hipMemcpy2DFromArray($module, /, dst, dpitch, src, wOffset, hOffset, width, "
-    "height, kind)\n--\n\nCopies rows out of an array; width and offsets in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DFromArray(void "
-    "*dst, size_t dpitch, hipArray_const_t src, size_t wOffset, size_t hOffset, "
-    "size_t width, size_t height, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
-    "hipMemcpy2DFromArrayAsync\0"
-    "hipMemcpy2DFromArrayAsync($module, /, dst, dpitch, src, wOffset, hOffset, "
-    "width, height, kind, stream)\n--\n\nCopies rows out of an array in stream "
-    "order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy2DFromArrayAsync(void *dst, size_t dpitch, hipArray_const_t src, "
-    "size_t wOffset, size_t hOffset, size_t width, size_t height, hipMemcpyKind "
-    "kind, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpy2DFromArrayAsync_spt\0"
-    "hipMemcpy2DFromArrayAsync_spt($module, /, dst, dpitch, src, wOffsetSrc, "
-    "hOffsetSrc, width, height, kind, stream)\n--\n\nCopies rows out of an array "
-    "in stream order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy2DFromArrayAsync_spt(void *dst, size_t dpitch, hipArray_const_t "
-    "src, size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height, "
-    "hipMemcpyKind kind, hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpy2DFromArray_spt\0"
-    "hipMemcpy2DFromArray_spt($module, /, dst, dpitch, src, wOffset, hOffset, "
-    "width, height, kind)\n--\n\nCopies rows out of an array; width and offsets in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DFromArray_spt(void "
-    "*dst, size_t dpitch, hipArray_const_t src, size_t wOffset, size_t hOffset, "
-    "size_t width, size_t height, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
-    "hipMemcpy2DToArray\0"
-    "hipMemcpy2DToArray($module, /, dst, wOffset, hOffset, src, spitch, width, "
-    "height, kind)\n--\n\nCopies rows into an array; width and offsets in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy2DToArray(hipArray_t "
-    "dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch, size_t "
-    "width, size_t height, hipMemcpyKind kind)``, since 5.2 at the latest.\0"
-    "hipMemcpy2DToArrayAsync\0"
-    "hipMemcpy2DToArrayAsync($module, /, dst, wOffset, hOffset, src, spitch, "
-    "width, height, kind, stream)\n--\n\nCopies rows into an array in stream "
-    "order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy2DToArrayAsync(hipArray_t dst, size_t wOffset, size_t hOffset, "
-    "const void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind "
-    "kind, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpy2DToArrayAsync_spt\0"
-    "hipMemcpy2DToArrayAsync_spt($module, /, dst, wOffset, hOffset, src, spitch, "
-    "width, height, kind, stream)\n--\n\nCopies rows into an array in stream "
-    "order; width in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy2DToArrayAsync_spt(hipArray_t dst, size_t wOffset, size_t hOffset, "
-    "const void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind "
-    "kind, hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpy2DToArray_spt\0"
-    "hipMemcpy2DToArray_spt($module, /, dst, wOffset, hOffset, src, spitch, width, "
-    "height, kind)\n--\n\nCopies rows into an array; width and offsets in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy2DToArray_spt(hipArray_t dst, size_t wOffset, size_t hOffset, "
-    "const void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind "
-    "kind)``, since 5.2 at the latest.\0"
-    "hipMemcpy2D_spt\0"
-    "hipMemcpy2D_spt($module, /, dst, dpitch, src, spitch, width, height, "
-    "kind)\n--\n\nCopies rows; width and pitches in bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpy2D_spt(void *dst, size_t dpitch, const "
-    "void *src, size_t spitch, size_t width, size_t height, hipMemcpyKind kind)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemcpy3D\0"
-    "hipMemcpy3D($module, /, p)\n--\n\nCopies a box between memory and "
-    "arrays.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3D(const "
-    "hipMemcpy3DParms *p)``, since 5.2 at the latest.\0"
-    "hipMemcpy3DAsync\0"
-    "hipMemcpy3DAsync($module, /, p, stream)\n--\n\nCopies a box in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3DAsync(const "
-    "hipMemcpy3DParms *p, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpy3DAsync_spt\0"
-    "hipMemcpy3DAsync_spt($module, /, p, stream)\n--\n\nCopies a box in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3DAsync_spt(const "
-    "hipMemcpy3DParms *p, hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpy3DBatchAsync\0"
-    "hipMemcpy3DBatchAsync($module, /, numOps, opList, flags, "
-    "stream)\n--\n\nCopies numOps boxes in stream order; on failure failIdx is the "
-    "first that failed.\n\nReturns ``(hipError_t, failIdx: int)``.\n\nHIP: "
-    "``hipMemcpy3DBatchAsync(size_t numOps, hipMemcpy3DBatchOp *opList, size_t "
-    "*failIdx, unsigned long long flags, hipStream_t stream)``, since 7.1 at the "
-    "latest.\0"
-    "hipMemcpy3DPeer\0"
-    "hipMemcpy3DPeer($module, /, p)\n--\n\nCopies a box between "
-    "devices.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy3DPeer(hipMemcpy3DPeerParms *p)``, since 7.1 at the latest.\0"
-    "hipMemcpy3DPeerAsync\0"
-    "hipMemcpy3DPeerAsync($module, /, p, stream)\n--\n\nCopies a box between "
-    "devices in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, hipStream_t stream)``, since "
-    "7.1 at the latest.\0"
-    "hipMemcpy3D_spt\0"
-    "hipMemcpy3D_spt($module, /, p)\n--\n\nCopies a box between memory and "
-    "arrays.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy3D_spt(const "
-    "hipMemcpy3DParms *p)``, since 5.2 at the latest.\0"
-    "hipMemcpyAsync\0"
-    "hipMemcpyAsync($module, /, dst, src, sizeBytes, kind, stream)\n--\n\nCopies "
-    "sizeBytes bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind "
-    "kind, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpyAsync_spt\0"
-    "hipMemcpyAsync_spt($module, /, dst, src, sizeBytes, kind, "
-    "stream)\n--\n\nCopies sizeBytes bytes in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyAsync_spt(void *dst, const void *src, "
-    "size_t sizeBytes, hipMemcpyKind kind, hipStream_t stream)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemcpyAtoA\0"
-    "hipMemcpyAtoA($module, /, dstArray, dstOffset, srcArray, srcOffset, "
-    "ByteCount)\n--\n\nCopies ByteCount bytes between arrays.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoA(hipArray_t dstArray, size_t "
-    "dstOffset, hipArray_t srcArray, size_t srcOffset, size_t ByteCount)``, since "
-    "6.2 at the latest.\0"
-    "hipMemcpyAtoD\0"
-    "hipMemcpyAtoD($module, /, dstDevice, srcArray, srcOffset, "
-    "ByteCount)\n--\n\nCopies ByteCount bytes from an array to device "
-    "memory.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoD(hipDeviceptr_t "
-    "dstDevice, hipArray_t srcArray, size_t srcOffset, size_t ByteCount)``, since "
-    "6.2 at the latest.\0"
-    "hipMemcpyAtoH\0"
-    "hipMemcpyAtoH($module, /, dst, srcArray, srcOffset, count)\n--\n\nCopies "
-    "count bytes from an array to host memory.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoH(void *dst, hipArray_t srcArray, "
-    "size_t srcOffset, size_t count)``, since 5.2 at the latest.\0"
-    "hipMemcpyAtoHAsync\0"
-    "hipMemcpyAtoHAsync($module, /, dstHost, srcArray, srcOffset, ByteCount, "
-    "stream)\n--\n\nCopies from an array to host memory in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyAtoHAsync(void "
-    "*dstHost, hipArray_t srcArray, size_t srcOffset, size_t ByteCount, "
-    "hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpyBatchAsync\0"
-    "hipMemcpyBatchAsync($module, /, dsts, srcs, sizes, count, attrs, attrsIdxs, "
-    "numAttrs, stream)\n--\n\nCopies count ranges in stream order; sizes in bytes; "
-    "on failure failIdx is the first that failed.\n\nReturns ``(hipError_t, "
-    "failIdx: int)``.\n\nAlso ``hipMemcpyBatchAsync(srcs, count, attrs, numAttrs, "
-    "stream)``, which returns ``(hipError_t, None, None, None, failIdx: "
-    "int)``.\n\nAlso ``hipMemcpyBatchAsync(dsts, srcs, count, attrs, numAttrs, "
-    "stream)``, which returns ``(hipError_t, None, None, failIdx: int)``.\n\nHIP: "
-    "``hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count, "
-    "hipMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t "
-    "*failIdx, hipStream_t stream)``, since 7.1 at the latest.\0"
-    "hipMemcpyDtoA\0"
-    "hipMemcpyDtoA($module, /, dstArray, dstOffset, srcDevice, "
-    "ByteCount)\n--\n\nCopies ByteCount bytes from device memory to an "
-    "array.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyDtoA(hipArray_t "
-    "dstArray, size_t dstOffset, hipDeviceptr_t srcDevice, size_t ByteCount)``, "
-    "since 6.2 at the latest.\0"
-    "hipMemcpyDtoD\0"
-    "hipMemcpyDtoD($module, /, dst, src, sizeBytes)\n--\n\nCopies sizeBytes bytes "
-    "from device to device.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemcpyDtoDAsync\0"
-    "hipMemcpyDtoDAsync($module, /, dst, src, sizeBytes, stream)\n--\n\nCopies "
-    "sizeBytes bytes from device to device in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyDtoDAsync(hipDeviceptr_t dst, "
-    "hipDeviceptr_t src, size_t sizeBytes, hipStream_t stream)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemcpyDtoH\0"
-    "hipMemcpyDtoH($module, /, dst, src, sizeBytes)\n--\n\nCopies sizeBytes bytes "
-    "from device to host and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes)``, since 5.2 "
-    "at the latest.\0"
-    "hipMemcpyDtoHAsync\0"
-    "hipMemcpyDtoHAsync($module, /, dst, src, sizeBytes, stream)\n--\n\nCopies "
-    "sizeBytes bytes from device to host in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyDtoHAsync(void *dst, hipDeviceptr_t "
-    "src, size_t sizeBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpyFromArray\0"
-    "hipMemcpyFromArray($module, /, dst, srcArray, wOffset, hOffset, count, "
-    "kind)\n--\n\nCopies count bytes out of an array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromArray(void *dst, hipArray_const_t "
-    "srcArray, size_t wOffset, size_t hOffset, size_t count, hipMemcpyKind "
-    "kind)``, since 5.2 at the latest.\0"
-    "hipMemcpyFromArray_spt\0"
-    "hipMemcpyFromArray_spt($module, /, dst, src, wOffsetSrc, hOffset, count, "
-    "kind)\n--\n\nCopies count bytes out of an array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromArray_spt(void *dst, "
-    "hipArray_const_t src, size_t wOffsetSrc, size_t hOffset, size_t count, "
-    "hipMemcpyKind kind)``, since 6.2 at the latest.\0"
-    "hipMemcpyFromSymbol\0"
-    "hipMemcpyFromSymbol($module, /, dst, symbol, sizeBytes, offset, "
-    "kind)\n--\n\nCopies sizeBytes bytes out of a variable.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbol(void *dst, const void "
-    "*symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 at "
-    "the latest.\0"
-    "hipMemcpyFromSymbolAsync\0"
-    "hipMemcpyFromSymbolAsync($module, /, dst, symbol, sizeBytes, offset, kind, "
-    "stream)\n--\n\nCopies out of a variable in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbolAsync(void *dst, const void "
-    "*symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind, hipStream_t "
-    "stream)``, since 5.2 at the latest.\0"
-    "hipMemcpyFromSymbolAsync_spt\0"
-    "hipMemcpyFromSymbolAsync_spt($module, /, dst, symbol, sizeBytes, offset, "
-    "kind, stream)\n--\n\nCopies out of a variable in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbolAsync_spt(void *dst, const "
-    "void *symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind, "
-    "hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpyFromSymbol_spt\0"
-    "hipMemcpyFromSymbol_spt($module, /, dst, symbol, sizeBytes, offset, "
-    "kind)\n--\n\nCopies sizeBytes bytes out of a variable.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyFromSymbol_spt(void *dst, const void "
-    "*symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 at "
-    "the latest.\0"
-    "hipMemcpyHtoA\0"
-    "hipMemcpyHtoA($module, /, dstArray, dstOffset, srcHost, count)\n--\n\nCopies "
-    "count bytes from host memory to an array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyHtoA(hipArray_t dstArray, size_t "
-    "dstOffset, const void *srcHost, size_t count)``, since 5.2 at the latest.\0"
-    "hipMemcpyHtoAAsync\0"
-    "hipMemcpyHtoAAsync($module, /, dstArray, dstOffset, srcHost, ByteCount, "
-    "stream)\n--\n\nCopies from host memory to an array in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyHtoAAsync(hipArray_t "
-    "dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, "
-    "hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpyHtoD\0"
-    "hipMemcpyHtoD($module, /, dst, src, sizeBytes)\n--\n\nCopies sizeBytes bytes "
-    "from host to device and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemcpyHtoDAsync\0"
-    "hipMemcpyHtoDAsync($module, /, dst, src, sizeBytes, stream)\n--\n\nCopies "
-    "sizeBytes bytes from host to device in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyHtoDAsync(hipDeviceptr_t dst, const "
-    "void *src, size_t sizeBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpyParam2D\0"
-    "hipMemcpyParam2D($module, /, pCopy)\n--\n\nCopies rows as a record describes, "
-    "and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyParam2D(const "
-    "hip_Memcpy2D *pCopy)``, since 5.2 at the latest.\0"
-    "hipMemcpyParam2DAsync\0"
-    "hipMemcpyParam2DAsync($module, /, pCopy, stream)\n--\n\nCopies rows as a "
-    "record describes, in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t stream)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemcpyPeer\0"
-    "hipMemcpyPeer($module, /, dst, dstDeviceId, src, srcDeviceId, "
-    "sizeBytes)\n--\n\nCopies sizeBytes bytes between devices and "
-    "waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyPeer(void *dst, int "
-    "dstDeviceId, const void *src, int srcDeviceId, size_t sizeBytes)``, since 5.2 "
-    "at the latest.\0"
-    "hipMemcpyPeerAsync\0"
-    "hipMemcpyPeerAsync($module, /, dst, dstDeviceId, src, srcDevice, sizeBytes, "
-    "stream)\n--\n\nCopies sizeBytes bytes between devices in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpyPeerAsync(void *dst, "
-    "int dstDeviceId, const void *src, int srcDevice, size_t sizeBytes, "
-    "hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemcpyToArray\0"
-    "hipMemcpyToArray($module, /, dst, wOffset, hOffset, src, count, "
-    "kind)\n--\n\nCopies count bytes into an array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToArray(hipArray_t dst, size_t wOffset, "
-    "size_t hOffset, const void *src, size_t count, hipMemcpyKind kind)``, since "
-    "5.2 at the latest.\0"
-    "hipMemcpyToSymbol\0"
-    "hipMemcpyToSymbol($module, /, symbol, src, sizeBytes, offset, "
-    "kind)\n--\n\nCopies sizeBytes bytes into a variable.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbol(const void *symbol, const void "
-    "*src, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 at "
-    "the latest.\0"
-    "hipMemcpyToSymbolAsync\0"
-    "hipMemcpyToSymbolAsync($module, /, symbol, src, sizeBytes, offset, kind, "
-    "stream)\n--\n\nCopies into a variable in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbolAsync(const void *symbol, const "
-    "void *src, size_t sizeBytes, size_t offset, hipMemcpyKind kind, hipStream_t "
-    "stream)``, since 5.2 at the latest.\0"
-    "hipMemcpyToSymbolAsync_spt\0"
-    "hipMemcpyToSymbolAsync_spt($module, /, symbol, src, sizeBytes, offset, kind, "
-    "stream)\n--\n\nCopies into a variable in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbolAsync_spt(const void *symbol, "
-    "const void *src, size_t sizeBytes, size_t offset, hipMemcpyKind kind, "
-    "hipStream_t stream)``, since 6.2 at the latest.\0"
-    "hipMemcpyToSymbol_spt\0"
-    "hipMemcpyToSymbol_spt($module, /, symbol, src, sizeBytes, offset, "
-    "kind)\n--\n\nCopies sizeBytes bytes into a variable.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyToSymbol_spt(const void *symbol, const "
-    "void *src, size_t sizeBytes, size_t offset, hipMemcpyKind kind)``, since 5.2 "
-    "at the latest.\0"
-    "hipMemcpyWithStream\0"
-    "hipMemcpyWithStream($module, /, dst, src, sizeBytes, kind, "
-    "stream)\n--\n\nCopies sizeBytes bytes in stream order and waits.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemcpyWithStream(void *dst, const void *src, "
-    "size_t sizeBytes, hipMemcpyKind kind, hipStream_t stream)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemcpy_spt\0"
-    "hipMemcpy_spt($module, /, dst, src, sizeBytes, kind)\n--\n\nCopies sizeBytes "
-    "bytes and waits.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemcpy_spt(void "
-    "*dst, const void *src, size_t sizeBytes, hipMemcpyKind kind)``, since 5.2 at "
-    "the latest.\0"
-    "hipMemset\0"
-    "hipMemset($module, /, dst, value, sizeBytes)\n--\n\nSets sizeBytes bytes to "
-    "the low byte of value.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset(void "
-    "*dst, int value, size_t sizeBytes)``, since 5.2 at the latest.\0"
-    "hipMemset2D\0"
-    "hipMemset2D($module, /, dst, pitch, value, width, height)\n--\n\nSets height "
-    "rows of width bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset2D(void "
-    "*dst, size_t pitch, int value, size_t width, size_t height)``, since 5.2 at "
-    "the latest.\0"
-    "hipMemset2DAsync\0"
-    "hipMemset2DAsync($module, /, dst, pitch, value, width, height, "
-    "stream)\n--\n\nSets height rows of width bytes in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemset2DAsync(void *dst, size_t pitch, int "
-    "value, size_t width, size_t height, hipStream_t stream)``, since 5.2 at the "
-    "latest.\0"
-    "hipMemset2DAsync_spt\0"
-    "hipMemset2DAsync_spt($module, /, dst, pitch, value, width, height, "
-    "stream)\n--\n\nFills rows in stream order; pitch and width in "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset2DAsync_spt(void "
-    "*dst, size_t pitch, int value, size_t width, size_t height, hipStream_t "
-    "stream)``, since 6.2 at the latest.\0"
-    "hipMemset2D_spt\0"
-    "hipMemset2D_spt($module, /, dst, pitch, value, width, height)\n--\n\nFills "
-    "rows with a byte; pitch and width in bytes.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemset2D_spt(void *dst, size_t pitch, int "
-    "value, size_t width, size_t height)``, since 5.2 at the latest.\0"
-    "hipMemset3D\0"
-    "hipMemset3D($module, /, pitchedDevPtr, value, extent)\n--\n\nFills a box of "
-    "pitched memory with a byte.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemset3D(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)``, "
-    "since 5.2 at the latest.\0"
-    "hipMemset3DAsync\0"
-    "hipMemset3DAsync($module, /, pitchedDevPtr, value, extent, "
-    "stream)\n--\n\nFills a box of pitched memory in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, "
-    "int value, hipExtent extent, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemset3DAsync_spt\0"
-    "hipMemset3DAsync_spt($module, /, pitchedDevPtr, value, extent, "
-    "stream)\n--\n\nFills a box of pitched memory in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemset3DAsync_spt(hipPitchedPtr "
-    "pitchedDevPtr, int value, hipExtent extent, hipStream_t stream)``, since 6.2 "
-    "at the latest.\0"
-    "hipMemset3D_spt\0"
-    "hipMemset3D_spt($module, /, pitchedDevPtr, value, extent)\n--\n\nFills a box "
-    "of pitched memory with a byte.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemset3D_spt(hipPitchedPtr pitchedDevPtr, int value, hipExtent "
-    "extent)``, since 5.2 at the latest.\0"
-    "hipMemsetAsync\0"
-    "hipMemsetAsync($module, /, dst, value, sizeBytes, stream)\n--\n\nSets "
-    "sizeBytes bytes to the low byte of value, in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemsetAsync(void *dst, int value, size_t "
-    "sizeBytes, hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemsetAsync_spt\0"
-    "hipMemsetAsync_spt($module, /, dst, value, sizeBytes, stream)\n--\n\nFills "
-    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetAsync_spt(void *dst, int value, size_t sizeBytes, hipStream_t "
-    "stream)``, since 6.2 at the latest.\0"
-    "hipMemsetD16\0"
-    "hipMemsetD16($module, /, dest, value, count)\n--\n\nSets count 16-bit "
-    "words.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemsetD16(hipDeviceptr_t "
-    "dest, unsigned short value, size_t count)``, since 5.2 at the latest.\0"
-    "hipMemsetD16Async\0"
-    "hipMemsetD16Async($module, /, dest, value, count, stream)\n--\n\nSets count "
-    "16-bit words in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t count, "
-    "hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemsetD2D16\0"
-    "hipMemsetD2D16($module, /, dst, dstPitch, value, width, height)\n--\n\nSets "
-    "height rows of width 16-bit words.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, "
-    "size_t width, size_t height)``, since 7.1 at the latest.\0"
-    "hipMemsetD2D16Async\0"
-    "hipMemsetD2D16Async($module, /, dst, dstPitch, value, width, height, "
-    "stream)\n--\n\nSets height rows of width 16-bit words in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch, unsigned short "
-    "value, size_t width, size_t height, hipStream_t stream)``, since 7.1 at the "
-    "latest.\0"
-    "hipMemsetD2D32\0"
-    "hipMemsetD2D32($module, /, dst, dstPitch, value, width, height)\n--\n\nSets "
-    "height rows of width 32-bit words.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, "
-    "size_t width, size_t height)``, since 7.1 at the latest.\0"
-    "hipMemsetD2D32Async\0"
-    "hipMemsetD2D32Async($module, /, dst, dstPitch, value, width, height, "
-    "stream)\n--\n\nSets height rows of width 32-bit words in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int "
-    "value, size_t width, size_t height, hipStream_t stream)``, since 7.1 at the "
-    "latest.\0"
-    "hipMemsetD2D8\0"
-    "hipMemsetD2D8($module, /, dst, dstPitch, value, width, height)\n--\n\nSets "
-    "height rows of width bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, "
-    "size_t width, size_t height)``, since 7.1 at the latest.\0"
-    "hipMemsetD2D8Async\0"
-    "hipMemsetD2D8Async($module, /, dst, dstPitch, value, width, height, "
-    "stream)\n--\n\nSets height rows of width bytes in stream order.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipMemsetD2D8Async(hipDeviceptr_t dst, size_t "
-    "dstPitch, unsigned char value, size_t width, size_t height, hipStream_t "
-    "stream)``, since 7.1 at the latest.\0"
-    "hipMemsetD32\0"
-    "hipMemsetD32($module, /, dest, value, count)\n--\n\nSets count 32-bit "
-    "words.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemsetD32(hipDeviceptr_t "
-    "dest, int value, size_t count)``, since 5.2 at the latest.\0"
-    "hipMemsetD32Async\0"
-    "hipMemsetD32Async($module, /, dst, value, count, stream)\n--\n\nSets count "
-    "32-bit words in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t "
-    "stream)``, since 5.2 at the latest.\0"
-    "hipMemsetD8\0"
-    "hipMemsetD8($module, /, dest, value, count)\n--\n\nSets count "
-    "bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemsetD8(hipDeviceptr_t "
-    "dest, unsigned char value, size_t count)``, since 5.2 at the latest.\0"
-    "hipMemsetD8Async\0"
-    "hipMemsetD8Async($module, /, dest, value, count, stream)\n--\n\nSets count "
-    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count, "
-    "hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipMemset_spt\0"
-    "hipMemset_spt($module, /, dst, value, sizeBytes)\n--\n\nFills sizeBytes bytes "
-    "with a byte.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipMemset_spt(void *dst, "
-    "int value, size_t sizeBytes)``, since 5.2 at the latest.\0"
-    "hipMipmappedArrayCreate\0"
-    "hipMipmappedArrayCreate($module, /, pMipmappedArrayDesc, "
-    "numMipmapLevels)\n--\n\nAllocates a mipmapped array from its "
-    "descriptor.\n\nReturns ``(hipError_t, pHandle: hipMipmappedArray)``.\n\nHIP: "
-    "``hipMipmappedArrayCreate(hipMipmappedArray_t *pHandle, "
-    "HIP_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)``, "
-    "since 5.2 at the latest.\0"
-    "hipMipmappedArrayDestroy\0"
-    "hipMipmappedArrayDestroy($module, /, hMipmappedArray)\n--\n\nFrees a "
-    "mipmapped array.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipMipmappedArrayDestroy()``, which returns ``(hipError_t, None)``.\n\nHIP: "
-    "``hipMipmappedArrayDestroy(hipMipmappedArray_t hMipmappedArray)``, since 5.2 "
-    "at the latest.\0"
-    "hipMipmappedArrayGetLevel\0"
-    "hipMipmappedArrayGetLevel($module, /, hMipMappedArray, level)\n--\n\nOne "
-    "level of a mipmapped array.\n\nReturns ``(hipError_t, pLevelArray: "
-    "hipArray)``.\n\nAlso ``hipMipmappedArrayGetLevel(pLevelArray, level)``, which "
-    "returns ``(hipError_t, None)``.\n\nHIP: "
-    "``hipMipmappedArrayGetLevel(hipArray_t *pLevelArray, hipMipmappedArray_t "
-    "hMipMappedArray, unsigned int level)``, since 5.2 at the latest.\0"
-    "hipMipmappedArrayGetMemoryRequirements\0"
-    "hipMipmappedArrayGetMemoryRequirements($module, /, mipmap, "
-    "device)\n--\n\nSize and alignment, in bytes, of a sparse mipmapped "
-    "array.\n\nReturns ``(hipError_t, memoryRequirements: "
-    "hipArrayMemoryRequirements)``.\n\nAlso "
-    "``hipMipmappedArrayGetMemoryRequirements(memoryRequirements, mipmap, "
-    "device)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipMipmappedArrayGetMemoryRequirements(hipArrayMemoryRequirements "
-    "*memoryRequirements, hipMipmappedArray_t mipmap, hipDevice_t device)``, since "
-    "7.15 at the latest.\0"
-    "hipModuleGetFunction\0"
-    "hipModuleGetFunction($module, /, module, kname)\n--\n\nKernel of a module by "
-    "name.\n\nReturns ``(hipError_t, function: ihipModuleSymbol_t)``.\n\nHIP: "
-    "``hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const "
-    "char *kname)``, since 5.2 at the latest.\0"
-    "hipModuleGetFunctionCount\0"
-    "hipModuleGetFunctionCount($module, /, mod)\n--\n\nNumber of kernels in a "
-    "module.\n\nReturns ``(hipError_t, count: int)``.\n\nHIP: "
-    "``hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod)``, since "
-    "7.1 at the latest.\0"
-    "hipModuleGetGlobal\0"
-    "hipModuleGetGlobal($module, /, hmod, name)\n--\n\nAddress and size in bytes "
-    "of a variable of a module.\n\nReturns ``(hipError_t, dptr: Pointer, bytes: "
-    "int)``.\n\nHIP: ``hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, "
-    "hipModule_t hmod, const char *name)``, since 5.2 at the latest.\0"
-    "hipModuleGetTexRef\0"
-    "hipModuleGetTexRef($module, /, hmod, name)\n--\n\nTexture reference of a "
-    "module, by name.\n\nReturns ``(hipError_t, texRef: "
-    "textureReference)``.\n\nHIP: ``hipModuleGetTexRef(textureReference **texRef, "
-    "hipModule_t hmod, const char *name)``, since 5.2 at the latest.\0"
-    "hipModuleLaunchCooperativeKernel\0"
-    "hipModuleLaunchCooperativeKernel($module, /, f, gridDimX, gridDimY, gridDimZ, "
-    "blockDimX, blockDimY, blockDimZ, sharedMemBytes, stream, "
-    "kernelParams)\n--\n\nLaunches a kernel whose groups may wait for each "
-    "other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX, "
-    "unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, "
-    "unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, "
-    "hipStream_t stream, void **kernelParams)``, since 6.2 at the latest.\0"
-    "hipModuleLaunchCooperativeKernelMultiDevice\0"
-    "hipModuleLaunchCooperativeKernelMultiDevice($module, /, launchParamsList, "
-    "numDevices, flags)\n--\n\nLaunches a kernel on several devices, whose groups "
-    "may wait for each other.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams "
-    "*launchParamsList, unsigned int numDevices, unsigned int flags)``, since 6.2 "
-    "at the latest.\0"
-    "hipModuleLaunchKernel\0"
-    "hipModuleLaunchKernel($module, /, f, gridDimX, gridDimY, gridDimZ, blockDimX, "
-    "blockDimY, blockDimZ, sharedMemBytes, stream, kernelParams, "
-    "extra)\n--\n\nLaunches a kernel; arguments by kernelParams or by "
-    "extra.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int "
-    "gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int "
-    "blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, hipStream_t "
-    "stream, void **kernelParams, void **extra)``, since 5.2 at the latest.\0"
-    "hipModuleLoad\0"
-    "hipModuleLoad($module, /, fname)\n--\n\nLoads a module from a "
-    "file.\n\nReturns ``(hipError_t, module: ihipModule_t)``.\n\nHIP: "
-    "``hipModuleLoad(hipModule_t *module, const char *fname)``, since 5.2 at the "
-    "latest.\0"
-    "hipModuleLoadData\0"
-    "hipModuleLoadData($module, /, image)\n--\n\nLoads a module from "
-    "memory.\n\nReturns ``(hipError_t, module: ihipModule_t)``.\n\nHIP: "
-    "``hipModuleLoadData(hipModule_t *module, const void *image)``, since 5.2 at "
-    "the latest.\0"
-    "hipModuleLoadDataEx\0"
-    "hipModuleLoadDataEx($module, /, image, numOptions, options, "
-    "optionValues)\n--\n\nLoads a module from memory with options.\n\nReturns "
-    "``(hipError_t, module: ihipModule_t)``.\n\nAlso ``hipModuleLoadDataEx(image, "
-    "numOptions, optionValues)``, which returns ``(hipError_t, module: "
-    "ihipModule_t, None)``.\n\nHIP: ``hipModuleLoadDataEx(hipModule_t *module, "
-    "const void *image, unsigned int numOptions, hipJitOption *options, void "
-    "**optionValues)``, since 5.2 at the latest.\0"
-    "hipModuleLoadFatBinary\0"
-    "hipModuleLoadFatBinary($module, /, fatbin)\n--\n\nLoads a module from a fat "
-    "binary in memory.\n\nReturns ``(hipError_t, module: ihipModule_t)``.\n\nHIP: "
-    "``hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)``, since "
-    "7.1 at the latest.\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor($module, /, f, blockSize, "
-    "dynSharedMemPerBlk)\n--\n\nGroups that run at once on a "
-    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
-    "``hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, "
-    "hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk)``, since 5.2 at "
-    "the latest.\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags($module, /, f, "
-    "blockSize, dynSharedMemPerBlk, flags)\n--\n\nGroups that run at once on a "
-    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
-    "``hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, "
-    "hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk, unsigned int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipModuleOccupancyMaxPotentialBlockSize\0"
-    "hipModuleOccupancyMaxPotentialBlockSize($module, /, f, dynSharedMemPerBlk, "
-    "blockSizeLimit)\n--\n\nGrid and block size that fill the device "
-    "best.\n\nReturns ``(hipError_t, gridSize: int, blockSize: int)``.\n\nHIP: "
-    "``hipModuleOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, "
-    "hipFunction_t f, size_t dynSharedMemPerBlk, int blockSizeLimit)``, since 5.2 "
-    "at the latest.\0"
-    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\0"
-    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags($module, /, f, "
-    "dynSharedMemPerBlk, blockSizeLimit, flags)\n--\n\nGrid and block size that "
-    "fill the device best.\n\nReturns ``(hipError_t, gridSize: int, blockSize: "
-    "int)``.\n\nHIP: ``hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int "
-    "*gridSize, int *blockSize, hipFunction_t f, size_t dynSharedMemPerBlk, int "
-    "blockSizeLimit, unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipModuleUnload\0"
-    "hipModuleUnload($module, /, module)\n--\n\nUnloads a module.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipModuleUnload(hipModule_t module)``, since 5.2 "
-    "at the latest.\0"
-    "hipOccupancyAvailableDynamicSMemPerBlock\0"
-    "hipOccupancyAvailableDynamicSMemPerBlock($module, /, f, numBlocks, "
-    "blockSize)\n--\n\nShared memory in bytes that numBlocks groups a "
-    "multiprocessor leave each.\n\nReturns ``(hipError_t, dynamicSmemSize: "
-    "int)``.\n\nHIP: ``hipOccupancyAvailableDynamicSMemPerBlock(size_t "
-    "*dynamicSmemSize, const void *f, int numBlocks, int blockSize)``, since 7.15 "
-    "at the latest.\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessor\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessor($module, /, f, blockSize, "
-    "dynSharedMemPerBlk)\n--\n\nGroups that run at once on a "
-    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
-    "``hipOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *f, "
-    "int blockSize, size_t dynSharedMemPerBlk)``, since 5.2 at the latest.\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags($module, /, f, "
-    "blockSize, dynSharedMemPerBlk, flags)\n--\n\nGroups that run at once on a "
-    "multiprocessor.\n\nReturns ``(hipError_t, numBlocks: int)``.\n\nHIP: "
-    "``hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const "
-    "void *f, int blockSize, size_t dynSharedMemPerBlk, unsigned int flags)``, "
-    "since 5.2 at the latest.\0"
-    "hipOccupancyMaxActiveClusters\0"
-    "hipOccupancyMaxActiveClusters($module, /, f, config)\n--\n\nClusters that run "
-    "at once on the device.\n\nReturns ``(hipError_t, numClusters: int)``.\n\nHIP: "
-    "``hipOccupancyMaxActiveClusters(int *numClusters, const void *f, const "
-    "hipLaunchConfig_t *config)``, since 7.15 at the latest.\0"
-    "hipOccupancyMaxPotentialBlockSize\0"
-    "hipOccupancyMaxPotentialBlockSize($module, /, f, dynSharedMemPerBlk, "
-    "blockSizeLimit)\n--\n\nGrid and block size that fill the device "
-    "best.\n\nReturns ``(hipError_t, gridSize: int, blockSize: int)``.\n\nHIP: "
-    "``hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, const void "
-    "*f, size_t dynSharedMemPerBlk, int blockSizeLimit)``, since 5.2 at the latest.\0"
-    "hipOccupancyMaxPotentialClusterSize\0"
-    "hipOccupancyMaxPotentialClusterSize($module, /, f, config)\n--\n\nLargest "
-    "size of a cluster.\n\nReturns ``(hipError_t, clusterSize: int)``.\n\nHIP: "
-    "``hipOccupancyMaxPotentialClusterSize(int *clusterSize, const void *f, const "
-    "hipLaunchConfig_t *config)``, since 7.15 at the latest.\0"
-    "hipPeekAtLastError\0"
-    "hipPeekAtLastError($module, /)\n--\n\nLast error of this thread.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipPeekAtLastError(void)``, since 5.2 at the "
-    "latest.\0"
-    "hipPointerGetAttribute\0"
-    "hipPointerGetAttribute($module, /, data, attribute, ptr)\n--\n\nOne attribute "
-    "of an address, written to data.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipPointerGetAttribute(void *data, hipPointer_attribute attribute, "
-    "hipDeviceptr_t ptr)``, since 5.2 at the latest.\0"
-    "hipPointerGetAttributes\0"
-    "hipPointerGetAttributes($module, /, ptr)\n--\n\nWhat kind of memory an "
-    "address is in.\n\nReturns ``(hipError_t, attributes: "
-    "hipPointerAttribute_t)``.\n\nAlso ``hipPointerGetAttributes(attributes, "
-    "ptr)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void "
-    "*ptr)``, since 5.2 at the latest.\0"
-    "hipPointerSetAttribute\0"
-    "hipPointerSetAttribute($module, /, value, attribute, ptr)\n--\n\nSets an "
-    "attribute of the allocation at ptr.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipPointerSetAttribute(const void *value, hipPointer_attribute attribute, "
-    "hipDeviceptr_t ptr)``, since 6.2 at the latest.\0"
-    "hipProfilerStart\0"
-    "hipProfilerStart($module, /)\n--\n\nLets a profiler begin.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipProfilerStart(void)``, since 5.2 at the "
-    "latest.\0"
-    "hipProfilerStop\0"
-    "hipProfilerStop($module, /)\n--\n\nLets a profiler pause.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipProfilerStop(void)``, since 5.2 at the latest.\0"
-    "hipRuntimeGetVersion\0"
-    "hipRuntimeGetVersion($module, /)\n--\n\nVersion number of the "
-    "runtime.\n\nReturns ``(hipError_t, runtimeVersion: int)``.\n\nHIP: "
-    "``hipRuntimeGetVersion(int *runtimeVersion)``, since 5.2 at the latest.\0"
-    "hipSetDevice\0"
-    "hipSetDevice($module, /, deviceId)\n--\n\nMakes a device the current one of "
-    "this thread.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipSetDevice(int "
-    "deviceId)``, since 5.2 at the latest.\0"
-    "hipSetDeviceFlags\0"
-    "hipSetDeviceFlags($module, /, flags)\n--\n\nSets the flags of the current "
-    "device.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipSetDeviceFlags(unsigned "
-    "int flags)``, since 5.2 at the latest.\0"
-    "hipSetValidDevices\0"
-    "hipSetValidDevices($module, /, device_arr, len)\n--\n\nDevices that may be "
-    "used, in order of preference.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipSetValidDevices(len)``, which returns ``(hipError_t, None)``.\n\nHIP: "
-    "``hipSetValidDevices(int *device_arr, int len)``, since 6.2 at the latest.\0"
-    "hipSetupArgument\0"
-    "hipSetupArgument($module, /, arg, size, offset)\n--\n\nPuts size bytes into "
-    "the arguments for hipLaunchByPtr, at offset.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipSetupArgument(const void *arg, size_t size, "
-    "size_t offset)``, since 5.2 at the latest.\0"
-    "hipSignalExternalSemaphoresAsync\0"
-    "hipSignalExternalSemaphoresAsync($module, /, extSemArray, paramsArray, "
-    "numExtSems, stream)\n--\n\nSignals external semaphores in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipSignalExternalSemaphoresAsync(const hipExternalSemaphore_t *extSemArray, "
-    "const hipExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems, "
-    "hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipStreamAddCallback\0"
-    "hipStreamAddCallback($module, /, stream, callback, userData, "
-    "flags)\n--\n\nCalls back after the work in a stream so far.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipStreamAddCallback(hipStream_t stream, "
-    "hipStreamCallback_t callback, void *userData, unsigned int flags)``, since "
-    "5.2 at the latest.\0"
-    "hipStreamAddCallback_spt\0"
-    "hipStreamAddCallback_spt($module, /, stream, callback, userData, "
-    "flags)\n--\n\nCalls back after the work in a stream so far, per-thread "
-    "default stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamAddCallback_spt(hipStream_t stream, hipStreamCallback_t callback, "
-    "void *userData, unsigned int flags)``, since 6.2 at the latest.\0"
-    "hipStreamAttachMemAsync\0"
-    "hipStreamAttachMemAsync($module, /, stream, dev_ptr, length, "
-    "flags)\n--\n\nSays which stream uses managed memory, in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t length, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipStreamBatchMemOp\0"
-    "hipStreamBatchMemOp($module, /, stream, count, paramArray, "
-    "flags)\n--\n\nWaits for and writes values in stream order, count of "
-    "them.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipStreamBatchMemOp(hipStream_t "
-    "stream, unsigned int count, hipStreamBatchMemOpParams *paramArray, unsigned "
-    "int flags)``, since 7.1 at the latest.\0"
-    "hipStreamBeginCapture\0"
-    "hipStreamBeginCapture($module, /, stream, mode)\n--\n\nLets a stream record "
-    "its work into a graph instead of doing it.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipStreamBeginCapture(hipStream_t stream, "
-    "hipStreamCaptureMode mode)``, since 5.2 at the latest.\0"
-    "hipStreamBeginCaptureToGraph\0"
-    "hipStreamBeginCaptureToGraph($module, /, stream, graph, dependencies, "
-    "dependencyData, numDependencies, mode)\n--\n\nLets a stream record its work "
-    "into a graph that is there, behind some nodes.\n\nReturns "
-    "``(hipError_t,)``.\n\nAlso ``hipStreamBeginCaptureToGraph(stream, graph, "
-    "dependencyData, numDependencies, mode)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipStreamBeginCaptureToGraph(hipStream_t stream, "
-    "hipGraph_t graph, const hipGraphNode_t *dependencies, const hipGraphEdgeData "
-    "*dependencyData, size_t numDependencies, hipStreamCaptureMode mode)``, since "
-    "6.2 at the latest.\0"
-    "hipStreamBeginCapture_spt\0"
-    "hipStreamBeginCapture_spt($module, /, stream, mode)\n--\n\nLets a stream "
-    "record its work into a graph instead of doing it, per-thread default "
-    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamBeginCapture_spt(hipStream_t stream, hipStreamCaptureMode mode)``, "
-    "since 6.2 at the latest.\0"
-    "hipStreamCopyAttributes\0"
-    "hipStreamCopyAttributes($module, /, dst, src)\n--\n\nCopies the attributes of "
-    "a stream to another one.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamCopyAttributes(hipStream_t dst, hipStream_t src)``, since 7.15 at "
-    "the latest.\0"
-    "hipStreamCreate\0"
-    "hipStreamCreate($module, /)\n--\n\nCreates a stream.\n\nReturns "
-    "``(hipError_t, stream: ihipStream_t)``.\n\nHIP: ``hipStreamCreate(hipStream_t "
-    "*stream)``, since 5.2 at the latest.\0"
-    "hipStreamCreateWithFlags\0"
-    "hipStreamCreateWithFlags($module, /, flags)\n--\n\nCreates a stream with "
-    "flags.\n\nReturns ``(hipError_t, stream: ihipStream_t)``.\n\nHIP: "
-    "``hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)``, since "
-    "5.2 at the latest.\0"
-    "hipStreamCreateWithPriority\0"
-    "hipStreamCreateWithPriority($module, /, flags, priority)\n--\n\nCreates a "
-    "stream with flags and a priority.\n\nReturns ``(hipError_t, stream: "
-    "ihipStream_t)``.\n\nHIP: ``hipStreamCreateWithPriority(hipStream_t *stream, "
-    "unsigned int flags, int priority)``, since 5.2 at the latest.\0"
-    "hipStreamDestroy\0"
-    "hipStreamDestroy($module, /, stream)\n--\n\nDestroys a stream when its work "
-    "is done.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipStreamDestroy(hipStream_t "
-    "stream)``, since 5.2 at the latest.\0"
-    "hipStreamEndCapture\0"
-    "hipStreamEndCapture($module, /, stream)\n--\n\nEnds recording; the graph that "
-    "came of it.\n\nReturns ``(hipError_t, pGraph: ihipGraph)``.\n\nHIP: "
-    "``hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph)``, since 5.2 at "
-    "the latest.\0"
-    "hipStreamEndCapture_spt\0"
-    "hipStreamEndCapture_spt($module, /, stream)\n--\n\nEnds recording; the graph "
-    "that came of it, per-thread default stream.\n\nReturns ``(hipError_t, pGraph: "
-    "ihipGraph)``.\n\nHIP: ``hipStreamEndCapture_spt(hipStream_t stream, "
-    "hipGraph_t *pGraph)``, since 6.2 at the latest.\0"
-    "hipStreamGetAttribute\0"
-    "hipStreamGetAttribute($module, /, stream, attr)\n--\n\nAn attribute of a "
-    "stream.\n\nReturns ``(hipError_t, value_out: "
-    "hipLaunchAttributeValue)``.\n\nAlso ``hipStreamGetAttribute(stream, attr, "
-    "value_out)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamGetAttribute(hipStream_t stream, hipLaunchAttributeID attr, "
-    "hipLaunchAttributeValue *value_out)``, since 7.1 at the latest.\0"
-    "hipStreamGetCaptureInfo\0"
-    "hipStreamGetCaptureInfo($module, /, stream)\n--\n\nWhether a stream records "
-    "its work, and the number of the recording.\n\nReturns ``(hipError_t, "
-    "pCaptureStatus: hipStreamCaptureStatus, pId: int)``.\n\nHIP: "
-    "``hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus "
-    "*pCaptureStatus, unsigned long long *pId)``, since 5.2 at the latest.\0"
-    "hipStreamGetCaptureInfo_spt\0"
-    "hipStreamGetCaptureInfo_spt($module, /, stream)\n--\n\nWhether a stream "
-    "records its work, and the number of the recording, per-thread default "
-    "stream.\n\nReturns ``(hipError_t, pCaptureStatus: hipStreamCaptureStatus, "
-    "pId: int)``.\n\nHIP: ``hipStreamGetCaptureInfo_spt(hipStream_t stream, "
-    "hipStreamCaptureStatus *pCaptureStatus, unsigned long long *pId)``, since 6.2 "
-    "at the latest.\0"
-    "hipStreamGetCaptureInfo_v2\0"
-    "hipStreamGetCaptureInfo_v2($module, /, stream)\n--\n\nState of a recording, "
-    "its graph, and the nodes that the next one will depend on.\n\nReturns "
-    "``(hipError_t, captureStatus_out: hipStreamCaptureStatus, id_out: int, "
-    "graph_out: ihipGraph, dependencies_out: list[hipGraphNode], "
-    "numDependencies_out: int)``.\n\nAlso ``hipStreamGetCaptureInfo_v2(stream, "
-    "dependencies_out)``, which returns ``(hipError_t, captureStatus_out: "
-    "hipStreamCaptureStatus, id_out: int, graph_out: ihipGraph, "
-    "numDependencies_out: int)``.\n\nHIP: ``hipStreamGetCaptureInfo_v2(hipStream_t "
-    "stream, hipStreamCaptureStatus *captureStatus_out, unsigned long long "
-    "*id_out, hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out, "
-    "size_t *numDependencies_out)``, since 5.2 at the latest.\0"
-    "hipStreamGetCaptureInfo_v2_spt\0"
-    "hipStreamGetCaptureInfo_v2_spt($module, /, stream)\n--\n\nState of a "
-    "recording, its graph, and the nodes that the next one will depend on, "
-    "per-thread default stream.\n\nReturns ``(hipError_t, captureStatus_out: "
-    "hipStreamCaptureStatus, id_out: int, graph_out: ihipGraph, dependencies_out: "
-    "list[hipGraphNode], numDependencies_out: int)``.\n\nAlso "
-    "``hipStreamGetCaptureInfo_v2_spt(stream, dependencies_out)``, which returns "
-    "``(hipError_t, captureStatus_out: hipStreamCaptureStatus, id_out: int, "
-    "graph_out: ihipGraph, numDependencies_out: int)``.\n\nHIP: "
-    "``hipStreamGetCaptureInfo_v2_spt(hipStream_t stream, hipStreamCaptureStatus "
-    "*captureStatus_out, unsigned long long *id_out, hipGraph_t *graph_out, const "
-    "hipGraphNode_t **dependencies_out, size_t *numDependencies_out)``, since 6.2 "
-    "at the latest.\0"
-    "hipStreamGetDevResource\0"
-    "hipStreamGetDevResource($module, /, hStream, type)\n--\n\nResources of one "
-    "type of a stream.\n\nReturns ``(hipError_t, resource: "
-    "hipDevResource_st)``.\n\nAlso ``hipStreamGetDevResource(hStream, resource, "
-    "type)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamGetDevResource(hipStream_t hStream, hipDevResource *resource, "
-    "hipDevResourceType type)``, since 7.15 at the latest.\0"
-    "hipStreamGetDevice\0"
-    "hipStreamGetDevice($module, /, stream)\n--\n\nDevice of a stream.\n\nReturns "
-    "``(hipError_t, device: int)``.\n\nHIP: ``hipStreamGetDevice(hipStream_t "
-    "stream, hipDevice_t *device)``, since 6.2 at the latest.\0"
-    "hipStreamGetFlags\0"
-    "hipStreamGetFlags($module, /, stream)\n--\n\nFlags of a stream.\n\nReturns "
-    "``(hipError_t, flags: int)``.\n\nHIP: ``hipStreamGetFlags(hipStream_t stream, "
-    "unsigned int *flags)``, since 5.2 at the latest.\0"
-    "hipStreamGetFlags_spt\0"
-    "hipStreamGetFlags_spt($module, /, stream)\n--\n\nFlags of a stream, "
-    "per-thread default stream.\n\nReturns ``(hipError_t, flags: int)``.\n\nHIP: "
-    "``hipStreamGetFlags_spt(hipStream_t stream, unsigned int *flags)``, since 5.2 "
-    "at the latest.\0"
-    "hipStreamGetId\0"
-    "hipStreamGetId($module, /, stream)\n--\n\nNumber of a stream that is never "
-    "used again.\n\nReturns ``(hipError_t, streamId: int)``.\n\nHIP: "
-    "``hipStreamGetId(hipStream_t stream, unsigned long long *streamId)``, since "
-    "7.1 at the latest.\0"
-    "hipStreamGetPriority\0"
-    "hipStreamGetPriority($module, /, stream)\n--\n\nPriority of a "
-    "stream.\n\nReturns ``(hipError_t, priority: int)``.\n\nHIP: "
-    "``hipStreamGetPriority(hipStream_t stream, int *priority)``, since 5.2 at the "
-    "latest.\0"
-    "hipStreamGetPriority_spt\0"
-    "hipStreamGetPriority_spt($module, /, stream)\n--\n\nPriority of a stream, "
-    "per-thread default stream.\n\nReturns ``(hipError_t, priority: "
-    "int)``.\n\nHIP: ``hipStreamGetPriority_spt(hipStream_t stream, int "
-    "*priority)``, since 5.2 at the latest.\0"
-    "hipStreamIsCapturing\0"
-    "hipStreamIsCapturing($module, /, stream)\n--\n\nWhether a stream records its "
-    "work into a graph.\n\nReturns ``(hipError_t, pCaptureStatus: "
-    "hipStreamCaptureStatus)``.\n\nHIP: ``hipStreamIsCapturing(hipStream_t stream, "
-    "hipStreamCaptureStatus *pCaptureStatus)``, since 5.2 at the latest.\0"
-    "hipStreamIsCapturing_spt\0"
-    "hipStreamIsCapturing_spt($module, /, stream)\n--\n\nWhether a stream records "
-    "its work into a graph, per-thread default stream.\n\nReturns ``(hipError_t, "
-    "pCaptureStatus: hipStreamCaptureStatus)``.\n\nHIP: "
-    "``hipStreamIsCapturing_spt(hipStream_t stream, hipStreamCaptureStatus "
-    "*pCaptureStatus)``, since 6.2 at the latest.\0"
-    "hipStreamQuery\0"
-    "hipStreamQuery($module, /, stream)\n--\n\nhipSuccess where a stream has "
-    "finished all work, else hipErrorNotReady.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipStreamQuery(hipStream_t stream)``, since 5.2 "
-    "at the latest.\0"
-    "hipStreamQuery_spt\0"
-    "hipStreamQuery_spt($module, /, stream)\n--\n\nhipSuccess where a stream has "
-    "finished all work, else hipErrorNotReady, per-thread default "
-    "stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamQuery_spt(hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipStreamSetAttribute\0"
-    "hipStreamSetAttribute($module, /, stream, attr, value)\n--\n\nSets an "
-    "attribute of a stream.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamSetAttribute(hipStream_t stream, hipLaunchAttributeID attr, const "
-    "hipLaunchAttributeValue *value)``, since 7.1 at the latest.\0"
-    "hipStreamSynchronize\0"
-    "hipStreamSynchronize($module, /, stream)\n--\n\nWaits until a stream has "
-    "finished all work.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamSynchronize(hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hipStreamSynchronize_spt\0"
-    "hipStreamSynchronize_spt($module, /, stream)\n--\n\nWaits until a stream has "
-    "finished all work, per-thread default stream.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipStreamSynchronize_spt(hipStream_t stream)``, "
-    "since 5.2 at the latest.\0"
-    "hipStreamUpdateCaptureDependencies\0"
-    "hipStreamUpdateCaptureDependencies($module, /, stream, dependencies, "
-    "numDependencies, flags)\n--\n\nAdds to or replaces the nodes that the next "
-    "recorded one depends on.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipStreamUpdateCaptureDependencies(stream, numDependencies, flags)``, which "
-    "returns ``(hipError_t, None)``.\n\nHIP: "
-    "``hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t "
-    "*dependencies, size_t numDependencies, unsigned int flags)``, since 5.2 at "
-    "the latest.\0"
-    "hipStreamWaitEvent\0"
-    "hipStreamWaitEvent($module, /, stream, event, flags)\n--\n\nMakes later work "
-    "of a stream wait for an event.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int "
-    "flags)``, since 5.2 at the latest.\0"
-    "hipStreamWaitEvent_spt\0"
-    "hipStreamWaitEvent_spt($module, /, stream, event, flags)\n--\n\nMakes later "
-    "work of a stream wait for an event, per-thread default stream.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipStreamWaitEvent_spt(hipStream_t stream, "
-    "hipEvent_t event, unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipStreamWaitValue32\0"
-    "hipStreamWaitValue32($module, /, stream, ptr, value, flags, "
-    "mask)\n--\n\nMakes a stream wait until 4 bytes of memory compare as flags say "
-    "with value.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamWaitValue32(hipStream_t stream, void *ptr, uint32_t value, "
-    "unsigned int flags, uint32_t mask)``, since 5.2 at the latest.\0"
-    "hipStreamWaitValue64\0"
-    "hipStreamWaitValue64($module, /, stream, ptr, value, flags, "
-    "mask)\n--\n\nMakes a stream wait until 8 bytes of memory compare as flags say "
-    "with value.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamWaitValue64(hipStream_t stream, void *ptr, uint64_t value, "
-    "unsigned int flags, uint64_t mask)``, since 5.2 at the latest.\0"
-    "hipStreamWriteValue32\0"
-    "hipStreamWriteValue32($module, /, stream, ptr, value, flags)\n--\n\nWrites 4 "
-    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamWriteValue32(hipStream_t stream, void *ptr, uint32_t value, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipStreamWriteValue64\0"
-    "hipStreamWriteValue64($module, /, stream, ptr, value, flags)\n--\n\nWrites 8 "
-    "bytes in stream order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipStreamWriteValue64(hipStream_t stream, void *ptr, uint64_t value, "
-    "unsigned int flags)``, since 5.2 at the latest.\0"
-    "hipTexObjectCreate\0"
-    "hipTexObjectCreate($module, /, pResDesc, pTexDesc, "
-    "pResViewDesc)\n--\n\nCreates a texture object.\n\nReturns ``(hipError_t, "
-    "pTexObject: __hip_texture)``.\n\nHIP: ``hipTexObjectCreate(hipTextureObject_t "
-    "*pTexObject, const HIP_RESOURCE_DESC *pResDesc, const HIP_TEXTURE_DESC "
-    "*pTexDesc, const HIP_RESOURCE_VIEW_DESC *pResViewDesc)``, since 5.2 at the "
-    "latest.\0"
-    "hipTexObjectDestroy\0"
-    "hipTexObjectDestroy($module, /, texObject)\n--\n\nDestroys a texture "
-    "object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexObjectDestroy(hipTextureObject_t texObject)``, since 5.2 at the "
-    "latest.\0"
-    "hipTexObjectGetResourceDesc\0"
-    "hipTexObjectGetResourceDesc($module, /, texObject)\n--\n\nResource of a "
-    "texture object.\n\nReturns ``(hipError_t, pResDesc: "
-    "HIP_RESOURCE_DESC_st)``.\n\nAlso ``hipTexObjectGetResourceDesc(pResDesc, "
-    "texObject)``, which returns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexObjectGetResourceDesc(HIP_RESOURCE_DESC *pResDesc, hipTextureObject_t "
-    "texObject)``, since 5.2 at the latest.\0"
-    "hipTexObjectGetResourceViewDesc\0"
-    "hipTexObjectGetResourceViewDesc($module, /, texObject)\n--\n\nResource view "
-    "of a texture object.\n\nReturns ``(hipError_t, pResViewDesc: "
-    "HIP_RESOURCE_VIEW_DESC_st)``.\n\nAlso "
-    "``hipTexObjectGetResourceViewDesc(pResViewDesc, texObject)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: "
-    "``hipTexObjectGetResourceViewDesc(HIP_RESOURCE_VIEW_DESC *pResViewDesc, "
-    "hipTextureObject_t texObject)``, since 5.2 at the latest.\0"
-    "hipTexObjectGetTextureDesc\0"
-    "hipTexObjectGetTextureDesc($module, /, texObject)\n--\n\nHow a texture object "
-    "samples.\n\nReturns ``(hipError_t, pTexDesc: HIP_TEXTURE_DESC_st)``.\n\nAlso "
-    "``hipTexObjectGetTextureDesc(pTexDesc, texObject)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipTexObjectGetTextureDesc(HIP_TEXTURE_DESC "
-    "*pTexDesc, hipTextureObject_t texObject)``, since 5.2 at the latest.\0"
-    "hipTexRefGetAddress\0"
-    "hipTexRefGetAddress($module, /, texRef)\n--\n\nAddress to which a texture "
-    "reference is bound.\n\nReturns ``(hipError_t, dev_ptr: Pointer)``.\n\nHIP: "
-    "``hipTexRefGetAddress(hipDeviceptr_t *dev_ptr, const textureReference "
-    "*texRef)``, since 5.2 at the latest.\0"
-    "hipTexRefGetAddressMode\0"
-    "hipTexRefGetAddressMode($module, /, texRef, dim)\n--\n\nHow coordinates "
-    "outside the texture are treated.\n\nReturns ``(hipError_t, pam: "
-    "hipTextureAddressMode)``.\n\nHIP: "
-    "``hipTexRefGetAddressMode(hipTextureAddressMode *pam, const textureReference "
-    "*texRef, int dim)``, since 5.2 at the latest.\0"
-    "hipTexRefGetArray\0"
-    "hipTexRefGetArray($module, /, texRef)\n--\n\nArray to which a texture "
-    "reference is bound.\n\nReturns ``(hipError_t, pArray: hipArray)``.\n\nAlso "
-    "``hipTexRefGetArray(pArray, texRef)``, which returns "
-    "``(hipError_t,)``.\n\nHIP: ``hipTexRefGetArray(hipArray_t *pArray, const "
-    "textureReference *texRef)``, since 6.2 at the latest.\0"
-    "hipTexRefGetBorderColor\0"
-    "hipTexRefGetBorderColor($module, /, texRef)\n--\n\nBorder color of a texture "
-    "reference: four numbers.\n\nReturns ``(hipError_t, pBorderColor: "
-    "list[float])``.\n\nHIP: ``hipTexRefGetBorderColor(float *pBorderColor, const "
-    "textureReference *texRef)``, since 6.2 at the latest.\0"
-    "hipTexRefGetFilterMode\0"
-    "hipTexRefGetFilterMode($module, /, texRef)\n--\n\nHow elements are "
-    "filtered.\n\nReturns ``(hipError_t, pfm: hipTextureFilterMode)``.\n\nHIP: "
-    "``hipTexRefGetFilterMode(hipTextureFilterMode *pfm, const textureReference "
-    "*texRef)``, since 5.2 at the latest.\0"
-    "hipTexRefGetFlags\0"
-    "hipTexRefGetFlags($module, /, texRef)\n--\n\nFlags of a texture "
-    "reference.\n\nReturns ``(hipError_t, pFlags: int)``.\n\nHIP: "
-    "``hipTexRefGetFlags(unsigned int *pFlags, const textureReference *texRef)``, "
-    "since 5.2 at the latest.\0"
-    "hipTexRefGetFormat\0"
-    "hipTexRefGetFormat($module, /, texRef)\n--\n\nElement format and number of "
-    "channels.\n\nReturns ``(hipError_t, pFormat: hipArray_Format, pNumChannels: "
-    "int)``.\n\nHIP: ``hipTexRefGetFormat(hipArray_Format *pFormat, int "
-    "*pNumChannels, const textureReference *texRef)``, since 5.2 at the latest.\0"
-    "hipTexRefGetMaxAnisotropy\0"
-    "hipTexRefGetMaxAnisotropy($module, /, texRef)\n--\n\nLargest "
-    "anisotropy.\n\nReturns ``(hipError_t, pmaxAnsio: int)``.\n\nHIP: "
-    "``hipTexRefGetMaxAnisotropy(int *pmaxAnsio, const textureReference "
-    "*texRef)``, since 5.2 at the latest.\0"
-    "hipTexRefGetMipMappedArray\0"
-    "hipTexRefGetMipMappedArray($module, /, texRef)\n--\n\nMipmapped array to "
-    "which a texture reference is bound.\n\nReturns ``(hipError_t, pArray: "
-    "hipMipmappedArray)``.\n\nHIP: "
-    "``hipTexRefGetMipMappedArray(hipMipmappedArray_t *pArray, const "
-    "textureReference *texRef)``, since 6.2 at the latest.\0"
-    "hipTexRefGetMipmapFilterMode\0"
-    "hipTexRefGetMipmapFilterMode($module, /, texRef)\n--\n\nHow levels are "
-    "filtered.\n\nReturns ``(hipError_t, pfm: hipTextureFilterMode)``.\n\nHIP: "
-    "``hipTexRefGetMipmapFilterMode(hipTextureFilterMode *pfm, const "
-    "textureReference *texRef)``, since 5.2 at the latest.\0"
-    "hipTexRefGetMipmapLevelBias\0"
-    "hipTexRefGetMipmapLevelBias($module, /, texRef)\n--\n\nBias added to the "
-    "level.\n\nReturns ``(hipError_t, pbias: float)``.\n\nHIP: "
-    "``hipTexRefGetMipmapLevelBias(float *pbias, const textureReference "
-    "*texRef)``, since 5.2 at the latest.\0"
-    "hipTexRefGetMipmapLevelClamp\0"
-    "hipTexRefGetMipmapLevelClamp($module, /, texRef)\n--\n\nSmallest and largest "
-    "level.\n\nReturns ``(hipError_t, pminMipmapLevelClamp: float, "
-    "pmaxMipmapLevelClamp: float)``.\n\nHIP: ``hipTexRefGetMipmapLevelClamp(float "
-    "*pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, const textureReference "
-    "*texRef)``, since 5.2 at the latest.\0"
-    "hipTexRefSetAddress\0"
-    "hipTexRefSetAddress($module, /, texRef, dptr, bytes)\n--\n\nBinds linear "
-    "memory; returns the offset in bytes.\n\nReturns ``(hipError_t, ByteOffset: "
-    "int)``.\n\nHIP: ``hipTexRefSetAddress(size_t *ByteOffset, textureReference "
-    "*texRef, hipDeviceptr_t dptr, size_t bytes)``, since 5.2 at the latest.\0"
-    "hipTexRefSetAddress2D\0"
-    "hipTexRefSetAddress2D($module, /, texRef, desc, dptr, Pitch)\n--\n\nBinds "
-    "pitched memory; Pitch in bytes.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetAddress2D(textureReference *texRef, const HIP_ARRAY_DESCRIPTOR "
-    "*desc, hipDeviceptr_t dptr, size_t Pitch)``, since 5.2 at the latest.\0"
-    "hipTexRefSetAddressMode\0"
-    "hipTexRefSetAddressMode($module, /, texRef, dim, am)\n--\n\nHow coordinates "
-    "outside the texture are treated.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetAddressMode(textureReference *texRef, int dim, "
-    "hipTextureAddressMode am)``, since 5.2 at the latest.\0"
-    "hipTexRefSetArray\0"
-    "hipTexRefSetArray($module, /, tex, array, flags)\n--\n\nBinds a texture "
-    "reference to an array.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetArray(textureReference *tex, hipArray_const_t array, unsigned "
-    "int flags)``, since 5.2 at the latest.\0"
-    "hipTexRefSetBorderColor\0"
-    "hipTexRefSetBorderColor($module, /, texRef, pBorderColor)\n--\n\nBorder color "
-    "of a texture reference: four floats.\n\nReturns ``(hipError_t,)``.\n\nAlso "
-    "``hipTexRefSetBorderColor(texRef)``, which returns ``(hipError_t, "
-    "None)``.\n\nHIP: ``hipTexRefSetBorderColor(textureReference *texRef, float "
-    "*pBorderColor)``, since 5.2 at the latest.\0"
-    "hipTexRefSetFilterMode\0"
-    "hipTexRefSetFilterMode($module, /, texRef, fm)\n--\n\nHow elements are "
-    "filtered.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetFilterMode(textureReference *texRef, hipTextureFilterMode "
-    "fm)``, since 5.2 at the latest.\0"
-    "hipTexRefSetFlags\0"
-    "hipTexRefSetFlags($module, /, texRef, Flags)\n--\n\nFlags of a texture "
-    "reference.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetFlags(textureReference *texRef, unsigned int Flags)``, since "
-    "5.2 at the latest.\0"
-    "hipTexRefSetFormat\0"
-    "hipTexRefSetFormat($module, /, texRef, fmt, "
-    "NumPackedComponents)\n--\n\nElement format of a texture reference.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipTexRefSetFormat(textureReference *texRef, "
-    "hipArray_Format fmt, int NumPackedComponents)``, since 5.2 at the latest.\0"
-    "hipTexRefSetMaxAnisotropy\0"
-    "hipTexRefSetMaxAnisotropy($module, /, texRef, maxAniso)\n--\n\nLargest "
-    "anisotropy.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetMaxAnisotropy(textureReference *texRef, unsigned int "
-    "maxAniso)``, since 5.2 at the latest.\0"
-    "hipTexRefSetMipmapFilterMode\0"
-    "hipTexRefSetMipmapFilterMode($module, /, texRef, fm)\n--\n\nHow levels are "
-    "filtered.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetMipmapFilterMode(textureReference *texRef, hipTextureFilterMode "
-    "fm)``, since 5.2 at the latest.\0"
-    "hipTexRefSetMipmapLevelBias\0"
-    "hipTexRefSetMipmapLevelBias($module, /, texRef, bias)\n--\n\nBias added to "
-    "the level.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipTexRefSetMipmapLevelBias(textureReference *texRef, float bias)``, since "
-    "5.2 at the latest.\0"
-    "hipTexRefSetMipmapLevelClamp\0"
-    "hipTexRefSetMipmapLevelClamp($module, /, texRef, minMipMapLevelClamp, "
-    "maxMipMapLevelClamp)\n--\n\nSmallest and largest level.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipTexRefSetMipmapLevelClamp(textureReference "
-    "*texRef, float minMipMapLevelClamp, float maxMipMapLevelClamp)``, since 5.2 "
-    "at the latest.\0"
-    "hipTexRefSetMipmappedArray\0"
-    "hipTexRefSetMipmappedArray($module, /, texRef, mipmappedArray, "
-    "Flags)\n--\n\nBinds a texture reference to a mipmapped array.\n\nReturns "
-    "``(hipError_t,)``.\n\nHIP: ``hipTexRefSetMipmappedArray(textureReference "
-    "*texRef, hipMipmappedArray *mipmappedArray, unsigned int Flags)``, since 5.2 "
-    "at the latest.\0"
-    "hipThreadExchangeStreamCaptureMode\0"
-    "hipThreadExchangeStreamCaptureMode($module, /, mode)\n--\n\nSets how strict "
-    "this thread's recordings are; the mode until now.\n\nReturns ``(hipError_t, "
-    "mode: hipStreamCaptureMode)``.\n\nAlso "
-    "``hipThreadExchangeStreamCaptureMode()``, which returns ``(hipError_t, mode: "
-    "hipStreamCaptureMode)``.\n\nHIP: "
-    "``hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)``, since 5.2 "
-    "at the latest.\0"
-    "hipUnbindTexture\0"
-    "hipUnbindTexture($module, /, tex)\n--\n\nEnds the binding of a texture "
-    "reference.\n\nReturns ``(hipError_t,)``.\n\nHIP: ``hipUnbindTexture(const "
-    "textureReference *tex)``, since 5.2 at the latest.\0"
-    "hipUserObjectCreate\0"
-    "hipUserObjectCreate($module, /, ptr, destroy, initialRefcount, "
-    "flags)\n--\n\nCreates an object that calls destroy(ptr) after its last "
-    "reference.\n\nReturns ``(hipError_t, object_out: hipUserObject)``.\n\nHIP: "
-    "``hipUserObjectCreate(hipUserObject_t *object_out, void *ptr, hipHostFn_t "
-    "destroy, unsigned int initialRefcount, unsigned int flags)``, since 6.2 at "
-    "the latest.\0"
-    "hipUserObjectRelease\0"
-    "hipUserObjectRelease($module, /, object, count)\n--\n\nGives references to an "
-    "object back.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipUserObjectRelease(hipUserObject_t object, unsigned int count)``, since "
-    "6.2 at the latest.\0"
-    "hipUserObjectRetain\0"
-    "hipUserObjectRetain($module, /, object, count)\n--\n\nTakes more references "
-    "to an object.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipUserObjectRetain(hipUserObject_t object, unsigned int count)``, since "
-    "6.2 at the latest.\0"
-    "hipWaitExternalSemaphoresAsync\0"
-    "hipWaitExternalSemaphoresAsync($module, /, extSemArray, paramsArray, "
-    "numExtSems, stream)\n--\n\nWaits for external semaphores in stream "
-    "order.\n\nReturns ``(hipError_t,)``.\n\nHIP: "
-    "``hipWaitExternalSemaphoresAsync(const hipExternalSemaphore_t *extSemArray, "
-    "const hipExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems, "
-    "hipStream_t stream)``, since 5.2 at the latest.\0"
-    "hiprtcAddNameExpression\0"
-    "hiprtcAddNameExpression($module, /, prog, name_expression)\n--\n\nAsks for "
-    "the lowered name of a kernel or variable, before compiling.\n\nReturns "
-    "``(hiprtcResult,)``.\n\nHIP: ``hiprtcAddNameExpression(hiprtcProgram prog, "
-    "const char *name_expression)``, since 5.2 at the latest.\0"
-    "hiprtcCompileProgram\0"
-    "hiprtcCompileProgram($module, /, prog, numOptions, options)\n--\n\nCompiles a "
-    "program; the log tells about errors.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
-    "``hiprtcCompileProgram(hiprtcProgram prog, int numOptions, const char *const "
-    "*options)``, since 5.2 at the latest.\0"
-    "hiprtcCreateProgram\0"
-    "hiprtcCreateProgram($module, /, src, name, numHeaders, headers, "
-    "includeNames)\n--\n\nCreates a program from source text and "
-    "headers.\n\nReturns ``(hiprtcResult, prog: _hiprtcProgram)``.\n\nHIP: "
-    "``hiprtcCreateProgram(hiprtcProgram *prog, const char *src, const char *name, "
-    "int numHeaders, const char *const *headers, const char *const "
-    "*includeNames)``, since 5.2 at the latest.\0"
-    "hiprtcDestroyProgram\0"
-    "hiprtcDestroyProgram($module, /, prog)\n--\n\nDestroys a program.\n\nReturns "
-    "``(hiprtcResult,)``.\n\nHIP: ``hiprtcDestroyProgram(hiprtcProgram *prog)``, "
-    "since 5.2 at the latest.\0"
-    "hiprtcGetBitcode\0"
-    "hiprtcGetBitcode($module, /, prog, bitcode)\n--\n\nCompiled program as "
-    "bitcode, written to bitcode.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
-    "``hiprtcGetBitcode(hiprtcProgram prog, char *bitcode)``, since 6.2 at the "
-    "latest.\0"
-    "hiprtcGetBitcodeSize\0"
-    "hiprtcGetBitcodeSize($module, /, prog)\n--\n\nSize in bytes of the compiled "
-    "program as bitcode.\n\nReturns ``(hiprtcResult, bitcode_size: int)``.\n\nHIP: "
-    "``hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_size)``, since 6.2 "
-    "at the latest.\0"
-    "hiprtcGetCode\0"
-    "hiprtcGetCode($module, /, prog, code)\n--\n\nCompiled program, written to "
-    "code.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: ``hiprtcGetCode(hiprtcProgram "
-    "prog, char *code)``, since 5.2 at the latest.\0"
-    "hiprtcGetCodeSize\0"
-    "hiprtcGetCodeSize($module, /, prog)\n--\n\nSize in bytes of the compiled "
-    "program.\n\nReturns ``(hiprtcResult, codeSizeRet: int)``.\n\nHIP: "
-    "``hiprtcGetCodeSize(hiprtcProgram prog, size_t *codeSizeRet)``, since 5.2 at "
-    "the latest.\0"
-    "hiprtcGetErrorString\0"
-    "hiprtcGetErrorString($module, /, result)\n--\n\nText of a result "
-    "code.\n\nReturns ``(hiprtcResult, CStr)``.\n\nHIP: "
-    "``hiprtcGetErrorString(hiprtcResult result)``, since 5.2 at the latest.\0"
-    "hiprtcGetLoweredName\0"
-    "hiprtcGetLoweredName($module, /, prog, name_expression)\n--\n\nLowered name "
-    "of a name expression, after compiling.\n\nReturns ``(hiprtcResult, "
-    "lowered_name: CStr)``.\n\nHIP: ``hiprtcGetLoweredName(hiprtcProgram prog, "
-    "const char *name_expression, const char **lowered_name)``, since 5.2 at the "
-    "latest.\0"
-    "hiprtcGetProgramLog\0"
-    "hiprtcGetProgramLog($module, /, prog, log)\n--\n\nCompiler's messages, "
-    "written to log.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
-    "``hiprtcGetProgramLog(hiprtcProgram prog, char *log)``, since 5.2 at the "
-    "latest.\0"
-    "hiprtcGetProgramLogSize\0"
-    "hiprtcGetProgramLogSize($module, /, prog)\n--\n\nSize in bytes of the "
-    "compiler's messages.\n\nReturns ``(hiprtcResult, logSizeRet: int)``.\n\nHIP: "
-    "``hiprtcGetProgramLogSize(hiprtcProgram prog, size_t *logSizeRet)``, since "
-    "5.2 at the latest.\0"
-    "hiprtcLinkAddData\0"
-    "hiprtcLinkAddData($module, /, hip_link_state, input_type, image, image_size, "
-    "name, num_options, options_ptr, option_values)\n--\n\nAdds a program in "
-    "memory to a linker.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
-    "``hiprtcLinkAddData(hiprtcLinkState hip_link_state, hipJitInputType "
-    "input_type, void *image, size_t image_size, const char *name, unsigned int "
-    "num_options, hipJitOption *options_ptr, void **option_values)``, since 6.2 at "
-    "the latest.\0"
-    "hiprtcLinkAddFile\0"
-    "hiprtcLinkAddFile($module, /, hip_link_state, input_type, file_path, "
-    "num_options, options_ptr, option_values)\n--\n\nAdds a file to a "
-    "linker.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
-    "``hiprtcLinkAddFile(hiprtcLinkState hip_link_state, hipJitInputType "
-    "input_type, const char *file_path, unsigned int num_options, hipJitOption "
-    "*options_ptr, void **option_values)``, since 6.2 at the latest.\0"
-    "hiprtcLinkComplete\0"
-    "hiprtcLinkComplete($module, /, hip_link_state)\n--\n\nLinks; the result "
-    "belongs to the linker.\n\nReturns ``(hiprtcResult, bin_out: NDBuffer, "
-    "size_out: int)``.\n\nHIP: ``hiprtcLinkComplete(hiprtcLinkState "
-    "hip_link_state, void **bin_out, size_t *size_out)``, since 6.2 at the latest.\0"
-    "hiprtcLinkCreate\0"
-    "hiprtcLinkCreate($module, /, num_options, option_ptr, "
-    "option_vals_pptr)\n--\n\nCreates a linker.\n\nReturns ``(hiprtcResult, "
-    "hip_link_state_ptr: ihiprtcLinkState)``.\n\nHIP: ``hiprtcLinkCreate(unsigned "
-    "int num_options, hipJitOption *option_ptr, void **option_vals_pptr, "
-    "hiprtcLinkState *hip_link_state_ptr)``, since 6.2 at the latest.\0"
-    "hiprtcLinkDestroy\0"
-    "hiprtcLinkDestroy($module, /, hip_link_state)\n--\n\nDestroys a "
-    "linker.\n\nReturns ``(hiprtcResult,)``.\n\nHIP: "
-    "``hiprtcLinkDestroy(hiprtcLinkState hip_link_state)``, since 6.2 at the "
-    "latest.\0"
-    "hiprtcVersion\0"
-    "hiprtcVersion($module, /)\n--\n\nMajor and minor version of the compiler "
-    "interface.\n\nReturns ``(hiprtcResult, major: int, minor: int)``.\n\nHIP: "
-    "``hiprtcVersion(int *major, int *minor)``, since 5.2 at the latest.\0";
+    "hipApiName\000"
+    "hipApiName\224id\230Name\215\362\302 with\201number, as profilers have it\245\262 "
+    "CStr\234``hipApiName(uint32\261id\232\247\203\000"
+    "hipArray3DCreate\000"
+    "\3103DCreate\224pAllocateArray\230\252 \263\265\215up\221 three dimensions\245\262"
+    " \265: \310\234``\3103DCreate(\310\261*\265\235HIP_ARRAY3D_DESCRIPTOR *pAllocateAr"
+    "ray\232\247\203\000"
+    "hipArray3DGetDescriptor\000"
+    "\3103DGetDescriptor\224\265\230Descriptor\215\263\265\215up\221 three dimensions"
+    "\245\262 pArrayDescriptor: HIP_ARRAY3D_DESCRIPTOR\233`\3103DGetDescriptor(pArrayDe"
+    "scriptor, \265\231\222\262\234``\3103DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR *pArray"
+    "Descriptor, \310\261\265\232\250\203\000"
+    "hipArrayCreate\000"
+    "\310Create\224pAllocateArray\230\252 \263\265 from its descriptor\245\262 pHandle:"
+    " \310\234``\310Create(\310\261*pHandle\235HIP_ARRAY_DESCRIPTOR *pAllocateArray\232"
+    "\247\203\000"
+    "hipArrayDestroy\000"
+    "\310Destroy\224\265\230Frees \263\265\245\262\234``\310Destroy(\310\261\265\232"
+    "\247\203\000"
+    "hipArrayGetDescriptor\000"
+    "\310GetDescriptor\224\265\230Descriptor\215\263\265\245\262 pArrayDescriptor: HIP_"
+    "ARRAY_DESCRIPTOR\233`\310GetDescriptor(pArrayDescriptor, \265\231\222\262\234``"
+    "\310GetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor, \310\261\265\232\250\203"
+    "\000"
+    "hipArrayGetInfo\000"
+    "\310GetInfo\224\265\230Element format, extent\202\301\215\263\265\245\262 desc: "
+    "\311, extent: hipExtent, \301:\213\233`\310GetInfo(desc, extent, \265\231\222\262 "
+    "\301:\213\234``\310GetInfo(\311 *desc, hipExtent *extent\242*\301, \310\261\265"
+    "\232\250\203\000"
+    "hipBindTexture\000"
+    "hipBindTexture\224tex, devPtr, desc, \352\230Binds linear\214\215\352\204\221\201"
+    "\360\245\262 \343:\213\234``hipBindTexture(\352\261*\343\235\361tex\235\366devPtr"
+    "\235\311 *desc\241\352\232\247\203\000"
+    "hipBindTexture2D\000"
+    "hipBindTexture2D\224tex, devPtr, desc\244, pitch\230Binds pitched\214\221\201\360;"
+    " pitch\212\204\245\262 \343:\213\234``hipBindTexture2D(\352\261*\343\235\361tex"
+    "\235\366devPtr\235\311 *desc\241\367\241\307\241pitch\232\247\203\000"
+    "hipBindTextureToArray\000"
+    "hipBindTextureToArray\224tex, \265, desc\230Binds\201\360\221 \263\265\245\262\234"
+    "``hipBindTextureToArray\225\361tex, \310_const\261\265\235\311 *desc\232\247\203"
+    "\000"
+    "hipBindTextureToMipmappedArray\000"
+    "hipBindTextureToMipmappedArray\224tex, mipmappedArray, desc\230Binds\201\360\221"
+    "\201mipmapped \265\245\262\234``hipBindTextureToMipmappedArray\225\361tex, \326_co"
+    "nst\261mipmappedArray\235\311 *desc\232\247\203\000"
+    "hipChooseDevice\000"
+    "hipChooseDevice\224prop\230Device\220 fits \362given properties best\245\262 \275:"
+    "\213\234``hipChooseDeviceR0600\227*\275\235\313Prop\261*prop\232\250\203\000"
+    "hipConfigureCall\000"
+    "hipConfigureCall\224gridDim, blockDim, sharedMem,\217\230Sets grid, block, shared"
+    "\214\202\355 for hipLaunchByPtr\245\262\234``hipConfigureCall(dim3 gridDim, dim3 b"
+    "lockDim\241sharedMem, \330\217\232\247\203\000"
+    "hipCreateChannelDesc\000"
+    "hipCreateChannelDesc\224x, y, z, w, f\230Element format\215x, y, z\202w bits\245"
+    "\262 \311\234``hipCreateChannelDesc\227x,\213 y,\213 z,\213 w, hipChannelFormatKin"
+    "d f\232\247\203\000"
+    "hipCreateSurfaceObject\000"
+    "hipCreateSurfaceObject\224pResDesc\230Creates\201surface \342\245\262 pSurfObject:"
+    " __hip_surface\234``hipCreateSurfaceObject(hipSurfaceObject\261*pSurfObject\235hip"
+    "ResourceDesc *pResDesc\232\250\203\000"
+    "hipCreateTextureObject\000"
+    "hipCreateTextureObject\224pResDesc, pTexDesc, pResViewDesc\230Creates\201texture "
+    "\342\245\262 pTexObject: __hip_texture\234``hipCreateTextureObject(\331\261*pTexOb"
+    "ject\235hipResourceDesc *pResDesc\235hipTextureDesc *pTexDesc\235hipResourceViewDe"
+    "sc *pResViewDesc\232\247\203\000"
+    "hipCtxCreate\000"
+    "hipCtxCreate\224\301, \275\230Creates\201\270\202makes it \362\272one\245\262 ctx:"
+    " ihipCtx_t\234``hipCtxCreate(hipCtx\261*ctx\242\301, \313\261\275\232\247\203\000"
+    "hipCtxDestroy\000"
+    "hipCtxDestroy\224ctx\230Destroys\201\270\245\262\234``hipCtxDestroy(hipCtx\261ctx"
+    "\232\247\203\000"
+    "hipCtxDisablePeerAccess\000"
+    "hipCtxDisablePeerAccess\224peerCtx\230Ends \362use\215another \270's\214\245\262"
+    "\234``hipCtxDisablePeerAccess(hipCtx\261peerCtx\232\247\203\000"
+    "hipCtxEnablePeerAccess\000"
+    "hipCtxEnablePeerAccess\224peerCtx, \301\230Lets \362\272\270 use\214\215another on"
+    "e\245\262\234``hipCtxEnablePeerAccess(hipCtx\261peerCtx\242\301\232\247\203\000"
+    "hipCtxGetApiVersion\000"
+    "hipCtxGetApiVersion\224ctx\230Version\215\362API\220\201\270 was made with\245\262"
+    " apiVersion:\213\234``hipCtxGetApiVersion(hipCtx\261ctx\242*apiVersion\232\247\203"
+    "\000"
+    "hipCtxGetCacheConfig\000"
+    "hipCtxGetCacheConfig\223\230What \362\272\270 prefers, cache or shared\214\245\262"
+    " cacheConfig: hipFuncCache_t\234``hipCtxGetCacheConfig(hipFuncCache\261*cacheConfi"
+    "g\232\247\203\000"
+    "hipCtxGetCurrent\000"
+    "hipCtxGetCurrent\223\230The \272\270\215this thread\245\262 ctx: ihipCtx_t\234``hi"
+    "pCtxGetCurrent(hipCtx\261*ctx\232\247\203\000"
+    "hipCtxGetDevice\000"
+    "hipCtxGetDevice\223\230Device\215\362\272\270\245\262 \275:\213\234``hipCtxGetDevi"
+    "ce(\313\261*\275\232\247\203\000"
+    "hipCtxGetFlags\000"
+    "hipCtxGetFlags\223\230Flags\215\362\272\270\245\262 \301:\213\234``hipCtxGetFlags("
+    "\363\213 *\301\232\247\203\000"
+    "hipCtxGetSharedMemConfig\000"
+    "hipCtxGetSharedMemConfig\223\230Width\215shared\214 banks\215\362\272\270\245\262 "
+    "pConfig: hipSharedMemConfig\234``hipCtxGetSharedMemConfig(hipSharedMemConfig *pCon"
+    "fig\232\247\203\000"
+    "hipCtxPopCurrent\000"
+    "hipCtxPopCurrent\223\230Takes \362\272\270 off this thread's stack\245\262 ctx: ih"
+    "ipCtx_t\234``hipCtxPopCurrent(hipCtx\261*ctx\232\247\203\000"
+    "hipCtxPushCurrent\000"
+    "hipCtxPushCurrent\224ctx\230Puts\201\270 on this thread's stack\245\262\234``hipCt"
+    "xPushCurrent(hipCtx\261ctx\232\247\203\000"
+    "hipCtxSetCacheConfig\000"
+    "hipCtxSetCacheConfig\224cacheConfig\230Says what \362\272\270 prefers, cache or sh"
+    "ared\214\245\262\234``hipCtxSetCacheConfig(hipFuncCache\261cacheConfig\232\247\203"
+    "\000"
+    "hipCtxSetCurrent\000"
+    "hipCtxSetCurrent\224ctx\230Makes\201\270 \362\272one\215this thread\245\262\234``h"
+    "ipCtxSetCurrent(hipCtx\261ctx\232\247\203\000"
+    "hipCtxSetSharedMemConfig\000"
+    "hipCtxSetSharedMemConfig\224config\230Sets \362\367\215shared\214 banks\215\362"
+    "\272\270\245\262\234``hipCtxSetSharedMemConfig(hipSharedMemConfig config\232\247"
+    "\203\000"
+    "hipCtxSynchronize\000"
+    "hipCtxSynchronize\223\230Waits until \362\272\270\206\245\262\234``hipCtxSynchroni"
+    "ze(void\232\247\203\000"
+    "hipDestroyExternalMemory\000"
+    "hipDestroyExternalMemory\224extMem\230Ends \362use\215external\214\245\262\234``hi"
+    "pDestroyExternalMemory(hipExternalMemory\261extMem\232\247\203\000"
+    "hipDestroyExternalSemaphore\000"
+    "hipDestroyExternalSemaphore\224extSem\230Ends \362use\215\263external semaphore"
+    "\245\262\234``hipDestroyExternalSemaphore(hipExternalSemaphore\261extSem\232\247"
+    "\203\000"
+    "hipDestroySurfaceObject\000"
+    "hipDestroySurfaceObject\224surfaceObject\230Destroys\201surface \342\245\262\234``"
+    "hipDestroySurfaceObject(hipSurfaceObject\261surfaceObject\232\250\203\000"
+    "hipDestroyTextureObject\000"
+    "hipDestroyTextureObject\224textureObject\230Destroys\201texture \342\245\262\234``"
+    "hipDestroyTextureObject(\331\261textureObject\232\247\203\000"
+    "hipDevResourceGenerateDesc\000"
+    "\312GenerateDesc\224resources, nbResources\230Describes nbResources resources for "
+    "hipGreenCtxCreate\245\262 phDesc: i\312Desc_t\234``\312GenerateDesc(\312Desc\261*p"
+    "hDesc, \312 *resources\242nbResources\2327.15\203\000"
+    "hipDevSmResourceSplit\000"
+    "hipDevSmResourceSplit\224nbGroups,\212put, \301, group\256\230Splits multiprocesso"
+    "rs\213o nbGroups groups as group\256 says; \362groups,\202what is left\245\262 res"
+    "ult: list[\312_st], remainder: \312_st\233`hipDevSmResourceSplit(nbGroups,\212put,"
+    " remainder, \301, group\256\231\222\262 result: list[\312_st]\233`hipDevSmResource"
+    "Split(result, nbGroups,\212put, remainder, \301, group\256\231\222\262\234``hipDev"
+    "SmResourceSplit(\312 *result\242nbGroups\235\312 *input, \312 *remainder\242\301, "
+    "hipDevSmResourceGroup\256 *group\256\2327.15\203\000"
+    "hipDevSmResourceSplitByCount\000"
+    "hipDevSmResourceSplitByCount\224input, \301, minCount\230Splits multiprocessors"
+    "\213o as many groups\215minCount as there c\263be; \362groups, their number,\202wh"
+    "at is left\245\262 result: list[\312_st], nbGroups:\213, remainder: \312_st\233`hi"
+    "pDevSmResourceSplitByCount(input, remainder, \301, minCount\231\222\262 result: li"
+    "st[\312_st], nbGroups:\213\233`hipDevSmResourceSplitByCount(result, nbGroups,\212p"
+    "ut, remainder, \301, minCount\231\222\262\234``hipDevSmResourceSplitByCount(\312 *"
+    "result\242*nbGroups\235\312 *input, \312 *remainder\242\301\242minCount\2327.15"
+    "\203\000"
+    "hipDeviceCanAccessPeer\000"
+    "\313CanAccessPeer\224\275Id, peerDeviceId\2301 where \362\275 c\263use \362peer's"
+    "\214\245\262 canAccessPeer:\213\234``\313CanAccessPeer\227*canAccessPeer,\213 \275"
+    "Id,\213 peerDeviceId\232\247\203\000"
+    "hipDeviceComputeCapability\000"
+    "\313ComputeCapability\224\275\230Major\202minor compute capability\215a \275\245"
+    "\262 major:\213, minor:\213\234``\313ComputeCapability\227*major,\213 *minor, \313"
+    "\261\275\232\247\203\000"
+    "hipDeviceDisablePeerAccess\000"
+    "\313DisablePeerAccess\224peerDeviceId\230Ends \362\272\275's use\215a peer's\214"
+    "\245\262\234``\313DisablePeerAccess\227peerDeviceId\232\247\203\000"
+    "hipDeviceEnablePeerAccess\000"
+    "\313EnablePeerAccess\224peerDeviceId, \301\230Lets \362\272\275 use\201peer's\214"
+    "\245\262\234``\313EnablePeerAccess\227peerDeviceId\242\301\232\247\203\000"
+    "hipDeviceGet\000"
+    "\313Get\224ordinal\230Device\215\263ordinal number\245\262 \275:\213\234``\313Get("
+    "\313\261*\275,\213 ordinal\232\247\203\000"
+    "hipDeviceGetAttribute\000"
+    "\313GetAttribute\224attr, \275Id\230One \266\215a \275\245\262 pi:\213\234``\313Ge"
+    "tAttribute\227*pi, \313Attribute\261attr,\213 \275Id\232\247\203\000"
+    "hipDeviceGetByPCIBusId\000"
+    "\313GetByPCIBusId\224pciBusId\230Device at\201PCI address\245\262 \275:\213\234``"
+    "\313GetByPCIBusId\227*\275\235\267pciBusId\232\247\203\000"
+    "hipDeviceGetCacheConfig\000"
+    "\313GetCacheConfig\223\230Preference between first-level cache\202shared\214\245"
+    "\262 cacheConfig: hipFuncCache_t\234``\313GetCacheConfig(hipFuncCache\261*cacheCon"
+    "fig\232\247\203\000"
+    "hipDeviceGetDefaultMemPool\000"
+    "\313GetDefaultMemPool\224\275\230Pool\220\201\275 starts with\245\262 \335: i\325H"
+    "andle_t\234``\313GetDefaultMemPool(\325\261*\335,\213 \275\232\247\203\000"
+    "hipDeviceGetDevResource\000"
+    "\313GetDevResource\224\275, type\230Resource\215a \275, such as its multiprocessor"
+    "s\245\262 resource: \312_st\233`\313GetDevResource(\275, resource, type\231\222"
+    "\262\234``\313GetDevResource(\313\261\275, \312 *resource, \312Type type\2327.15"
+    "\203\000"
+    "hipDeviceGetExecutionCtx\000"
+    "\313GetExecutionCtx\224\275\230The execution \270\215a whole \275\245\262 ctx: i"
+    "\316_t\234``\313GetExecutionCtx(\316\261*ctx,\213 \275\2327.15\203\000"
+    "hipDeviceGetGraphMemAttribute\000"
+    "\313GetGraphMemAttribute\224\275, attr, \364\230Writes\201number about \362memory"
+    "\215\303s, 8\204,\221 \364\245\262\234``\313GetGraphMemAttribute\227\275, \320MemA"
+    "ttributeType attr, \366\364\232\250\203\000"
+    "hipDeviceGetLimit\000"
+    "\313GetLimit\224limit\230One limit\215\362\272\275,\212\204 or items\245\262 pValu"
+    "e:\213\234``\313GetLimit(\352\261*pValue, hipLimit\261limit\232\247\203\000"
+    "hipDeviceGetMemPool\000"
+    "\313GetMemPool\224\275\230Current pool\215a \275\245\262 \335: i\325Handle_t\234``"
+    "\313GetMemPool(\325\261*\335,\213 \275\232\247\203\000"
+    "hipDeviceGetName\000"
+    "\313GetName\224len, \275\230Name\215a \275, cut after len\204\245\262 name: CStr"
+    "\233`\313GetName(name, len, \275\231\222\262\234``\313GetName(\267name,\213 len, "
+    "\313\261\275\232\247\203\000"
+    "hipDeviceGetP2PAttribute\000"
+    "\313GetP2PAttribute\224attr, \354Device, dstDevice\230One property\215\362link bet"
+    "ween two \275s\245\262 \364:\213\234``\313GetP2PAttribute\227*\364, \313P2PAttr at"
+    "tr,\213 \354Device,\213 dstDevice\232\247\203\000"
+    "hipDeviceGetPCIBusId\000"
+    "\313GetPCIBusId\224len, \275\230PCI address\215a \275 as text, cut after len\204"
+    "\245\262 pciBusId: CStr\233`\313GetPCIBusId(pciBusId, len, \275\231\222\262\234``"
+    "\313GetPCIBusId(\267pciBusId,\213 len,\213 \275\232\247\203\000"
+    "hipDeviceGetSharedMemConfig\000"
+    "\313GetSharedMemConfig\223\230Bank \367\215shared\214\245\262 pConfig: hipSharedMe"
+    "mConfig\234``\313GetSharedMemConfig(hipSharedMemConfig *pConfig\232\247\203\000"
+    "hipDeviceGetStreamPriorityRange\000"
+    "\313GetStreamPriorityRange\223\230Least\202greatest\217 priority; smaller is more "
+    "urgent\245\262 leastPriority:\213, greatestPriority:\213\234``\313GetStreamPriorit"
+    "yRange\227*leastPriority,\213 *greatestPriority\232\247\203\000"
+    "hipDeviceGetTexture1DLinearMaxWidth\000"
+    "\313GetTexture1DLinearMaxWidth\224desc, \275\230Most elements\215a 1D texture on l"
+    "inear\214\245\262 max_\367:\213\234``\313GetTexture1DLinearMaxWidth(\352\261*max_"
+    "\367\235\311 *desc,\213 \275\2327.1\203\000"
+    "hipDeviceGetUuid\000"
+    "\313GetUuid\224\275\230Identifier\215a \275\220 stays \362same across processes"
+    "\245\262 uuid: hipUUID_t\233`\313GetUuid(uuid, \275\231\222\262\234``\313GetUuid(h"
+    "ipUUID *uuid, \313\261\275\232\247\203\000"
+    "hipDeviceGraphMemTrim\000"
+    "\313GraphMemTrim\224\275\230Gives\214\215\303s\220 is not used back\245\262\234``"
+    "\313GraphMemTrim\227\275\232\250\203\000"
+    "hipDevicePrimaryCtxGetState\000"
+    "\313PrimaryCtxGetState\224dev\230Flags\215a \275's primary \270,\202whether it is"
+    "\212 use\245\262 \301:\213, active:\213\234``\313PrimaryCtxGetState(\313\261dev"
+    "\242*\301,\213 *active\232\247\203\000"
+    "hipDevicePrimaryCtxRelease\000"
+    "\313PrimaryCtxRelease\224dev\230Gives\201\275's primary \270 back\245\262\234``"
+    "\313PrimaryCtxRelease(\313\261dev\232\247\203\000"
+    "hipDevicePrimaryCtxReset\000"
+    "\313PrimaryCtxReset\224dev\230Destroys all\220 is\212\201\275's primary \270\245"
+    "\262\234``\313PrimaryCtxReset(\313\261dev\232\247\203\000"
+    "hipDevicePrimaryCtxRetain\000"
+    "\313PrimaryCtxRetain\224dev\230Takes\201\275's primary \270\245\262 pctx: ihipCtx_"
+    "t\234``\313PrimaryCtxRetain(hipCtx\261*pctx, \313\261dev\232\247\203\000"
+    "hipDevicePrimaryCtxSetFlags\000"
+    "\313PrimaryCtxSetFlags\224dev, \301\230Sets \301\215a \275's primary \270\245\262"
+    "\234``\313PrimaryCtxSetFlags(\313\261dev\242\301\232\247\203\000"
+    "hipDeviceReset\000"
+    "\313Reset\223\230Frees everything\220 belongs\221 \362\272\275\245\262\234``\313Re"
+    "set(void\232\247\203\000"
+    "hipDeviceSetCacheConfig\000"
+    "\313SetCacheConfig\224cacheConfig\230Prefers first-level cache or shared\214 on "
+    "\362\272\275\245\262\234``\313SetCacheConfig(hipFuncCache\261cacheConfig\232\247"
+    "\203\000"
+    "hipDeviceSetGraphMemAttribute\000"
+    "\313SetGraphMemAttribute\224\275, attr, \364\230Sets\201number about \362memory"
+    "\215\303s, 8\204 at \364\245\262\234``\313SetGraphMemAttribute\227\275, \320MemAtt"
+    "ributeType attr, \366\364\232\250\203\000"
+    "hipDeviceSetLimit\000"
+    "\313SetLimit\224limit, \364\230Sets one limit\215\362\272\275,\212\204 or items"
+    "\245\262\234``\313SetLimit(hipLimit\261limit\241\364\232\250\203\000"
+    "hipDeviceSetMemPool\000"
+    "\313SetMemPool\224\275, \335\230Makes\201pool \362\272one\215a \275\245\262\234``"
+    "\313SetMemPool\227\275, \325\261\335\232\247\203\000"
+    "hipDeviceSetSharedMemConfig\000"
+    "\313SetSharedMemConfig\224config\230Sets \362bank \367\215shared\214\245\262\234``"
+    "\313SetSharedMemConfig(hipSharedMemConfig config\232\247\203\000"
+    "hipDeviceSynchronize\000"
+    "\313Synchronize\223\230Waits until \362\272\275\206\245\262\234``\313Synchronize(v"
+    "oid\232\247\203\000"
+    "hipDeviceTotalMem\000"
+    "\313TotalMem\224\275\230Memory\215a \275\212\204\245\262\204:\213\234``\313TotalMe"
+    "m(\352\261*bytes, \313\261\275\232\247\203\000"
+    "hipDriverGetVersion\000"
+    "hipDriverGetVersion\223\230Version number\215\362driver\245\262 driverVersion:\213"
+    "\234``hipDriverGetVersion\227*driverVersion\232\247\203\000"
+    "hipDrvGetErrorName\000"
+    "hipDrvGetErrorName\224hipError\230Name\215\263error code\245\262 errorString: CStr"
+    "\234``hipDrvGetErrorName(hipError\261hipError\235\267*errorString\232\250\203\000"
+    "hipDrvGetErrorString\000"
+    "hipDrvGetErrorString\224hipError\230Text\215\263error code\245\262 errorString: CS"
+    "tr\234``hipDrvGetErrorString(hipError\261hipError\235\267*errorString\232\250\203"
+    "\000"
+    "hipDrvGraphAddMemFreeNode\000"
+    "hipDrvGraphAddMemFreeNode\224hGraph, \273, \340, d\350\230Adds \362end\215a \303's"
+    " al\334\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemFreeNode(hGraph,"
+    " \340, d\350\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMemFreeNode(\322"
+    "\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340, \314\261d\350\2327.1\203"
+    "\000"
+    "hipDrvGraphAddMemcpyNode\000"
+    "hipDrvGraphAddMemcpyNode\224hGraph, \273, \340, copy\256, ctx\230Adds\201copy\215a"
+    " box\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemcpyNode(hGraph, "
+    "\340, copy\256, ctx\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMemcpyNod"
+    "e(\322\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235HIP_MEMCPY3D *co"
+    "py\256, hipCtx\261ctx\232\250\203\000"
+    "hipDrvGraphAddMemsetNode\000"
+    "hipDrvGraphAddMemsetNode\224hGraph, \273, \340, memset\256, ctx\230Adds\201fill"
+    "\215memory\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemsetNode(hGrap"
+    "h, \340, memset\256, ctx\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMems"
+    "etNode(\322\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235hipMemset"
+    "\256 *memset\256, hipCtx\261ctx\232\250\203\000"
+    "hipDrvGraphExecMemcpyNodeSetParams\000"
+    "hipDrvGraphExec\255\256\224\304\305, copy\256, ctx\230\253\201copy \336\215\264"
+    "\303\245\262\234``hipDrvGraphExec\255\256(\321\261\304\322\261\305\235HIP_MEMCPY3D"
+    " *copy\256, hipCtx\261ctx\2327.1\203\000"
+    "hipDrvGraphExecMemsetNodeSetParams\000"
+    "hipDrvGraphExecMemsetNodeSet\256\224\304\305, memset\256, ctx\230\253\201fill \336"
+    "\215\264\303\245\262\234``hipDrvGraphExecMemsetNodeSet\256(\321\261\304\322\261"
+    "\305\235hipMemset\256 *memset\256, hipCtx\261ctx\2327.1\203\000"
+    "hipDrvGraphMemcpyNodeGetParams\000"
+    "hipDrvGraphMemcpyNodeGet\256\224\305\230Parameters\215a copy \336\245\262 \336\256"
+    ": HIP_MEMCPY3D\233`hipDrvGraphMemcpyNodeGet\256(\305, \336\256\231\222\262\234``hi"
+    "pDrvGraphMemcpyNodeGet\256(\322\261\305, HIP_MEMCPY3D *\336\256\2327.1\203\000"
+    "hipDrvGraphMemcpyNodeSetParams\000"
+    "hipDrvGraph\255\256\224\305, \336\256\230\253\201copy \336\245\262\233`hipDrvGraph"
+    "\255\256(\305\231\222\262\200\234``hipDrvGraph\255\256(\322\261\305\235HIP_MEMCPY3"
+    "D *\336\256\2327.1\203\000"
+    "hipDrvLaunchKernelEx\000"
+    "hipDrvLaunchKernelEx\224config, f, params, extra\230Launches\201\332 with\201confi"
+    "guration\245\262\234``hipDrvLaunchKernelEx\225HIP_LAUNCH_CONFIG *config, \317\261f"
+    ", \366*params, \366*extra\2327.1\203\000"
+    "hipDrvMemDiscardAndPrefetchBatchAsync\000"
+    "hipDrvMemDiscardAndPrefetchBatchAsync\224d\350s, \352s, \271, prefetchLocs, prefet"
+    "chLocIdxs, numPrefetchLocs, \301,\217\230Drops \362content\215\271 ranges\202moves"
+    " them; \352s\212\204\245\262\233`hipDrvMemDiscardAndPrefetchBatchAsync(d\350s, "
+    "\271, prefetchLocs, numPrefetchLocs, \301,\217\231\222\262\200,\200\234``hipDrvMem"
+    "DiscardAndPrefetchBatchAsync(\314\261*d\350s\241*\352s\241\271, \324*prefetchLocs"
+    "\241*prefetchLocIdxs\241numPrefetchLocs\243\301, \330\217\2327.15\203\000"
+    "hipDrvMemDiscardBatchAsync\000"
+    "hipDrvMemDiscardBatchAsync\224d\350s, \352s, \271, \301,\217\230Drops \362content"
+    "\215\271 ranges\212\217\216; \352s\212\204\245\262\233`hipDrvMemDiscardBatchAsync("
+    "d\350s, \271, \301,\217\231\222\262\200\234``hipDrvMemDiscardBatchAsync(\314\261*d"
+    "\350s\241*\352s\241\271\243\301, \330\217\2327.15\203\000"
+    "hipDrvMemcpy2DUnaligned\000"
+    "hipDrvMemcpy2DUnaligned\224pCopy\230\254 rows as\201record describes, any alignmen"
+    "t,\202waits\245\262\234``hipDrvMemcpy2DUnaligned\225hip_Memcpy2D *pCopy\232\247"
+    "\203\000"
+    "hipDrvMemcpy3D\000"
+    "hipDrvMemcpy3D\224pCopy\230\254\201box between\214\202\265s\245\262\234``hipDrvMem"
+    "cpy3D\225HIP_MEMCPY3D *pCopy\232\247\203\000"
+    "hipDrvMemcpy3DAsync\000"
+    "hipDrvMemcpy3DAsync\224pCopy,\217\230\254\201box\212\217\216\245\262\234``hipDrvMe"
+    "mcpy3DAsync\225HIP_MEMCPY3D *pCopy, \330\217\232\247\203\000"
+    "hipDrvPointerGetAttributes\000"
+    "hipDrvPointerGetAttributes\224numAttributes, \266s, data, \350\230Attributes\215"
+    "\263address, each written\221 its entry\215data\245\262\233`hipDrvPointerGetAttrib"
+    "utes(numAttributes, \350\231\222\262\200,\200\234``hipDrvPointerGetAttributes(\363"
+    "\213 numAttributes, hipPointer_\266 *\266s, \366*data, \314\261\350\232\247\203"
+    "\000"
+    "hipEventCreate\000"
+    "\315Create\223\230Creates \263\300\220 measures time\245\262 \300: i\315_t\234``"
+    "\315Create(\315\261*\300\232\247\203\000"
+    "hipEventCreateWithFlags\000"
+    "\315CreateWithFlags\224\301\230Creates \263\300 with \301\245\262 \300: i\315_t"
+    "\234``\315CreateWithFlags(\315\261*\300\242\301\232\247\203\000"
+    "hipEventDestroy\000"
+    "\315Destroy\224\300\230Destroys \263\300\245\262\234``\315Destroy(\315\261\300\232"
+    "\247\203\000"
+    "hipEventElapsedTime\000"
+    "\315ElapsedTime\224start, stop\230Milliseconds between two \300s\245\262 ms: float"
+    "\234``\315ElapsedTime(float *ms, \315\261start, \315\261stop\232\247\203\000"
+    "hipEventQuery\000"
+    "\315Query\224\300\230hipSuccess where \263\300 has happened, else hipErrorNotReady"
+    "\245\262\234``\315Query(\315\261\300\232\247\203\000"
+    "hipEventRecord\000"
+    "\315Record\224\300,\217\230Records \263\300\212\201\355\245\262\234``\315Record("
+    "\315\261\300, \330\217\232\247\203\000"
+    "hipEventRecordWithFlags\000"
+    "\315RecordWithFlags\224\300,\217, \301\230Records \263\300\212\201\355, with \301"
+    "\245\262\234``\315RecordWithFlags(\315\261\300, \330\217\242\301\2327.1\203\000"
+    "hipEventRecord_spt\000"
+    "\315Record\260\224\300,\217\230Records \263\300\212\201\355\240\217\245\262\234``"
+    "\315Record\260(\315\261\300, \330\217\232\250\203\000"
+    "hipEventSynchronize\000"
+    "\315Synchronize\224\300\230Waits until \263\300 has happened\245\262\234``\315Sync"
+    "hronize(\315\261\300\232\247\203\000"
+    "hipExecutionCtxDestroy\000"
+    "\316Destroy\224ctx\230Destroys \263execution \270\245\262\234``\316Destroy(\316"
+    "\261ctx\2327.15\203\000"
+    "hipExecutionCtxGetDevResource\000"
+    "\316GetDevResource\224ctx, type\230Resources\215one type\215\263execution \270\245"
+    "\262 resource: \312_st\233`\316GetDevResource(ctx, resource, type\231\222\262\234`"
+    "`\316GetDevResource(\316\261ctx, \312 *resource, \312Type type\2327.15\203\000"
+    "hipExecutionCtxGetDevice\000"
+    "\316GetDevice\224ctx\230Device\215\263execution \270\245\262 \275:\213\234``\316Ge"
+    "tDevice\227*\275, \316\261ctx\2327.15\203\000"
+    "hipExecutionCtxGetId\000"
+    "\316GetId\224ctx\230Number\215\263execution \270\220 is never used again\245\262 c"
+    "txId:\213\234``\316GetId(\316\261ctx\243*ctxId\2327.15\203\000"
+    "hipExecutionCtxRecordEvent\000"
+    "\316RecordEvent\224ctx, \300\230Records \263\300 behind \362work\215all\217s\215"
+    "\263execution \270\245\262\233`\316RecordEvent(ctx\231\222\262\200\234``\316Record"
+    "Event(\316\261ctx, \315\261\300\2327.15\203\000"
+    "hipExecutionCtxStreamCreate\000"
+    "\316StreamCreate\224greenctx, \301, priority\230Creates\201\355\212 \263execution "
+    "\270\245\262\217: i\330\234``\316StreamCreate(\330 *\355, \316\261greenctx\242\301"
+    ",\213 priority\2327.15\203\000"
+    "hipExecutionCtxSynchronize\000"
+    "\316Synchronize\224ctx\230Waits until \263execution \270\206\245\262\234``\316Sync"
+    "hronize(\316\261ctx\2327.15\203\000"
+    "hipExecutionCtxWaitEvent\000"
+    "\316WaitEvent\224ctx, \300\230Makes later work\215\263execution \270 wait for \263"
+    "\300\245\262\234``\316WaitEvent(\316\261ctx, \315\261\300\2327.15\203\000"
+    "hipExtDisableLogging\000"
+    "hipExtDisableLogging\223\230Switches \362runtime's log off\245\262\234``hipExtDisa"
+    "bleLogging(void\2327.15\203\000"
+    "hipExtEnableLogging\000"
+    "hipExtEnableLogging\223\230Switches \362runtime's log on\245\262\234``hipExtEnable"
+    "Logging(void\2327.15\203\000"
+    "hipExtGetLastError\000"
+    "hipExtGetLastError\223\230Result\215this thread's last call,\202forgets it\245\262"
+    "\234``hipExtGetLastError(void\232\250\203\000"
+    "hipExtGetLinkTypeAndHopCount\000"
+    "hipExtGetLinkTypeAndHopCount\224\2751, \2752\230Kind\215\362link between two \275s"
+    ",\202its number\215hops\245\262 linktype:\213, hop\271:\213\234``hipExtGetLinkType"
+    "AndHopCount\227\2751,\213 \2752, uint32\261*linktype, uint32\261*hop\271\232\247"
+    "\203\000"
+    "hipExtLaunchKernel\000"
+    "hipExtLaunchKernel\224\302_address, \337, dimBlocks, args, \351\217, startEvent, s"
+    "topEvent, \301\230Launches\201\332, with \300s before\202behind it\245\262\234``hi"
+    "pExtLaunchKernel\225\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351"
+    " \330\217, \315\261startEvent, \315\261stopEvent,\213 \301\232\247\203\000"
+    "hipExtLaunchMultiKernelMultiDevice\000"
+    "hipExtLaunchMultiKernelMultiDevice\224launch\256List, numDevices, \301\230Launches"
+    " \332s on several \275s, each after what its\217 does before\245\262\234``hipExtLa"
+    "unchMultiKernelMultiDevice(hipLaunch\256 *launch\256List,\213 numDevices\242\301"
+    "\232\247\203\000"
+    "hipExtMallocWithFlags\000"
+    "hipExtMallocWithFlags\224\353, \301\230\252 \275\214 with \301,\212\204\245\262 "
+    "\350: DeviceArray\234``hipExtMallocWithFlags(\366*\350\241\353\242\301\232\247\203"
+    "\000"
+    "hipExtSetLoggingParams\000"
+    "hipExtSetLogging\256\224log_level, log_\352, log_mask\230Level, \352\202mask\215"
+    "\362runtime's log\245\262\234``hipExtSetLogging\256(\352\261log_level\241log_\352"
+    "\241log_mask\2327.15\203\000"
+    "hipExtStreamCreateWithCUMask\000"
+    "hipExtStreamCreateWithCUMask\224cuMaskSize, cuMask\230Creates\201\355\220 uses "
+    "\362compute units\215a bit mask, 32\212 each entry\245\262\217: i\330\233`hipExtSt"
+    "reamCreateWithCUMask(cuMaskSize\231\222\262\217: i\330,\200\234``hipExtStreamCreat"
+    "eWithCUMask(\330 *\355, uint32\261cuMaskSize\235uint32\261*cuMask\232\247\203\000"
+    "hipExtStreamGetCUMask\000"
+    "hipExtStreamGetCUMask\224\355, cuMaskSize\230Bit mask\215\362compute units\220\201"
+    "\355 uses,\212 cuMaskSize entries\245\262 cuMask: list[int]\233`hipExtStreamGetCUM"
+    "ask(\355, cuMaskSize, cuMask\231\222\262\234``hipExtStreamGetCUMask(\330\217, uint"
+    "32\261cuMaskSize, uint32\261*cuMask\232\247\203\000"
+    "hipExternalMemoryGetMappedBuffer\000"
+    "hipExternalMemoryGetMappedBuffer\224extMem, bufferDesc\230Device address\215a part"
+    "\215external\214\245\262 devPtr\251\234``hipExternalMemoryGetMappedBuffer(\366*dev"
+    "Ptr, hipExternalMemory\261extMem\235hipExternalMemoryBufferDesc *bufferDesc\232"
+    "\247\203\000"
+    "hipExternalMemoryGetMappedMipmappedArray\000"
+    "hipExternalMemoryGetMappedMipmappedArray\224extMem, mipmapDesc\230Mipmapped \265"
+    "\212 external\214\245\262 mipmap: \326\234``hipExternalMemoryGetMappedMipmappedArr"
+    "ay(\326\261*mipmap, hipExternalMemory\261extMem\235hipExternalMemoryMipmappedArray"
+    "Desc *mipmapDesc\232\250\203\000"
+    "hipFree\000"
+    "hipFree\224\350\230Frees \275\214; waits for \362\275\245\262\234``hipFree(\366"
+    "\350\232\247\203\000"
+    "hipFreeArray\000"
+    "hipFreeArray\224\265\230Frees \263\265\245\262\234``hipFreeArray(\310\261\265\232"
+    "\247\203\000"
+    "hipFreeAsync\000"
+    "hipFreeAsync\224\274,\217\230Frees \275\214\212\217\216\245\262\234``hipFreeAsync("
+    "\366\274, \330\217\232\247\203\000"
+    "hipFreeHost\000"
+    "hipFreeHost\224\350\230Frees page-locked host\214\245\262\234``hipFreeHost(\366"
+    "\350\232\247\203\000"
+    "hipFreeMipmappedArray\000"
+    "hipFreeMipmappedArray\224mipmappedArray\230Frees\201mipmapped \265\245\262\234``hi"
+    "pFreeMipmappedArray(\326\261mipmappedArray\232\247\203\000"
+    "hipFuncGetAttribute\000"
+    "hipFuncGetAttribute\224attrib, hfunc\230One \266\215a \332\245\262 \364:\213\234``"
+    "hipFuncGetAttribute\227*\364, \317_\266 attrib, \317\261hfunc\232\247\203\000"
+    "hipFuncGetAttributes\000"
+    "hipFuncGetAttributes\224func\230All \266s\215a \332\245\262 attr: hipFuncAttribute"
+    "s\233`hipFuncGetAttributes(attr, func\231\222\262\234``hipFuncGetAttributes(hipFun"
+    "cAttributes *attr\235\366func\232\247\203\000"
+    "hipFuncSetAttribute\000"
+    "hipFuncSetAttribute\224func, attr, \364\230Sets one \266\215a \332\245\262\234``hi"
+    "pFuncSetAttribute\225\366func, hipFuncAttribute attr,\213 \364\232\247\203\000"
+    "hipFuncSetCacheConfig\000"
+    "hipFuncSetCacheConfig\224func, config\230Prefers first-level cache or shared\214 f"
+    "or\201\332\245\262\234``hipFuncSetCacheConfig\225\366func, hipFuncCache\261config"
+    "\232\247\203\000"
+    "hipFuncSetSharedMemConfig\000"
+    "hipFuncSetSharedMemConfig\224func, config\230Sets \362bank \367\215shared\214 for"
+    "\201\332\245\262\234``hipFuncSetSharedMemConfig\225\366func, hipSharedMemConfig co"
+    "nfig\232\247\203\000"
+    "hipGetChannelDesc\000"
+    "hipGetChannelDesc\224\265\230Element format\215\263\265\245\262 desc: \311\233`hip"
+    "GetChannelDesc(desc, \265\231\222\262\233`hipGetChannelDesc(desc\231\222\262\200"
+    "\234``hipGetChannelDesc(\311 *desc, \310_const\261\265\232\247\203\000"
+    "hipGetDevice\000"
+    "hipGetDevice\223\230Current \275\215this thread\245\262 \275Id:\213\234``hipGetDev"
+    "ice\227*\275Id\232\247\203\000"
+    "hipGetDeviceCount\000"
+    "hipGetDeviceCount\223\230Number\215\275s\245\262 \271:\213\234``hipGetDeviceCount"
+    "\227*\271\232\247\203\000"
+    "hipGetDeviceFlags\000"
+    "hipGetDeviceFlags\223\230Flags\215\362\272\275\245\262 \301:\213\234``hipGetDevice"
+    "Flags(\363\213 *\301\232\247\203\000"
+    "hipGetDeviceProperties\000"
+    "hipGetDeviceProperties\224\275Id\230All properties\215a \275\245\262 prop: \313Pro"
+    "p_t\233`hipGetDeviceProperties(prop, \275Id\231\222\262\234``hipGetDevicePropertie"
+    "sR0600(\313Prop\261*prop,\213 \275Id\232\250\203\000"
+    "hipGetDriverEntryPoint\000"
+    "hipGetDriverEntryPoint\224\356, \301\230Address\215a \302\215\362runtime\245\262 f"
+    "uncPtr\251, driverStatus:\207\233`hipGetDriverEntryPoint(\356, funcPtr, \301\231"
+    "\222\262 driverStatus:\207\234``hipGetDriverEntryPoint\225\267\356, \366*funcPtr"
+    "\243\301,\207 *driverStatus\2327.1\203\000"
+    "hipGetDriverEntryPoint_spt\000"
+    "hipGetDriverEntryPoint\260\224\356, \301\230Address\215a \302\215\362runtime, per-"
+    "thread\217s\245\262 funcPtr\251, status:\207\233`hipGetDriverEntryPoint\260(\356, "
+    "funcPtr, \301\231\222\262 status:\207\234``hipGetDriverEntryPoint\260\225\267\356,"
+    " \366*funcPtr\243\301,\207 *status\2327.1\203\000"
+    "hipGetErrorName\000"
+    "hipGetErrorName\224hip_error\230Name\215\263error code\245\262 CStr\234``hipGetErr"
+    "orName(hipError\261hip_error\232\247\203\000"
+    "hipGetErrorString\000"
+    "hipGetErrorString\224hipError\230Text\215\263error code\245\262 CStr\234``hipGetEr"
+    "rorString(hipError\261hipError\232\247\203\000"
+    "hipGetFuncBySymbol\000"
+    "hipGetFuncBySymbol\224\356Ptr\230Kernel\215a host \302\245\262 \302Ptr: ihipModule"
+    "Symbol_t\234``hipGetFuncBySymbol(\317\261*\302Ptr\235\366\356Ptr\232\250\203\000"
+    "hipGetLastError\000"
+    "hipGetLastError\223\230Last error\215this thread,\202forgets it\245\262\234``hipGe"
+    "tLastError(void\232\247\203\000"
+    "hipGetMipmappedArrayLevel\000"
+    "hipGetMipmappedArrayLevel\224mipmappedArray, level\230One level\215a mipmapped "
+    "\265\245\262 levelArray: \310\234``hipGetMipmappedArrayLevel(\310\261*levelArray, "
+    "\326_const\261mipmappedArray\242level\232\247\203\000"
+    "hipGetProcAddress\000"
+    "hipGetProcAddress\224\356, hipVersion, \301\230Address\215a \302\215\362runtime"
+    "\245\262 pfn\251, \356Status:\210\233`hipGetProcAddress(\356, pfn, hipVersion, "
+    "\301\231\222\262 \356Status:\210\234``hipGetProcAddress\225\267\356, \366*pfn,\213"
+    " hipVersion, uint64\261\301,\210 *\356Status\232\250\203\000"
+    "hipGetProcAddress_spt\000"
+    "hipGetProcAddress\260\224\356, hipVersion, \301\230Address\215a \302\215\362runtim"
+    "e, per-thread\217s\245\262 pfn\251, \356Status:\210\234``hipGetProcAddress\260\225"
+    "\267\356, \366*pfn,\213 hipVersion, uint64\261\301,\210 *\356Status\2327.1\203\000"
+    "hipGetStreamDeviceId\000"
+    "hipGetStreamDeviceId\224\355\230Device number\215a\217; negative on failure\245"
+    "\262\213\234``hipGetStreamDeviceId(\330\217\232\247\203\000"
+    "hipGetSymbolAddress\000"
+    "hipGetSymbolAddress\224\356\230Device address\215a \365, by its host address\245"
+    "\262 devPtr\251\234``hipGetSymbolAddress(\366*devPtr\235\366\356\232\247\203\000"
+    "hipGetSymbolSize\000"
+    "hipGetSymbolSize\224\356\230Size\212\204\215a \365, by its host address\245\262 "
+    "\352:\213\234``hipGetSymbolSize(\352\261*\352\235\366\356\232\247\203\000"
+    "hipGetTextureAlignmentOffset\000"
+    "hipGetTextureAlignmentOffset\224texref\230Offset\212\204\215\362bound\214\245\262 "
+    "\343:\213\234``hipGetTextureAlignmentOffset(\352\261*\343\235\361texref\232\247"
+    "\203\000"
+    "hipGetTextureObjectResourceDesc\000"
+    "hipGetTextureObjectResourceDesc\224textureObject\230Resource\215a texture \342\245"
+    "\262 pResDesc: hipResourceDesc\233`hipGetTextureObjectResourceDesc(pResDesc, textu"
+    "reObject\231\222\262\234``hipGetTextureObjectResourceDesc(hipResourceDesc *pResDes"
+    "c, \331\261textureObject\232\247\203\000"
+    "hipGetTextureObjectResourceViewDesc\000"
+    "hipGetTextureObjectResourceViewDesc\224textureObject\230Resource view\215a texture"
+    " \342\245\262 pResViewDesc: hipResourceViewDesc\233`hipGetTextureObjectResourceVie"
+    "wDesc(pResViewDesc, textureObject\231\222\262\234``hipGetTextureObjectResourceView"
+    "Desc(hipResourceViewDesc *pResViewDesc, \331\261textureObject\232\247\203\000"
+    "hipGetTextureObjectTextureDesc\000"
+    "hipGetTextureObjectTextureDesc\224textureObject\230How\201texture \342 samples\245"
+    "\262 pTexDesc: hipTextureDesc\233`hipGetTextureObjectTextureDesc(pTexDesc, texture"
+    "Object\231\222\262\234``hipGetTextureObjectTextureDesc(hipTextureDesc *pTexDesc, "
+    "\331\261textureObject\232\247\203\000"
+    "hipGetTextureReference\000"
+    "hipGetTextureReference\224\356\230Texture reference\215a \356\245\262 texref: text"
+    "ureReference\234``hipGetTextureReference\225\361*texref\235\366\356\232\247\203"
+    "\000"
+    "hipGraphAddBatchMemOpNode\000"
+    "\320AddBatchMemOpNode\224hGraph, \273, \340, \336\256\230Adds\201\336\215memory op"
+    "erations\221\201\303\245\262 phGrap\305: \322\233`\320AddBatchMemOpNode(hGraph, "
+    "\340, \336\256\231\222\262 phGrap\305: \322,\200\234``\320AddBatchMemOpNode(\322"
+    "\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235hipBatchMemO\347 *\336"
+    "\256\2327.1\203\000"
+    "hipGraphAddChildGraphNode\000"
+    "\320AddChildGrap\305\224\303, \345, \340, childGraph\230Adds\201copy\215a \303\221"
+    "\201\303, as one \336\245\262 \346: \322\233`\320AddChildGrap\305(\303, \340, chil"
+    "dGraph\231\222\262 \346: \322,\200\234``\320AddChildGrap\305(\322\261*\346, \320"
+    "\261\303\235\322\261*\345\241\340, \320\261childGraph\232\247\203\000"
+    "hipGraphAddDependencies\000"
+    "\320AddDependencies\224\303, from_,\221, \340\230Makes each \336\215to depend on "
+    "\362\336\215from\212 \362same place\245\262\233`\320AddDependencies(\303, \340\231"
+    "\222\262\200,\200\234``\320AddDependencies(\320\261\303\235\322\261*from\235\322"
+    "\261*to\241\340\232\247\203\000"
+    "hipGraphAddEmptyNode\000"
+    "\320AddEmptyNode\224\303, \345, \340\230Adds\201\336\220 does nothing, for \273,"
+    "\221\201\303\245\262 \346: \322\233`\320AddEmptyNode(\303, \340\231\222\262 \346: "
+    "\322,\200\234``\320AddEmptyNode(\322\261*\346, \320\261\303\235\322\261*\345\241"
+    "\340\232\247\203\000"
+    "hipGraphAddEventRecordNode\000"
+    "\320AddEventRecordNode\224\303, \345, \340, \300\230Adds \362recording\215\263\300"
+    "\221\201\303\245\262 \346: \322\233`\320AddEventRecordNode(\303, \340, \300\231"
+    "\222\262 \346: \322,\200\234``\320AddEventRecordNode(\322\261*\346, \320\261\303"
+    "\235\322\261*\345\241\340, \315\261\300\232\247\203\000"
+    "hipGraphAddEventWaitNode\000"
+    "\320AddEventWaitNode\224\303, \345, \340, \300\230Adds\201wait for \263\300\221"
+    "\201\303\245\262 \346: \322\233`\320AddEventWaitNode(\303, \340, \300\231\222\262 "
+    "\346: \322,\200\234``\320AddEventWaitNode(\322\261*\346, \320\261\303\235\322\261*"
+    "\345\241\340, \315\261\300\232\247\203\000"
+    "hipGraphAddExternalSemaphoresSignalNode\000"
+    "\320AddExternalSemaphoresSignalNode\224\303, \345, \340, \336\256\230Adds\201signa"
+    "l\221\205\221\201\303\245\262 \346: \322\233`\320AddExternalSemaphoresSignalNode("
+    "\303, \340, \336\256\231\222\262 \346: \322,\200\234``\320AddExternalSemaphoresSig"
+    "nalNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hipExternalSemapho"
+    "reSignalNode\256 *\336\256\232\250\203\000"
+    "hipGraphAddExternalSemaphoresWaitNode\000"
+    "\320AddExternalSemaphoresWaitNode\224\303, \345, \340, \336\256\230Adds\201wait fo"
+    "r\205\221\201\303\245\262 \346: \322\233`\320AddExternalSemaphoresWaitNode(\303, "
+    "\340, \336\256\231\222\262 \346: \322,\200\234``\320AddExternalSemaphoresWaitNode("
+    "\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hipExternalSemaphoreWaitNo"
+    "de\256 *\336\256\232\250\203\000"
+    "hipGraphAddHostNode\000"
+    "\320AddHostNode\224\303, \345, \340, \347\230Adds\201call\215a host \302\221\201"
+    "\303\245\262 \346: \322\233`\320AddHostNode(\303, \340, \347\231\222\262 \346: "
+    "\322,\200\234``\320AddHostNode(\322\261*\346, \320\261\303\235\322\261*\345\241"
+    "\340\235hipHostNode\256 *\347\232\247\203\000"
+    "hipGraphAddKernelNode\000"
+    "\320AddKernelNode\224\303, \345, \340, \347\230Adds\201\332 launch\221\201\303\245"
+    "\262 \346: \322\233`\320AddKernelNode(\303, \340, \347\231\222\262 \346: \322,\200"
+    "\234``\320AddKernelNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hi"
+    "pKernelNode\256 *\347\232\247\203\000"
+    "hipGraphAddMemAllocNode\000"
+    "\320AddMemAllocNode\224\303, \345, \340, \347\230Adds \263al\334\221\201\303; d"
+    "\350\215\362parameters is its address\245\262 \346: \322\233`\320AddMemAllocNode("
+    "\303, \340, \347\231\222\262 \346: \322,\200\234``\320AddMemAllocNode(\322\261*"
+    "\346, \320\261\303\235\322\261*\345\241\340, hipMemAllocNode\256 *\347\232\250\203"
+    "\000"
+    "hipGraphAddMemFreeNode\000"
+    "\320AddMemFreeNode\224\303, \345, \340, \274\230Adds \362end\215a \303's al\334"
+    "\221\201\303\245\262 \346: \322\233`\320AddMemFreeNode(\303, \340, \274\231\222"
+    "\262 \346: \322,\200\234``\320AddMemFreeNode(\322\261*\346, \320\261\303\235\322"
+    "\261*\345\241\340, \366\274\232\250\203\000"
+    "hipGraphAddMemcpyNode\000"
+    "\320AddMemcpyNode\224\303, \345, \340, pCopy\256\230Adds\201copy\215a box\221\201"
+    "\303\245\262 \346: \322\233`\320AddMemcpyNode(\303, \340, pCopy\256\231\222\262 "
+    "\346: \322,\200\234``\320AddMemcpyNode(\322\261*\346, \320\261\303\235\322\261*"
+    "\345\241\340\235hipMemcpy3DParms *pCopy\256\232\247\203\000"
+    "hipGraphAddMemcpyNode1D\000"
+    "\320AddMemcpyNode1D\224\303, \345, \340, \276\354, \271\237\230Adds\201copy\215"
+    "\271\204\221\201\303\245\262 \346: \322\233`\320AddMemcpyNode1D(\303, \340, \276"
+    "\354, \271\237\231\222\262 \346: \322,\200\234``\320AddMemcpyNode1D(\322\261*\346,"
+    " \320\261\303\235\322\261*\345\241\340, \366\276const \366\354\241\271\236\232\247"
+    "\203\000"
+    "hipGraphAddMemcpyNodeFromSymbol\000"
+    "\320AddMemcpyNodeFromSymbol\224\303, \345, \340, \276\356, \271, \343\237\230Adds"
+    "\201copy\215\271\204\215a \275 \365\221\201\303\245\262 \346: \322\233`\320AddMemc"
+    "pyNodeFromSymbol(\303, \340, \276\356, \271, \343\237\231\222\262 \346: \322,\200"
+    "\234``\320AddMemcpyNodeFromSymbol(\322\261*\346, \320\261\303\235\322\261*\345\241"
+    "\340, \366\276const \366\356\241\271\241\343\236\232\247\203\000"
+    "hipGraphAddMemcpyNodeToSymbol\000"
+    "\320AddMemcpyNodeToSymbol\224\303, \345, \340, \356, \354, \271, \343\237\230Adds"
+    "\201copy\215\271\204\213o\201\275 \365\221\201\303\245\262 \346: \322\233`\320AddM"
+    "emcpyNodeToSymbol(\303, \340, \356, \354, \271, \343\237\231\222\262 \346: \322,"
+    "\200\234``\320AddMemcpyNodeToSymbol(\322\261*\346, \320\261\303\235\322\261*\345"
+    "\241\340\235\366\356\235\366\354\241\271\241\343\236\232\247\203\000"
+    "hipGraphAddMemsetNode\000"
+    "\320AddMemsetNode\224\303, \345, \340, pMemset\256\230Adds\201fill\215memory\221"
+    "\201\303\245\262 \346: \322\233`\320AddMemsetNode(\303, \340, pMemset\256\231\222"
+    "\262 \346: \322,\200\234``\320AddMemsetNode(\322\261*\346, \320\261\303\235\322"
+    "\261*\345\241\340\235hipMemset\256 *pMemset\256\232\247\203\000"
+    "hipGraphAddNode\000"
+    "\320AddNode\224\303, \345, \340, \336\256\230Adds\201\336\215any type\221\201\303"
+    "\245\262 \346: \322\233`\320AddNode(\303, \340, \336\256\231\222\262 \346: \322,"
+    "\200\234``\320AddNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340, \322"
+    "\256 *\336\256\232\250\203\000"
+    "hipGraphBatchMemOpNodeGetParams\000"
+    "\320BatchMemOpNodeGet\256\224\305\230Parameters\215a \336\215memory operations\245"
+    "\262 \336\256\257: hipBatchMemO\347\233`\320BatchMemOpNodeGet\256(\305, \336\256"
+    "\257\231\222\262\234``\320BatchMemOpNodeGet\256(\322\261\305, hipBatchMemO\347 *"
+    "\336\256\257\2327.1\203\000"
+    "hipGraphBatchMemOpNodeSetParams\000"
+    "\320BatchMemOpNodeSet\256\224\305, \336\256\230\253\201\336\215memory operations"
+    "\245\262\234``\320BatchMemOpNodeSet\256(\322\261\305, hipBatchMemO\347 *\336\256"
+    "\2327.1\203\000"
+    "hipGraphChildGraphNodeGetGraph\000"
+    "\320ChildGrap\305GetGraph\224\336\230The \303\212side\201\336, which belongs\221 "
+    "\362\336\245\262 pGraph: i\320\234``\320ChildGrap\305GetGraph(\322\261\336, \320"
+    "\261*pGraph\232\247\203\000"
+    "hipGraphClone\000"
+    "\320Clone\224originalGraph\230\254\201\303\245\262 pGraphClone: i\320\234``\320Clo"
+    "ne(\320\261*pGraphClone, \320\261originalGraph\232\247\203\000"
+    "hipGraphCreate\000"
+    "\320Create\224\301\230Creates \263empty \303\245\262 pGraph: i\320\234``\320Create"
+    "(\320\261*pGraph\242\301\232\247\203\000"
+    "hipGraphDebugDotPrint\000"
+    "\320DebugDotPrint\224\303, path, \301\230Writes\201picture\215a \303 as\201DOT fil"
+    "e\245\262\234``\320DebugDotPrint(\320\261\303\235\267path\242\301\232\250\203\000"
+    "hipGraphDestroy\000"
+    "\320Destroy\224\303\230Destroys\201\303; executable \303s made from it stay\245"
+    "\262\234``\320Destroy(\320\261\303\232\247\203\000"
+    "hipGraphDestroyNode\000"
+    "\320DestroyNode\224\336\230Takes\201\336 out\215its \303\202destroys it\245\262"
+    "\234``\320DestroyNode(\322\261\336\232\247\203\000"
+    "hipGraphEventRecordNodeGetEvent\000"
+    "\320EventRecordNodeGetEvent\224\336\230The \300\220\201\336 records\245\262 \300"
+    "\257: i\315_t\234``\320EventRecordNodeGetEvent(\322\261\336, \315\261*\300\257\232"
+    "\247\203\000"
+    "hipGraphEventRecordNodeSetEvent\000"
+    "\320EventRecordNodeSetEvent\224\336, \300\230\253 \362\300\220\201\336 records\245"
+    "\262\234``\320EventRecordNodeSetEvent(\322\261\336, \315\261\300\232\247\203\000"
+    "hipGraphEventWaitNodeGetEvent\000"
+    "\320EventWaitNodeGetEvent\224\336\230The \300\220\201\336 waits for\245\262 \300"
+    "\257: i\315_t\234``\320EventWaitNodeGetEvent(\322\261\336, \315\261*\300\257\232"
+    "\247\203\000"
+    "hipGraphEventWaitNodeSetEvent\000"
+    "\320EventWaitNodeSetEvent\224\336, \300\230\253 \362\300\220\201\336 waits for\245"
+    "\262\234``\320EventWaitNodeSetEvent(\322\261\336, \315\261\300\232\247\203\000"
+    "hipGraphExecBatchMemOpNodeSetParams\000"
+    "\321BatchMemOpNodeSet\256\224\304\305, \336\256\230\253\201\336\215memory operatio"
+    "ns\215\264\303\245\262\234``\321BatchMemOpNodeSet\256(\321\261\304\322\261\305\235"
+    "hipBatchMemO\347 *\336\256\2327.1\203\000"
+    "hipGraphExecChildGraphNodeSetParams\000"
+    "\321ChildGrap\305Set\256\224\304\336, childGraph\230\253 \362\336s\215a \303\212si"
+    "de \264\303\245\262\234``\321ChildGrap\305Set\256(\321\261\304\322\261\336, \320"
+    "\261childGraph\232\247\203\000"
+    "hipGraphExecDestroy\000"
+    "\321Destroy\224\303Exec\230Destroys \264\303\245\262\234``\321Destroy(\321\261\303"
+    "Exec\232\247\203\000"
+    "hipGraphExecEventRecordNodeSetEvent\000"
+    "\321EventRecordNodeSetEvent\224\304\305, \300\230\253 \362\300\220\201\336\215\264"
+    "\303 records\245\262\234``\321EventRecordNodeSetEvent(\321\261\304\322\261\305, "
+    "\315\261\300\232\247\203\000"
+    "hipGraphExecEventWaitNodeSetEvent\000"
+    "\321EventWaitNodeSetEvent\224\304\305, \300\230\253 \362\300\220\201\336\215\264"
+    "\303 waits for\245\262\234``\321EventWaitNodeSetEvent(\321\261\304\322\261\305, "
+    "\315\261\300\232\247\203\000"
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams\000"
+    "\321ExternalSemaphoresSignalNodeSet\256\224\304\305, \336\256\230\253\201signal "
+    "\336\215\264\303\245\262\234``\321ExternalSemaphoresSignalNodeSet\256(\321\261\304"
+    "\322\261\305\235hipExternalSemaphoreSignalNode\256 *\336\256\232\250\203\000"
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams\000"
+    "\321ExternalSemaphoresWaitNodeSet\256\224\304\305, \336\256\230\253\201wait \336"
+    "\215\264\303\245\262\234``\321ExternalSemaphoresWaitNodeSet\256(\321\261\304\322"
+    "\261\305\235hipExternalSemaphoreWaitNode\256 *\336\256\232\250\203\000"
+    "hipGraphExecGetFlags\000"
+    "\321GetFlags\224\303Exec\230Flags with which \264\303 was made\245\262 \301:\213"
+    "\234``\321GetFlags(\321\261\303Exec\243*\301\2327.1\203\000"
+    "hipGraphExecHostNodeSetParams\000"
+    "\321HostNodeSet\256\224\304\336, \347\230\253\201host \336\215\264\303\245\262\234"
+    "``\321HostNodeSet\256(\321\261\304\322\261\336\235hipHostNode\256 *\347\232\247"
+    "\203\000"
+    "hipGraphExecKernelNodeSetParams\000"
+    "\321KernelNodeSet\256\224\304\336, \347\230\253\201\332 \336\215\264\303\245\262"
+    "\234``\321KernelNodeSet\256(\321\261\304\322\261\336\235hipKernelNode\256 *\347"
+    "\232\247\203\000"
+    "hipGraphExecMemcpyNodeSetParams\000"
+    "\321\255\256\224\304\336, \347\230\253\201copy \336\215\264\303\245\262\234``\321"
+    "\255\256(\321\261\304\322\261\336, hipMemcpy3DParms *\347\232\247\203\000"
+    "hipGraphExecMemcpyNodeSetParams1D\000"
+    "\321\255\2561D\224\304\336, \276\354, \271\237\230\253\201\336\220 copies\204\215"
+    "\264\303\245\262\234``\321\255\2561D(\321\261\304\322\261\336, \366\276const \366"
+    "\354\241\271\236\232\247\203\000"
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol\000"
+    "\321\255\256FromSymbol\224\304\336, \276\356, \271, \343\237\230\253\201\336\220 c"
+    "opies\201\275 \365,\215\264\303\245\262\234``\321\255\256FromSymbol(\321\261\304"
+    "\322\261\336, \366\276const \366\356\241\271\241\343\236\232\247\203\000"
+    "hipGraphExecMemcpyNodeSetParamsToSymbol\000"
+    "\321\255\256ToSymbol\224\304\336, \356, \354, \271, \343\237\230\253\201\336\220 c"
+    "opies\213o\201\275 \365,\215\264\303\245\262\234``\321\255\256ToSymbol(\321\261"
+    "\304\322\261\336\235\366\356\235\366\354\241\271\241\343\236\232\247\203\000"
+    "hipGraphExecMemsetNodeSetParams\000"
+    "\321MemsetNodeSet\256\224\304\336, \347\230\253\201fill \336\215\264\303\245\262"
+    "\234``\321MemsetNodeSet\256(\321\261\304\322\261\336\235hipMemset\256 *\347\232"
+    "\247\203\000"
+    "hipGraphExecNodeSetParams\000"
+    "\321NodeSet\256\224\303Exec, \336, \336\256\230\253\201\336\215any type\215\264"
+    "\303\245\262\234``\321NodeSet\256(\321\261\303Exec, \322\261\336, \322\256 *\336"
+    "\256\2327.1\203\000"
+    "hipGraphExecUpdate\000"
+    "\321Update\224\304hGraph\230Gives \264\303 \362parameters\215a \303\215\362same sh"
+    "ape\245\262 hErrorNode\257: \322, updateResult\257: \321UpdateResult\233`\321Updat"
+    "e(\304hGraph, hErrorNode\257\231\222\262 updateResult\257: \321UpdateResult\234``"
+    "\321Update(\321\261\304\320\261hGraph, \322\261*hErrorNode\257, \321UpdateResult *"
+    "updateResult\257\232\247\203\000"
+    "hipGraphExternalSemaphoresSignalNodeGetParams\000"
+    "\320ExternalSemaphoresSignalNodeGet\256\224\305\230Parameters\215a \336\220 signal"
+    "s\205\245\262 params\257: hipExternalSemaphoreSignalNode\256\233`\320ExternalSemap"
+    "horesSignalNodeGet\256(\305, params\257\231\222\262\234``\320ExternalSemaphoresSig"
+    "nalNodeGet\256(\322\261\305, hipExternalSemaphoreSignalNode\256 *params\257\232"
+    "\250\203\000"
+    "hipGraphExternalSemaphoresSignalNodeSetParams\000"
+    "\320ExternalSemaphoresSignalNodeSet\256\224\305, \336\256\230\253\201\336\220 sign"
+    "als\205\245\262\234``\320ExternalSemaphoresSignalNodeSet\256(\322\261\305\235hipEx"
+    "ternalSemaphoreSignalNode\256 *\336\256\232\250\203\000"
+    "hipGraphExternalSemaphoresWaitNodeGetParams\000"
+    "\320ExternalSemaphoresWaitNodeGet\256\224\305\230Parameters\215a \336\220 waits fo"
+    "r\205\245\262 params\257: hipExternalSemaphoreWaitNode\256\233`\320ExternalSemapho"
+    "resWaitNodeGet\256(\305, params\257\231\222\262\234``\320ExternalSemaphoresWaitNod"
+    "eGet\256(\322\261\305, hipExternalSemaphoreWaitNode\256 *params\257\232\250\203"
+    "\000"
+    "hipGraphExternalSemaphoresWaitNodeSetParams\000"
+    "\320ExternalSemaphoresWaitNodeSet\256\224\305, \336\256\230\253\201\336\220 waits "
+    "for\205\245\262\234``\320ExternalSemaphoresWaitNodeSet\256(\322\261\305\235hipExte"
+    "rnalSemaphoreWaitNode\256 *\336\256\232\250\203\000"
+    "hipGraphGetEdges\000"
+    "\320GetEdges\224\303\230Dependencies\215a \303: \336s, those\220 depend on them,"
+    "\202how many\245\262 from: list[\322],\221: list[\322], numEdges:\213\233`\320GetE"
+    "dges(\303, from_,\221, numEdges\231\222\262\234``\320GetEdges(\320\261\303, \322"
+    "\261*from, \322\261*to\241*numEdges\232\247\203\000"
+    "hipGraphGetNodes\000"
+    "\320GetNodes\224\303\230Nodes\215a \303,\202how many\245\262 \336s: list[\322], nu"
+    "mNodes:\213\233`\320GetNodes(\303, \336s, numNodes\231\222\262\234``\320GetNodes("
+    "\320\261\303, \322\261*\336s\241*numNodes\232\247\203\000"
+    "hipGraphGetRootNodes\000"
+    "\320GetRootNodes\224\303\230Nodes\215a \303\220 depend on no other,\202how many"
+    "\245\262 pRootNodes: list[\322], pNumRootNodes:\213\233`\320GetRootNodes(\303, pRo"
+    "otNodes, pNumRootNodes\231\222\262\234``\320GetRootNodes(\320\261\303, \322\261*pR"
+    "ootNodes\241*pNumRootNodes\232\247\203\000"
+    "hipGraphHostNodeGetParams\000"
+    "\320HostNodeGet\256\224\336\230Function\202user data\215a host \336, as C has them"
+    "\245\262 \347: hipHostNode\256\233`\320HostNodeGet\256(\336, \347\231\222\262\234`"
+    "`\320HostNodeGet\256(\322\261\336, hipHostNode\256 *\347\232\247\203\000"
+    "hipGraphHostNodeSetParams\000"
+    "\320HostNodeSet\256\224\336, \347\230\253\201host \336\245\262\234``\320HostNodeSe"
+    "t\256(\322\261\336\235hipHostNode\256 *\347\232\247\203\000"
+    "hipGraphInstantiate\000"
+    "\320Instantiate\224\303, bufferSize\230Makes \264\303; \362\336\220 failed,\202a l"
+    "og, if it fails\245\262 pGraphExec: \321, pErrorNode: \322, pLogBuffer: CStr\233`"
+    "\320Instantiate(\303, pLogBuffer, bufferSize\231\222\262 pGraphExec: \321, pErrorN"
+    "ode: \322\234``\320Instantiate(\321\261*pGraphExec, \320\261\303, \322\261*pErrorN"
+    "ode, \267pLogBuffer\241bufferSize\232\247\203\000"
+    "hipGraphInstantiateWithFlags\000"
+    "\320InstantiateWithFlags\224\303, \301\230Makes \264\303, with \301\245\262 pGraph"
+    "Exec: \321\234``\320InstantiateWithFlags(\321\261*pGraphExec, \320\261\303\243\301"
+    "\232\247\203\000"
+    "hipGraphInstantiateWithParams\000"
+    "\320InstantiateWith\256\224\303,\212stantiate\256\230Makes \264\303; \362parameter"
+    "s tell what failed\245\262 pGraphExec: \321\234``\320InstantiateWith\256(\321\261*"
+    "pGraphExec, \320\261\303, \320Instantiate\256 *instantiate\256\232\250\203\000"
+    "hipGraphKernelNodeCopyAttributes\000"
+    "\320KernelNodeCopyAttributes\224hSrc, hDst\230\254 \362\266s\215a \332 \336\221 an"
+    "other one\245\262\233`\320KernelNodeCopyAttributes(hSrc\231\222\262\200\234``\320K"
+    "ernelNodeCopyAttributes(\322\261hSrc, \322\261hDst\232\250\203\000"
+    "hipGraphKernelNodeGetAttribute\000"
+    "\320KernelNodeGetAttribute\224\305, attr\230An \266\215a \332 \336\245\262 \364: h"
+    "ipLaunchAttributeValue\233`\320KernelNodeGetAttribute(\305, attr, \364\231\222\262"
+    "\234``\320KernelNodeGetAttribute(\322\261\305, hipLaunchAttributeID attr, hipLaunc"
+    "hAttributeValue *\364\232\250\203\000"
+    "hipGraphKernelNodeGetParams\000"
+    "\320KernelNodeGet\256\224\336\230Parameters\215a \332 \336\245\262 \347: hipKernel"
+    "Node\256\233`\320KernelNodeGet\256(\336, \347\231\222\262\234``\320KernelNodeGet"
+    "\256(\322\261\336, hipKernelNode\256 *\347\232\247\203\000"
+    "hipGraphKernelNodeSetAttribute\000"
+    "\320KernelNodeSetAttribute\224\305, attr, \364\230Sets \263\266\215a \332 \336\245"
+    "\262\234``\320KernelNodeSetAttribute(\322\261\305, hipLaunchAttributeID attr\235hi"
+    "pLaunchAttributeValue *\364\232\250\203\000"
+    "hipGraphKernelNodeSetParams\000"
+    "\320KernelNodeSet\256\224\336, \347\230\253\201\332 \336\245\262\234``\320KernelNo"
+    "deSet\256(\322\261\336\235hipKernelNode\256 *\347\232\247\203\000"
+    "hipGraphLaunch\000"
+    "\320Launch\224\303Exec,\217\230Runs \264\303\212\201\355\245\262\234``\320Launch("
+    "\321\261\303Exec, \330\217\232\247\203\000"
+    "hipGraphLaunch_spt\000"
+    "\320Launch\260\224\303Exec,\217\230Runs \264\303\212\201\355\240\217\245\262\234``"
+    "\320Launch\260(\321\261\303Exec, \330\217\232\250\203\000"
+    "hipGraphMemAllocNodeGetParams\000"
+    "\320MemAllocNodeGet\256\224\336\230Parameters\215\263al\334 \336\245\262 \347: hip"
+    "MemAllocNode\256\233`\320MemAllocNodeGet\256(\336, \347\231\222\262\234``\320MemAl"
+    "locNodeGet\256(\322\261\336, hipMemAllocNode\256 *\347\232\250\203\000"
+    "hipGraphMemFreeNodeGetParams\000"
+    "\320MemFreeNodeGet\256\224\336, \274\230Writes \362address\220\201\336 frees\221 "
+    "\274\245\262\234``\320MemFreeNodeGet\256(\322\261\336, \366\274\232\250\203\000"
+    "hipGraphMemcpyNodeGetParams\000"
+    "\320MemcpyNodeGet\256\224\336\230Parameters\215a copy \336\245\262 \347: hipMemcpy"
+    "3DParms\233`\320MemcpyNodeGet\256(\336, \347\231\222\262\234``\320MemcpyNodeGet"
+    "\256(\322\261\336, hipMemcpy3DParms *\347\232\247\203\000"
+    "hipGraphMemcpyNodeSetParams\000"
+    "\320\255\256\224\336, \347\230\253\201copy \336\245\262\234``\320\255\256(\322\261"
+    "\336\235hipMemcpy3DParms *\347\232\247\203\000"
+    "hipGraphMemcpyNodeSetParams1D\000"
+    "\320\255\2561D\224\336, \276\354, \271\237\230\253\201\336\220 copies\204\245\262"
+    "\234``\320\255\2561D(\322\261\336, \366\276const \366\354\241\271\236\232\247\203"
+    "\000"
+    "hipGraphMemcpyNodeSetParamsFromSymbol\000"
+    "\320\255\256FromSymbol\224\336, \276\356, \271, \343\237\230\253\201\336\220 copie"
+    "s\201\275 \365\245\262\234``\320\255\256FromSymbol(\322\261\336, \366\276const "
+    "\366\356\241\271\241\343\236\232\247\203\000"
+    "hipGraphMemcpyNodeSetParamsToSymbol\000"
+    "\320\255\256ToSymbol\224\336, \356, \354, \271, \343\237\230\253\201\336\220 copie"
+    "s\213o\201\275 \365\245\262\234``\320\255\256ToSymbol(\322\261\336\235\366\356\235"
+    "\366\354\241\271\241\343\236\232\247\203\000"
+    "hipGraphMemsetNodeGetParams\000"
+    "\320MemsetNodeGet\256\224\336\230Parameters\215a fill \336\245\262 \347: hipMemset"
+    "\256\233`\320MemsetNodeGet\256(\336, \347\231\222\262\234``\320MemsetNodeGet\256("
+    "\322\261\336, hipMemset\256 *\347\232\247\203\000"
+    "hipGraphMemsetNodeSetParams\000"
+    "\320MemsetNodeSet\256\224\336, \347\230\253\201fill \336\245\262\234``\320MemsetNo"
+    "deSet\256(\322\261\336\235hipMemset\256 *\347\232\247\203\000"
+    "hipGraphNodeFindInClone\000"
+    "\322FindInClone\224originalNode, clonedGraph\230The \336\215a copied \303\220\201"
+    "\336\215\362original became\245\262 pNode: \322\234``\322FindInClone(\322\261*pNod"
+    "e, \322\261originalNode, \320\261clonedGraph\232\247\203\000"
+    "hipGraphNodeGetDependencies\000"
+    "\322GetDependencies\224\336\230Nodes\220\201\336 depends on,\202how many\245\262 "
+    "\345: list[\322], pNumDependencies:\213\233`\322GetDependencies(\336, \345, pNumDe"
+    "pendencies\231\222\262\234``\322GetDependencies(\322\261\336, \322\261*\345\241*pN"
+    "umDependencies\232\247\203\000"
+    "hipGraphNodeGetDependentNodes\000"
+    "\322GetDependentNodes\224\336\230Nodes\220 depend on\201\336,\202how many\245\262 "
+    "pDependentNodes: list[\322], pNumDependentNodes:\213\233`\322GetDependentNodes("
+    "\336, pDependentNodes, pNumDependentNodes\231\222\262\234``\322GetDependentNodes("
+    "\322\261\336, \322\261*pDependentNodes\241*pNumDependentNodes\232\247\203\000"
+    "hipGraphNodeGetEnabled\000"
+    "\322GetEnabled\224\304\305\230Whether\201\336\215\264\303 is switched on\245\262 i"
+    "sEnabled:\213\234``\322GetEnabled(\321\261\304\322\261\305\242*isEnabled\232\250"
+    "\203\000"
+    "hipGraphNodeGetType\000"
+    "\322GetType\224\336\230What\201\336 does\245\262 pType: \322Type\234``\322GetType("
+    "\322\261\336, \322Type *pType\232\247\203\000"
+    "hipGraphNodeSetEnabled\000"
+    "\322SetEnabled\224\304\305, isEnabled\230Switches\201\336\215\264\303 on or off"
+    "\245\262\234``\322SetEnabled(\321\261\304\322\261\305\242isEnabled\232\250\203\000"
+    "hipGraphNodeSetParams\000"
+    "\322Set\256\224\336, \336\256\230\253\201\336\215any type\245\262\234``\322Set\256"
+    "(\322\261\336, \322\256 *\336\256\2327.1\203\000"
+    "hipGraphReleaseUserObject\000"
+    "\320ReleaseUserObject\224\303, \342, \271\230Takes references\221 \263\342 from"
+    "\201\303\245\262\234``\320ReleaseUserObject(\320\261\303, hipUserObject\261\342"
+    "\242\271\232\250\203\000"
+    "hipGraphRemoveDependencies\000"
+    "\320RemoveDependencies\224\303, from_,\221, \340\230Takes \273 between \336s away"
+    "\245\262\233`\320RemoveDependencies(\303, \340\231\222\262\200,\200\234``\320Remov"
+    "eDependencies(\320\261\303\235\322\261*from\235\322\261*to\241\340\232\247\203\000"
+    "hipGraphRetainUserObject\000"
+    "\320RetainUserObject\224\303, \342, \271, \301\230Lets\201\303 hold references\221"
+    " \263\342\245\262\234``\320RetainUserObject(\320\261\303, hipUserObject\261\342"
+    "\242\271\242\301\232\250\203\000"
+    "hipGraphUpload\000"
+    "\320Upload\224\303Exec,\217\230Brings \264\303\221 its \275 without running it\245"
+    "\262\234``\320Upload(\321\261\303Exec, \330\217\232\250\203\000"
+    "hipGraphicsMapResources\000"
+    "\320icsMapResources\224\271, resources,\217\230Lets HIP use \303ics resources\245"
+    "\262\233`\320icsMapResources(\271,\217\231\222\262\200\234``\320icsMapResources"
+    "\227\271, \320icsResource\261*resources, \330\217\232\247\203\000"
+    "hipGraphicsResourceGetMappedPointer\000"
+    "\320icsResourceGetMappedPointer\224resource\230Address\202bytes\215a \303ics resou"
+    "rce\220 is mapped\245\262 devPtr\251, \352:\213\234``\320icsResourceGetMappedPoint"
+    "er(\366*devPtr\241*\352, \320icsResource\261resource\232\247\203\000"
+    "hipGraphicsSubResourceGetMappedArray\000"
+    "\320icsSubResourceGetMappedArray\224resource, \265Index, mipLevel\230Array\215a "
+    "\303ics resource\220 is mapped\245\262 \265: \310\234``\320icsSubResourceGetMapped"
+    "Array(\310\261*\265, \320icsResource\261resource\242\265Index\242mipLevel\232\247"
+    "\203\000"
+    "hipGraphicsUnmapResources\000"
+    "\320icsUnmapResources\224\271, resources,\217\230Gives \303ics resources back\221 "
+    "\303ics\245\262\233`\320icsUnmapResources(\271,\217\231\222\262\200\234``\320icsUn"
+    "mapResources\227\271, \320icsResource\261*resources, \330\217\232\247\203\000"
+    "hipGraphicsUnregisterResource\000"
+    "\320icsUnregisterResource\224resource\230Ends HIP's knowledge\215a \303ics resourc"
+    "e\245\262\234``\320icsUnregisterResource(\320icsResource\261resource\232\247\203"
+    "\000"
+    "hipGreenCtxCreate\000"
+    "hipGreenCtxCreate\224desc, \275, \301\230Creates \263execution \270 from\201descri"
+    "ption\215\275 resources\245\262 ctx: i\316_t\234``hipGreenCtxCreate(\316\261*ctx, "
+    "\312Desc\261desc,\213 \275\242\301\2327.15\203\000"
+    "hipHostAlloc\000"
+    "hipHostAlloc\224\352, \301\230\252 page-locked host\214 with \301,\212\204\245\262"
+    " \350\251\234``hipHostAlloc(\366*\350\241\352\242\301\232\247\203\000"
+    "hipHostFree\000"
+    "hipHostFree\224\350\230Frees page-locked host\214\245\262\234``hipHostFree(\366"
+    "\350\232\247\203\000"
+    "hipHostGetDevicePointer\000"
+    "hipHostGetDevicePointer\224hstPtr, \301\230Device address\215page-locked host\214"
+    "\245\262 devPtr\251\234``hipHostGetDevicePointer(\366*devPtr, \366hstPtr\242\301"
+    "\232\247\203\000"
+    "hipHostGetFlags\000"
+    "hipHostGetFlags\224hostPtr\230Flags\215page-locked host\214\245\262 \301Ptr:\213"
+    "\234``hipHostGetFlags(\363\213 *\301Ptr, \366hostPtr\232\247\203\000"
+    "hipHostMalloc\000"
+    "hipHostMalloc\224\352, \301\230\252 page-locked host\214 with \301,\212\204\245"
+    "\262 \350\251\234``hipHostMalloc(\366*\350\241\352\242\301\232\247\203\000"
+    "hipHostRegister\000"
+    "hipHostRegister\224hostPtr, \353, \301\230Page-locks existing host\214; \353\212"
+    "\204\245\262\234``hipHostRegister(\366hostPtr\241\353\242\301\232\247\203\000"
+    "hipHostUnregister\000"
+    "hipHostUnregister\224hostPtr\230Ends \362page lock\215registered host\214\245\262"
+    "\234``hipHostUnregister(\366hostPtr\232\247\203\000"
+    "hipImportExternalMemory\000"
+    "hipImportExternalMemory\224memHandleDesc\230Makes\214\215another API usable\245"
+    "\262 extMem\257\251\233`hipImportExternalMemory(extMem\257, memHandleDesc\231\222"
+    "\262\234``hipImportExternalMemory(hipExternalMemory\261*extMem\257\235hipExternalM"
+    "emoryHandleDesc *memHandleDesc\232\247\203\000"
+    "hipImportExternalSemaphore\000"
+    "hipImportExternalSemaphore\224semHandleDesc\230Makes\201semaphore\215another API u"
+    "sable\245\262 extSem\257\251\233`hipImportExternalSemaphore(extSem\257, semHandleD"
+    "esc\231\222\262\234``hipImportExternalSemaphore(hipExternalSemaphore\261*extSem"
+    "\257\235hipExternalSemaphoreHandleDesc *semHandleDesc\232\247\203\000"
+    "hipInit\000"
+    "hipInit\224\301\230Starts \362runtime; every other call does so itself\245\262\234"
+    "``hipInit(\363\213 \301\232\247\203\000"
+    "hipIpcCloseMemHandle\000"
+    "hipIpcCloseMemHandle\224devPtr\230Lets go\215\275\214\215another process\245\262"
+    "\234``hipIpcCloseMemHandle(\366devPtr\232\247\203\000"
+    "hipIpcGetEventHandle\000"
+    "hipIpcGetEventHandle\224\300\230Handle\215\263\300 for other processes\245\262 "
+    "\306: hipIpcEventHandle_st\233`hipIpcGetEventHandle(\306, \300\231\222\262\234``hi"
+    "pIpcGetEventHandle(hipIpcEventHandle\261*\306, \315\261\300\232\247\203\000"
+    "hipIpcGetMemHandle\000"
+    "hipIpcGetMemHandle\224devPtr\230Handle\215\275\214 for other processes\245\262 "
+    "\306: hipIpcMemHandle_st\233`hipIpcGetMemHandle(\306, devPtr\231\222\262\234``hipI"
+    "pcGetMemHandle(hipIpcMemHandle\261*\306, \366devPtr\232\247\203\000"
+    "hipIpcOpenEventHandle\000"
+    "hipIpcOpenEventHandle\224\306\230Event\215another process\245\262 \300: i\315_t"
+    "\234``hipIpcOpenEventHandle(\315\261*\300, hipIpcEventHandle\261\306\232\247\203"
+    "\000"
+    "hipIpcOpenMemHandle\000"
+    "hipIpcOpenMemHandle\224\306, \301\230Address\215\275\214\215another process\245"
+    "\262 devPtr\251\234``hipIpcOpenMemHandle(\366*devPtr, hipIpcMemHandle\261\306\242"
+    "\301\232\247\203\000"
+    "hipKernelGetAttribute\000"
+    "hipKernelGetAttribute\224attrib, \332, dev\230One \266\215a \332 on\201\275\245"
+    "\262 pi:\213\234``hipKernelGetAttribute\227*pi, \317_\266 attrib, hipKernel\261"
+    "\332, \313\261dev\2327.15\203\000"
+    "hipKernelGetFunction\000"
+    "hipKernelGetFunction\224\332\230Function\215a \332\212 \362\272\270\245\262 pFunc:"
+    " ihipModuleSymbol_t\234``hipKernelGetFunction(\317\261*pFunc, hipKernel\261\332"
+    "\2327.15\203\000"
+    "hipKernelGetLibrary\000"
+    "hipKernelGetLibrary\224\332\230Library\215a \332\245\262 \333: ihipLibrary_t\234``"
+    "hipKernelGetLibrary(hipLibrary\261*\333, hipKernel\261\332\2327.15\203\000"
+    "hipKernelGetName\000"
+    "hipKernelGetName\224\332\230Name\215a \332\245\262 name: CStr\233`hipKernelGetName"
+    "(name, \332\231\222\262\234``hipKernelGetName\225\267*name, hipKernel\261\332\2327"
+    ".15\203\000"
+    "hipKernelGetParamInfo\000"
+    "hipKernelGetParamInfo\224\332, paramIndex\230Offset\202\352\212\204\215a \332 para"
+    "meter\245\262 paramOffset:\213, paramSize:\213\234``hipKernelGetParamInfo(hipKerne"
+    "l\261\332\241paramIndex\241*paramOffset\241*paramSize\2327.15\203\000"
+    "hipKernelNameRef\000"
+    "hipKernelNameRef\224f\230Name\215a \332\245\262 CStr\234``hipKernelNameRef\225\317"
+    "\261f\232\247\203\000"
+    "hipKernelNameRefByPtr\000"
+    "hipKernelNameRefByPtr\224hostFunction,\217\230Name\215\362\332\215a host \302\245"
+    "\262 CStr\234``hipKernelNameRefByPtr\225\366hostFunction, \330\217\232\247\203\000"
+    "hipKernelSetAttribute\000"
+    "hipKernelSetAttribute\224attrib, \364, \332, dev\230Sets one \266\215a \332 on\201"
+    "\275\245\262\234``hipKernelSetAttribute(\317_\266 attrib,\213 \364, hipKernel\261"
+    "\332, \313\261dev\2327.15\203\000"
+    "hipLaunchByPtr\000"
+    "hipLaunchByPtr\224func\230Launches\201\332 as hipConfigureCall\202hipSetupArgument"
+    " say\245\262\234``hipLaunchByPtr\225\366func\232\247\203\000"
+    "hipLaunchCooperativeKernel\000"
+    "hipLaunchCooperativeKernel\224f, gridDim, blockDimX, \332\256, \351\217\230Launche"
+    "s\201\332 whose groups may wait for each other\245\262\234``hipLaunchCooperativeKe"
+    "rnel\225\366f, dim3 gridDim, dim3 blockDimX, \366*\332\256\242\351 \330\217\232"
+    "\247\203\000"
+    "hipLaunchCooperativeKernelMultiDevice\000"
+    "hipLaunchCooperativeKernelMultiDevice\224launch\256List, numDevices, \301\230Launc"
+    "hes\201\332 on several \275s, whose groups may wait for each other\245\262\234``hi"
+    "pLaunchCooperativeKernelMultiDevice(hipLaunch\256 *launch\256List,\213 numDevices"
+    "\242\301\232\247\203\000"
+    "hipLaunchCooperativeKernel_spt\000"
+    "hipLaunchCooperativeKernel\260\224f, gridDim, blockDim, \332\256, \351 hStream\230"
+    "Launches\201\332 whose groups may wait for each other\240\217\245\262\233`hipLaunc"
+    "hCooperativeKernel\260(f, gridDim, blockDim, \351 hStream\231\222\262\200\234``hip"
+    "LaunchCooperativeKernel\260\225\366f, dim3 gridDim, dim3 blockDim, \366*\332\256, "
+    "uint32\261\351 \330 hStream\232\247\203\000"
+    "hipLaunchHostFunc\000"
+    "hipLaunchHostFunc\224\355, fn, userData\230Calls\201host \302 after \362work\212"
+    "\201\355 so far\245\262\234``hipLaunchHostFunc(\330\217, hipHostFn\261fn, \366user"
+    "Data\232\250\203\000"
+    "hipLaunchHostFunc_spt\000"
+    "hipLaunchHostFunc\260\224\355, fn, userData\230Calls\201host \302 after \362work"
+    "\212\201\355 so far\240\217\245\262\234``hipLaunchHostFunc\260(\330\217, hipHostFn"
+    "\261fn, \366userData\232\250\203\000"
+    "hipLaunchKernel\000"
+    "hipLaunchKernel\224\302_address, \337, dimBlocks, args, \351\217\230Launches\201"
+    "\332; args holds \362addresses\215its arguments\245\262\234``hipLaunchKernel\225"
+    "\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351 \330\217\232\247"
+    "\203\000"
+    "hipLaunchKernelExC\000"
+    "hipLaunchKernelExC\224config, fPtr, args\230Launches\201\332 with\201configuration"
+    "; args holds its arguments\245\262\234``hipLaunchKernelExC\225hipLaunchConfig\261*"
+    "config\235\366fPtr, \366*args\2327.1\203\000"
+    "hipLaunchKernel_spt\000"
+    "hipLaunchKernel\260\224\302_address, \337, dimBlocks, args, \351\217\230Launches"
+    "\201\332; args holds \362addresses\215its arguments\240\217\245\262\233`hipLaunchK"
+    "ernel\260(\302_address, \337, dimBlocks, \351\217\231\222\262\200\234``hipLaunchKe"
+    "rnel\260\225\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351 \330"
+    "\217\232\247\203\000"
+    "hipLibraryEnumerateKernels\000"
+    "hipLibraryEnumerateKernels\224numKernels, \333\230Up\221 numKernels \332s\215a "
+    "\333\245\262 \332s: list[ihipKernel_t]\234``hipLibraryEnumerateKernels(hipKernel"
+    "\261*\332s\242numKernels, hipLibrary\261\333\2327.15\203\000"
+    "hipLibraryGetGlobal\000"
+    "hipLibraryGetGlobal\224\333, name\230Address\202\352\212\204\215a \365\215a \333"
+    "\245\262 d\350\251,\204:\213\234``hipLibraryGetGlobal(\366*d\350\241*bytes, hipLib"
+    "rary\261\333\235\267name\2327.15\203\000"
+    "hipLibraryGetKernel\000"
+    "hipLibraryGetKernel\224\333, name\230Kernel\215a \333, by name\245\262 pKernel: ih"
+    "ipKernel_t\234``hipLibraryGetKernel(hipKernel\261*pKernel, hipLibrary\261\333\235"
+    "\267name\2327.1\203\000"
+    "hipLibraryGetKernelCount\000"
+    "hipLibraryGetKernelCount\224\333\230Number\215\332s\212\201\333\245\262 \271:\213"
+    "\234``hipLibraryGetKernelCount(\363\213 *\271, hipLibrary\261\333\2327.1\203\000"
+    "hipLibraryGetManaged\000"
+    "hipLibraryGetManaged\224\333, name\230Address\202\352\212\204\215a managed \365"
+    "\245\262 d\350\251,\204:\213\234``hipLibraryGetManaged(\366*d\350\241*bytes, hipLi"
+    "brary\261\333\235\267name\2327.15\203\000"
+    "hipLibraryLoadData\000"
+    "hipLibraryLoadData\224code, jitOptions, jitOptionsValues, numJitOptions, \333Optio"
+    "ns, \333OptionValues, numLibraryOptions\230Loads\201\333 from\214\245\262 \333: ih"
+    "ipLibrary_t\233`hipLibraryLoadData(code, jitOptionsValues, numJitOptions, \333Opti"
+    "onValues, numLibraryOptions\231\222\262 \333: ihipLibrary\262\200,\200\234``hipLib"
+    "raryLoadData(hipLibrary\261*\333\235\366code, hipJitOption *jitOptions, \366*jitOp"
+    "tionsValues\242numJitOptions, hipLibraryOption *\333Options, \366*\333OptionValues"
+    "\242numLibraryOptions\2327.1\203\000"
+    "hipLibraryLoadFromFile\000"
+    "hipLibraryLoadFromFile\224fileName, jitOptions, jitOptionsValues, numJitOptions, "
+    "\333Options, \333OptionValues, numLibraryOptions\230Loads\201\333 from\201file\245"
+    "\262 \333: ihipLibrary_t\233`hipLibraryLoadFromFile(fileName, jitOptionsValues, nu"
+    "mJitOptions, \333OptionValues, numLibraryOptions\231\222\262 \333: ihipLibrary\262"
+    "\200,\200\234``hipLibraryLoadFromFile(hipLibrary\261*\333\235\267fileName, hipJitO"
+    "ption *jitOptions, \366*jitOptionsValues\242numJitOptions, hipLibraryOption *\333O"
+    "ptions, \366*\333OptionValues\242numLibraryOptions\2327.1\203\000"
+    "hipLibraryUnload\000"
+    "hipLibraryUnload\224\333\230Unloads\201\333\245\262\234``hipLibraryUnload(hipLibra"
+    "ry\261\333\2327.1\203\000"
+    "hipLinkAddData\000"
+    "hipLinkAddData\224state, type, data, \352, name, \341options, \344\230Adds\201prog"
+    "ram\212\214,\215\352\204,\221\201linker\245\262\233`hipLinkAddData(state, type, da"
+    "ta, \352, name, \341\344\231\222\262\200\234``hipLinkAddData(hipLinkState\261state"
+    ", hipJitInputType type, \366data\241\352\235\267name\242\341hipJitOption *options,"
+    " \366*\344\2327.1\203\000"
+    "hipLinkAddFile\000"
+    "hipLinkAddFile\224state, type, path, \341options, \344\230Adds\201file\221\201link"
+    "er\245\262\233`hipLinkAddFile(state, type, path, \341\344\231\222\262\200\234``hip"
+    "LinkAddFile(hipLinkState\261state, hipJitInputType type\235\267path\242\341hipJitO"
+    "ption *options, \366*\344\2327.1\203\000"
+    "hipLinkComplete\000"
+    "hipLinkComplete\224state\230Links; \362result belongs\221 \362linker\245\262 hipBi"
+    "nOut: NDBuffer, \352Out:\213\233`hipLinkComplete(state, hipBinOut\231\222\262 \352"
+    "Out:\213\234``hipLinkComplete(hipLinkState\261state, \366*hipBinOut\241*\352Out"
+    "\2327.1\203\000"
+    "hipLinkCreate\000"
+    "hipLinkCreate\224\341options, \344\230Creates\201linker\245\262 stateOut: ihipLink"
+    "State_t\233`hipLinkCreate(\341\344\231\222\262\200, stateOut: ihipLinkState_t\234`"
+    "`hipLinkCreate(\363\213 \341hipJitOption *options, \366*\344, hipLinkState\261*sta"
+    "teOut\2327.1\203\000"
+    "hipLinkDestroy\000"
+    "hipLinkDestroy\224state\230Destroys\201linker\245\262\234``hipLinkDestroy(hipLinkS"
+    "tate\261state\2327.1\203\000"
+    "hipMalloc\000"
+    "hipMalloc\224\352\230\252 \275\214,\212\204\245\262 \350: DeviceArray\234``hipMall"
+    "oc(\366*\350\241\352\232\247\203\000"
+    "hipMalloc3D\000"
+    "hipMalloc3D\224extent\230\252 pitched\214; extent.\367\212\204\245\262 pitchedDevP"
+    "tr: hipPitchedPtr\233`hipMalloc3D(pitchedDevPtr, extent\231\222\262\234``hipMalloc"
+    "3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent\232\247\203\000"
+    "hipMalloc3DArray\000"
+    "hipMalloc3DArray\224desc, extent, \301\230\252 \263\265; extent\212 elements\245"
+    "\262 \265: \310\234``hipMalloc3DArray(\310\261*\265\235\311 *desc, hipExtent exten"
+    "t\242\301\232\247\203\000"
+    "hipMallocArray\000"
+    "hipMallocArray\224desc\244, \301\230\252 \263\265; \367\202\307\212 elements\245"
+    "\262 \265: \310\234``hipMallocArray(\310\261*\265\235\311 *desc\241\367\241\307"
+    "\242\301\232\247\203\000"
+    "hipMallocAsync\000"
+    "hipMallocAsync\224\352,\217\230\252 \275\214\212\217\216,\212\204\245\262 \274: De"
+    "viceArray\234``hipMallocAsync(\366*\274\241\352, \330\217\232\247\203\000"
+    "hipMallocFromPoolAsync\000"
+    "hipMallocFromPoolAsync\224\352, \335,\217\230\252 from\201pool\212\217\216,\212"
+    "\204\245\262 \274: DeviceArray\234``hipMallocFromPoolAsync(\366*\274\241\352, \325"
+    "\261\335, \330\217\232\247\203\000"
+    "hipMallocHost\000"
+    "hipMallocHost\224\352\230\252 page-locked host\214,\212\204\245\262 \350\251\234``"
+    "hipMallocHost(\366*\350\241\352\232\247\203\000"
+    "hipMallocManaged\000"
+    "hipMallocManaged\224\352, \301\230\252\214 for host\202\275,\212\204\245\262 \274:"
+    " DeviceArray\234``hipMallocManaged(\366*\274\241\352\242\301\232\247\203\000"
+    "hipMallocMipmappedArray\000"
+    "hipMallocMipmappedArray\224desc, extent, numLevels, \301\230\252\201mipmapped \265"
+    "; extent\212 elements\245\262 mipmappedArray: \326\234``hipMallocMipmappedArray("
+    "\326\261*mipmappedArray\235\311 *desc, hipExtent extent\242numLevels\242\301\232"
+    "\247\203\000"
+    "hipMallocPitch\000"
+    "hipMallocPitch\224\367, \307\230\252 rows\215\275\214; \367\202pitch\212\204\245"
+    "\262 \350\251, pitch:\213\234``hipMallocPitch(\366*\350\241*pitch\241\367\241\307"
+    "\232\247\203\000"
+    "hipMemAddressFree\000"
+    "hipMemAddressFree\224devPtr, \352\230Gives reserved addresses back; \352\212\204"
+    "\245\262\234``hipMemAddressFree(\366devPtr\241\352\232\247\203\000"
+    "hipMemAddressReserve\000"
+    "hipMemAddressReserve\224\352, alignment, addr, \301\230Reserves addresses; \352"
+    "\202alignment\212\204\245\262 \350\251\234``hipMemAddressReserve(\366*\350\241\352"
+    "\241alignment, \366addr\243\301\232\247\203\000"
+    "hipMemAdvise\000"
+    "hipMemAdvise\224\274, \271, advice, \275\230Tells how managed\214 will be used\245"
+    "\262\234``hipMemAdvise\225\366\274\241\271, hipMemoryAdvise advice,\213 \275\232"
+    "\247\203\000"
+    "hipMemAdvise_v2\000"
+    "hipMemAdvise_v2\224\274, \271, advice, \334\230Tells how managed\214 will be used "
+    "at\201\334\245\262\234``hipMemAdvise_v2\225\366\274\241\271, hipMemoryAdvise advic"
+    "e, \324\334\2327.1\203\000"
+    "hipMemAllocHost\000"
+    "hipMemAllocHost\224\352\230\252 page-locked host\214,\212\204\245\262 \350\251\234"
+    "``hipMemAllocHost(\366*\350\241\352\232\247\203\000"
+    "hipMemAllocPitch\000"
+    "hipMemAllocPitch\224\367InBytes, \307, elementSizeBytes\230\252 rows\215\275\214; "
+    "\367s\202pitch\212\204\245\262 d\350\251, pitch:\213\234``hipMemAllocPitch(\314"
+    "\261*d\350\241*pitch\241\367InBytes\241\307\242elementSizeBytes\232\247\203\000"
+    "hipMemCreate\000"
+    "hipMemCreate\224\352, prop, \301\230\252\214\220 c\263be mapped,\212\204\245\262 "
+    "\306: i\323\234``hipMemCreate(\323\261*\306\241\352\235hipMemAl\334Prop *prop\243"
+    "\301\232\247\203\000"
+    "hipMemDiscardAndPrefetchBatchAsync\000"
+    "hipMemDiscardAndPrefetchBatchAsync\224d\350s, \352s, \271, prefetchLocs, prefetchL"
+    "ocIdxs, numPrefetchLocs, \301,\217\230Drops \362content\215\271 ranges\202moves th"
+    "em; \352s\212\204\245\262\233`hipMemDiscardAndPrefetchBatchAsync(d\350s, \271, pre"
+    "fetchLocs, numPrefetchLocs, \301,\217\231\222\262\200,\200\234``hipMemDiscardAndPr"
+    "efetchBatchAsync(\366*d\350s\241*\352s\241\271, \324*prefetchLocs\241*prefetchLocI"
+    "dxs\241numPrefetchLocs\243\301, \330\217\2327.15\203\000"
+    "hipMemDiscardBatchAsync\000"
+    "hipMemDiscardBatchAsync\224\274s, \352s, \271, \301,\217\230Drops \362content\215"
+    "\271 ranges\212\217\216; \352s\212\204\245\262\233`hipMemDiscardBatchAsync(\274s, "
+    "\271, \301,\217\231\222\262\200\234``hipMemDiscardBatchAsync(\366*\274s\241*\352s"
+    "\241\271\243\301, \330\217\2327.15\203\000"
+    "hipMemExportToShareableHandle\000"
+    "hipMemExportToShareableHandle\224shareableHandle, \306, \306Type, \301\230Handle f"
+    "or other processes, written\221 shareableHandle\245\262\234``hipMemExportToShareab"
+    "leHandle(\366shareableHandle, \323\261\306, hipMemAl\334HandleType \306Type\243"
+    "\301\232\247\203\000"
+    "hipMemGetAccess\000"
+    "hipMemGetAccess\224\334, \350\230How\201\334 may use mapped\214\245\262 \301:\213"
+    "\234``hipMemGetAccess(\363 long long *\301\235\324*\334, \366\350\232\247\203\000"
+    "hipMemGetAddressRange\000"
+    "hipMemGetAddressRange\224d\350\230Begin\202\352\212\204\215\362al\334 around d\350"
+    "\245\262 pbase\251, p\352:\213\234``hipMemGetAddressRange(\314\261*pbase\241*p\352"
+    ", \314\261d\350\232\247\203\000"
+    "hipMemGetAllocationGranularity\000"
+    "hipMemGetAl\334Granularity\224prop, option\230Smallest or best \352 unit\215hipMem"
+    "Create,\212\204\245\262 granularity:\213\234``hipMemGetAl\334Granularity(\352\261*"
+    "granularity\235hipMemAl\334Prop *prop, hipMemAl\334Granularity_\301 option\232\247"
+    "\203\000"
+    "hipMemGetAllocationPropertiesFromHandle\000"
+    "hipMemGetAl\334PropertiesFromHandle\224\306\230Properties with which\214 was creat"
+    "ed\245\262 prop: hipMemAl\334Prop\233`hipMemGetAl\334PropertiesFromHandle(prop, "
+    "\306\231\222\262\234``hipMemGetAl\334PropertiesFromHandle(hipMemAl\334Prop *prop, "
+    "\323\261\306\232\247\203\000"
+    "hipMemGetDefaultMemPool\000"
+    "hipMemGetDefaultMemPool\224\334, type\230Pool\220\201\334 starts with\245\262 memP"
+    "ool: i\325Handle_t\234``hipMemGetDefaultMemPool(\325\261*memPool, \324*\334, hipMe"
+    "mAl\334Type type\2327.15\203\000"
+    "hipMemGetHandleForAddressRange\000"
+    "hipMemGetHandleForAddressRange\224\306, d\350, \352, \306Type, \301\230Handle\215"
+    "\263address range, written\221 \306\245\262\234``hipMemGetHandleForAddressRange("
+    "\366\306, \314\261d\350\241\352, hipMemRangeHandleType \306Type\243\301\2327.1\203"
+    "\000"
+    "hipMemGetInfo\000"
+    "hipMemGetInfo\223\230Free\202total\214\215\362\272\275\212\204\245\262 free:\213,"
+    "\221tal:\213\234``hipMemGetInfo(\352\261*free\241*total\232\247\203\000"
+    "hipMemGetMemPool\000"
+    "hipMemGetMemPool\224\334, type\230Current pool\215a \334\245\262 pool: i\325Handle"
+    "_t\234``hipMemGetMemPool(\325\261*pool, \324*\334, hipMemAl\334Type type\2327.15"
+    "\203\000"
+    "hipMemImportFromShareableHandle\000"
+    "hipMemImportFromShareableHandle\224osHandle, shHandleType\230Memory\215another pro"
+    "cess\245\262 \306: i\323\234``hipMemImportFromShareableHandle(\323\261*\306, \366o"
+    "sHandle, hipMemAl\334HandleType shHandleType\232\247\203\000"
+    "hipMemMap\000"
+    "hipMemMap\224\350, \352, \343, \306, \301\230Maps\214 at reserved addresses; \352"
+    "\202\343\212\204\245\262\234``hipMemMap(\366\350\241\352\241\343, \323\261\306\243"
+    "\301\232\247\203\000"
+    "hipMemMapArrayAsync\000"
+    "hipMemMapArrayAsync\224mapInfoList, \271,\217\230Maps\214\213o sparse \265s\212"
+    "\217\216\245\262\234``hipMemMapArrayAsync(\310MapInfo *mapInfoList\242\271, \330"
+    "\217\232\247\203\000"
+    "hipMemPoolCreate\000"
+    "\325Create\224pool_props\230Creates\201pool\245\262 \335: i\325Handle_t\234``\325C"
+    "reate(\325\261*\335\235\325Props *pool_props\232\247\203\000"
+    "hipMemPoolDestroy\000"
+    "\325Destroy\224\335\230Destroys\201pool\245\262\234``\325Destroy(\325\261\335\232"
+    "\247\203\000"
+    "hipMemPoolExportPointer\000"
+    "\325ExportPointer\224\274\230Data with which another process finds \263al\334\245"
+    "\262 export_data: \325PtrExportData\233`\325ExportPointer(export_data, \274\231"
+    "\222\262\234``\325ExportPointer(\325PtrExportData *export_data, \366\274\232\247"
+    "\203\000"
+    "hipMemPoolExportToShareableHandle\000"
+    "\325ExportToShareableHandle\224shared_\306, \335, \306_type, \301\230Handle\215a p"
+    "ool for other processes, written\221 shared_\306\245\262\234``\325ExportToShareabl"
+    "eHandle(\366shared_\306, \325\261\335, hipMemAl\334HandleType \306_type\242\301"
+    "\232\247\203\000"
+    "hipMemPoolGetAccess\000"
+    "\325GetAccess\224\335, \334\230How\201\275 may use \362memory\215a pool\245\262 "
+    "\301: hipMemAccessFlags\234``\325GetAccess(hipMemAccessFlags *\301, \325\261\335, "
+    "\324*\334\232\247\203\000"
+    "hipMemPoolGetAttribute\000"
+    "\325GetAttribute\224\335, attr, \364\230One \266\215a pool, written\221 \364\245"
+    "\262\234``\325GetAttribute(\325\261\335, \325Attr attr, \366\364\232\247\203\000"
+    "hipMemPoolImportFromShareableHandle\000"
+    "\325ImportFromShareableHandle\224shared_\306, \306_type, \301\230Pool\215another p"
+    "rocess\245\262 \335: i\325Handle_t\234``\325ImportFromShareableHandle(\325\261*"
+    "\335, \366shared_\306, hipMemAl\334HandleType \306_type\242\301\232\247\203\000"
+    "hipMemPoolImportPointer\000"
+    "\325ImportPointer\224\335, export_data\230Address\215\263al\334\215another process"
+    "\245\262 \274\251\234``\325ImportPointer(\366*\274, \325\261\335, \325PtrExportDat"
+    "a *export_data\232\247\203\000"
+    "hipMemPoolSetAccess\000"
+    "\325SetAccess\224\335, desc_list, \271\230Says which \275s may use \362memory\215a"
+    " pool\245\262\234``\325SetAccess(\325\261\335\235hipMemAccessDesc *desc_list\241"
+    "\271\232\247\203\000"
+    "hipMemPoolSetAttribute\000"
+    "\325SetAttribute\224\335, attr, \364\230Sets \263\266 from \263int, or from 64 bit"
+    "s where it is\201\352\245\262\234``\325SetAttribute(\325\261\335, \325Attr attr, "
+    "\366\364\232\247\203\000"
+    "hipMemPoolTrimTo\000"
+    "\325TrimTo\224\335, min_bytes_to_hold\230Gives unused\214 back, down\221 min_bytes"
+    "_to_hold\245\262\234``\325TrimTo(\325\261\335\241min_bytes_to_hold\232\247\203\000"
+    "hipMemPrefetchAsync\000"
+    "hipMemPrefetchAsync\224\274, \271, \275,\217\230Moves managed\214\221\201\275,\212"
+    "\217\216\245\262\234``hipMemPrefetchAsync\225\366\274\241\271,\213 \275, \330\217"
+    "\232\247\203\000"
+    "hipMemPrefetchAsync_v2\000"
+    "hipMemPrefetchAsync_v2\224\274, \271, \334, \301,\217\230Moves managed\214\221\201"
+    "\334,\212\217\216\245\262\234``hipMemPrefetchAsync_v2\225\366\274\241\271, \324"
+    "\334\242\301, \330\217\2327.1\203\000"
+    "hipMemPrefetchBatchAsync\000"
+    "hipMemPrefetchBatchAsync\224\274s, \352s, \271, prefetch_locs, prefetch_loc_idxs, "
+    "num_prefetch_locs, \301,\217\230Moves \271 ranges\215managed\214\212\217\216; \352"
+    "s\212\204\245\262\233`hipMemPrefetchBatchAsync(\274s, \271, prefetch_locs, num_pre"
+    "fetch_locs, \301,\217\231\222\262\200,\200\234``hipMemPrefetchBatchAsync(\366*\274"
+    "s\241*\352s\241\271, \324*prefetch_locs\241*prefetch_loc_idxs\241num_prefetch_locs"
+    "\243\301, \330\217\2327.15\203\000"
+    "hipMemPtrGetInfo\000"
+    "hipMemPtrGetInfo\224\350\230Size\212\204\215\362al\334\220 begins at \350\245\262 "
+    "\352:\213\234``hipMemPtrGetInfo(\366\350\241*\352\232\247\203\000"
+    "hipMemRangeGetAttribute\000"
+    "hipMemRangeGetAttribute\224data, data_\352, \266, \274, \271\230One \266\215manage"
+    "d\214, written\221 data\245\262\234``hipMemRangeGetAttribute(\366data\241data_\352"
+    ", hipMemRangeAttribute \266\235\366\274\241\271\232\247\203\000"
+    "hipMemRangeGetAttributes\000"
+    "hipMemRangeGetAttributes\224data, data_\352s, \266s, num_\266s, \274, \271\230Attr"
+    "ibutes\215managed\214, each written\221 its entry\215data\245\262\233`hipMemRangeG"
+    "etAttributes(num_\266s, \274, \271\231\222\262\200,\200,\200\234``hipMemRangeGetAt"
+    "tributes(\366*data\241*data_\352s, hipMemRangeAttribute *\266s\241num_\266s\235"
+    "\366\274\241\271\232\247\203\000"
+    "hipMemRelease\000"
+    "hipMemRelease\224\306\230Frees\214 after its last mapping has ended\245\262\234``h"
+    "ipMemRelease(\323\261\306\232\247\203\000"
+    "hipMemRetainAllocationHandle\000"
+    "hipMemRetainAl\334Handle\224addr\230Memory\220 is mapped at \263address\245\262 "
+    "\306: i\323\234``hipMemRetainAl\334Handle(\323\261*\306, \366addr\232\247\203\000"
+    "hipMemSetAccess\000"
+    "hipMemSetAccess\224\350, \352, desc, \271\230Says which \334s may use mapped\214"
+    "\245\262\234``hipMemSetAccess(\366\350\241\352\235hipMemAccessDesc *desc\241\271"
+    "\232\247\203\000"
+    "hipMemSetMemPool\000"
+    "hipMemSetMemPool\224\334, type, pool\230Makes\201pool \362\272one\215a \334\245"
+    "\262\234``hipMemSetMemPool(\324*\334, hipMemAl\334Type type, \325\261pool\2327.15"
+    "\203\000"
+    "hipMemUnmap\000"
+    "hipMemUnmap\224\350, \352\230Ends\201mapping; \352\212\204\245\262\234``hipMemUnma"
+    "p(\366\350\241\352\232\247\203\000"
+    "hipMemcpy\000"
+    "hipMemcpy\224\276\354, \353\237\230\254 \353\204\202waits\245\262\234``hipMemcpy("
+    "\366\276const \366\354\241\353\236\232\247\203\000"
+    "hipMemcpy2D\000"
+    "hipMemcpy2D\224\276dpitch, \354, spitch\244\237\230\254 \307 rows\215\367\204\202w"
+    "aits\245\262\234``hipMemcpy2D(\366\276\352\261dpitch\235\366\354\241spitch\241\367"
+    "\241\307\236\232\247\203\000"
+    "hipMemcpy2DArrayToArray\000"
+    "hipMemcpy2DArrayToArray\224\276wOffsetDst, hOffsetDst, \354, wOffsetSrc, hOffsetSr"
+    "c\244\237\230\254 between \265s; \367\202\343s\212\204\245\262\234``hipMemcpy2DArr"
+    "ayToArray(\310\261\276\352\261wOffsetDst\241hOffsetDst, \310_const\261\354\241wOff"
+    "setSrc\241hOffsetSrc\241\367\241\307\236\232\250\203\000"
+    "hipMemcpy2DAsync\000"
+    "hipMemcpy2DAsync\224\276dpitch, \354, spitch\244\237,\217\230\254 \307 rows\215"
+    "\367\204\212\217\216\245\262\234``hipMemcpy2DAsync(\366\276\352\261dpitch\235\366"
+    "\354\241spitch\241\367\241\307\236, \330\217\232\247\203\000"
+    "hipMemcpy2DAsync_spt\000"
+    "hipMemcpy2DAsync\260\224\276dpitch, \354, spitch\244\237,\217\230\254 rows\212\217"
+    "\216; \367\202pitches\212\204\245\262\234``hipMemcpy2DAsync\260(\366\276\352\261dp"
+    "itch\235\366\354\241spitch\241\367\241\307\236, \330\217\232\250\203\000"
+    "hipMemcpy2DFromArray\000"
+    "hipMemcpy2DFromArray\224\276dpitch, \354, wOffset, hOffset\244\237\230\254 rows ou"
+    "t\215\263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DFromArray(\366\276"
+    "\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367\241\307\236\232"
+    "\247\203\000"
+    "hipMemcpy2DFromArrayAsync\000"
+    "hipMemcpy2DFromArrayAsync\224\276dpitch, \354, wOffset, hOffset\244\237,\217\230"
+    "\254 rows out\215\263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DFromAr"
+    "rayAsync(\366\276\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367"
+    "\241\307\236, \330\217\232\247\203\000"
+    "hipMemcpy2DFromArrayAsync_spt\000"
+    "hipMemcpy2DFromArrayAsync\260\224\276dpitch, \354, wOffsetSrc, hOffsetSrc\244\237,"
+    "\217\230\254 rows out\215\263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy"
+    "2DFromArrayAsync\260(\366\276\352\261dpitch, \310_const\261\354\241wOffsetSrc\241h"
+    "OffsetSrc\241\367\241\307\236, \330\217\232\250\203\000"
+    "hipMemcpy2DFromArray_spt\000"
+    "hipMemcpy2DFromArray\260\224\276dpitch, \354, wOffset, hOffset\244\237\230\254 row"
+    "s out\215\263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DFromArray\260("
+    "\366\276\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367\241\307"
+    "\236\232\247\203\000"
+    "hipMemcpy2DToArray\000"
+    "hipMemcpy2DToArray\224\276wOffset, hOffset, \354, spitch\244\237\230\254 rows\213o"
+    " \263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DToArray(\310\261\276\352"
+    "\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236\232\247\203\000"
+    "hipMemcpy2DToArrayAsync\000"
+    "hipMemcpy2DToArrayAsync\224\276wOffset, hOffset, \354, spitch\244\237,\217\230\254"
+    " rows\213o \263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DToArrayAsync"
+    "(\310\261\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236,"
+    " \330\217\232\247\203\000"
+    "hipMemcpy2DToArrayAsync_spt\000"
+    "hipMemcpy2DToArrayAsync\260\224\276wOffset, hOffset, \354, spitch\244\237,\217\230"
+    "\254 rows\213o \263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DToArrayA"
+    "sync\260(\310\261\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241"
+    "\307\236, \330\217\232\250\203\000"
+    "hipMemcpy2DToArray_spt\000"
+    "hipMemcpy2DToArray\260\224\276wOffset, hOffset, \354, spitch\244\237\230\254 rows"
+    "\213o \263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DToArray\260(\310\261"
+    "\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236\232\247"
+    "\203\000"
+    "hipMemcpy2D_spt\000"
+    "hipMemcpy2D\260\224\276dpitch, \354, spitch\244\237\230\254 rows; \367\202pitches"
+    "\212\204\245\262\234``hipMemcpy2D\260(\366\276\352\261dpitch\235\366\354\241spitch"
+    "\241\367\241\307\236\232\247\203\000"
+    "hipMemcpy3D\000"
+    "hipMemcpy3D\224p\230\254\201box between\214\202\265s\245\262\234``hipMemcpy3D\225h"
+    "ipMemcpy3DParms *p\232\247\203\000"
+    "hipMemcpy3DAsync\000"
+    "hipMemcpy3DAsync\224p,\217\230\254\201box\212\217\216\245\262\234``hipMemcpy3DAsyn"
+    "c\225hipMemcpy3DParms *p, \330\217\232\247\203\000"
+    "hipMemcpy3DAsync_spt\000"
+    "hipMemcpy3DAsync\260\224p,\217\230\254\201box\212\217\216\245\262\234``hipMemcpy3D"
+    "Async\260\225hipMemcpy3DParms *p, \330\217\232\250\203\000"
+    "hipMemcpy3DBatchAsync\000"
+    "hipMemcpy3DBatchAsync\224numOps, opList, \301,\217\230\254 numOps boxes\212\217"
+    "\216; on failure failIdx is \362first\220 failed\245\262 failIdx:\213\234``hipMemc"
+    "py3DBatchAsync(\352\261numOps, hipMemcpy3DBatchOp *opList\241*failIdx\243\301, "
+    "\330\217\2327.1\203\000"
+    "hipMemcpy3DPeer\000"
+    "hipMemcpy3DPeer\224p\230\254\201box between \275s\245\262\234``hipMemcpy3DPeer(hip"
+    "Memcpy3DPeerParms *p\2327.1\203\000"
+    "hipMemcpy3DPeerAsync\000"
+    "hipMemcpy3DPeerAsync\224p,\217\230\254\201box between \275s\212\217\216\245\262"
+    "\234``hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, \330\217\2327.1\203\000"
+    "hipMemcpy3D_spt\000"
+    "hipMemcpy3D\260\224p\230\254\201box between\214\202\265s\245\262\234``hipMemcpy3D"
+    "\260\225hipMemcpy3DParms *p\232\247\203\000"
+    "hipMemcpyAsync\000"
+    "hipMemcpyAsync\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\245\262\234"
+    "``hipMemcpyAsync(\366\276const \366\354\241\353\236, \330\217\232\247\203\000"
+    "hipMemcpyAsync_spt\000"
+    "hipMemcpyAsync\260\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\245\262"
+    "\234``hipMemcpyAsync\260(\366\276const \366\354\241\353\236, \330\217\232\247\203"
+    "\000"
+    "hipMemcpyAtoA\000"
+    "hipMemcpyAtoA\224dstArray, dstOffset, \354Array, \354Offset, ByteCount\230\254 Byt"
+    "eCount\204 between \265s\245\262\234``hipMemcpyAtoA(\310\261dstArray\241dstOffset,"
+    " \310\261\354Array\241\354Offset\241ByteCount\232\250\203\000"
+    "hipMemcpyAtoD\000"
+    "hipMemcpyAtoD\224dstDevice, \354Array, \354Offset, ByteCount\230\254 ByteCount\204"
+    " from \263\265\221 \275\214\245\262\234``hipMemcpyAtoD(\314\261dstDevice, \310\261"
+    "\354Array\241\354Offset\241ByteCount\232\250\203\000"
+    "hipMemcpyAtoH\000"
+    "hipMemcpyAtoH\224\276\354Array, \354Offset, \271\230\254 \271\204 from \263\265"
+    "\221 host\214\245\262\234``hipMemcpyAtoH(\366\276\310\261\354Array\241\354Offset"
+    "\241\271\232\247\203\000"
+    "hipMemcpyAtoHAsync\000"
+    "hipMemcpyAtoHAsync\224dstHost, \354Array, \354Offset, ByteCount,\217\230\254 from "
+    "\263\265\221 host\214\212\217\216\245\262\234``hipMemcpyAtoHAsync(\366dstHost, "
+    "\310\261\354Array\241\354Offset\241ByteCount, \330\217\232\250\203\000"
+    "hipMemcpyBatchAsync\000"
+    "hipMemcpyBatchAsync\224dsts, \354s, \352s, \271, attrs, attrsIdxs, numAttrs,\217"
+    "\230\254 \271 ranges\212\217\216; \352s\212\204; on failure failIdx is \362first"
+    "\220 failed\245\262 failIdx:\213\233`hipMemcpyBatchAsync(\354s, \271, attrs, numAt"
+    "trs,\217\231\222\262\200,\200,\200, failIdx:\213\233`hipMemcpyBatchAsync(dsts, "
+    "\354s, \271, attrs, numAttrs,\217\231\222\262\200,\200, failIdx:\213\234``hipMemcp"
+    "yBatchAsync(\366*dsts, \366*\354s\241*\352s\241\271, hipMemcpyAttributes *attrs"
+    "\241*attrsIdxs\241numAttrs\241*failIdx, \330\217\2327.1\203\000"
+    "hipMemcpyDtoA\000"
+    "hipMemcpyDtoA\224dstArray, dstOffset, \354Device, ByteCount\230\254 ByteCount\204 "
+    "from \275\214\221 \263\265\245\262\234``hipMemcpyDtoA(\310\261dstArray\241dstOffse"
+    "t, \314\261\354Device\241ByteCount\232\250\203\000"
+    "hipMemcpyDtoD\000"
+    "hipMemcpyDtoD\224\276\354, \353\230\254 \353\204 from \275\221 \275\245\262\234``h"
+    "ipMemcpyDtoD(\314\261\276\314\261\354\241\353\232\247\203\000"
+    "hipMemcpyDtoDAsync\000"
+    "hipMemcpyDtoDAsync\224\276\354, \353,\217\230\254 \353\204 from \275\221 \275\212"
+    "\217\216\245\262\234``hipMemcpyDtoDAsync(\314\261\276\314\261\354\241\353, \330"
+    "\217\232\247\203\000"
+    "hipMemcpyDtoH\000"
+    "hipMemcpyDtoH\224\276\354, \353\230\254 \353\204 from \275\221 host\202waits\245"
+    "\262\234``hipMemcpyDtoH(\366\276\314\261\354\241\353\232\247\203\000"
+    "hipMemcpyDtoHAsync\000"
+    "hipMemcpyDtoHAsync\224\276\354, \353,\217\230\254 \353\204 from \275\221 host\212"
+    "\217\216\245\262\234``hipMemcpyDtoHAsync(\366\276\314\261\354\241\353, \330\217"
+    "\232\247\203\000"
+    "hipMemcpyFromArray\000"
+    "hipMemcpyFromArray\224\276\354Array, wOffset, hOffset, \271\237\230\254 \271\204 o"
+    "ut\215\263\265\245\262\234``hipMemcpyFromArray(\366\276\310_const\261\354Array\241"
+    "wOffset\241hOffset\241\271\236\232\247\203\000"
+    "hipMemcpyFromArray_spt\000"
+    "hipMemcpyFromArray\260\224\276\354, wOffsetSrc, hOffset, \271\237\230\254 \271\204"
+    " out\215\263\265\245\262\234``hipMemcpyFromArray\260(\366\276\310_const\261\354"
+    "\241wOffsetSrc\241hOffset\241\271\236\232\250\203\000"
+    "hipMemcpyFromSymbol\000"
+    "hipMemcpyFromSymbol\224\276\356, \353, \343\237\230\254 \353\204 out\215a \365\245"
+    "\262\234``hipMemcpyFromSymbol(\366\276const \366\356\241\353\241\343\236\232\247"
+    "\203\000"
+    "hipMemcpyFromSymbolAsync\000"
+    "hipMemcpyFromSymbolAsync\224\276\356, \353, \343\237,\217\230\254 out\215a \365"
+    "\212\217\216\245\262\234``hipMemcpyFromSymbolAsync(\366\276const \366\356\241\353"
+    "\241\343\236, \330\217\232\247\203\000"
+    "hipMemcpyFromSymbolAsync_spt\000"
+    "hipMemcpyFromSymbolAsync\260\224\276\356, \353, \343\237,\217\230\254 out\215a "
+    "\365\212\217\216\245\262\234``hipMemcpyFromSymbolAsync\260(\366\276const \366\356"
+    "\241\353\241\343\236, \330\217\232\250\203\000"
+    "hipMemcpyFromSymbol_spt\000"
+    "hipMemcpyFromSymbol\260\224\276\356, \353, \343\237\230\254 \353\204 out\215a \365"
+    "\245\262\234``hipMemcpyFromSymbol\260(\366\276const \366\356\241\353\241\343\236"
+    "\232\247\203\000"
+    "hipMemcpyHtoA\000"
+    "hipMemcpyHtoA\224dstArray, dstOffset, \354Host, \271\230\254 \271\204 from host"
+    "\214\221 \263\265\245\262\234``hipMemcpyHtoA(\310\261dstArray\241dstOffset\235\366"
+    "\354Host\241\271\232\247\203\000"
+    "hipMemcpyHtoAAsync\000"
+    "hipMemcpyHtoAAsync\224dstArray, dstOffset, \354Host, ByteCount,\217\230\254 from h"
+    "ost\214\221 \263\265\212\217\216\245\262\234``hipMemcpyHtoAAsync(\310\261dstArray"
+    "\241dstOffset\235\366\354Host\241ByteCount, \330\217\232\250\203\000"
+    "hipMemcpyHtoD\000"
+    "hipMemcpyHtoD\224\276\354, \353\230\254 \353\204 from host\221 \275\202waits\245"
+    "\262\234``hipMemcpyHtoD(\314\261\276const \366\354\241\353\232\247\203\000"
+    "hipMemcpyHtoDAsync\000"
+    "hipMemcpyHtoDAsync\224\276\354, \353,\217\230\254 \353\204 from host\221 \275\212"
+    "\217\216\245\262\234``hipMemcpyHtoDAsync(\314\261\276const \366\354\241\353, \330"
+    "\217\232\247\203\000"
+    "hipMemcpyParam2D\000"
+    "hipMemcpyParam2D\224pCopy\230\254 rows as\201record describes,\202waits\245\262"
+    "\234``hipMemcpyParam2D\225hip_Memcpy2D *pCopy\232\247\203\000"
+    "hipMemcpyParam2DAsync\000"
+    "hipMemcpyParam2DAsync\224pCopy,\217\230\254 rows as\201record describes,\212\217"
+    "\216\245\262\234``hipMemcpyParam2DAsync\225hip_Memcpy2D *pCopy, \330\217\232\247"
+    "\203\000"
+    "hipMemcpyPeer\000"
+    "hipMemcpyPeer\224\276dstDeviceId, \354, \354DeviceId, \353\230\254 \353\204 betwee"
+    "n \275s\202waits\245\262\234``hipMemcpyPeer(\366\276int dstDeviceId\235\366\354,"
+    "\213 \354DeviceId\241\353\232\247\203\000"
+    "hipMemcpyPeerAsync\000"
+    "hipMemcpyPeerAsync\224\276dstDeviceId, \354, \354Device, \353,\217\230\254 \353"
+    "\204 between \275s\212\217\216\245\262\234``hipMemcpyPeerAsync(\366\276int dstDevi"
+    "ceId\235\366\354,\213 \354Device\241\353, \330\217\232\247\203\000"
+    "hipMemcpyToArray\000"
+    "hipMemcpyToArray\224\276wOffset, hOffset, \354, \271\237\230\254 \271\204\213o "
+    "\263\265\245\262\234``hipMemcpyToArray(\310\261\276\352\261wOffset\241hOffset\235"
+    "\366\354\241\271\236\232\247\203\000"
+    "hipMemcpyToSymbol\000"
+    "hipMemcpyToSymbol\224\356, \354, \353, \343\237\230\254 \353\204\213o\201\365\245"
+    "\262\234``hipMemcpyToSymbol\225\366\356\235\366\354\241\353\241\343\236\232\247"
+    "\203\000"
+    "hipMemcpyToSymbolAsync\000"
+    "hipMemcpyToSymbolAsync\224\356, \354, \353, \343\237,\217\230\254\213o\201\365\212"
+    "\217\216\245\262\234``hipMemcpyToSymbolAsync\225\366\356\235\366\354\241\353\241"
+    "\343\236, \330\217\232\247\203\000"
+    "hipMemcpyToSymbolAsync_spt\000"
+    "hipMemcpyToSymbolAsync\260\224\356, \354, \353, \343\237,\217\230\254\213o\201\365"
+    "\212\217\216\245\262\234``hipMemcpyToSymbolAsync\260\225\366\356\235\366\354\241"
+    "\353\241\343\236, \330\217\232\250\203\000"
+    "hipMemcpyToSymbol_spt\000"
+    "hipMemcpyToSymbol\260\224\356, \354, \353, \343\237\230\254 \353\204\213o\201\365"
+    "\245\262\234``hipMemcpyToSymbol\260\225\366\356\235\366\354\241\353\241\343\236"
+    "\232\247\203\000"
+    "hipMemcpyWithStream\000"
+    "hipMemcpyWithStream\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\202wai"
+    "ts\245\262\234``hipMemcpyWithStream(\366\276const \366\354\241\353\236, \330\217"
+    "\232\247\203\000"
+    "hipMemcpy_spt\000"
+    "hipMemcpy\260\224\276\354, \353\237\230\254 \353\204\202waits\245\262\234``hipMemc"
+    "py\260(\366\276const \366\354\241\353\236\232\247\203\000"
+    "hipMemset\000"
+    "hipMemset\224\276\364, \353\230Sets \353\204\221 \362low byte\215\364\245\262\234`"
+    "`hipMemset(\366\276int \364\241\353\232\247\203\000"
+    "hipMemset2D\000"
+    "hipMemset2D\224\276pitch, \364\244\230Sets \307 rows\215\367\204\245\262\234``hipM"
+    "emset2D(\366\276\352\261pitch,\213 \364\241\367\241\307\232\247\203\000"
+    "hipMemset2DAsync\000"
+    "hipMemset2DAsync\224\276pitch, \364\244,\217\230Sets \307 rows\215\367\204\212\217"
+    "\216\245\262\234``hipMemset2DAsync(\366\276\352\261pitch,\213 \364\241\367\241\307"
+    ", \330\217\232\247\203\000"
+    "hipMemset2DAsync_spt\000"
+    "hipMemset2DAsync\260\224\276pitch, \364\244,\217\230Fills rows\212\217\216; pitch"
+    "\202\367\212\204\245\262\234``hipMemset2DAsync\260(\366\276\352\261pitch,\213 \364"
+    "\241\367\241\307, \330\217\232\250\203\000"
+    "hipMemset2D_spt\000"
+    "hipMemset2D\260\224\276pitch, \364\244\230Fills rows with\201byte; pitch\202\367"
+    "\212\204\245\262\234``hipMemset2D\260(\366\276\352\261pitch,\213 \364\241\367\241"
+    "\307\232\247\203\000"
+    "hipMemset3D\000"
+    "hipMemset3D\224pitchedDevPtr, \364, extent\230Fills\201box\215pitched\214 with\201"
+    "byte\245\262\234``hipMemset3D(hipPitchedPtr pitchedDevPtr,\213 \364, hipExtent ext"
+    "ent\232\247\203\000"
+    "hipMemset3DAsync\000"
+    "hipMemset3DAsync\224pitchedDevPtr, \364, extent,\217\230Fills\201box\215pitched"
+    "\214\212\217\216\245\262\234``hipMemset3DAsync(hipPitchedPtr pitchedDevPtr,\213 "
+    "\364, hipExtent extent, \330\217\232\247\203\000"
+    "hipMemset3DAsync_spt\000"
+    "hipMemset3DAsync\260\224pitchedDevPtr, \364, extent,\217\230Fills\201box\215pitche"
+    "d\214\212\217\216\245\262\234``hipMemset3DAsync\260(hipPitchedPtr pitchedDevPtr,"
+    "\213 \364, hipExtent extent, \330\217\232\250\203\000"
+    "hipMemset3D_spt\000"
+    "hipMemset3D\260\224pitchedDevPtr, \364, extent\230Fills\201box\215pitched\214 with"
+    "\201byte\245\262\234``hipMemset3D\260(hipPitchedPtr pitchedDevPtr,\213 \364, hipEx"
+    "tent extent\232\247\203\000"
+    "hipMemsetAsync\000"
+    "hipMemsetAsync\224\276\364, \353,\217\230Sets \353\204\221 \362low byte\215\364,"
+    "\212\217\216\245\262\234``hipMemsetAsync(\366\276int \364\241\353, \330\217\232"
+    "\247\203\000"
+    "hipMemsetAsync_spt\000"
+    "hipMemsetAsync\260\224\276\364, \353,\217\230Fills\204\212\217\216\245\262\234``hi"
+    "pMemsetAsync\260(\366\276int \364\241\353, \330\217\232\250\203\000"
+    "hipMemsetD16\000"
+    "hipMemsetD16\224dest, \364, \271\230Sets \271 16-bit words\245\262\234``hipMemsetD"
+    "16(\314\261dest, \363 short \364\241\271\232\247\203\000"
+    "hipMemsetD16Async\000"
+    "hipMemsetD16Async\224dest, \364, \271,\217\230Sets \271 16-bit words\212\217\216"
+    "\245\262\234``hipMemsetD16Async(\314\261dest, \363 short \364\241\271, \330\217"
+    "\232\247\203\000"
+    "hipMemsetD2D16\000"
+    "hipMemsetD2D16\224\276dstPitch, \364\244\230Sets \307 rows\215\367 16-bit words"
+    "\245\262\234``hipMemsetD2D16(\314\261\276\352\261dstPitch, \363 short \364\241\367"
+    "\241\307\2327.1\203\000"
+    "hipMemsetD2D16Async\000"
+    "hipMemsetD2D16Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367 16-bi"
+    "t words\212\217\216\245\262\234``hipMemsetD2D16Async(\314\261\276\352\261dstPitch,"
+    " \363 short \364\241\367\241\307, \330\217\2327.1\203\000"
+    "hipMemsetD2D32\000"
+    "hipMemsetD2D32\224\276dstPitch, \364\244\230Sets \307 rows\215\367 32-bit words"
+    "\245\262\234``hipMemsetD2D32(\314\261\276\352\261dstPitch\242\364\241\367\241\307"
+    "\2327.1\203\000"
+    "hipMemsetD2D32Async\000"
+    "hipMemsetD2D32Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367 32-bi"
+    "t words\212\217\216\245\262\234``hipMemsetD2D32Async(\314\261\276\352\261dstPitch"
+    "\242\364\241\367\241\307, \330\217\2327.1\203\000"
+    "hipMemsetD2D8\000"
+    "hipMemsetD2D8\224\276dstPitch, \364\244\230Sets \307 rows\215\367\204\245\262\234`"
+    "`hipMemsetD2D8(\314\261\276\352\261dstPitch, \363 char \364\241\367\241\307\2327.1"
+    "\203\000"
+    "hipMemsetD2D8Async\000"
+    "hipMemsetD2D8Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367\204"
+    "\212\217\216\245\262\234``hipMemsetD2D8Async(\314\261\276\352\261dstPitch, \363 ch"
+    "ar \364\241\367\241\307, \330\217\2327.1\203\000"
+    "hipMemsetD32\000"
+    "hipMemsetD32\224dest, \364, \271\230Sets \271 32-bit words\245\262\234``hipMemsetD"
+    "32(\314\261dest,\213 \364\241\271\232\247\203\000"
+    "hipMemsetD32Async\000"
+    "hipMemsetD32Async\224\276\364, \271,\217\230Sets \271 32-bit words\212\217\216\245"
+    "\262\234``hipMemsetD32Async(\314\261\276int \364\241\271, \330\217\232\247\203\000"
+    "hipMemsetD8\000"
+    "hipMemsetD8\224dest, \364, \271\230Sets \271\204\245\262\234``hipMemsetD8(\314\261"
+    "dest, \363 char \364\241\271\232\247\203\000"
+    "hipMemsetD8Async\000"
+    "hipMemsetD8Async\224dest, \364, \271,\217\230Sets \271\204\212\217\216\245\262\234"
+    "``hipMemsetD8Async(\314\261dest, \363 char \364\241\271, \330\217\232\247\203\000"
+    "hipMemset_spt\000"
+    "hipMemset\260\224\276\364, \353\230Fills \353\204 with\201byte\245\262\234``hipMem"
+    "set\260(\366\276int \364\241\353\232\247\203\000"
+    "hipMipmappedArrayCreate\000"
+    "\326Create\224pMipmappedArrayDesc, numMipmapLevels\230\252\201mipmapped \265 from "
+    "its descriptor\245\262 pHandle: \326\234``\326Create(\326\261*pHandle, HIP_ARRAY3D"
+    "_DESCRIPTOR *pMipmappedArrayDesc\242numMipmapLevels\232\247\203\000"
+    "hipMipmappedArrayDestroy\000"
+    "\326Destroy\224hMipmappedArray\230Frees\201mipmapped \265\245\262\233`\326Destroy("
+    "\231\222\262\200\234``\326Destroy(\326\261hMipmappedArray\232\247\203\000"
+    "hipMipmappedArrayGetLevel\000"
+    "\326GetLevel\224hMipMappedArray, level\230One level\215a mipmapped \265\245\262 pL"
+    "evelArray: \310\233`\326GetLevel(pLevelArray, level\231\222\262\200\234``\326GetLe"
+    "vel(\310\261*pLevelArray, \326\261hMipMappedArray\242level\232\247\203\000"
+    "hipMipmappedArrayGetMemoryRequirements\000"
+    "\326GetMemoryRequirements\224mipmap, \275\230Size\202alignment,\212\204,\215a spar"
+    "se mipmapped \265\245\262\214Requirements: \310MemoryRequirements\233`\326GetMemor"
+    "yRequirements(memoryRequirements, mipmap, \275\231\222\262\234``\326GetMemoryRequi"
+    "rements(\310MemoryRequirements *memoryRequirements, \326\261mipmap, \313\261\275"
+    "\2327.15\203\000"
+    "hipModuleGetFunction\000"
+    "hipModuleGetFunction\224module, kname\230Kernel\215a module by name\245\262 \302: "
+    "ihipModuleSymbol_t\234``hipModuleGetFunction(\317\261*\302, hipModule\261module"
+    "\235\267kname\232\247\203\000"
+    "hipModuleGetFunctionCount\000"
+    "hipModuleGetFunctionCount\224mod\230Number\215\332s\212\201module\245\262 \271:"
+    "\213\234``hipModuleGetFunctionCount(\363\213 *\271, hipModule\261mod\2327.1\203"
+    "\000"
+    "hipModuleGetGlobal\000"
+    "hipModuleGetGlobal\224hmod, name\230Address\202\352\212\204\215a \365\215a module"
+    "\245\262 d\350\251,\204:\213\234``hipModuleGetGlobal(\314\261*d\350\241*bytes, hip"
+    "Module\261hmod\235\267name\232\247\203\000"
+    "hipModuleGetTexRef\000"
+    "hipModuleGetTexRef\224hmod, name\230Texture reference\215a module, by name\245\262"
+    " \357: textureReference\234``hipModuleGetTexRef(\361*\357, hipModule\261hmod\235"
+    "\267name\232\247\203\000"
+    "hipModuleLaunchCooperativeKernel\000"
+    "hipModuleLaunchCooperativeKernel\224f, gridDimX, gridDimY, gridDimZ, blockDimX, bl"
+    "ockDimY, blockDimZ, \351\217, \332\256\230Launches\201\332 whose groups may wait f"
+    "or each other\245\262\234``hipModuleLaunchCooperativeKernel(\317\261f\242gridDimX"
+    "\242gridDimY\242gridDimZ\242blockDimX\242blockDimY\242blockDimZ\242\351 \330\217, "
+    "\366*\332\256\232\250\203\000"
+    "hipModuleLaunchCooperativeKernelMultiDevice\000"
+    "hipModuleLaunchCooperativeKernelMultiDevice\224launch\256List, numDevices, \301"
+    "\230Launches\201\332 on several \275s, whose groups may wait for each other\245"
+    "\262\234``hipModuleLaunchCooperativeKernelMultiDevice(\317Launch\256 *launch\256Li"
+    "st\242numDevices\242\301\232\250\203\000"
+    "hipModuleLaunchKernel\000"
+    "hipModuleLaunchKernel\224f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, bl"
+    "ockDimZ, \351\217, \332\256, extra\230Launches\201\332; arguments by \332\256 or b"
+    "y extra\245\262\234``hipModuleLaunchKernel(\317\261f\242gridDimX\242gridDimY\242gr"
+    "idDimZ\242blockDimX\242blockDimY\242blockDimZ\242\351 \330\217, \366*\332\256, "
+    "\366*extra\232\247\203\000"
+    "hipModuleLoad\000"
+    "hipModuleLoad\224fname\230Loads\201module from\201file\245\262 module: ihipModule_"
+    "t\234``hipModuleLoad(hipModule\261*module\235\267fname\232\247\203\000"
+    "hipModuleLoadData\000"
+    "hipModuleLoadData\224image\230Loads\201module from\214\245\262 module: ihipModule_"
+    "t\234``hipModuleLoadData(hipModule\261*module\235\366image\232\247\203\000"
+    "hipModuleLoadDataEx\000"
+    "hipModuleLoadDataEx\224image, \341options, \344\230Loads\201module from\214 with o"
+    "ptions\245\262 module: ihipModule_t\233`hipModuleLoadDataEx(image, \341\344\231"
+    "\222\262 module: ihipModule\262\200\234``hipModuleLoadDataEx(hipModule\261*module"
+    "\235\366image\242\341hipJitOption *options, \366*\344\232\247\203\000"
+    "hipModuleLoadFatBinary\000"
+    "hipModuleLoadFatBinary\224fatbin\230Loads\201module from\201fat binary\212\214\245"
+    "\262 module: ihipModule_t\234``hipModuleLoadFatBinary(hipModule\261*module\235\366"
+    "fatbin\2327.1\203\000"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\000"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\224f, blockSize, \277\230Groups"
+    "\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipModuleOccupancyMax"
+    "ActiveBlocksPerMultiprocessor\227*\337, \317\261f,\213 blockSize\241\277\232\247"
+    "\203\000"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\000"
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\224f, blockSize, \277,"
+    " \301\230Groups\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipMod"
+    "uleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\227*\337, \317\261f,\213 blo"
+    "ckSize\241\277\242\301\232\247\203\000"
+    "hipModuleOccupancyMaxPotentialBlockSize\000"
+    "hipModuleOccupancyMaxPotentialBlockSize\224f, \277, blockSizeLimit\230Grid\202bloc"
+    "k \352\220 fill \362\275 best\245\262 gridSize:\213, blockSize:\213\234``hipModule"
+    "OccupancyMaxPotentialBlockSize\227*gridSize,\213 *blockSize, \317\261f\241\277,"
+    "\213 blockSizeLimit\232\247\203\000"
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\000"
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\224f, \277, blockSizeLimit, \301"
+    "\230Grid\202block \352\220 fill \362\275 best\245\262 gridSize:\213, blockSize:"
+    "\213\234``hipModuleOccupancyMaxPotentialBlockSizeWithFlags\227*gridSize,\213 *bloc"
+    "kSize, \317\261f\241\277,\213 blockSizeLimit\242\301\232\247\203\000"
+    "hipModuleUnload\000"
+    "hipModuleUnload\224module\230Unloads\201module\245\262\234``hipModuleUnload(hipMod"
+    "ule\261module\232\247\203\000"
+    "hipOccupancyAvailableDynamicSMemPerBlock\000"
+    "hipOccupancyAvailableDynamicSMemPerBlock\224f, \337, blockSize\230Shared\214\212"
+    "\204\220 \337 groups\201multiprocessor leave each\245\262 dynamicSmemSize:\213\234"
+    "``hipOccupancyAvailableDynamicSMemPerBlock(\352\261*dynamicSmemSize\235\366f,\213 "
+    "\337,\213 blockSize\2327.15\203\000"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor\000"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor\224f, blockSize, \277\230Groups\220 r"
+    "un at once on\201multiprocessor\245\262 \337:\213\234``hipOccupancyMaxActiveBlocks"
+    "PerMultiprocessor\227*\337\235\366f,\213 blockSize\241\277\232\247\203\000"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\000"
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\224f, blockSize, \277, \301"
+    "\230Groups\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipOccupanc"
+    "yMaxActiveBlocksPerMultiprocessorWithFlags\227*\337\235\366f,\213 blockSize\241"
+    "\277\242\301\232\247\203\000"
+    "hipOccupancyMaxActiveClusters\000"
+    "hipOccupancyMaxActiveClusters\224f, config\230Clusters\220 run at once on \362\275"
+    "\245\262 numClusters:\213\234``hipOccupancyMaxActiveClusters\227*numClusters\235"
+    "\366f\235hipLaunchConfig\261*config\2327.15\203\000"
+    "hipOccupancyMaxPotentialBlockSize\000"
+    "hipOccupancyMaxPotentialBlockSize\224f, \277, blockSizeLimit\230Grid\202block \352"
+    "\220 fill \362\275 best\245\262 gridSize:\213, blockSize:\213\234``hipOccupancyMax"
+    "PotentialBlockSize\227*gridSize,\213 *blockSize\235\366f\241\277,\213 blockSizeLim"
+    "it\232\247\203\000"
+    "hipOccupancyMaxPotentialClusterSize\000"
+    "hipOccupancyMaxPotentialClusterSize\224f, config\230Largest \352\215a cluster\245"
+    "\262 clusterSize:\213\234``hipOccupancyMaxPotentialClusterSize\227*clusterSize\235"
+    "\366f\235hipLaunchConfig\261*config\2327.15\203\000"
+    "hipPeekAtLastError\000"
+    "hipPeekAtLastError\223\230Last error\215this thread\245\262\234``hipPeekAtLastErro"
+    "r(void\232\247\203\000"
+    "hipPointerGetAttribute\000"
+    "hipPointerGetAttribute\224data, \266, \350\230One \266\215\263address, written\221"
+    " data\245\262\234``hipPointerGetAttribute(\366data, hipPointer_\266 \266, \314\261"
+    "\350\232\247\203\000"
+    "hipPointerGetAttributes\000"
+    "hipPointerGetAttributes\224\350\230What kind\215memory \263address is\212\245\262 "
+    "\266s: hipPointerAttribute_t\233`hipPointerGetAttributes(\266s, \350\231\222\262"
+    "\234``hipPointerGetAttributes(hipPointerAttribute\261*\266s\235\366\350\232\247"
+    "\203\000"
+    "hipPointerSetAttribute\000"
+    "hipPointerSetAttribute\224\364, \266, \350\230Sets \263\266\215\362al\334 at \350"
+    "\245\262\234``hipPointerSetAttribute\225\366\364, hipPointer_\266 \266, \314\261"
+    "\350\232\250\203\000"
+    "hipProfilerStart\000"
+    "hipProfilerStart\223\230Lets\201profiler begin\245\262\234``hipProfilerStart(void"
+    "\232\247\203\000"
+    "hipProfilerStop\000"
+    "hipProfilerStop\223\230Lets\201profiler pause\245\262\234``hipProfilerStop(void"
+    "\232\247\203\000"
+    "hipRuntimeGetVersion\000"
+    "hipRuntimeGetVersion\223\230Version number\215\362runtime\245\262 runtimeVersion:"
+    "\213\234``hipRuntimeGetVersion\227*runtimeVersion\232\247\203\000"
+    "hipSetDevice\000"
+    "hipSetDevice\224\275Id\230Makes\201\275 \362\272one\215this thread\245\262\234``hi"
+    "pSetDevice\227\275Id\232\247\203\000"
+    "hipSetDeviceFlags\000"
+    "hipSetDeviceFlags\224\301\230Sets \362\301\215\362\272\275\245\262\234``hipSetDevi"
+    "ceFlags(\363\213 \301\232\247\203\000"
+    "hipSetValidDevices\000"
+    "hipSetValidDevices\224\275_arr, len\230Devices\220 may be used,\212\216\215prefere"
+    "nce\245\262\233`hipSetValidDevices(len\231\222\262\200\234``hipSetValidDevices\227"
+    "*\275_arr,\213 len\232\250\203\000"
+    "hipSetupArgument\000"
+    "hipSetupArgument\224arg, \352, \343\230Puts \352\204\213o \362arguments for hipLau"
+    "nchByPtr, at \343\245\262\234``hipSetupArgument\225\366arg\241\352\241\343\232\247"
+    "\203\000"
+    "hipSignalExternalSemaphoresAsync\000"
+    "hipSignalExternalSemaphoresAsync\224extSemArray, paramsArray, numExtSems,\217\230S"
+    "ignals\205\212\217\216\245\262\234``hipSignalExternalSemaphoresAsync\225hipExterna"
+    "lSemaphore\261*extSemArray\235hipExternalSemaphoreSignal\256 *paramsArray\242numEx"
+    "tSems, \330\217\232\247\203\000"
+    "hipStreamAddCallback\000"
+    "hipStreamAddCallback\224\355, callback, userData, \301\230Calls back after \362wor"
+    "k\212\201\355 so far\245\262\234``hipStreamAddCallback(\330\217, hipStreamCallback"
+    "\261callback, \366userData\242\301\232\247\203\000"
+    "hipStreamAddCallback_spt\000"
+    "hipStreamAddCallback\260\224\355, callback, userData, \301\230Calls back after "
+    "\362work\212\201\355 so far\240\217\245\262\234``hipStreamAddCallback\260(\330\217"
+    ", hipStreamCallback\261callback, \366userData\242\301\232\250\203\000"
+    "hipStreamAttachMemAsync\000"
+    "hipStreamAttachMemAsync\224\355, \274, length, \301\230Says which\217 uses managed"
+    "\214,\212\217\216\245\262\234``hipStreamAttachMemAsync(\330\217, \366\274\241lengt"
+    "h\242\301\232\247\203\000"
+    "hipStreamBatchMemOp\000"
+    "hipStreamBatchMemOp\224\355, \271, paramArray, \301\230Waits for\202writes \364s"
+    "\212\217\216, \271\215them\245\262\234``hipStreamBatchMemOp(\330\217\242\271, hipS"
+    "treamBatchMemOp\256 *paramArray\242\301\2327.1\203\000"
+    "hipStreamBeginCapture\000"
+    "hipStreamBeginCapture\224\355, mode\230Lets\201\355 record its work\213o\201\303"
+    "\212stead\215doing it\245\262\234``hipStreamBeginCapture(\330\217, hipStreamCaptur"
+    "eMode mode\232\247\203\000"
+    "hipStreamBeginCaptureToGraph\000"
+    "hipStreamBeginCaptureToGraph\224\355, \303, \273, dependencyData, \340, mode\230Le"
+    "ts\201\355 record its work\213o\201\303\220 is there, behind some \336s\245\262"
+    "\233`hipStreamBeginCaptureToGraph(\355, \303, dependencyData, \340, mode\231\222"
+    "\262\200\234``hipStreamBeginCaptureToGraph(\330\217, \320\261\303\235\322\261*\273"
+    "\235\320EdgeData *dependencyData\241\340, hipStreamCaptureMode mode\232\250\203"
+    "\000"
+    "hipStreamBeginCapture_spt\000"
+    "hipStreamBeginCapture\260\224\355, mode\230Lets\201\355 record its work\213o\201"
+    "\303\212stead\215doing it\240\217\245\262\234``hipStreamBeginCapture\260(\330\217,"
+    " hipStreamCaptureMode mode\232\250\203\000"
+    "hipStreamCopyAttributes\000"
+    "hipStreamCopyAttributes\224\276\354\230\254 \362\266s\215a\217\221 another one\245"
+    "\262\234``hipStreamCopyAttributes(\330 \276\330 \354\2327.15\203\000"
+    "hipStreamCreate\000"
+    "hipStreamCreate\223\230Creates\201\355\245\262\217: i\330\234``hipStreamCreate("
+    "\330 *\355\232\247\203\000"
+    "hipStreamCreateWithFlags\000"
+    "hipStreamCreateWithFlags\224\301\230Creates\201\355 with \301\245\262\217: i\330"
+    "\234``hipStreamCreateWithFlags(\330 *\355\242\301\232\247\203\000"
+    "hipStreamCreateWithPriority\000"
+    "hipStreamCreateWithPriority\224\301, priority\230Creates\201\355 with \301\202a pr"
+    "iority\245\262\217: i\330\234``hipStreamCreateWithPriority(\330 *\355\242\301,\213"
+    " priority\232\247\203\000"
+    "hipStreamDestroy\000"
+    "hipStreamDestroy\224\355\230Destroys\201\355 when its work is done\245\262\234``hi"
+    "pStreamDestroy(\330\217\232\247\203\000"
+    "hipStreamEndCapture\000"
+    "hipStreamEndCapture\224\355\230Ends recording; \362\303\220 came\215it\245\262 pGr"
+    "aph: i\320\234``hipStreamEndCapture(\330\217, \320\261*pGraph\232\247\203\000"
+    "hipStreamEndCapture_spt\000"
+    "hipStreamEndCapture\260\224\355\230Ends recording; \362\303\220 came\215it\240\217"
+    "\245\262 pGraph: i\320\234``hipStreamEndCapture\260(\330\217, \320\261*pGraph\232"
+    "\250\203\000"
+    "hipStreamGetAttribute\000"
+    "hipStreamGetAttribute\224\355, attr\230An \266\215a\217\245\262 \364\257: hipLaunc"
+    "hAttributeValue\233`hipStreamGetAttribute(\355, attr, \364\257\231\222\262\234``hi"
+    "pStreamGetAttribute(\330\217, hipLaunchAttributeID attr, hipLaunchAttributeValue *"
+    "\364\257\2327.1\203\000"
+    "hipStreamGetCaptureInfo\000"
+    "\327\224\355\230Whether\201\355 records its work,\202\362number\215\362recording"
+    "\245\262 pCaptureStatus:\211, pId:\213\234``\327(\330\217,\211 *pCaptureStatus\243"
+    "*pId\232\247\203\000"
+    "hipStreamGetCaptureInfo_spt\000"
+    "\327\260\224\355\230Whether\201\355 records its work,\202\362number\215\362recordi"
+    "ng\240\217\245\262 pCaptureStatus:\211, pId:\213\234``\327\260(\330\217,\211 *pCap"
+    "tureStatus\243*pId\232\250\203\000"
+    "hipStreamGetCaptureInfo_v2\000"
+    "\327_v2\224\355\230State\215a recording, its \303,\202\362\336s\220 \362next one w"
+    "ill depend on\245\262 captureStatus\257:\211, id\257:\213, \303\257: i\320, \273"
+    "\257: list[\322], \340\257:\213\233`\327_v2(\355, \273\257\231\222\262 captureStat"
+    "us\257:\211, id\257:\213, \303\257: i\320, \340\257:\213\234``\327_v2(\330\217,"
+    "\211 *captureStatus\257\243*id\257, \320\261*\303\257\235\322\261**\273\257\241*"
+    "\340\257\232\247\203\000"
+    "hipStreamGetCaptureInfo_v2_spt\000"
+    "\327_v2\260\224\355\230State\215a recording, its \303,\202\362\336s\220 \362next o"
+    "ne will depend on\240\217\245\262 captureStatus\257:\211, id\257:\213, \303\257: i"
+    "\320, \273\257: list[\322], \340\257:\213\233`\327_v2\260(\355, \273\257\231\222"
+    "\262 captureStatus\257:\211, id\257:\213, \303\257: i\320, \340\257:\213\234``\327"
+    "_v2\260(\330\217,\211 *captureStatus\257\243*id\257, \320\261*\303\257\235\322\261"
+    "**\273\257\241*\340\257\232\250\203\000"
+    "hipStreamGetDevResource\000"
+    "hipStreamGetDevResource\224hStream, type\230Resources\215one type\215a\217\245\262"
+    " resource: \312_st\233`hipStreamGetDevResource(hStream, resource, type\231\222\262"
+    "\234``hipStreamGetDevResource(\330 hStream, \312 *resource, \312Type type\2327.15"
+    "\203\000"
+    "hipStreamGetDevice\000"
+    "hipStreamGetDevice\224\355\230Device\215a\217\245\262 \275:\213\234``hipStreamGetD"
+    "evice(\330\217, \313\261*\275\232\250\203\000"
+    "hipStreamGetFlags\000"
+    "hipStreamGetFlags\224\355\230Flags\215a\217\245\262 \301:\213\234``hipStreamGetFla"
+    "gs(\330\217\242*\301\232\247\203\000"
+    "hipStreamGetFlags_spt\000"
+    "hipStreamGetFlags\260\224\355\230Flags\215a\217\240\217\245\262 \301:\213\234``hip"
+    "StreamGetFlags\260(\330\217\242*\301\232\247\203\000"
+    "hipStreamGetId\000"
+    "hipStreamGetId\224\355\230Number\215a\217\220 is never used again\245\262\217Id:"
+    "\213\234``hipStreamGetId(\330\217\243*\355Id\2327.1\203\000"
+    "hipStreamGetPriority\000"
+    "hipStreamGetPriority\224\355\230Priority\215a\217\245\262 priority:\213\234``hipSt"
+    "reamGetPriority(\330\217,\213 *priority\232\247\203\000"
+    "hipStreamGetPriority_spt\000"
+    "hipStreamGetPriority\260\224\355\230Priority\215a\217\240\217\245\262 priority:"
+    "\213\234``hipStreamGetPriority\260(\330\217,\213 *priority\232\247\203\000"
+    "hipStreamIsCapturing\000"
+    "hipStreamIsCapturing\224\355\230Whether\201\355 records its work\213o\201\303\245"
+    "\262 pCaptureStatus:\211\234``hipStreamIsCapturing(\330\217,\211 *pCaptureStatus"
+    "\232\247\203\000"
+    "hipStreamIsCapturing_spt\000"
+    "hipStreamIsCapturing\260\224\355\230Whether\201\355 records its work\213o\201\303"
+    "\240\217\245\262 pCaptureStatus:\211\234``hipStreamIsCapturing\260(\330\217,\211 *"
+    "pCaptureStatus\232\250\203\000"
+    "hipStreamQuery\000"
+    "hipStreamQuery\224\355\230hipSuccess where\201\355\206, else hipErrorNotReady\245"
+    "\262\234``hipStreamQuery(\330\217\232\247\203\000"
+    "hipStreamQuery_spt\000"
+    "hipStreamQuery\260\224\355\230hipSuccess where\201\355\206, else hipErrorNotReady"
+    "\240\217\245\262\234``hipStreamQuery\260(\330\217\232\247\203\000"
+    "hipStreamSetAttribute\000"
+    "hipStreamSetAttribute\224\355, attr, \364\230Sets \263\266\215a\217\245\262\234``h"
+    "ipStreamSetAttribute(\330\217, hipLaunchAttributeID attr\235hipLaunchAttributeValu"
+    "e *\364\2327.1\203\000"
+    "hipStreamSynchronize\000"
+    "hipStreamSynchronize\224\355\230Waits until\201\355\206\245\262\234``hipStreamSync"
+    "hronize(\330\217\232\247\203\000"
+    "hipStreamSynchronize_spt\000"
+    "hipStreamSynchronize\260\224\355\230Waits until\201\355\206\240\217\245\262\234``h"
+    "ipStreamSynchronize\260(\330\217\232\247\203\000"
+    "hipStreamUpdateCaptureDependencies\000"
+    "hipStreamUpdateCaptureDependencies\224\355, \273, \340, \301\230Adds\221 or replac"
+    "es \362\336s\220 \362next recorded one depends on\245\262\233`hipStreamUpdateCaptu"
+    "reDependencies(\355, \340, \301\231\222\262\200\234``hipStreamUpdateCaptureDepende"
+    "ncies(\330\217, \322\261*\273\241\340\242\301\232\247\203\000"
+    "hipStreamWaitEvent\000"
+    "hipStreamWaitEvent\224\355, \300, \301\230Makes later work\215a\217 wait for \263"
+    "\300\245\262\234``hipStreamWaitEvent(\330\217, \315\261\300\242\301\232\247\203"
+    "\000"
+    "hipStreamWaitEvent_spt\000"
+    "hipStreamWaitEvent\260\224\355, \300, \301\230Makes later work\215a\217 wait for "
+    "\263\300\240\217\245\262\234``hipStreamWaitEvent\260(\330\217, \315\261\300\242"
+    "\301\232\247\203\000"
+    "hipStreamWaitValue32\000"
+    "hipStreamWaitValue32\224\355, \350, \364, \301, mask\230Makes\201\355 wait until 4"
+    "\204\215memory compare as \301 say with \364\245\262\234``hipStreamWaitValue32("
+    "\330\217, \366\350, uint32\261\364\242\301, uint32\261mask\232\247\203\000"
+    "hipStreamWaitValue64\000"
+    "hipStreamWaitValue64\224\355, \350, \364, \301, mask\230Makes\201\355 wait until 8"
+    "\204\215memory compare as \301 say with \364\245\262\234``hipStreamWaitValue64("
+    "\330\217, \366\350, uint64\261\364\242\301, uint64\261mask\232\247\203\000"
+    "hipStreamWriteValue32\000"
+    "hipStreamWriteValue32\224\355, \350, \364, \301\230Writes 4\204\212\217\216\245"
+    "\262\234``hipStreamWriteValue32(\330\217, \366\350, uint32\261\364\242\301\232\247"
+    "\203\000"
+    "hipStreamWriteValue64\000"
+    "hipStreamWriteValue64\224\355, \350, \364, \301\230Writes 8\204\212\217\216\245"
+    "\262\234``hipStreamWriteValue64(\330\217, \366\350, uint64\261\364\242\301\232\247"
+    "\203\000"
+    "hipTexObjectCreate\000"
+    "hipTexObjectCreate\224pResDesc, pTexDesc, pResViewDesc\230Creates\201texture \342"
+    "\245\262 pTexObject: __hip_texture\234``hipTexObjectCreate(\331\261*pTexObject\235"
+    "HIP_RESOURCE_DESC *pResDesc\235HIP_TEXTURE_DESC *pTexDesc\235HIP_RESOURCE_VIEW_DES"
+    "C *pResViewDesc\232\247\203\000"
+    "hipTexObjectDestroy\000"
+    "hipTexObjectDestroy\224texObject\230Destroys\201texture \342\245\262\234``hipTexOb"
+    "jectDestroy(\331\261texObject\232\247\203\000"
+    "hipTexObjectGetResourceDesc\000"
+    "hipTexObjectGetResourceDesc\224texObject\230Resource\215a texture \342\245\262 pRe"
+    "sDesc: HIP_RESOURCE_DESC_st\233`hipTexObjectGetResourceDesc(pResDesc, texObject"
+    "\231\222\262\234``hipTexObjectGetResourceDesc(HIP_RESOURCE_DESC *pResDesc, \331"
+    "\261texObject\232\247\203\000"
+    "hipTexObjectGetResourceViewDesc\000"
+    "hipTexObjectGetResourceViewDesc\224texObject\230Resource view\215a texture \342"
+    "\245\262 pResViewDesc: HIP_RESOURCE_VIEW_DESC_st\233`hipTexObjectGetResourceViewDe"
+    "sc(pResViewDesc, texObject\231\222\262\234``hipTexObjectGetResourceViewDesc(HIP_RE"
+    "SOURCE_VIEW_DESC *pResViewDesc, \331\261texObject\232\247\203\000"
+    "hipTexObjectGetTextureDesc\000"
+    "hipTexObjectGetTextureDesc\224texObject\230How\201texture \342 samples\245\262 pTe"
+    "xDesc: HIP_TEXTURE_DESC_st\233`hipTexObjectGetTextureDesc(pTexDesc, texObject\231"
+    "\222\262\234``hipTexObjectGetTextureDesc(HIP_TEXTURE_DESC *pTexDesc, \331\261texOb"
+    "ject\232\247\203\000"
+    "hipTexRefGetAddress\000"
+    "hipTexRefGetAddress\224\357\230Address\221 which\201\360 is bound\245\262 \274\251"
+    "\234``hipTexRefGetAddress(\314\261*\274\235\361\357\232\247\203\000"
+    "hipTexRefGetAddressMode\000"
+    "hipTexRefGetAddressMode\224\357, dim\230How coordinates outside \362texture are tr"
+    "eated\245\262 pam: hipTextureAddressMode\234``hipTexRefGetAddressMode(hipTextureAd"
+    "dressMode *pam\235\361\357,\213 dim\232\247\203\000"
+    "hipTexRefGetArray\000"
+    "hipTexRefGetArray\224\357\230Array\221 which\201\360 is bound\245\262 pArray: \310"
+    "\233`hipTexRefGetArray(pArray, \357\231\222\262\234``hipTexRefGetArray(\310\261*pA"
+    "rray\235\361\357\232\250\203\000"
+    "hipTexRefGetBorderColor\000"
+    "hipTexRefGetBorderColor\224\357\230Border color\215a \360: four numbers\245\262 pB"
+    "orderColor: list[float]\234``hipTexRefGetBorderColor(float *pBorderColor\235\361"
+    "\357\232\250\203\000"
+    "hipTexRefGetFilterMode\000"
+    "hipTexRefGetFilterMode\224\357\230How elements are filtered\245\262 pfm: hipTextur"
+    "eFilterMode\234``hipTexRefGetFilterMode(hipTextureFilterMode *pfm\235\361\357\232"
+    "\247\203\000"
+    "hipTexRefGetFlags\000"
+    "hipTexRefGetFlags\224\357\230Flags\215a \360\245\262 pFlags:\213\234``hipTexRefGet"
+    "Flags(\363\213 *pFlags\235\361\357\232\247\203\000"
+    "hipTexRefGetFormat\000"
+    "hipTexRefGetFormat\224\357\230Element format\202number\215channels\245\262 pFormat"
+    ": \310_Format, pNumChannels:\213\234``hipTexRefGetFormat(\310_Format *pFormat,\213"
+    " *pNumChannels\235\361\357\232\247\203\000"
+    "hipTexRefGetMaxAnisotropy\000"
+    "hipTexRefGetMaxAnisotropy\224\357\230Largest anisotropy\245\262 pmaxAnsio:\213\234"
+    "``hipTexRefGetMaxAnisotropy\227*pmaxAnsio\235\361\357\232\247\203\000"
+    "hipTexRefGetMipMappedArray\000"
+    "hipTexRefGetMipMappedArray\224\357\230Mipmapped \265\221 which\201\360 is bound"
+    "\245\262 pArray: \326\234``hipTexRefGetMipMappedArray(\326\261*pArray\235\361\357"
+    "\232\250\203\000"
+    "hipTexRefGetMipmapFilterMode\000"
+    "hipTexRefGetMipmapFilterMode\224\357\230How levels are filtered\245\262 pfm: hipTe"
+    "xtureFilterMode\234``hipTexRefGetMipmapFilterMode(hipTextureFilterMode *pfm\235"
+    "\361\357\232\247\203\000"
+    "hipTexRefGetMipmapLevelBias\000"
+    "hipTexRefGetMipmapLevelBias\224\357\230Bias added\221 \362level\245\262 pbias: flo"
+    "at\234``hipTexRefGetMipmapLevelBias(float *pbias\235\361\357\232\247\203\000"
+    "hipTexRefGetMipmapLevelClamp\000"
+    "hipTexRefGetMipmapLevelClamp\224\357\230Smallest\202largest level\245\262 pminMipm"
+    "apLevelClamp: float, pmaxMipmapLevelClamp: float\234``hipTexRefGetMipmapLevelClamp"
+    "(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp\235\361\357\232\247\203"
+    "\000"
+    "hipTexRefSetAddress\000"
+    "hipTexRefSetAddress\224\357, d\350,\204\230Binds linear\214; returns \362\343\212"
+    "\204\245\262 ByteOffset:\213\234``hipTexRefSetAddress(\352\261*ByteOffset, \361"
+    "\357, \314\261d\350\241bytes\232\247\203\000"
+    "hipTexRefSetAddress2D\000"
+    "hipTexRefSetAddress2D\224\357, desc, d\350, Pitch\230Binds pitched\214; Pitch\212"
+    "\204\245\262\234``hipTexRefSetAddress2D(\361\357\235HIP_ARRAY_DESCRIPTOR *desc, "
+    "\314\261d\350\241Pitch\232\247\203\000"
+    "hipTexRefSetAddressMode\000"
+    "hipTexRefSetAddressMode\224\357, dim, am\230How coordinates outside \362texture ar"
+    "e treated\245\262\234``hipTexRefSetAddressMode(\361\357,\213 dim, hipTextureAddres"
+    "sMode am\232\247\203\000"
+    "hipTexRefSetArray\000"
+    "hipTexRefSetArray\224tex, \265, \301\230Binds\201\360\221 \263\265\245\262\234``hi"
+    "pTexRefSetArray(\361tex, \310_const\261\265\242\301\232\247\203\000"
+    "hipTexRefSetBorderColor\000"
+    "hipTexRefSetBorderColor\224\357, pBorderColor\230Border color\215a \360: four floa"
+    "ts\245\262\233`hipTexRefSetBorderColor(\357\231\222\262\200\234``hipTexRefSetBorde"
+    "rColor(\361\357, float *pBorderColor\232\247\203\000"
+    "hipTexRefSetFilterMode\000"
+    "hipTexRefSetFilterMode\224\357, fm\230How elements are filtered\245\262\234``hipTe"
+    "xRefSetFilterMode(\361\357, hipTextureFilterMode fm\232\247\203\000"
+    "hipTexRefSetFlags\000"
+    "hipTexRefSetFlags\224\357, Flags\230Flags\215a \360\245\262\234``hipTexRefSetFlags"
+    "(\361\357\242Flags\232\247\203\000"
+    "hipTexRefSetFormat\000"
+    "hipTexRefSetFormat\224\357, fmt, NumPackedComponents\230Element format\215a \360"
+    "\245\262\234``hipTexRefSetFormat(\361\357, \310_Format fmt,\213 NumPackedComponent"
+    "s\232\247\203\000"
+    "hipTexRefSetMaxAnisotropy\000"
+    "hipTexRefSetMaxAnisotropy\224\357, maxAniso\230Largest anisotropy\245\262\234``hip"
+    "TexRefSetMaxAnisotropy(\361\357\242maxAniso\232\247\203\000"
+    "hipTexRefSetMipmapFilterMode\000"
+    "hipTexRefSetMipmapFilterMode\224\357, fm\230How levels are filtered\245\262\234``h"
+    "ipTexRefSetMipmapFilterMode(\361\357, hipTextureFilterMode fm\232\247\203\000"
+    "hipTexRefSetMipmapLevelBias\000"
+    "hipTexRefSetMipmapLevelBias\224\357, bias\230Bias added\221 \362level\245\262\234`"
+    "`hipTexRefSetMipmapLevelBias(\361\357, float bias\232\247\203\000"
+    "hipTexRefSetMipmapLevelClamp\000"
+    "hipTexRefSetMipmapLevelClamp\224\357, minMipMapLevelClamp, maxMipMapLevelClamp\230"
+    "Smallest\202largest level\245\262\234``hipTexRefSetMipmapLevelClamp(\361\357, floa"
+    "t minMipMapLevelClamp, float maxMipMapLevelClamp\232\247\203\000"
+    "hipTexRefSetMipmappedArray\000"
+    "hipTexRefSetMipmappedArray\224\357, mipmappedArray, Flags\230Binds\201\360\221\201"
+    "mipmapped \265\245\262\234``hipTexRefSetMipmappedArray(\361\357, \326 *mipmappedAr"
+    "ray\242Flags\232\247\203\000"
+    "hipThreadExchangeStreamCaptureMode\000"
+    "hipThreadExchangeStreamCaptureMode\224mode\230Sets how strict this thread's record"
+    "ings are; \362mode until now\245\262 mode: hipStreamCaptureMode\233`hipThreadExcha"
+    "ngeStreamCaptureMode(\231\222\262 mode: hipStreamCaptureMode\234``hipThreadExchang"
+    "eStreamCaptureMode(hipStreamCaptureMode *mode\232\247\203\000"
+    "hipUnbindTexture\000"
+    "hipUnbindTexture\224tex\230Ends \362binding\215a \360\245\262\234``hipUnbindTextur"
+    "e\225\361tex\232\247\203\000"
+    "hipUserObjectCreate\000"
+    "hipUserObjectCreate\224\350, destroy,\212itialRef\271, \301\230Creates \263\342"
+    "\220 calls destroy(\350) after its last reference\245\262 \342\257: hipUserObject"
+    "\234``hipUserObjectCreate(hipUserObject\261*\342\257, \366\350, hipHostFn\261destr"
+    "oy\242initialRef\271\242\301\232\250\203\000"
+    "hipUserObjectRelease\000"
+    "hipUserObjectRelease\224\342, \271\230Gives references\221 \263\342 back\245\262"
+    "\234``hipUserObjectRelease(hipUserObject\261\342\242\271\232\250\203\000"
+    "hipUserObjectRetain\000"
+    "hipUserObjectRetain\224\342, \271\230Takes more references\221 \263\342\245\262"
+    "\234``hipUserObjectRetain(hipUserObject\261\342\242\271\232\250\203\000"
+    "hipWaitExternalSemaphoresAsync\000"
+    "hipWaitExternalSemaphoresAsync\224extSemArray, paramsArray, numExtSems,\217\230Wai"
+    "ts for\205\212\217\216\245\262\234``hipWaitExternalSemaphoresAsync\225hipExternalS"
+    "emaphore\261*extSemArray\235hipExternalSemaphoreWait\256 *paramsArray\242numExtSem"
+    "s, \330\217\232\247\203\000"
+    "hiprtcAddNameExpression\000"
+    "hiprtcAddNameExpression\224prog, name_expression\230Asks for \362lowered name\215a"
+    " \332 or \365, before compiling\246,\234``hiprtcAddNameExpression\226\235\267name_"
+    "expression\232\247\203\000"
+    "hiprtcCompileProgram\000"
+    "hiprtcCompileProgram\224prog, \341options\230Compiles\201program; \362log tells ab"
+    "out errors\246,\234``hiprtcCompileProgram\226,\213 \341const \267const *options"
+    "\232\247\203\000"
+    "hiprtcCreateProgram\000"
+    "hiprtcCreateProgram\224\354, name, numHeaders, headers,\212cludeNames\230Creates"
+    "\201program from source text\202headers\246, prog: _hiprtcProgram\234``hiprtcCreat"
+    "eProgram(hiprtcProgram *prog\235\267\354\235\267name,\213 numHeaders\235\267const "
+    "*headers\235\267const *includeNames\232\247\203\000"
+    "hiprtcDestroyProgram\000"
+    "hiprtcDestroyProgram\224prog\230Destroys\201program\246,\234``hiprtcDestroyProgram"
+    "(hiprtcProgram *prog\232\247\203\000"
+    "hiprtcGetBitcode\000"
+    "hiprtcGetBitcode\224prog, bitcode\230Compiled program as bitcode, written\221 bitc"
+    "ode\246,\234``hiprtcGetBitcode\226, \267bitcode\232\250\203\000"
+    "hiprtcGetBitcodeSize\000"
+    "hiprtcGetBitcodeSize\224prog\230Size\212\204\215\362compiled program as bitcode"
+    "\246, bitcode_\352:\213\234``hiprtcGetBitcodeSize\226\241*bitcode_\352\232\250\203"
+    "\000"
+    "hiprtcGetCode\000"
+    "hiprtcGetCode\224prog, code\230Compiled program, written\221 code\246,\234``hiprtc"
+    "GetCode\226, \267code\232\247\203\000"
+    "hiprtcGetCodeSize\000"
+    "hiprtcGetCodeSize\224prog\230Size\212\204\215\362compiled program\246, codeSizeRet"
+    ":\213\234``hiprtcGetCodeSize\226\241*codeSizeRet\232\247\203\000"
+    "hiprtcGetErrorString\000"
+    "hiprtcGetErrorString\224result\230Text\215a result code\246, CStr\234``hiprtcGetEr"
+    "rorString(hiprtcResult result\232\247\203\000"
+    "hiprtcGetLoweredName\000"
+    "hiprtcGetLoweredName\224prog, name_expression\230Lowered name\215a name expression"
+    ", after compiling\246, lowered_name: CStr\234``hiprtcGetLoweredName\226\235\267nam"
+    "e_expression\235\267*lowered_name\232\247\203\000"
+    "hiprtcGetProgramLog\000"
+    "hiprtcGetProgramLog\224prog, log\230Compiler's messages, written\221 log\246,\234`"
+    "`hiprtcGetProgramLog\226, \267log\232\247\203\000"
+    "hiprtcGetProgramLogSize\000"
+    "hiprtcGetProgramLogSize\224prog\230Size\212\204\215\362compiler's messages\246, lo"
+    "gSizeRet:\213\234``hiprtcGetProgramLogSize\226\241*logSizeRet\232\247\203\000"
+    "hiprtcLinkAddData\000"
+    "hiprtcLinkAddData\224hip_link_state,\212put_type, image, image_\352, name, num_opt"
+    "ions, options_\350, option_\364s\230Adds\201program\212\214\221\201linker\246,\234"
+    "``hiprtcLinkAddData(hiprtcLinkState hip_link_state, hipJitInputType\212put_type, "
+    "\366image\241image_\352\235\267name\242num_options, hipJitOption *options_\350, "
+    "\366*option_\364s\232\250\203\000"
+    "hiprtcLinkAddFile\000"
+    "hiprtcLinkAddFile\224hip_link_state,\212put_type, file_path, num_options, options_"
+    "\350, option_\364s\230Adds\201file\221\201linker\246,\234``hiprtcLinkAddFile(hiprt"
+    "cLinkState hip_link_state, hipJitInputType\212put_type\235\267file_path\242num_opt"
+    "ions, hipJitOption *options_\350, \366*option_\364s\232\250\203\000"
+    "hiprtcLinkComplete\000"
+    "hiprtcLinkComplete\224hip_link_state\230Links; \362result belongs\221 \362linker"
+    "\246, bin\257: NDBuffer, \352\257:\213\234``hiprtcLinkComplete(hiprtcLinkState hip"
+    "_link_state, \366*bin\257\241*\352\257\232\250\203\000"
+    "hiprtcLinkCreate\000"
+    "hiprtcLinkCreate\224num_options, option_\350, option_vals_p\350\230Creates\201link"
+    "er\246, hip_link_state_\350: ihiprtcLinkState\234``hiprtcLinkCreate(\363\213 num_o"
+    "ptions, hipJitOption *option_\350, \366*option_vals_p\350, hiprtcLinkState *hip_li"
+    "nk_state_\350\232\250\203\000"
+    "hiprtcLinkDestroy\000"
+    "hiprtcLinkDestroy\224hip_link_state\230Destroys\201linker\246,\234``hiprtcLinkDest"
+    "roy(hiprtcLinkState hip_link_state\232\250\203\000"
+    "hiprtcVersion\000"
+    "hiprtcVersion\223\230Major\202minor version\215\362compiler\213erface\246, major:"
+    "\213, minor:\213\234``hiprtcVersion\227*major,\213 *minor\232\247\203\000";
+
+const uint16_t ha_phrases[HA_PHRASE_COUNT] = {
+    0, 6, 10, 16, 32, 39, 60, 83, 115, 148, 172, 176, 181, 189, 194, 201, 209, 215, 219,
+    246, 258, 272, 280, 300, 306, 313, 318, 330, 343, 355, 364, 385, 392, 413, 423, 439,
+    461, 477, 500, 527, 531, 535, 545, 555, 563, 570, 584, 591, 596, 601, 605, 609, 613,
+    628, 634, 644, 651, 659, 665, 674, 687, 695, 702, 708, 727, 733, 739, 748, 754, 767,
+    773, 780, 787, 796, 817, 832, 842, 855, 864, 880, 892, 901, 914, 927, 957, 973, 984,
+    1002, 1026, 1038, 1055, 1062, 1070, 1079, 1088, 1093, 1103, 1119, 1132, 1139, 1146,
+    1159, 1173, 1184, 1196, 1200, 1216, 1221, 1231, 1235, 1242, 1249, 1256, 1274, 1293,
+    1298, 1307, 1313, 1322, 1329};
+
+const char ha_phrase_text[] =
+    " None\000"
+    " a \000"
+    " and \000"
+    " at the latest.\000"
+    " bytes\000"
+    " external semaphores\000"
+    " has finished all work\000"
+    " hipDriverEntryPointQueryResult\000"
+    " hipDriverProcAddressQueryResult\000"
+    " hipStreamCaptureStatus\000"
+    " in\000"
+    " int\000"
+    " memory\000"
+    " of \000"
+    " order\000"
+    " stream\000"
+    " that\000"
+    " to\000"
+    " which returns ``(hipError\000"
+    "($module, /\000"
+    "($module, /, \000"
+    "(const \000"
+    "(hiprtcProgram prog\000"
+    "(int \000"
+    ")\n--\n\n\000"
+    ")``,\000"
+    ")``, since \000"
+    ")``.\n\nAlso `\000"
+    ")``.\n\nHIP: \000"
+    ", const \000"
+    ", hipMemcpyKind kind\000"
+    ", kind\000"
+    ", per-thread default\000"
+    ", size_t \000"
+    ", unsigned int \000"
+    ", unsigned long long \000"
+    ", width, height\000"
+    ".\n\nReturns ``(hipError\000"
+    ".\n\nReturns ``(hiprtcResult\000"
+    "5.2\000"
+    "6.2\000"
+    ": Pointer\000"
+    "Allocates\000"
+    "Changes\000"
+    "Copies\000"
+    "MemcpyNodeSet\000"
+    "Params\000"
+    "_out\000"
+    "_spt\000"
+    "_t \000"
+    "_t,\000"
+    "an \000"
+    "an executable \000"
+    "array\000"
+    "attribute\000"
+    "char *\000"
+    "context\000"
+    "count\000"
+    "current \000"
+    "dependencies\000"
+    "dev_ptr\000"
+    "device\000"
+    "dst, \000"
+    "dynSharedMemPerBlk\000"
+    "event\000"
+    "flags\000"
+    "function\000"
+    "graph\000"
+    "hGraphExec, \000"
+    "hNode\000"
+    "handle\000"
+    "height\000"
+    "hipArray\000"
+    "hipChannelFormatDesc\000"
+    "hipDevResource\000"
+    "hipDevice\000"
+    "hipDeviceptr\000"
+    "hipEvent\000"
+    "hipExecutionCtx\000"
+    "hipFunction\000"
+    "hipGraph\000"
+    "hipGraphExec\000"
+    "hipGraphNode\000"
+    "hipMemGenericAllocationHandle\000"
+    "hipMemLocation \000"
+    "hipMemPool\000"
+    "hipMipmappedArray\000"
+    "hipStreamGetCaptureInfo\000"
+    "hipStream_t\000"
+    "hipTextureObject\000"
+    "kernel\000"
+    "library\000"
+    "location\000"
+    "mem_pool\000"
+    "node\000"
+    "numBlocks\000"
+    "numDependencies\000"
+    "numOptions, \000"
+    "object\000"
+    "offset\000"
+    "optionValues\000"
+    "pDependencies\000"
+    "pGraphNode\000"
+    "pNodeParams\000"
+    "ptr\000"
+    "sharedMemBytes,\000"
+    "size\000"
+    "sizeBytes\000"
+    "src\000"
+    "stream\000"
+    "symbol\000"
+    "texRef\000"
+    "texture reference\000"
+    "textureReference *\000"
+    "the \000"
+    "unsigned\000"
+    "value\000"
+    "variable\000"
+    "void *\000"
+    "width\000";

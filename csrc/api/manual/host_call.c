@@ -24,7 +24,7 @@ struct entry {
     enum ticket_use use;
     uint32_t generation;
     uint32_t next_free; /* index + 1 of another free entry; 0 = none */
-    int device; /* or NO_DEVICE */
+    int device;         /* or NO_DEVICE */
 };
 
 struct later {
@@ -404,7 +404,7 @@ owner_end(PyObject *capsule)
 struct target_maker {
     PyObject *user, *module; /* borrowed */
     enum ticket_use use;
-    uint64_t ticket;         /* 0 unless a Python callable was given */
+    uint64_t ticket; /* 0 unless a Python callable was given */
 };
 
 static int
@@ -415,8 +415,7 @@ make_target(void *context, PyObject *callable, void **function, PyObject **owner
         .callable = callable, .user = maker->user, .module = maker->module};
     int device = NO_DEVICE;
 
-    if (ha_calls.hipGetDevice != NULL &&
-        ha_calls.hipGetDevice(&device) != hipSuccess) {
+    if (ha_calls.hipGetDevice != NULL && ha_calls.hipGetDevice(&device) != hipSuccess) {
         device = NO_DEVICE;
     }
     maker->ticket = ticket_new(&call, maker->use, device);
@@ -441,17 +440,15 @@ target_from(struct ha_api *api, PyObject *function, PyObject *user,
             const struct ha_where *where_function, const struct ha_where *where_user,
             enum ticket_use use, struct ha_host_target *out)
 {
-    struct target_maker maker = {
-        .user = user, .module = api->types.module, .use = use};
+    struct target_maker maker = {.user = user, .module = api->types.module, .use = use};
     struct ha_view function_view, user_view;
     PyObject *owner = NULL, *user_owner = NULL;
     int result = -1;
 
     ha_view_init(&function_view);
     ha_view_init(&user_view);
-    if (ha_callback_from(&api->types, function, where_function,
-                         HA_FUNCTION_hipHostFn_t, make_target, &maker,
-                         &function_view) < 0 ||
+    if (ha_callback_from(&api->types, function, where_function, HA_FUNCTION_hipHostFn_t,
+                         make_target, &maker, &function_view) < 0 ||
         (maker.ticket == 0 &&
          ha_ptr_from(&api->types, user, where_user, 0, &user_view) < 0)) {
         goto done;
@@ -464,8 +461,7 @@ target_from(struct ha_api *api, PyObject *function, PyObject *user,
     }
     if (maker.ticket == 0) {
         user_owner = ha_view_hold(&api->types, &user_view);
-        PyObject *both =
-            user_owner != NULL ? PyTuple_Pack(2, owner, user_owner) : NULL;
+        PyObject *both = user_owner != NULL ? PyTuple_Pack(2, owner, user_owner) : NULL;
         Py_SETREF(owner, both);
         if (owner == NULL) {
             goto done;
@@ -585,9 +581,8 @@ enqueue(PyObject *module, PyObject *const *args, const struct ha_where *where,
     struct ha_api *api = ha_api_of(module);
     PyObject *result = NULL;
     struct ha_view stream, function, user;
-    struct maker maker = {.user = args[2],
-                          .stream_object = callback ? args[0] : NULL,
-                          .module = module};
+    struct maker maker = {
+        .user = args[2], .stream_object = callback ? args[0] : NULL, .module = module};
     unsigned index =
         callback ? HA_FUNCTION_hipStreamCallback_t : HA_FUNCTION_hipHostFn_t;
     hipError_t status = hipErrorNotSupported;
@@ -617,12 +612,11 @@ enqueue(PyObject *module, PyObject *const *args, const struct ha_where *where,
         int device = NO_DEVICE;
         PyThreadState *thread = PyEval_SaveThread();
         void *address = ((void **)&ha_calls)[call];
-        status = callback
-                     ? ((callback_call)address)(stream.ptr,
-                                                (hipStreamCallback_t)function.ptr,
-                                                context, flags)
-                     : ((function_call)address)(stream.ptr, (hipHostFn_t)function.ptr,
-                                                context);
+        status = callback ? ((callback_call)address)(stream.ptr,
+                                                     (hipStreamCallback_t)function.ptr,
+                                                     context, flags)
+                          : ((function_call)address)(
+                                stream.ptr, (hipHostFn_t)function.ptr, context);
         if (status == hipSuccess && maker.ticket != 0) {
             device = device_of(stream.ptr);
         }

@@ -58,9 +58,9 @@ int ha_host_target_from(struct ha_api *api, PyObject *function, PyObject *user,
                         const struct ha_where *where_function,
                         const struct ha_where *where_user, struct ha_host_target *out);
 
-/* The same for a function that HIP calls once, some time: a Python callable is held until
- * then, whatever becomes of `owner`. Where HIP won't call it because its own call failed,
- * it is cancelled. */
+/* The same for a function that HIP calls once, some time: a Python callable is held
+ * until then, whatever becomes of `owner`. Where HIP won't call it because its own call
+ * failed, it is cancelled. */
 int ha_host_once_from(struct ha_api *api, PyObject *function, PyObject *user,
                       const struct ha_where *where_function,
                       const struct ha_where *where_user, struct ha_host_target *out);

@@ -58,7 +58,7 @@ done:
         static const struct ha_where where[] = {{#name, "prog"}, {#name, argument}};   \
         PyObject *bound[2];                                                            \
         if (keywords != NULL || count != 2) {                                          \
-            if (ha_bind(where, 2, args, count, keywords, bound) < 0) {               \
+            if (ha_bind(where, 2, args, count, keywords, bound) < 0) {                 \
                 return NULL;                                                           \
             }                                                                          \
             args = bound;                                                              \

@@ -50,8 +50,8 @@ ha_wrap_hipUserObjectCreate(PyObject *module, PyObject *const *args, Py_ssize_t 
         return NULL;
     }
     int ready = HA_READY(hipUserObjectCreate);
-    if (ready < 0 || ha_host_once_from(api, args[1], args[0], &where[1], &where[0],
-                                       &target) < 0) {
+    if (ready < 0 ||
+        ha_host_once_from(api, args[1], args[0], &where[1], &where[0], &target) < 0) {
         return NULL;
     }
     if (ready) {

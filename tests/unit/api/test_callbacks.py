@@ -35,10 +35,13 @@ def sleep(seconds, stream=None):
 
 # Where threads hang, it says where. Not where a child is forked: faulthandler's own
 # thread is missing there, and the end of the child would wait for it.
-WATCHED = """
+WATCHED = (
+    """
 import faulthandler
 faulthandler.dump_traceback_later(60, exit=True)
-""" + PRELUDE
+"""
+    + PRELUDE
+)
 
 
 class Thing:
@@ -201,7 +204,7 @@ def test_what_is_no_function_is_refused(cpu: ModuleType, stream: Any) -> None:
     for bad in ("text", 1.5, b"bytes", [], object()):
         with pytest.raises(TypeError, match="hipLaunchHostFunc: argument 'fn'"):
             cpu.hipLaunchHostFunc(stream, bad, None)
-        with pytest.raises(TypeError, match="hipStreamAddCallback: .*'callback'"):
+        with pytest.raises(TypeError, match=r"hipStreamAddCallback: .*'callback'"):
             cpu.hipStreamAddCallback(stream, bad, None, 0)
     assert cpu.hipLaunchHostFunc(stream, None, None) == (
         cpu.hipError_t.hipErrorInvalidValue,
@@ -620,6 +623,34 @@ def test_captured_function_is_called_each_time_until_the_end(fake: Run) -> None:
         fake.fake_finish()
     """)
     assert done.stdout == "released"
+
+
+def test_host_node_of_a_graph_is_called_until_the_graph_ends(fake: Run) -> None:
+    fake("""
+        import gc, weakref
+        class Thing: pass
+        thing, seen = Thing(), []
+        gone = weakref.ref(thing)
+        def function(user): seen.append(user is gone())
+        kept = weakref.ref(function)
+        status, graph = hip.hipGraphCreate(0)
+        fake.fake_capture(1)
+        made = hip.hipGraphAddHostNode(graph, [], 0, (function, thing))
+        assert made[0] == 0, made
+        del thing, function
+        gc.collect()
+        for _ in range(3): fake.fake_finish()
+        assert seen == [True] * 3, seen
+        assert gone() is not None
+        assert hip.hipGraphDestroy(graph) == (0,)
+        del made, graph
+        gc.collect()
+        assert gone() is None and kept() is None
+        fake.fake_finish()
+        assert seen == [True] * 3, seen
+        fake.fake_capture(0)
+        fake.fake_finish()
+    """)
 
 
 def test_device_that_calls_too_often_is_ignored(fake: Run) -> None:
