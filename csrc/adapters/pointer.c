@@ -431,7 +431,15 @@ pointer_reduce(PyObject *self, PyObject *unused)
 static PyObject *
 pointer_bytes(PyObject *self, PyObject *unused)
 {
+    struct ha_pointer *pointer = (struct ha_pointer *)self;
+
     (void)unused;
+    /* A call's result that was copied into bytes, whole. */
+    if (pointer->owner != NULL && PyBytes_CheckExact(pointer->owner) &&
+        pointer->ptr == PyBytes_AS_STRING(pointer->owner) &&
+        pointer->size == PyBytes_GET_SIZE(pointer->owner)) {
+        return Py_NewRef(pointer->owner);
+    }
     if (!PyObject_CheckBuffer(self)) {
         return PyErr_Format(PyExc_TypeError,
                             "cannot read '%s' as bytes: its length is not known",

@@ -1016,7 +1016,8 @@ ha_wrap_hipTexRefSetBorderColor(PyObject *module, PyObject *const *args,
                             &v_pBorderColor) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_pBorderColor, &where[1], 4, "4") < 0) {
+    if (ha_need_entries(&v_pBorderColor, &where[1], v_pBorderColor.ptr != NULL ? 4 : 0,
+                        "4") < 0) {
         goto done;
     }
     int ready = HA_READY(hipTexRefSetBorderColor);

@@ -350,8 +350,8 @@ def argument_for(world: World, function: model.Function, param: model.Param) -> 
         return world.record(adapter)
     if param.role in ("out", "out_text", "out_list", "out_array"):
         return bytearray(1024)  # the caller's memory
-    if param.role in LISTS and param.size and param.size.isdigit():
-        return [0] * int(param.size)
+    if param.role in LISTS and (entries := (param.size or "").rstrip("?")).isdigit():
+        return [0] * int(entries)
     if param.role == "inout":
         return 0 if adapter == "scalar" else world.member(adapter)
     if param.role == "host_node":

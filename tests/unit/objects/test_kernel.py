@@ -345,14 +345,15 @@ def test_memory_of_arguments_is_kept_until_the_kernel_has_run(
     # Garbage of other tests: what frees plain memory waits for the gate below.
     gc.collect()
     stream.call(gate.wait)
-
-    kernel[1, 4, 0, stream](1, ordered, out, 4)
-    kernel[1, 4, 0, stream](1, pinned, out, 4)
-    kernel[1, 4, 0, stream](0, owned, out, 4)
-    del ordered, pinned, owned, owner
-    gc.collect()
-    assert None not in [reference() for reference in held]
-    gate.set()
+    try:
+        kernel[1, 4, 0, stream](1, ordered, out, 4)
+        kernel[1, 4, 0, stream](1, pinned, out, 4)
+        kernel[1, 4, 0, stream](0, owned, out, 4)
+        del ordered, pinned, owned, owner
+        gc.collect()
+        assert all(reference() is not None for reference in held)
+    finally:
+        gate.set()
     stream.synchronize()
 
     assert set(out.get()) == {2.0}
