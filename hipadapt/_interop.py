@@ -31,7 +31,7 @@ def numpy_dtype(name: str) -> Any:
     try:
         return np.dtype(name)
     except TypeError:
-        import ml_dtypes  # pyright: ignore[reportMissingImports]
+        import ml_dtypes
 
         return np.dtype(getattr(ml_dtypes, name))
 
