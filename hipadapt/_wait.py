@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``await stream`` and ``await event``: no thread waits.
 
-A callback behind the work tells the event loop from the thread of the device.  For an
-event that callback is in a stream of our own, which waits for the event; such streams
-are used again.
+A callback behind the work tells the event loop from the thread of the device.  It is in
+a stream of our own, which waits for the event, so that the stream that is awaited has
+nothing left to do by then; such streams are used again.
 """
 
 # The modules of the high-level objects know each other's privates.
@@ -82,8 +82,7 @@ async def wait_for_stream(stream: Stream) -> None:
     if stream.query():
         await asyncio.sleep(0)
         return
-    _raise(await _start(stream))
-    stream.query()
+    await wait_for_event(stream.record())
 
 
 def _behind(event: Event) -> Stream:

@@ -49,7 +49,7 @@ OPTIONS = {
     },
     "thread": {"TSAN_OPTIONS": "halt_on_error=0:exitcode=66:die_after_fork=0"},
 }
-PYTEST = ("-q", "-p", "no:faulthandler", "-p", "no:cacheprovider")
+PYTEST = ("-q", "-m", "not plain", "-p", "no:faulthandler", "-p", "no:cacheprovider")
 DEFAULT_TESTS = ("tests/unit",)
 
 
@@ -120,6 +120,7 @@ def python_tests(kind: str, arguments: list[str]) -> int:
     """pytest with the runtime preloaded."""
     preload = ":".join(runtime_of(name) for name in RUNTIMES[kind])
     settings = {**os.environ, **OPTIONS[kind], "LD_PRELOAD": preload}
+    settings["HIPADAPT_SANITIZER"] = kind  # for the tests
     words = [sys.executable, "-m", "pytest", *PYTEST, *(arguments or DEFAULT_TESTS)]
     if kind != "leak":
         done = subprocess.run(words, cwd=native.ROOT, env=settings, check=False)

@@ -592,11 +592,43 @@ fill_config(void **config, void *data, size_t *size)
     config[4] = LAUNCH_END;
 }
 
+/* Whether C may read the memory that was given, and it is read here. */
+static bool
+is_readable(struct ha_types *types, PyObject *object, const struct ha_launch *launch)
+{
+    return launch->view.size >= 0 && !PyObject_TypeCheck(object, types->device_array) &&
+           (PyObject_CheckBuffer(object) ||
+            PyObject_TypeCheck(object, types->list_pointer));
+}
+
+/* Pairs of a marker and an address, up to the marker that ends them: C reads until it.
+ */
+static int
+check_extra_memory(const struct ha_where *where, struct ha_launch *launch)
+{
+    Py_ssize_t size = launch->view.size, at = 0;
+    void *marker = NULL;
+
+    do {
+        if (size - at < (Py_ssize_t)sizeof marker) {
+            ha_launch_release(launch);
+            return ha_raise(PyExc_BufferError, where,
+                            "has %zd bytes and no HIP_LAUNCH_PARAM_END", size);
+        }
+        memcpy(&marker, (const char *)launch->view.ptr + at, sizeof marker);
+        at += 2 * (Py_ssize_t)sizeof marker;
+    } while (marker != LAUNCH_END);
+    return 0;
+}
+
 int
 ha_extra_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
               struct ha_launch *out)
 {
     int status = launch_from(types, object, where, false, out);
+    if (status == 0 && is_readable(types, object, out)) {
+        status = check_extra_memory(where, out);
+    }
     if (status > 0) {
         fill_config(out->config, out->data, &out->size);
         out->value = out->config;
@@ -638,11 +670,7 @@ ha_params_from(struct ha_types *types, PyObject *object, const struct ha_where *
                struct ha_launch *out)
 {
     int status = launch_from(types, object, where, true, out);
-    /* Device memory is not read here. */
-    bool readable =
-        PyObject_CheckBuffer(object) || PyObject_TypeCheck(object, types->list_pointer);
-    if (status == 0 && out->view.size >= 0 && readable &&
-        !PyObject_TypeCheck(object, types->device_array)) {
+    if (status == 0 && is_readable(types, object, out)) {
         status = params_from_memory(where, out);
     }
     if (status > 0) {

@@ -55,12 +55,13 @@ ha_hold_kept(struct ha_api *api, hipStream_t stream, const void *address)
 }
 
 int
-ha_hold_on_each(struct ha_api *api, const hipStream_t *first, size_t stride,
-                long long count, struct ha_view *view)
+ha_hold_on_each(struct ha_api *api, size_t offset, size_t stride, long long count,
+                struct ha_view *view)
 {
+    const char *records = view->ptr;
     int result = 0;
 
-    if (view->owner == NULL && !view->has_buffer) {
+    if (records == NULL || (view->owner == NULL && !view->has_buffer)) {
         return 0;
     }
     PyObject *held = ha_view_freeze(&api->types, view);
@@ -68,7 +69,7 @@ ha_hold_on_each(struct ha_api *api, const hipStream_t *first, size_t stride,
         return -1;
     }
     for (long long i = 0; result == 0 && i < count; i++) {
-        const char *at = (const char *)first + (size_t)i * stride;
+        const char *at = records + (size_t)i * stride + offset;
         result = ha_pending_add(api, *(const hipStream_t *)at, Py_NewRef(held));
     }
     Py_DECREF(held);

@@ -17,9 +17,9 @@ int ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *lau
 /* The same for a launch of what keeps things under `address` (api/keep.h). */
 int ha_hold_kept(struct ha_api *api, hipStream_t stream, const void *address);
 
-/* The same for work on several streams, `count` of them: the first is at `first`, each
- * next one `stride` bytes behind. */
-int ha_hold_on_each(struct ha_api *api, const hipStream_t *first, size_t stride,
-                    long long count, struct ha_view *view);
+/* The same for work on several streams: each of `count` records of `stride` bytes that
+ * the view shows has one at `offset`. */
+int ha_hold_on_each(struct ha_api *api, size_t offset, size_t stride, long long count,
+                    struct ha_view *view);
 
 #endif

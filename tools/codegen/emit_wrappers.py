@@ -421,12 +421,9 @@ class Writer:
         streams = f.raw.get("streams")
         if streams:
             by, member, count = streams["in"], streams["member"], streams["count"]
-            ctype = self.params[by].type
-            first = f"&(({ctype})v_{by}.ptr)->{member}"
-            size = f"sizeof *({ctype})v_{by}.ptr"
-            self.on_success(
-                f"ha_hold_on_each(api, {first}, {size}, v_{count}, &v_{by})"
-            )
+            record = self.params[by].type.removesuffix("*").strip()
+            place = f"offsetof({record}, {member}), sizeof({record})"
+            self.on_success(f"ha_hold_on_each(api, {place}, v_{count}, &v_{by})")
         self.keeps()
 
     def hold_for_stream(self) -> None:

@@ -67,10 +67,9 @@ ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice(PyObject *module,
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_on_each(api,
-                        &((hipFunctionLaunchParams *)v_launchParamsList.ptr)->hStream,
-                        sizeof *(hipFunctionLaunchParams *)v_launchParamsList.ptr,
-                        v_numDevices, &v_launchParamsList) < 0) {
+        ha_hold_on_each(api, offsetof(hipFunctionLaunchParams, hStream),
+                        sizeof(hipFunctionLaunchParams), v_numDevices,
+                        &v_launchParamsList) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -127,9 +126,9 @@ ha_wrap_hipLaunchCooperativeKernelMultiDevice(PyObject *module, PyObject *const 
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_on_each(api, &((hipLaunchParams *)v_launchParamsList.ptr)->stream,
-                        sizeof *(hipLaunchParams *)v_launchParamsList.ptr,
-                        v_numDevices, &v_launchParamsList) < 0) {
+        ha_hold_on_each(api, offsetof(hipLaunchParams, stream),
+                        sizeof(hipLaunchParams), v_numDevices,
+                        &v_launchParamsList) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -186,9 +185,9 @@ ha_wrap_hipExtLaunchMultiKernelMultiDevice(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (status == hipSuccess &&
-        ha_hold_on_each(api, &((hipLaunchParams *)v_launchParamsList.ptr)->stream,
-                        sizeof *(hipLaunchParams *)v_launchParamsList.ptr,
-                        v_numDevices, &v_launchParamsList) < 0) {
+        ha_hold_on_each(api, offsetof(hipLaunchParams, stream),
+                        sizeof(hipLaunchParams), v_numDevices,
+                        &v_launchParamsList) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);

@@ -373,3 +373,24 @@ def test_kernel_sees_the_arguments(
         HIPADAPT_PROVIDER=str(library),
         PYTHONMALLOC="debug",
     )
+
+
+def test_extra_from_memory_must_end(run_python: Any) -> None:
+    run_python(
+        """
+        import numpy as np
+        from hipadapt import hip
+        def launch(extra):
+            return hip.hipModuleLaunchKernel(
+                hip.hipFunction_t(5), 1, 1, 1, 1, 1, 1, 0, None, None, extra)
+        for entries in ([], [1, 5], [1, 5, 2, 5], [5, 3]):
+            try:
+                launch(np.array(entries, np.uint64))
+            except BufferError as error:
+                assert "extra" in str(error), error
+                assert f"{8 * len(entries)} bytes and no HIP_LAUNCH_PARAM_END" in str(error)
+            else:
+                raise AssertionError(entries)
+        assert launch(np.array([3], np.uint64))[0] != 0  # it ends; there is no function
+        """
+    )

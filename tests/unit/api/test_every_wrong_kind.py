@@ -19,7 +19,11 @@ import pytest
 from . import batches, calls
 
 BATCHES = 4
-MODES = ["kinds", "memory", "leaks"]
+MARKED_MODES = [
+    "kinds",
+    pytest.param("memory", marks=pytest.mark.plain),
+    pytest.param("leaks", marks=pytest.mark.plain),
+]
 # Calls that each function must at least have got.
 LEAST_CALLS = {"kinds": 20, "memory": 10, "leaks": 100}
 
@@ -41,13 +45,13 @@ def check(mode: str, number: int, **environment: str) -> None:
 
 
 @pytest.mark.parametrize("number", range(BATCHES))
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MARKED_MODES)
 def test_every_function_survives(mode: str, number: int, kernel_cache: Path) -> None:
     check(mode, number)
 
 
 @pytest.mark.parametrize("number", range(BATCHES))
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MARKED_MODES)
 def test_every_function_survives_when_c_is_reached(
     mode: str, number: int, recording_library: Path
 ) -> None:

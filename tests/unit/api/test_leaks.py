@@ -10,6 +10,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT, Run
 
 # All types together; what is exported only grows.
@@ -30,6 +32,7 @@ def test_types_leave_no_objects_behind(run_python: Run) -> None:
     assert answer["uses"] > LEAST_USES
 
 
+@pytest.mark.plain
 def test_a_leak_is_found() -> None:
     """The measurement itself: a use that keeps something each time is named."""
     code = """

@@ -57,6 +57,7 @@ def test_doctor_says_that_no_runtime_can_be_loaded() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.plain
 def test_doctor_warns_of_a_tight_memory_limit() -> None:
     limit = 4 << 30
     code = (

@@ -182,7 +182,7 @@ def test_loop_that_closes_meanwhile_is_no_trouble(
 def test_await_raises_what_work_did_wrong(run_python: Callable[..., object]) -> None:
     run_python(
         """
-        import asyncio, threading
+        import asyncio, gc, threading
         import hipadapt
         module = hipadapt.Program('''
         extern "C" __global__ void crash(int *x) { *(volatile int *)16 = *x; }
@@ -204,6 +204,7 @@ def test_await_raises_what_work_did_wrong(run_python: Callable[..., object]) -> 
         name = asyncio.run(main(lambda stream: stream))
         assert name not in ("nothing",), name
         hipadapt.Device().reset()
+        gc.collect()  # what frees plain memory waits for the gate below
         module = hipadapt.Program('''
         extern "C" __global__ void crash(int *x) { *(volatile int *)16 = *x; }
         ''').compile()

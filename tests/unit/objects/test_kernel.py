@@ -362,6 +362,7 @@ def test_memory_of_arguments_is_kept_until_the_kernel_has_run(
     assert [reference() for reference in held] == [None, None]
 
 
+@pytest.mark.plain
 def test_launch_does_not_leak(module: hipadapt.Module) -> None:
     x, y = hipadapt.full(4, 1, "float32"), hipadapt.zeros(4, "float32")
     kernel, stream = module.kernel("saxpy"), Stream()

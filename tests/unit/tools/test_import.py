@@ -78,6 +78,7 @@ def test_a_function_needs_no_python_package(run_python: Run) -> None:
     assert done.stdout.split() == ["0", "[]"]
 
 
+@pytest.mark.plain
 def test_extension_has_at_most_a_megabyte_of_code() -> None:
     import hipadapt._core
 
