@@ -621,17 +621,25 @@ check_extra_memory(const struct ha_where *where, struct ha_launch *launch)
     return 0;
 }
 
+static int
+extra_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+           struct ha_launch *out)
+{
+    int status = launch_from(types, object, where, false, out);
+    if (status > 0) {
+        fill_config(out->config, out->data, &out->size);
+        out->value = out->config;
+    }
+    return status;
+}
+
 int
 ha_extra_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
               struct ha_launch *out)
 {
-    int status = launch_from(types, object, where, false, out);
+    int status = extra_from(types, object, where, out);
     if (status == 0 && is_readable(types, object, out)) {
         status = check_extra_memory(where, out);
-    }
-    if (status > 0) {
-        fill_config(out->config, out->data, &out->size);
-        out->value = out->config;
     }
     return status < 0 ? -1 : 0;
 }
@@ -714,7 +722,7 @@ extra_fill(struct ha_types *types, PyObject *self, PyObject *object)
 {
     struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
     struct ha_launch launch;
-    if (ha_extra_from(types, object, &where, &launch) < 0) {
+    if (extra_from(types, object, &where, &launch) < 0) {
         return -1;
     }
     int status = launch.count >= 0
