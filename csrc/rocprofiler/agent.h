@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Agents: number 0 is the host, the others are the devices. */
+#ifndef HA_ROCPROFILER_AGENT_H
+#define HA_ROCPROFILER_AGENT_H
+
+#include "rocprofiler/state.h"
+
+/* -1: the host. */
+rocprofiler_agent_id_t ha_agent_of_device(int device);
+
+bool ha_agent_exists(rocprofiler_agent_id_t id);
+
+#endif

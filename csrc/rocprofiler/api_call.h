@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* One call of an API that somebody traces, from its beginning to its end. */
+#ifndef HA_ROCPROFILER_API_CALL_H
+#define HA_ROCPROFILER_API_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rocprofiler/correlation.h"
+#include "rocprofiler/state.h"
+#include "rocprofiler/want.h"
+
+struct ha_seen {
+    struct ha_watcher watcher;
+    rocprofiler_user_data_t stream_user; /* of HIP_STREAM's callbacks */
+};
+
+struct ha_api_call {
+    struct ha_scope scope;
+    uint32_t op;
+    uint32_t seen_count;
+    bool streamed; /* some of them want HIP_STREAM_SET */
+    uint64_t start;
+    rocprofiler_callback_tracing_hip_api_data_t data;
+    struct ha_seen seen[HA_CONTEXTS_MAX];
+};
+
+/* False where nobody wants HIP's operation `op` (HA_OP_*), or the call is a tool's own,
+ * from within a callback; then nothing was done. */
+bool ha_api_begin(struct ha_api_call *call, uint32_t op);
+
+/* Tells contexts that asked for HIP_STREAM_SET of the stream that the call names. */
+void ha_stream_set(struct ha_api_call *call, rocprofiler_callback_phase_t phase);
+
+/* With the arguments in call->data.args. */
+void ha_api_enter(struct ha_api_call *call);
+
+/* With the result in call->data.retval.  Keeps errno. */
+void ha_api_exit(struct ha_api_call *call);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "rocprofiler/client.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "rocprofiler/buffer.h"
+#include "rocprofiler/client_find.h"
+#include "rocprofiler/client_state.h"
+#include "rocprofiler/guard.h"
+#include "rocprofiler/in_tool.h"
+#include "rocprofiler/tables.h"
+
+enum { RESULT_BYTES = sizeof(rocprofiler_tool_configure_result_t) };
+
+struct ha_client *ha_clients[HA_CLIENTS_MAX];
+_Atomic unsigned ha_client_count;
+
+/* What the interface calls a status: 0 before, -1 meanwhile, 1 after. */
+static _Atomic int initialized;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool busy; /* somebody configures; under the lock */
+static pthread_t busy_thread;
+static bool searched; /* the places were looked at */
+static _Thread_local struct ha_client *current, *running;
+
+struct ha_client *
+ha_client_current(void)
+{
+    return current;
+}
+
+struct ha_client *
+ha_client_running(void)
+{
+    return running;
+}
+
+bool
+ha_client_ended(const struct ha_client *client)
+{
+    return client != NULL && atomic_load(&client->stage) == HA_CLIENT_ENDED;
+}
+
+bool
+ha_client_in_window(void)
+{
+    return current != NULL;
+}
+
+bool
+ha_client_locked(void)
+{
+    return atomic_load(&initialized) > 0 && running == NULL;
+}
+
+bool
+ha_clients_between(enum ha_stage first, enum ha_stage last)
+{
+    unsigned count = atomic_load(&ha_client_count);
+    bool found = false;
+
+    for (unsigned i = 0; i < count && !found; i++) {
+        int stage = atomic_load(&ha_clients[i]->stage);
+        found = stage >= (int)first && stage <= (int)last;
+    }
+    return found;
+}
+
+static void
+add(rocprofiler_configure_func_t configure)
+{
+    unsigned count = atomic_load(&ha_client_count);
+    const uint32_t handle = 0x1000 + count; /* no small number */
+
+    for (unsigned i = 0; i < count; i++) {
+        if (ha_clients[i]->configure == configure) {
+            return;
+        }
+    }
+    struct ha_client *client =
+        count < HA_CLIENTS_MAX ? calloc(1, sizeof *client) : NULL;
+    if (client == NULL) {
+        ha_log(0, "a tool is left out: there is no room for another one");
+        return;
+    }
+    client->id.size = sizeof client->id;
+    memcpy((char *)&client->id + offsetof(rocprofiler_client_id_t, handle), &handle,
+           sizeof handle);
+    client->configure = configure;
+    client->priority = count;
+    ha_tool_path(configure, client->path, sizeof client->path);
+    ha_clients[count] = client;
+    atomic_store(&ha_client_count, count + 1);
+}
+
+/* ---- starting */
+
+static void
+call_configure(void *data)
+{
+    struct ha_client *client = data;
+    const rocprofiler_tool_configure_result_t *result =
+        client->configure(ROCPROFILER_SDK_VERSION, ROCPROFILER_SDK_VERSION_STRING,
+                          client->priority, &client->id);
+
+    if (result == NULL) {
+        return;
+    }
+    if (result->size != RESULT_BYTES) {
+        ha_log(0,
+               "tool '%s' is left out: its result has %zu bytes, not %d: it was built "
+               "for another version of rocprofiler-sdk",
+               client->path, result->size, (int)RESULT_BYTES);
+        return;
+    }
+    client->result = *result;
+    atomic_store(&client->stage, HA_CLIENT_CONFIGURED);
+}
+
+static void
+finalize_by_id(rocprofiler_client_id_t id)
+{
+    unsigned count = atomic_load(&ha_client_count);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (ha_clients[i]->id.handle == id.handle) {
+            if (ha_clients[i] == current) {
+                atomic_store(&current->end_asked, true);
+            } else {
+                ha_client_finalize(ha_clients[i]);
+            }
+        }
+    }
+}
+
+static void
+call_initialize(void *data)
+{
+    struct ha_client *client = data;
+
+    client->answer =
+        client->result.initialize == NULL
+            ? 0
+            : client->result.initialize(finalize_by_id, client->result.tool_data);
+}
+
+int
+ha_client_call(void (*function)(void *data), struct ha_client *client)
+{
+    unsigned depth = ha_in_tool();
+
+    running = client;
+    ha_in_tool_set(depth + 1);
+    int crashed = ha_guarded(function, client);
+    ha_in_tool_set(depth); /* whatever it was in */
+    running = NULL;
+    return crashed;
+}
+
+static void
+configure(struct ha_client *client)
+{
+    int crashed = ha_client_call(call_configure, client);
+
+    if (crashed != 0) {
+        ha_log(0, "tool '%s' is left out: its rocprofiler_configure ended with %s",
+               client->path, strsignal(crashed));
+    }
+    if (crashed != 0 || atomic_load(&client->stage) != HA_CLIENT_CONFIGURED) {
+        atomic_store(&client->stage, HA_CLIENT_ENDED);
+    }
+}
+
+static void
+initialize(struct ha_client *client)
+{
+    if (atomic_load(&client->stage) != HA_CLIENT_CONFIGURED) {
+        return;
+    }
+    current = client;
+    int crashed = ha_client_call(call_initialize, client);
+    current = NULL;
+    if (crashed != 0) {
+        ha_log(0, "tool '%s' is dropped: its initialize ended with %s", client->path,
+               strsignal(crashed));
+    } else if (client->answer != 0) {
+        ha_log(0, "tool '%s' is dropped: its initialize answered %d", client->path,
+               client->answer);
+    }
+    if (crashed != 0 || client->answer != 0) {
+        atomic_store(&client->stage, HA_CLIENT_ENDED);
+        ha_contexts_drop(client);
+        ha_buffers_close(client);
+        return;
+    }
+    atomic_store(&client->stage, HA_CLIENT_READY);
+    if (atomic_load(&client->end_asked)) {
+        ha_client_finalize(client);
+    }
+}
+
+/* Takes the right to configure, or waits for who has it.  False on the thread that has.
+ */
+static bool
+enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (busy && pthread_equal(busy_thread, pthread_self())) {
+        pthread_mutex_unlock(&lock);
+        return false;
+    }
+    while (busy) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    busy = true;
+    busy_thread = pthread_self();
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+static void
+leave(void)
+{
+    pthread_mutex_lock(&lock);
+    busy = false;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Configures and initializes the clients from number `first` on. */
+static void
+start_from(unsigned first)
+{
+    unsigned count = atomic_load(&ha_client_count);
+
+    if (count == first) {
+        return;
+    }
+    ha_clients_watch();
+    atomic_store(&initialized, -1);
+    for (unsigned i = first; i < count; i++) {
+        configure(ha_clients[i]);
+    }
+    for (unsigned i = first; i < count; i++) {
+        initialize(ha_clients[i]);
+    }
+    if (!ha_client_finalized()) {
+        ha_buffers_start();
+    }
+    atomic_store(&initialized, 1);
+}
+
+bool
+ha_clients_start(void)
+{
+    if (ha_client_finalized() || !enter()) {
+        return false;
+    }
+    if (!searched) {
+        unsigned first = atomic_load(&ha_client_count);
+        searched = true;
+        ha_tools_find(add);
+        start_from(first);
+    }
+    bool found = ha_clients_between(HA_CLIENT_READY, HA_CLIENT_READY);
+    leave();
+    return found;
+}
+
+HA_SDK_EXPORT rocprofiler_status_t
+rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
+{
+    if (configure_func == NULL) {
+        return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+    }
+    if (ha_client_finalized()) {
+        return ROCPROFILER_STATUS_ERROR_FINALIZED;
+    }
+    /* Before the tool starts, which may ask for agents; and before this thread has the
+     * right to configure, which a runtime that is handing over now waits for. */
+    ha_tables_seek();
+    if (!enter()) {
+        return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+    }
+    unsigned first = atomic_load(&ha_client_count);
+    add(configure_func);
+    bool added = atomic_load(&ha_client_count) > first;
+    if (!searched) {
+        searched = true;
+        ha_tools_find(add);
+    }
+    start_from(first);
+    leave();
+    if (!added) {
+        return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+    }
+    ha_tables_update();
+    return ROCPROFILER_STATUS_SUCCESS;
+}
+
+void
+ha_clients_forked(void)
+{
+    busy = false;
+    (void)pthread_mutex_init(&lock, NULL);
+    (void)pthread_cond_init(&changed, NULL);
+}
+
+HA_SDK_EXPORT rocprofiler_status_t
+rocprofiler_is_initialized(int *status)
+{
+    *status = atomic_load(&initialized);
+    return ROCPROFILER_STATUS_SUCCESS;
+}

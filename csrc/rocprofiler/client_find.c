@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "rocprofiler/client_find.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/env.h"
+#include "core/log.h"
+
+#define CONFIGURE "rocprofiler_configure"
+#define SEPARATORS ",: "
+
+typedef void (*found_function)(rocprofiler_configure_func_t);
+
+static void
+give(found_function found, void *symbol)
+{
+    rocprofiler_configure_func_t configure;
+
+    if (symbol != NULL) {
+        memcpy(&configure, &symbol, sizeof configure);
+        found(configure);
+    }
+}
+
+/* ---- files by name */
+
+static const char *
+linker_error(void)
+{
+    const char *text = dlerror();
+
+    return text != NULL ? text : "it can't be loaded";
+}
+
+/* One entry of ROCP_TOOL_LIBRARIES. */
+static void
+find_in(const char *path, found_function found)
+{
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+
+    if (library == NULL) {
+        library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    }
+    if (library == NULL) {
+        ha_log(0, "tool library '%s' is left out: %s", path, linker_error());
+        return;
+    }
+    void *symbol = dlsym(library, CONFIGURE);
+    if (symbol == NULL) {
+        /* It stays loaded: its constructors have run. */
+        ha_log(0, "tool library '%s' is left out: it has no " CONFIGURE, path);
+        return;
+    }
+    give(found, symbol);
+}
+
+static void
+find_named(found_function found)
+{
+    const char *list = ha_env(HA_ENV_TOOL_LIBRARIES);
+    char *copy = list != NULL ? strdup(list) : NULL;
+    char *rest = NULL;
+
+    if (copy == NULL) {
+        return;
+    }
+    for (const char *path = strtok_r(copy, SEPARATORS, &rest); path != NULL;
+         path = strtok_r(NULL, SEPARATORS, &rest)) {
+        find_in(path, found);
+    }
+    free(copy);
+}
+
+/* ---- what is loaded */
+
+struct paths {
+    char **paths;
+    size_t count;
+    size_t room;
+};
+
+/* Under a lock of the dynamic linker, where dlopen must not be called. */
+static int
+note_path(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct paths *paths = data;
+
+    (void)size;
+    if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') {
+        return 0;
+    }
+    if (paths->count == paths->room) {
+        size_t room = paths->room == 0 ? 64 : 2 * paths->room;
+        char **more = realloc(paths->paths, room * sizeof *more);
+        if (more == NULL) {
+            return 1;
+        }
+        paths->paths = more;
+        paths->room = room;
+    }
+    char *path = strdup(info->dlpi_name);
+    if (path == NULL) {
+        return 1;
+    }
+    paths->paths[paths->count++] = path;
+    return 0;
+}
+
+void
+ha_loaded_each(int (*look)(void *library, const char *path, void *data), void *data)
+{
+    struct paths paths = {NULL, 0, 0};
+    int on = 1;
+
+    (void)dl_iterate_phdr(note_path, &paths);
+    for (size_t i = 0; i < paths.count; i++) {
+        void *library =
+            on ? dlopen(paths.paths[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+        if (library != NULL) {
+            on = look(library, paths.paths[i], data);
+            dlclose(library);
+        }
+        free(paths.paths[i]);
+    }
+    free(paths.paths);
+}
+
+/* A tool where the dynamic linker's search doesn't see it; not what a library only
+ * depends on. */
+static int
+look_for_tool(void *library, const char *path, void *data)
+{
+    found_function *found = data;
+    Dl_info info;
+    void *symbol = dlsym(library, CONFIGURE);
+
+    if (symbol != NULL && dladdr(symbol, &info) != 0 && info.dli_fname != NULL &&
+        strcmp(info.dli_fname, path) == 0) {
+        give(*found, symbol);
+    }
+    return 1;
+}
+
+void
+ha_tools_find(void (*found)(rocprofiler_configure_func_t configure))
+{
+    void *visible = dlsym(RTLD_DEFAULT, CONFIGURE);
+
+    find_named(found);
+    if (visible != NULL) {
+        give(found, visible);
+        ha_loaded_each(look_for_tool, &found);
+    }
+}
+
+void
+ha_tool_path(rocprofiler_configure_func_t configure, char *path, size_t bytes)
+{
+    Dl_info info;
+    void *address;
+
+    memcpy(&address, &configure, sizeof address);
+    bool known = dladdr(address, &info) != 0 && info.dli_fname != NULL;
+    (void)snprintf(path, bytes, "%s", known ? info.dli_fname : "a tool");
+}

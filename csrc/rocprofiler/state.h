@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What the profiler's library knows: tools, contexts and their services.
+ *
+ * Contexts are never freed and stand in one array, so whoever has found one keeps it.
+ * The *configuration* (which services a context has) is written within a tool's
+ * `initialize` and only read afterwards; what changes later are `active` and the bits
+ * of ha_op_wanted and of its like, which are atomics: a call of HIP takes
+ * no lock.
+ *
+ * Locks: those of lock.h, a buffer's own, and a callback thread's own.  None is held
+ * while another is taken, and none while a tool's function runs, but for the one of
+ * ha_tables_update, which a thread may take again. */
+#ifndef HA_ROCPROFILER_STATE_H
+#define HA_ROCPROFILER_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/hip.h"
+/* After abi/hip.h, which has the types. */
+#include "rocprofiler/generated/hip_ops.h"
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+
+#define HA_SDK_EXPORT __attribute__((visibility("default")))
+
+enum {
+    HA_CONTEXTS_MAX = 64, /* bits of a word */
+    HA_CALLBACK_KINDS = ROCPROFILER_CALLBACK_TRACING_LAST,
+    HA_BUFFER_KINDS = ROCPROFILER_BUFFER_TRACING_LAST,
+    HA_OPERATION_WORDS = (HA_OP_RUNTIME_COUNT + 63) / 64,
+};
+
+struct ha_buffer;
+struct ha_client;
+
+/* Operations of a kind, as bits by number. */
+struct ha_operations {
+    uint64_t words[HA_OPERATION_WORDS];
+};
+
+struct ha_callback_service {
+    bool there;
+    rocprofiler_callback_tracing_cb_t callback;
+    void *data;
+    struct ha_operations operations;
+};
+
+struct ha_buffer_service {
+    struct ha_buffer *buffer; /* NULL: none */
+    struct ha_operations operations;
+};
+
+struct ha_request_service {
+    rocprofiler_external_correlation_id_request_cb_t callback; /* NULL: none */
+    void *data;
+    uint32_t kinds; /* bits */
+};
+
+struct ha_context {
+    struct ha_client *client;
+    atomic_bool active;
+    atomic_bool dropped; /* its tool failed or has ended: is told nothing */
+    struct ha_callback_service callbacks[HA_CALLBACK_KINDS];
+    struct ha_buffer_service buffers[HA_BUFFER_KINDS];
+    struct ha_request_service requests;
+    struct ha_counting *counting; /* counters.h; NULL: none */
+};
+
+extern struct ha_context *ha_contexts[HA_CONTEXTS_MAX];
+extern _Atomic unsigned ha_context_count;
+
+/* Bit i: context i is active and wants the operation, of HIP (HA_OP_*), as callback or
+ * record. */
+extern _Atomic uint64_t ha_op_wanted[HA_OP_COUNT];
+
+/* Bit i: context i is active and wants the kind. */
+extern _Atomic uint64_t ha_callback_kinds_wanted[HA_CALLBACK_KINDS];
+extern _Atomic uint64_t ha_buffer_kinds_wanted[HA_BUFFER_KINDS];
+
+/* Bit i: context i is active and wants HIP_STREAM_SET. */
+extern _Atomic uint64_t ha_stream_set_wanted;
+
+static inline bool
+ha_operation_in(const struct ha_operations *operations, unsigned number)
+{
+    return number / 64 < HA_OPERATION_WORDS &&
+           (operations->words[number / 64] >> (number % 64) & 1) != 0;
+}
+
+static inline bool
+ha_context_told(const struct ha_context *context)
+{
+    return !atomic_load_explicit(&context->dropped, memory_order_relaxed);
+}
+
+/* The context, or NULL. */
+struct ha_context *ha_context_find(rocprofiler_context_id_t id);
+unsigned ha_context_number(rocprofiler_context_id_t id);
+rocprofiler_context_id_t ha_context_id(unsigned number);
+
+/* A context that is being configured now, by the tool whose `initialize` runs on this
+ * thread: else the status that says why not. */
+rocprofiler_status_t ha_context_configurable(rocprofiler_context_id_t id,
+                                             struct ha_context **context);
+
+/* After a service was added to a context, which may be active already. */
+void ha_contexts_recount(void);
+
+/* Stops all contexts of a client (NULL: all): what is under way is still told. */
+void ha_contexts_stop(const struct ha_client *client);
+
+/* Stops them for good: nothing more is told. */
+void ha_contexts_drop(const struct ha_client *client);
+
+/* Sets wanted[op] for each operation (HA_OP_*) that some context has asked for, active
+ * or not. */
+void ha_ops_configured(bool wanted[HA_OP_COUNT]);
+
+/* What producers have to call: HA_WANT_* of abi/activity.h, of all contexts. */
+unsigned ha_activity_configured(void);
+
+#endif
