@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* From what a program asks of a texture to the descriptor that kernels sample by.
+ *
+ * HIP's rules about what goes together are checked here: which resource may be
+ * filtered, addressed and viewed how.  No locks. */
+#ifndef HA_CPU_SAMPLER_H
+#define HA_CPU_SAMPLER_H
+
+#include "abi/hip.h"
+#include "cpu/array.h"
+#include "cpu/device/hipadapt/texture_object.h"
+
+struct ha_texture_request;
+
+/* `arrays` are the levels of the resource, borrowed; none for linear memory. */
+hipError_t ha_sampler_describe(const struct ha_texture_request *request,
+                               struct ha_array *const *arrays, uint32_t array_count,
+                               struct __hip_texture *object);
+
+#endif
