@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: allocation, host memory, and questions about addresses. */
+/* HIP entry points: allocation and host memory; cpu/entry_pool.c has allocation in
+ * stream order, cpu/entry_pointer.c questions about addresses. */
+#include <errno.h>
 #include <stdbool.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "abi/hip.h"
+#include "core/clock.h"
+#include "cpu/activity.h"
+#include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/memory.h"
-#include "cpu/pool.h"
 #include "cpu/reclaim.h"
 #include "cpu/runtime.h"
-#include "cpu/stream.h"
 
 #define PITCH_ALIGN ((size_t)256)
-#define INVALID_DEVICE (-2) /* hipInvalidDeviceId */
 #define HOST_MALLOC_FLAGS                                                              \
     (0x7u /* portable, mapped, write-combined */ | 0x10000000u /* uncached */ |        \
      (unsigned)hipHostMallocNumaUser | (unsigned)hipHostMallocCoherent |               \
@@ -24,7 +27,7 @@
 #define EXT_MALLOC_FLAGS_MAX 4u /* hipDeviceMallocContiguous */
 
 #define DEVICE_KINDS (1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED)
-#define ALL_KINDS (DEVICE_KINDS | 1u << HA_MEMORY_HOST)
+#define ALL_KINDS (DEVICE_KINDS | 1u << HA_MEMORY_HOST | 1u << HA_MEMORY_POOL)
 
 /* ---- allocation ---- */
 
@@ -34,6 +37,9 @@ allocate(const char *function, enum ha_memory_kind kind, unsigned flags, size_t 
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
+    if (code == hipSuccess) {
+        code = ha_capture_permit();
+    }
     if (code != hipSuccess) {
         return code;
     }
@@ -44,7 +50,13 @@ allocate(const char *function, enum ha_memory_kind kind, unsigned flags, size_t 
         *ptr = NULL;
         return hipSuccess;
     }
-    return ha_memory_alloc(device, kind, flags, size, ptr);
+    uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
+    code = ha_memory_alloc(device, kind, flags, size, ptr);
+    if (code == hipSuccess && begin != 0) {
+        int place = kind == HA_MEMORY_HOST ? -1 : device->id;
+        ha_activity_memory(HA_ACTIVITY_ALLOCATE, place, *ptr, size, begin);
+    }
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -119,6 +131,12 @@ hipHostAlloc(void **ptr, size_t size, unsigned int flags)
 }
 
 HA_EXPORT hipError_t
+hipExtHostAlloc(void **ptr, size_t size, unsigned int flags)
+{
+    return allocate_host("hipExtHostAlloc", ptr, size, flags);
+}
+
+HA_EXPORT hipError_t
 hipMallocHost(void **ptr, size_t size)
 {
     return allocate_host("hipMallocHost", ptr, size, hipHostMallocDefault);
@@ -180,32 +198,6 @@ hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes,
     return allocate_pitch("hipMemAllocPitch", dptr, pitch, widthInBytes, height);
 }
 
-HA_EXPORT hipError_t
-hipMallocAsync(void **dev_ptr, size_t size, hipStream_t handle)
-{
-    struct ha_device *device;
-    struct ha_stream *stream;
-    hipError_t code = ha_enter("hipMallocAsync", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (dev_ptr == NULL) {
-        return ha_cpu_fail_null("dev_ptr");
-    }
-    code = ha_stream_lock(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    device = stream->queue.device;
-    ha_pool_unlock();
-    /* Nobody else has the address yet, so it is in time for the stream. */
-    if (size == 0) {
-        *dev_ptr = NULL;
-        return hipSuccess;
-    }
-    return ha_memory_alloc(device, HA_MEMORY_DEVICE, 0, size, dev_ptr);
-}
-
 /* ---- freeing ---- */
 
 static hipError_t
@@ -213,7 +205,19 @@ release(const char *function, void *ptr, unsigned kinds)
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    return code != hipSuccess ? code : ha_reclaim(ptr, kinds);
+    if (code == hipSuccess) {
+        code = ha_capture_permit();
+    }
+    uint64_t begin =
+        ptr != NULL && ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
+    struct ha_range range;
+    bool known = begin != 0 && ha_memory_find(ptr, &range);
+    int place = known && range.kind != HA_MEMORY_HOST ? range.device : -1;
+    code = code != hipSuccess ? code : ha_reclaim(ptr, kinds);
+    if (code == hipSuccess && begin != 0) {
+        ha_activity_memory(HA_ACTIVITY_FREE, place, ptr, 0, begin);
+    }
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -234,15 +238,29 @@ hipFreeHost(void *ptr)
     return release("hipFreeHost", ptr, 1u << HA_MEMORY_HOST);
 }
 
-HA_EXPORT hipError_t
-hipFreeAsync(void *dev_ptr, hipStream_t stream)
-{
-    struct ha_device *device;
-    hipError_t code = ha_enter("hipFreeAsync", &device);
-    return code != hipSuccess ? code : ha_reclaim_async(dev_ptr, stream, device);
-}
-
 /* ---- host memory of the program ---- */
+
+/* Whether the whole range is mapped. */
+static bool
+is_there(const void *ptr, size_t size)
+{
+    unsigned char resident[1024];
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t at = (uintptr_t)ptr / page * page;
+    uintptr_t end = (uintptr_t)ptr + size;
+    if (end < (uintptr_t)ptr) {
+        return false;
+    }
+    while (at < end) {
+        uintptr_t bytes = sizeof resident * page;
+        bytes = end - at < bytes ? end - at : bytes;
+        if (mincore((void *)at, bytes, resident) != 0 && errno == ENOMEM) {
+            return false;
+        }
+        at += bytes;
+    }
+    return true;
+}
 
 HA_EXPORT hipError_t
 hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
@@ -262,6 +280,11 @@ hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
             "argument 'flags' is 0x%x, which is no set of hipHostRegister "
             "flags",
             flags);
+    }
+    if (!is_there(hostPtr, sizeBytes)) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "not all of the %zu bytes at %p are memory", sizeBytes,
+                           hostPtr);
     }
     return ha_memory_add_foreign(device->id, HA_MEMORY_REGISTERED, flags, hostPtr,
                                  sizeBytes);
@@ -337,116 +360,6 @@ hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)
 
 /* ---- questions ---- */
 
-static hipMemoryType
-type_of(enum ha_memory_kind kind)
-{
-    switch (kind) {
-    case HA_MEMORY_MANAGED:
-        return hipMemoryTypeManaged;
-    case HA_MEMORY_HOST:
-    case HA_MEMORY_REGISTERED:
-        return hipMemoryTypeHost;
-    default:
-        return hipMemoryTypeDevice;
-    }
-}
-
-/* Plain host memory is no error: it is memory that HIP does not know. */
-HA_EXPORT hipError_t
-hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
-{
-    struct ha_device *device;
-    struct ha_range range;
-    hipError_t code = ha_enter("hipPointerGetAttributes", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (attributes == NULL || ptr == NULL) {
-        return ha_cpu_fail_null(attributes == NULL ? "attributes" : "ptr");
-    }
-    memset(attributes, 0, sizeof *attributes);
-    if (!ha_memory_find(ptr, &range)) {
-        attributes->type = hipMemoryTypeUnregistered;
-        attributes->device = INVALID_DEVICE;
-        attributes->hostPointer = (void *)(uintptr_t)ptr;
-        return hipSuccess;
-    }
-    attributes->type = type_of(range.kind);
-    attributes->device = range.device;
-    attributes->devicePointer = (void *)(uintptr_t)ptr;
-    attributes->isManaged = range.kind == HA_MEMORY_MANAGED;
-    attributes->allocationFlags = range.flags;
-    if (is_host_kind(range.kind) || range.kind == HA_MEMORY_MANAGED) {
-        attributes->hostPointer = (void *)(uintptr_t)ptr;
-    }
-    return hipSuccess;
-}
-
-/* Writes one attribute of an address inside `range`; false if it is not supported. */
-static bool
-attribute_write(void *data, hipPointer_attribute attribute, void *ptr,
-                const struct ha_range *range)
-{
-    bool host = is_host_kind(range->kind) || range->kind == HA_MEMORY_MANAGED;
-    switch ((int)attribute) {
-    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)data = (unsigned)type_of(range->kind);
-        return true;
-    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        *(void **)data = ptr;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
-        *(void **)data = host ? ptr : NULL;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-        *(bool *)data = false;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
-        *(uint64_t *)data = range->id;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
-        *(bool *)data = range->kind == HA_MEMORY_MANAGED;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)data = range->device;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        *(void **)data = range->base;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
-        *(size_t *)data = range->size;
-        return true;
-    case HIP_POINTER_ATTRIBUTE_MAPPED:
-        *(bool *)data = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
-HA_EXPORT hipError_t
-hipPointerGetAttribute(void *data, hipPointer_attribute attribute, hipDeviceptr_t ptr)
-{
-    struct ha_device *device;
-    struct ha_range range;
-    hipError_t code = ha_enter("hipPointerGetAttribute", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (data == NULL || ptr == NULL) {
-        return ha_cpu_fail_null(data == NULL ? "data" : "ptr");
-    }
-    if (!ha_memory_find(ptr, &range)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'ptr' (%p) is not memory that HIP knows", ptr);
-    }
-    if (!attribute_write(data, attribute, ptr, &range)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'attribute': %d is not supported", (int)attribute);
-    }
-    return hipSuccess;
-}
-
 HA_EXPORT hipError_t
 hipMemGetInfo(size_t *free, size_t *total)
 {
@@ -460,47 +373,5 @@ hipMemGetInfo(size_t *free, size_t *total)
     }
     *free = device->memory_bytes - atomic_load(&device->memory_used);
     *total = device->memory_bytes;
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipMemPtrGetInfo(void *ptr, size_t *size)
-{
-    struct ha_device *device;
-    struct ha_range range;
-    hipError_t code = ha_enter("hipMemPtrGetInfo", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (ptr == NULL || size == NULL) {
-        return ha_cpu_fail_null(ptr == NULL ? "ptr" : "size");
-    }
-    if (!ha_memory_find(ptr, &range)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'ptr' (%p) is not memory that HIP knows", ptr);
-    }
-    *size = range.size;
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr)
-{
-    struct ha_device *device;
-    struct ha_range range;
-    hipError_t code = ha_enter("hipMemGetAddressRange", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (!ha_memory_find(dptr, &range)) {
-        return ha_cpu_fail(hipErrorNotFound,
-                           "argument 'dptr' (%p) is not memory that HIP knows", dptr);
-    }
-    if (pbase != NULL) {
-        *pbase = range.base;
-    }
-    if (psize != NULL) {
-        *psize = range.size;
-    }
     return hipSuccess;
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: access between devices, and hints about managed memory.
+/* HIP entry points: access between devices.
  *
- * All devices work in one address space, so each may reach each other's memory, hints
- * have nothing to move, and only HIP's rules about them are left to keep. */
+ * All devices work in one address space, so each may reach each other's memory, and
+ * only HIP's rules about it are left to keep. */
 #include "abi/hip.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
-#include "cpu/memory.h"
+#include "cpu/peer.h"
 #include "cpu/runtime.h"
-#include "cpu/stream.h"
 
-#define CPU_DEVICE_ID (-1) /* hipCpuDeviceId */
+#define LINK_HYPERTRANSPORT 0u /* of hsa_amd_link_info_type_t */
 
 static hipError_t
 check_device(const char *argument, int id)
@@ -77,27 +76,21 @@ hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr, int srcDevice,
     }
 }
 
-/* Begins a call that changes the current device's access to another one. */
 static hipError_t
-enter_for_peer(const char *function, int peer, struct ha_device **device)
+check_peer(const struct ha_device *device, int peer)
 {
-    hipError_t code = ha_enter(function, device);
-    if (code == hipSuccess) {
-        code = check_device("peerDeviceId", peer);
-    }
-    if (code == hipSuccess && peer == (*device)->id) {
+    hipError_t code = check_device("peerDeviceId", peer);
+    if (code == hipSuccess && peer == device->id) {
         code = ha_cpu_fail(hipErrorInvalidDevice,
                            "argument 'peerDeviceId': %d is the current device", peer);
     }
     return code;
 }
 
-HA_EXPORT hipError_t
-hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags)
+hipError_t
+ha_peer_enable(struct ha_device *device, int peer, unsigned flags)
 {
-    struct ha_device *device;
-    hipError_t code =
-        enter_for_peer("hipDeviceEnablePeerAccess", peerDeviceId, &device);
+    hipError_t code = check_peer(device, peer);
     if (code != hipSuccess) {
         return code;
     }
@@ -105,87 +98,66 @@ hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags)
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
                            flags);
     }
-    uint32_t bit = 1u << peerDeviceId;
+    uint32_t bit = 1u << peer;
     if ((atomic_fetch_or(&device->peers, bit) & bit) != 0) {
         return ha_cpu_fail(hipErrorPeerAccessAlreadyEnabled,
                            "device %d has access to device %d already", device->id,
-                           peerDeviceId);
+                           peer);
     }
     return hipSuccess;
+}
+
+hipError_t
+ha_peer_disable(struct ha_device *device, int peer)
+{
+    hipError_t code = check_peer(device, peer);
+    if (code != hipSuccess) {
+        return code;
+    }
+    uint32_t bit = 1u << peer;
+    if ((atomic_fetch_and(&device->peers, ~bit) & bit) == 0) {
+        return ha_cpu_fail(hipErrorPeerAccessNotEnabled,
+                           "device %d has no access to device %d enabled", device->id,
+                           peer);
+    }
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipDeviceEnablePeerAccess", &device);
+    return code != hipSuccess ? code : ha_peer_enable(device, peerDeviceId, flags);
 }
 
 HA_EXPORT hipError_t
 hipDeviceDisablePeerAccess(int peerDeviceId)
 {
     struct ha_device *device;
-    hipError_t code =
-        enter_for_peer("hipDeviceDisablePeerAccess", peerDeviceId, &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    uint32_t bit = 1u << peerDeviceId;
-    if ((atomic_fetch_and(&device->peers, ~bit) & bit) == 0) {
-        return ha_cpu_fail(hipErrorPeerAccessNotEnabled,
-                           "device %d has no access to device %d enabled", device->id,
-                           peerDeviceId);
-    }
-    return hipSuccess;
+    hipError_t code = ha_enter("hipDeviceDisablePeerAccess", &device);
+    return code != hipSuccess ? code : ha_peer_disable(device, peerDeviceId);
 }
 
-/* ---- managed memory ---- */
-
-static hipError_t
-check_managed(const void *ptr, size_t count, int device)
-{
-    struct ha_range range;
-    if (device != CPU_DEVICE_ID && ha_device_get(device) == NULL) {
-        return ha_cpu_fail(hipErrorInvalidDevice,
-                           "argument 'device': there is no device %d", device);
-    }
-    if (ptr == NULL || count == 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "%zu bytes at %p are no memory", count,
-                           ptr);
-    }
-    if (!ha_memory_find(ptr, &range) || range.kind != HA_MEMORY_MANAGED) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'dev_ptr' (%p) is not managed memory", ptr);
-    }
-    return ha_memory_check("dev_ptr", ptr, count, true, NULL);
-}
-
+/* Devices are threads of one machine: what lies between two of them is the coherent
+ * link between its cores, which HSA counts as HyperTransport. */
 HA_EXPORT hipError_t
-hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device, hipStream_t stream)
+hipExtGetLinkTypeAndHopCount(int device1, int device2, uint32_t *linktype,
+                             uint32_t *hopcount)
 {
-    struct ha_device *current;
-    struct ha_stream *found;
-    hipError_t code = ha_enter("hipMemPrefetchAsync", &current);
-    if (code == hipSuccess) {
-        code = check_managed(dev_ptr, count, device);
+    hipError_t code = ha_enter_query("hipExtGetLinkTypeAndHopCount");
+    if (code == hipSuccess && (linktype == NULL || hopcount == NULL)) {
+        code = ha_cpu_fail_null(linktype == NULL ? "linktype" : "hopcount");
     }
     if (code == hipSuccess) {
-        code = ha_stream_lock(stream, current, &found);
+        code = check_device("device1", device1);
     }
     if (code == hipSuccess) {
-        ha_pool_unlock();
+        code = check_device("device2", device2);
+    }
+    if (code == hipSuccess) {
+        *linktype = LINK_HYPERTRANSPORT;
+        *hopcount = device1 != device2;
     }
     return code;
-}
-
-HA_EXPORT hipError_t
-hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device)
-{
-    struct ha_device *current;
-    hipError_t code = ha_enter("hipMemAdvise", &current);
-    if (code != hipSuccess) {
-        return code;
-    }
-    int number = (int)advice;
-    if ((number < hipMemAdviseSetReadMostly || number > hipMemAdviseUnsetAccessedBy) &&
-        number != hipMemAdviseSetCoarseGrain &&
-        number != hipMemAdviseUnsetCoarseGrain) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'advice' is %d, which is no hipMemoryAdvise",
-                           number);
-    }
-    return check_managed(dev_ptr, count, device);
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/memory.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/managed.h"
 #include "cpu/span.h"
+#include "cpu/virtual.h"
 
-#define OWN_KIND_COUNT 3 /* device, managed, host: those with heaps */
+/* Those with heaps: device, managed, host, graph, array, pool. */
+#define OWN_KIND_COUNT 6
 
 static struct {
     pthread_mutex_t lock;
@@ -21,14 +25,25 @@ static struct {
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const kind_names[HA_MEMORY_KIND_COUNT] = {
-    "device memory",          "managed memory",    "pinned host memory",
-    "registered host memory", "a device variable",
+    "device memory",
+    "managed memory",
+    "pinned host memory",
+    "graph memory",
+    "an array",
+    "memory of a pool",
+    "registered host memory",
+    "a device variable",
+    "memory of another process",
+    "memory of an imported pool",
+    "mapped memory",
+    "reserved addresses",
 };
 
 hipError_t
-ha_memory_init(void)
+ha_memory_init(bool guard)
 {
     pthread_mutex_lock(&memory.lock);
+    ha_span_guard(guard);
     for (int device = 0; device < HA_DEVICE_MAX; device++) {
         for (int kind = 0; kind < OWN_KIND_COUNT; kind++) {
             memory.heaps[device][kind].device = device;
@@ -39,9 +54,8 @@ ha_memory_init(void)
     return hipSuccess;
 }
 
-/* Adds to the device's account; false if that would pass its limit. */
-static bool
-account_add(struct ha_device *device, size_t bytes)
+bool
+ha_memory_account_add(struct ha_device *device, size_t bytes)
 {
     size_t used = atomic_load_explicit(&device->memory_used, memory_order_relaxed);
     do {
@@ -52,18 +66,24 @@ account_add(struct ha_device *device, size_t bytes)
     return true;
 }
 
+void
+ha_memory_account_remove(struct ha_device *device, size_t bytes)
+{
+    atomic_fetch_sub(&device->memory_used, bytes);
+}
+
 static void
 account_remove(const struct ha_span *span, size_t bytes)
 {
-    struct ha_device *device = ha_device_get(span->heap->device);
     if (span->heap->kind != HA_MEMORY_HOST) {
-        atomic_fetch_sub(&device->memory_used, bytes);
+        ha_memory_account_remove(ha_device_get(span->heap->device), bytes);
     }
 }
 
 hipError_t
-ha_memory_alloc(struct ha_device *device, enum ha_memory_kind kind, uint32_t flags,
-                size_t size, void **ptr)
+ha_memory_alloc_in(struct ha_heap *heap, struct ha_device *device,
+                   enum ha_memory_kind kind, uint32_t flags, size_t size, void *owner,
+                   void **ptr)
 {
     struct ha_span *span;
     uint32_t slot;
@@ -71,30 +91,44 @@ ha_memory_alloc(struct ha_device *device, enum ha_memory_kind kind, uint32_t fla
     bool limited = kind != HA_MEMORY_HOST;
     void *address = NULL;
     if (limited && size > device->memory_bytes) {
-        goto full;
+        return hipErrorOutOfMemory;
     }
     pthread_mutex_lock(&memory.lock);
-    if (ha_span_alloc(&memory.heaps[device->id][kind], size, &span, &slot,
-                      &footprint)) {
-        if (!limited || account_add(device, footprint)) {
+    if (ha_span_alloc(heap != NULL ? heap : &memory.heaps[device->id][kind], size,
+                      &span, &slot, &footprint)) {
+        if (!limited || ha_memory_account_add(device, footprint)) {
             span->slots[slot].flags = flags;
             span->slots[slot].id = ++memory.next_id;
+            span->slots[slot].owner = owner;
             address = ha_span_address(span, slot);
         } else {
             ha_span_free(span, slot, &footprint);
         }
     }
     pthread_mutex_unlock(&memory.lock);
-    if (address != NULL) {
-        *ptr = address;
-        return hipSuccess;
+    if (address == NULL) {
+        return hipErrorOutOfMemory;
     }
-full:
+    *ptr = address;
+    return hipSuccess;
+}
+
+hipError_t
+ha_memory_full(const struct ha_device *device, enum ha_memory_kind kind, size_t size)
+{
     return ha_cpu_fail(
         hipErrorOutOfMemory,
         "no room for %zu bytes of %s (device %d: %zu of %zu bytes in use)", size,
         kind_names[kind], device->id, atomic_load(&device->memory_used),
         device->memory_bytes);
+}
+
+hipError_t
+ha_memory_alloc(struct ha_device *device, enum ha_memory_kind kind, uint32_t flags,
+                size_t size, void **ptr)
+{
+    hipError_t code = ha_memory_alloc_in(NULL, device, kind, flags, size, NULL, ptr);
+    return code == hipSuccess ? code : ha_memory_full(device, kind, size);
 }
 
 /* The slot of the allocation that begins at `ptr`, in any state but FREE. Lock held. */
@@ -118,6 +152,10 @@ range_of_slot(const struct ha_span *span, uint32_t index, struct ha_range *range
         .flags = slot->flags,
         .kind = (enum ha_memory_kind)span->heap->kind,
         .device = span->heap->device,
+        .access = HA_ACCESS_WRITE,
+        .owned = true,
+        .sync = slot->sync,
+        .owner = slot->owner,
     };
 }
 
@@ -159,15 +197,73 @@ ha_memory_release(void *ptr)
     uint32_t index;
     size_t footprint;
     bool intact = true;
+    bool managed = false;
     pthread_mutex_lock(&memory.lock);
     /* A device reset may have freed it meanwhile. */
     struct ha_slot *slot = slot_at(ptr, &span, &index);
-    if (slot != NULL && slot->state == HA_SLOT_FREEING) {
+    if (slot != NULL &&
+        (slot->state == HA_SLOT_FREEING || slot->state == HA_SLOT_CACHED)) {
+        managed = span->heap->kind == HA_MEMORY_MANAGED;
         account_remove(span, span->slot_bytes);
         intact = ha_span_free(span, index, &footprint);
     }
     pthread_mutex_unlock(&memory.lock);
+    if (managed) {
+        ha_managed_forget_freed();
+    }
     return intact;
+}
+
+bool
+ha_memory_cache(void *ptr)
+{
+    struct ha_span *span;
+    uint32_t index;
+    bool intact = true;
+    pthread_mutex_lock(&memory.lock);
+    struct ha_slot *slot = slot_at(ptr, &span, &index);
+    if (slot != NULL && slot->state == HA_SLOT_FREEING) {
+        intact = ha_span_intact(span, index);
+        slot->state = HA_SLOT_CACHED;
+    }
+    pthread_mutex_unlock(&memory.lock);
+    return intact;
+}
+
+void
+ha_memory_reuse(void *ptr, size_t size)
+{
+    struct ha_span *span;
+    uint32_t index;
+    pthread_mutex_lock(&memory.lock);
+    struct ha_slot *slot = slot_at(ptr, &span, &index);
+    if (slot != NULL) {
+        ha_span_resize(span, index, size, slot->state == HA_SLOT_FREEING);
+        slot->state = HA_SLOT_LIVE;
+        slot->sync = false;
+        slot->id = ++memory.next_id;
+    }
+    pthread_mutex_unlock(&memory.lock);
+}
+
+int
+ha_memory_share(const void *ptr, int *file, uint64_t *offset, struct ha_range *range)
+{
+    struct ha_span *span;
+    uint32_t index;
+    int error = EINVAL;
+    pthread_mutex_lock(&memory.lock);
+    if (ha_span_find(ptr, &span, &index) && span->slots[index].state == HA_SLOT_LIVE &&
+        (span->heap->kind == HA_MEMORY_DEVICE || span->heap->shared)) {
+        error = ha_span_share(span);
+    }
+    if (error == 0) {
+        *file = span->file;
+        *offset = span->file_offset + (uint64_t)index * span->slot_bytes;
+        range_of_slot(span, index, range);
+    }
+    pthread_mutex_unlock(&memory.lock);
+    return error;
 }
 
 /* ---- foreign ranges ---- */
@@ -196,6 +292,7 @@ foreign_insert(const struct ha_range *range)
     uintptr_t begin = (uintptr_t)range->base;
     size_t at = foreign_search(begin);
     if (ha_span_overlaps(range->base, range->size) ||
+        ha_virtual_overlaps(range->base, range->size) ||
         (at < memory.foreign_count &&
          (uintptr_t)memory.foreign[at].base < begin + range->size)) {
         return hipErrorHostMemoryAlreadyRegistered;
@@ -231,7 +328,8 @@ ha_memory_add_foreign(int device, enum ha_memory_kind kind, uint32_t flags, void
                              .id = ++memory.next_id,
                              .flags = flags,
                              .kind = kind,
-                             .device = device};
+                             .device = device,
+                             .access = HA_ACCESS_WRITE};
     hipError_t code = foreign_insert(&range);
     pthread_mutex_unlock(&memory.lock);
     if (code == hipErrorHostMemoryAlreadyRegistered) {
@@ -263,56 +361,140 @@ ha_memory_remove_foreign(void *ptr, enum ha_memory_kind kind)
 
 /* ---- questions ---- */
 
+/* The foreign range that holds the address, or NULL. Lock held. */
+static struct ha_range *
+foreign_find(const void *ptr)
+{
+    size_t at = foreign_search((uintptr_t)ptr);
+    return at < memory.foreign_count &&
+                   (uintptr_t)memory.foreign[at].base <= (uintptr_t)ptr
+               ? &memory.foreign[at]
+               : NULL;
+}
+
 bool
 ha_memory_find(const void *ptr, struct ha_range *range)
 {
     struct ha_span *span;
     uint32_t index;
+    const struct ha_range *foreign;
     bool found = false;
     pthread_mutex_lock(&memory.lock);
     if (ha_span_find(ptr, &span, &index)) {
-        range_of_slot(span, index, range);
-        found = true;
-    } else if (memory.foreign_count > 0) {
-        size_t at = foreign_search((uintptr_t)ptr);
-        if (at < memory.foreign_count &&
-            (uintptr_t)memory.foreign[at].base <= (uintptr_t)ptr) {
-            *range = memory.foreign[at];
-            found = true;
+        found = span->slots[index].state != HA_SLOT_CACHED;
+        if (found) {
+            range_of_slot(span, index, range);
         }
+    } else if (memory.foreign_count > 0 && (foreign = foreign_find(ptr)) != NULL) {
+        *range = *foreign;
+        found = true;
     }
     pthread_mutex_unlock(&memory.lock);
-    return found;
+    return found || ha_virtual_find(ptr, range);
 }
 
-hipError_t
-ha_memory_check(const char *argument, const void *ptr, size_t size, bool required,
-                bool *known)
+bool
+ha_memory_set_sync(const void *ptr, bool sync)
+{
+    struct ha_span *span;
+    uint32_t index;
+    struct ha_range *foreign;
+    bool found = false;
+    pthread_mutex_lock(&memory.lock);
+    if (ha_span_find(ptr, &span, &index)) {
+        found = span->slots[index].state == HA_SLOT_LIVE;
+        if (found) {
+            span->slots[index].sync = sync;
+        }
+    } else if ((foreign = foreign_find(ptr)) != NULL) {
+        foreign->sync = sync;
+        found = true;
+    }
+    pthread_mutex_unlock(&memory.lock);
+    return found || ha_virtual_set_sync(ptr, sync);
+}
+
+static hipError_t
+too_long(const char *argument, size_t size, size_t offset, const struct ha_range *range)
+{
+    return ha_cpu_fail(hipErrorInvalidValue,
+                       "%zu bytes at argument '%s' run past its allocation, which has "
+                       "%zu bytes from there (%s, %zu bytes at %p)",
+                       size, argument, range->size - offset, kind_names[range->kind],
+                       range->size, range->base);
+}
+
+/* Whether the address is the device's, but in no allocation. */
+static bool
+is_freed(const void *ptr)
+{
+    pthread_mutex_lock(&memory.lock);
+    bool overlaps = ha_span_overlaps(ptr, 1);
+    pthread_mutex_unlock(&memory.lock);
+    return overlaps;
+}
+
+static hipError_t
+check(const char *argument, const void *ptr, size_t size, bool required, bool *known,
+      enum ha_access access)
 {
     struct ha_range range;
     bool found = ha_memory_find(ptr, &range);
     if (known != NULL) {
         *known = found;
     }
+    if (!found && (required || is_freed(ptr))) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument '%s' (%p) is not memory that HIP allocated or "
+                           "knows%s",
+                           argument, ptr, is_freed(ptr) ? " (any more)" : "");
+    }
     if (!found) {
-        if (required) {
-            return ha_cpu_fail(hipErrorInvalidValue,
-                               "argument '%s' (%p) is not memory that HIP allocated or "
-                               "knows",
-                               argument, ptr);
-        }
         return hipSuccess;
     }
-    size_t offset = (size_t)((const char *)ptr - (const char *)range.base);
-    if (size > range.size - offset) {
-        return ha_cpu_fail(
-            hipErrorInvalidValue,
-            "%zu bytes at argument '%s' run past its allocation, which has "
-            "%zu bytes from there (%s, %zu bytes at %p)",
-            size, argument, range.size - offset, kind_names[range.kind], range.size,
-            range.base);
+    /* Mapped allocations that lie side by side are one piece of memory. */
+    const char *at = ptr;
+    size_t left = size;
+    for (;;) {
+        size_t offset = (size_t)(at - (const char *)range.base);
+        if ((range.access & access) != access) {
+            return ha_cpu_fail(
+                hipErrorInvalidValue,
+                "argument '%s' (%p): the %zu bytes at %p are %s that the "
+                "device may not %s",
+                argument, ptr, range.size, range.base, kind_names[range.kind],
+                access == HA_ACCESS_READ ? "read" : "write to");
+        }
+        if (left <= range.size - offset) {
+            return hipSuccess;
+        }
+        at += range.size - offset;
+        left -= range.size - offset;
+        if (range.kind != HA_MEMORY_MAPPED || !ha_virtual_find(at, &range) ||
+            range.kind != HA_MEMORY_MAPPED) {
+            break;
+        }
     }
-    return hipSuccess;
+    if (!ha_memory_find(ptr, &range)) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument '%s' (%p) was freed",
+                           argument, ptr);
+    }
+    return too_long(argument, size,
+                    (size_t)((const char *)ptr - (const char *)range.base), &range);
+}
+
+hipError_t
+ha_memory_check(const char *argument, const void *ptr, size_t size, bool required,
+                bool *known)
+{
+    return check(argument, ptr, size, required, known, HA_ACCESS_READ);
+}
+
+hipError_t
+ha_memory_check_write(const char *argument, const void *ptr, size_t size, bool required,
+                      bool *known)
+{
+    return check(argument, ptr, size, required, known, HA_ACCESS_WRITE);
 }
 
 static void
@@ -342,6 +524,18 @@ ha_memory_reset(struct ha_device *device)
     pthread_mutex_lock(&memory.lock);
     heap_reset(&memory.heaps[device->id][HA_MEMORY_DEVICE]);
     heap_reset(&memory.heaps[device->id][HA_MEMORY_MANAGED]);
+    heap_reset(&memory.heaps[device->id][HA_MEMORY_POOL]);
+    pthread_mutex_unlock(&memory.lock);
+    ha_managed_forget_freed();
+}
+
+void
+ha_memory_empty(struct ha_heap *heap)
+{
+    pthread_mutex_lock(&memory.lock);
+    heap_reset(heap);
+    /* One span without allocations stays with a heap. */
+    ha_span_trim(heap);
     pthread_mutex_unlock(&memory.lock);
 }
 

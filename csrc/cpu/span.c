@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/span.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "cpu/shared_file.h"
 
 #define PAGE_BYTES ((size_t)4096)
 #define SMALL_UNITS_MAX                                                                \
@@ -22,11 +27,24 @@ _Static_assert(HA_SPAN_BYTES == (size_t)1 << SPAN_SHIFT, "one entry a span");
 
 /* Leaves are made on demand and kept. */
 static struct ha_span **root[ROOT_COUNT];
+static bool guard_all;
 
 static size_t
 round_up(size_t value, size_t unit)
 {
     return (value + unit - 1) / unit * unit;
+}
+
+void
+ha_span_guard(bool guard)
+{
+    guard_all = guard;
+}
+
+static bool
+guards(const struct ha_heap *heap)
+{
+    return guard_all && !heap->shared;
 }
 
 /* ---- from addresses to spans ---- */
@@ -44,7 +62,7 @@ table_get(uintptr_t address)
 static bool
 table_set(const struct ha_span *span, struct ha_span *value)
 {
-    uintptr_t address = (uintptr_t)span->base;
+    uintptr_t address = (uintptr_t)span->map;
     uintptr_t end = address + span->mapped_bytes;
     if ((end - 1) >> ADDRESS_BITS != 0) {
         return false;
@@ -90,7 +108,7 @@ ha_span_overlaps(const void *address, size_t size)
     for (uintptr_t at = begin; at < end; at = (at | (HA_SPAN_BYTES - 1)) + 1) {
         const struct ha_span *span = table_get(at);
         /* The rest of a large span's last entry may belong to somebody else. */
-        if (span != NULL && begin < (uintptr_t)span->base + span->mapped_bytes) {
+        if (span != NULL && begin < (uintptr_t)span->map + span->mapped_bytes) {
             return true;
         }
     }
@@ -123,35 +141,72 @@ map_aligned(size_t bytes)
     return base;
 }
 
+/* Puts the next `bytes` of the heap's file in the place of the pages at `base`. */
+static bool
+map_shared(struct ha_heap *heap, unsigned char *base, size_t bytes, uint64_t *offset)
+{
+    uint64_t end = heap->file_end + bytes;
+    if (end > INT64_MAX || ftruncate(heap->file, (off_t)end) != 0 ||
+        mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, heap->file,
+             (off_t)heap->file_end) == MAP_FAILED) {
+        return false;
+    }
+    *offset = heap->file_end;
+    heap->file_end = end;
+    return true;
+}
+
+/* The pages around a large span that nobody may touch. */
+static bool
+make_guards(const struct ha_span *span)
+{
+    return mprotect(span->base + span->slot_bytes, PAGE_BYTES, PROT_NONE) == 0 &&
+           (!span->guarded || mprotect(span->map, PAGE_BYTES, PROT_NONE) == 0);
+}
+
+/* The first slot is `lead` bytes behind the beginning. */
 static struct ha_span *
-span_new(struct ha_heap *heap, uint32_t class, size_t slot_bytes, size_t mapped_bytes)
+span_new(struct ha_heap *heap, uint32_t class, size_t slot_bytes, size_t mapped_bytes,
+         size_t lead)
 {
     size_t count = class == HA_CLASS_COUNT ? 1 : mapped_bytes / slot_bytes;
     struct ha_span *span = calloc(1, sizeof *span + count * sizeof span->slots[0]);
     if (span == NULL) {
         return NULL;
     }
-    span->base = map_aligned(mapped_bytes);
+    span->map = map_aligned(mapped_bytes);
+    span->guarded = lead > 0;
     span->mapped_bytes = mapped_bytes;
     span->slot_bytes = slot_bytes;
     span->slot_count = (uint32_t)count;
     span->class = class;
     span->heap = heap;
-    if (span->base == NULL) {
+    span->file = -1;
+    if (span->map == NULL) {
         free(span);
         return NULL;
     }
-    bool guarded = true;
-    if (class == HA_CLASS_COUNT) {
-        guarded = mprotect(span->base + slot_bytes, PAGE_BYTES, PROT_NONE) == 0;
-        (void)madvise(span->base, slot_bytes, MADV_HUGEPAGE);
-    } else {
-        /* A huge page would make the first small allocation of a class cost 2 MiB. */
-        (void)madvise(span->base, mapped_bytes, MADV_NOHUGEPAGE);
+    span->base = span->map + lead;
+    bool ready = true;
+    if (heap->shared) {
+        ready = map_shared(heap, span->map, mapped_bytes, &span->file_offset);
+        span->file = heap->file;
     }
-    if (!guarded || !table_set(span, span)) {
+    if (!ready) {
+        munmap(span->map, mapped_bytes);
+        free(span);
+        return NULL;
+    }
+    if (class == HA_CLASS_COUNT) {
+        ready = make_guards(span);
+    }
+    /* A huge page would make the first small allocation of a class cost 2 MiB. */
+    bool huge = class == HA_CLASS_COUNT && !span->guarded;
+    (void)madvise(span->map, huge ? slot_bytes : mapped_bytes,
+                  huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    if (!ready || !table_set(span, span)) {
         table_set(span, NULL);
-        munmap(span->base, mapped_bytes);
+        munmap(span->map, mapped_bytes);
         free(span);
         return NULL;
     }
@@ -176,8 +231,54 @@ span_destroy(struct ha_span *span)
         span->all_next->all_previous = span->all_previous;
     }
     table_set(span, NULL);
-    munmap(span->base, span->mapped_bytes);
+    munmap(span->map, span->mapped_bytes);
+    if (heap->shared) {
+        (void)fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        (off_t)span->file_offset, (off_t)span->mapped_bytes);
+    } else if (span->file >= 0) {
+        close(span->file);
+    }
     free(span);
+}
+
+int
+ha_span_share(struct ha_span *span)
+{
+    if (span->file >= 0) {
+        return 0;
+    }
+    /* Pages that nobody may touch stay so. */
+    unsigned char *first = span->guarded ? span->map + PAGE_BYTES : span->map;
+    size_t lead = (size_t)(span->base - first);
+    size_t bytes =
+        span->class == HA_CLASS_COUNT ? lead + span->slot_bytes : span->mapped_bytes;
+    int file = -1;
+    int error = ha_shared_file_create(HA_SHARED_MEMORY, bytes, &file);
+    /* In pieces, so that there are never two copies of all. What has moved when one
+     * fails stays moved: it is the same memory in other pages. */
+    for (size_t at = 0; at < bytes && error == 0;) {
+        size_t piece = bytes - at < HA_SPAN_BYTES ? bytes - at : HA_SPAN_BYTES;
+        for (size_t done = 0; done < piece && error == 0;) {
+            ssize_t count =
+                pwrite(file, first + at + done, piece - done, (off_t)(at + done));
+            error = count < 0 && errno != EINTR ? errno : count == 0 ? ENOSPC : 0;
+            done += count > 0 ? (size_t)count : 0;
+        }
+        if (error == 0 && mmap(first + at, piece, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_FIXED, file, (off_t)at) == MAP_FAILED) {
+            error = errno;
+        }
+        at += piece;
+    }
+    if (error != 0) {
+        if (file >= 0) {
+            close(file);
+        }
+        return error;
+    }
+    span->file = file;
+    span->file_offset = lead;
+    return 0;
 }
 
 static void
@@ -226,7 +327,15 @@ class_of(size_t units, size_t *class_units)
 static size_t
 red_zone_bytes(const struct ha_span *span, const struct ha_slot *slot)
 {
-    size_t bytes = span->slot_bytes - slot->size;
+    size_t bytes = span->slot_bytes - slot->zone;
+    return bytes < RED_ZONE_MAX_BYTES ? bytes : RED_ZONE_MAX_BYTES;
+}
+
+/* Of the bytes between the page before a guarded allocation and its beginning. */
+static size_t
+front_zone_bytes(const struct ha_span *span)
+{
+    size_t bytes = span->guarded ? (size_t)(span->base - span->map) - PAGE_BYTES : 0;
     return bytes < RED_ZONE_MAX_BYTES ? bytes : RED_ZONE_MAX_BYTES;
 }
 
@@ -247,6 +356,24 @@ slot_take(struct ha_span *span)
     return index;
 }
 
+size_t
+ha_span_footprint(const struct ha_heap *heap, size_t size)
+{
+    size_t class_units;
+    if (size > SIZE_MAX / 2) {
+        return 0;
+    }
+    if (guards(heap)) {
+        return round_up(size, HA_SLOT_ALIGN);
+    }
+    size_t units = (size + HA_RED_ZONE_MIN_BYTES + HA_SLOT_ALIGN - 1) / HA_SLOT_ALIGN;
+    if (units > SMALL_UNITS_MAX) {
+        return round_up(size + HA_RED_ZONE_MIN_BYTES, PAGE_BYTES);
+    }
+    class_of(units, &class_units);
+    return class_units * HA_SLOT_ALIGN;
+}
+
 bool
 ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t *slot,
               size_t *footprint)
@@ -256,12 +383,24 @@ ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t
     }
     struct ha_span *found;
     size_t units = (size + HA_RED_ZONE_MIN_BYTES + HA_SLOT_ALIGN - 1) / HA_SLOT_ALIGN;
-    if (units <= SMALL_UNITS_MAX) {
+    if (guards(heap)) {
+        size_t bytes = round_up(size, HA_SLOT_ALIGN);
+        size_t inner = round_up(bytes, PAGE_BYTES);
+        found = span_new(heap, HA_CLASS_COUNT, bytes, inner + 2 * PAGE_BYTES,
+                         PAGE_BYTES + inner - bytes);
+        if (found == NULL) {
+            return false;
+        }
+        memset(found->base - front_zone_bytes(found), RED_ZONE_BYTE,
+               front_zone_bytes(found));
+        *footprint = bytes;
+    } else if (units <= SMALL_UNITS_MAX) {
         size_t class_units;
         uint32_t class = class_of(units, &class_units);
         found = heap->room[class];
         if (found == NULL) {
-            found = span_new(heap, class, class_units * HA_SLOT_ALIGN, HA_SPAN_BYTES);
+            found =
+                span_new(heap, class, class_units * HA_SLOT_ALIGN, HA_SPAN_BYTES, 0);
             if (found == NULL) {
                 return false;
             }
@@ -270,33 +409,57 @@ ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t
         *footprint = found->slot_bytes;
     } else {
         size_t bytes = round_up(size + HA_RED_ZONE_MIN_BYTES, PAGE_BYTES);
-        found = span_new(heap, HA_CLASS_COUNT, bytes, bytes + PAGE_BYTES);
+        found = span_new(heap, HA_CLASS_COUNT, bytes, bytes + PAGE_BYTES, 0);
         if (found == NULL) {
             return false;
         }
         *footprint = bytes;
     }
     uint32_t index = slot_take(found);
-    found->slots[index].size = size;
     found->slots[index].state = HA_SLOT_LIVE;
-    memset((unsigned char *)ha_span_address(found, index) + size, RED_ZONE_BYTE,
-           red_zone_bytes(found, &found->slots[index]));
+    found->slots[index].owner = NULL;
+    found->slots[index].sync = false;
+    ha_span_resize(found, index, size, false);
     *span = found;
     *slot = index;
     return true;
+}
+
+void
+ha_span_resize(struct ha_span *span, uint32_t slot, size_t size, bool in_use)
+{
+    struct ha_slot *resized = &span->slots[slot];
+    resized->size = size;
+    if (!in_use || size > resized->zone) {
+        resized->zone = size;
+        memset((unsigned char *)ha_span_address(span, slot) + size, RED_ZONE_BYTE,
+               red_zone_bytes(span, resized));
+    }
+}
+
+bool
+ha_span_intact(const struct ha_span *span, uint32_t slot)
+{
+    const struct ha_slot *looked_at = &span->slots[slot];
+    const unsigned char *zone =
+        (const unsigned char *)ha_span_address(span, slot) + looked_at->zone;
+    size_t zone_bytes = red_zone_bytes(span, looked_at);
+    size_t front_bytes = front_zone_bytes(span);
+    bool intact = true;
+    for (size_t i = 0; i < zone_bytes; i++) {
+        intact &= zone[i] == RED_ZONE_BYTE;
+    }
+    for (size_t i = 0; i < front_bytes; i++) {
+        intact &= span->base[-1 - (ptrdiff_t)i] == RED_ZONE_BYTE;
+    }
+    return intact;
 }
 
 bool
 ha_span_free(struct ha_span *span, uint32_t slot, size_t *footprint)
 {
     struct ha_slot *freed = &span->slots[slot];
-    const unsigned char *zone =
-        (const unsigned char *)ha_span_address(span, slot) + freed->size;
-    size_t zone_bytes = red_zone_bytes(span, freed);
-    bool intact = true;
-    for (size_t i = 0; i < zone_bytes; i++) {
-        intact &= zone[i] == RED_ZONE_BYTE;
-    }
+    bool intact = ha_span_intact(span, slot);
     *footprint = span->slot_bytes;
     if (span->class == HA_CLASS_COUNT) {
         span_destroy(span);
@@ -314,6 +477,22 @@ ha_span_free(struct ha_span *span, uint32_t slot, size_t *footprint)
         span_destroy(span);
     }
     return intact;
+}
+
+void
+ha_span_trim(struct ha_heap *heap)
+{
+    struct ha_span *span = heap->all;
+    while (span != NULL) {
+        struct ha_span *next = span->all_next;
+        if (span->used_count == 0) {
+            if (span->listed) {
+                room_remove(span);
+            }
+            span_destroy(span);
+        }
+        span = next;
+    }
 }
 
 void
