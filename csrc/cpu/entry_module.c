@@ -5,7 +5,9 @@
 #include "abi/hip.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/fatbin.h"
 #include "cpu/module.h"
+#include "cpu/register.h"
 #include "cpu/runtime.h"
 
 /* ---- modules ---- */
@@ -60,6 +62,21 @@ hipModuleLoad(hipModule_t *module, const char *fname)
         return ha_cpu_fail_null(module == NULL ? "module" : "fname");
     }
     return ha_module_load_file(device, fname, module);
+}
+
+HA_EXPORT hipError_t
+hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipModuleLoadFatBinary", &device);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (module == NULL || fatbin == NULL) {
+        return ha_cpu_fail_null(module == NULL ? "module" : "fatbin");
+    }
+    const void *inside = ha_fatbin_unwrap(fatbin);
+    return ha_module_load(device, inside != NULL ? inside : fatbin, 0, module);
 }
 
 HA_EXPORT hipError_t
@@ -126,11 +143,7 @@ function_enter(const char *name, const void *address, hipError_t unknown,
     if (code != hipSuccess) {
         return code;
     }
-    *function = ha_function_acquire((uint64_t)(uintptr_t)address);
-    if (*function == NULL) {
-        return ha_cpu_fail(unknown, "%p is not a function of a loaded module", address);
-    }
-    return hipSuccess;
+    return ha_function_resolve(address, device, unknown, function);
 }
 
 HA_EXPORT hipError_t
