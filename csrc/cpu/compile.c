@@ -73,12 +73,70 @@ append_expression(struct ha_buffer *source, uint32_t index, const char *expressi
         index, name);
 }
 
+static bool
+has_word(const char *text, size_t size, const char *word)
+{
+    return memmem(text, size, word, strlen(word)) != NULL;
+}
+
+/* Headers that hiprtc gives without an include.  They are large, so they are put in
+ * only where the program's texts have a word of theirs; a folder of the program's own
+ * headers is not looked through, and counts as having those that are marked. */
+static void
+append_builtins(struct work *work)
+{
+    static const struct {
+        const char *word, *header;
+        bool assumed; /* where there are headers of unknown content */
+    } builtins[] = {
+        {"half", "hip/hip_fp16.h", true},
+        {"bfloat16", "hip/hip_bf16.h", false},
+        {"Complex", "hip/hip_complex.h", true},
+        {"HIP_", "hip/hip_math_constants.h", true},
+        {"tex1D", "hipadapt/texture.h", true},
+        {"tex2D", "hipadapt/texture.h", true},
+        {"tex3D", "hipadapt/texture.h", true},
+        {"texCube", "hipadapt/texture.h", true},
+        {"texture", "hipadapt/texture.h", true},
+        {"Texture", "hipadapt/texture.h", true},
+        {"Channel", "hipadapt/texture.h", true},
+        {"surf", "hipadapt/surface.h", true},
+        {"Surface", "hipadapt/surface.h", true},
+        {"cooperative_groups", "hip/hip_cooperative_groups.h", false},
+        {"std::", "type_traits", false},
+        {"__hip_internal", "type_traits", false},
+    };
+    const struct ha_compile_request *request = work->request;
+    /* A program that writes parts of `std` itself is left alone with it. */
+    bool own_std = has_word(request->source, request->source_size, "namespace std");
+    bool unknown = work->options.dirs.count > 0 &&
+                   has_word(request->source, request->source_size, "#include");
+    for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
+        const char *word = builtins[i].word;
+        bool wanted = (unknown && builtins[i].assumed) ||
+                      has_word(request->source, request->source_size, word);
+        for (uint32_t h = 0; h < request->header_count && !wanted; h++) {
+            const char *text = request->header_texts[h];
+            wanted = has_word(text, strlen(text), word);
+        }
+        if (wanted && !(own_std && strcmp(builtins[i].header, "type_traits") == 0)) {
+            ha_buffer_format(&work->source, "#include <%s>\n", builtins[i].header);
+        }
+    }
+}
+
 static enum ha_status
 compose_source(struct work *work)
 {
     const struct ha_compile_request *request = work->request;
     struct ha_buffer *source = &work->source;
+    if (work->options.program) {
+        ha_buffer_append(source, request->source, request->source_size);
+        return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory")
+                              : HA_OK;
+    }
     ha_buffer_text(source, HA_SOURCE_BEFORE);
+    append_builtins(work);
     ha_buffer_text(source, "#line 1 \"<command line>\"\n");
     ha_buffer_append(source, work->options.macros.bytes, work->options.macros.size);
     for (uint32_t i = 0; i < work->options.includes.count; i++) {
@@ -158,12 +216,15 @@ static void
 front_arguments(struct work *work, struct ha_list *arguments)
 {
     static const char *const flags[] = {HA_FRONT_FLAGS, NULL};
+    static const char *const kernel_flags[] = {HA_FRONT_KERNEL_FLAGS, NULL};
+    static const char *const program_flags[] = {HA_FRONT_PROGRAM_FLAGS, NULL};
     const struct ha_toolchain *toolchain = &work->build.toolchain;
     bool folder = work->workdir.path[0] != '\0';
     ha_list_add(arguments, toolchain->zig);
     ha_list_add(arguments, "clang");
     ha_list_add(arguments, "-cc1");
     ha_build_flags(arguments, flags);
+    ha_build_flags(arguments, work->options.program ? program_flags : kernel_flags);
     ha_list_add(arguments, "-aux-triple");
     ha_list_add(arguments, toolchain->triple);
     ha_list_format(arguments, "-D__HIP_CPU_WARP_SIZE__=%u", work->request->warp_size);

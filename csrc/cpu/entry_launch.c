@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: kernel launches and occupancy. */
+/* HIP entry points: launches of functions of modules, and occupancy.  Launches by the
+ * address of a kernel in the program are in entry_launch_host.c. */
 #include "abi/hip.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
-#include "cpu/event.h"
 #include "cpu/launch.h"
 #include "cpu/module.h"
+#include "cpu/register.h"
 #include "cpu/runtime.h"
-
-static hipError_t
-launch(struct ha_device *device, const void *address, hipError_t unknown,
-       const struct ha_launch_request *request)
-{
-    struct ha_function *function = ha_function_acquire((uint64_t)(uintptr_t)address);
-    if (function == NULL) {
-        return ha_cpu_fail(unknown, "%p is not a function of a loaded module", address);
-    }
-    hipError_t code = ha_launch_kernel(device, function, request);
-    ha_function_leave(function);
-    return code;
-}
 
 HA_EXPORT hipError_t
 hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
@@ -41,61 +29,7 @@ hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridD
         .params = kernelParams,
         .extra = extra,
     };
-    return launch(device, f, hipErrorInvalidResourceHandle, &request);
-}
-
-/* Host stubs are not registered yet: the address has to be a hipFunction_t. */
-HA_EXPORT hipError_t
-hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
-                void **args, size_t sharedMemBytes, hipStream_t stream)
-{
-    struct ha_device *device;
-    hipError_t code = ha_enter("hipLaunchKernel", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    const struct ha_launch_request request = {
-        .grid = {numBlocks.x, numBlocks.y, numBlocks.z},
-        .block = {dimBlocks.x, dimBlocks.y, dimBlocks.z},
-        .shared_bytes = sharedMemBytes,
-        .stream = stream,
-        .params = args,
-    };
-    return launch(device, function_address, hipErrorInvalidDeviceFunction, &request);
-}
-
-HA_EXPORT hipError_t
-hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
-                   void **args, size_t sharedMemBytes, hipStream_t stream,
-                   hipEvent_t startEvent, hipEvent_t stopEvent, int flags)
-{
-    struct ha_device *device;
-    hipError_t code = ha_enter("hipExtLaunchKernel", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (flags != 0 && flags != 1) { /* hipExtAnyOrderLaunch */
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x",
-                           (unsigned)flags);
-    }
-    const struct ha_launch_request request = {
-        .grid = {numBlocks.x, numBlocks.y, numBlocks.z},
-        .block = {dimBlocks.x, dimBlocks.y, dimBlocks.z},
-        .shared_bytes = sharedMemBytes,
-        .stream = stream,
-        .params = args,
-    };
-    if (startEvent != NULL) {
-        code = ha_event_record(startEvent, stream, device);
-    }
-    if (code == hipSuccess) {
-        code =
-            launch(device, function_address, hipErrorInvalidDeviceFunction, &request);
-    }
-    if (code == hipSuccess && stopEvent != NULL) {
-        code = ha_event_record(stopEvent, stream, device);
-    }
-    return code;
+    return ha_launch_address(device, f, hipErrorInvalidResourceHandle, &request);
 }
 
 /* ---- occupancy ---- */
@@ -119,10 +53,11 @@ active_blocks(const char *name, int *blocks, const void *address, int block_size
     if (flags > 1) { /* hipOccupancyDefault, hipOccupancyDisableCachingOverride */
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
     }
-    struct ha_function *function = ha_function_acquire((uint64_t)(uintptr_t)address);
-    if (function == NULL) {
-        return ha_cpu_fail(hipErrorInvalidDeviceFunction,
-                           "%p is not a function of a loaded module", address);
+    struct ha_function *function;
+    code =
+        ha_function_resolve(address, device, hipErrorInvalidDeviceFunction, &function);
+    if (code != hipSuccess) {
+        return code;
     }
     *blocks = (int)ha_launch_blocks_per_processor(function, (uint32_t)block_size,
                                                   shared_bytes);
@@ -180,10 +115,11 @@ potential_block(const char *name, int *grid_size, int *block_size, const void *a
     if (grid_size == NULL || block_size == NULL) {
         return ha_cpu_fail_null(grid_size == NULL ? "gridSize" : "blockSize");
     }
-    struct ha_function *function = ha_function_acquire((uint64_t)(uintptr_t)address);
-    if (function == NULL) {
-        return ha_cpu_fail(hipErrorInvalidDeviceFunction,
-                           "%p is not a function of a loaded module", address);
+    struct ha_function *function;
+    code =
+        ha_function_resolve(address, device, hipErrorInvalidDeviceFunction, &function);
+    if (code != hipSuccess) {
+        return code;
     }
     uint32_t best =
         ha_launch_best_block(function, shared_bytes, limit > 0 ? (uint32_t)limit : 0);

@@ -5,20 +5,27 @@
 #include "cpu/exec.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cpu/cooperative.h"
+#include "cpu/exec_state.h"
 #include "cpu/fault.h"
 #include "cpu/heap.h"
 #include "cpu/print.h"
 #include "cpu/workgroup.h"
 
 /* Chunks per thread: many enough to even out slow blocks and slow threads. */
-#define CHUNKS_PER_THREAD 32u
+#define CHUNKS_PER_THREAD 16u
 #define CHUNK_MAX 4096u
+
+/* Groups that are kept for later, if there are not more threads than that: cooperative
+ * launches need one a block. */
+#define IDLE_MAX 64u
 
 /* How long a thread without stacks waits for others to give theirs back. */
 #define RESOURCE_TRIES 200
@@ -47,6 +54,61 @@ ha_exec_init(void)
     return result;
 }
 
+/* Where in `total` chunks a part begins. */
+static uint64_t
+part_begin(uint64_t total, uint32_t part, uint32_t count)
+{
+    return total / count * part + (part < total % count ? part : total % count);
+}
+
+static uint64_t
+chunk_total(const struct ha_launch *launch)
+{
+    return (launch->block_count + launch->chunk - 1) / launch->chunk;
+}
+
+/* Lanes that are independent may run in any order.  So that a core meets the memory
+ * that it has in its caches from the launch before, each begins in a part of its own.
+ */
+static void
+parts_prepare(struct ha_launch *launch, unsigned threads)
+{
+    bool free_order = launch->fast && launch->kernel->fast;
+    uint64_t total = chunk_total(launch);
+    launch->part_count = !free_order || total < threads || total > INT32_MAX ? 1
+                         : threads > HA_PART_MAX ? HA_PART_MAX
+                         : threads > 1           ? threads
+                                                 : 1;
+    for (uint32_t i = 0; launch->part_count > 1 && i < launch->part_count; i++) {
+        atomic_init(&launch->next_chunk[i],
+                    (uint32_t)part_begin(total, i, launch->part_count));
+    }
+}
+
+/* The first block of the chunk for who was handed out chunks from `ticket` on.  There
+ * are as many tickets as chunks, so one of the parts has one left. */
+static uint64_t
+chunk_take(struct ha_launch *launch, uint64_t ticket)
+{
+    uint32_t count = launch->part_count;
+    if (count == 1) {
+        return ticket;
+    }
+    uint64_t total = chunk_total(launch);
+    int cpu = sched_getcpu();
+    uint32_t part = (cpu > 0 ? (uint32_t)cpu : 0) % count;
+    for (;; part = (part + 1) % count) {
+        uint64_t end = part_begin(total, part + 1, count);
+        if (atomic_load_explicit(&launch->next_chunk[part], memory_order_relaxed) <
+            end) {
+            uint64_t chunk = atomic_fetch_add(&launch->next_chunk[part], 1);
+            if (chunk < end) {
+                return chunk * launch->chunk;
+            }
+        }
+    }
+}
+
 void
 ha_exec_prepare(struct ha_launch *launch, unsigned threads)
 {
@@ -54,6 +116,7 @@ ha_exec_prepare(struct ha_launch *launch, unsigned threads)
     uint64_t chunk = launch->block_count / parts;
     launch->chunk = chunk < 1 ? 1 : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
     atomic_init(&launch->next_block, 0);
+    parts_prepare(launch, threads);
     atomic_init(&launch->blocks_done, 0);
     atomic_init(&launch->fault, HA_FAULT_NONE);
     launch->fault_text[0] = 0;
@@ -223,9 +286,9 @@ report_assert(const struct ha_launch *launch, const struct ha_runner *runner,
 
 /* The blocks [first, last) were left half-way.  True if this was the launch's first
  * fault. */
-static bool
-record(const struct ha_group *group, const struct ha_runner *runner, uint64_t first,
-       uint64_t last)
+bool
+ha_exec_record(const struct ha_group *group, const struct ha_runner *runner,
+               uint64_t first, uint64_t last)
 {
     struct text text;
     if (runner->fault.kind == HA_FAULT_NONE) {
@@ -266,20 +329,26 @@ free_group(struct ha_group *group)
     free(group);
 }
 
-static void
-give_back_group(struct ha_group *group)
+void
+ha_exec_give_group(struct ha_group *group)
 {
     (void)pthread_mutex_lock(&idle_lock);
-    group->next = idle_groups;
-    idle_groups = group;
-    idle_count++;
+    bool keep = idle_count < IDLE_MAX || idle_count < ha_runner_count();
+    if (keep) {
+        group->next = idle_groups;
+        idle_groups = group;
+        idle_count++;
+    }
     (void)pthread_mutex_unlock(&idle_lock);
+    if (!keep) {
+        free_group(group);
+    }
 }
 
 /* A group that is ready for the launch, or NULL.  Where mappings are short, idle groups
  * go first. */
-static struct ha_group *
-find_group(struct ha_launch *launch)
+struct ha_group *
+ha_exec_take_group(struct ha_launch *launch)
 {
     struct ha_group *group = take_idle_group();
     if (!group) {
@@ -300,20 +369,21 @@ find_group(struct ha_launch *launch)
     return NULL;
 }
 
-/* Like find_group, and marks the runner as running.  Where mappings are short, threads
- * ask one after the other, so that two halves of a set do not keep each other waiting;
- * NULL if another thread runs the launch, or if nothing was given back for a while. */
+/* Like ha_exec_take_group, and marks the runner as running.  Where mappings are short,
+ * threads ask one after the other, so that two halves of a set do not keep each other
+ * waiting; NULL if another thread runs the launch, or if nothing was given back for a
+ * while. */
 static struct ha_group *
 wait_for_group(struct ha_launch *launch, struct ha_runner *runner)
 {
-    struct ha_group *group = find_group(launch);
+    struct ha_group *group = ha_exec_take_group(launch);
     if (!group) {
         (void)pthread_mutex_lock(&scarce_lock);
         for (int i = 0; i < RESOURCE_TRIES && !group; i++) {
             if (ha_runner_has_peer(runner) || atomic_load(&launch->fault)) {
                 break;
             }
-            group = find_group(launch);
+            group = ha_exec_take_group(launch);
             struct timespec wait = {.tv_sec = 0, .tv_nsec = RESOURCE_WAIT_NS};
             if (!group) {
                 (void)nanosleep(&wait, NULL);
@@ -332,12 +402,18 @@ wait_for_group(struct ha_launch *launch, struct ha_runner *runner)
 
 /* ---- running ---- */
 
-/* Blocks that nobody has taken are nobody's from now on; returns how many. */
-static uint64_t
-drop_rest(struct ha_launch *launch)
+uint64_t
+ha_exec_drop_rest(struct ha_launch *launch)
 {
     uint64_t next = atomic_exchange(&launch->next_block, launch->block_count);
     return next < launch->block_count ? launch->block_count - next : 0;
+}
+
+static uint64_t
+chunk_end(const struct ha_launch *launch, uint64_t first)
+{
+    uint64_t rest = launch->block_count - first;
+    return first + (rest < launch->chunk ? rest : launch->chunk);
 }
 
 /* True if the chunk brought the launch's first fault. */
@@ -348,11 +424,11 @@ run_chunk(struct ha_group *group, struct ha_runner *runner, uint64_t first,
     struct ha_launch *launch = group->launch;
     if (launch->fast && launch->kernel->fast) {
         return !ha_group_run_fast(group, runner, first, last) &&
-               record(group, runner, first, last);
+               ha_exec_record(group, runner, first, last);
     }
     for (uint64_t block = first; block < last; block++) {
         if (!ha_group_run_block(group, runner, block)) {
-            return record(group, runner, block, block + 1);
+            return ha_exec_record(group, runner, block, block + 1);
         }
         if (atomic_load_explicit(&launch->fault, memory_order_relaxed)) {
             break;
@@ -368,25 +444,25 @@ run_chunks(struct ha_group *group, struct ha_runner *runner, bool *was_first_fau
     struct ha_launch *launch = group->launch;
     uint64_t settled = 0;
     while (atomic_load(&launch->fault) == HA_FAULT_NONE) {
-        uint64_t first = atomic_fetch_add(&launch->next_block, launch->chunk);
-        if (first >= launch->block_count) {
+        uint64_t ticket = atomic_fetch_add(&launch->next_block, launch->chunk);
+        if (ticket >= launch->block_count) {
             return settled;
         }
-        uint64_t rest = launch->block_count - first;
-        uint64_t count = rest < launch->chunk ? rest : launch->chunk;
-        if (first == 0) {
+        if (ticket == 0 && !runner->held) {
             ha_fault_install();
         }
-        if (run_chunk(group, runner, first, first + count)) {
+        uint64_t first = chunk_take(launch, ticket);
+        if (run_chunk(group, runner, first, chunk_end(launch, first))) {
             *was_first_fault = true;
         }
-        settled += count;
+        /* The last chunk may be a short one, wherever it was taken: tickets count. */
+        settled += chunk_end(launch, ticket) - ticket;
     }
-    return settled + drop_rest(launch);
+    return settled + ha_exec_drop_rest(launch);
 }
 
-static void
-fail_for_resources(struct ha_launch *launch)
+bool
+ha_exec_fail_resources(struct ha_launch *launch)
 {
     struct text text = {.used = 0};
     const uint32_t *dim = launch->grid.block_dim;
@@ -395,7 +471,20 @@ fail_for_resources(struct ha_launch *launch)
         "%llu lanes (vm.max_map_count is %ld)",
         launch->kernel->name, (unsigned long long)dim[0] * dim[1] * dim[2],
         ha_fiber_map_limit());
-    (void)fail(launch, HA_FAULT_RESOURCE, text.bytes);
+    return fail(launch, HA_FAULT_RESOURCE, text.bytes);
+}
+
+bool
+ha_exec_fail_grid(struct ha_launch *launch, uint64_t waiting, uint32_t line,
+                  uint64_t ended)
+{
+    struct text text = {.used = 0};
+    add(&text, "kernel '%.100s': block ", launch->kernel->name);
+    add_block(&text, launch, waiting);
+    add(&text, " waits at a grid barrier (line %u), and block ", line);
+    add_block(&text, launch, ended);
+    add(&text, " has ended without it");
+    return fail(launch, HA_FAULT_DIVERGED, text.bytes);
 }
 
 /* Takes part once the launch is certain to stay; returns how many blocks were settled.
@@ -407,12 +496,14 @@ take_part(struct ha_launch *launch)
     bool was_first_fault = false;
     struct ha_runner *runner = ha_runner_enter(launch);
     struct ha_group *group = runner ? wait_for_group(launch, runner) : NULL;
-    if (group) {
+    if (group && launch->cooperative && !launch->fast) {
+        settled = ha_cooperative_run(launch, runner, group, &was_first_fault);
+    } else if (group) {
         settled = run_chunks(group, runner, &was_first_fault);
-        give_back_group(group);
+        ha_exec_give_group(group);
     } else if (!runner || !ha_runner_has_peer(runner)) {
-        fail_for_resources(launch);
-        settled = drop_rest(launch);
+        (void)ha_exec_fail_resources(launch);
+        settled = ha_exec_drop_rest(launch);
     }
     if (was_first_fault) {
         ha_fault_interrupt(launch, runner);
@@ -441,6 +532,19 @@ ha_exec_run(struct ha_launch *launch)
     }
     ha_print_finish(launch, launch->kernel->name);
     return true;
+}
+
+void
+ha_exec_hold(void)
+{
+    ha_fault_install();
+    ha_runner_hold();
+}
+
+void
+ha_exec_release(void)
+{
+    ha_runner_release();
 }
 
 void
@@ -483,4 +587,28 @@ void
 ha_exec_flush_print(void)
 {
     ha_print_flush();
+}
+
+void
+ha_exec_wait_begin(bool (*question)(void))
+{
+    ha_runner_set_question(question);
+}
+
+void
+ha_exec_wait_end(void)
+{
+    ha_runner_set_question(NULL);
+}
+
+void
+ha_exec_ask(void)
+{
+    ha_fault_ask();
+}
+
+bool
+ha_exec_is_inside(void)
+{
+    return ha_runner_is_inside();
 }

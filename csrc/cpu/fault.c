@@ -29,6 +29,9 @@ static const int fault_signals[FAULT_SIGNAL_COUNT] = {SIGSEGV, SIGBUS, SIGFPE, S
 
 __thread struct ha_runner *ha_runner_self;
 
+static __thread bool (*own_question)(void)
+    __attribute__((tls_model("initial-exec"))); /* of launches that it enters */
+
 static struct ha_runner *runners; /* guarded by registry_lock */
 static uint32_t runner_count;     /* guarded by registry_lock */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -177,6 +180,35 @@ launch_has_fault(struct ha_launch *launch)
     return launch && atomic_load_explicit(&launch->fault, memory_order_acquire) != 0;
 }
 
+/* On the thread's own stack, called by a handler that is on the signal stack. */
+static void
+ask_here(void *argument)
+{
+    struct ha_runner *runner = argument;
+    sigset_t mask;
+    stack_t ours;
+    if (sigaltstack(&runner->old_stack, &ours) != 0) {
+        return;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &runner->old_mask, &mask);
+    runner->stop_wanted = runner->question();
+    (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    (void)sigaltstack(&ours, NULL);
+}
+
+/* Asks the question in the middle of kernel code; true if the launch is to end. */
+static bool
+ask(struct ha_runner *runner)
+{
+    int saved_errno = errno;
+    runner->armed = 0;
+    runner->stop_wanted = false;
+    ha_context_call(runner->home.context, ask_here, runner);
+    runner->armed = 1;
+    errno = saved_errno;
+    return runner->stop_wanted;
+}
+
 static void
 on_interrupt(int signal, siginfo_t *info, void *ucontext)
 {
@@ -184,8 +216,20 @@ on_interrupt(int signal, siginfo_t *info, void *ucontext)
     (void)signal;
     (void)info;
     /* The order matters: only while armed is the launch certain to be there. */
-    if (!in_kernel_code(runner, ucontext) || !launch_has_fault(runner->launch)) {
+    if (!in_kernel_code(runner, ucontext)) {
         return;
+    }
+    if (!launch_has_fault(runner->launch)) {
+        if (runner->busy || !atomic_exchange(&runner->asked, false)) {
+            return;
+        }
+        if (ask(runner)) {
+            runner->fault.kind = HA_FAULT_INTERRUPTED;
+            runner->fault.signal = 0;
+            runner->fault.text = "ended with the wait for it, which was interrupted";
+        } else if (!launch_has_fault(runner->launch)) {
+            return;
+        }
     }
     /* The thread sanitizer delivers late and with a copy of the context. */
     if (runner->busy || HA_FIBER_TSAN) {
@@ -394,24 +438,24 @@ fail:
     return NULL;
 }
 
-struct ha_runner *
-ha_runner_enter(struct ha_launch *launch)
+/* The calling thread's record, made if need be, or NULL. */
+static struct ha_runner *
+runner_get(void)
 {
-    struct ha_runner *runner = ha_runner_self;
-    if (!runner) {
-        runner = create_runner();
-        if (!runner) {
-            return NULL;
-        }
-        ha_runner_self = runner;
+    if (!ha_runner_self) {
+        ha_runner_self = create_runner();
     }
-    if (atomic_load_explicit(&runner->launch, memory_order_relaxed)) {
-        return NULL;
-    }
+    return ha_runner_self;
+}
+
+/* Signal stack and mask for kernel code. */
+static bool
+signals_take(struct ha_runner *runner)
+{
     stack_t stack = {.ss_sp = runner->signal_stack + SIGNAL_GUARD_BYTES,
                      .ss_size = runner->signal_stack_bytes - SIGNAL_GUARD_BYTES};
     if (sigaltstack(&stack, &runner->old_stack) != 0) {
-        return NULL;
+        return false;
     }
     sigset_t ours;
     (void)sigemptyset(&ours);
@@ -422,9 +466,31 @@ ha_runner_enter(struct ha_launch *launch)
     (void)pthread_sigmask(SIG_UNBLOCK, &ours, &runner->old_mask);
     runner->mask = mask_bits(&runner->old_mask) & ~mask_bits(&ours);
     runner->mask_changed = runner->mask != mask_bits(&runner->old_mask);
+    return true;
+}
+
+static void
+signals_give_back(struct ha_runner *runner)
+{
+    if (runner->mask_changed) {
+        (void)pthread_sigmask(SIG_SETMASK, &runner->old_mask, NULL);
+    }
+    (void)sigaltstack(&runner->old_stack, NULL);
+}
+
+struct ha_runner *
+ha_runner_enter(struct ha_launch *launch)
+{
+    struct ha_runner *runner = runner_get();
+    if (!runner || atomic_load_explicit(&runner->launch, memory_order_relaxed) ||
+        (!runner->held && !signals_take(runner))) {
+        return NULL;
+    }
     runner->armed = 0;
     runner->busy = 0;
+    runner->question = HA_FIBER_ASAN || HA_FIBER_TSAN ? NULL : own_question;
     atomic_store_explicit(&runner->running, false, memory_order_relaxed);
+    atomic_store_explicit(&runner->asked, false, memory_order_relaxed);
     /* Pairs with ha_fault_interrupt: either it sees us, or we see the launch's fault.
      */
     atomic_store(&runner->launch, launch);
@@ -436,10 +502,28 @@ ha_runner_leave(struct ha_runner *runner)
 {
     atomic_store(&runner->running, false);
     atomic_store(&runner->launch, NULL);
-    if (runner->mask_changed) {
-        (void)pthread_sigmask(SIG_SETMASK, &runner->old_mask, NULL);
+    if (!runner->held) {
+        signals_give_back(runner);
     }
-    (void)sigaltstack(&runner->old_stack, NULL);
+}
+
+void
+ha_runner_hold(void)
+{
+    struct ha_runner *runner = runner_get();
+    if (runner && !runner->held && !atomic_load(&runner->launch)) {
+        runner->held = signals_take(runner);
+    }
+}
+
+void
+ha_runner_release(void)
+{
+    struct ha_runner *runner = ha_runner_self;
+    if (runner && runner->held && !atomic_load(&runner->launch)) {
+        runner->held = false;
+        signals_give_back(runner);
+    }
 }
 
 void
@@ -483,7 +567,8 @@ signal_runners(struct ha_launch *launch, const struct ha_runner *except)
     /* With the lock held no record and so no thread of the list can end. */
     (void)pthread_mutex_lock(&registry_lock);
     for (struct ha_runner *runner = runners; runner; runner = runner->next) {
-        if (runner != except && atomic_load(&runner->launch) == launch) {
+        if (runner != except && runner != ha_runner_self &&
+            atomic_load(&runner->launch) == launch) {
             found = true;
             (void)syscall(SYS_tgkill, process, runner->tid, interrupt_signal);
         }
@@ -503,6 +588,32 @@ ha_fault_interrupt(struct ha_launch *launch, const struct ha_runner *except)
         (void)nanosleep(&wait, NULL);
         wait_ns = wait_ns * 2 < last_wait_ns ? wait_ns * 2 : last_wait_ns;
     }
+}
+
+void
+ha_runner_set_question(bool (*question)(void))
+{
+    own_question = question;
+}
+
+bool
+ha_runner_is_inside(void)
+{
+    return ha_runner_self != NULL && atomic_load(&ha_runner_self->launch) != NULL;
+}
+
+void
+ha_fault_ask(void)
+{
+    pid_t process = getpid();
+    (void)pthread_mutex_lock(&registry_lock);
+    for (struct ha_runner *runner = runners; runner; runner = runner->next) {
+        if (atomic_load(&runner->launch) != NULL && runner->question != NULL) {
+            atomic_store(&runner->asked, true);
+            (void)syscall(SYS_tgkill, process, runner->tid, interrupt_signal);
+        }
+    }
+    (void)pthread_mutex_unlock(&registry_lock);
 }
 
 void

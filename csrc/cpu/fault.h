@@ -10,6 +10,12 @@
  * `busy`: interrupts then wait until ha_runner_idle, and a fault there is not ours to
  * recover.
  *
+ * A thread that runs kernels while it waits for them may have a *question*, whether its
+ * program wants the wait to end (Ctrl-C).  ha_fault_ask lets such threads ask it: in a
+ * handler, in the middle of kernel code that is not busy and so holds nothing, but on
+ * the thread's own stack and with its own signal state, because the answer may be given
+ * by any code of the program.
+ *
  * Signals: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP, and one real-time signal for
  * interrupts: the highest one that nobody handles when ha_fault_init is called.  A
  * fault that is not kernel code's goes to the handler that was there before.  A handler
@@ -57,8 +63,12 @@ struct ha_runner {
     volatile sig_atomic_t busy;        /* depth of sections that may not */
     volatile sig_atomic_t interrupted; /* came while busy */
     volatile sig_atomic_t finished;    /* kernel code ended by itself */
+    volatile sig_atomic_t stopped;     /* ... or only left off: enum ha_group_stop */
     struct ha_fault fault;
-    uint64_t mask; /* signal mask under which kernel code runs */
+    uint64_t mask;          /* signal mask under which kernel code runs */
+    bool (*question)(void); /* between enter and leave; NULL: nobody asks */
+    bool stop_wanted;       /* the answer */
+    atomic_bool asked;      /* the next interrupt is for the question */
 
     _Atomic(struct ha_launch *) launch; /* borrowed; set between enter and leave */
     atomic_bool running;                /* has all it needs to take blocks */
@@ -68,9 +78,10 @@ struct ha_runner {
 
     char *signal_stack; /* owned mapping */
     size_t signal_stack_bytes;
-    stack_t old_stack; /* between enter and leave */
+    stack_t old_stack; /* between enter and leave, or hold and release */
     sigset_t old_mask;
     bool mask_changed;
+    bool held; /* between ha_runner_hold and ha_runner_release */
 };
 
 /* This thread's record, NULL before its first launch.  Initial-exec, because handlers
@@ -90,6 +101,11 @@ void ha_fault_install(void);
 struct ha_runner *ha_runner_enter(struct ha_launch *launch);
 void ha_runner_leave(struct ha_runner *runner);
 
+/* Between these two, alternate stack and signal mask of the calling thread stay as
+ * launches need them, and entering and leaving a launch is cheap. */
+void ha_runner_hold(void);
+void ha_runner_release(void);
+
 /* Forgets the calling thread's record; also done when the thread ends. */
 void ha_runner_exit(void);
 
@@ -102,6 +118,16 @@ bool ha_runner_has_peer(const struct ha_runner *runner);
 /* Sends interrupts until no thread but `except` (or NULL) is inside the launch, whose
  * `fault` must be set: threads that are not in kernel code leave by themselves then. */
 void ha_fault_interrupt(struct ha_launch *launch, const struct ha_runner *except);
+
+/* What the calling thread is asked in the launches that it enters from now on; true
+ * ends the launch with HA_FAULT_INTERRUPTED. NULL: nothing. */
+void ha_runner_set_question(bool (*question)(void));
+
+/* True inside a launch, that is for code that answers a question. */
+bool ha_runner_is_inside(void);
+
+/* Makes all threads that have a question and are inside a launch ask it soon. */
+void ha_fault_ask(void);
 
 /* Leaves kernel code from inside it, with runner->fault filled in. */
 __attribute__((noreturn)) void ha_runner_quit(struct ha_runner *runner);

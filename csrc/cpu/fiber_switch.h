@@ -27,6 +27,10 @@ void *ha_context_make(void *high, void (*entry)(void *), void *argument);
  * restores the signal mask, and the alternate stack is free again. */
 void ha_context_leave(void *ucontext, void *context);
 
+/* Calls function(argument) on the stack of `context`, below what that context has there
+ * and without resuming it. */
+void ha_context_call(void *context, void (*function)(void *), void *argument);
+
 uintptr_t ha_context_pc(const void *ucontext);
 
 /* Copies bytes until the first that cannot be read; returns how many were not copied.

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "cpu/fault.h"
+#include "cpu/runtime.h"
 
 /* A block of order k is UNIT_BYTES << k long and aligned to its size within the range.
  */
@@ -30,39 +31,49 @@ struct link {
     uint32_t prev;
 };
 
-static char *range; /* owned mapping, NULL before the first use */
-static uint64_t range_bytes;
-static uint8_t *states;             /* owned mapping, one per unit */
-static struct link *links;          /* owned mapping, one per unit; of free blocks */
-static uint32_t heads[ORDER_COUNT]; /* free blocks by order */
-static uint32_t top_order;
-static uint64_t limit_bytes = HA_HEAP_LIMIT_BYTES;
-static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of these */
+struct heap {
+    char *range; /* owned mapping, NULL before the first use */
+    uint64_t range_bytes;
+    uint8_t *states;             /* owned mapping, one per unit */
+    struct link *links;          /* owned mapping, one per unit; of free blocks */
+    uint32_t heads[ORDER_COUNT]; /* free blocks by order */
+    uint32_t top_order;
+    uint64_t limit_bytes; /* 0: HA_HEAP_LIMIT_BYTES */
+};
 
-static void
-push(uint32_t unit, uint32_t order)
+static struct heap heaps[HA_DEVICE_MAX];                      /* one a device */
+static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of them */
+
+static uint64_t
+limit_of(const struct heap *heap)
 {
-    states[unit] = (uint8_t)(STATE_FREE | order);
-    links[unit] = (struct link){heads[order], NO_UNIT};
-    if (heads[order] != NO_UNIT) {
-        links[heads[order]].prev = unit;
-    }
-    heads[order] = unit;
+    return heap->limit_bytes != 0 ? heap->limit_bytes : HA_HEAP_LIMIT_BYTES;
 }
 
 static void
-unlink_free(uint32_t unit, uint32_t order)
+push(struct heap *heap, uint32_t unit, uint32_t order)
 {
-    struct link link = links[unit];
+    heap->states[unit] = (uint8_t)(STATE_FREE | order);
+    heap->links[unit] = (struct link){heap->heads[order], NO_UNIT};
+    if (heap->heads[order] != NO_UNIT) {
+        heap->links[heap->heads[order]].prev = unit;
+    }
+    heap->heads[order] = unit;
+}
+
+static void
+unlink_free(struct heap *heap, uint32_t unit, uint32_t order)
+{
+    struct link link = heap->links[unit];
     if (link.prev == NO_UNIT) {
-        heads[order] = link.next;
+        heap->heads[order] = link.next;
     } else {
-        links[link.prev].next = link.next;
+        heap->links[link.prev].next = link.next;
     }
     if (link.next != NO_UNIT) {
-        links[link.next].prev = link.prev;
+        heap->links[link.next].prev = link.prev;
     }
-    states[unit] = 0;
+    heap->states[unit] = 0;
 }
 
 static void *
@@ -74,118 +85,120 @@ reserve(uint64_t bytes)
 }
 
 static void
-unmap_all(void)
+unmap_all(struct heap *heap)
 {
-    uint64_t units = range_bytes / UNIT_BYTES;
-    if (range) {
-        munmap(range, (size_t)range_bytes);
+    uint64_t units = heap->range_bytes / UNIT_BYTES;
+    if (heap->range) {
+        munmap(heap->range, (size_t)heap->range_bytes);
     }
-    if (states) {
-        munmap(states, (size_t)units);
+    if (heap->states) {
+        munmap(heap->states, (size_t)units);
     }
-    if (links) {
-        munmap(links, (size_t)(units * sizeof *links));
+    if (heap->links) {
+        munmap(heap->links, (size_t)(units * sizeof *heap->links));
     }
-    range = NULL;
-    states = NULL;
-    links = NULL;
-    range_bytes = 0;
+    heap->range = NULL;
+    heap->states = NULL;
+    heap->links = NULL;
+    heap->range_bytes = 0;
 }
 
 static bool
-map_all(void)
+map_all(struct heap *heap)
 {
-    if (range) {
+    uint64_t limit = limit_of(heap);
+    uint32_t order = 0;
+    if (heap->range) {
         return true;
     }
-    top_order = 0;
-    while (top_order + 1 < ORDER_COUNT && UNIT_BYTES << top_order < limit_bytes) {
-        top_order++;
+    while (order + 1 < ORDER_COUNT && UNIT_BYTES << order < limit) {
+        order++;
     }
-    range_bytes = UNIT_BYTES << top_order;
-    uint64_t units = range_bytes / UNIT_BYTES;
-    range = reserve(range_bytes);
-    states = reserve(units);
-    links = reserve(units * sizeof *links);
-    if (!range || !states || !links) {
-        unmap_all();
+    heap->top_order = order;
+    heap->range_bytes = UNIT_BYTES << order;
+    uint64_t units = heap->range_bytes / UNIT_BYTES;
+    heap->range = reserve(heap->range_bytes);
+    heap->states = reserve(units);
+    heap->links = reserve(units * sizeof *heap->links);
+    if (!heap->range || !heap->states || !heap->links) {
+        unmap_all(heap);
         return false;
     }
-    memset(heads, 0xff, sizeof heads);
-    push(0, top_order);
+    memset(heap->heads, 0xff, sizeof heap->heads);
+    push(heap, 0, order);
     return true;
 }
 
 static void *
-alloc_locked(uint64_t size)
+alloc_locked(struct heap *heap, uint64_t size)
 {
     uint32_t order = 0;
-    if (!map_all() || size > range_bytes) {
+    if (!map_all(heap) || size > heap->range_bytes) {
         return NULL;
     }
     while (UNIT_BYTES << order < size) {
         order++;
     }
     uint32_t from = order;
-    while (from <= top_order && heads[from] == NO_UNIT) {
+    while (from <= heap->top_order && heap->heads[from] == NO_UNIT) {
         from++;
     }
-    if (from > top_order) {
+    if (from > heap->top_order) {
         return NULL;
     }
-    uint32_t unit = heads[from];
-    unlink_free(unit, from);
+    uint32_t unit = heap->heads[from];
+    unlink_free(heap, unit, from);
     while (from > order) {
         from--;
-        push(unit + ((uint32_t)1 << from), from);
+        push(heap, unit + ((uint32_t)1 << from), from);
     }
-    states[unit] = (uint8_t)(STATE_USED | order);
-    return range + unit * UNIT_BYTES;
+    heap->states[unit] = (uint8_t)(STATE_USED | order);
+    return heap->range + unit * UNIT_BYTES;
 }
 
 static bool
-release_locked(const void *ptr)
+release_locked(struct heap *heap, const void *ptr)
 {
-    uint64_t offset = (uint64_t)((uintptr_t)ptr - (uintptr_t)range);
-    if (!range || offset >= range_bytes || offset % UNIT_BYTES != 0) {
+    uint64_t offset = (uint64_t)((uintptr_t)ptr - (uintptr_t)heap->range);
+    if (!heap->range || offset >= heap->range_bytes || offset % UNIT_BYTES != 0) {
         return false;
     }
     uint32_t unit = (uint32_t)(offset / UNIT_BYTES);
-    if (!(states[unit] & STATE_USED)) {
+    if (!(heap->states[unit] & STATE_USED)) {
         return false;
     }
-    uint32_t order = states[unit] & STATE_ORDER;
-    states[unit] = 0;
-    while (order < top_order) {
+    uint32_t order = heap->states[unit] & STATE_ORDER;
+    heap->states[unit] = 0;
+    while (order < heap->top_order) {
         uint32_t buddy = unit ^ (uint32_t)1 << order;
-        if (states[buddy] != (STATE_FREE | order)) {
+        if (heap->states[buddy] != (STATE_FREE | order)) {
             break;
         }
-        unlink_free(buddy, order);
+        unlink_free(heap, buddy, order);
         unit &= ~((uint32_t)1 << order);
         order++;
     }
-    push(unit, order);
+    push(heap, unit, order);
     return true;
 }
 
 void *
-ha_heap_alloc(uint64_t size)
+ha_heap_alloc(uint32_t device, uint64_t size)
 {
     (void)pthread_mutex_lock(&heap_lock);
-    void *ptr = alloc_locked(size);
+    void *ptr = alloc_locked(&heaps[device], size);
     (void)pthread_mutex_unlock(&heap_lock);
     return ptr;
 }
 
 bool
-ha_heap_release(void *ptr)
+ha_heap_release(uint32_t device, void *ptr)
 {
     if (!ptr) {
         return true;
     }
     (void)pthread_mutex_lock(&heap_lock);
-    bool known = release_locked(ptr);
+    bool known = release_locked(&heaps[device], ptr);
     (void)pthread_mutex_unlock(&heap_lock);
     return known;
 }
@@ -205,7 +218,7 @@ ha_heap_call_alloc(uint64_t size)
 {
     struct ha_runner *runner = ha_runner_self;
     begin_call(runner);
-    void *ptr = ha_heap_alloc(size);
+    void *ptr = ha_heap_alloc(runner->launch->device, size);
     ha_runner_idle(runner);
     return ptr;
 }
@@ -215,7 +228,7 @@ ha_heap_call_release(void *ptr)
 {
     struct ha_runner *runner = ha_runner_self;
     begin_call(runner);
-    bool known = ha_heap_release(ptr);
+    bool known = ha_heap_release(runner->launch->device, ptr);
     ha_runner_idle(runner);
     if (known) {
         return;
@@ -227,31 +240,32 @@ ha_heap_call_release(void *ptr)
 }
 
 bool
-ha_heap_set_limit(uint64_t bytes)
+ha_heap_set_limit(uint32_t device, uint64_t bytes)
 {
     (void)pthread_mutex_lock(&heap_lock);
-    bool unused = range == NULL;
+    bool unused = heaps[device].range == NULL;
     if (unused) {
-        limit_bytes = bytes;
+        heaps[device].limit_bytes = bytes > UNIT_BYTES ? bytes : UNIT_BYTES;
     }
     (void)pthread_mutex_unlock(&heap_lock);
     return unused;
 }
 
 uint64_t
-ha_heap_limit(void)
+ha_heap_limit(uint32_t device)
 {
     (void)pthread_mutex_lock(&heap_lock);
-    uint64_t bytes = limit_bytes;
+    uint64_t bytes = limit_of(&heaps[device]);
     (void)pthread_mutex_unlock(&heap_lock);
     return bytes;
 }
 
 void
-ha_heap_reset(void)
+ha_heap_reset(uint32_t device)
 {
     (void)pthread_mutex_lock(&heap_lock);
-    unmap_all();
+    unmap_all(&heaps[device]);
+    heaps[device].limit_bytes = 0;
     (void)pthread_mutex_unlock(&heap_lock);
 }
 
@@ -259,5 +273,8 @@ void
 ha_heap_after_fork_child(void)
 {
     (void)pthread_mutex_init(&heap_lock, NULL);
-    unmap_all();
+    for (uint32_t device = 0; device < HA_DEVICE_MAX; device++) {
+        unmap_all(&heaps[device]);
+        heaps[device].limit_bytes = 0;
+    }
 }

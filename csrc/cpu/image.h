@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 1u
+#define HA_IMAGE_ABI 2u
 #define HA_IMAGE_SYMBOL "__ha_image"
 #define HA_LOOP_DEPTH_MAX                                                              \
     8u /* nesting of loops around a warp site that is told apart */
@@ -75,6 +75,13 @@ enum ha_block_op {
     HA_BLOCK_COUNT = 1, /* __syncthreads_count: lanes with value != 0 */
     HA_BLOCK_AND = 2,   /* __syncthreads_and */
     HA_BLOCK_OR = 3,    /* __syncthreads_or */
+    HA_BLOCK_GRID = 4,  /* all live lanes of all blocks: cooperative launches */
+};
+
+/* What an image may ask about its launch. */
+enum ha_query {
+    HA_QUERY_COOPERATIVE = 0,    /* 1 in a cooperative launch */
+    HA_QUERY_SHARED_DYNAMIC = 1, /* bytes of dynamic shared memory */
 };
 
 /* What the device gives to an image.  One constant instance lives in cpu/workgroup.c.
@@ -103,6 +110,8 @@ struct ha_image_runtime {
     uint64_t (*clock)(void);
     /* Give other lanes a turn: __builtin_amdgcn_s_sleep, __nanosleep, spin hints. */
     void (*pause)(void);
+    /* The same for all lanes of a launch; 0 for what is not an enum ha_query. */
+    uint64_t (*query)(uint32_t what);
 };
 
 enum ha_kernel_flags {

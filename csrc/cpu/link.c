@@ -19,6 +19,7 @@
 #include "cpu/image.h"
 #include "cpu/link_ir.h"
 #include "cpu/options.h"
+#include "cpu/register.h"
 #include "cpu/rtc.h"
 #include "cpu/runtime.h"
 
@@ -112,7 +113,7 @@ take_compiler_options(const char *const *options, uint32_t count,
                       struct settings *settings)
 {
     const struct ha_options_context context = {.arch = HA_ARCH_NAME,
-                                               .warp_size = ha_rtc_warp_size()};
+                                               .warp_size = ha_warp_size()};
     struct ha_options parsed;
     if (count == 0) {
         return HA_LINK_OK;
@@ -449,7 +450,7 @@ link_inputs(struct state *state, struct ha_compile_result *result)
     uint8_t key[HA_CACHE_KEY_BYTES];
     struct ha_cache_inputs nothing = {0};
     struct ha_build build = {.interrupted = ha_runtime_interrupted,
-                             .warp_size = ha_rtc_warp_size(),
+                             .warp_size = ha_warp_size(),
                              .level = state->settings.level};
     *result = (struct ha_compile_result){0};
     enum ha_status status = ha_toolchain_find(&build.toolchain);

@@ -52,7 +52,18 @@ note(struct parser *parser)
     (MATH_NO_SIGNED_ZEROS | MATH_REASSOCIATE | MATH_RECIPROCAL | MATH_APPROXIMATE)
 #define MATH_FAST (MATH_FINITE | MATH_UNSAFE)
 
-enum act { PASS, QUIET, NOTE, MATH, NO_MATH, WAVE32, WAVE64, RELOCATABLE, WHOLE };
+enum act {
+    PASS,
+    QUIET,
+    NOTE,
+    MATH,
+    NO_MATH,
+    WAVE32,
+    WAVE64,
+    RELOCATABLE,
+    WHOLE,
+    PROGRAM
+};
 
 struct exact {
     const char *name;
@@ -111,6 +122,7 @@ static const struct exact exact_table[] = {
     {"--offload-device-only", QUIET, NULL, 0},
     {"-fgpu-rdc", RELOCATABLE, NULL, 0},
     {"-fno-gpu-rdc", WHOLE, NULL, 0},
+    {HA_OPTION_PROGRAM, PROGRAM, NULL, 0},
     {"-fcolor-diagnostics", QUIET, NULL, 0},
     {"-fno-color-diagnostics", QUIET, NULL, 0},
     {"-fdiagnostics-color", QUIET, NULL, 0},
@@ -180,6 +192,9 @@ apply(struct parser *parser, const struct exact *exact)
         break;
     case WHOLE:
         result->relocatable = false;
+        break;
+    case PROGRAM:
+        result->program = true;
         break;
     case WAVE32:
         return wavefront(parser, 32);

@@ -17,6 +17,10 @@
 #include "core/status.h"
 #include "cpu/buffer.h"
 
+/* The source is a whole program, preprocessed, with what HA_SOURCE_BEFORE says: the
+ * device pass of hipadapt-cc. */
+#define HA_OPTION_PROGRAM "-fhipadapt-program"
+
 struct ha_options_context {
     const char *arch;                /* borrowed: gcnArchName of the device */
     uint32_t warp_size;              /* 32 or 64 */
@@ -33,6 +37,7 @@ struct ha_options {
     struct ha_buffer notes;  /* lines for the log */
     unsigned level;          /* of optimisation, 0 to 3 */
     bool relocatable;        /* -fgpu-rdc */
+    bool program;            /* HA_OPTION_PROGRAM */
 };
 
 /* HA_ERROR_INVALID with a text that names the option.  `options` is released by the

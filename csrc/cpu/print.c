@@ -11,6 +11,7 @@
 #include "cpu/exec.h"
 #include "cpu/fault.h"
 #include "cpu/fiber_switch.h"
+#include "cpu/runtime.h"
 
 #define TOTAL_MAX_BYTES ((size_t)64 << 20)
 #define STRING_MAX_BYTES 4096u
@@ -27,7 +28,7 @@ static size_t buffer_used;
 static size_t buffer_size;
 static pthread_mutex_t buffer_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint64_t limit_bytes = HA_PRINT_LIMIT_BYTES;
+static _Atomic uint64_t limits_bytes[HA_DEVICE_MAX]; /* 0: HA_PRINT_LIMIT_BYTES */
 
 /* Where formatted text goes: `length` counts on when `size` is used up. */
 struct sink {
@@ -411,7 +412,7 @@ append(const char *text, size_t length)
 static bool
 submit(struct ha_launch *launch, const char *text, size_t length)
 {
-    uint64_t limit = atomic_load_explicit(&limit_bytes, memory_order_relaxed);
+    uint64_t limit = ha_print_limit(launch->device);
     uint64_t used =
         atomic_fetch_add_explicit(&launch->print_bytes, length, memory_order_relaxed);
     bool kept = false;
@@ -475,7 +476,7 @@ ha_print_finish(struct ha_launch *launch, const char *kernel)
                           "hipadapt: printf of kernel '%.100s': %llu calls lost (the "
                           "buffer holds %llu bytes)\n",
                           kernel, (unsigned long long)lost,
-                          (unsigned long long)atomic_load(&limit_bytes));
+                          (unsigned long long)ha_print_limit(launch->device));
     (void)pthread_mutex_lock(&buffer_lock);
     (void)append(text, (size_t)length);
     (void)pthread_mutex_unlock(&buffer_lock);
@@ -501,15 +502,22 @@ ha_print_flush(void)
 }
 
 void
-ha_print_set_limit(uint64_t bytes)
+ha_print_set_limit(uint32_t device, uint64_t bytes)
 {
-    atomic_store(&limit_bytes, bytes);
+    atomic_store(&limits_bytes[device], bytes > 0 ? bytes : 1);
 }
 
 uint64_t
-ha_print_limit(void)
+ha_print_limit(uint32_t device)
 {
-    return atomic_load(&limit_bytes);
+    uint64_t bytes = atomic_load_explicit(&limits_bytes[device], memory_order_relaxed);
+    return bytes != 0 ? bytes : HA_PRINT_LIMIT_BYTES;
+}
+
+void
+ha_print_reset(uint32_t device)
+{
+    atomic_store(&limits_bytes[device], 0);
 }
 
 void

@@ -36,9 +36,12 @@ void ha_print_finish(struct ha_launch *launch, const char *kernel);
 /* Writes everything to stdout. */
 void ha_print_flush(void);
 
-/* Bytes that each launch from now on may print: hipLimitPrintfFifoSize. */
-void ha_print_set_limit(uint64_t bytes);
-uint64_t ha_print_limit(void);
+/* Bytes that each launch of the device from now on may print: hipLimitPrintfFifoSize.
+ */
+void ha_print_set_limit(uint32_t device, uint64_t bytes);
+uint64_t ha_print_limit(uint32_t device);
+/* Back to HA_PRINT_LIMIT_BYTES. */
+void ha_print_reset(uint32_t device);
 
 /* In the forked child: what is in the buffer is the parent's to print. */
 void ha_print_after_fork_child(void);

@@ -60,7 +60,10 @@ static const char runtime_functions[] =
     "define internal i64 @__ha_rt_clock() alwaysinline nounwind {\n"
     "  %f = call ptr @__ha_rt_at(i64 56)\n  %r = call i64 %f()\n  ret i64 %r\n}\n"
     "define internal void @__ha_rt_pause() alwaysinline nounwind {\n"
-    "  %f = call ptr @__ha_rt_at(i64 64)\n  call void %f()\n  ret void\n}\n\n";
+    "  %f = call ptr @__ha_rt_at(i64 64)\n  call void %f()\n  ret void\n}\n"
+    "define internal i64 @__ha_rt_query(i32 %what) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 72)\n  %r = call i64 %f(i32 %what)\n  ret i64 "
+    "%r\n}\n\n";
 
 _Static_assert(offsetof(struct ha_image, runtime) == 8, "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, self) == 0, "in runtime_functions");
@@ -74,6 +77,7 @@ _Static_assert(offsetof(struct ha_image_runtime, release) == 48,
                "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, clock) == 56, "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, pause) == 64, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, query) == 72, "in runtime_functions");
 
 /* Functions that programs reach by other names than those of the device headers;
  * written where a program declares them. */
@@ -85,6 +89,28 @@ static const struct {
                "  ret ptr %r\n}\n"},
     {"@_Znam", "ptr @_Znam(i64 %size) {\n  %r = call ptr @__ha_rt_alloc(i64 %size)\n"
                "  ret ptr %r\n}\n"},
+    /* Blocks of the heap are aligned to 64 bytes and to the power of two behind their
+     * size: what asks for more gets a bigger one. */
+    {"@_ZnwmSt11align_val_t",
+     "ptr @_ZnwmSt11align_val_t(i64 %size, i64 %align) {\n"
+     "  %c = icmp ugt i64 %size, %align\n  %s = select i1 %c, i64 %size, i64 %align\n"
+     "  %r = call ptr @__ha_rt_alloc(i64 %s)\n  ret ptr %r\n}\n"},
+    {"@_ZnamSt11align_val_t",
+     "ptr @_ZnamSt11align_val_t(i64 %size, i64 %align) {\n"
+     "  %c = icmp ugt i64 %size, %align\n  %s = select i1 %c, i64 %size, i64 %align\n"
+     "  %r = call ptr @__ha_rt_alloc(i64 %s)\n  ret ptr %r\n}\n"},
+    {"@_ZdlPvSt11align_val_t",
+     "void @_ZdlPvSt11align_val_t(ptr %at, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdaPvSt11align_val_t",
+     "void @_ZdaPvSt11align_val_t(ptr %at, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdlPvmSt11align_val_t",
+     "void @_ZdlPvmSt11align_val_t(ptr %at, i64 %size, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdaPvmSt11align_val_t",
+     "void @_ZdaPvmSt11align_val_t(ptr %at, i64 %size, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
     {"@_ZdlPv", "void @_ZdlPv(ptr %at) {\n  call void @__ha_rt_release(ptr %at)\n"
                 "  ret void\n}\n"},
     {"@_ZdaPv", "void @_ZdaPv(ptr %at) {\n  call void @__ha_rt_release(ptr %at)\n"
@@ -341,164 +367,6 @@ write_variables(struct ha_rewriter *rewriter, char **lowered)
     ir_print(&rewriter->out, "\n");
 }
 
-/* ---- tables of the image ---- */
-
-/* A name as a string constant; the IR's own escapes stand for one byte each. */
-static void
-write_string(struct ha_rewriter *rewriter, const char *prefix, uint32_t number,
-             struct ir_slice name)
-{
-    size_t bytes = 1;
-
-    name = ir_part(name, 1, name.size);
-    if (name.size >= 2 && name.at[0] == '"') {
-        name = ir_part(name, 1, name.size - 1);
-    }
-    for (size_t i = 0; i < name.size; i++) {
-        i += name.at[i] == '\\' ? 2 : 0;
-        bytes++;
-    }
-    ir_print(&rewriter->out,
-             "@__ha_%s.%u = internal constant [%zu x i8] c\"%.*s\\00\"\n", prefix,
-             number, bytes, IR_ARGS(name));
-}
-
-/* An integer of IR is an i and its bits. */
-static enum ha_arg_kind
-kind_of(struct ir_slice type)
-{
-    static const char *const floats[] = {"float", "double", "half", "bfloat"};
-
-    if (ir_begins(type, "ptr")) {
-        return HA_ARG_POINTER;
-    }
-    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
-        if (ir_is(type, floats[i])) {
-            return HA_ARG_FLOAT;
-        }
-    }
-    return ir_begins(type, "i") ? HA_ARG_INTEGER : HA_ARG_VALUE;
-}
-
-static void
-write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
-                  const struct ir_function *function)
-{
-    uint64_t end = 0;
-
-    ir_print(&rewriter->out,
-             "@__ha_args.%u = internal constant [%u x { i32, i32, i32, i32 }] [",
-             kernel, function->param_count);
-    for (uint32_t i = 0; i < function->param_count; i++) {
-        const struct ir_param *param = &function->params[i];
-        bool record = param->byval.size > 0;
-        struct ir_layout layout =
-            ir_layout_of(&rewriter->types, record ? param->byval : param->type);
-        if (record && param->align > 0) {
-            layout.align = param->align;
-        }
-        end = (end + layout.align - 1) / layout.align * layout.align;
-        ir_print(&rewriter->out,
-                 "%s{ i32, i32, i32, i32 } { i32 %llu, i32 %llu, i32 %llu, i32 %d }",
-                 i > 0 ? ", " : "", (unsigned long long)layout.size,
-                 (unsigned long long)layout.align, (unsigned long long)end,
-                 (int)(record ? HA_ARG_RECORD : kind_of(param->type)));
-        end += layout.size;
-    }
-    ir_print(&rewriter->out, "]\n");
-}
-
-static uint32_t
-write_kernels(struct ha_rewriter *rewriter)
-{
-    struct ir_module *module = &rewriter->module;
-    struct ir_out rows = {.arena = rewriter->arena};
-    uint32_t count = 0;
-
-    for (size_t f = 0; f < module->function_count; f++) {
-        const struct ir_function *function = &module->functions[f];
-        const struct ha_function_info *info = &rewriter->infos[f];
-        if (!function->kernel) {
-            continue;
-        }
-        bool lane = info->indirect || info->pause;
-        for (uint32_t i = 0; i < info->call_count; i++) {
-            lane |= rewriter->infos[info->calls[i]].lane;
-        }
-        uint32_t flags = (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
-                         (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
-                         (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
-                         (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0);
-        uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
-                               ? info->max_threads
-                               : 1024;
-        write_string(rewriter, "kernel_name", count, function->name);
-        write_kernel_args(rewriter, count, function);
-        ir_print(&rows,
-                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32 } { ptr "
-                 "@__ha_kernel_name.%u, "
-                 "ptr %.*s, ",
-                 count > 0 ? "," : "", count,
-                 IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
-        if (rewriter->fast[f]) {
-            ir_print(&rows, "ptr %.*s",
-                     IR_ARGS(ha_suffixed(rewriter->arena, function->name, "fast")));
-        } else {
-            ir_print(&rows, "ptr null");
-        }
-        ir_print(&rows, ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u }", count,
-                 function->param_count, flags, (uint32_t)info->shared_static, threads);
-        count++;
-    }
-    ir_print(
-        &rewriter->out,
-        "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
-        "i32 }] [%s]\n",
-        count, rows.text != NULL ? rows.text : "");
-    return count;
-}
-
-static uint32_t
-write_variable_table(struct ha_rewriter *rewriter)
-{
-    struct ir_out rows = {.arena = rewriter->arena};
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < rewriter->module.global_count; i++) {
-        const struct ir_global *global = &rewriter->module.globals[i];
-        if (!ha_is_variable(global)) {
-            continue;
-        }
-        struct ir_layout layout = ir_layout_of(&rewriter->types, global->type);
-        write_string(rewriter, "variable_name", count, global->name);
-        ir_print(
-            &rows,
-            "%s\n  { ptr, ptr, i64, i32, i32 } { ptr @__ha_variable_name.%u, ptr %.*s, "
-            "i64 %llu, i32 %d, i32 0 }",
-            count > 0 ? "," : "", count, IR_ARGS(global->name),
-            (unsigned long long)layout.size, global->space == 4);
-        count++;
-    }
-    ir_print(
-        &rewriter->out,
-        "@__ha_variables = internal constant [%u x { ptr, ptr, i64, i32, i32 }] [%s]\n",
-        count, rows.text != NULL ? rows.text : "");
-    return count;
-}
-
-static void
-write_image(struct ha_rewriter *rewriter)
-{
-    uint32_t kernels = write_kernels(rewriter);
-    uint32_t variables = write_variable_table(rewriter);
-
-    ir_print(
-        &rewriter->out,
-        "@__ha_image = global { i32, i32, ptr, ptr, ptr, i32, i32 } { i32 %u, i32 %u, "
-        "ptr null, ptr @__ha_kernels, ptr @__ha_variables, i32 %u, i32 %u }\n\n",
-        HA_IMAGE_ABI, rewriter->request->warp_size, kernels, variables);
-}
-
 /* ---- the whole ---- */
 
 static void
@@ -541,8 +409,9 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     write_variables(rewriter, lowered);
     write_declares(rewriter);
     ir_print(&rewriter->out, "%s", runtime_functions);
+    ha_rewrite_half(rewriter);
     write_functions(rewriter);
-    write_image(rewriter);
+    ha_rewrite_tables(rewriter);
     ir_print(&rewriter->out, "%s",
              rewriter->tail.text != NULL ? rewriter->tail.text : "");
     write_metadata(rewriter);

@@ -236,6 +236,7 @@ runtime_name(enum ha_known known)
         [HA_KNOWN_RELEASE] = "@__ha_rt_release",
         [HA_KNOWN_CLOCK] = "@__ha_rt_clock",
         [HA_KNOWN_PAUSE] = "@__ha_rt_pause",
+        [HA_KNOWN_QUERY] = "@__ha_rt_query",
     };
 
     return names[known];

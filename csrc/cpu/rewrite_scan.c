@@ -29,6 +29,7 @@ const char *const ha_known_names[HA_KNOWN_NONE] = {
     [HA_KNOWN_RELEASE] = "@free",
     [HA_KNOWN_CLOCK] = "@__ha_clock",
     [HA_KNOWN_PAUSE] = "@__ha_pause",
+    [HA_KNOWN_QUERY] = "@__ha_query",
 };
 
 const char *const ha_place_names[HA_KNOWN_PLACES] = {
@@ -75,8 +76,9 @@ needs_library(const struct ir_inst *inst)
     static const char *const divisions[] = {"sdiv", "udiv", "srem", "urem"};
     static const char *const conversions[] = {"sitofp", "uitofp", "fptosi", "fptoui"};
 
-    if (ir_find(inst->rest, "i128", 0) == SIZE_MAX) {
-        return false;
+    if (!ir_begins(inst->rest, "i128 ") &&
+        ir_find(inst->rest, " i128", 0) == SIZE_MAX) {
+        return false; /* values have such names too, behind a % */
     }
     for (size_t i = 0; i < 4; i++) {
         if (ir_is(inst->op, divisions[i]) || ir_is(inst->op, conversions[i])) {

@@ -144,6 +144,22 @@ struct poll {
     uint32_t count;
 };
 
+/* "ptr %p, i32 1, i32 1 order order": what is written is what was there. */
+static bool
+exchanges_same(struct ir_slice rest)
+{
+    size_t first = ir_find(rest, ", ", 0);
+    size_t second = first == SIZE_MAX ? SIZE_MAX : ir_find(rest, ", ", first + 2);
+
+    if (second == SIZE_MAX) {
+        return false;
+    }
+    struct ir_slice expected = ir_part(rest, first + 2, second);
+    struct ir_slice desired = ir_part(rest, second + 2, rest.size);
+    return desired.size > expected.size && desired.at[expected.size] == ' ' &&
+           ir_same(expected, ir_part(desired, 0, expected.size));
+}
+
 /* Reads that change nothing.  What exchanges or counts is no wait for another lane of
  * the same block: lanes run one at a time, so a lock is free or its holder waits
  * itself. */
@@ -152,6 +168,9 @@ is_polled(const struct ir_inst *inst)
 {
     if (ir_is(inst->op, "load")) {
         return ir_begins(inst->rest, "volatile ") || ir_begins(inst->rest, "atomic ");
+    }
+    if (ir_is(inst->op, "cmpxchg")) {
+        return exchanges_same(inst->rest);
     }
     return ir_is(inst->op, "atomicrmw") &&
            (ir_begins(inst->rest, "or ") || ir_begins(inst->rest, "add ")) &&

@@ -50,6 +50,7 @@ enum ha_known {
     HA_KNOWN_RELEASE,
     HA_KNOWN_CLOCK,
     HA_KNOWN_PAUSE,
+    HA_KNOWN_QUERY,
     HA_KNOWN_NONE,
 };
 
@@ -195,5 +196,13 @@ void ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
 /* Writes the bodies, the leaf function and the loops around them. */
 void ha_fast_write(struct ha_rewriter *rewriter, uint32_t number,
                    const struct ha_fast *fast);
+
+/* Writes the tables that the loader finds kernels and variables by (cpu/image.h); needs
+ * to know which kernels have a fast form. */
+void ha_rewrite_tables(struct ha_rewriter *rewriter);
+
+/* Writes the functions that the back end calls for half and bfloat16 where the
+ * processor has no instruction, if the program has such types. */
+void ha_rewrite_half(struct ha_rewriter *rewriter);
 
 #endif

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/env.h"
 #include "cpu/buffer.h"
 #include "cpu/compile.h"
 #include "cpu/device.h"
 #include "cpu/handle.h"
+#include "cpu/register.h"
 #include "cpu/runtime.h"
 #include "cpu/workdir.h"
 
@@ -244,12 +244,6 @@ ha_program_add_name(hiprtcProgram handle, const char *expression)
     return result;
 }
 
-uint32_t
-ha_rtc_warp_size(void)
-{
-    return ha_env_long(HA_ENV_CPU_WARP_SIZE, 32, 64) == 64 ? 64 : 32;
-}
-
 /* The names of an older result may be in the program's hands. */
 static void
 keep_names(struct program *program, struct ha_compile_result *newer)
@@ -307,7 +301,7 @@ ha_program_compile(hiprtcProgram handle, int option_count, const char *const *op
         .options = options,
         .option_count = (uint32_t)option_count,
         .arch = HA_ARCH_NAME,
-        .warp_size = ha_rtc_warp_size(),
+        .warp_size = ha_warp_size(),
         .interrupted = ha_runtime_interrupted,
     };
     struct ha_compile_result compiled;

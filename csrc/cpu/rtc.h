@@ -37,9 +37,6 @@ hiprtcResult ha_program_get_bitcode(hiprtcProgram program, char *bitcode, size_t
 hiprtcResult ha_program_get_lowered(hiprtcProgram program, const char *expression,
                                     const char **lowered);
 
-/* Lanes of a warp, as kernels are compiled for. */
-uint32_t ha_rtc_warp_size(void);
-
 /* Sets the calling thread's error text, with `function` before it, and gives `result`.
  */
 __attribute__((format(printf, 3, 4))) hiprtcResult ha_rtc_fail(hiprtcResult result,

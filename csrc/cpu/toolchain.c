@@ -80,6 +80,14 @@ detect_cpu(void)
     return "x86-64-v4";
 }
 
+/* The compiler takes forms of libmvec for AVX2 whether the processor has it or not:
+ * wrong numbers come back from such calls on an older one. */
+static bool
+has_vector_math(const char *cpu)
+{
+    return strcmp(cpu, "x86-64-v3") >= 0;
+}
+
 #define HOST_TRIPLE "x86_64-unknown-linux-gnu"
 
 #elif defined(__aarch64__)
@@ -88,6 +96,13 @@ static const char *
 detect_cpu(void)
 {
     return "generic";
+}
+
+static bool
+has_vector_math(const char *cpu)
+{
+    (void)cpu;
+    return true;
 }
 
 #define HOST_TRIPLE "aarch64-unknown-linux-gnu"
@@ -183,7 +198,7 @@ find_constants(void)
     char path[PATH_MAX];
     constant.target_cpu = detect_cpu();
     void *vector_math = dlopen("libmvec.so.1", RTLD_LAZY | RTLD_LOCAL);
-    constant.vector_math = vector_math != NULL;
+    constant.vector_math = vector_math != NULL && has_vector_math(constant.target_cpu);
     if (vector_math != NULL) {
         (void)dlclose(vector_math);
     }

@@ -36,11 +36,19 @@
 
 #define HA_FRONT_TRIPLE "nvptx64-nvidia-cuda"
 
+/* malloc can fail on a device, so a comparison with NULL is not known beforehand. */
 #define HA_FRONT_FLAGS                                                                 \
     "-triple", HA_FRONT_TRIPLE, "-x", "hip", "-fcuda-is-device",                       \
-        "-fcuda-allow-variadic-functions", "-fdeclspec", "-fno-rtti",                  \
-        "-fno-threadsafe-statics", "-fno-builtin-printf", HA_OPTIMISE_FLAGS,           \
-        "-ffp-contract=fast-honor-pragmas", "-nostdsysteminc", "-nobuiltininc"
+        "-fcuda-allow-variadic-functions", "-fdeclspec", "-fno-threadsafe-statics",    \
+        "-fno-builtin-printf", "-fno-builtin-malloc", "-fno-builtin-free",             \
+        HA_OPTIMISE_FLAGS, "-ffp-contract=fast-honor-pragmas", "-nostdsysteminc",      \
+        "-nobuiltininc"
+
+/* Source of hiprtc is kernels alone.  That of hipadapt-cc is a whole program, of which
+ * the front end reads everything and compiles the kernels; it comes preprocessed. */
+#define HA_FRONT_KERNEL_FLAGS "-fno-rtti"
+#define HA_FRONT_PROGRAM_FLAGS                                                         \
+    "-fcxx-exceptions", "-fexceptions", "-fgnuc-version=4.2.1", "-fhip-new-launch-api"
 
 #define HA_BACK_FLAGS "-mrelocation-model", "pic", "-pic-level", "2", "-Wno-pass-failed"
 

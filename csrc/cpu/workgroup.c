@@ -5,10 +5,7 @@
 #include "cpu/workgroup.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/clock.h"
 #include "cpu/heap.h"
@@ -21,9 +18,6 @@
 
 /* Stack that a runtime function needs which may not be left half-way. */
 #define GROW_STACK_BYTES ((size_t)8 << 10)
-
-#define SHARED_GUARD_BYTES ((size_t)64 << 10)
-#define SHARED_ALIGN_BYTES ((size_t)64)
 
 static inline uint64_t
 bit_of(const struct ha_group *group, uint32_t lane)
@@ -158,6 +152,17 @@ wake_paused(struct ha_group *group)
     return any;
 }
 
+static _Noreturn void
+misused(struct ha_runner *runner, const char *text)
+{
+    runner->fault.kind = HA_FAULT_TRAP;
+    runner->fault.text = text;
+    ha_runner_quit(runner);
+}
+
+static void stop_block(struct ha_group *group, struct ha_runner *runner,
+                       enum ha_group_stop stop);
+
 /* No lane of the block is ready. */
 static uint32_t
 take_idle(struct ha_group *group, struct ha_runner *runner)
@@ -171,7 +176,11 @@ take_idle(struct ha_group *group, struct ha_runner *runner)
             ha_runner_quit(runner);
         }
         if (group->pause_rounds++ > 0) {
-            (void)sched_yield();
+            if (group->launch->cooperative) {
+                stop_block(group, runner, HA_STOP_YIELD);
+            } else {
+                (void)sched_yield();
+            }
         }
         return take_first(group);
     }
@@ -239,6 +248,12 @@ meet(struct ha_group *group, struct ha_runner *runner)
             set_ready(group, warp, group->warps[warp].at_block);
             group->warps[warp].at_block = 0;
         }
+    }
+    if (barrier->op == HA_BLOCK_GRID) {
+        if (!group->launch->cooperative) {
+            misused(runner, "grid barrier in a launch that is not cooperative");
+        }
+        stop_block(group, runner, HA_STOP_GRID);
     }
 }
 
@@ -321,6 +336,23 @@ landed_on_lane(struct ha_runner *runner)
     }
 }
 
+/* Leaves the block as it is; returns when it is resumed.  The lane of the running fiber
+ * may have ended: only its stack is needed. */
+static void
+stop_block(struct ha_group *group, struct ha_runner *runner, enum ha_group_stop stop)
+{
+    struct ha_fiber *fiber = runner->fiber;
+    group->stopped = fiber;
+    group->stopped_lane = runner->lane;
+    runner->stopped = (sig_atomic_t)stop;
+    runner->armed = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    runner->finished = 1;
+    ha_fiber_switch(fiber, &runner->home);
+    runner->armed = 1;
+    landed_on_lane(runner);
+}
+
 /* The lane on the running fiber has ended.  Returns if that fiber is to run another
  * one, which is runner->lane then. */
 static void
@@ -336,6 +368,7 @@ end_lane(struct ha_group *group, struct ha_runner *runner)
     if (group->live == 0) {
         runner->armed = 0;
         atomic_signal_fence(memory_order_seq_cst);
+        runner->stopped = HA_STOP_END;
         runner->finished = 1;
         ha_fiber_end(fiber, &runner->home);
     }
@@ -395,14 +428,6 @@ switch_to(struct ha_group *group, struct ha_runner *runner, uint32_t lane,
     depart(runner);
     ha_fiber_switch(from, to);
     landed_on_lane(runner);
-}
-
-static _Noreturn void
-misused(struct ha_runner *runner, const char *text)
-{
-    runner->fault.kind = HA_FAULT_TRAP;
-    runner->fault.text = text;
-    ha_runner_quit(runner);
 }
 
 /* ---- what images call ---- */
@@ -493,6 +518,20 @@ runtime_pause(void)
     switch_to(group, runner, lane, take_next(group, runner, lane));
 }
 
+static uint64_t
+runtime_query(uint32_t what)
+{
+    const struct ha_launch *launch = ha_runner_self->group->launch;
+    switch (what) {
+    case HA_QUERY_COOPERATIVE:
+        return launch->cooperative != NULL;
+    case HA_QUERY_SHARED_DYNAMIC:
+        return launch->shared_dynamic_bytes;
+    default:
+        return 0;
+    }
+}
+
 static void
 runtime_assert_fail(const char *text, const char *file, uint32_t line,
                     const char *function)
@@ -516,121 +555,10 @@ const struct ha_image_runtime ha_exec_runtime = {
     .release = ha_heap_call_release,
     .clock = runtime_clock,
     .pause = runtime_pause,
+    .query = runtime_query,
 };
 
 /* ---- blocks ---- */
-
-static bool
-grow_lanes(struct ha_group *group, uint32_t count)
-{
-    if (count <= group->lane_capacity) {
-        return true;
-    }
-    struct ha_lane_record *lanes =
-        aligned_alloc(_Alignof(struct ha_lane_record), count * sizeof *lanes);
-    struct ha_fiber **fiber_of = calloc(count, sizeof *fiber_of);
-    struct ha_fiber **recycled = calloc(count, sizeof *recycled);
-    if (!lanes || !fiber_of || !recycled) {
-        free(lanes);
-        free(fiber_of);
-        free(recycled);
-        return false;
-    }
-    memset(lanes, 0, count * sizeof *lanes);
-    free(group->lanes);
-    free(group->fiber_of);
-    free(group->recycled);
-    group->lanes = lanes;
-    group->fiber_of = fiber_of;
-    group->recycled = recycled;
-    group->lane_capacity = count;
-    memset(group->lane_dim, 0, sizeof group->lane_dim);
-    return true;
-}
-
-static bool
-grow_shared(struct ha_group *group, size_t bytes)
-{
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    size_t need =
-        (bytes + page_bytes) / page_bytes * page_bytes + 2 * SHARED_GUARD_BYTES;
-    if (need > group->shared_map_bytes) {
-        char *map = mmap(NULL, need, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (map == MAP_FAILED) {
-            return false;
-        }
-        if (mprotect(map + SHARED_GUARD_BYTES, need - 2 * SHARED_GUARD_BYTES,
-                     PROT_READ | PROT_WRITE) != 0) {
-            munmap(map, need);
-            return false;
-        }
-        if (group->shared_map) {
-            munmap(group->shared_map, group->shared_map_bytes);
-        }
-        group->shared_map = map;
-        group->shared_map_bytes = need;
-    }
-    size_t rounded = (bytes + SHARED_ALIGN_BYTES - 1) & ~(SHARED_ALIGN_BYTES - 1);
-    group->shared =
-        group->shared_map + group->shared_map_bytes - SHARED_GUARD_BYTES - rounded;
-    return true;
-}
-
-static void
-number_lanes(struct ha_group *group, const uint32_t dim[3])
-{
-    if (memcmp(group->lane_dim, dim, sizeof group->lane_dim) == 0) {
-        return;
-    }
-    struct ha_lane_record *record = group->lanes;
-    for (uint32_t z = 0; z < dim[2]; z++) {
-        for (uint32_t y = 0; y < dim[1]; y++) {
-            for (uint32_t x = 0; x < dim[0]; x++, record++) {
-                record->lane.thread_idx[0] = x;
-                record->lane.thread_idx[1] = y;
-                record->lane.thread_idx[2] = z;
-            }
-        }
-    }
-    memcpy(group->lane_dim, dim, sizeof group->lane_dim);
-}
-
-bool
-ha_group_prepare(struct ha_group *group, struct ha_launch *launch)
-{
-    const struct ha_image_kernel *kernel = launch->kernel;
-    const uint32_t *dim = launch->grid.block_dim;
-    uint64_t lanes = (uint64_t)dim[0] * dim[1];
-    if (dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || lanes > HA_GROUP_LANES_MAX) {
-        return false;
-    }
-    lanes *= dim[2];
-    if (lanes > HA_GROUP_LANES_MAX ||
-        (launch->warp_size != 32 && launch->warp_size != 64)) {
-        return false;
-    }
-    group->launch = launch;
-    group->kernel = kernel;
-    group->lane_count = (uint32_t)lanes;
-    group->warp_size = launch->warp_size;
-    group->warp_shift = (uint32_t)__builtin_ctz(launch->warp_size);
-    group->warp_count = (group->lane_count + group->warp_size - 1) >> group->warp_shift;
-    if (!grow_shared(group,
-                     (size_t)kernel->shared_static + launch->shared_dynamic_bytes)) {
-        return false;
-    }
-    if (launch->fast && kernel->fast) {
-        return ha_fiber_reserve(&group->fibers, 0, 0);
-    }
-    bool blocks = (kernel->flags & (HA_KERNEL_BLOCK | HA_KERNEL_WARP)) != 0;
-    if (!ha_fiber_reserve(&group->fibers, blocks ? group->lane_count : 1,
-                          launch->stack_bytes) ||
-        !grow_lanes(group, group->lane_count)) {
-        return false;
-    }
-    number_lanes(group, dim);
-    return true;
-}
 
 static void
 reset_block(struct ha_group *group, uint64_t index)
@@ -688,6 +616,29 @@ ha_group_run_block(struct ha_group *group, struct ha_runner *runner, uint64_t in
     return run_from_home(group, runner, fiber);
 }
 
+enum ha_group_stop
+ha_group_begin_block(struct ha_group *group, struct ha_runner *runner, uint64_t index)
+{
+    return ha_group_run_block(group, runner, index)
+               ? (enum ha_group_stop)runner->stopped
+               : HA_STOP_FAULT;
+}
+
+enum ha_group_stop
+ha_group_resume(struct ha_group *group, struct ha_runner *runner)
+{
+    runner->lane = group->stopped_lane;
+    return run_from_home(group, runner, group->stopped)
+               ? (enum ha_group_stop)runner->stopped
+               : HA_STOP_FAULT;
+}
+
+void
+ha_group_abandon(struct ha_group *group, struct ha_runner *runner)
+{
+    ha_fiber_landed(&runner->home, &group->fibers, group->fresh);
+}
+
 struct fast_call {
     struct ha_runner *runner;
     struct ha_group *group;
@@ -720,17 +671,4 @@ ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t fir
     runner->lane = NULL;
     ha_fiber_start(&group->fibers.main, fast_main, &call);
     return run_from_home(group, runner, &group->fibers.main);
-}
-
-void
-ha_group_release(struct ha_group *group)
-{
-    ha_fiber_release(&group->fibers);
-    free(group->lanes);
-    free(group->fiber_of);
-    free(group->recycled);
-    if (group->shared_map) {
-        munmap(group->shared_map, group->shared_map_bytes);
-    }
-    memset(group, 0, sizeof *group);
 }

@@ -80,6 +80,8 @@ struct ha_group {
     uint32_t lane_capacity;
     uint32_t lane_dim[3]; /* block shape that the thread indices were made for */
 
+    struct ha_fiber *stopped;     /* cooperative launches: where the block goes on, */
+    struct ha_lane *stopped_lane; /* and as which lane */
     struct ha_fiber_set fibers;
     char *shared_map; /* owned: guard, memory, guard */
     size_t shared_map_bytes;
@@ -96,6 +98,23 @@ bool ha_group_prepare(struct ha_group *group, struct ha_launch *launch);
  * half-way: runner->fault and runner->lane say where. */
 bool ha_group_run_block(struct ha_group *group, struct ha_runner *runner,
                         uint64_t index);
+
+/* Why a block of a cooperative launch stopped. */
+enum ha_group_stop {
+    HA_STOP_END,   /* all lanes have ended */
+    HA_STOP_GRID,  /* all that have not stand at a grid barrier, barrier.line[0] */
+    HA_STOP_YIELD, /* lanes wait for memory to change */
+    HA_STOP_FAULT, /* as ha_group_run_block's false */
+};
+
+/* Begins block `index`, or goes on with it in the same thread; returns when it stops.
+ */
+enum ha_group_stop ha_group_begin_block(struct ha_group *group,
+                                        struct ha_runner *runner, uint64_t index);
+enum ha_group_stop ha_group_resume(struct ha_group *group, struct ha_runner *runner);
+
+/* A block that has stopped will not go on. */
+void ha_group_abandon(struct ha_group *group, struct ha_runner *runner);
 
 /* Runs the blocks [first, last) with the fast function; false as above. */
 bool ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t first,
