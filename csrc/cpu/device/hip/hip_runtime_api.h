@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* HIP's API for host code, in C or C++.  Kernels of hiprtc get the device side instead,
+ * because there is no host. */
 #pragma once
-#pragma clang system_header
+#pragma GCC system_header
+
+#if defined(__HIP__) && !defined(__HA_PROGRAM__)
 #include <hip/hip_runtime.h>
+#else
+#include "hipadapt/host.h"
+#endif

@@ -5,7 +5,7 @@
 #pragma clang system_header
 
 #define __HA_ATOMIC1__(name, T, expression)                                             \
-    __HA_FN__ T atomic##name(T *p, T v) { return expression; }                          \
+    __HA_OWN__ __HA_FN__ T atomic##name(T *p, T v) { return expression; }               \
     __HA_FN__ T atomic##name##_system(T *p, T v) { return expression; }                 \
     __HA_FN__ T atomic##name##_block(T *p, T v) { return expression; }
 #define __HA_FETCH__(operation)                                                         \
@@ -19,7 +19,7 @@
     __HA_ATOMIC1__(Exch, T, __hip_atomic_exchange(p, v, __ATOMIC_RELAXED,               \
                                                   __HIP_MEMORY_SCOPE_SYSTEM))
 #define __HA_CAS__(T)                                                                   \
-    __HA_FN__ T atomicCAS(T *p, T expected, T desired) {                                \
+    __HA_OWN__ __HA_FN__ T atomicCAS(T *p, T expected, T desired) {                     \
         __hip_atomic_compare_exchange_strong(p, &expected, desired, __ATOMIC_RELAXED,   \
                                              __ATOMIC_RELAXED,                          \
                                              __HIP_MEMORY_SCOPE_SYSTEM);                \
@@ -50,14 +50,23 @@
 /* By bits, as HIP does: compare-and-swap of a float does not compare values. */
 #define __HA_CAS_BITS__(T) __HA_CAS__(T)
 
+#define __HA_OWN__
 __HA_INTEGER__(int)
 __HA_INTEGER__(unsigned int)
-__HA_INTEGER__(long)
 __HA_INTEGER__(unsigned long)
-__HA_INTEGER__(long long)
 __HA_INTEGER__(unsigned long long)
 __HA_FLOAT__(float)
 __HA_FLOAT__(double)
+#undef __HA_OWN__
+#define __HA_OWN__
+__HA_CAS__(unsigned short)
+#undef __HA_OWN__
+/* HIP leaves most of these out, so programs (CuPy's headers) define them themselves: a
+ * template gives way to a function of the same name. */
+#define __HA_OWN__ template <class = void>
+__HA_INTEGER__(long)
+__HA_INTEGER__(long long)
+#undef __HA_OWN__
 #undef __HA_ATOMIC1__
 #undef __HA_FETCH__
 #undef __HA_ARITHMETIC__

@@ -4,12 +4,7 @@
 #pragma once
 #pragma clang system_header
 
-struct dim3 {
-    uint32_t x, y, z;
-    __attribute__((host, device)) constexpr dim3(uint32_t x_ = 1, uint32_t y_ = 1,
-                                                 uint32_t z_ = 1)
-        : x(x_), y(y_), z(z_) {}
-};
+#include "hipadapt/dim3.h"
 
 template <class T, unsigned int n> struct HIP_vector_type;
 

@@ -106,9 +106,12 @@ template <class M> __HA_FN_T__ void __syncwarp(M mask) {
     (void)__ha_warp(7, __ha_mask(mask), 0, 0, (unsigned)warpSize);
 }
 
+/* What is compared: bits, and the two zeros are one number. */
 template <class T> __HA_FN_T__ uint64_t __ha_bits(T value) {
     static_assert(sizeof(T) <= 8, "a value of at most eight bytes");
     uint64_t bits = 0;
+    if constexpr (__is_floating_point(T))
+        value = value == 0 ? (T)0 : value;
     __builtin_memcpy(&bits, &value, sizeof(T));
     return bits;
 }
@@ -150,3 +153,57 @@ __HA_REDUCE__(and, a &b)
 __HA_REDUCE__(or, a | b)
 __HA_REDUCE__(xor, a ^ b)
 #undef __HA_REDUCE__
+
+/* ---- what AMD's compiler and older programs call these ---- */
+
+__HA_FN__ unsigned __mbcnt_lo(unsigned mask, unsigned sum) {
+    return sum + (unsigned)__builtin_popcount(mask & (unsigned)__lanemask_lt());
+}
+__HA_FN__ unsigned __mbcnt_hi(unsigned mask, unsigned sum) {
+    return sum + (unsigned)__builtin_popcount(mask & (unsigned)(__lanemask_lt() >> 32));
+}
+#if defined(__HIP_DEVICE_COMPILE__) && !defined(__AMDGCN__)
+#define __builtin_amdgcn_mbcnt_lo(mask, sum) __mbcnt_lo((mask), (sum))
+#define __builtin_amdgcn_mbcnt_hi(mask, sum) __mbcnt_hi((mask), (sum))
+#define __builtin_amdgcn_ballot_w64(p) __ballot((p))
+#define __builtin_amdgcn_ballot_w32(p) ((unsigned)__ballot((p)))
+#define __builtin_amdgcn_read_exec() __activemask()
+#endif
+
+/* Of the lanes that stand here: the first one's value. */
+template <class T> __HA_FN_T__ T __hip_readfirstlane(T value) {
+    return __shfl(value, __builtin_ctzll(__activemask() | 1ull << 63));
+}
+/* Each lane names the lane that it reads, in bytes. */
+__HA_FN__ unsigned __hip_ds_bpermute(int index, unsigned value) {
+    return __shfl(value, (int)((unsigned)index >> 2));
+}
+__HA_FN__ float __hip_ds_bpermutef(int index, float value) {
+    return __shfl(value, (int)((unsigned)index >> 2));
+}
+/* Each lane names the lane that it writes to; of several, the highest one's value
+ * arrives, and 0 where none does. */
+__HA_FN__ unsigned __hip_ds_permute(int index, unsigned value) {
+    unsigned target = (unsigned)index >> 2 & (unsigned)(warpSize - 1);
+    uint64_t here = __activemask();
+    unsigned result = 0;
+    for (uint64_t rest = here; rest != 0; rest &= rest - 1) {
+        int lane = __builtin_ctzll(rest);
+        unsigned to = __shfl_sync(here, target, lane);
+        unsigned from = __shfl_sync(here, value, lane);
+        result = to == __lane_id() ? from : result;
+    }
+    return result;
+}
+__HA_FN__ float __hip_ds_permutef(int index, float value) {
+    return __builtin_bit_cast(
+        float, __hip_ds_permute(index, __builtin_bit_cast(unsigned, value)));
+}
+#if defined(__HIP_DEVICE_COMPILE__) && !defined(__AMDGCN__)
+#define __builtin_amdgcn_readfirstlane(value) __hip_readfirstlane((int)(value))
+#define __builtin_amdgcn_readlane(value, lane) __shfl((int)(value), (lane))
+#define __builtin_amdgcn_ds_bpermute(index, value)                                      \
+    ((int)__hip_ds_bpermute((index), (unsigned)(value)))
+#define __builtin_amdgcn_ds_permute(index, value)                                       \
+    ((int)__hip_ds_permute((index), (unsigned)(value)))
+#endif

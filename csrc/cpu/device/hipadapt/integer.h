@@ -85,6 +85,40 @@ __HA_FN__ unsigned __bitinsert_u32(unsigned x, unsigned y, unsigned offset, unsi
     unsigned mask = (1u << (width & 31)) - 1;
     return (x & ~(mask << offset)) | (y & mask) << offset;
 }
+__HA_FN__ unsigned long __bitinsert_u64(unsigned long x, unsigned long y, unsigned offset,
+                                        unsigned width) {
+    offset &= 63;
+    unsigned long mask = ((unsigned long)1 << (width & 63)) - 1;
+    return (x & ~(mask << offset)) | (y & mask) << offset;
+}
+__HA_FN__ unsigned __lastbit_u32_u64(unsigned long x) {
+    return x == 0 ? ~0u : (unsigned)__builtin_ctzl(x);
+}
+/* The place of the bit number `offset` at or above `base`; a negative offset counts at or
+ * below it, 0 asks for the bit at `base` itself; -1 where there is none. */
+__HA_FN__ int __ha_find_bit(unsigned long mask, unsigned base, int offset, unsigned bits) {
+    if (base >= bits)
+        return -1;
+    if (offset == 0)
+        return mask >> base & 1 ? (int)base : -1;
+    if (offset > 0) {
+        for (mask &= ~0ul << base; offset > 1 && mask != 0; offset--)
+            mask &= mask - 1;
+        return mask != 0 ? __builtin_ctzl(mask) : -1;
+    }
+    for (mask &= ~0ul >> (63 - base); offset < -1 && mask != 0; offset++)
+        mask &= ~(1ul << (63 - __builtin_clzl(mask)));
+    return mask != 0 ? 63 - __builtin_clzl(mask) : -1;
+}
+__HA_FN__ int __fns64(unsigned long mask, unsigned base, int offset) {
+    return __ha_find_bit(mask, base, offset, 64);
+}
+__HA_FN__ int __fns32(unsigned long mask, unsigned base, int offset) {
+    return __ha_find_bit(mask & 0xffffffffu, base, offset, 32);
+}
+__HA_FN__ int __fns(unsigned mask, unsigned base, int offset) {
+    return __ha_find_bit(mask, base, offset, 32);
+}
 
 __HA_FN__ int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 __HA_FN__ unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
@@ -137,6 +171,55 @@ __HA_TO_INTEGER__(double, double, uint, unsigned, )
 __HA_TO_INTEGER__(double, double, ll, long long, )
 __HA_TO_INTEGER__(double, double, ull, unsigned long long, )
 #undef __HA_TO_INTEGER__
+
+/* From integers with a direction: what does not fit is cut off, and the next number of
+ * larger size is taken where the direction says so. */
+__HA_FN__ float __ha_larger(float x) {
+    return __uint_as_float(__float_as_uint(x) + 1);
+}
+__HA_FN__ double __ha_larger(double x) {
+    return __builtin_bit_cast(double, __builtin_bit_cast(unsigned long, x) + 1);
+}
+template <class F, int digits>
+__HA_FN_T__ F __ha_of_size(unsigned long size, bool negative, bool away) {
+    int extra = 64 - digits - (size != 0 ? __builtin_clzl(size) : 64);
+    unsigned long cut =
+        extra > 0 ? size & ~(((unsigned long)1 << extra) - 1) : size;
+    F x = (F)cut;
+    x = away && cut != size ? __ha_larger(x) : x;
+    return negative ? -x : x;
+}
+#define __HA_OF_INTEGER__(from, I, to, F, digits)                                       \
+    template <class = void> __HA_FN_T__ F __ha_##from##2##to(I x, int direction) {      \
+        bool negative = x < (I)0;                                                       \
+        unsigned long size = negative ? 0ul - (unsigned long)x : (unsigned long)x;      \
+        return __ha_of_size<F, digits>(size, negative,                                  \
+                                       direction != 0 && (direction < 0) == negative);  \
+    }                                                                                   \
+    __HA_FN__ F __##from##2##to##_rz(I x) { return __ha_##from##2##to(x, 0); }          \
+    __HA_FN__ F __##from##2##to##_rd(I x) { return __ha_##from##2##to(x, -1); }         \
+    __HA_FN__ F __##from##2##to##_ru(I x) { return __ha_##from##2##to(x, 1); }
+__HA_OF_INTEGER__(int, int, float, float, 24)
+__HA_OF_INTEGER__(uint, unsigned, float, float, 24)
+__HA_OF_INTEGER__(ll, long long, float, float, 24)
+__HA_OF_INTEGER__(ull, unsigned long long, float, float, 24)
+__HA_OF_INTEGER__(ll, long long, double, double, 53)
+__HA_OF_INTEGER__(ull, unsigned long long, double, double, 53)
+#undef __HA_OF_INTEGER__
+__HA_FN__ float __double2float_rz(double x) {
+    float near = (float)x;
+    return __builtin_fabs((double)near) > __builtin_fabs(x)
+               ? __uint_as_float(__float_as_uint(near) - 1)
+               : near;
+}
+__HA_FN__ float __double2float_rd(double x) {
+    float near = __double2float_rz(x);
+    return (double)near > x ? __ha_larger(near) : near;
+}
+__HA_FN__ float __double2float_ru(double x) {
+    float near = __double2float_rz(x);
+    return (double)near < x ? __ha_larger(near) : near;
+}
 __HA_FN__ float __int2float_rn(int x) { return (float)x; }
 __HA_FN__ float __uint2float_rn(unsigned x) { return (float)x; }
 __HA_FN__ float __ll2float_rn(long long x) { return (float)x; }

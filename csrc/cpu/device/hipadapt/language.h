@@ -17,11 +17,13 @@
 #ifndef __HIPCC__
 #define __HIPCC__ 1
 #endif
+#ifndef __HA_PROGRAM__ /* of hipadapt-cc, where there is host code too */
 #ifndef __HIPCC_RTC__
 #define __HIPCC_RTC__ 1
 #endif
 #ifndef __HIP_DEVICE_COMPILE__
 #define __HIP_DEVICE_COMPILE__ 1
+#endif
 #endif
 #define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__ 1
 #define __HIP_ARCH_HAS_GLOBAL_FLOAT_ATOMIC_EXCH__ 1
@@ -50,8 +52,12 @@
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#ifdef __HA_PROGRAM__
+#define __managed__ __attribute__((managed))
+#else
 /* Host and device share one memory here, so a managed variable is a device variable. */
 #define __managed__ __attribute__((device))
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 /* A hint on a GPU.  Functions stay inlined here, because barriers and warp calls then have
  * their place in the kernel's own flow. */
@@ -129,6 +135,8 @@ __HA_CALL__ unsigned long __ha_warp(unsigned op, unsigned long mask, unsigned lo
                                     unsigned operand, unsigned width);
 __HA_CALL__ unsigned long __ha_clock(void);
 __HA_CALL__ void __ha_pause(void);
+/* Facts about the launch: enum ha_query of cpu/image.h. */
+__HA_CALL__ unsigned long __ha_query(unsigned what);
 __HA_CALL__ __attribute__((noreturn)) void
 __ha_assert_fail(const char *text, const char *file, unsigned line, const char *function);
 /* The start of the block's dynamic shared memory. */

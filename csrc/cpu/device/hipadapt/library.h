@@ -32,10 +32,23 @@ __HA_FN__ long long wall_clock64(void) { return (long long)__ha_clock(); }
 __HA_FN__ long long __clock(void) { return (long long)__ha_clock(); }
 __HA_FN__ long clock(void) { return (long)__ha_clock(); }
 __HA_FN__ void __nanosleep(unsigned) { __ha_pause(); }
+/* The compiler knows it where it compiles for the host or for a GPU. */
+#if defined(__HIP_DEVICE_COMPILE__) && !defined(__AMDGCN__)
 __HA_FN__ void __builtin_amdgcn_s_sleep(int) { __ha_pause(); }
+/* One clock has them all: nanoseconds. */
+#define __builtin_readcyclecounter() ((unsigned long long)__ha_clock())
+#define __builtin_readsteadycounter() ((unsigned long long)__ha_clock())
+#define __builtin_amdgcn_s_memtime() ((unsigned long long)__ha_clock())
+#define __builtin_amdgcn_s_memrealtime() ((unsigned long long)__ha_clock())
+#define __builtin_amdgcn_fence(order, scope) __atomic_thread_fence(order)
+#endif
 #define __builtin_amdgcn_wavefrontsize() ((unsigned)warpSize)
 #define __builtin_amdgcn_s_barrier() __ha_block_sync(__LINE__)
 #define __builtin_amdgcn_wave_barrier() __syncwarp()
+#define __named_sync() __ha_block_sync(__LINE__)
+__HA_FN__ void *__get_dynamicgroupbaseptr() { return __ha_shared_dynamic(); }
+__HA_FN__ void *__amdgcn_get_dynamicgroupbaseptr() { return __ha_shared_dynamic(); }
+__HA_FN__ void *__local_to_generic(void *p) { return p; }
 
 #define __HA_LOAD__(name)                                                               \
     template <class T> __HA_FN_T__ T name(const T *p) { return *p; }

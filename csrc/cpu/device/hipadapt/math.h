@@ -79,6 +79,16 @@ __HA_FN__ float ldexp(float x, int e) { return __builtin_ldexpf(x, e); }
 __HA_FN__ float scalbnf(float x, int e) { return __builtin_ldexpf(x, e); }
 __HA_FN__ double scalbn(double x, int e) { return __builtin_ldexp(x, e); }
 __HA_FN__ float scalbn(float x, int e) { return __builtin_ldexpf(x, e); }
+__HA_FN__ int __ha_exponent(long e) {
+    return (int)(e < -100000 ? -100000 : e > 100000 ? 100000 : e);
+}
+__HA_FN__ float scalblnf(float x, long e) {
+    return __builtin_ldexpf(x, __ha_exponent(e));
+}
+__HA_FN__ double scalbln(double x, long e) {
+    return __builtin_ldexp(x, __ha_exponent(e));
+}
+__HA_FN__ float scalbln(float x, long e) { return scalblnf(x, e); }
 __HA_FN__ int ilogbf(float x) { return __builtin_ilogbf(x); }
 __HA_FN__ int ilogb(double x) { return __builtin_ilogb(x); }
 __HA_FN__ int ilogb(float x) { return __builtin_ilogbf(x); }
@@ -108,8 +118,36 @@ __HA_FN__ double modf(double x, double *i) {
 __HA_FN__ float modf(float x, float *i) { return modff(x, i); }
 __HA_FN__ float remquof(float x, float y, int *q) { return __builtin_remquof(x, y, q); }
 __HA_FN__ double remquo(double x, double y, int *q) { return __builtin_remquo(x, y, q); }
-__HA_FN__ float nanf(const char *) { return __builtin_nanf(""); }
-__HA_FN__ double nan(const char *) { return __builtin_nan(""); }
+/* The number that a string begins with, as C writes it: it goes into the NaN. */
+__HA_FN__ unsigned long __ha_nan_number(const char *tag) {
+    unsigned long number = 0;
+    unsigned base = 10;
+    if (*tag == '0') {
+        tag++;
+        base = 8;
+        if (*tag == 'x' || *tag == 'X') {
+            tag++;
+            base = 16;
+        }
+    }
+    for (; *tag; tag++) {
+        unsigned digit = *tag >= 'a' ? *tag - 'a' + 10u
+                         : *tag >= 'A' ? *tag - 'A' + 10u
+                                       : *tag - '0' + 0u;
+        if (digit >= base)
+            return 0;
+        number = number * base + digit;
+    }
+    return number;
+}
+__HA_FN__ float nanf(const char *tag) {
+    return __builtin_bit_cast(float,
+                              0x7fc00000u | (unsigned)(__ha_nan_number(tag) & 0x3fffff));
+}
+__HA_FN__ double nan(const char *tag) {
+    return __builtin_bit_cast(double, 0x7ff8000000000000ul |
+                                          (__ha_nan_number(tag) & 0x7fffffffffffful));
+}
 
 #define __HA_CLASS__(name)                                                              \
     __HA_FN__ bool name(float x) { return __builtin_##name(x); }                        \
@@ -121,6 +159,8 @@ __HA_CLASS__(isnormal)
 #undef __HA_CLASS__
 __HA_FN__ bool signbit(float x) { return __builtin_signbitf(x); }
 __HA_FN__ bool signbit(double x) { return __builtin_signbit(x); }
+__HA_FN__ int __signbitf(float x) { return __builtin_signbitf(x) != 0; }
+__HA_FN__ int __signbit(double x) { return __builtin_signbit(x) != 0; }
 __HA_FN__ int __finitef(float x) { return __builtin_isfinite(x); }
 __HA_FN__ int __finite(double x) { return __builtin_isfinite(x); }
 __HA_FN__ int __isnanf(float x) { return __builtin_isnan(x); }
@@ -165,8 +205,9 @@ __HA_FN__ float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
 __HA_FN__ double rcbrt(double x) { return 1.0 / __builtin_cbrt(x); }
 __HA_FN__ float rcbrt(float x) { return rcbrtf(x); }
 __HA_FN__ float fdividef(float x, float y) { return x / y; }
-__HA_FN__ float powif(float x, int n) { return __builtin_powf(x, (float)n); }
-__HA_FN__ double powi(double x, int n) { return __builtin_pow(x, (double)n); }
+/* In double, which every int fits. */
+__HA_FN__ float powif(float x, int n) { return (float)__builtin_pow((double)x, n); }
+__HA_FN__ double powi(double x, int n) { return __builtin_pow(x, n); }
 __HA_FN__ float saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0), 1); }
 
 /* sin and cos of pi x: the multiple of a half turn is taken off exactly, in x. */
@@ -200,50 +241,7 @@ __HA_FN__ void sincospi(double x, double *s, double *c) {
     *c = cospi(x);
 }
 
-__HA_FN__ float normcdff(float x) {
-    return (float)(0.5 * __builtin_erfc(-0.70710678118654752440 * (double)x));
-}
-__HA_FN__ double normcdf(double x) {
-    return 0.5 * __builtin_erfc(-0.70710678118654752440 * x);
-}
-__HA_FN__ float rhypotf(float x, float y) { return 1.0f / __builtin_hypotf(x, y); }
-__HA_FN__ double rhypot(double x, double y) { return 1.0 / __builtin_hypot(x, y); }
-/* In double: no float overflows or underflows there. */
-__HA_FN__ float norm3df(float x, float y, float z) {
-    return (float)__builtin_sqrt((double)x * x + (double)y * y + (double)z * z);
-}
-__HA_FN__ float norm4df(float x, float y, float z, float w) {
-    return (float)__builtin_sqrt((double)x * x + (double)y * y + (double)z * z +
-                                 (double)w * w);
-}
-__HA_FN__ double norm3d(double x, double y, double z) {
-    return __builtin_hypot(__builtin_hypot(x, y), z);
-}
-__HA_FN__ double norm4d(double x, double y, double z, double w) {
-    return __builtin_hypot(__builtin_hypot(x, y), __builtin_hypot(z, w));
-}
-__HA_FN__ float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
-__HA_FN__ float rnorm4df(float x, float y, float z, float w) {
-    return 1.0f / norm4df(x, y, z, w);
-}
-__HA_FN__ double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
-__HA_FN__ double rnorm4d(double x, double y, double z, double w) {
-    return 1.0 / norm4d(x, y, z, w);
-}
-__HA_FN__ float normf(int n, const float *v) {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += (double)v[i] * v[i];
-    return (float)__builtin_sqrt(sum);
-}
-__HA_FN__ double norm(int n, const double *v) {
-    double r = 0;
-    for (int i = 0; i < n; i++)
-        r = __builtin_hypot(r, v[i]);
-    return r;
-}
-__HA_FN__ float rnormf(int n, const float *v) { return 1.0f / normf(n, v); }
-__HA_FN__ double rnorm(int n, const double *v) { return 1.0 / norm(n, v); }
+#include "hipadapt/math_special.h"
 
 /* The fast forms. */
 __HA_FN__ float __cosf(float x) { return __builtin_cosf(x); }

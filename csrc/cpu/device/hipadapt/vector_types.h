@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* char1 .. double4 with HIP's names, sizes and alignments, make_*, and the operators.
- * Two and four elements are aligned like one value of that size, three like an element. */
+ * Two and four elements are aligned like one value of that size, three like an element.
+ * Operators work element by element, and a scalar stands for a vector of it; == and != say
+ * whether all elements are equal. */
 #pragma once
 #pragma clang system_header
 
@@ -23,8 +25,8 @@ template <class T> struct alignas(4 * sizeof(T)) HIP_vector_base<T, 4> {
 template <class T, unsigned int n> struct HIP_vector_type : HIP_vector_base<T, n> {
     typedef T value_type;
     HIP_vector_type() = default;
-    template <class A, class = __ha_if<!__is_class(A)>>
-    __HA_HD__ HIP_vector_type(A a) : HIP_vector_base<T, n>{} {
+    template <class A, class = __ha_if<__is_convertible(A, T)>>
+    __HA_HD__ explicit HIP_vector_type(A a) : HIP_vector_base<T, n>{} {
         T v = static_cast<T>(a);
         for (unsigned i = 0; i < n; i++)
             at(i) = v;
@@ -68,30 +70,30 @@ template <class T, unsigned int n> struct HIP_vector_type : HIP_vector_base<T, n
 
 /* Free functions and not members: a class is instantiated with all its members' types. */
 #define __HA_BINARY__(op)                                                               \
-    template <class T, unsigned n>                                                       \
-    __HA_HD__ HIP_vector_type<T, n> &operator op##=(HIP_vector_type<T, n> &a,            \
-                                                    const HIP_vector_type<T, n> &b) {    \
-        for (unsigned i = 0; i < n; i++)                                                 \
+    template <class T, unsigned n>                                                      \
+    __HA_HD__ HIP_vector_type<T, n> &operator op##=(HIP_vector_type<T, n> &a,           \
+                                                    const HIP_vector_type<T, n> &b) {   \
+        for (unsigned i = 0; i < n; i++)                                                \
             a.at(i) op##= b[i];                                                         \
-        return a;                                                                        \
-    }                                                                                    \
-    template <class T, unsigned n, class U, class = __ha_if<!__is_class(U)>>             \
-    __HA_HD__ HIP_vector_type<T, n> &operator op##=(HIP_vector_type<T, n> &a, U b) {     \
+        return a;                                                                       \
+    }                                                                                   \
+    template <class T, unsigned n, class U, class = __ha_if<__is_convertible(U, T)>>    \
+    __HA_HD__ HIP_vector_type<T, n> &operator op##=(HIP_vector_type<T, n> &a, U b) {    \
         return a op##= HIP_vector_type<T, n>(b);                                        \
-    }                                                                                    \
-    template <class T, unsigned n>                                                       \
-    __HA_HD__ HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n> &a,          \
-                                                const HIP_vector_type<T, n> &b) {        \
-        HIP_vector_type<T, n> r = a;                                                     \
+    }                                                                                   \
+    template <class T, unsigned n>                                                      \
+    __HA_HD__ HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n> &a,         \
+                                                const HIP_vector_type<T, n> &b) {       \
+        HIP_vector_type<T, n> r = a;                                                    \
         return r op##= b;                                                               \
-    }                                                                                    \
-    template <class T, unsigned n, class U, class = __ha_if<!__is_class(U)>>             \
-    __HA_HD__ HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n> &a, U b) {   \
-        return a op HIP_vector_type<T, n>(b);                                            \
-    }                                                                                    \
-    template <class T, unsigned n, class U, class = __ha_if<!__is_class(U)>>             \
-    __HA_HD__ HIP_vector_type<T, n> operator op(U a, const HIP_vector_type<T, n> &b) {   \
-        return HIP_vector_type<T, n>(a) op b;                                            \
+    }                                                                                   \
+    template <class T, unsigned n, class U, class = __ha_if<__is_convertible(U, T)>>    \
+    __HA_HD__ HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n> &a, U b) {  \
+        return a op HIP_vector_type<T, n>(b);                                           \
+    }                                                                                   \
+    template <class T, unsigned n, class U, class = __ha_if<__is_convertible(U, T)>>    \
+    __HA_HD__ HIP_vector_type<T, n> operator op(U a, const HIP_vector_type<T, n> &b) {  \
+        return HIP_vector_type<T, n>(a) op b;                                           \
     }
 __HA_BINARY__(+)
 __HA_BINARY__(-)
@@ -106,27 +108,27 @@ __HA_BINARY__(>>)
 #undef __HA_BINARY__
 
 #define __HA_STEP__(op)                                                                 \
-    template <class T, unsigned n>                                                       \
-    __HA_HD__ HIP_vector_type<T, n> &operator op##op(HIP_vector_type<T, n> &a) {         \
-        return a op##= HIP_vector_type<T, n>(T(1));                                      \
-    }                                                                                    \
-    template <class T, unsigned n>                                                       \
-    __HA_HD__ HIP_vector_type<T, n> operator op##op(HIP_vector_type<T, n> &a, int) {     \
-        HIP_vector_type<T, n> old = a;                                                   \
-        a op##= HIP_vector_type<T, n>(T(1));                                             \
-        return old;                                                                      \
+    template <class T, unsigned n>                                                      \
+    __HA_HD__ HIP_vector_type<T, n> &operator op##op(HIP_vector_type<T, n> &a) {        \
+        return a op##= HIP_vector_type<T, n>(T(1));                                     \
+    }                                                                                   \
+    template <class T, unsigned n>                                                      \
+    __HA_HD__ HIP_vector_type<T, n> operator op##op(HIP_vector_type<T, n> &a, int) {    \
+        HIP_vector_type<T, n> old = a;                                                  \
+        a op##= HIP_vector_type<T, n>(T(1));                                            \
+        return old;                                                                     \
     }
 __HA_STEP__(+)
 __HA_STEP__(-)
 #undef __HA_STEP__
 
 #define __HA_UNARY__(op)                                                                \
-    template <class T, unsigned n>                                                       \
-    __HA_HD__ HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n> &a) {        \
-        HIP_vector_type<T, n> r = a;                                                     \
-        for (unsigned i = 0; i < n; i++)                                                 \
-            r.at(i) = op r.at(i);                                                        \
-        return r;                                                                        \
+    template <class T, unsigned n>                                                      \
+    __HA_HD__ HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n> &a) {       \
+        HIP_vector_type<T, n> r = a;                                                    \
+        for (unsigned i = 0; i < n; i++)                                                \
+            r.at(i) = op r.at(i);                                                       \
+        return r;                                                                       \
     }
 __HA_UNARY__(-)
 __HA_UNARY__(~)
@@ -140,36 +142,65 @@ operator==(const HIP_vector_type<T, n> &a, const HIP_vector_type<T, n> &b) {
             return false;
     return true;
 }
+template <class T, unsigned n, class U, class = __ha_if<__is_convertible(U, T)>>
+__HA_HD__ bool operator==(const HIP_vector_type<T, n> &a, U b) {
+    return a == HIP_vector_type<T, n>(b);
+}
+template <class T, unsigned n, class U, class = __ha_if<__is_convertible(U, T)>>
+__HA_HD__ bool operator==(U a, const HIP_vector_type<T, n> &b) {
+    return HIP_vector_type<T, n>(a) == b;
+}
 template <class T, unsigned n>
 __HA_HD__ bool
 operator!=(const HIP_vector_type<T, n> &a, const HIP_vector_type<T, n> &b) {
     return !(a == b);
 }
+template <class T, unsigned n, class U, class = __ha_if<__is_convertible(U, T)>>
+__HA_HD__ bool operator!=(const HIP_vector_type<T, n> &a, U b) {
+    return !(a == b);
+}
+template <class T, unsigned n, class U, class = __ha_if<__is_convertible(U, T)>>
+__HA_HD__ bool operator!=(U a, const HIP_vector_type<T, n> &b) {
+    return !(a == b);
+}
+
+/* A vector of one value; a vector of other elements, filled up with 0. */
+template <class T, unsigned n, class U>
+__HA_HD__ HIP_vector_type<T, n> make_vector_type(U value) {
+    return HIP_vector_type<T, n>(value);
+}
+template <class T, unsigned n, class U, unsigned m>
+__HA_HD__ HIP_vector_type<T, n> __hipMapVector(const HIP_vector_type<U, m> &from) {
+    HIP_vector_type<T, n> r(0);
+    for (unsigned i = 0; i < n && i < m; i++)
+        r.at(i) = static_cast<T>(from[i]);
+    return r;
+}
 
 /* Templates only so that nothing is instantiated before it is used. */
 template <class T> using __ha_same = typename __ha_select<true, T>::type;
 #define __HA_VECTOR__(name, T)                                                          \
-    typedef HIP_vector_type<T, 1> name##1;                                               \
-    typedef HIP_vector_type<T, 2> name##2;                                               \
-    typedef HIP_vector_type<T, 3> name##3;                                               \
-    typedef HIP_vector_type<T, 4> name##4;                                               \
-    template <class A = T>                                                               \
-    __HA_HD__ HIP_vector_type<A, 1> make_##name##1(__ha_same<A> x) {                     \
-        return HIP_vector_type<A, 1>(x);                                                 \
-    }                                                                                    \
-    template <class A = T>                                                               \
-    __HA_HD__ HIP_vector_type<A, 2> make_##name##2(__ha_same<A> x, __ha_same<A> y) {     \
-        return HIP_vector_type<A, 2>(x, y);                                              \
-    }                                                                                    \
-    template <class A = T>                                                               \
-    __HA_HD__ HIP_vector_type<A, 3> make_##name##3(__ha_same<A> x, __ha_same<A> y,       \
-                                                   __ha_same<A> z) {                     \
-        return HIP_vector_type<A, 3>(x, y, z);                                           \
-    }                                                                                    \
-    template <class A = T>                                                               \
-    __HA_HD__ HIP_vector_type<A, 4> make_##name##4(__ha_same<A> x, __ha_same<A> y,       \
-                                                   __ha_same<A> z, __ha_same<A> w) {     \
-        return HIP_vector_type<A, 4>(x, y, z, w);                                        \
+    typedef HIP_vector_type<T, 1> name##1;                                              \
+    typedef HIP_vector_type<T, 2> name##2;                                              \
+    typedef HIP_vector_type<T, 3> name##3;                                              \
+    typedef HIP_vector_type<T, 4> name##4;                                              \
+    template <class A = T>                                                              \
+    __HA_HD__ HIP_vector_type<A, 1> make_##name##1(__ha_same<A> x) {                    \
+        return HIP_vector_type<A, 1>(x);                                                \
+    }                                                                                   \
+    template <class A = T>                                                              \
+    __HA_HD__ HIP_vector_type<A, 2> make_##name##2(__ha_same<A> x, __ha_same<A> y) {    \
+        return HIP_vector_type<A, 2>(x, y);                                             \
+    }                                                                                   \
+    template <class A = T>                                                              \
+    __HA_HD__ HIP_vector_type<A, 3> make_##name##3(__ha_same<A> x, __ha_same<A> y,      \
+                                                   __ha_same<A> z) {                    \
+        return HIP_vector_type<A, 3>(x, y, z);                                          \
+    }                                                                                   \
+    template <class A = T>                                                              \
+    __HA_HD__ HIP_vector_type<A, 4> make_##name##4(__ha_same<A> x, __ha_same<A> y,      \
+                                                   __ha_same<A> z, __ha_same<A> w) {    \
+        return HIP_vector_type<A, 4>(x, y, z, w);                                       \
     }
 __HA_VECTOR__(char, char)
 __HA_VECTOR__(uchar, unsigned char)
