@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "cpu/activity.h"
 #include "cpu/copy.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
+#include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/memory.h"
@@ -53,23 +55,30 @@ fill_row(void *dst, size_t bytes, uint32_t value, uint32_t element_bytes)
     }
 }
 
+/* Where row `row` of all slices begins. */
+static size_t
+row_offset(size_t row, size_t height, size_t pitch, size_t slice)
+{
+    return row / height * slice + row % height * pitch;
+}
+
 static void
 transfer_rows(const struct transfer *transfer, size_t first, size_t count)
 {
     const struct ha_copy *copy = &transfer->copy;
-    unsigned char *dst = (unsigned char *)copy->dst + first * copy->dst_pitch;
+    unsigned char *dst = copy->dst;
     const unsigned char *src = copy->src;
-    if (src == NULL) {
-        for (size_t row = 0; row < count; row++, dst += copy->dst_pitch) {
-            fill_row(dst, copy->width, transfer->value, transfer->element_bytes);
+    for (size_t row = first; row < first + count; row++) {
+        unsigned char *to =
+            dst + row_offset(row, copy->height, copy->dst_pitch, copy->dst_slice);
+        if (src == NULL) {
+            fill_row(to, copy->width, transfer->value, transfer->element_bytes);
+        } else {
+            memmove(to,
+                    src +
+                        row_offset(row, copy->height, copy->src_pitch, copy->src_slice),
+                    copy->width);
         }
-        return;
-    }
-    src += first * copy->src_pitch;
-    for (size_t row = 0; row < count; row++) {
-        memmove(dst, src, copy->width);
-        dst += copy->dst_pitch;
-        src += copy->src_pitch;
     }
 }
 
@@ -93,7 +102,7 @@ transfer_run(struct ha_op *op)
 {
     struct transfer *transfer = transfer_of(op);
     if (transfer->chunk_count == 1) {
-        transfer_rows(transfer, 0, transfer->copy.height);
+        transfer_rows(transfer, 0, transfer->copy.height * transfer->copy.depth);
         return true;
     }
     for (;;) {
@@ -106,7 +115,7 @@ transfer_run(struct ha_op *op)
             transfer_part(transfer, chunk);
         } else {
             size_t first = (size_t)chunk * transfer->rows_per_chunk;
-            size_t left = transfer->copy.height - first;
+            size_t left = transfer->copy.height * transfer->copy.depth - first;
             transfer_rows(transfer, first,
                           left < transfer->rows_per_chunk ? left
                                                           : transfer->rows_per_chunk);
@@ -122,36 +131,72 @@ transfer_run(struct ha_op *op)
 static const struct ha_op_class transfer_class = {
     .name = "copy", .flags = HA_OP_PARALLEL, .run = transfer_run};
 
+/* ---- shapes ---- */
+
+/* Bytes from the first to the last one of a side; false if that overflows. */
 static bool
-overlap(const struct ha_copy *copy, size_t dst_extent, size_t src_extent)
+extent_of(const struct ha_copy *copy, size_t pitch, size_t slice, size_t *extent)
 {
+    size_t rows;
+    size_t slices;
+    return !__builtin_mul_overflow(pitch, copy->height - 1, &rows) &&
+           !__builtin_mul_overflow(slice, copy->depth - 1, &slices) &&
+           !__builtin_add_overflow(rows, slices, extent) &&
+           !__builtin_add_overflow(*extent, copy->width, extent) &&
+           *extent <= SIZE_MAX / 2;
+}
+
+/* The same bytes in as few dimensions as possible. */
+static void
+flatten(struct ha_copy *copy)
+{
+    bool fill = copy->src == NULL;
+    if (copy->depth > 1 && copy->dst_slice == copy->dst_pitch * copy->height &&
+        (fill || copy->src_slice == copy->src_pitch * copy->height)) {
+        copy->height *= copy->depth;
+        copy->depth = 1;
+    }
+    if (copy->depth == 1 && copy->height > 1 && copy->dst_pitch == copy->width &&
+        (fill || copy->src_pitch == copy->width)) {
+        copy->width *= copy->height;
+        copy->height = 1;
+    }
+}
+
+static bool
+overlap(const struct ha_copy *copy)
+{
+    size_t dst_extent = 0;
+    size_t src_extent = 0;
     uintptr_t dst = (uintptr_t)copy->dst;
     uintptr_t src = (uintptr_t)copy->src;
+    extent_of(copy, copy->dst_pitch, copy->dst_slice, &dst_extent);
+    extent_of(copy, copy->src_pitch, copy->src_slice, &src_extent);
     return copy->src != NULL && dst < src + src_extent && src < dst + dst_extent;
 }
 
 /* Decides how many threads take part. */
 static void
-transfer_cut(struct transfer *transfer, struct ha_op *op, bool overlapping)
+transfer_cut(struct transfer *transfer, struct ha_op *op)
 {
     const struct ha_copy *copy = &transfer->copy;
+    size_t all_rows = copy->height * copy->depth;
     transfer->chunk_count = 1;
-    transfer->rows_per_chunk = copy->height;
+    transfer->rows_per_chunk = all_rows;
     atomic_init(&transfer->next_chunk, 0);
     atomic_init(&transfer->chunks_done, 0);
     unsigned threads = ha_config()->thread_count;
-    if (overlapping || threads == 1 ||
-        copy->width * copy->height < PARALLEL_MIN_BYTES) {
+    if (threads == 1 || copy->width * all_rows < PARALLEL_MIN_BYTES || overlap(copy)) {
         return;
     }
-    if (copy->height == 1) {
+    if (all_rows == 1) {
         transfer->rows_per_chunk = 0;
         transfer->chunk_count = (copy->width + CHUNK_BYTES - 1) / CHUNK_BYTES;
     } else {
         size_t rows = CHUNK_BYTES / copy->width;
         transfer->rows_per_chunk = rows > 0 ? rows : 1;
         transfer->chunk_count =
-            (copy->height + transfer->rows_per_chunk - 1) / transfer->rows_per_chunk;
+            (all_rows + transfer->rows_per_chunk - 1) / transfer->rows_per_chunk;
     }
     uint64_t helpers = transfer->chunk_count - 1;
     if (helpers > threads - 1) {
@@ -160,19 +205,13 @@ transfer_cut(struct transfer *transfer, struct ha_op *op, bool overlapping)
     op->helpers = (uint32_t)(helpers < HELPERS_MAX ? helpers : HELPERS_MAX);
 }
 
-/* Bytes from the first to the last one of `height` rows; false if that overflows. */
-static bool
-extent_of(size_t pitch, size_t width, size_t height, size_t *extent)
-{
-    size_t rows;
-    return !__builtin_mul_overflow(pitch, height - 1, &rows) &&
-           !__builtin_add_overflow(rows, width, extent) && *extent <= SIZE_MAX / 2;
-}
+/* ---- checks ---- */
 
 static hipError_t
-side_check(const char *argument, const void *ptr, size_t pitch,
-           const struct ha_copy *copy, bool required, size_t *extent)
+side_check(const char *argument, const void *ptr, size_t pitch, size_t slice,
+           const struct ha_copy *copy, bool required, bool written)
 {
+    size_t extent;
     if (ptr == NULL) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument '%s' is NULL", argument);
     }
@@ -183,42 +222,87 @@ side_check(const char *argument, const void *ptr, size_t pitch,
             "of %zu bytes",
             argument, pitch, copy->width);
     }
-    if (!extent_of(pitch, copy->width, copy->height, extent)) {
+    if (copy->depth > 1 && (slice < copy->width || slice / copy->height < pitch)) {
+        return ha_cpu_fail(
+            hipErrorInvalidPitchValue,
+            "a slice of argument '%s' is %zu bytes, less than %zu rows of %zu bytes",
+            argument, slice, copy->height, pitch);
+    }
+    if (!extent_of(copy, pitch, slice, &extent)) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
-            "argument '%s': %zu rows of %zu bytes are more than there can "
-            "be",
-            argument, copy->height, pitch);
+            "argument '%s': %zu slices of %zu rows of %zu bytes are more than there "
+            "can be",
+            argument, copy->depth, copy->height, pitch);
     }
-    if ((uintptr_t)ptr > UINTPTR_MAX - *extent) {
+    if ((uintptr_t)ptr > UINTPTR_MAX - extent) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument '%s': %zu bytes at %p run past the address space",
-                           argument, *extent, ptr);
+                           argument, extent, ptr);
     }
-    return ha_memory_check(argument, ptr, *extent, required, NULL);
+    return written ? ha_memory_check_write(argument, ptr, extent, required, NULL)
+                   : ha_memory_check(argument, ptr, extent, required, NULL);
 }
 
-static hipError_t
-transfer_submit(hipStream_t handle, struct ha_device *device,
-                const struct transfer *transfer, bool overlapping, bool sync)
+static struct ha_copy
+with_depth(const struct ha_copy *copy)
 {
-    struct ha_stream *stream;
-    size_t bytes = transfer->copy.width * transfer->copy.height;
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    struct ha_copy whole = *copy;
+    whole.depth = copy->depth > 1 ? copy->depth : 1;
+    return whole;
+}
+
+hipError_t
+ha_copy_check(const struct ha_copy *given, bool *work)
+{
+    const struct ha_copy copy = with_depth(given);
+    *work = copy.width != 0 && copy.height != 0;
+    if (!*work) {
+        return hipSuccess;
+    }
+    hipError_t code = side_check("dst", copy.dst, copy.dst_pitch, copy.dst_slice, &copy,
+                                 copy.dst_known, true);
+    if (code == hipSuccess) {
+        code = side_check("src", copy.src, copy.src_pitch, copy.src_slice, &copy,
+                          copy.src_known, false);
+    }
+    return code;
+}
+
+/* A fill as a copy without a source. */
+static struct ha_copy
+copy_of_fill(const struct ha_fill *fill)
+{
+    return (struct ha_copy){.dst = fill->dst,
+                            .dst_pitch = fill->pitch,
+                            .dst_slice = fill->slice,
+                            .width = fill->width,
+                            .height = fill->height,
+                            .depth = fill->depth > 1 ? fill->depth : 1};
+}
+
+hipError_t
+ha_fill_check(const struct ha_fill *fill, bool *work)
+{
+    const struct ha_copy copy = copy_of_fill(fill);
+    *work = fill->width != 0 && fill->height != 0;
+    if (!*work) {
+        return hipSuccess;
+    }
+    hipError_t code =
+        side_check("dst", fill->dst, fill->pitch, fill->slice, &copy, true, true);
     if (code != hipSuccess) {
         return code;
     }
-    struct ha_op *op = ha_op_new(&transfer_class);
-    if (op == NULL) {
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
+    if ((uintptr_t)fill->dst % fill->element_bytes != 0 ||
+        (fill->height > 1 && fill->pitch % fill->element_bytes != 0) ||
+        (fill->depth > 1 && fill->slice % fill->element_bytes != 0)) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'dst' (%p) or its pitch is not a multiple of the "
+                           "element size %u",
+                           fill->dst, fill->element_bytes);
     }
-    struct transfer *payload = transfer_of(op);
-    *payload = *transfer;
-    op->caller = true;
-    transfer_cut(payload, op, overlapping);
-    enum ha_run how = bytes <= CHEAP_MAX_BYTES ? HA_RUN_CHEAP : HA_RUN_ASYNC;
-    return ha_stream_run(stream, op, sync ? HA_RUN_SYNC : how);
+    return hipSuccess;
 }
 
 hipError_t
@@ -233,62 +317,118 @@ ha_copy_check_kind(hipMemcpyKind kind)
                        "argument 'kind' is %d, which is no hipMemcpyKind", number);
 }
 
-hipError_t
-ha_copy(hipStream_t stream, struct ha_device *device, const struct ha_copy *copy,
-        bool sync)
+/* ---- operations ---- */
+
+static struct ha_op *
+transfer_op(const struct ha_copy *copy, uint32_t value, uint32_t element_bytes)
 {
-    size_t dst_extent;
-    size_t src_extent;
-    if (copy->width == 0 || copy->height == 0) {
-        return hipSuccess;
+    struct ha_op *op = ha_op_new(&transfer_class);
+    if (op == NULL) {
+        return NULL;
     }
-    hipError_t code = side_check("dst", copy->dst, copy->dst_pitch, copy,
-                                 copy->dst_known, &dst_extent);
-    if (code == hipSuccess) {
-        code = side_check("src", copy->src, copy->src_pitch, copy, copy->src_known,
-                          &src_extent);
+    struct transfer *transfer = transfer_of(op);
+    transfer->copy = *copy;
+    transfer->value = value;
+    transfer->element_bytes = element_bytes;
+    flatten(&transfer->copy);
+    op->caller = true;
+    transfer_cut(transfer, op);
+    return op;
+}
+
+struct ha_op *
+ha_copy_op(const struct ha_copy *copy)
+{
+    const struct ha_copy whole = with_depth(copy);
+    return transfer_op(&whole, 0, 0);
+}
+
+struct ha_op *
+ha_fill_op(const struct ha_fill *fill)
+{
+    const struct ha_copy copy = copy_of_fill(fill);
+    return transfer_op(&copy, fill->value, fill->element_bytes);
+}
+
+/* Lock held on entry; given back. */
+static hipError_t
+transfer_run_in(struct ha_stream *stream, struct ha_op *op, bool sync)
+{
+    if (op == NULL) {
+        ha_pool_unlock();
+        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
     }
-    if (code != hipSuccess) {
-        return code;
-    }
-    struct transfer transfer = {.copy = *copy};
-    if (copy->height > 1 && copy->dst_pitch == copy->width &&
-        copy->src_pitch == copy->width) {
-        /* Rows without gaps are one long row. */
-        transfer.copy.width = dst_extent;
-        transfer.copy.height = 1;
-    }
-    return transfer_submit(stream, device, &transfer,
-                           overlap(copy, dst_extent, src_extent), sync);
+    const struct ha_copy *copy = &transfer_of(op)->copy;
+    size_t bytes = copy->width * copy->height * copy->depth;
+    enum ha_run how = bytes <= CHEAP_MAX_BYTES ? HA_RUN_CHEAP : HA_RUN_ASYNC;
+    return ha_stream_run(stream, op, sync ? HA_RUN_SYNC : how);
 }
 
 hipError_t
-ha_fill(hipStream_t stream, struct ha_device *device, const struct ha_fill *fill,
+ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *copy,
         bool sync)
 {
-    size_t extent;
-    if (fill->width == 0 || fill->height == 0) {
-        return hipSuccess;
+    struct ha_stream *stream;
+    struct ha_ticket *ticket = NULL;
+    bool work;
+    hipError_t code = ha_copy_check(copy, &work);
+    if (code != hipSuccess || !work) {
+        return code;
     }
-    struct transfer transfer = {
-        .copy = {.dst = fill->dst,
-                 .dst_pitch = fill->pitch,
-                 .width = fill->width,
-                 .height = fill->height},
-        .value = fill->value,
-        .element_bytes = fill->element_bytes,
-    };
-    hipError_t code =
-        side_check("dst", fill->dst, fill->pitch, &transfer.copy, true, &extent);
+    code = sync ? ha_capture_permit() : hipSuccess;
+    if (code == hipSuccess && ha_activity_wants(HA_WANT_COPY) &&
+        !ha_stream_captures(handle, device)) {
+        ticket = ha_ticket_copy(copy);
+    }
+    if (code == hipSuccess) {
+        code = ha_stream_lock(handle, device, &stream);
+    }
+    if (code != hipSuccess) {
+        ha_ticket_drop(ticket);
+        return code;
+    }
+    if (stream->front != NULL && sync) {
+        code = ha_capture_refuse(stream->front, "nothing can wait for");
+        ha_ticket_drop(ticket);
+        return code;
+    }
+    if (stream->front != NULL) {
+        ha_pool_unlock();
+        ha_ticket_drop(ticket);
+        return ha_capture_copy(handle, device, copy);
+    }
+    struct ha_op *op = ha_copy_op(copy);
+    if (op != NULL) {
+        op->ticket = ticket;
+    } else {
+        ha_ticket_end(ticket, 0, 0);
+    }
+    return transfer_run_in(stream, op, sync);
+}
+
+hipError_t
+ha_fill(hipStream_t handle, struct ha_device *device, const struct ha_fill *fill,
+        bool sync)
+{
+    struct ha_stream *stream;
+    bool work;
+    hipError_t code = ha_fill_check(fill, &work);
+    if (code != hipSuccess || !work) {
+        return code;
+    }
+    code = sync ? ha_capture_permit() : hipSuccess;
+    if (code == hipSuccess) {
+        code = ha_stream_lock(handle, device, &stream);
+    }
     if (code != hipSuccess) {
         return code;
     }
-    if ((uintptr_t)fill->dst % fill->element_bytes != 0 ||
-        (fill->height > 1 && fill->pitch % fill->element_bytes != 0)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'dst' (%p) or its pitch is not a multiple of the "
-                           "element size %u",
-                           fill->dst, fill->element_bytes);
+    if (stream->front != NULL && sync) {
+        return ha_capture_refuse(stream->front, "nothing can wait for");
     }
-    return transfer_submit(stream, device, &transfer, false, sync);
+    if (stream->front != NULL) {
+        ha_pool_unlock();
+        return ha_capture_fill(handle, device, fill);
+    }
+    return transfer_run_in(stream, ha_fill_op(fill), sync);
 }

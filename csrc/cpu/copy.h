@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies and fills of one and two dimensions, as operations of streams.
+/* Copies and fills of one to three dimensions, as operations of streams.
  *
  * All memory of the device is memory of this process, so each direction is the same
  * copy; what differs is which addresses have to be known to the device.  Both sides are
@@ -19,30 +19,44 @@
 
 struct ha_device;
 
-/* `height` rows of `width` bytes; one dimension is height 1. */
+/* `depth` slices of `height` rows of `width` bytes; one dimension is height 1, and
+ * depth 0 or 1 is one slice. */
 struct ha_copy {
     void *dst;
     const void *src;
     size_t dst_pitch; /* bytes from row to row */
     size_t src_pitch;
+    size_t dst_slice; /* bytes from slice to slice */
+    size_t src_slice;
     size_t width;
     size_t height;
+    size_t depth;
     bool dst_known; /* refuse a destination that the device does not know */
     bool src_known;
 };
 
-/* `height` rows of `width` bytes, filled with the lowest element_bytes of `value`. */
+/* The same shape, filled with the lowest element_bytes of `value`. */
 struct ha_fill {
     void *dst;
     size_t pitch;
+    size_t slice;
     size_t width;
     size_t height;
+    size_t depth;
     uint32_t value;
     uint32_t element_bytes; /* 1, 2 or 4 */
 };
 
 /* Checks a copy kind: hipErrorInvalidMemcpyDirection for a number that is none. */
 hipError_t ha_copy_check_kind(hipMemcpyKind kind);
+
+/* Checks against the memory that both sides lie in.  False in *work: nothing to do. */
+hipError_t ha_copy_check(const struct ha_copy *copy, bool *work);
+hipError_t ha_fill_check(const struct ha_fill *fill, bool *work);
+
+/* The operation of a copy that was checked, or NULL without memory. Pool lock held. */
+struct ha_op *ha_copy_op(const struct ha_copy *copy);
+struct ha_op *ha_fill_op(const struct ha_fill *fill);
 
 /* Checks and runs; `sync` returns when it is done. Nothing to do is a success. */
 hipError_t ha_copy(hipStream_t stream, struct ha_device *device,

@@ -6,7 +6,9 @@
 #include <sys/sysinfo.h>
 
 #include "cpu/error.h"
+#include "cpu/heap.h"
 #include "cpu/pool.h"
+#include "cpu/print.h"
 
 #define MIB ((size_t)1 << 20)
 #define CGROUP_LIMIT_FILE "/sys/fs/cgroup/memory.max"
@@ -36,6 +38,8 @@ memory_of_machine(void)
 void
 ha_device_reset_settings(struct ha_device *device)
 {
+    ha_heap_reset((uint32_t)device->id);
+    ha_print_reset((uint32_t)device->id);
     atomic_store(&device->stack_bytes, HA_STACK_BYTES_DEFAULT);
     atomic_store(&device->flags, hipDeviceScheduleAuto);
     atomic_store(&device->peers, 0);

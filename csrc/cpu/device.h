@@ -50,6 +50,7 @@ struct ha_device {
     _Atomic uint32_t busy;        /* queues with work; changed under pool */
     uint32_t busy_blocking;       /* pool: of these, blocking ones */
     uint64_t submitted;           /* pool: operations ever submitted */
+    uint32_t capturing;           /* pool: blocking streams that are being captured */
     size_t memory_bytes;          /* constant: limit of allocations */
     _Atomic size_t memory_used;   /* bytes allocated on the device */
     _Atomic uint32_t stack_bytes; /* hipLimitStackSize */
@@ -67,6 +68,15 @@ struct ha_device *ha_device_get(int id);
 
 /* Back to the settings of a new device. */
 void ha_device_reset_settings(struct ha_device *device);
+
+/* Settings, with HIP's checks (cpu/entry_device.c). */
+hipError_t ha_device_set_flags(struct ha_device *device, unsigned flags);
+hipError_t ha_device_set_cache_config(struct ha_device *device, hipFuncCache_t config);
+hipError_t ha_device_set_shared_config(struct ha_device *device,
+                                       hipSharedMemConfig config);
+
+/* Returns when all work submitted to the device so far is done; no lock held. */
+hipError_t ha_device_synchronize(struct ha_device *device);
 
 /* Makes `code` the device's fault unless it has one. Needs the pool lock. */
 void ha_device_set_fault(struct ha_device *device, hipError_t code, const char *text);

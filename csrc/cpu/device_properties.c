@@ -2,7 +2,7 @@
 /* What the CPU device says of itself.
  *
  * Numbers are those of this machine or of this implementation; what a CPU does not have
- * (textures so far, ECC, PCI) is 0.  Each attribute is a row of one table that points
+ * (ECC, PCI) is 0.  Each attribute is a row of one table that points
  * at the property behind it, so the two can't differ. */
 #include <limits.h>
 #include <pthread.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cpu/array.h"
 #include "cpu/device.h"
 
 #define CONSTANT_BYTES (64u * 1024u)
@@ -114,6 +115,61 @@ fill_limits(const struct ha_device *device, hipDeviceProp_t *properties)
     properties->kernelExecTimeoutEnabled = ha_config()->kernel_timeout_ns != 0;
 }
 
+/* Textures and surfaces are read by code, so that all of them have one limit. */
+static void
+fill_images(hipDeviceProp_t *properties)
+{
+    const int side = (int)HA_ARRAY_SIDE_MAX;
+    const int depth = (int)HA_ARRAY_DEPTH_MAX;
+    int *const sides[] = {
+        &properties->maxTexture1D,
+        &properties->maxTexture1DMipmap,
+        &properties->maxTexture2D[0],
+        &properties->maxTexture2D[1],
+        &properties->maxTexture2DMipmap[0],
+        &properties->maxTexture2DMipmap[1],
+        &properties->maxTexture2DLinear[0],
+        &properties->maxTexture2DLinear[1],
+        &properties->maxTexture2DGather[0],
+        &properties->maxTexture2DGather[1],
+        &properties->maxTexture3D[0],
+        &properties->maxTexture3D[1],
+        &properties->maxTexture3DAlt[0],
+        &properties->maxTexture3DAlt[1],
+        &properties->maxTexture1DLayered[0],
+        &properties->maxTexture2DLayered[0],
+        &properties->maxTexture2DLayered[1],
+        &properties->maxTextureCubemap,
+        &properties->maxSurface1D,
+        &properties->maxSurface2D[0],
+        &properties->maxSurface2D[1],
+        &properties->maxSurface3D[0],
+        &properties->maxSurface3D[1],
+        &properties->maxSurface1DLayered[0],
+        &properties->maxSurface2DLayered[0],
+        &properties->maxSurface2DLayered[1],
+        &properties->maxSurfaceCubemap,
+        &properties->maxTextureCubemapLayered[0],
+        &properties->maxSurfaceCubemapLayered[0],
+    };
+    int *const depths[] = {
+        &properties->maxTexture3D[2],        &properties->maxTexture3DAlt[2],
+        &properties->maxTexture1DLayered[1], &properties->maxTexture2DLayered[2],
+        &properties->maxSurface3D[2],        &properties->maxSurface1DLayered[1],
+        &properties->maxSurface2DLayered[2],
+    };
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        *sides[i] = side;
+    }
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) {
+        *depths[i] = depth;
+    }
+    properties->maxTextureCubemapLayered[1] = depth / 6; /* faces */
+    properties->maxSurfaceCubemapLayered[1] = depth / 6;
+    properties->maxTexture1DLinear = (int)HA_LINEAR_TEXTURE_MAX;
+    properties->maxTexture2DLinear[2] = INT_MAX;
+}
+
 static void
 fill_abilities(hipDeviceProp_t *properties)
 {
@@ -121,6 +177,9 @@ fill_abilities(hipDeviceProp_t *properties)
     properties->canMapHostMemory = 1;
     properties->unifiedAddressing = 1;
     properties->managedMemory = 1;
+    properties->memoryPoolsSupported = 1;
+    properties->memoryPoolSupportedHandleTypes = hipMemHandleTypePosixFileDescriptor;
+    properties->ipcEventSupported = 1;
     properties->concurrentManagedAccess = 1;
     properties->directManagedMemAccessFromHost = 1;
     properties->pageableMemoryAccess = 1;
@@ -131,6 +190,7 @@ fill_abilities(hipDeviceProp_t *properties)
     properties->concurrentKernels = 1;
     properties->asyncEngineCount = 1;
     properties->deviceOverlap = 1;
+    properties->cooperativeLaunch = 1;
     properties->streamPrioritiesSupported = 1;
     properties->computeMode = hipComputeModeDefault;
     properties->isLargeBar = 1;
@@ -158,6 +218,7 @@ ha_device_properties(const struct ha_device *device, hipDeviceProp_t *properties
     memset(properties, 0, sizeof *properties);
     fill_identity(device, properties);
     fill_limits(device, properties);
+    fill_images(properties);
     fill_abilities(properties);
 }
 
@@ -276,26 +337,16 @@ static const struct attribute_row attribute_rows[] = {
 
 #undef ROW
 
-/* Abilities that have an attribute but no property. */
-static const hipDeviceAttribute_t absent_attributes[] = {
-    hipDeviceAttributeVirtualMemoryManagementSupported,
-    hipDeviceAttributeCanUseStreamWaitValue,
-    hipDeviceAttributeImageSupport,
-};
-
 bool
 ha_device_attribute(const struct ha_device *device, hipDeviceAttribute_t attribute,
                     int *value)
 {
-    for (size_t i = 0; i < sizeof absent_attributes / sizeof absent_attributes[0];
-         i++) {
-        if (absent_attributes[i] == attribute) {
-            *value = 0;
-            return true;
-        }
-    }
-    if (attribute == hipDeviceAttributeFineGrainSupport ||
-        attribute == hipDeviceAttributeNumberOfXccs) {
+    /* Abilities that have an attribute but no property. */
+    if (attribute == hipDeviceAttributeCanUseStreamWaitValue ||
+        attribute == hipDeviceAttributeVirtualMemoryManagementSupported ||
+        attribute == hipDeviceAttributeFineGrainSupport ||
+        attribute == hipDeviceAttributeNumberOfXccs ||
+        attribute == hipDeviceAttributeImageSupport) {
         *value = 1;
         return true;
     }

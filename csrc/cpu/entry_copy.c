@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "abi/hip.h"
+#include "cpu/array.h"
 #include "cpu/copy.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
@@ -193,17 +194,20 @@ struct side {
     hipMemoryType type;
     const void *host;
     const void *device;
+    hipArray_t array;
     size_t x_bytes;
     size_t y;
     size_t pitch;
 };
 
 static hipError_t
-side_address(const struct side *side, size_t width, const void **address, size_t *pitch,
-             bool *known)
+side_address(const struct side *side, size_t width, size_t height, const void **address,
+             size_t *pitch, bool *known)
 {
     size_t offset;
     const void *base;
+    struct ha_place place;
+    hipError_t code;
     *known = side->type == hipMemoryTypeDevice;
     switch ((int)side->type) {
     case hipMemoryTypeHost:
@@ -216,8 +220,14 @@ side_address(const struct side *side, size_t width, const void **address, size_t
         base = side->device;
         break;
     case hipMemoryTypeArray:
-        return ha_cpu_fail(hipErrorNotSupported, "%s: arrays are not supported",
-                           side->name);
+        code = ha_array_locate(side->name, side->array,
+                               (hipPos){side->x_bytes, side->y, 0},
+                               (hipExtent){width, height, 1}, &place);
+        if (code == hipSuccess) {
+            *address = place.address;
+            *pitch = place.pitch;
+        }
+        return code;
     default:
         return ha_cpu_fail(hipErrorInvalidValue, "%s: %d is no memory type", side->name,
                            (int)side->type);
@@ -258,19 +268,21 @@ copy_described(const char *function, const hip_Memcpy2D *what, hipStream_t strea
         return ha_cpu_fail_null("pCopy");
     }
     const struct side from = {"pCopy->src",    what->srcMemoryType, what->srcHost,
-                              what->srcDevice, what->srcXInBytes,   what->srcY,
-                              what->srcPitch};
+                              what->srcDevice, what->srcArray,      what->srcXInBytes,
+                              what->srcY,      what->srcPitch};
     const struct side to = {"pCopy->dst",    what->dstMemoryType, what->dstHost,
-                            what->dstDevice, what->dstXInBytes,   what->dstY,
-                            what->dstPitch};
+                            what->dstDevice, what->dstArray,      what->dstXInBytes,
+                            what->dstY,      what->dstPitch};
     if (what->WidthInBytes == 0 || what->Height == 0) {
         return hipSuccess;
     }
     copy.width = what->WidthInBytes;
     copy.height = what->Height;
-    code = side_address(&from, copy.width, &copy.src, &copy.src_pitch, &copy.src_known);
+    code = side_address(&from, copy.width, copy.height, &copy.src, &copy.src_pitch,
+                        &copy.src_known);
     if (code == hipSuccess) {
-        code = side_address(&to, copy.width, &dst, &copy.dst_pitch, &copy.dst_known);
+        code = side_address(&to, copy.width, copy.height, &dst, &copy.dst_pitch,
+                            &copy.dst_known);
     }
     if (code != hipSuccess) {
         return code;

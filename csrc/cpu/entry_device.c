@@ -1,46 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: start, versions, devices and their settings. */
 #include <stdio.h>
-#include <string.h>
 
 #include "abi/hip.h"
+#include "cpu/capture.h"
 #include "cpu/device.h"
+#include "cpu/entry_device.h"
 #include "cpu/error.h"
-#include "cpu/heap.h"
-#include "cpu/print.h"
 #include "cpu/exec.h"
-#include "cpu/memory.h"
+#include "cpu/heap.h"
+#include "cpu/memory_pool.h"
 #include "cpu/pool.h"
+#include "cpu/print.h"
 #include "cpu/runtime.h"
 
 #define HIP_VERSION_NUMBER 70125424 /* the ABI of HIP 7.1 */
-#define PCI_ID_BYTES 13             /* "0000:00:00.0" and the NUL */
 #define DEVICE_FLAGS 0x1fu          /* schedule bits, map host, resize to max */
 #define HEAP_BYTES_MAX ((size_t)1 << 40)
-
-/* Begins an entry point that asks about the device with this number. */
-static hipError_t
-enter_for_device(const char *function, int id, struct ha_device **device)
-{
-    hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess) {
-        return code;
-    }
-    *device = ha_device_get(id);
-    if (*device == NULL) {
-        return ha_cpu_fail(hipErrorInvalidDevice,
-                           "there is no device %d (there are %d)", id,
-                           ha_config()->device_count);
-    }
-    return hipSuccess;
-}
-
-/* Begins an entry point that asks about the current device. */
-static hipError_t
-enter_for_current(const char *function, struct ha_device **device)
-{
-    return enter_for_device(function, ha_thread_self()->device, device);
-}
 
 HA_EXPORT hipError_t
 hipInit(unsigned int flags)
@@ -102,7 +78,7 @@ HA_EXPORT hipError_t
 hipDeviceGet(hipDevice_t *device, int ordinal)
 {
     struct ha_device *found;
-    hipError_t code = enter_for_device("hipDeviceGet", ordinal, &found);
+    hipError_t code = ha_enter_for_device("hipDeviceGet", ordinal, &found);
     if (code != hipSuccess) {
         return code;
     }
@@ -117,11 +93,42 @@ HA_EXPORT hipError_t
 hipSetDevice(int deviceId)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_device("hipSetDevice", deviceId, &device);
+    hipError_t code = ha_enter_for_device("hipSetDevice", deviceId, &device);
     if (code == hipSuccess) {
         ha_thread_self()->device = deviceId;
     }
     return code;
+}
+
+/* The first device of the list becomes the thread's, unless the list has its device.
+ * No device in the list means no wish. */
+HA_EXPORT hipError_t
+hipSetValidDevices(int *device_arr, int len)
+{
+    hipError_t code = ha_enter_query("hipSetValidDevices");
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (device_arr == NULL && len != 0) {
+        return ha_cpu_fail_null("device_arr");
+    }
+    if (len < 0 || len > ha_config()->device_count) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'len' is %d of %d devices",
+                           len, ha_config()->device_count);
+    }
+    bool listed = len == 0;
+    for (int i = 0; i < len; i++) {
+        if (ha_device_get(device_arr[i]) == NULL) {
+            return ha_cpu_fail(hipErrorInvalidDevice,
+                               "argument 'device_arr': there is no device %d",
+                               device_arr[i]);
+        }
+        listed = listed || device_arr[i] == ha_thread_self()->device;
+    }
+    if (!listed) {
+        ha_thread_self()->device = device_arr[0];
+    }
+    return hipSuccess;
 }
 
 HA_EXPORT hipError_t
@@ -189,162 +196,19 @@ hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
     return hipSuccess;
 }
 
-/* ---- what it is ---- */
-
-HA_EXPORT hipError_t
-hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
-{
-    struct ha_device *device;
-    hipError_t code = enter_for_device("hipGetDeviceProperties", deviceId, &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (prop == NULL) {
-        return ha_cpu_fail_null("prop");
-    }
-    ha_device_properties(device, prop);
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId)
-{
-    struct ha_device *device;
-    hipError_t code = enter_for_device("hipDeviceGetAttribute", deviceId, &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (pi == NULL) {
-        return ha_cpu_fail_null("pi");
-    }
-    if (!ha_device_attribute(device, attr, pi)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'attr': the device has no attribute %d",
-                           (int)attr);
-    }
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipDeviceGetName(char *name, int len, hipDevice_t device)
-{
-    struct ha_device *found;
-    hipDeviceProp_t properties;
-    hipError_t code = enter_for_device("hipDeviceGetName", (int)device, &found);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (name == NULL) {
-        return ha_cpu_fail_null("name");
-    }
-    if (len <= 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'len' is %d", len);
-    }
-    ha_device_properties(found, &properties);
-    snprintf(name, (size_t)len, "%s", properties.name);
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
-{
-    struct ha_device *found;
-    hipDeviceProp_t properties;
-    hipError_t code = enter_for_device("hipDeviceGetUuid", (int)device, &found);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (uuid == NULL) {
-        return ha_cpu_fail_null("uuid");
-    }
-    ha_device_properties(found, &properties);
-    *uuid = properties.uuid;
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
-{
-    struct ha_device *found;
-    hipError_t code = enter_for_device("hipDeviceGetPCIBusId", device, &found);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (pciBusId == NULL) {
-        return ha_cpu_fail_null("pciBusId");
-    }
-    if (len < PCI_ID_BYTES) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'len' is %d; the name takes %d bytes", len,
-                           PCI_ID_BYTES);
-    }
-    snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", (unsigned)found->id & 0xffu);
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
-{
-    struct ha_device *found;
-    hipError_t code = enter_for_device("hipDeviceTotalMem", (int)device, &found);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (bytes == NULL) {
-        return ha_cpu_fail_null("bytes");
-    }
-    *bytes = found->memory_bytes;
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device)
-{
-    struct ha_device *found;
-    hipDeviceProp_t properties;
-    hipError_t code =
-        enter_for_device("hipDeviceComputeCapability", (int)device, &found);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (major == NULL || minor == NULL) {
-        return ha_cpu_fail_null(major == NULL ? "major" : "minor");
-    }
-    ha_device_properties(found, &properties);
-    *major = properties.major;
-    *minor = properties.minor;
-    return hipSuccess;
-}
-
-HA_EXPORT hipError_t
-hipDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
-{
-    hipError_t code = ha_enter_query("hipDeviceGetStreamPriorityRange");
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (leastPriority != NULL) {
-        *leastPriority = HA_PRIORITY_LOW;
-    }
-    if (greatestPriority != NULL) {
-        *greatestPriority = HA_PRIORITY_HIGH;
-    }
-    return hipSuccess;
-}
-
 /* ---- all of its work ---- */
 
-HA_EXPORT hipError_t
-hipDeviceSynchronize(void)
+hipError_t
+ha_device_synchronize(struct ha_device *device)
 {
-    struct ha_device *device;
-    hipError_t code = ha_enter("hipDeviceSynchronize", &device);
+    hipError_t code = ha_capture_permit();
     if (code != hipSuccess) {
         return code;
     }
     if (ha_pool_wait_device(device, 0) != hipSuccess) {
         return ha_cpu_fail(hipErrorNotReady, "interrupted; work of the device goes on");
     }
+    ha_memory_pools_settle(device, true);
     ha_exec_flush_print();
     if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
         return ha_device_fail(device);
@@ -353,10 +217,18 @@ hipDeviceSynchronize(void)
 }
 
 HA_EXPORT hipError_t
+hipDeviceSynchronize(void)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipDeviceSynchronize", &device);
+    return code != hipSuccess ? code : ha_device_synchronize(device);
+}
+
+HA_EXPORT hipError_t
 hipDeviceReset(void)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_current("hipDeviceReset", &device);
+    hipError_t code = ha_enter_for_current("hipDeviceReset", &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -373,7 +245,7 @@ HA_EXPORT hipError_t
 hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_current("hipDeviceGetLimit", &device);
+    hipError_t code = ha_enter_for_current("hipDeviceGetLimit", &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -385,10 +257,10 @@ hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
         *pValue = atomic_load(&device->stack_bytes);
         return hipSuccess;
     case hipLimitMallocHeapSize:
-        *pValue = ha_heap_limit();
+        *pValue = ha_heap_limit((uint32_t)device->id);
         return hipSuccess;
     case hipLimitPrintfFifoSize:
-        *pValue = ha_print_limit();
+        *pValue = ha_print_limit((uint32_t)device->id);
         return hipSuccess;
     default:
         return ha_cpu_fail(hipErrorUnsupportedLimit,
@@ -420,8 +292,8 @@ hipDeviceSetLimit(hipLimit_t limit, size_t value)
             return ha_cpu_fail(hipErrorInvalidValue, "argument 'value' is %zu", value);
         }
         if (limit == hipLimitPrintfFifoSize) {
-            ha_print_set_limit(value);
-        } else if (!ha_heap_set_limit(value)) {
+            ha_print_set_limit((uint32_t)device->id, value);
+        } else if (!ha_heap_set_limit((uint32_t)device->id, value)) {
             return ha_cpu_fail(
                 hipErrorInvalidValue,
                 "argument 'limit': a kernel has allocated memory already");
@@ -437,7 +309,7 @@ HA_EXPORT hipError_t
 hipGetDeviceFlags(unsigned int *flags)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_current("hipGetDeviceFlags", &device);
+    hipError_t code = ha_enter_for_current("hipGetDeviceFlags", &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -448,14 +320,9 @@ hipGetDeviceFlags(unsigned int *flags)
     return hipSuccess;
 }
 
-HA_EXPORT hipError_t
-hipSetDeviceFlags(unsigned int flags)
+hipError_t
+ha_device_set_flags(struct ha_device *device, unsigned flags)
 {
-    struct ha_device *device;
-    hipError_t code = enter_for_current("hipSetDeviceFlags", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
     unsigned schedule = flags & hipDeviceScheduleMask;
     if ((flags & ~DEVICE_FLAGS) != 0 || (schedule & (schedule - 1)) != 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
@@ -467,10 +334,18 @@ hipSetDeviceFlags(unsigned int flags)
 }
 
 HA_EXPORT hipError_t
+hipSetDeviceFlags(unsigned int flags)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter_for_current("hipSetDeviceFlags", &device);
+    return code != hipSuccess ? code : ha_device_set_flags(device, flags);
+}
+
+HA_EXPORT hipError_t
 hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_current("hipDeviceGetCacheConfig", &device);
+    hipError_t code = ha_enter_for_current("hipDeviceGetCacheConfig", &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -482,28 +357,30 @@ hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
 }
 
 /* The device has no such choice: the wish is kept and changes nothing, as in HIP. */
+hipError_t
+ha_device_set_cache_config(struct ha_device *device, hipFuncCache_t config)
+{
+    if ((int)config < hipFuncCachePreferNone || (int)config > hipFuncCachePreferEqual) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'cacheConfig' is %d",
+                           (int)config);
+    }
+    atomic_store(&device->cache_config, (int)config);
+    return hipSuccess;
+}
+
 HA_EXPORT hipError_t
 hipDeviceSetCacheConfig(hipFuncCache_t cacheConfig)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_current("hipDeviceSetCacheConfig", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if ((int)cacheConfig < hipFuncCachePreferNone ||
-        (int)cacheConfig > hipFuncCachePreferEqual) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'cacheConfig' is %d",
-                           (int)cacheConfig);
-    }
-    atomic_store(&device->cache_config, (int)cacheConfig);
-    return hipSuccess;
+    hipError_t code = ha_enter_for_current("hipDeviceSetCacheConfig", &device);
+    return code != hipSuccess ? code : ha_device_set_cache_config(device, cacheConfig);
 }
 
 HA_EXPORT hipError_t
 hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_current("hipDeviceGetSharedMemConfig", &device);
+    hipError_t code = ha_enter_for_current("hipDeviceGetSharedMemConfig", &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -514,14 +391,9 @@ hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
     return hipSuccess;
 }
 
-HA_EXPORT hipError_t
-hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
+hipError_t
+ha_device_set_shared_config(struct ha_device *device, hipSharedMemConfig config)
 {
-    struct ha_device *device;
-    hipError_t code = enter_for_current("hipDeviceSetSharedMemConfig", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
     if ((int)config < hipSharedMemBankSizeDefault ||
         (int)config > hipSharedMemBankSizeEightByte) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'config' is %d",
@@ -532,18 +404,9 @@ hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
 }
 
 HA_EXPORT hipError_t
-hipDevicePrimaryCtxGetState(hipDevice_t dev, unsigned int *flags, int *active)
+hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
 {
     struct ha_device *device;
-    hipError_t code =
-        enter_for_device("hipDevicePrimaryCtxGetState", (int)dev, &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (flags == NULL || active == NULL) {
-        return ha_cpu_fail_null(flags == NULL ? "flags" : "active");
-    }
-    *flags = atomic_load(&device->flags);
-    *active = device->id == ha_thread_self()->device;
-    return hipSuccess;
+    hipError_t code = ha_enter_for_current("hipDeviceSetSharedMemConfig", &device);
+    return code != hipSuccess ? code : ha_device_set_shared_config(device, config);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: streams, host functions and events. */
 #include "abi/hip.h"
+#include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/event.h"
@@ -79,6 +80,9 @@ hipStreamQuery(hipStream_t handle)
     if (code != hipSuccess) {
         return code;
     }
+    if (stream->front != NULL) {
+        return ha_capture_refuse(stream->front, "nothing can be asked of");
+    }
     /* The legacy stream stands for all blocking streams. */
     bool idle = &stream->queue == stream->queue.device->legacy
                     ? ha_stream_is_idle(stream)
@@ -111,7 +115,7 @@ hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
     if (flags > 1) { /* hipEventWaitDefault, hipEventWaitExternal */
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
     }
-    return ha_event_stream_wait(stream, event, device);
+    return ha_event_stream_wait(stream, event, device, flags == 1);
 }
 
 /* What getters do first; after success the pool lock is held. `output` is where the
@@ -175,20 +179,6 @@ hipStreamGetDevice(hipStream_t handle, hipDevice_t *device)
         getter_enter("hipStreamGetDevice", handle, device, "device", &stream);
     if (code == hipSuccess) {
         *device = (hipDevice_t)stream->queue.device->id;
-        ha_pool_unlock();
-    }
-    return code;
-}
-
-/* There is no way to begin a capture, so none is going on. */
-HA_EXPORT hipError_t
-hipStreamIsCapturing(hipStream_t handle, hipStreamCaptureStatus *pCaptureStatus)
-{
-    struct ha_stream *stream;
-    hipError_t code = getter_enter("hipStreamIsCapturing", handle, pCaptureStatus,
-                                   "pCaptureStatus", &stream);
-    if (code == hipSuccess) {
-        *pCaptureStatus = hipStreamCaptureStatusNone;
         ha_pool_unlock();
     }
     return code;
@@ -262,10 +252,6 @@ event_create(const char *function, hipEvent_t *event, unsigned flags)
                            "argument 'flags' is 0x%x, which is no set of event flags",
                            flags);
     }
-    if ((flags & hipEventInterprocess) != 0) {
-        return ha_cpu_fail(hipErrorNotSupported,
-                           "events that are shared with other processes are not done");
-    }
     return ha_event_create(device, flags, event);
 }
 
@@ -294,7 +280,7 @@ hipEventRecord(hipEvent_t event, hipStream_t stream)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipEventRecord", &device);
-    return code != hipSuccess ? code : ha_event_record(event, stream, device);
+    return code != hipSuccess ? code : ha_event_record(event, stream, device, false);
 }
 
 HA_EXPORT hipError_t
@@ -308,7 +294,7 @@ hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags
     if (flags > 1) { /* hipEventRecordDefault, hipEventRecordExternal */
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
     }
-    return ha_event_record(event, stream, device);
+    return ha_event_record(event, stream, device, flags == 1);
 }
 
 HA_EXPORT hipError_t

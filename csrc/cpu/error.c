@@ -176,7 +176,8 @@ ha_cpu_fail(hipError_t code, const char *format, ...)
     struct ha_thread *thread = ha_thread_self();
     int used = 0;
     if (thread->function != NULL) {
-        used = snprintf(thread->text, sizeof thread->text, "%s: ", thread->function);
+        used = snprintf(thread->text, sizeof thread->text, "%s%s: ", thread->function,
+                        thread->own_default ? "_spt" : "");
     }
     if (used >= 0 && (size_t)used < sizeof thread->text) {
         va_list arguments;

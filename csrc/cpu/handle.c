@@ -10,9 +10,9 @@
 #define HANDLE_TAG_SHIFT 56
 #define GENERATION_SHIFT 32
 #define GENERATION_MASK 0xffffffu
-#define INDEX_SHIFT 4
-#define INDEX_MASK 0xfffffffu
-#define KIND_MASK 0xfu
+#define INDEX_SHIFT 6
+#define INDEX_MASK 0x3ffffffu
+#define KIND_MASK 0x3fu
 #define NO_SLOT UINT32_MAX
 
 /* Chunk k holds CHUNK_FIRST << k slots and is never freed, so slots have fixed places.

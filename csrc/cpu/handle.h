@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles that the program holds: streams, events, modules, functions, hiprtc programs,
- * libraries and their kernels, link states.
+ * libraries and their kernels, link states, memory allocations and pools.
  *
  * A *handle* is a number, never an address:
  *
- *     63..60   59..56   55..32       31..4   3..0
+ *     63..60   59..56   55..32       31..6   5..0
  *     0        5        generation   index   kind
  *
  * Bits 59..56 make it non-canonical as a pointer, so a handle can't be taken for
@@ -36,6 +36,13 @@ enum ha_handle_kind {
     HA_HANDLE_LIBRARY,
     HA_HANDLE_KERNEL,
     HA_HANDLE_LINK,
+    HA_HANDLE_GRAPH,
+    HA_HANDLE_NODE,
+    HA_HANDLE_EXEC,
+    HA_HANDLE_USER_OBJECT,
+    HA_HANDLE_ARRAY,
+    HA_HANDLE_PHYSICAL,
+    HA_HANDLE_POOL,
     HA_HANDLE_KIND_COUNT,
 };
 

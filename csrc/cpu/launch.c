@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cpu/activity.h"
 #include "cpu/launch.h"
 
 #include <stdio.h>
@@ -7,12 +8,15 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "cpu/capture.h"
+#include "cpu/cooperative.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/exec.h"
 #include "cpu/handle.h"
 #include "cpu/module.h"
 #include "cpu/pool.h"
+#include "cpu/register.h"
 #include "cpu/runtime.h"
 #include "cpu/stream.h"
 
@@ -57,6 +61,7 @@ code_of_fault(int fault)
     case HA_FAULT_ASSERT:
         return hipErrorAssert;
     case HA_FAULT_TIMEOUT:
+    case HA_FAULT_INTERRUPTED:
         return hipErrorLaunchTimeOut;
     case HA_FAULT_RESOURCE:
         return hipErrorOutOfMemory;
@@ -118,6 +123,7 @@ kernel_finish(struct ha_op *op)
     struct kernel_run *run = run_of(op);
     free(run->memory);
     free(run->message);
+    ha_cooperative_free(run->launch.cooperative);
     ha_function_release(run->function);
 }
 
@@ -129,7 +135,7 @@ kernel_cancel(struct ha_op *op, const char *text)
 
 static const struct ha_op_class kernel_class = {
     .name = "kernel",
-    .flags = HA_OP_PARALLEL | HA_OP_TIMED,
+    .flags = HA_OP_PARALLEL | HA_OP_TIMED | HA_OP_KERNEL,
     .run = kernel_run,
     .finish = kernel_finish,
     .cancel = kernel_cancel,
@@ -169,6 +175,13 @@ extra_read(void **extra, struct packed *packed)
     }
     packed->size = *size;
     return hipSuccess;
+}
+
+const unsigned char *
+ha_launch_packed(void **extra)
+{
+    struct packed packed = {.bytes = NULL};
+    return extra_read(extra, &packed) == hipSuccess ? packed.bytes : NULL;
 }
 
 static hipError_t
@@ -301,6 +314,25 @@ shape_check(const struct ha_function *function, const struct ha_launch_request *
     return hipSuccess;
 }
 
+/* All blocks of a cooperative launch have to find room at once. */
+static hipError_t
+room_check(const struct ha_function *function, const struct ha_launch_request *request)
+{
+    uint32_t threads = request->block[0] * request->block[1] * request->block[2];
+    uint64_t blocks = (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
+    uint64_t room = (uint64_t)ha_launch_blocks_per_processor(function, threads,
+                                                             request->shared_bytes) *
+                    ha_config()->thread_count;
+    if (blocks > room) { /* the limits of the shape keep it below 2^63 */
+        return ha_cpu_fail(hipErrorCooperativeLaunchTooLarge,
+                           "a cooperative launch of kernel '%s' may have %llu blocks, "
+                           "not %ux%ux%u",
+                           function->kernel->name, (unsigned long long)room,
+                           request->grid[0], request->grid[1], request->grid[2]);
+    }
+    return hipSuccess;
+}
+
 static bool
 fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid)
 {
@@ -339,38 +371,30 @@ plan_threads(struct ha_op *op, const struct ha_function *function, uint64_t bloc
 }
 
 hipError_t
-ha_launch_kernel(struct ha_device *device, struct ha_function *function,
-                 const struct ha_launch_request *request)
+ha_launch_check(const struct ha_function *function,
+                const struct ha_launch_request *request)
 {
     struct packed packed = {.bytes = NULL};
-    struct ha_stream *stream;
     hipError_t code = shape_check(function, request);
-    if (code == hipSuccess) {
-        code = arguments_check(function, request, &packed);
+    if (code == hipSuccess && request->cooperative) {
+        code = room_check(function, request);
     }
-    if (code == hipSuccess) {
-        code = ha_stream_lock(request->stream, device, &stream);
-    }
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (stream->queue.device != function->device) {
-        int stream_device = stream->queue.device->id;
-        ha_pool_unlock();
-        return ha_cpu_fail(
-            hipErrorInvalidDevice,
-            "kernel '%s' was loaded on device %d, the stream is of device "
-            "%d",
-            function->kernel->name, function->device->id, stream_device);
-    }
+    return code != hipSuccess ? code : arguments_check(function, request, &packed);
+}
+
+struct ha_op *
+ha_launch_op(struct ha_function *function, const struct ha_launch_request *request)
+{
+    struct packed packed = {.bytes = NULL};
     struct ha_op *op = ha_op_new(&kernel_class);
-    struct kernel_run *run = op != NULL ? run_of(op) : NULL;
-    if (run == NULL || !arguments_copy(run, function, request, &packed)) {
-        if (op != NULL) {
-            ha_op_discard(op);
-        }
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another launch");
+    if (op == NULL) {
+        return NULL;
+    }
+    struct kernel_run *run = run_of(op);
+    if ((request->extra != NULL && extra_read(request->extra, &packed) != hipSuccess) ||
+        !arguments_copy(run, function, request, &packed)) {
+        ha_op_discard(op);
+        return NULL;
     }
     struct ha_launch *launch = &run->launch;
     launch->kernel = function->kernel;
@@ -385,11 +409,84 @@ ha_launch_kernel(struct ha_device *device, struct ha_function *function,
         (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
     plan_threads(op, function, launch->block_count);
     ha_exec_prepare(launch, op->helpers + 1);
+    launch->device = (uint32_t)function->device->id;
+    launch->cooperative = NULL;
+    if (request->cooperative) {
+        launch->cooperative = ha_cooperative_new(op->helpers + 1);
+        if (launch->cooperative == NULL) {
+            free(run->memory);
+            ha_op_discard(op);
+            return NULL;
+        }
+    }
     run->function = function;
     run->message = NULL;
     atomic_init(&run->participants, 0);
     ha_handle_retain(function->handle);
+    return op;
+}
+
+hipError_t
+ha_launch_kernel(struct ha_device *device, struct ha_function *function,
+                 const struct ha_launch_request *request)
+{
+    struct ha_stream *stream;
+    struct ha_ticket *ticket = NULL;
+    hipError_t code = ha_launch_check(function, request);
+    if (code == hipSuccess && ha_activity_wants(HA_WANT_DISPATCH) &&
+        !ha_stream_captures(request->stream, device)) {
+        ticket = ha_ticket_launch(function, request);
+    }
+    if (code == hipSuccess) {
+        code = ha_stream_lock(request->stream, device, &stream);
+    }
+    if (code != hipSuccess) {
+        ha_ticket_drop(ticket);
+        return code;
+    }
+    if (stream->front != NULL) {
+        ha_pool_unlock();
+        ha_ticket_drop(ticket);
+        return ha_capture_launch(request->stream, device, function, request);
+    }
+    if (stream->queue.device != function->device) {
+        int stream_device = stream->queue.device->id;
+        ha_pool_unlock();
+        ha_ticket_drop(ticket);
+        return ha_cpu_fail(
+            hipErrorInvalidDevice,
+            "kernel '%s' was loaded on device %d, the stream is of device "
+            "%d",
+            function->kernel->name, function->device->id, stream_device);
+    }
+    struct ha_op *op = ha_launch_op(function, request);
+    if (op == NULL) {
+        ha_pool_unlock();
+        ha_ticket_drop(ticket);
+        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another launch");
+    }
+    op->ticket = ticket;
     return ha_stream_run(stream, op, HA_RUN_ASYNC);
+}
+
+hipError_t
+ha_launch_address(struct ha_device *device, const void *address, hipError_t unknown,
+                  const struct ha_launch_request *request)
+{
+    struct ha_function *function;
+    struct ha_device *place = device;
+    hipError_t code = hipSuccess;
+    if (ha_config()->device_count > 1) {
+        code = ha_stream_device(request->stream, &place);
+    }
+    if (code == hipSuccess) {
+        code = ha_function_resolve(address, place, unknown, &function);
+    }
+    if (code == hipSuccess) {
+        code = ha_launch_kernel(device, function, request);
+        ha_function_leave(function);
+    }
+    return code;
 }
 
 /* ---- occupancy ---- */

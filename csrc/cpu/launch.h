@@ -10,6 +10,7 @@
 #ifndef HA_CPU_LAUNCH_H
 #define HA_CPU_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,20 +18,40 @@
 
 struct ha_device;
 struct ha_function;
+struct ha_op;
 
 struct ha_launch_request {
     uint32_t grid[3];
     uint32_t block[3];
     size_t shared_bytes; /* dynamic */
+    bool cooperative;    /* all blocks are alive together */
     hipStream_t stream;
     void **params; /* one address an argument, or NULL */
     void **extra;  /* HIP_LAUNCH_PARAM_... list, or NULL */
 };
 
+/* Checks shape, shared memory and the presence of arguments. */
+hipError_t ha_launch_check(const struct ha_function *function,
+                           const struct ha_launch_request *request);
+
+/* The operation of a launch that was checked, with its own reference to the function
+ * and its own copy of the arguments; NULL without memory. Pool lock held. */
+struct ha_op *ha_launch_op(struct ha_function *function,
+                           const struct ha_launch_request *request);
+
+/* The packed arguments in an `extra` list that was checked; borrowed. */
+const unsigned char *ha_launch_packed(void **extra);
+
 /* Checks and submits. The function is borrowed; the operation takes its own reference.
  */
 hipError_t ha_launch_kernel(struct ha_device *device, struct ha_function *function,
                             const struct ha_launch_request *request);
+
+/* The same for what `address` stands for (ha_function_resolve) on the device of the
+ * stream. */
+hipError_t ha_launch_address(struct ha_device *device, const void *address,
+                             hipError_t unknown,
+                             const struct ha_launch_request *request);
 
 /* Blocks of the function that one processor holds at once, by threads and shared
  * memory; 0 if not even one fits. */

@@ -8,6 +8,7 @@
 
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/fatbin.h"
 #include "cpu/handle.h"
 #include "cpu/image_file.h"
 #include "cpu/module.h"
@@ -265,7 +266,12 @@ ha_library_load(struct ha_device *device, const void *bytes, hipLibrary_t *handl
 {
     const void *elf;
     size_t elf_size;
-    enum ha_status status = ha_image_file_check(bytes, 0, &elf, &elf_size);
+    size_t known = 0;
+    hipError_t code = ha_fatbin_pick(bytes, 0, &bytes, &known);
+    if (code != hipSuccess) {
+        return code;
+    }
+    enum ha_status status = ha_image_file_check(bytes, known, &elf, &elf_size);
     if (status != HA_OK) {
         return ha_cpu_fail_status(status);
     }

@@ -4,27 +4,23 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/log.h"
+#include "cpu/activity.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/exec.h"
+#include "cpu/fatbin.h"
 #include "cpu/handle.h"
 #include "cpu/image_file.h"
+#include "cpu/image_library.h"
 #include "cpu/memory.h"
 #include "cpu/pool.h"
 #include "cpu/runtime.h"
-
-#define FD_PATH_BYTES 128
-#define LOAD_NUMBER_BITS 32
 
 struct ha_module {
     struct ha_deferred deferred; /* for the last release under the pool lock */
@@ -35,21 +31,8 @@ struct ha_module {
     struct ha_function *functions; /* owned, image->kernel_count */
     _Atomic uint32_t references;   /* the handle's, and one a function */
     uint32_t variables_known;      /* how many the memory registry has */
+    size_t elf_bytes;
 };
-
-/* Images leave libm and libmvec undefined: the process has to have them for all. */
-static pthread_once_t math_once = PTHREAD_ONCE_INIT;
-
-static void
-math_load(void)
-{
-    if (dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL) == NULL) {
-        ha_log(1, "libm.so.6 can't be loaded: kernels that need it will not load");
-    }
-    if (dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL) == NULL) {
-        ha_log(2, "libmvec.so.1 can't be loaded");
-    }
-}
 
 /* ---- life ---- */
 
@@ -62,7 +45,7 @@ module_destroy(struct ha_deferred *deferred)
                                  HA_MEMORY_VARIABLE);
     }
     if (module->library != NULL) {
-        dlclose(module->library);
+        ha_image_library_close(module->library);
     }
     free(module->functions);
     free(module);
@@ -123,6 +106,43 @@ module_retire_functions(struct ha_module *module)
     }
 }
 
+void
+ha_module_look(const struct ha_module *module, struct ha_module_view *view)
+{
+    Dl_info info;
+    bool known = dladdr(module->image, &info) != 0;
+
+    *view = (struct ha_module_view){
+        .id = module->handle,
+        .device = module->device,
+        .load_base = known ? (uint64_t)(uintptr_t)info.dli_fbase : 0,
+        .load_size = module->elf_bytes,
+        .functions = module->functions,
+        .function_count = module->image->kernel_count,
+    };
+}
+
+/* Keeps the module meanwhile. */
+static void
+visit_module(uint64_t handle, void *visit_pointer)
+{
+    void (*const *visit)(struct ha_module *module) = visit_pointer;
+    struct ha_module *module = ha_handle_acquire(HA_HANDLE_MODULE, handle);
+
+    if (module != NULL) {
+        (*visit)(module);
+        if (ha_handle_release(handle)) {
+            module_release(module);
+        }
+    }
+}
+
+void
+ha_modules_each(void (*visit)(struct ha_module *module))
+{
+    ha_handle_each(HA_HANDLE_MODULE, visit_module, &visit);
+}
+
 hipError_t
 ha_module_unload(hipModule_t handle)
 {
@@ -133,6 +153,7 @@ ha_module_unload(hipModule_t handle)
                            "argument 'module' (%p) is not a loaded module",
                            (void *)handle);
     }
+    ha_activity_module(module, false);
     module_retire_functions(module);
     if (ha_handle_release(number)) {
         module_release(module);
@@ -141,65 +162,6 @@ ha_module_unload(hipModule_t handle)
 }
 
 /* ---- loading ---- */
-
-static hipError_t
-write_all(int fd, const unsigned char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return ha_cpu_fail(hipErrorOutOfMemory, "the image can't be copied: %s",
-                               strerror(errno));
-        }
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return hipSuccess;
-}
-
-/* A path of the descriptor that no load before had: dlopen gives the library that it
- * has if it knows the name already, and descriptor numbers come again.  The number of
- * the load is written as "./" for 0 and "/" for 1, which means nothing to the kernel.
- */
-static void
-path_make(int fd, char path[FD_PATH_BYTES])
-{
-    static _Atomic uint32_t loads;
-    uint32_t number = atomic_fetch_add_explicit(&loads, 1, memory_order_relaxed);
-    int used = snprintf(path, FD_PATH_BYTES, "/proc/self/fd/");
-    for (int bit = 0; bit < LOAD_NUMBER_BITS; bit++) {
-        used += snprintf(path + used, FD_PATH_BYTES - (size_t)used, "%s",
-                         (number >> bit & 1u) != 0 ? "/" : "./");
-    }
-    snprintf(path + used, FD_PATH_BYTES - (size_t)used, "%d", fd);
-}
-
-/* Loads the library from verified bytes, never from a path that could change. */
-static hipError_t
-library_load(const void *elf, size_t size, void **library)
-{
-    char path[FD_PATH_BYTES];
-    int fd = memfd_create("hipadapt-image", MFD_CLOEXEC);
-    if (fd < 0) {
-        return ha_cpu_fail(hipErrorOutOfMemory, "memfd_create failed: %s",
-                           strerror(errno));
-    }
-    hipError_t code = write_all(fd, elf, size);
-    if (code == hipSuccess) {
-        pthread_once(&math_once, math_load);
-        path_make(fd, path);
-        *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (*library == NULL) {
-            code = ha_cpu_fail(hipErrorSharedObjectInitFailed,
-                               "the image can't be loaded: %s", dlerror());
-        }
-    }
-    close(fd);
-    return code;
-}
 
 static hipError_t
 image_adopt(struct ha_module *module)
@@ -305,6 +267,10 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
 {
     const void *elf;
     size_t elf_size;
+    hipError_t code = ha_fatbin_pick(bytes, size, &bytes, &size);
+    if (code != hipSuccess) {
+        return code;
+    }
     enum ha_status status = ha_image_file_check(bytes, size, &elf, &elf_size);
     if (status != HA_OK) {
         return ha_cpu_fail_status(status);
@@ -314,8 +280,9 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another module");
     }
     module->device = device;
+    module->elf_bytes = elf_size;
     atomic_init(&module->references, 1);
-    hipError_t code = library_load(elf, elf_size, &module->library);
+    code = ha_image_library_open(elf, elf_size, &module->library);
     if (code == hipSuccess) {
         code = image_adopt(module);
     }
@@ -330,6 +297,7 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
     }
     if (code == hipSuccess) {
         *handle = (hipModule_t)(uintptr_t)module->handle;
+        ha_activity_module(module, true);
         return hipSuccess;
     }
     if (module->functions != NULL) {
@@ -489,29 +457,51 @@ ha_module_function_count(hipModule_t handle, unsigned *count)
     return hipSuccess;
 }
 
-hipError_t
-ha_module_variable(hipModule_t handle, const char *name, void **address, size_t *size)
+static const struct ha_image_variable *
+variable_of(const struct ha_module *module, const char *name)
 {
-    struct ha_module *module = module_lock(handle);
-    const struct ha_image_variable *found = NULL;
-    if (module == NULL) {
-        return module_unknown(handle);
-    }
     for (uint32_t i = 0; i < module->image->variable_count; i++) {
         if (strcmp(module->image->variables[i].name, name) == 0) {
-            found = &module->image->variables[i];
+            return &module->image->variables[i];
         }
     }
-    if (found != NULL && address != NULL) {
-        *address = found->address;
+    return NULL;
+}
+
+bool
+ha_module_find_variable(hipModule_t handle, const char *name, void **address,
+                        size_t *size)
+{
+    struct ha_module *module = module_lock(handle);
+    if (module == NULL) {
+        return false;
     }
-    if (found != NULL && size != NULL) {
+    const struct ha_image_variable *found = variable_of(module, name);
+    if (found != NULL) {
+        *address = found->address;
         *size = (size_t)found->size;
     }
     module_unlock(module);
-    if (found == NULL) {
+    return found != NULL;
+}
+
+hipError_t
+ha_module_variable(hipModule_t handle, const char *name, void **address, size_t *size)
+{
+    void *place;
+    size_t bytes;
+    if (!ha_module_is_loaded(handle)) {
+        return module_unknown(handle);
+    }
+    if (!ha_module_find_variable(handle, name, &place, &bytes)) {
         return ha_cpu_fail(hipErrorNotFound,
                            "argument 'name': the module has no variable '%s'", name);
+    }
+    if (address != NULL) {
+        *address = place;
+    }
+    if (size != NULL) {
+        *size = bytes;
     }
     return hipSuccess;
 }
@@ -539,6 +529,5 @@ ha_modules_reset(struct ha_device *device)
 void
 ha_module_after_fork_child(void)
 {
-    static const pthread_once_t fresh = PTHREAD_ONCE_INIT;
-    math_once = fresh;
+    ha_image_library_after_fork_child();
 }

@@ -34,7 +34,8 @@ struct ha_function {
     _Atomic uint32_t block_ns; /* what a block took last time; 0 = not run */
 };
 
-/* Loads the image at `bytes`; size 0 = unknown. */
+/* Loads the image at `bytes`, or the one for this device in a fat binary
+ * (cpu/fatbin.h); size 0 = unknown. */
 hipError_t ha_module_load(struct ha_device *device, const void *bytes, size_t size,
                           hipModule_t *handle);
 hipError_t ha_module_load_file(struct ha_device *device, const char *path,
@@ -48,6 +49,9 @@ bool ha_module_is_loaded(hipModule_t handle);
 hipError_t ha_module_function(hipModule_t handle, const char *name,
                               hipFunction_t *function);
 hipError_t ha_module_function_count(hipModule_t handle, unsigned *count);
+/* Address and size of a variable; false, and no failure recorded, if there is none. */
+bool ha_module_find_variable(hipModule_t handle, const char *name, void **address,
+                             size_t *size);
 /* Address and size of a variable; either may be NULL. */
 hipError_t ha_module_variable(hipModule_t handle, const char *name, void **address,
                               size_t *size);
@@ -67,6 +71,20 @@ struct ha_function *ha_function_acquire(uint64_t handle);
 void ha_function_release(struct ha_function *function);
 /* The same without the pool lock. */
 void ha_function_leave(struct ha_function *function);
+
+/* What tells a module to others; all borrowed. */
+struct ha_module_view {
+    uint64_t id;
+    const struct ha_device *device;
+    uint64_t load_base;
+    size_t load_size;
+    const struct ha_function *functions;
+    uint32_t function_count;
+};
+void ha_module_look(const struct ha_module *module, struct ha_module_view *view);
+
+/* Calls `visit` for each module that is loaded at that moment; no lock is held. */
+void ha_modules_each(void (*visit)(struct ha_module *module));
 
 /* Takes the modules of the device out of use. */
 void ha_modules_reset(struct ha_device *device);

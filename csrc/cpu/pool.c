@@ -10,11 +10,13 @@
 #include "cpu/exec.h"
 #include "cpu/futex.h"
 #include "cpu/pool_state.h"
+#include "cpu/runtime.h"
 
 #define WORKER_STACK_BYTES (4u * 1024u * 1024u) /* host functions may be Python */
 #define WORKER_SPARE_MAX 256u /* workers beyond the limit while others sleep */
-#define IDLE_SPIN_COUNT 200u  /* some microseconds */
+#define IDLE_SPIN_COUNT 4000u /* some 50 us: waking up may take longer */
 #define TIMER_PERIOD_MIN_NS 10000000u
+#define ASK_PERIOD_NS 50000000u /* how often threads that wait in a kernel look up */
 #define TIMER_PERIOD_MAX_NS 1000000000u
 #define SHUTDOWN_POLL_NS 200000
 
@@ -84,7 +86,7 @@ void
 ha_pool_want_timer(void)
 {
     ha_pool.timed_count++;
-    if (ha_pool.timeout_ns == 0) {
+    if (ha_pool.timeout_ns == 0 && !ha_runtime_can_be_interrupted()) {
         return;
     }
     if (!ha_pool.timer_started) {
@@ -111,7 +113,7 @@ work_once(void)
     struct ha_queue *queue = ha_queue_take();
     if (queue != NULL) {
         pass_the_word();
-        ha_queue_step(queue);
+        ha_queue_step(queue, 0);
         return true;
     }
     if (ha_pool.offers != NULL) {
@@ -147,6 +149,7 @@ worker_main(void *argument)
 {
     (void)argument;
     struct ha_worker worker = {.idle_next = NULL};
+    ha_log_own_thread();
     ha_pool_lock();
     ha_pool.searching--;
     for (;;) {
@@ -176,8 +179,11 @@ worker_main(void *argument)
 static struct ha_op *
 find_overdue(uint64_t now_ns)
 {
+    if (ha_pool.timeout_ns == 0) {
+        return NULL;
+    }
     for (struct ha_op *op = ha_pool.running; op != NULL; op = op->running_next) {
-        if (!op->cancelled && op->class->cancel != NULL &&
+        if (!op->cancelled && (op->class->flags & HA_OP_TIMED) != 0 &&
             now_ns - op->begin_ns > ha_pool.timeout_ns && now_ns > op->begin_ns) {
             return op;
         }
@@ -185,28 +191,40 @@ find_overdue(uint64_t now_ns)
     return NULL;
 }
 
-static void *
-timer_main(void *argument)
+/* How often the timer looks. */
+static uint64_t
+timer_period_ns(void)
 {
-    (void)argument;
-    ha_pool_lock();
     uint64_t period_ns = ha_pool.timeout_ns / 10;
     if (period_ns < TIMER_PERIOD_MIN_NS) {
         period_ns = TIMER_PERIOD_MIN_NS;
     }
-    if (period_ns > TIMER_PERIOD_MAX_NS) {
+    if (ha_pool.timeout_ns == 0 || period_ns > TIMER_PERIOD_MAX_NS) {
         period_ns = TIMER_PERIOD_MAX_NS;
     }
+    return ha_runtime_can_be_interrupted() && period_ns > ASK_PERIOD_NS ? ASK_PERIOD_NS
+                                                                        : period_ns;
+}
+
+static void *
+timer_main(void *argument)
+{
+    (void)argument;
+    ha_log_own_thread();
+    ha_pool_lock();
     uint64_t seen = 0;
     while (!ha_pool.stop) {
         struct ha_op *op;
+        if (ha_pool.running != NULL) {
+            ha_exec_ask();
+        }
         while ((op = find_overdue(ha_clock_ns())) != NULL) {
             ha_op_cancel(op, "the kernel ran longer than HIPADAPT_KERNEL_TIMEOUT");
         }
         atomic_store_explicit(&ha_pool.timer_word, HA_FUTEX_OPEN, memory_order_relaxed);
         ha_pool.timer_parked = ha_pool.running == NULL && ha_pool.timed_count == seen;
         seen = ha_pool.timed_count;
-        uint64_t limit_ns = ha_pool.timer_parked ? 0 : period_ns;
+        uint64_t limit_ns = ha_pool.timer_parked ? 0 : timer_period_ns();
         ha_pool_unlock();
         ha_futex_sleep(&ha_pool.timer_word, limit_ns);
         ha_pool_lock();
@@ -216,9 +234,8 @@ timer_main(void *argument)
     return NULL;
 }
 
-/* Starts a detached thread that takes no signal but those that its own faults raise. */
-static int
-thread_start(void *(*body)(void *))
+int
+ha_pool_start_thread(void *(*body)(void *))
 {
     pthread_attr_t attributes;
     int result = pthread_attr_init(&attributes);
@@ -246,7 +263,7 @@ thread_start(void *(*body)(void *))
 static void
 workers_spawn(uint32_t count)
 {
-    while (count > 0 && thread_start(worker_main) == 0) {
+    while (count > 0 && ha_pool_start_thread(worker_main) == 0) {
         count--;
     }
     if (count == 0) {
@@ -290,7 +307,7 @@ ha_pool_unlock(void)
     if (spawn > 0) {
         workers_spawn(spawn);
     }
-    if (timer_spawn && thread_start(timer_main) != 0) {
+    if (timer_spawn && ha_pool_start_thread(timer_main) != 0) {
         ha_log(1, "no timer thread: kernels are not ended by HIPADAPT_KERNEL_TIMEOUT");
         ha_pool_lock();
         ha_pool.timer_started = false;

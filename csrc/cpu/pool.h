@@ -43,12 +43,15 @@
 struct ha_device;
 struct ha_queue;
 struct ha_op;
+struct ha_ticket;
 
 enum ha_op_flags {
     HA_OP_PARALLEL = 1u << 0, /* several threads may be in run() */
     HA_OP_TIMED = 1u << 1,    /* ended by `cancel` when the kernel time-out is over */
     HA_OP_ALWAYS = 1u << 2,   /* run() is called even after a fault of the device */
     HA_OP_BLOCKING = 1u << 3, /* run() may sleep: the worker is replaced meanwhile */
+    HA_OP_KERNEL = 1u << 4,   /* run() is nothing but ha_exec_run */
+    HA_OP_ENDLESS = 1u << 5,  /* may go on for ever; `cancel` ends it with the device */
 };
 
 struct ha_op_class {
@@ -89,6 +92,7 @@ struct ha_op {
     bool cancelled;
     bool dropped; /* ends without run() */
     bool done;
+    struct ha_ticket *ticket; /* owned; a profiler waits for its end, or NULL */
     struct ha_op *offer_next, *offer_previous;
     struct ha_op *running_next, *running_previous;
     uint32_t dependency_count;
@@ -113,7 +117,9 @@ struct ha_queue {
     _Atomic uint64_t done;      /* written under the lock */
     enum ha_queue_state state;
     int priority;
+    uint32_t threads_max;  /* that run its kernels at once; 0 = all there are */
     bool blocking;         /* ordered with the legacy default stream */
+    bool stream;           /* it is the beginning of a struct ha_stream */
     uint32_t length;       /* operations in it */
     uint32_t length_limit; /* above it submitting threads are slowed down */
     uint32_t references;
@@ -147,6 +153,9 @@ void ha_pool_defer(struct ha_deferred *object);
 struct ha_op *ha_op_new(const struct ha_op_class *class);
 /* Gives back one that was not submitted; its payload must own nothing. Lock held. */
 void ha_op_discard(struct ha_op *op);
+/* Makes room for `count` more dependencies, so that ha_op_depend can't fail for these;
+ * false without memory. Lock held. */
+bool ha_op_reserve(struct ha_op *op, uint32_t count);
 /* Makes `op` wait for operation `number` of `queue`; false without memory. Lock held.
  */
 bool ha_op_depend(struct ha_op *op, struct ha_queue *queue, uint64_t number);
@@ -154,6 +163,8 @@ bool ha_op_depend(struct ha_op *op, struct ha_queue *queue, uint64_t number);
 /* Sets up a new queue of the device with one reference for the caller. Lock held. */
 void ha_queue_init(struct ha_queue *queue, struct ha_device *device, bool blocking,
                    int priority);
+/* Work that is not taken yet goes by the new priority. Lock held. */
+void ha_queue_set_priority(struct ha_queue *queue, int priority);
 void ha_queue_retain(struct ha_queue *queue);  /* lock held */
 void ha_queue_release(struct ha_queue *queue); /* lock held */
 
@@ -166,6 +177,10 @@ enum ha_submit {
 /* Appends the operation and returns its number. Lock held on entry and on return, but
  * not always in between: the operation may be over and gone when this returns. */
 uint64_t ha_queue_submit(struct ha_queue *queue, struct ha_op *op, enum ha_submit how);
+
+/* Ends an operation whose run() returned false in all threads, as the return of true
+ * would have. Lock held. */
+void ha_op_end(struct ha_op *op);
 
 /* Makes sure that operation `number` does nothing any more when this returns: drops it
  * if it has not begun, else waits for its end. Lock held as in ha_queue_wait. */
@@ -189,6 +204,10 @@ void ha_queue_throttle(struct ha_queue *queue);
 
 /* Cancels the running operations of the device (NULL = all); without the lock. */
 void ha_pool_cancel(struct ha_device *device, const char *text);
+
+/* Starts a detached thread that takes no signals but those that its own faults raise;
+ * 0, or the number of an error. */
+int ha_pool_start_thread(void *(*body)(void *));
 
 /* Ends all workers; returns after limit_ns at the latest. Without the lock. */
 void ha_pool_shutdown(uint64_t limit_ns);

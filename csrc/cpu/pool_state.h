@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What cpu/pool.c (threads) and cpu/queue.c (operations) share; nobody else includes
- * it.
+/* What cpu/pool.c (threads), cpu/op.c (operations), cpu/queue.c (queues) and
+ * cpu/queue_wait.c (threads that wait) share; nobody else includes it.
  *
  * All fields are guarded by `lock`.  Wake-ups and destructions that become due under
  * the lock are collected here and carried out by ha_pool_unlock, so that nobody is
@@ -48,15 +48,33 @@ struct ha_pool {
 
 extern struct ha_pool ha_pool;
 
+/* op.c, lock held: puts the operation on the list for helpers, takes it off that list
+ * if it is there; the same for the list of running operations; to the free list. */
+void ha_op_offer(struct ha_op *op);
+void ha_op_withdraw(struct ha_op *op);
+void ha_op_watch(struct ha_op *op);
+void ha_op_unwatch(struct ha_op *op);
+void ha_op_free(struct ha_op *op);
+
 /* queue.c, lock held: the next READY queue, taken off its list, or NULL. */
 struct ha_queue *ha_queue_take(void);
 bool ha_queue_any_ready(void);
-/* queue.c, lock held on entry and return: runs the first operation of a taken queue. */
-void ha_queue_step(struct ha_queue *queue);
+/* queue.c, lock held: takes a READY queue off its list. */
+void ha_queue_unready(struct ha_queue *queue);
+/* queue.c: whether a thread that waits may run the operation: what takes long is left
+ * to workers, if there are any. Lock held. */
+bool ha_op_waiter_may_run(const struct ha_op *op);
+/* queue.c, lock held on entry and return: runs the first operation of a taken queue,
+ * and goes on with the next ones while nothing else is more urgent. `last` is 0 in
+ * workers; a waiting thread does not go on behind operation `last`. */
+void ha_queue_step(struct ha_queue *queue, uint64_t last);
 /* queue.c, likewise: joins an offered operation. */
 void ha_op_join(struct ha_op *op);
 /* queue.c, likewise: calls cancel on a running operation. */
 void ha_op_cancel(struct ha_op *op, const char *text);
+
+/* queue_wait.c, lock held: wakes those who wait for an operation up to `done`. */
+void ha_queue_wake_waiters(struct ha_queue *queue, uint64_t done);
 
 /* pool.c, lock held: there is work; wakes or makes a worker unless one is on its way.
  */

@@ -2,163 +2,28 @@
 /* The states of queues and operations; cpu/pool.h has the words. */
 #include "cpu/pool.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/clock.h"
+#include "cpu/activity.h"
 #include "cpu/device.h"
-#include "cpu/futex.h"
+#include "cpu/exec.h"
 #include "cpu/pool_state.h"
-#include "cpu/runtime.h"
 
-/* Beyond QUEUE_LENGTH_MAX submitting threads wait for half of it, but not for long: it
- * may be waiting for us. */
+/* Beyond it submitting threads are slowed down. */
 #ifdef HA_STRESS
-#define OP_SLAB_COUNT 1
 #define QUEUE_LENGTH_MAX 2u
-#define THROTTLE_LIMIT_NS 1000000u
 #else
-#define OP_SLAB_COUNT 32
 #define QUEUE_LENGTH_MAX 1024u
-#define THROTTLE_LIMIT_NS 100000000u
 #endif
-#define HELP_DEPTH_MAX 64
-#define WAIT_SLICE_NS 50000000u
-#define WAIT_SPIN_COUNT 64u /* a few microseconds: most operations are short */
+#define STAY_NS 50000u /* a worker is with one queue while others are ready */
 
-/* A thread that waits for operation `number`; on its stack, linked under the lock. */
-struct ha_waiter {
-    struct ha_waiter *next;
-    uint64_t number;
-    _Atomic uint32_t word;
+/* A thread that runs the operations of a queue, one after the other. */
+struct stay {
+    uint64_t last; /* number up to which a waiting thread helps; 0: a worker */
+    uint64_t begin_ns;
+    uint64_t now_ns;     /* when the newest operation was over */
+    bool held;           /* ready for kernels: ha_exec_hold */
+    uint64_t held_order; /* operations up to this one were there at that time */
 };
-
-/* ---- operations ---- */
-
-struct ha_op *
-ha_op_new(const struct ha_op_class *class)
-{
-    struct ha_op *op = ha_pool.free_ops;
-    if (op == NULL) {
-        struct ha_op *slab = aligned_alloc(64, OP_SLAB_COUNT * sizeof *slab);
-        if (slab == NULL) {
-            return NULL;
-        }
-        for (size_t i = 0; i < OP_SLAB_COUNT; i++) {
-            slab[i].next = i + 1 < OP_SLAB_COUNT ? &slab[i + 1] : NULL;
-        }
-        op = slab;
-    }
-    ha_pool.free_ops = op->next;
-    memset(op, 0, offsetof(struct ha_op, dependencies_inline));
-    op->class = class;
-    op->dependencies = op->dependencies_inline;
-    op->dependency_capacity = HA_OP_INLINE_DEPENDENCIES;
-    return op;
-}
-
-static void
-op_free(struct ha_op *op)
-{
-    if (op->dependencies != op->dependencies_inline) {
-        free(op->dependencies);
-    }
-    op->next = ha_pool.free_ops;
-    ha_pool.free_ops = op;
-}
-
-void
-ha_op_discard(struct ha_op *op)
-{
-    while (op->dependency_count > 0) {
-        ha_queue_release(op->dependencies[--op->dependency_count].queue);
-    }
-    op_free(op);
-}
-
-bool
-ha_op_depend(struct ha_op *op, struct ha_queue *queue, uint64_t number)
-{
-    if (ha_queue_is_done(queue, number)) {
-        return true;
-    }
-    if (op->dependency_count == op->dependency_capacity) {
-        uint32_t capacity = op->dependency_capacity * 2;
-        struct ha_dependency *grown = malloc(capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        memcpy(grown, op->dependencies, op->dependency_count * sizeof *grown);
-        if (op->dependencies != op->dependencies_inline) {
-            free(op->dependencies);
-        }
-        op->dependencies = grown;
-        op->dependency_capacity = capacity;
-    }
-    ha_queue_retain(queue);
-    op->dependencies[op->dependency_count++] =
-        (struct ha_dependency){.queue = queue, .number = number};
-    return true;
-}
-
-static void
-offer_add(struct ha_op *op)
-{
-    op->offered = true;
-    op->offer_previous = NULL;
-    op->offer_next = ha_pool.offers;
-    if (ha_pool.offers != NULL) {
-        ha_pool.offers->offer_previous = op;
-    }
-    ha_pool.offers = op;
-}
-
-static void
-offer_remove(struct ha_op *op)
-{
-    if (!op->offered) {
-        return;
-    }
-    op->offered = false;
-    if (op->offer_previous != NULL) {
-        op->offer_previous->offer_next = op->offer_next;
-    } else {
-        ha_pool.offers = op->offer_next;
-    }
-    if (op->offer_next != NULL) {
-        op->offer_next->offer_previous = op->offer_previous;
-    }
-}
-
-static void
-running_add(struct ha_op *op)
-{
-    op->running = true;
-    op->running_previous = NULL;
-    op->running_next = ha_pool.running;
-    if (ha_pool.running != NULL) {
-        ha_pool.running->running_previous = op;
-    }
-    ha_pool.running = op;
-    ha_pool_want_timer();
-}
-
-static void
-running_remove(struct ha_op *op)
-{
-    if (!op->running) {
-        return;
-    }
-    op->running = false;
-    if (op->running_previous != NULL) {
-        op->running_previous->running_next = op->running_next;
-    } else {
-        ha_pool.running = op->running_next;
-    }
-    if (op->running_next != NULL) {
-        op->running_next->running_previous = op->running_previous;
-    }
-}
 
 /* ---- ready queues ---- */
 
@@ -182,8 +47,8 @@ ready_add(struct ha_queue *queue)
     ha_pool.ready_last[list] = queue;
 }
 
-static void
-ready_remove(struct ha_queue *queue)
+void
+ha_queue_unready(struct ha_queue *queue)
 {
     unsigned list = ready_list(queue);
     if (queue->ready_previous != NULL) {
@@ -215,7 +80,7 @@ ha_queue_take(void)
     for (unsigned list = 0; list < HA_PRIORITY_COUNT; list++) {
         struct ha_queue *queue = ha_pool.ready_first[list];
         if (queue != NULL) {
-            ready_remove(queue);
+            ha_queue_unready(queue);
             return queue;
         }
     }
@@ -240,6 +105,18 @@ ha_queue_init(struct ha_queue *queue, struct ha_device *device, bool blocking,
         device->queues->device_previous = queue;
     }
     device->queues = queue;
+}
+
+void
+ha_queue_set_priority(struct ha_queue *queue, int priority)
+{
+    if (queue->state == HA_QUEUE_READY) {
+        ha_queue_unready(queue);
+        queue->priority = priority;
+        ready_add(queue);
+    } else {
+        queue->priority = priority;
+    }
 }
 
 void
@@ -330,40 +207,63 @@ queue_settle(struct ha_queue *queue)
     return HA_QUEUE_READY;
 }
 
-static void
-queue_advance(struct ha_queue *queue)
+bool
+ha_op_waiter_may_run(const struct ha_op *op)
 {
-    if (queue_settle(queue) == HA_QUEUE_READY) {
-        ready_add(queue);
-        ha_pool_want_worker();
-    }
+    return op->caller || ha_pool.worker_count == 0;
 }
 
-static void
-waiters_wake(struct ha_queue *queue, uint64_t done)
+/* Whether the thread may go on with the queue, which is READY. Nobody has to be woken
+ * for the next operation then. */
+static bool
+may_stay(const struct ha_queue *queue, const struct stay *stay)
 {
-    struct ha_waiter **link = &queue->waiters;
-    while (*link != NULL) {
-        struct ha_waiter *waiter = *link;
-        if (waiter->number <= done) {
-            *link = waiter->next;
-            ha_pool_wake(&waiter->word);
-        } else {
-            link = &waiter->next;
+    const struct ha_op *op = queue->head;
+    if (stay->last != 0) {
+        return ha_op_waiter_may_run(op) && op->number <= stay->last;
+    }
+    for (unsigned list = 0; list < ready_list(queue); list++) {
+        if (ha_pool.ready_first[list] != NULL) {
+            return false;
         }
     }
+    return !ha_pool.stop &&
+           ha_pool.worker_count <= ha_pool.worker_limit + ha_pool.worker_sleeping &&
+           (stay->now_ns - stay->begin_ns < STAY_NS || !ha_queue_any_ready());
 }
 
-/* The first operation of its queue is over. */
-static void
-op_complete(struct ha_op *op)
+/* True if the thread that `stay` (may be NULL) is about goes on with the queue. */
+static bool
+queue_advance(struct ha_queue *queue, const struct stay *stay)
+{
+    if (queue_settle(queue) != HA_QUEUE_READY) {
+        return false;
+    }
+    if (stay != NULL && may_stay(queue, stay)) {
+        return true;
+    }
+    ready_add(queue);
+    ha_pool_want_worker();
+    return false;
+}
+
+/* The first operation of its queue is over. Answers as queue_advance does. */
+static bool
+op_complete(struct ha_op *op, struct stay *stay)
 {
     struct ha_queue *queue = op->queue;
-    running_remove(op);
-    offer_remove(op);
+    ha_op_unwatch(op);
+    ha_op_withdraw(op);
     op->end_ns = ha_clock_ns();
+    if (stay != NULL) {
+        stay->now_ns = op->end_ns;
+    }
     if (op->error != hipSuccess) {
         ha_device_set_fault(queue->device, op->error, op->error_text);
+    }
+    if (op->ticket != NULL) {
+        ha_ticket_end(op->ticket, op->begin_ns, op->end_ns);
+        op->ticket = NULL;
     }
     if (op->class->finish != NULL) {
         op->class->finish(op);
@@ -376,7 +276,7 @@ op_complete(struct ha_op *op)
     op->done = true;
     atomic_store_explicit(&queue->done, op->number, memory_order_release);
     if (queue->waiters != NULL) {
-        waiters_wake(queue, op->number);
+        ha_queue_wake_waiters(queue, op->number);
     }
     struct ha_queue *blocked = queue->blocked;
     while (blocked != NULL) {
@@ -385,32 +285,57 @@ op_complete(struct ha_op *op)
         struct ha_dependency *last = &first->dependencies[first->dependency_count - 1];
         if (last->number <= op->number) {
             blocked_remove(blocked);
-            queue_advance(blocked);
+            queue_advance(blocked, NULL);
         }
         blocked = next;
     }
-    queue_advance(queue);
+    return queue_advance(queue, stay);
 }
 
-/* A thread comes back from run() or cancel(). */
-static void
-op_leave(struct ha_op *op, bool finished)
+/* A thread comes back from run() or cancel(). Answers as queue_advance does. */
+static bool
+op_leave(struct ha_op *op, bool finished, struct stay *stay)
 {
+    bool goes_on = false;
     op->users--;
     if (finished) {
-        op_complete(op);
+        goes_on = op_complete(op, stay);
     } else {
-        offer_remove(op);
+        ha_op_withdraw(op);
     }
     if (op->done && op->users == 0) {
-        op_free(op);
+        ha_op_free(op);
     }
+    return goes_on;
 }
 
 static bool
-op_run_unlocked(struct ha_op *op)
+is_kernel(const struct ha_op *op)
+{
+    return (op->class->flags & HA_OP_KERNEL) != 0;
+}
+
+/* Decides whether the thread gets ready for several kernels at once, and what has to be
+ * done about that before (`hold`) and after (`release`) the operation. What was asked
+ * for after the last time gets its own look at the signal handlers. */
+static void
+plan_hold(struct ha_op *op, struct stay *stay, bool *hold, bool *release)
+{
+    bool more = op->next != NULL && is_kernel(op->next);
+    *hold = is_kernel(op) && (stay->held ? op->order > stay->held_order : more);
+    if (*hold) {
+        stay->held = true;
+        stay->held_order = op->queue->device->submitted;
+    }
+    *release = stay->held && !more;
+}
+
+static bool
+op_run_unlocked(struct ha_op *op, struct stay *stay)
 {
     bool sleeps = (op->class->flags & HA_OP_BLOCKING) != 0;
+    bool hold = false;
+    bool release = false;
     op->users++;
     if (sleeps) {
         ha_pool.worker_sleeping++;
@@ -418,8 +343,22 @@ op_run_unlocked(struct ha_op *op)
             ha_pool_want_worker();
         }
     }
+    if (stay != NULL) {
+        plan_hold(op, stay, &hold, &release);
+    }
     ha_pool_unlock();
+    if (hold) {
+        ha_exec_hold();
+    } else if (stay != NULL && stay->held && !is_kernel(op)) {
+        ha_exec_release();
+        stay->held = false;
+        release = false;
+    }
     bool finished = op->class->run(op);
+    if (release) {
+        ha_exec_release();
+        stay->held = false;
+    }
     ha_pool_lock();
     if (sleeps) {
         ha_pool.worker_sleeping--;
@@ -427,32 +366,47 @@ op_run_unlocked(struct ha_op *op)
     return finished;
 }
 
-void
-ha_queue_step(struct ha_queue *queue)
+/* Runs the first operation; true if the thread goes on with the queue. */
+static bool
+queue_step_once(struct ha_queue *queue, struct stay *stay)
 {
     struct ha_op *op = queue->head;
     const struct ha_op_class *class = op->class;
     int fault = atomic_load_explicit(&queue->device->fault, memory_order_relaxed);
     queue->state = HA_QUEUE_RUNNING;
-    op->begin_ns = ha_clock_ns();
+    op->begin_ns = stay->now_ns;
     if (fault != 0 && (class->flags & HA_OP_ALWAYS) == 0) {
         op->error = (hipError_t)fault;
         op->dropped = true;
     }
     if (op->dropped || class->run == NULL) {
         op->users++;
-        op_leave(op, true);
-        return;
+        return op_leave(op, true, stay);
     }
-    if ((class->flags & HA_OP_TIMED) != 0) {
-        running_add(op);
+    if ((class->flags & (HA_OP_TIMED | HA_OP_ENDLESS)) != 0) {
+        ha_op_watch(op);
+    }
+    if (queue->threads_max != 0 && op->helpers >= queue->threads_max) {
+        op->helpers = queue->threads_max - 1;
     }
     if (op->helpers > 0) {
-        offer_add(op);
+        ha_op_offer(op);
         ha_pool_want_worker();
     }
-    bool finished = op_run_unlocked(op);
-    op_leave(op, finished);
+    bool finished = op_run_unlocked(op, stay);
+    return op_leave(op, finished, stay);
+}
+
+void
+ha_queue_step(struct ha_queue *queue, uint64_t last)
+{
+    uint64_t now_ns = ha_clock_ns();
+    struct stay stay = {.last = last, .begin_ns = now_ns, .now_ns = now_ns};
+    while (queue_step_once(queue, &stay)) {
+    }
+    if (stay.held) {
+        ha_exec_release();
+    }
 }
 
 void
@@ -460,13 +414,20 @@ ha_op_join(struct ha_op *op)
 {
     op->helpers--;
     if (op->helpers == 0) {
-        offer_remove(op);
+        ha_op_withdraw(op);
     }
     if (ha_pool.offers != NULL || ha_queue_any_ready()) {
         ha_pool_want_worker();
     }
-    bool finished = op_run_unlocked(op);
-    op_leave(op, finished);
+    bool finished = op_run_unlocked(op, NULL);
+    op_leave(op, finished, NULL);
+}
+
+void
+ha_op_end(struct ha_op *op)
+{
+    op->users++;
+    op_leave(op, true, NULL);
 }
 
 void
@@ -479,7 +440,7 @@ ha_op_cancel(struct ha_op *op, const char *text)
     ha_pool_lock();
     op->users--;
     if (op->done && op->users == 0) {
-        op_free(op);
+        ha_op_free(op);
     }
 }
 
@@ -506,176 +467,12 @@ ha_queue_submit(struct ha_queue *queue, struct ha_op *op, enum ha_submit how)
     }
     atomic_fetch_add_explicit(&queue->device->busy, 1, memory_order_relaxed);
     if (queue_settle(queue) == HA_QUEUE_READY) {
-        if (how == HA_SUBMIT_RUN && op->caller) {
-            ha_queue_step(queue);
+        if (how == HA_SUBMIT_RUN && op->caller && !ha_exec_is_inside()) {
+            ha_queue_step(queue, number);
         } else {
             ready_add(queue);
             ha_pool_want_worker();
         }
     }
     return number;
-}
-
-/* ---- waiting ---- */
-
-/* Does a piece of the work that stands before operations of `queue`, if a waiting
- * thread may do it; true if something was done. */
-static bool
-queue_help(struct ha_queue *queue)
-{
-    for (int depth = 0; depth < HELP_DEPTH_MAX; depth++) {
-        struct ha_op *op = queue->head;
-        if (queue->state == HA_QUEUE_BLOCKED) {
-            queue = queue->blocked_on;
-            continue;
-        }
-        if (op == NULL || !op->caller) {
-            return false;
-        }
-        if (queue->state == HA_QUEUE_READY) {
-            ready_remove(queue);
-            ha_queue_step(queue);
-            return true;
-        }
-        if (queue->state == HA_QUEUE_RUNNING && op->offered) {
-            ha_op_join(op);
-            return true;
-        }
-        return false;
-    }
-    return false;
-}
-
-/* Sleeps until operation `number` is done or the slice is over. Returns 0, ETIMEDOUT or
- * EINTR. */
-static int
-wait_slice(struct ha_queue *queue, uint64_t number, uint64_t slice_ns)
-{
-    struct ha_waiter waiter = {.next = queue->waiters, .number = number};
-    queue->waiters = &waiter;
-    ha_pool_unlock();
-    int result = 0;
-    if (!ha_futex_spin(&waiter.word, WAIT_SPIN_COUNT)) {
-        result = ha_futex_sleep(&waiter.word, slice_ns);
-    }
-    ha_pool_lock();
-    if (atomic_load_explicit(&waiter.word, memory_order_relaxed) != HA_FUTEX_DONE) {
-        struct ha_waiter **link = &queue->waiters;
-        while (*link != &waiter) {
-            link = &(*link)->next;
-        }
-        *link = waiter.next;
-    }
-    return result;
-}
-
-static hipError_t
-wait_for(struct ha_queue *queue, uint64_t number, uint64_t limit_ns, bool interruptible)
-{
-    uint64_t begin_ns = limit_ns != 0 ? ha_clock_ns() : 0;
-    while (!ha_queue_is_done(queue, number)) {
-        if (queue_help(queue)) {
-            continue;
-        }
-        uint64_t slice_ns = WAIT_SLICE_NS;
-        if (limit_ns != 0) {
-            uint64_t passed_ns = ha_clock_ns() - begin_ns;
-            if (passed_ns >= limit_ns) {
-                return hipErrorNotReady;
-            }
-            if (limit_ns - passed_ns < slice_ns) {
-                slice_ns = limit_ns - passed_ns;
-            }
-        }
-        int slept = wait_slice(queue, number, slice_ns);
-        if (slept != 0 && interruptible && !ha_queue_is_done(queue, number)) {
-            ha_pool_unlock();
-            bool interrupted = ha_runtime_interrupted();
-            ha_pool_lock();
-            if (interrupted && !ha_queue_is_done(queue, number)) {
-                return hipErrorNotReady;
-            }
-        }
-    }
-    return hipSuccess;
-}
-
-hipError_t
-ha_queue_wait(struct ha_queue *queue, uint64_t number, uint64_t limit_ns)
-{
-    return wait_for(queue, number, limit_ns, true);
-}
-
-void
-ha_queue_abandon(struct ha_queue *queue, uint64_t number)
-{
-    for (struct ha_op *op = queue->head; op != NULL; op = op->next) {
-        if (op->number != number) {
-            continue;
-        }
-        if (op != queue->head || queue->state != HA_QUEUE_RUNNING) {
-            op->dropped = true;
-            return;
-        }
-        break;
-    }
-    wait_for(queue, number, 0, false);
-}
-
-void
-ha_queue_throttle(struct ha_queue *queue)
-{
-    if (queue->length <= queue->length_limit) {
-        return;
-    }
-    uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
-    uint64_t aim = submitted - queue->length_limit / 2;
-    ha_queue_retain(queue);
-    if (wait_for(queue, aim, THROTTLE_LIMIT_NS, false) != hipSuccess) {
-        queue->length_limit *= 2;
-    }
-    ha_queue_release(queue);
-}
-
-/* A queue with work that was submitted up to `order`, and the last such operation that
- * is cheap to find; NULL if there is none. */
-static struct ha_queue *
-find_busy(struct ha_device *device, uint64_t order, uint64_t *number)
-{
-    for (struct ha_queue *queue = device->queues; queue != NULL;
-         queue = queue->device_next) {
-        if (queue->head == NULL || queue->head->order > order) {
-            continue;
-        }
-        *number =
-            queue->tail->order <= order ? queue->tail->number : queue->head->number;
-        return queue;
-    }
-    return NULL;
-}
-
-hipError_t
-ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns)
-{
-    if (atomic_load_explicit(&device->busy, memory_order_acquire) == 0) {
-        return hipSuccess;
-    }
-    hipError_t code = hipSuccess;
-    uint64_t begin_ns = ha_clock_ns();
-    ha_pool_lock();
-    uint64_t order = device->submitted;
-    struct ha_queue *queue;
-    uint64_t number;
-    while (code == hipSuccess && (queue = find_busy(device, order, &number)) != NULL) {
-        uint64_t left_ns = 0;
-        if (limit_ns != 0) {
-            uint64_t passed_ns = ha_clock_ns() - begin_ns;
-            left_ns = passed_ns < limit_ns ? limit_ns - passed_ns : 1;
-        }
-        ha_queue_retain(queue);
-        code = ha_queue_wait(queue, number, left_ns);
-        ha_queue_release(queue);
-    }
-    ha_pool_unlock();
-    return code;
 }

@@ -2,13 +2,16 @@
 #include "cpu/reclaim.h"
 
 #include "core/log.h"
+#include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/graph.h"
+#include "cpu/memory_pool.h"
 #include "cpu/pool.h"
 #include "cpu/stream.h"
 
 struct free_later {
-    struct ha_range range; /* claimed */
+    struct ha_range range; /* claimed, or imported */
 };
 
 _Static_assert(sizeof(struct free_later) <= HA_OP_PAYLOAD_BYTES, "fits an operation");
@@ -29,6 +32,14 @@ wait_all(void)
     return code;
 }
 
+static bool
+is_imported(void *ptr)
+{
+    struct ha_range range;
+    return ha_memory_find(ptr, &range) && range.kind == HA_MEMORY_IMPORTED &&
+           range.base == ptr;
+}
+
 static hipError_t
 not_owned(void *ptr)
 {
@@ -39,6 +50,17 @@ not_owned(void *ptr)
         ptr);
 }
 
+/* Memory of an imported pool, or none at all. */
+static hipError_t
+free_imported(void *ptr)
+{
+    hipError_t code = is_imported(ptr) ? wait_all() : hipSuccess;
+    if (code != hipSuccess) {
+        return ha_cpu_fail(code, "interrupted; the memory is not freed");
+    }
+    return ha_memory_pool_free_imported(ptr) ? hipSuccess : not_owned(ptr);
+}
+
 hipError_t
 ha_reclaim(void *ptr, unsigned kinds)
 {
@@ -47,7 +69,10 @@ ha_reclaim(void *ptr, unsigned kinds)
         return hipSuccess;
     }
     if (!ha_memory_claim(ptr, kinds, &range)) {
-        return not_owned(ptr);
+        if ((kinds & 1u << HA_MEMORY_DEVICE) == 0) {
+            return not_owned(ptr);
+        }
+        return ha_graph_memory_free(ptr, true) ? hipSuccess : free_imported(ptr);
     }
     hipError_t code = range.kind == HA_MEMORY_HOST
                           ? wait_all()
@@ -56,7 +81,14 @@ ha_reclaim(void *ptr, unsigned kinds)
         ha_memory_unclaim(ptr);
         return ha_cpu_fail(code, "interrupted; the memory is not freed");
     }
-    if (!ha_memory_release(ptr)) {
+    bool intact;
+    if (range.kind == HA_MEMORY_POOL) {
+        intact = ha_memory_pool_free(&range);
+        ha_memory_pools_settle(ha_device_get(range.device), false);
+    } else {
+        intact = ha_memory_release(ptr);
+    }
+    if (!intact) {
         return ha_cpu_fail(
             hipErrorIllegalAddress,
             "somebody wrote past the end of the %zu bytes at %p (they are "
@@ -70,7 +102,9 @@ static bool
 later_run(struct ha_op *op)
 {
     const struct free_later *later = later_of(op);
-    if (!ha_memory_release(later->range.base)) {
+    if (later->range.kind == HA_MEMORY_IMPORTED) {
+        (void)ha_memory_pool_free_imported(later->range.base);
+    } else if (!ha_memory_release(later->range.base)) {
         ha_log(1, "hipFreeAsync: somebody wrote past the end of the %zu bytes at %p",
                later->range.size, later->range.base);
     }
@@ -85,7 +119,8 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
 {
     struct ha_stream *stream;
     struct ha_range range;
-    const unsigned kinds = 1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED;
+    const unsigned kinds =
+        1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED | 1u << HA_MEMORY_POOL;
     if (ptr == NULL) {
         return hipSuccess;
     }
@@ -93,20 +128,29 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
     if (code != hipSuccess) {
         return code;
     }
+    if (stream->front != NULL) {
+        ha_pool_unlock();
+        return ha_capture_free(handle, device, ptr);
+    }
     struct ha_op *op = ha_op_new(&later_class);
     if (op == NULL) {
         ha_pool_unlock();
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
     }
-    if (!ha_memory_claim(ptr, kinds, &range)) {
+    bool claimed = ha_memory_claim(ptr, kinds, &range);
+    if (claimed && range.kind == HA_MEMORY_POOL) {
+        ha_op_discard(op);
+        return ha_memory_pool_free_async(&range, stream);
+    }
+    if (!claimed && !(is_imported(ptr) && ha_memory_find(ptr, &range))) {
         ha_op_discard(op);
         ha_pool_unlock();
-        return not_owned(ptr);
+        return ha_graph_memory_free(ptr, false) ? hipSuccess : not_owned(ptr);
     }
     *later_of(op) = (struct free_later){.range = range};
     op->caller = true;
     code = ha_stream_run(stream, op, HA_RUN_CHEAP);
-    if (code == hipErrorOutOfMemory) {
+    if (code == hipErrorOutOfMemory && claimed) {
         ha_memory_unclaim(ptr);
     }
     return code;

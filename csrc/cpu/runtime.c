@@ -10,17 +10,31 @@
 #include <unistd.h>
 
 #include "core/env.h"
+#include "core/log.h"
 #include "core/thread.h"
+#include "cpu/array.h"
+#include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/event.h"
 #include "cpu/exec.h"
+#include "cpu/graph.h"
 #include "cpu/handle.h"
+#include "cpu/ipc_memory.h"
 #include "cpu/library.h"
+#include "cpu/managed.h"
 #include "cpu/memory.h"
+#include "cpu/memory_pool.h"
+#include "cpu/mipmap.h"
 #include "cpu/module.h"
 #include "cpu/pool.h"
+#include "cpu/register.h"
 #include "cpu/stream.h"
+#include "cpu/surface.h"
+#include "cpu/table.h"
+#include "cpu/texture.h"
+#include "cpu/value.h"
+#include "cpu/virtual.h"
 
 #define THREAD_COUNT_MAX 1024
 #define TIMEOUT_MAX_S (365L * 24 * 3600)
@@ -35,7 +49,8 @@ static struct {
     _Atomic int state;    /* enum runtime_state */
     _Atomic uint32_t epoch;
     struct ha_config config; /* constant while READY */
-    bool hooked;             /* exit and fork hooks are set */
+    bool watched;            /* fork hooks are set */
+    bool hooked;             /* the exit hook is set, too */
     _Atomic(int (*)(void)) interrupt_check;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -65,21 +80,61 @@ ha_runtime_is_forked(void)
     return atomic_load_explicit(&runtime.state, memory_order_relaxed) == STATE_FORKED;
 }
 
+bool
+ha_runtime_is_ready(void)
+{
+    return atomic_load_explicit(&runtime.state, memory_order_acquire) == STATE_READY;
+}
+
 static void
 after_fork_child(void)
 {
-    pthread_mutex_init(&runtime.lock, NULL);
     if (atomic_load(&runtime.state) != STATE_READY) {
         return;
     }
     atomic_store(&runtime.state, STATE_FORKED);
+    ha_tables_after_fork_child();
     ha_handle_after_fork_child();
     ha_memory_after_fork_child();
+    ha_memory_pools_after_fork_child();
+    ha_virtual_after_fork_child();
+    ha_managed_after_fork_child();
+    ha_ipc_memory_after_fork_child();
+    ha_mipmap_after_fork_child();
+    ha_texture_after_fork_child();
+    ha_surface_after_fork_child();
     ha_module_after_fork_child();
     ha_library_after_fork_child();
+    ha_register_after_fork_child();
     ha_pool_after_fork_child();
+    ha_graph_after_fork_child();
+    ha_capture_after_fork_child();
+    ha_value_after_fork_child();
     ha_exec_after_fork_child();
     memset(this_thread.own, 0, sizeof this_thread.own);
+}
+
+/* A fork waits for a start that is under way, so that no child gets half of one. */
+static void
+before_fork(void)
+{
+    pthread_mutex_lock(&runtime.lock);
+}
+
+/* In both processes. */
+static void
+after_fork(void)
+{
+    pthread_mutex_unlock(&runtime.lock);
+}
+
+/* When the library is loaded.  In this order, so that a fork takes the start lock
+ * before the lock of the hooks, as a start does. */
+static __attribute__((constructor)) void
+watch_forks(void)
+{
+    runtime.watched = ha_fork_register(after_fork_child) == HA_OK &&
+                      pthread_atfork(before_fork, after_fork, after_fork) == 0;
 }
 
 static void
@@ -119,8 +174,10 @@ config_read(struct ha_config *config)
     config->device_count = (int)ha_env_long(HA_ENV_CPU_DEVICES, 1, HA_DEVICE_MAX);
     long threads = ha_env_long(HA_ENV_CPU_THREADS, 0, THREAD_COUNT_MAX);
     config->thread_count = threads > 0 ? (unsigned)threads : core_count();
-    config->warp_size = ha_env_long(HA_ENV_CPU_WARP_SIZE, 32, 64) == 64 ? 64 : 32;
+    config->warp_size = ha_warp_size();
     config->reference = exec != NULL && strcmp(exec, "reference") == 0;
+    (void)ha_log_enabled(1); /* for threads that don't look themselves */
+    config->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
     config->kernel_timeout_ns =
         (uint64_t)ha_env_long(HA_ENV_KERNEL_TIMEOUT, 0, TIMEOUT_MAX_S) * 1000000000u;
 }
@@ -136,14 +193,14 @@ runtime_start(void)
     }
     if (!runtime.hooked) {
         pin_library();
-        if (ha_fork_register(after_fork_child) != HA_OK || atexit(at_exit) != 0) {
+        if (!runtime.watched || atexit(at_exit) != 0) {
             return ha_cpu_fail(hipErrorNotInitialized,
                                "the exit and fork hooks can't be registered");
         }
         runtime.hooked = true;
     }
     ha_pool_init(runtime.config.thread_count, runtime.config.kernel_timeout_ns);
-    hipError_t code = ha_memory_init();
+    hipError_t code = ha_memory_init(runtime.config.guard);
     if (code != hipSuccess) {
         return code;
     }
@@ -195,10 +252,21 @@ ha_enter_query(const char *function)
     struct ha_thread *thread = &this_thread;
     thread->function = function;
     thread->last_call = hipSuccess;
+    if (atomic_load_explicit(&ha_tables_published, memory_order_relaxed) == 0 &&
+        ha_tables_publishing_here()) {
+        return ha_cpu_fail(hipErrorNotInitialized,
+                           "a tool may not call it while it is being initialized");
+    }
     if (atomic_load_explicit(&runtime.state, memory_order_acquire) == STATE_READY) {
         return hipSuccess;
     }
     return runtime_ensure(false);
+}
+
+hipError_t
+ha_runtime_start_quietly(void)
+{
+    return ha_runtime_is_ready() ? hipSuccess : runtime_ensure(false);
 }
 
 hipError_t
@@ -228,10 +296,24 @@ hipadaptSetInterruptCheck(int (*check)(void))
 }
 
 bool
+ha_runtime_can_be_interrupted(void)
+{
+    return atomic_load_explicit(&runtime.interrupt_check, memory_order_relaxed) != NULL;
+}
+
+bool
 ha_runtime_interrupted(void)
 {
     int (*check)(void) = atomic_load(&runtime.interrupt_check);
-    return check != NULL && check() != 0;
+    bool own_default = this_thread.own_default;
+    bool in_host_function = this_thread.in_host_function;
+    /* The check may call HIP; inside a kernel it must not wait for that kernel. */
+    this_thread.own_default = false;
+    this_thread.in_host_function = in_host_function || ha_exec_is_inside();
+    bool interrupted = check != NULL && check() != 0;
+    this_thread.own_default = own_default;
+    this_thread.in_host_function = in_host_function;
+    return interrupted;
 }
 
 void
@@ -276,6 +358,13 @@ ha_runtime_reset_device(struct ha_device *device)
     ha_modules_reset(device);
     ha_events_reset(device);
     ha_streams_reset(device);
+    ha_textures_reset(device);
+    ha_surfaces_reset(device);
+    ha_mipmaps_reset(device);
+    ha_arrays_reset(device);
+    ha_memory_pools_reset(device);
+    ha_virtual_reset(device);
+    ha_ipc_memory_reset(device);
     ha_memory_reset(device);
     ha_device_reset_settings(device);
     ha_exec_flush_print();

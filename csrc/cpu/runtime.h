@@ -37,6 +37,7 @@ struct ha_config {
     unsigned thread_count;      /* workers that run kernels */
     uint32_t warp_size;         /* 32 or 64 */
     bool reference;             /* HIPADAPT_CPU_EXEC=reference */
+    bool guard;                 /* HIPADAPT_CPU_GUARD=1 */
     uint64_t kernel_timeout_ns; /* 0 = never */
 };
 
@@ -47,6 +48,7 @@ struct ha_thread {
     hipError_t last_call;
     const char *function;  /* HIP function that the thread is in; constant text */
     bool in_host_function; /* the thread runs a host function of a stream */
+    bool own_default;      /* stream NULL is the thread's own: cpu/entry_spt.c */
     uint32_t epoch;        /* of the runtime that made `own` */
     struct ha_stream *own[HA_DEVICE_MAX]; /* per-thread streams, or NULL; owned */
     char text[HA_CALL_TEXT_BYTES];
@@ -75,8 +77,17 @@ uint32_t ha_runtime_epoch(void);
 /* True in a forked child that has not called hipInit. */
 bool ha_runtime_is_forked(void);
 
+/* True from the first call to the end of the process or a fork. */
+bool ha_runtime_is_ready(void);
+
+/* Starts the device, for what isn't a call of HIP. */
+hipError_t ha_runtime_start_quietly(void);
+
 /* True if the program asked for the end of the current wait (Ctrl-C). No lock held. */
 bool ha_runtime_interrupted(void);
+
+/* True if ha_runtime_interrupted ever may be. */
+bool ha_runtime_can_be_interrupted(void);
 
 /* Ends the device's kernels, drops its queued work, and frees its streams, events,
  * modules and memory. */

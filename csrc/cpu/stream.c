@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#include "cpu/activity.h"
 #include "cpu/stream.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/exec.h"
 #include "cpu/handle.h"
+#include "cpu/memory_pool.h"
 #include "cpu/runtime.h"
 
 /* Legacy streams are part of their devices' life. */
@@ -41,6 +44,7 @@ ha_streams_init(void)
         struct ha_stream *stream = &legacy_streams[id];
         memset(stream, 0, sizeof *stream);
         ha_queue_init(&stream->queue, device, true, HA_PRIORITY_NORMAL);
+        stream->queue.stream = true;
         stream->id = 0;
         device->legacy = &stream->queue;
     }
@@ -58,6 +62,7 @@ stream_new(struct ha_device *device, unsigned flags, int priority)
     }
     ha_queue_init(&stream->queue, device, (flags & hipStreamNonBlocking) == 0,
                   priority);
+    stream->queue.stream = true;
     stream->queue.release = stream_free;
     stream->flags = flags;
     stream->id = next_id++;
@@ -83,7 +88,21 @@ ha_stream_create(struct ha_device *device, unsigned flags, int priority,
     if (stream == NULL) {
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another stream");
     }
+    ha_activity_stream(HA_ACTIVITY_STREAM_CREATE, *handle);
     return hipSuccess;
+}
+
+bool
+ha_stream_captures(hipStream_t handle, struct ha_device *device)
+{
+    struct ha_stream *stream;
+
+    if (ha_stream_lock(handle, device, &stream) != hipSuccess) {
+        return false; /* who goes on finds out */
+    }
+    bool captures = stream->front != NULL;
+    ha_pool_unlock();
+    return captures;
 }
 
 /* Lock held; false if the handle was not in use. */
@@ -95,6 +114,9 @@ stream_retire(uint64_t handle)
         return false;
     }
     ha_handle_release(handle);
+    if (stream->front != NULL) {
+        ha_capture_leave(stream->front);
+    }
     ha_queue_release(&stream->queue);
     return true;
 }
@@ -115,6 +137,7 @@ ha_stream_destroy(hipStream_t handle)
                            "argument 'stream' (%p) is not a living stream",
                            (void *)handle);
     }
+    ha_activity_stream(HA_ACTIVITY_STREAM_DESTROY, handle);
     return hipSuccess;
 }
 
@@ -169,6 +192,9 @@ hipError_t
 ha_stream_lock(hipStream_t handle, struct ha_device *device, struct ha_stream **stream)
 {
     struct ha_stream *found;
+    if (handle == NULL && ha_thread_self()->own_default) {
+        handle = HA_STREAM_PER_THREAD;
+    }
     ha_pool_lock();
     if (handle == NULL || handle == HA_STREAM_LEGACY) {
         found = stream_of(device->legacy);
@@ -192,8 +218,30 @@ ha_stream_lock(hipStream_t handle, struct ha_device *device, struct ha_stream **
         ha_pool_unlock();
         return ha_device_fail(owner);
     }
+    if (&found->queue == owner->legacy && owner->capturing > 0) {
+        ha_capture_spoil(owner);
+        ha_pool_unlock();
+        return ha_cpu_fail(hipErrorStreamCaptureImplicit,
+                           "the legacy default stream would wait for a stream that is "
+                           "being captured; the capture is invalid now");
+    }
     *stream = found;
     return hipSuccess;
+}
+
+hipError_t
+ha_stream_device(hipStream_t handle, struct ha_device **device)
+{
+    struct ha_stream *stream;
+    if ((uintptr_t)handle <= (uintptr_t)HA_STREAM_PER_THREAD) {
+        return hipSuccess; /* default streams are those of the current device */
+    }
+    hipError_t code = ha_stream_lock(handle, *device, &stream);
+    if (code == hipSuccess) {
+        *device = stream->queue.device;
+        ha_pool_unlock();
+    }
+    return code;
 }
 
 bool
@@ -302,6 +350,9 @@ ha_stream_wait(struct ha_stream *stream)
     struct ha_queue *queue = &stream->queue;
     struct ha_device *device = queue->device;
     hipError_t code = hipSuccess;
+    if (stream->front != NULL) {
+        return ha_capture_refuse(stream->front, "nothing can wait for");
+    }
     uint64_t number = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     ha_queue_retain(queue);
     if (queue == device->legacy && device->busy_blocking > 0) {
@@ -326,6 +377,7 @@ ha_stream_wait(struct ha_stream *stream)
     if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; work of the stream goes on");
     }
+    ha_memory_pools_settle(device, false);
     ha_exec_flush_print();
     if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
         return ha_device_fail(device);
@@ -370,6 +422,19 @@ static const struct ha_op_class function_class = {
 static const struct ha_op_class callback_class = {
     .name = "callback", .flags = HA_OP_BLOCKING | HA_OP_ALWAYS, .run = host_run};
 
+struct ha_op *
+ha_stream_call_op(hipHostFn_t fn, hipStreamCallback_t callback, void *data,
+                  hipStream_t handle)
+{
+    struct ha_op *op = ha_op_new(fn != NULL ? &function_class : &callback_class);
+    if (op != NULL) {
+        struct host_call *call = (struct host_call *)(void *)op->payload;
+        *call = (struct host_call){
+            .fn = fn, .callback = callback, .data = data, .handle = handle};
+    }
+    return op;
+}
+
 hipError_t
 ha_stream_call(hipStream_t handle, struct ha_device *device, hipHostFn_t fn,
                hipStreamCallback_t callback, void *data)
@@ -379,14 +444,18 @@ ha_stream_call(hipStream_t handle, struct ha_device *device, hipHostFn_t fn,
     if (code != hipSuccess) {
         return code;
     }
-    struct ha_op *op = ha_op_new(fn != NULL ? &function_class : &callback_class);
+    if (stream->front != NULL && fn == NULL) {
+        return ha_capture_refuse(stream->front, "callbacks can't be added to");
+    }
+    if (stream->front != NULL) {
+        ha_pool_unlock();
+        return ha_capture_host(handle, device, fn, data);
+    }
+    struct ha_op *op = ha_stream_call_op(fn, callback, data, handle);
     if (op == NULL) {
         ha_pool_unlock();
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
     }
-    struct host_call *call = (struct host_call *)(void *)op->payload;
-    *call = (struct host_call){
-        .fn = fn, .callback = callback, .data = data, .handle = handle};
     return ha_stream_run(stream, op, HA_RUN_ASYNC);
 }
 

@@ -18,14 +18,22 @@
 #include "abi/hip.h"
 #include "cpu/pool.h"
 
+struct ha_front;
+
 #define HA_STREAM_LEGACY ((hipStream_t)1)
 #define HA_STREAM_PER_THREAD ((hipStream_t)2)
+
+#define HA_MASK_WORDS 32 /* of a mask of compute units, 32 in each */
 
 struct ha_stream {
     struct ha_queue queue; /* first, so that a queue of a stream is the stream */
     uint64_t handle;       /* 0 for default streams */
     uint64_t id;
     unsigned flags;
+    hipAccessPolicyWindow window;         /* a wish, kept for who asks */
+    hipSynchronizationPolicy sync_policy; /* likewise; 0 = automatic */
+    uint32_t mask[HA_MASK_WORDS];         /* where queue.threads_max is set */
+    struct ha_front *front;               /* cpu/capture.h; NULL = not capturing */
 };
 
 /* How a caller wants its operation to be run. */
@@ -43,6 +51,9 @@ hipError_t ha_stream_create(struct ha_device *device, unsigned flags, int priori
                             hipStream_t *handle);
 
 /* Takes the handle out of use. Without the lock. */
+/* Whether a capture is going on in the stream. */
+bool ha_stream_captures(hipStream_t handle, struct ha_device *device);
+
 hipError_t ha_stream_destroy(hipStream_t handle);
 
 /* Takes the pool lock and finds the stream that `handle` means for a caller whose
@@ -50,6 +61,10 @@ hipError_t ha_stream_destroy(hipStream_t handle);
  * is held. */
 hipError_t ha_stream_lock(hipStream_t handle, struct ha_device *device,
                           struct ha_stream **stream);
+
+/* The device of the stream that `handle` means, for a caller whose current device is
+ * *device. Without the lock. */
+hipError_t ha_stream_device(hipStream_t handle, struct ha_device **device);
 
 /* True if new work of the stream could start at once. Lock held. */
 bool ha_stream_is_idle(const struct ha_stream *stream);
@@ -66,6 +81,10 @@ hipError_t ha_stream_run(struct ha_stream *stream, struct ha_op *op, enum ha_run
 
 /* Waits for all that the stream was given so far, and gives the lock back. */
 hipError_t ha_stream_wait(struct ha_stream *stream);
+
+/* The operation of such a call, or NULL without memory. Lock held. */
+struct ha_op *ha_stream_call_op(hipHostFn_t fn, hipStreamCallback_t callback,
+                                void *data, hipStream_t handle);
 
 /* Calls fn(data), or callback(handle, status, data), in stream order. */
 hipError_t ha_stream_call(hipStream_t handle, struct ha_device *device, hipHostFn_t fn,

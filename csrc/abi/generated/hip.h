@@ -2423,486 +2423,680 @@ struct hipArrayMemoryRequirements {
 typedef hipMipmappedArray_t hipmipmappedArray;
 typedef const hipMipmappedArray *hipMipmappedArray_const_t;
 
-/* Functions. */
+/* Functions.  Where HA_CPU_ENTRIES is defined, as it is in the CPU device, a
+ * name stands for what the device does, and the symbol of that name is a
+ * jump through the tables of abi/generated/hip_table.h. */
+#ifdef HA_CPU_ENTRIES
+#define HA_ENTRY(name) __asm__("ha_do_" #name)
+#else
+#define HA_ENTRY(name)
+#endif
 hipError_t hipMallocArray(hipArray_t *array, const hipChannelFormatDesc *desc,
-                          size_t width, size_t height, unsigned int flags);
+                          size_t width, size_t height, unsigned int flags)
+    HA_ENTRY(hipMallocArray);
 hipError_t hipArrayCreate(hipArray_t *pHandle,
-                          const HIP_ARRAY_DESCRIPTOR *pAllocateArray);
-hipError_t hipArrayDestroy(hipArray_t array);
+                          const HIP_ARRAY_DESCRIPTOR *pAllocateArray)
+    HA_ENTRY(hipArrayCreate);
+hipError_t hipArrayDestroy(hipArray_t array) HA_ENTRY(hipArrayDestroy);
 hipError_t hipArray3DCreate(hipArray_t *array,
-                            const HIP_ARRAY3D_DESCRIPTOR *pAllocateArray);
-hipError_t hipFreeArray(hipArray_t array);
+                            const HIP_ARRAY3D_DESCRIPTOR *pAllocateArray)
+    HA_ENTRY(hipArray3DCreate);
+hipError_t hipFreeArray(hipArray_t array) HA_ENTRY(hipFreeArray);
 hipError_t hipMalloc3DArray(hipArray_t *array, const hipChannelFormatDesc *desc,
-                            hipExtent extent, unsigned int flags);
+                            hipExtent extent, unsigned int flags)
+    HA_ENTRY(hipMalloc3DArray);
 hipError_t hipArrayGetInfo(hipChannelFormatDesc *desc, hipExtent *extent,
-                           unsigned int *flags, hipArray_t array);
+                           unsigned int *flags, hipArray_t array)
+    HA_ENTRY(hipArrayGetInfo);
 hipError_t hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor,
-                                 hipArray_t array);
+                                 hipArray_t array) HA_ENTRY(hipArrayGetDescriptor);
 hipError_t hipArray3DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR *pArrayDescriptor,
-                                   hipArray_t array);
+                                   hipArray_t array) HA_ENTRY(hipArray3DGetDescriptor);
 hipError_t hipMemcpy2DToArray(hipArray_t dst, size_t wOffset, size_t hOffset,
                               const void *src, size_t spitch, size_t width,
-                              size_t height, hipMemcpyKind kind);
+                              size_t height, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy2DToArray);
 hipError_t hipMemcpy2DToArrayAsync(hipArray_t dst, size_t wOffset, size_t hOffset,
                                    const void *src, size_t spitch, size_t width,
                                    size_t height, hipMemcpyKind kind,
-                                   hipStream_t stream);
+                                   hipStream_t stream)
+    HA_ENTRY(hipMemcpy2DToArrayAsync);
 hipError_t hipMemcpy2DArrayToArray(hipArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
                                    hipArray_const_t src, size_t wOffsetSrc,
                                    size_t hOffsetSrc, size_t width, size_t height,
-                                   hipMemcpyKind kind);
+                                   hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy2DArrayToArray);
 hipError_t hipMemcpyToArray(hipArray_t dst, size_t wOffset, size_t hOffset,
-                            const void *src, size_t count, hipMemcpyKind kind);
+                            const void *src, size_t count, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpyToArray);
 hipError_t hipMemcpyFromArray(void *dst, hipArray_const_t srcArray, size_t wOffset,
-                              size_t hOffset, size_t count, hipMemcpyKind kind);
+                              size_t hOffset, size_t count, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpyFromArray);
 hipError_t hipMemcpy2DFromArray(void *dst, size_t dpitch, hipArray_const_t src,
                                 size_t wOffset, size_t hOffset, size_t width,
-                                size_t height, hipMemcpyKind kind);
+                                size_t height, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy2DFromArray);
 hipError_t hipMemcpy2DFromArrayAsync(void *dst, size_t dpitch, hipArray_const_t src,
                                      size_t wOffset, size_t hOffset, size_t width,
                                      size_t height, hipMemcpyKind kind,
-                                     hipStream_t stream);
-hipError_t hipMemcpy3D(const hipMemcpy3DParms *p);
-hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream);
-hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *pCopy);
-hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *pCopy, hipStream_t stream);
+                                     hipStream_t stream)
+    HA_ENTRY(hipMemcpy2DFromArrayAsync);
+hipError_t hipMemcpy3D(const hipMemcpy3DParms *p) HA_ENTRY(hipMemcpy3D);
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream)
+    HA_ENTRY(hipMemcpy3DAsync);
+hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *pCopy) HA_ENTRY(hipDrvMemcpy3D);
+hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *pCopy, hipStream_t stream)
+    HA_ENTRY(hipDrvMemcpy3DAsync);
 hipError_t hipMemcpy3DBatchAsync(size_t numOps, hipMemcpy3DBatchOp *opList,
                                  size_t *failIdx, unsigned long long flags,
-                                 hipStream_t stream);
-hipError_t hipMemcpy3DPeer(hipMemcpy3DPeerParms *p);
-hipError_t hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, hipStream_t stream);
+                                 hipStream_t stream) HA_ENTRY(hipMemcpy3DBatchAsync);
+hipError_t hipMemcpy3DPeer(hipMemcpy3DPeerParms *p) HA_ENTRY(hipMemcpy3DPeer);
+hipError_t hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, hipStream_t stream)
+    HA_ENTRY(hipMemcpy3DPeerAsync);
 hipError_t hipMemMapArrayAsync(hipArrayMapInfo *mapInfoList, unsigned int count,
-                               hipStream_t stream);
+                               hipStream_t stream) HA_ENTRY(hipMemMapArrayAsync);
 hipError_t hipMemcpy2DFromArray_spt(void *dst, size_t dpitch, hipArray_const_t src,
                                     size_t wOffset, size_t hOffset, size_t width,
-                                    size_t height, hipMemcpyKind kind);
-hipError_t hipMemcpy3D_spt(const hipMemcpy3DParms *p);
-hipError_t hipMemcpy3DAsync_spt(const hipMemcpy3DParms *p, hipStream_t stream);
+                                    size_t height, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy2DFromArray_spt);
+hipError_t hipMemcpy3D_spt(const hipMemcpy3DParms *p) HA_ENTRY(hipMemcpy3D_spt);
+hipError_t hipMemcpy3DAsync_spt(const hipMemcpy3DParms *p, hipStream_t stream)
+    HA_ENTRY(hipMemcpy3DAsync_spt);
 hipError_t hipMemcpyFromArray_spt(void *dst, hipArray_const_t src, size_t wOffsetSrc,
-                                  size_t hOffset, size_t count, hipMemcpyKind kind);
+                                  size_t hOffset, size_t count, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpyFromArray_spt);
 hipError_t hipMemcpy2DToArray_spt(hipArray_t dst, size_t wOffset, size_t hOffset,
                                   const void *src, size_t spitch, size_t width,
-                                  size_t height, hipMemcpyKind kind);
+                                  size_t height, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy2DToArray_spt);
 hipError_t hipMemcpy2DFromArrayAsync_spt(void *dst, size_t dpitch, hipArray_const_t src,
                                          size_t wOffsetSrc, size_t hOffsetSrc,
                                          size_t width, size_t height,
-                                         hipMemcpyKind kind, hipStream_t stream);
+                                         hipMemcpyKind kind, hipStream_t stream)
+    HA_ENTRY(hipMemcpy2DFromArrayAsync_spt);
 hipError_t hipMemcpy2DToArrayAsync_spt(hipArray_t dst, size_t wOffset, size_t hOffset,
                                        const void *src, size_t spitch, size_t width,
                                        size_t height, hipMemcpyKind kind,
-                                       hipStream_t stream);
+                                       hipStream_t stream)
+    HA_ENTRY(hipMemcpy2DToArrayAsync_spt);
 hipError_t hipGreenCtxCreate(hipExecutionCtx_t *ctx, hipDevResourceDesc_t desc,
-                             int device, unsigned int flags);
-hipError_t hipExecutionCtxDestroy(hipExecutionCtx_t ctx);
-hipError_t hipDeviceGetExecutionCtx(hipExecutionCtx_t *ctx, int device);
+                             int device, unsigned int flags)
+    HA_ENTRY(hipGreenCtxCreate);
+hipError_t hipExecutionCtxDestroy(hipExecutionCtx_t ctx)
+    HA_ENTRY(hipExecutionCtxDestroy);
+hipError_t hipDeviceGetExecutionCtx(hipExecutionCtx_t *ctx, int device)
+    HA_ENTRY(hipDeviceGetExecutionCtx);
 hipError_t hipExecutionCtxStreamCreate(hipStream_t *stream, hipExecutionCtx_t greenctx,
-                                       unsigned int flags, int priority);
+                                       unsigned int flags, int priority)
+    HA_ENTRY(hipExecutionCtxStreamCreate);
 hipError_t hipExecutionCtxGetDevResource(hipExecutionCtx_t ctx,
                                          hipDevResource *resource,
-                                         hipDevResourceType type);
-hipError_t hipExecutionCtxGetDevice(int *device, hipExecutionCtx_t ctx);
-hipError_t hipExecutionCtxGetId(hipExecutionCtx_t ctx, unsigned long long *ctxId);
-hipError_t hipExecutionCtxRecordEvent(hipExecutionCtx_t ctx, hipEvent_t event);
-hipError_t hipExecutionCtxSynchronize(hipExecutionCtx_t ctx);
-hipError_t hipExecutionCtxWaitEvent(hipExecutionCtx_t ctx, hipEvent_t event);
-hipError_t hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device);
-hipError_t hipCtxDestroy(hipCtx_t ctx);
-hipError_t hipCtxPopCurrent(hipCtx_t *ctx);
-hipError_t hipCtxPushCurrent(hipCtx_t ctx);
-hipError_t hipCtxSetCurrent(hipCtx_t ctx);
-hipError_t hipCtxGetCurrent(hipCtx_t *ctx);
-hipError_t hipCtxGetDevice(hipDevice_t *device);
-hipError_t hipCtxGetApiVersion(hipCtx_t ctx, unsigned int *apiVersion);
-hipError_t hipCtxGetCacheConfig(hipFuncCache_t *cacheConfig);
-hipError_t hipCtxSetCacheConfig(hipFuncCache_t cacheConfig);
-hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config);
-hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig *pConfig);
-hipError_t hipCtxSynchronize(void);
-hipError_t hipCtxGetFlags(unsigned int *flags);
-hipError_t hipCtxEnablePeerAccess(hipCtx_t peerCtx, unsigned int flags);
-hipError_t hipCtxDisablePeerAccess(hipCtx_t peerCtx);
+                                         hipDevResourceType type)
+    HA_ENTRY(hipExecutionCtxGetDevResource);
+hipError_t hipExecutionCtxGetDevice(int *device, hipExecutionCtx_t ctx)
+    HA_ENTRY(hipExecutionCtxGetDevice);
+hipError_t hipExecutionCtxGetId(hipExecutionCtx_t ctx, unsigned long long *ctxId)
+    HA_ENTRY(hipExecutionCtxGetId);
+hipError_t hipExecutionCtxRecordEvent(hipExecutionCtx_t ctx, hipEvent_t event)
+    HA_ENTRY(hipExecutionCtxRecordEvent);
+hipError_t hipExecutionCtxSynchronize(hipExecutionCtx_t ctx)
+    HA_ENTRY(hipExecutionCtxSynchronize);
+hipError_t hipExecutionCtxWaitEvent(hipExecutionCtx_t ctx, hipEvent_t event)
+    HA_ENTRY(hipExecutionCtxWaitEvent);
+hipError_t hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device)
+    HA_ENTRY(hipCtxCreate);
+hipError_t hipCtxDestroy(hipCtx_t ctx) HA_ENTRY(hipCtxDestroy);
+hipError_t hipCtxPopCurrent(hipCtx_t *ctx) HA_ENTRY(hipCtxPopCurrent);
+hipError_t hipCtxPushCurrent(hipCtx_t ctx) HA_ENTRY(hipCtxPushCurrent);
+hipError_t hipCtxSetCurrent(hipCtx_t ctx) HA_ENTRY(hipCtxSetCurrent);
+hipError_t hipCtxGetCurrent(hipCtx_t *ctx) HA_ENTRY(hipCtxGetCurrent);
+hipError_t hipCtxGetDevice(hipDevice_t *device) HA_ENTRY(hipCtxGetDevice);
+hipError_t hipCtxGetApiVersion(hipCtx_t ctx, unsigned int *apiVersion)
+    HA_ENTRY(hipCtxGetApiVersion);
+hipError_t hipCtxGetCacheConfig(hipFuncCache_t *cacheConfig)
+    HA_ENTRY(hipCtxGetCacheConfig);
+hipError_t hipCtxSetCacheConfig(hipFuncCache_t cacheConfig)
+    HA_ENTRY(hipCtxSetCacheConfig);
+hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config)
+    HA_ENTRY(hipCtxSetSharedMemConfig);
+hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig *pConfig)
+    HA_ENTRY(hipCtxGetSharedMemConfig);
+hipError_t hipCtxSynchronize(void) HA_ENTRY(hipCtxSynchronize);
+hipError_t hipCtxGetFlags(unsigned int *flags) HA_ENTRY(hipCtxGetFlags);
+hipError_t hipCtxEnablePeerAccess(hipCtx_t peerCtx, unsigned int flags)
+    HA_ENTRY(hipCtxEnablePeerAccess);
+hipError_t hipCtxDisablePeerAccess(hipCtx_t peerCtx) HA_ENTRY(hipCtxDisablePeerAccess);
 hipError_t hipDevicePrimaryCtxGetState(hipDevice_t dev, unsigned int *flags,
-                                       int *active);
-hipError_t hipDevicePrimaryCtxRelease(hipDevice_t dev);
-hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev);
-hipError_t hipDevicePrimaryCtxReset(hipDevice_t dev);
-hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t dev, unsigned int flags);
-hipError_t hipInit(unsigned int flags);
-hipError_t hipDriverGetVersion(int *driverVersion);
-hipError_t hipRuntimeGetVersion(int *runtimeVersion);
-hipError_t hipDeviceGet(hipDevice_t *device, int ordinal);
-hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device);
-hipError_t hipDeviceGetName(char *name, int len, hipDevice_t device);
-hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device);
+                                       int *active)
+    HA_ENTRY(hipDevicePrimaryCtxGetState);
+hipError_t hipDevicePrimaryCtxRelease(hipDevice_t dev)
+    HA_ENTRY(hipDevicePrimaryCtxRelease);
+hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev)
+    HA_ENTRY(hipDevicePrimaryCtxRetain);
+hipError_t hipDevicePrimaryCtxReset(hipDevice_t dev) HA_ENTRY(hipDevicePrimaryCtxReset);
+hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t dev, unsigned int flags)
+    HA_ENTRY(hipDevicePrimaryCtxSetFlags);
+hipError_t hipInit(unsigned int flags) HA_ENTRY(hipInit);
+hipError_t hipDriverGetVersion(int *driverVersion) HA_ENTRY(hipDriverGetVersion);
+hipError_t hipRuntimeGetVersion(int *runtimeVersion) HA_ENTRY(hipRuntimeGetVersion);
+hipError_t hipDeviceGet(hipDevice_t *device, int ordinal) HA_ENTRY(hipDeviceGet);
+hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device)
+    HA_ENTRY(hipDeviceComputeCapability);
+hipError_t hipDeviceGetName(char *name, int len, hipDevice_t device)
+    HA_ENTRY(hipDeviceGetName);
+hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
+    HA_ENTRY(hipDeviceGetUuid);
 hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr, int srcDevice,
-                                    int dstDevice);
-hipError_t hipDeviceGetPCIBusId(char *pciBusId, int len, int device);
-hipError_t hipDeviceGetByPCIBusId(int *device, const char *pciBusId);
-hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device);
-hipError_t hipDeviceSynchronize(void);
-hipError_t hipDeviceReset(void);
-hipError_t hipSetDevice(int deviceId);
-hipError_t hipSetValidDevices(int *device_arr, int len);
-hipError_t hipGetDevice(int *deviceId);
-hipError_t hipGetDeviceCount(int *count);
-hipError_t hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId);
-hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId);
-hipError_t hipDeviceSetCacheConfig(hipFuncCache_t cacheConfig);
-hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig);
-hipError_t hipDeviceGetLimit(size_t *pValue, hipLimit_t limit);
-hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value);
-hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig);
-hipError_t hipGetDeviceFlags(unsigned int *flags);
-hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config);
-hipError_t hipSetDeviceFlags(unsigned int flags);
-hipError_t hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop);
-hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *devPtr);
+                                    int dstDevice) HA_ENTRY(hipDeviceGetP2PAttribute);
+hipError_t hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
+    HA_ENTRY(hipDeviceGetPCIBusId);
+hipError_t hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
+    HA_ENTRY(hipDeviceGetByPCIBusId);
+hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
+    HA_ENTRY(hipDeviceTotalMem);
+hipError_t hipDeviceSynchronize(void) HA_ENTRY(hipDeviceSynchronize);
+hipError_t hipDeviceReset(void) HA_ENTRY(hipDeviceReset);
+hipError_t hipSetDevice(int deviceId) HA_ENTRY(hipSetDevice);
+hipError_t hipSetValidDevices(int *device_arr, int len) HA_ENTRY(hipSetValidDevices);
+hipError_t hipGetDevice(int *deviceId) HA_ENTRY(hipGetDevice);
+hipError_t hipGetDeviceCount(int *count) HA_ENTRY(hipGetDeviceCount);
+hipError_t hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId)
+    HA_ENTRY(hipDeviceGetAttribute);
+hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
+    HA_ENTRY(hipGetDevicePropertiesR0600);
+hipError_t hipDeviceSetCacheConfig(hipFuncCache_t cacheConfig)
+    HA_ENTRY(hipDeviceSetCacheConfig);
+hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
+    HA_ENTRY(hipDeviceGetCacheConfig);
+hipError_t hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
+    HA_ENTRY(hipDeviceGetLimit);
+hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value)
+    HA_ENTRY(hipDeviceSetLimit);
+hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
+    HA_ENTRY(hipDeviceGetSharedMemConfig);
+hipError_t hipGetDeviceFlags(unsigned int *flags) HA_ENTRY(hipGetDeviceFlags);
+hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
+    HA_ENTRY(hipDeviceSetSharedMemConfig);
+hipError_t hipSetDeviceFlags(unsigned int flags) HA_ENTRY(hipSetDeviceFlags);
+hipError_t hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)
+    HA_ENTRY(hipChooseDeviceR0600);
+hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *devPtr)
+    HA_ENTRY(hipIpcGetMemHandle);
 hipError_t hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t handle,
-                               unsigned int flags);
-hipError_t hipIpcCloseMemHandle(void *devPtr);
-hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t *handle, hipEvent_t event);
-hipError_t hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_t handle);
-hipError_t hipDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority);
+                               unsigned int flags) HA_ENTRY(hipIpcOpenMemHandle);
+hipError_t hipIpcCloseMemHandle(void *devPtr) HA_ENTRY(hipIpcCloseMemHandle);
+hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t *handle, hipEvent_t event)
+    HA_ENTRY(hipIpcGetEventHandle);
+hipError_t hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_t handle)
+    HA_ENTRY(hipIpcOpenEventHandle);
+hipError_t hipDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+    HA_ENTRY(hipDeviceGetStreamPriorityRange);
 hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion,
                              uint64_t flags,
-                             hipDriverProcAddressQueryResult *symbolStatus);
-hipError_t hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, int peerDeviceId);
-hipError_t hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags);
-hipError_t hipDeviceDisablePeerAccess(int peerDeviceId);
+                             hipDriverProcAddressQueryResult *symbolStatus)
+    HA_ENTRY(hipGetProcAddress);
+hipError_t hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, int peerDeviceId)
+    HA_ENTRY(hipDeviceCanAccessPeer);
+hipError_t hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags)
+    HA_ENTRY(hipDeviceEnablePeerAccess);
+hipError_t hipDeviceDisablePeerAccess(int peerDeviceId)
+    HA_ENTRY(hipDeviceDisablePeerAccess);
 hipError_t hipDeviceGetDevResource(hipDevice_t device, hipDevResource *resource,
-                                   hipDevResourceType type);
+                                   hipDevResourceType type)
+    HA_ENTRY(hipDeviceGetDevResource);
 hipError_t hipGetDriverEntryPoint(const char *symbol, void **funcPtr,
                                   unsigned long long flags,
-                                  hipDriverEntryPointQueryResult *driverStatus);
-int hipGetStreamDeviceId(hipStream_t stream);
+                                  hipDriverEntryPointQueryResult *driverStatus)
+    HA_ENTRY(hipGetDriverEntryPoint);
+int hipGetStreamDeviceId(hipStream_t stream) HA_ENTRY(hipGetStreamDeviceId);
 hipError_t hipGetDriverEntryPoint_spt(const char *symbol, void **funcPtr,
                                       unsigned long long flags,
-                                      hipDriverEntryPointQueryResult *status);
+                                      hipDriverEntryPointQueryResult *status)
+    HA_ENTRY(hipGetDriverEntryPoint_spt);
 hipError_t hipGetProcAddress_spt(const char *symbol, void **pfn, int hipVersion,
                                  uint64_t flags,
-                                 hipDriverProcAddressQueryResult *symbolStatus);
-hipError_t hipGetLastError(void);
-hipError_t hipExtGetLastError(void);
-hipError_t hipPeekAtLastError(void);
-const char *hipGetErrorName(hipError_t hip_error);
-const char *hipGetErrorString(hipError_t hipError);
-hipError_t hipDrvGetErrorName(hipError_t hipError, const char **errorString);
-hipError_t hipDrvGetErrorString(hipError_t hipError, const char **errorString);
-hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags);
-hipError_t hipEventCreate(hipEvent_t *event);
+                                 hipDriverProcAddressQueryResult *symbolStatus)
+    HA_ENTRY(hipGetProcAddress_spt);
+hipError_t hipGetLastError(void) HA_ENTRY(hipGetLastError);
+hipError_t hipExtGetLastError(void) HA_ENTRY(hipExtGetLastError);
+hipError_t hipPeekAtLastError(void) HA_ENTRY(hipPeekAtLastError);
+const char *hipGetErrorName(hipError_t hip_error) HA_ENTRY(hipGetErrorName);
+const char *hipGetErrorString(hipError_t hipError) HA_ENTRY(hipGetErrorString);
+hipError_t hipDrvGetErrorName(hipError_t hipError, const char **errorString)
+    HA_ENTRY(hipDrvGetErrorName);
+hipError_t hipDrvGetErrorString(hipError_t hipError, const char **errorString)
+    HA_ENTRY(hipDrvGetErrorString);
+hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags)
+    HA_ENTRY(hipEventCreateWithFlags);
+hipError_t hipEventCreate(hipEvent_t *event) HA_ENTRY(hipEventCreate);
 hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream,
-                                   unsigned int flags);
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
-hipError_t hipEventDestroy(hipEvent_t event);
-hipError_t hipEventSynchronize(hipEvent_t event);
-hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop);
-hipError_t hipEventQuery(hipEvent_t event);
-hipError_t hipEventRecord_spt(hipEvent_t event, hipStream_t stream);
+                                   unsigned int flags)
+    HA_ENTRY(hipEventRecordWithFlags);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
+    HA_ENTRY(hipEventRecord);
+hipError_t hipEventDestroy(hipEvent_t event) HA_ENTRY(hipEventDestroy);
+hipError_t hipEventSynchronize(hipEvent_t event) HA_ENTRY(hipEventSynchronize);
+hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop)
+    HA_ENTRY(hipEventElapsedTime);
+hipError_t hipEventQuery(hipEvent_t event) HA_ENTRY(hipEventQuery);
+hipError_t hipEventRecord_spt(hipEvent_t event, hipStream_t stream)
+    HA_ENTRY(hipEventRecord_spt);
 hipError_t hipImportExternalSemaphore(
     hipExternalSemaphore_t *extSem_out,
-    const hipExternalSemaphoreHandleDesc *semHandleDesc);
+    const hipExternalSemaphoreHandleDesc *semHandleDesc)
+    HA_ENTRY(hipImportExternalSemaphore);
 hipError_t hipSignalExternalSemaphoresAsync(
     const hipExternalSemaphore_t *extSemArray,
     const hipExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems,
-    hipStream_t stream);
+    hipStream_t stream) HA_ENTRY(hipSignalExternalSemaphoresAsync);
 hipError_t hipWaitExternalSemaphoresAsync(
     const hipExternalSemaphore_t *extSemArray,
     const hipExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems,
-    hipStream_t stream);
-hipError_t hipDestroyExternalSemaphore(hipExternalSemaphore_t extSem);
+    hipStream_t stream) HA_ENTRY(hipWaitExternalSemaphoresAsync);
+hipError_t hipDestroyExternalSemaphore(hipExternalSemaphore_t extSem)
+    HA_ENTRY(hipDestroyExternalSemaphore);
 hipError_t hipImportExternalMemory(hipExternalMemory_t *extMem_out,
-                                   const hipExternalMemoryHandleDesc *memHandleDesc);
+                                   const hipExternalMemoryHandleDesc *memHandleDesc)
+    HA_ENTRY(hipImportExternalMemory);
 hipError_t hipExternalMemoryGetMappedBuffer(
     void **devPtr, hipExternalMemory_t extMem,
-    const hipExternalMemoryBufferDesc *bufferDesc);
-hipError_t hipDestroyExternalMemory(hipExternalMemory_t extMem);
+    const hipExternalMemoryBufferDesc *bufferDesc)
+    HA_ENTRY(hipExternalMemoryGetMappedBuffer);
+hipError_t hipDestroyExternalMemory(hipExternalMemory_t extMem)
+    HA_ENTRY(hipDestroyExternalMemory);
 hipError_t hipExternalMemoryGetMappedMipmappedArray(
     hipMipmappedArray_t *mipmap, hipExternalMemory_t extMem,
-    const hipExternalMemoryMipmappedArrayDesc *mipmapDesc);
+    const hipExternalMemoryMipmappedArrayDesc *mipmapDesc)
+    HA_ENTRY(hipExternalMemoryGetMappedMipmappedArray);
 hipError_t hipGraphAddBatchMemOpNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                                      const hipGraphNode_t *dependencies,
                                      size_t numDependencies,
-                                     const hipBatchMemOpNodeParams *nodeParams);
+                                     const hipBatchMemOpNodeParams *nodeParams)
+    HA_ENTRY(hipGraphAddBatchMemOpNode);
 hipError_t hipGraphBatchMemOpNodeGetParams(hipGraphNode_t hNode,
-                                           hipBatchMemOpNodeParams *nodeParams_out);
+                                           hipBatchMemOpNodeParams *nodeParams_out)
+    HA_ENTRY(hipGraphBatchMemOpNodeGetParams);
 hipError_t hipGraphBatchMemOpNodeSetParams(hipGraphNode_t hNode,
-                                           hipBatchMemOpNodeParams *nodeParams);
+                                           hipBatchMemOpNodeParams *nodeParams)
+    HA_ENTRY(hipGraphBatchMemOpNodeSetParams);
 hipError_t hipGraphExecBatchMemOpNodeSetParams(
     hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-    const hipBatchMemOpNodeParams *nodeParams);
-hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode);
+    const hipBatchMemOpNodeParams *nodeParams)
+    HA_ENTRY(hipGraphExecBatchMemOpNodeSetParams);
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
+    HA_ENTRY(hipStreamBeginCapture);
 hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph,
                                         const hipGraphNode_t *dependencies,
                                         const hipGraphEdgeData *dependencyData,
                                         size_t numDependencies,
-                                        hipStreamCaptureMode mode);
-hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph);
+                                        hipStreamCaptureMode mode)
+    HA_ENTRY(hipStreamBeginCaptureToGraph);
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph)
+    HA_ENTRY(hipStreamEndCapture);
 hipError_t hipStreamGetCaptureInfo(hipStream_t stream,
                                    hipStreamCaptureStatus *pCaptureStatus,
-                                   unsigned long long *pId);
+                                   unsigned long long *pId)
+    HA_ENTRY(hipStreamGetCaptureInfo);
 hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream,
                                       hipStreamCaptureStatus *captureStatus_out,
                                       unsigned long long *id_out, hipGraph_t *graph_out,
                                       const hipGraphNode_t **dependencies_out,
-                                      size_t *numDependencies_out);
+                                      size_t *numDependencies_out)
+    HA_ENTRY(hipStreamGetCaptureInfo_v2);
 hipError_t hipStreamUpdateCaptureDependencies(hipStream_t stream,
                                               hipGraphNode_t *dependencies,
                                               size_t numDependencies,
-                                              unsigned int flags);
-hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode);
-hipError_t hipGraphCreate(hipGraph_t *pGraph, unsigned int flags);
-hipError_t hipGraphDestroy(hipGraph_t graph);
+                                              unsigned int flags)
+    HA_ENTRY(hipStreamUpdateCaptureDependencies);
+hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)
+    HA_ENTRY(hipThreadExchangeStreamCaptureMode);
+hipError_t hipGraphCreate(hipGraph_t *pGraph, unsigned int flags)
+    HA_ENTRY(hipGraphCreate);
+hipError_t hipGraphDestroy(hipGraph_t graph) HA_ENTRY(hipGraphDestroy);
 hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
-                                   const hipGraphNode_t *to, size_t numDependencies);
+                                   const hipGraphNode_t *to, size_t numDependencies)
+    HA_ENTRY(hipGraphAddDependencies);
 hipError_t hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from,
-                                      const hipGraphNode_t *to, size_t numDependencies);
+                                      const hipGraphNode_t *to, size_t numDependencies)
+    HA_ENTRY(hipGraphRemoveDependencies);
 hipError_t hipGraphGetEdges(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to,
-                            size_t *numEdges);
-hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t *nodes, size_t *numNodes);
+                            size_t *numEdges) HA_ENTRY(hipGraphGetEdges);
+hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t *nodes, size_t *numNodes)
+    HA_ENTRY(hipGraphGetNodes);
 hipError_t hipGraphGetRootNodes(hipGraph_t graph, hipGraphNode_t *pRootNodes,
-                                size_t *pNumRootNodes);
+                                size_t *pNumRootNodes) HA_ENTRY(hipGraphGetRootNodes);
 hipError_t hipGraphNodeGetDependencies(hipGraphNode_t node,
                                        hipGraphNode_t *pDependencies,
-                                       size_t *pNumDependencies);
+                                       size_t *pNumDependencies)
+    HA_ENTRY(hipGraphNodeGetDependencies);
 hipError_t hipGraphNodeGetDependentNodes(hipGraphNode_t node,
                                          hipGraphNode_t *pDependentNodes,
-                                         size_t *pNumDependentNodes);
-hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType);
-hipError_t hipGraphDestroyNode(hipGraphNode_t node);
-hipError_t hipGraphClone(hipGraph_t *pGraphClone, hipGraph_t originalGraph);
+                                         size_t *pNumDependentNodes)
+    HA_ENTRY(hipGraphNodeGetDependentNodes);
+hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType)
+    HA_ENTRY(hipGraphNodeGetType);
+hipError_t hipGraphDestroyNode(hipGraphNode_t node) HA_ENTRY(hipGraphDestroyNode);
+hipError_t hipGraphClone(hipGraph_t *pGraphClone, hipGraph_t originalGraph)
+    HA_ENTRY(hipGraphClone);
 hipError_t hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode_t originalNode,
-                                   hipGraph_t clonedGraph);
+                                   hipGraph_t clonedGraph)
+    HA_ENTRY(hipGraphNodeFindInClone);
 hipError_t hipGraphInstantiate(hipGraphExec_t *pGraphExec, hipGraph_t graph,
                                hipGraphNode_t *pErrorNode, char *pLogBuffer,
-                               size_t bufferSize);
+                               size_t bufferSize) HA_ENTRY(hipGraphInstantiate);
 hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *pGraphExec, hipGraph_t graph,
-                                        unsigned long long flags);
+                                        unsigned long long flags)
+    HA_ENTRY(hipGraphInstantiateWithFlags);
 hipError_t hipGraphInstantiateWithParams(hipGraphExec_t *pGraphExec, hipGraph_t graph,
-                                         hipGraphInstantiateParams *instantiateParams);
-hipError_t hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream);
-hipError_t hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream);
+                                         hipGraphInstantiateParams *instantiateParams)
+    HA_ENTRY(hipGraphInstantiateWithParams);
+hipError_t hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
+    HA_ENTRY(hipGraphLaunch);
+hipError_t hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream)
+    HA_ENTRY(hipGraphUpload);
 hipError_t hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                            const hipGraphNode_t *pDependencies, size_t numDependencies,
-                           hipGraphNodeParams *nodeParams);
-hipError_t hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned long long *flags);
-hipError_t hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams *nodeParams);
+                           hipGraphNodeParams *nodeParams) HA_ENTRY(hipGraphAddNode);
+hipError_t hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned long long *flags)
+    HA_ENTRY(hipGraphExecGetFlags);
+hipError_t hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams *nodeParams)
+    HA_ENTRY(hipGraphNodeSetParams);
 hipError_t hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGraphNode_t node,
-                                     hipGraphNodeParams *nodeParams);
-hipError_t hipGraphExecDestroy(hipGraphExec_t graphExec);
+                                     hipGraphNodeParams *nodeParams)
+    HA_ENTRY(hipGraphExecNodeSetParams);
+hipError_t hipGraphExecDestroy(hipGraphExec_t graphExec) HA_ENTRY(hipGraphExecDestroy);
 hipError_t hipGraphExecUpdate(hipGraphExec_t hGraphExec, hipGraph_t hGraph,
                               hipGraphNode_t *hErrorNode_out,
-                              hipGraphExecUpdateResult *updateResult_out);
+                              hipGraphExecUpdateResult *updateResult_out)
+    HA_ENTRY(hipGraphExecUpdate);
 hipError_t hipGraphAddKernelNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                  const hipGraphNode_t *pDependencies,
                                  size_t numDependencies,
-                                 const hipKernelNodeParams *pNodeParams);
+                                 const hipKernelNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphAddKernelNode);
 hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node,
-                                       hipKernelNodeParams *pNodeParams);
+                                       hipKernelNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphKernelNodeGetParams);
 hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node,
-                                       const hipKernelNodeParams *pNodeParams);
+                                       const hipKernelNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphKernelNodeSetParams);
 hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec,
                                            hipGraphNode_t node,
-                                           const hipKernelNodeParams *pNodeParams);
+                                           const hipKernelNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphExecKernelNodeSetParams);
 hipError_t hipDrvGraphAddMemcpyNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                                     const hipGraphNode_t *dependencies,
                                     size_t numDependencies,
-                                    const HIP_MEMCPY3D *copyParams, hipCtx_t ctx);
+                                    const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
+    HA_ENTRY(hipDrvGraphAddMemcpyNode);
 hipError_t hipGraphAddMemcpyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                  const hipGraphNode_t *pDependencies,
                                  size_t numDependencies,
-                                 const hipMemcpy3DParms *pCopyParams);
+                                 const hipMemcpy3DParms *pCopyParams)
+    HA_ENTRY(hipGraphAddMemcpyNode);
 hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node,
-                                       hipMemcpy3DParms *pNodeParams);
+                                       hipMemcpy3DParms *pNodeParams)
+    HA_ENTRY(hipGraphMemcpyNodeGetParams);
 hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node,
-                                       const hipMemcpy3DParms *pNodeParams);
+                                       const hipMemcpy3DParms *pNodeParams)
+    HA_ENTRY(hipGraphMemcpyNodeSetParams);
 hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t hNode,
                                           hipLaunchAttributeID attr,
-                                          const hipLaunchAttributeValue *value);
+                                          const hipLaunchAttributeValue *value)
+    HA_ENTRY(hipGraphKernelNodeSetAttribute);
 hipError_t hipGraphKernelNodeGetAttribute(hipGraphNode_t hNode,
                                           hipLaunchAttributeID attr,
-                                          hipLaunchAttributeValue *value);
+                                          hipLaunchAttributeValue *value)
+    HA_ENTRY(hipGraphKernelNodeGetAttribute);
 hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec,
                                            hipGraphNode_t node,
-                                           hipMemcpy3DParms *pNodeParams);
+                                           hipMemcpy3DParms *pNodeParams)
+    HA_ENTRY(hipGraphExecMemcpyNodeSetParams);
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                    const hipGraphNode_t *pDependencies,
                                    size_t numDependencies, void *dst, const void *src,
-                                   size_t count, hipMemcpyKind kind);
+                                   size_t count, hipMemcpyKind kind)
+    HA_ENTRY(hipGraphAddMemcpyNode1D);
 hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *dst,
                                          const void *src, size_t count,
-                                         hipMemcpyKind kind);
+                                         hipMemcpyKind kind)
+    HA_ENTRY(hipGraphMemcpyNodeSetParams1D);
 hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec,
                                              hipGraphNode_t node, void *dst,
                                              const void *src, size_t count,
-                                             hipMemcpyKind kind);
+                                             hipMemcpyKind kind)
+    HA_ENTRY(hipGraphExecMemcpyNodeSetParams1D);
 hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                            const hipGraphNode_t *pDependencies,
                                            size_t numDependencies, void *dst,
                                            const void *symbol, size_t count,
-                                           size_t offset, hipMemcpyKind kind);
+                                           size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipGraphAddMemcpyNodeFromSymbol);
 hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *dst,
                                                  const void *symbol, size_t count,
-                                                 size_t offset, hipMemcpyKind kind);
+                                                 size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipGraphMemcpyNodeSetParamsFromSymbol);
 hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec,
                                                      hipGraphNode_t node, void *dst,
                                                      const void *symbol, size_t count,
-                                                     size_t offset, hipMemcpyKind kind);
+                                                     size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipGraphExecMemcpyNodeSetParamsFromSymbol);
 hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                          const hipGraphNode_t *pDependencies,
                                          size_t numDependencies, const void *symbol,
                                          const void *src, size_t count, size_t offset,
-                                         hipMemcpyKind kind);
+                                         hipMemcpyKind kind)
+    HA_ENTRY(hipGraphAddMemcpyNodeToSymbol);
 hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void *symbol,
                                                const void *src, size_t count,
-                                               size_t offset, hipMemcpyKind kind);
+                                               size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipGraphMemcpyNodeSetParamsToSymbol);
 hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec,
                                                    hipGraphNode_t node,
                                                    const void *symbol, const void *src,
                                                    size_t count, size_t offset,
-                                                   hipMemcpyKind kind);
+                                                   hipMemcpyKind kind)
+    HA_ENTRY(hipGraphExecMemcpyNodeSetParamsToSymbol);
 hipError_t hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                  const hipGraphNode_t *pDependencies,
                                  size_t numDependencies,
-                                 const hipMemsetParams *pMemsetParams);
+                                 const hipMemsetParams *pMemsetParams)
+    HA_ENTRY(hipGraphAddMemsetNode);
 hipError_t hipGraphMemsetNodeGetParams(hipGraphNode_t node,
-                                       hipMemsetParams *pNodeParams);
+                                       hipMemsetParams *pNodeParams)
+    HA_ENTRY(hipGraphMemsetNodeGetParams);
 hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node,
-                                       const hipMemsetParams *pNodeParams);
+                                       const hipMemsetParams *pNodeParams)
+    HA_ENTRY(hipGraphMemsetNodeSetParams);
 hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec,
                                            hipGraphNode_t node,
-                                           const hipMemsetParams *pNodeParams);
+                                           const hipMemsetParams *pNodeParams)
+    HA_ENTRY(hipGraphExecMemsetNodeSetParams);
 hipError_t hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                const hipGraphNode_t *pDependencies,
                                size_t numDependencies,
-                               const hipHostNodeParams *pNodeParams);
+                               const hipHostNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphAddHostNode);
 hipError_t hipGraphHostNodeGetParams(hipGraphNode_t node,
-                                     hipHostNodeParams *pNodeParams);
+                                     hipHostNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphHostNodeGetParams);
 hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node,
-                                     const hipHostNodeParams *pNodeParams);
+                                     const hipHostNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphHostNodeSetParams);
 hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-                                         const hipHostNodeParams *pNodeParams);
+                                         const hipHostNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphExecHostNodeSetParams);
 hipError_t hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                      const hipGraphNode_t *pDependencies,
-                                     size_t numDependencies, hipGraph_t childGraph);
-hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t *pGraph);
+                                     size_t numDependencies, hipGraph_t childGraph)
+    HA_ENTRY(hipGraphAddChildGraphNode);
+hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t *pGraph)
+    HA_ENTRY(hipGraphChildGraphNodeGetGraph);
 hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphExec,
                                                hipGraphNode_t node,
-                                               hipGraph_t childGraph);
+                                               hipGraph_t childGraph)
+    HA_ENTRY(hipGraphExecChildGraphNodeSetParams);
 hipError_t hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                 const hipGraphNode_t *pDependencies,
-                                size_t numDependencies);
+                                size_t numDependencies) HA_ENTRY(hipGraphAddEmptyNode);
 hipError_t hipGraphAddEventRecordNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                       const hipGraphNode_t *pDependencies,
-                                      size_t numDependencies, hipEvent_t event);
-hipError_t hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out);
-hipError_t hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event);
+                                      size_t numDependencies, hipEvent_t event)
+    HA_ENTRY(hipGraphAddEventRecordNode);
+hipError_t hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out)
+    HA_ENTRY(hipGraphEventRecordNodeGetEvent);
+hipError_t hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
+    HA_ENTRY(hipGraphEventRecordNodeSetEvent);
 hipError_t hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t hGraphExec,
-                                               hipGraphNode_t hNode, hipEvent_t event);
+                                               hipGraphNode_t hNode, hipEvent_t event)
+    HA_ENTRY(hipGraphExecEventRecordNodeSetEvent);
 hipError_t hipGraphAddEventWaitNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                     const hipGraphNode_t *pDependencies,
-                                    size_t numDependencies, hipEvent_t event);
-hipError_t hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out);
-hipError_t hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event);
+                                    size_t numDependencies, hipEvent_t event)
+    HA_ENTRY(hipGraphAddEventWaitNode);
+hipError_t hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out)
+    HA_ENTRY(hipGraphEventWaitNodeGetEvent);
+hipError_t hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
+    HA_ENTRY(hipGraphEventWaitNodeSetEvent);
 hipError_t hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec,
-                                             hipGraphNode_t hNode, hipEvent_t event);
+                                             hipGraphNode_t hNode, hipEvent_t event)
+    HA_ENTRY(hipGraphExecEventWaitNodeSetEvent);
 hipError_t hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                    const hipGraphNode_t *pDependencies,
                                    size_t numDependencies,
-                                   hipMemAllocNodeParams *pNodeParams);
+                                   hipMemAllocNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphAddMemAllocNode);
 hipError_t hipGraphMemAllocNodeGetParams(hipGraphNode_t node,
-                                         hipMemAllocNodeParams *pNodeParams);
+                                         hipMemAllocNodeParams *pNodeParams)
+    HA_ENTRY(hipGraphMemAllocNodeGetParams);
 hipError_t hipGraphAddMemFreeNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                   const hipGraphNode_t *pDependencies,
-                                  size_t numDependencies, void *dev_ptr);
-hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void *dev_ptr);
+                                  size_t numDependencies, void *dev_ptr)
+    HA_ENTRY(hipGraphAddMemFreeNode);
+hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void *dev_ptr)
+    HA_ENTRY(hipGraphMemFreeNodeGetParams);
 hipError_t hipDeviceGetGraphMemAttribute(int device, hipGraphMemAttributeType attr,
-                                         void *value);
+                                         void *value)
+    HA_ENTRY(hipDeviceGetGraphMemAttribute);
 hipError_t hipDeviceSetGraphMemAttribute(int device, hipGraphMemAttributeType attr,
-                                         void *value);
-hipError_t hipDeviceGraphMemTrim(int device);
+                                         void *value)
+    HA_ENTRY(hipDeviceSetGraphMemAttribute);
+hipError_t hipDeviceGraphMemTrim(int device) HA_ENTRY(hipDeviceGraphMemTrim);
 hipError_t hipUserObjectCreate(hipUserObject_t *object_out, void *ptr,
                                hipHostFn_t destroy, unsigned int initialRefcount,
-                               unsigned int flags);
-hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned int count);
-hipError_t hipUserObjectRetain(hipUserObject_t object, unsigned int count);
+                               unsigned int flags) HA_ENTRY(hipUserObjectCreate);
+hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned int count)
+    HA_ENTRY(hipUserObjectRelease);
+hipError_t hipUserObjectRetain(hipUserObject_t object, unsigned int count)
+    HA_ENTRY(hipUserObjectRetain);
 hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object,
-                                    unsigned int count, unsigned int flags);
+                                    unsigned int count, unsigned int flags)
+    HA_ENTRY(hipGraphRetainUserObject);
 hipError_t hipGraphReleaseUserObject(hipGraph_t graph, hipUserObject_t object,
-                                     unsigned int count);
-hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char *path,
-                                 unsigned int flags);
-hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t hSrc, hipGraphNode_t hDst);
+                                     unsigned int count)
+    HA_ENTRY(hipGraphReleaseUserObject);
+hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char *path, unsigned int flags)
+    HA_ENTRY(hipGraphDebugDotPrint);
+hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t hSrc, hipGraphNode_t hDst)
+    HA_ENTRY(hipGraphKernelNodeCopyAttributes);
 hipError_t hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-                                  unsigned int isEnabled);
+                                  unsigned int isEnabled)
+    HA_ENTRY(hipGraphNodeSetEnabled);
 hipError_t hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-                                  unsigned int *isEnabled);
+                                  unsigned int *isEnabled)
+    HA_ENTRY(hipGraphNodeGetEnabled);
 hipError_t hipGraphAddExternalSemaphoresWaitNode(
     hipGraphNode_t *pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies,
-    size_t numDependencies, const hipExternalSemaphoreWaitNodeParams *nodeParams);
+    size_t numDependencies, const hipExternalSemaphoreWaitNodeParams *nodeParams)
+    HA_ENTRY(hipGraphAddExternalSemaphoresWaitNode);
 hipError_t hipGraphAddExternalSemaphoresSignalNode(
     hipGraphNode_t *pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies,
-    size_t numDependencies, const hipExternalSemaphoreSignalNodeParams *nodeParams);
+    size_t numDependencies, const hipExternalSemaphoreSignalNodeParams *nodeParams)
+    HA_ENTRY(hipGraphAddExternalSemaphoresSignalNode);
 hipError_t hipGraphExternalSemaphoresSignalNodeSetParams(
-    hipGraphNode_t hNode, const hipExternalSemaphoreSignalNodeParams *nodeParams);
+    hipGraphNode_t hNode, const hipExternalSemaphoreSignalNodeParams *nodeParams)
+    HA_ENTRY(hipGraphExternalSemaphoresSignalNodeSetParams);
 hipError_t hipGraphExternalSemaphoresWaitNodeSetParams(
-    hipGraphNode_t hNode, const hipExternalSemaphoreWaitNodeParams *nodeParams);
+    hipGraphNode_t hNode, const hipExternalSemaphoreWaitNodeParams *nodeParams)
+    HA_ENTRY(hipGraphExternalSemaphoresWaitNodeSetParams);
 hipError_t hipGraphExternalSemaphoresSignalNodeGetParams(
-    hipGraphNode_t hNode, hipExternalSemaphoreSignalNodeParams *params_out);
+    hipGraphNode_t hNode, hipExternalSemaphoreSignalNodeParams *params_out)
+    HA_ENTRY(hipGraphExternalSemaphoresSignalNodeGetParams);
 hipError_t hipGraphExternalSemaphoresWaitNodeGetParams(
-    hipGraphNode_t hNode, hipExternalSemaphoreWaitNodeParams *params_out);
+    hipGraphNode_t hNode, hipExternalSemaphoreWaitNodeParams *params_out)
+    HA_ENTRY(hipGraphExternalSemaphoresWaitNodeGetParams);
 hipError_t hipGraphExecExternalSemaphoresSignalNodeSetParams(
     hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-    const hipExternalSemaphoreSignalNodeParams *nodeParams);
+    const hipExternalSemaphoreSignalNodeParams *nodeParams)
+    HA_ENTRY(hipGraphExecExternalSemaphoresSignalNodeSetParams);
 hipError_t hipGraphExecExternalSemaphoresWaitNodeSetParams(
     hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-    const hipExternalSemaphoreWaitNodeParams *nodeParams);
+    const hipExternalSemaphoreWaitNodeParams *nodeParams)
+    HA_ENTRY(hipGraphExecExternalSemaphoresWaitNodeSetParams);
 hipError_t hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t hNode,
-                                          HIP_MEMCPY3D *nodeParams);
+                                          HIP_MEMCPY3D *nodeParams)
+    HA_ENTRY(hipDrvGraphMemcpyNodeGetParams);
 hipError_t hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t hNode,
-                                          const HIP_MEMCPY3D *nodeParams);
+                                          const HIP_MEMCPY3D *nodeParams)
+    HA_ENTRY(hipDrvGraphMemcpyNodeSetParams);
 hipError_t hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                                     const hipGraphNode_t *dependencies,
                                     size_t numDependencies,
-                                    const hipMemsetParams *memsetParams, hipCtx_t ctx);
+                                    const hipMemsetParams *memsetParams, hipCtx_t ctx)
+    HA_ENTRY(hipDrvGraphAddMemsetNode);
 hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                                      const hipGraphNode_t *dependencies,
-                                     size_t numDependencies, hipDeviceptr_t dptr);
+                                     size_t numDependencies, hipDeviceptr_t dptr)
+    HA_ENTRY(hipDrvGraphAddMemFreeNode);
 hipError_t hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec,
                                               hipGraphNode_t hNode,
                                               const HIP_MEMCPY3D *copyParams,
-                                              hipCtx_t ctx);
+                                              hipCtx_t ctx)
+    HA_ENTRY(hipDrvGraphExecMemcpyNodeSetParams);
 hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec,
                                               hipGraphNode_t hNode,
                                               const hipMemsetParams *memsetParams,
-                                              hipCtx_t ctx);
+                                              hipCtx_t ctx)
+    HA_ENTRY(hipDrvGraphExecMemsetNodeSetParams);
 hipError_t hipGraphicsMapResources(int count, hipGraphicsResource_t *resources,
-                                   hipStream_t stream);
+                                   hipStream_t stream)
+    HA_ENTRY(hipGraphicsMapResources);
 hipError_t hipGraphicsSubResourceGetMappedArray(hipArray_t *array,
                                                 hipGraphicsResource_t resource,
                                                 unsigned int arrayIndex,
-                                                unsigned int mipLevel);
+                                                unsigned int mipLevel)
+    HA_ENTRY(hipGraphicsSubResourceGetMappedArray);
 hipError_t hipGraphicsResourceGetMappedPointer(void **devPtr, size_t *size,
-                                               hipGraphicsResource_t resource);
+                                               hipGraphicsResource_t resource)
+    HA_ENTRY(hipGraphicsResourceGetMappedPointer);
 hipError_t hipGraphicsUnmapResources(int count, hipGraphicsResource_t *resources,
-                                     hipStream_t stream);
-hipError_t hipGraphicsUnregisterResource(hipGraphicsResource_t resource);
-hipError_t hipGraphLaunch_spt(hipGraphExec_t graphExec, hipStream_t stream);
-hipError_t hipStreamBeginCapture_spt(hipStream_t stream, hipStreamCaptureMode mode);
-hipError_t hipStreamEndCapture_spt(hipStream_t stream, hipGraph_t *pGraph);
+                                     hipStream_t stream)
+    HA_ENTRY(hipGraphicsUnmapResources);
+hipError_t hipGraphicsUnregisterResource(hipGraphicsResource_t resource)
+    HA_ENTRY(hipGraphicsUnregisterResource);
+hipError_t hipGraphLaunch_spt(hipGraphExec_t graphExec, hipStream_t stream)
+    HA_ENTRY(hipGraphLaunch_spt);
+hipError_t hipStreamBeginCapture_spt(hipStream_t stream, hipStreamCaptureMode mode)
+    HA_ENTRY(hipStreamBeginCapture_spt);
+hipError_t hipStreamEndCapture_spt(hipStream_t stream, hipGraph_t *pGraph)
+    HA_ENTRY(hipStreamEndCapture_spt);
 hipError_t hipStreamGetCaptureInfo_spt(hipStream_t stream,
                                        hipStreamCaptureStatus *pCaptureStatus,
-                                       unsigned long long *pId);
+                                       unsigned long long *pId)
+    HA_ENTRY(hipStreamGetCaptureInfo_spt);
 hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t stream,
                                           hipStreamCaptureStatus *captureStatus_out,
                                           unsigned long long *id_out,
                                           hipGraph_t *graph_out,
                                           const hipGraphNode_t **dependencies_out,
-                                          size_t *numDependencies_out);
+                                          size_t *numDependencies_out)
+    HA_ENTRY(hipStreamGetCaptureInfo_v2_spt);
 hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX,
                                  unsigned int gridDimY, unsigned int gridDimZ,
                                  unsigned int blockDimX, unsigned int blockDimY,
                                  unsigned int blockDimZ, unsigned int sharedMemBytes,
-                                 hipStream_t stream, void **kernelParams, void **extra);
+                                 hipStream_t stream, void **kernelParams, void **extra)
+    HA_ENTRY(hipModuleLaunchKernel);
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX,
                                             unsigned int gridDimY,
                                             unsigned int gridDimZ,
@@ -2910,555 +3104,811 @@ hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDi
                                             unsigned int blockDimY,
                                             unsigned int blockDimZ,
                                             unsigned int sharedMemBytes,
-                                            hipStream_t stream, void **kernelParams);
+                                            hipStream_t stream, void **kernelParams)
+    HA_ENTRY(hipModuleLaunchCooperativeKernel);
 hipError_t hipModuleLaunchCooperativeKernelMultiDevice(
     hipFunctionLaunchParams *launchParamsList, unsigned int numDevices,
-    unsigned int flags);
+    unsigned int flags) HA_ENTRY(hipModuleLaunchCooperativeKernelMultiDevice);
 hipError_t hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX,
                                       void **kernelParams, unsigned int sharedMemBytes,
-                                      hipStream_t stream);
+                                      hipStream_t stream)
+    HA_ENTRY(hipLaunchCooperativeKernel);
 hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsList,
-                                                 int numDevices, unsigned int flags);
+                                                 int numDevices, unsigned int flags)
+    HA_ENTRY(hipLaunchCooperativeKernelMultiDevice);
 hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList,
-                                              int numDevices, unsigned int flags);
+                                              int numDevices, unsigned int flags)
+    HA_ENTRY(hipExtLaunchMultiKernelMultiDevice);
 hipError_t hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr,
-                              void **args);
+                              void **args) HA_ENTRY(hipLaunchKernelExC);
 hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f,
-                                void **params, void **extra);
+                                void **params, void **extra)
+    HA_ENTRY(hipDrvLaunchKernelEx);
 hipError_t hipConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem,
-                            hipStream_t stream);
-hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset);
-hipError_t hipLaunchByPtr(const void *func);
+                            hipStream_t stream) HA_ENTRY(hipConfigureCall);
+hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset)
+    HA_ENTRY(hipSetupArgument);
+hipError_t hipLaunchByPtr(const void *func) HA_ENTRY(hipLaunchByPtr);
 hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
-                           void **args, size_t sharedMemBytes, hipStream_t stream);
-hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData);
+                           void **args, size_t sharedMemBytes, hipStream_t stream)
+    HA_ENTRY(hipLaunchKernel);
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData)
+    HA_ENTRY(hipLaunchHostFunc);
 hipError_t hipExtLaunchKernel(const void *function_address, dim3 numBlocks,
                               dim3 dimBlocks, void **args, size_t sharedMemBytes,
                               hipStream_t stream, hipEvent_t startEvent,
-                              hipEvent_t stopEvent, int flags);
+                              hipEvent_t stopEvent, int flags)
+    HA_ENTRY(hipExtLaunchKernel);
 hipError_t hipLaunchCooperativeKernel_spt(const void *f, dim3 gridDim, dim3 blockDim,
                                           void **kernelParams, uint32_t sharedMemBytes,
-                                          hipStream_t hStream);
+                                          hipStream_t hStream)
+    HA_ENTRY(hipLaunchCooperativeKernel_spt);
 hipError_t hipLaunchKernel_spt(const void *function_address, dim3 numBlocks,
                                dim3 dimBlocks, void **args, size_t sharedMemBytes,
-                               hipStream_t stream);
-hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, void *userData);
+                               hipStream_t stream) HA_ENTRY(hipLaunchKernel_spt);
+hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, void *userData)
+    HA_ENTRY(hipLaunchHostFunc_spt);
 hipError_t hipKernelSetAttribute(hipFunction_attribute attrib, int value,
-                                 hipKernel_t kernel, hipDevice_t dev);
-hipError_t hipKernelGetFunction(hipFunction_t *pFunc, hipKernel_t kernel);
+                                 hipKernel_t kernel, hipDevice_t dev)
+    HA_ENTRY(hipKernelSetAttribute);
+hipError_t hipKernelGetFunction(hipFunction_t *pFunc, hipKernel_t kernel)
+    HA_ENTRY(hipKernelGetFunction);
 hipError_t hipKernelGetAttribute(int *pi, hipFunction_attribute attrib,
-                                 hipKernel_t kernel, hipDevice_t dev);
+                                 hipKernel_t kernel, hipDevice_t dev)
+    HA_ENTRY(hipKernelGetAttribute);
 hipError_t hipLibraryLoadData(hipLibrary_t *library, const void *code,
                               hipJitOption *jitOptions, void **jitOptionsValues,
                               unsigned int numJitOptions,
                               hipLibraryOption *libraryOptions,
                               void **libraryOptionValues,
-                              unsigned int numLibraryOptions);
+                              unsigned int numLibraryOptions)
+    HA_ENTRY(hipLibraryLoadData);
 hipError_t hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName,
                                   hipJitOption *jitOptions, void **jitOptionsValues,
                                   unsigned int numJitOptions,
                                   hipLibraryOption *libraryOptions,
                                   void **libraryOptionValues,
-                                  unsigned int numLibraryOptions);
-hipError_t hipLibraryUnload(hipLibrary_t library);
+                                  unsigned int numLibraryOptions)
+    HA_ENTRY(hipLibraryLoadFromFile);
+hipError_t hipLibraryUnload(hipLibrary_t library) HA_ENTRY(hipLibraryUnload);
 hipError_t hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library,
-                               const char *name);
-hipError_t hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library);
+                               const char *name) HA_ENTRY(hipLibraryGetKernel);
+hipError_t hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)
+    HA_ENTRY(hipLibraryGetKernelCount);
 hipError_t hipLibraryGetGlobal(void **dptr, size_t *bytes, hipLibrary_t library,
-                               const char *name);
+                               const char *name) HA_ENTRY(hipLibraryGetGlobal);
 hipError_t hipLibraryGetManaged(void **dptr, size_t *bytes, hipLibrary_t library,
-                                const char *name);
+                                const char *name) HA_ENTRY(hipLibraryGetManaged);
 hipError_t hipLibraryEnumerateKernels(hipKernel_t *kernels, unsigned int numKernels,
-                                      hipLibrary_t library);
-hipError_t hipKernelGetLibrary(hipLibrary_t *library, hipKernel_t kernel);
-hipError_t hipKernelGetName(const char **name, hipKernel_t kernel);
+                                      hipLibrary_t library)
+    HA_ENTRY(hipLibraryEnumerateKernels);
+hipError_t hipKernelGetLibrary(hipLibrary_t *library, hipKernel_t kernel)
+    HA_ENTRY(hipKernelGetLibrary);
+hipError_t hipKernelGetName(const char **name, hipKernel_t kernel)
+    HA_ENTRY(hipKernelGetName);
 hipError_t hipKernelGetParamInfo(hipKernel_t kernel, size_t paramIndex,
-                                 size_t *paramOffset, size_t *paramSize);
+                                 size_t *paramOffset, size_t *paramSize)
+    HA_ENTRY(hipKernelGetParamInfo);
 hipError_t hipLinkAddData(hipLinkState_t state, hipJitInputType type, void *data,
                           size_t size, const char *name, unsigned int numOptions,
-                          hipJitOption *options, void **optionValues);
+                          hipJitOption *options, void **optionValues)
+    HA_ENTRY(hipLinkAddData);
 hipError_t hipLinkAddFile(hipLinkState_t state, hipJitInputType type, const char *path,
                           unsigned int numOptions, hipJitOption *options,
-                          void **optionValues);
-hipError_t hipLinkComplete(hipLinkState_t state, void **hipBinOut, size_t *sizeOut);
+                          void **optionValues) HA_ENTRY(hipLinkAddFile);
+hipError_t hipLinkComplete(hipLinkState_t state, void **hipBinOut, size_t *sizeOut)
+    HA_ENTRY(hipLinkComplete);
 hipError_t hipLinkCreate(unsigned int numOptions, hipJitOption *options,
-                         void **optionValues, hipLinkState_t *stateOut);
-hipError_t hipLinkDestroy(hipLinkState_t state);
-const char *hipKernelNameRef(const hipFunction_t f);
-const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream);
+                         void **optionValues, hipLinkState_t *stateOut)
+    HA_ENTRY(hipLinkCreate);
+hipError_t hipLinkDestroy(hipLinkState_t state) HA_ENTRY(hipLinkDestroy);
+const char *hipKernelNameRef(const hipFunction_t f) HA_ENTRY(hipKernelNameRef);
+const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream)
+    HA_ENTRY(hipKernelNameRefByPtr);
 hipError_t hipPointerSetAttribute(const void *value, hipPointer_attribute attribute,
-                                  hipDeviceptr_t ptr);
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr);
+                                  hipDeviceptr_t ptr) HA_ENTRY(hipPointerSetAttribute);
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
+    HA_ENTRY(hipPointerGetAttributes);
 hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute,
-                                  hipDeviceptr_t ptr);
+                                  hipDeviceptr_t ptr) HA_ENTRY(hipPointerGetAttribute);
 hipError_t hipDrvPointerGetAttributes(unsigned int numAttributes,
                                       hipPointer_attribute *attributes, void **data,
-                                      hipDeviceptr_t ptr);
-hipError_t hipMalloc(void **ptr, size_t size);
-hipError_t hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags);
-hipError_t hipMallocHost(void **ptr, size_t size);
-hipError_t hipMemAllocHost(void **ptr, size_t size);
-hipError_t hipHostMalloc(void **ptr, size_t size, unsigned int flags);
-hipError_t hipMallocManaged(void **dev_ptr, size_t size, unsigned int flags);
+                                      hipDeviceptr_t ptr)
+    HA_ENTRY(hipDrvPointerGetAttributes);
+hipError_t hipMalloc(void **ptr, size_t size) HA_ENTRY(hipMalloc);
+hipError_t hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags)
+    HA_ENTRY(hipExtMallocWithFlags);
+hipError_t hipMallocHost(void **ptr, size_t size) HA_ENTRY(hipMallocHost);
+hipError_t hipMemAllocHost(void **ptr, size_t size) HA_ENTRY(hipMemAllocHost);
+hipError_t hipHostMalloc(void **ptr, size_t size, unsigned int flags)
+    HA_ENTRY(hipHostMalloc);
+hipError_t hipMallocManaged(void **dev_ptr, size_t size, unsigned int flags)
+    HA_ENTRY(hipMallocManaged);
 hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device,
-                               hipStream_t stream);
+                               hipStream_t stream) HA_ENTRY(hipMemPrefetchAsync);
 hipError_t hipMemPrefetchAsync_v2(const void *dev_ptr, size_t count,
                                   hipMemLocation location, unsigned int flags,
-                                  hipStream_t stream);
+                                  hipStream_t stream) HA_ENTRY(hipMemPrefetchAsync_v2);
 hipError_t hipMemPrefetchBatchAsync(void **dev_ptrs, size_t *sizes, size_t count,
                                     hipMemLocation *prefetch_locs,
                                     size_t *prefetch_loc_idxs, size_t num_prefetch_locs,
-                                    unsigned long long flags, hipStream_t stream);
+                                    unsigned long long flags, hipStream_t stream)
+    HA_ENTRY(hipMemPrefetchBatchAsync);
 hipError_t hipMemDiscardBatchAsync(void **dev_ptrs, size_t *sizes, size_t count,
-                                   unsigned long long flags, hipStream_t stream);
+                                   unsigned long long flags, hipStream_t stream)
+    HA_ENTRY(hipMemDiscardBatchAsync);
 hipError_t hipDrvMemDiscardBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes,
                                       size_t count, unsigned long long flags,
-                                      hipStream_t stream);
+                                      hipStream_t stream)
+    HA_ENTRY(hipDrvMemDiscardBatchAsync);
 hipError_t hipMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
                                               hipMemLocation *prefetchLocs,
                                               size_t *prefetchLocIdxs,
                                               size_t numPrefetchLocs,
                                               unsigned long long flags,
-                                              hipStream_t stream);
+                                              hipStream_t stream)
+    HA_ENTRY(hipMemDiscardAndPrefetchBatchAsync);
 hipError_t hipDrvMemDiscardAndPrefetchBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes,
                                                  size_t count,
                                                  hipMemLocation *prefetchLocs,
                                                  size_t *prefetchLocIdxs,
                                                  size_t numPrefetchLocs,
                                                  unsigned long long flags,
-                                                 hipStream_t stream);
+                                                 hipStream_t stream)
+    HA_ENTRY(hipDrvMemDiscardAndPrefetchBatchAsync);
 hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice,
-                        int device);
+                        int device) HA_ENTRY(hipMemAdvise);
 hipError_t hipMemAdvise_v2(const void *dev_ptr, size_t count, hipMemoryAdvise advice,
-                           hipMemLocation location);
+                           hipMemLocation location) HA_ENTRY(hipMemAdvise_v2);
 hipError_t hipMemRangeGetAttribute(void *data, size_t data_size,
                                    hipMemRangeAttribute attribute, const void *dev_ptr,
-                                   size_t count);
+                                   size_t count) HA_ENTRY(hipMemRangeGetAttribute);
 hipError_t hipMemRangeGetAttributes(void **data, size_t *data_sizes,
                                     hipMemRangeAttribute *attributes,
                                     size_t num_attributes, const void *dev_ptr,
-                                    size_t count);
-hipError_t hipHostAlloc(void **ptr, size_t size, unsigned int flags);
-hipError_t hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int flags);
-hipError_t hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr);
-hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags);
-hipError_t hipHostUnregister(void *hostPtr);
-hipError_t hipMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height);
+                                    size_t count) HA_ENTRY(hipMemRangeGetAttributes);
+hipError_t hipHostAlloc(void **ptr, size_t size, unsigned int flags)
+    HA_ENTRY(hipHostAlloc);
+hipError_t hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int flags)
+    HA_ENTRY(hipHostGetDevicePointer);
+hipError_t hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)
+    HA_ENTRY(hipHostGetFlags);
+hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
+    HA_ENTRY(hipHostRegister);
+hipError_t hipHostUnregister(void *hostPtr) HA_ENTRY(hipHostUnregister);
+hipError_t hipMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height)
+    HA_ENTRY(hipMallocPitch);
 hipError_t hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes,
-                            size_t height, unsigned int elementSizeBytes);
-hipError_t hipFree(void *ptr);
-hipError_t hipFreeHost(void *ptr);
-hipError_t hipHostFree(void *ptr);
-hipError_t hipMemcpy(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind);
+                            size_t height, unsigned int elementSizeBytes)
+    HA_ENTRY(hipMemAllocPitch);
+hipError_t hipFree(void *ptr) HA_ENTRY(hipFree);
+hipError_t hipFreeHost(void *ptr) HA_ENTRY(hipFreeHost);
+hipError_t hipHostFree(void *ptr) HA_ENTRY(hipHostFree);
+hipError_t hipMemcpy(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy);
 hipError_t hipMemcpyWithStream(void *dst, const void *src, size_t sizeBytes,
-                               hipMemcpyKind kind, hipStream_t stream);
-hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes);
-hipError_t hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes);
-hipError_t hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes);
+                               hipMemcpyKind kind, hipStream_t stream)
+    HA_ENTRY(hipMemcpyWithStream);
+hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes)
+    HA_ENTRY(hipMemcpyHtoD);
+hipError_t hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes)
+    HA_ENTRY(hipMemcpyDtoH);
+hipError_t hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)
+    HA_ENTRY(hipMemcpyDtoD);
 hipError_t hipMemcpyAtoD(hipDeviceptr_t dstDevice, hipArray_t srcArray,
-                         size_t srcOffset, size_t ByteCount);
+                         size_t srcOffset, size_t ByteCount) HA_ENTRY(hipMemcpyAtoD);
 hipError_t hipMemcpyDtoA(hipArray_t dstArray, size_t dstOffset,
-                         hipDeviceptr_t srcDevice, size_t ByteCount);
+                         hipDeviceptr_t srcDevice, size_t ByteCount)
+    HA_ENTRY(hipMemcpyDtoA);
 hipError_t hipMemcpyAtoA(hipArray_t dstArray, size_t dstOffset, hipArray_t srcArray,
-                         size_t srcOffset, size_t ByteCount);
+                         size_t srcOffset, size_t ByteCount) HA_ENTRY(hipMemcpyAtoA);
 hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t dst, const void *src, size_t sizeBytes,
-                              hipStream_t stream);
+                              hipStream_t stream) HA_ENTRY(hipMemcpyHtoDAsync);
 hipError_t hipMemcpyDtoHAsync(void *dst, hipDeviceptr_t src, size_t sizeBytes,
-                              hipStream_t stream);
+                              hipStream_t stream) HA_ENTRY(hipMemcpyDtoHAsync);
 hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes,
-                              hipStream_t stream);
+                              hipStream_t stream) HA_ENTRY(hipMemcpyDtoDAsync);
 hipError_t hipMemcpyAtoHAsync(void *dstHost, hipArray_t srcArray, size_t srcOffset,
-                              size_t ByteCount, hipStream_t stream);
+                              size_t ByteCount, hipStream_t stream)
+    HA_ENTRY(hipMemcpyAtoHAsync);
 hipError_t hipMemcpyHtoAAsync(hipArray_t dstArray, size_t dstOffset,
-                              const void *srcHost, size_t ByteCount,
-                              hipStream_t stream);
+                              const void *srcHost, size_t ByteCount, hipStream_t stream)
+    HA_ENTRY(hipMemcpyHtoAAsync);
 hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes,
-                          hipMemcpyKind kind, hipStream_t stream);
-hipError_t hipMemset(void *dst, int value, size_t sizeBytes);
-hipError_t hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t count);
+                          hipMemcpyKind kind, hipStream_t stream)
+    HA_ENTRY(hipMemcpyAsync);
+hipError_t hipMemset(void *dst, int value, size_t sizeBytes) HA_ENTRY(hipMemset);
+hipError_t hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t count)
+    HA_ENTRY(hipMemsetD8);
 hipError_t hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count,
-                            hipStream_t stream);
-hipError_t hipMemsetD16(hipDeviceptr_t dest, unsigned short value, size_t count);
+                            hipStream_t stream) HA_ENTRY(hipMemsetD8Async);
+hipError_t hipMemsetD16(hipDeviceptr_t dest, unsigned short value, size_t count)
+    HA_ENTRY(hipMemsetD16);
 hipError_t hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t count,
-                             hipStream_t stream);
-hipError_t hipMemsetD32(hipDeviceptr_t dest, int value, size_t count);
-hipError_t hipMemsetAsync(void *dst, int value, size_t sizeBytes, hipStream_t stream);
+                             hipStream_t stream) HA_ENTRY(hipMemsetD16Async);
+hipError_t hipMemsetD32(hipDeviceptr_t dest, int value, size_t count)
+    HA_ENTRY(hipMemsetD32);
+hipError_t hipMemsetAsync(void *dst, int value, size_t sizeBytes, hipStream_t stream)
+    HA_ENTRY(hipMemsetAsync);
 hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count,
-                             hipStream_t stream);
-hipError_t hipMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height);
+                             hipStream_t stream) HA_ENTRY(hipMemsetD32Async);
+hipError_t hipMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
+    HA_ENTRY(hipMemset2D);
 hipError_t hipMemset2DAsync(void *dst, size_t pitch, int value, size_t width,
-                            size_t height, hipStream_t stream);
-hipError_t hipMemset3D(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent);
+                            size_t height, hipStream_t stream)
+    HA_ENTRY(hipMemset2DAsync);
+hipError_t hipMemset3D(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
+    HA_ENTRY(hipMemset3D);
 hipError_t hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent,
-                            hipStream_t stream);
+                            hipStream_t stream) HA_ENTRY(hipMemset3DAsync);
 hipError_t hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char value,
-                         size_t width, size_t height);
+                         size_t width, size_t height) HA_ENTRY(hipMemsetD2D8);
 hipError_t hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch, unsigned char value,
-                              size_t width, size_t height, hipStream_t stream);
+                              size_t width, size_t height, hipStream_t stream)
+    HA_ENTRY(hipMemsetD2D8Async);
 hipError_t hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short value,
-                          size_t width, size_t height);
+                          size_t width, size_t height) HA_ENTRY(hipMemsetD2D16);
 hipError_t hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch,
                                unsigned short value, size_t width, size_t height,
-                               hipStream_t stream);
+                               hipStream_t stream) HA_ENTRY(hipMemsetD2D16Async);
 hipError_t hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int value,
-                          size_t width, size_t height);
+                          size_t width, size_t height) HA_ENTRY(hipMemsetD2D32);
 hipError_t hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int value,
-                               size_t width, size_t height, hipStream_t stream);
-hipError_t hipMemGetInfo(size_t *free, size_t *total);
-hipError_t hipMemPtrGetInfo(void *ptr, size_t *size);
-hipError_t hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent);
+                               size_t width, size_t height, hipStream_t stream)
+    HA_ENTRY(hipMemsetD2D32Async);
+hipError_t hipMemGetInfo(size_t *free, size_t *total) HA_ENTRY(hipMemGetInfo);
+hipError_t hipMemPtrGetInfo(void *ptr, size_t *size) HA_ENTRY(hipMemPtrGetInfo);
+hipError_t hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
+    HA_ENTRY(hipMalloc3D);
 hipError_t hipMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch,
-                       size_t width, size_t height, hipMemcpyKind kind);
-hipError_t hipMemcpyParam2D(const hip_Memcpy2D *pCopy);
-hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t stream);
+                       size_t width, size_t height, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy2D);
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D *pCopy) HA_ENTRY(hipMemcpyParam2D);
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t stream)
+    HA_ENTRY(hipMemcpyParam2DAsync);
 hipError_t hipMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
                             size_t width, size_t height, hipMemcpyKind kind,
-                            hipStream_t stream);
-hipError_t hipMemcpyAtoH(void *dst, hipArray_t srcArray, size_t srcOffset,
-                         size_t count);
+                            hipStream_t stream) HA_ENTRY(hipMemcpy2DAsync);
+hipError_t hipMemcpyAtoH(void *dst, hipArray_t srcArray, size_t srcOffset, size_t count)
+    HA_ENTRY(hipMemcpyAtoH);
 hipError_t hipMemcpyHtoA(hipArray_t dstArray, size_t dstOffset, const void *srcHost,
-                         size_t count);
+                         size_t count) HA_ENTRY(hipMemcpyHtoA);
 hipError_t hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize,
-                                 hipDeviceptr_t dptr);
+                                 hipDeviceptr_t dptr) HA_ENTRY(hipMemGetAddressRange);
 hipError_t hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count,
                                hipMemcpyAttributes *attrs, size_t *attrsIdxs,
-                               size_t numAttrs, size_t *failIdx, hipStream_t stream);
+                               size_t numAttrs, size_t *failIdx, hipStream_t stream)
+    HA_ENTRY(hipMemcpyBatchAsync);
 hipError_t hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int srcDeviceId,
-                         size_t sizeBytes);
+                         size_t sizeBytes) HA_ENTRY(hipMemcpyPeer);
 hipError_t hipMemcpyPeerAsync(void *dst, int dstDeviceId, const void *src,
-                              int srcDevice, size_t sizeBytes, hipStream_t stream);
-hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *pCopy);
+                              int srcDevice, size_t sizeBytes, hipStream_t stream)
+    HA_ENTRY(hipMemcpyPeerAsync);
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *pCopy)
+    HA_ENTRY(hipDrvMemcpy2DUnaligned);
 hipError_t hipMemcpy_spt(void *dst, const void *src, size_t sizeBytes,
-                         hipMemcpyKind kind);
+                         hipMemcpyKind kind) HA_ENTRY(hipMemcpy_spt);
 hipError_t hipMemcpy2D_spt(void *dst, size_t dpitch, const void *src, size_t spitch,
-                           size_t width, size_t height, hipMemcpyKind kind);
-hipError_t hipMemset_spt(void *dst, int value, size_t sizeBytes);
+                           size_t width, size_t height, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpy2D_spt);
+hipError_t hipMemset_spt(void *dst, int value, size_t sizeBytes)
+    HA_ENTRY(hipMemset_spt);
 hipError_t hipMemsetAsync_spt(void *dst, int value, size_t sizeBytes,
-                              hipStream_t stream);
+                              hipStream_t stream) HA_ENTRY(hipMemsetAsync_spt);
 hipError_t hipMemset2D_spt(void *dst, size_t pitch, int value, size_t width,
-                           size_t height);
+                           size_t height) HA_ENTRY(hipMemset2D_spt);
 hipError_t hipMemset2DAsync_spt(void *dst, size_t pitch, int value, size_t width,
-                                size_t height, hipStream_t stream);
+                                size_t height, hipStream_t stream)
+    HA_ENTRY(hipMemset2DAsync_spt);
 hipError_t hipMemset3DAsync_spt(hipPitchedPtr pitchedDevPtr, int value,
-                                hipExtent extent, hipStream_t stream);
-hipError_t hipMemset3D_spt(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent);
+                                hipExtent extent, hipStream_t stream)
+    HA_ENTRY(hipMemset3DAsync_spt);
+hipError_t hipMemset3D_spt(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
+    HA_ENTRY(hipMemset3D_spt);
 hipError_t hipMemcpyAsync_spt(void *dst, const void *src, size_t sizeBytes,
-                              hipMemcpyKind kind, hipStream_t stream);
+                              hipMemcpyKind kind, hipStream_t stream)
+    HA_ENTRY(hipMemcpyAsync_spt);
 hipError_t hipMemcpy2DAsync_spt(void *dst, size_t dpitch, const void *src,
                                 size_t spitch, size_t width, size_t height,
-                                hipMemcpyKind kind, hipStream_t stream);
-hipError_t hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value);
-hipError_t hipFuncSetCacheConfig(const void *func, hipFuncCache_t config);
-hipError_t hipFuncSetSharedMemConfig(const void *func, hipSharedMemConfig config);
+                                hipMemcpyKind kind, hipStream_t stream)
+    HA_ENTRY(hipMemcpy2DAsync_spt);
+hipError_t hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value)
+    HA_ENTRY(hipFuncSetAttribute);
+hipError_t hipFuncSetCacheConfig(const void *func, hipFuncCache_t config)
+    HA_ENTRY(hipFuncSetCacheConfig);
+hipError_t hipFuncSetSharedMemConfig(const void *func, hipSharedMemConfig config)
+    HA_ENTRY(hipFuncSetSharedMemConfig);
 hipError_t hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, hipModule_t hmod,
-                              const char *name);
-hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin);
-hipError_t hipModuleLoad(hipModule_t *module, const char *fname);
-hipError_t hipModuleUnload(hipModule_t module);
+                              const char *name) HA_ENTRY(hipModuleGetGlobal);
+hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
+    HA_ENTRY(hipModuleLoadFatBinary);
+hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
+    HA_ENTRY(hipModuleLoad);
+hipError_t hipModuleUnload(hipModule_t module) HA_ENTRY(hipModuleUnload);
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module,
-                                const char *kname);
-hipError_t hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod);
-hipError_t hipFuncGetAttributes(hipFuncAttributes *attr, const void *func);
+                                const char *kname) HA_ENTRY(hipModuleGetFunction);
+hipError_t hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod)
+    HA_ENTRY(hipModuleGetFunctionCount);
+hipError_t hipFuncGetAttributes(hipFuncAttributes *attr, const void *func)
+    HA_ENTRY(hipFuncGetAttributes);
 hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attrib,
-                               hipFunction_t hfunc);
-hipError_t hipModuleLoadData(hipModule_t *module, const void *image);
+                               hipFunction_t hfunc) HA_ENTRY(hipFuncGetAttribute);
+hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+    HA_ENTRY(hipModuleLoadData);
 hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image,
                                unsigned int numOptions, hipJitOption *options,
-                               void **optionValues);
+                               void **optionValues) HA_ENTRY(hipModuleLoadDataEx);
 hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize,
                                                    hipFunction_t f,
                                                    size_t dynSharedMemPerBlk,
-                                                   int blockSizeLimit);
+                                                   int blockSizeLimit)
+    HA_ENTRY(hipModuleOccupancyMaxPotentialBlockSize);
 hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *gridSize,
                                                             int *blockSize,
                                                             hipFunction_t f,
                                                             size_t dynSharedMemPerBlk,
                                                             int blockSizeLimit,
-                                                            unsigned int flags);
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-    int *numBlocks, hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk);
+                                                            unsigned int flags)
+    HA_ENTRY(hipModuleOccupancyMaxPotentialBlockSizeWithFlags);
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks,
+                                                              hipFunction_t f,
+                                                              int blockSize,
+                                                              size_t dynSharedMemPerBlk)
+    HA_ENTRY(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor);
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *numBlocks, hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk,
-    unsigned int flags);
+    unsigned int flags)
+    HA_ENTRY(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *f,
                                                         int blockSize,
-                                                        size_t dynSharedMemPerBlk);
+                                                        size_t dynSharedMemPerBlk)
+    HA_ENTRY(hipOccupancyMaxActiveBlocksPerMultiprocessor);
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *numBlocks, const void *f, int blockSize, size_t dynSharedMemPerBlk,
-    unsigned int flags);
+    unsigned int flags) HA_ENTRY(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
 hipError_t hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize,
                                              const void *f, size_t dynSharedMemPerBlk,
-                                             int blockSizeLimit);
+                                             int blockSizeLimit)
+    HA_ENTRY(hipOccupancyMaxPotentialBlockSize);
 hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
                                                     const void *f, int numBlocks,
-                                                    int blockSize);
+                                                    int blockSize)
+    HA_ENTRY(hipOccupancyAvailableDynamicSMemPerBlock);
 hipError_t hipOccupancyMaxActiveClusters(int *numClusters, const void *f,
-                                         const hipLaunchConfig_t *config);
+                                         const hipLaunchConfig_t *config)
+    HA_ENTRY(hipOccupancyMaxActiveClusters);
 hipError_t hipOccupancyMaxPotentialClusterSize(int *clusterSize, const void *f,
-                                               const hipLaunchConfig_t *config);
+                                               const hipLaunchConfig_t *config)
+    HA_ENTRY(hipOccupancyMaxPotentialClusterSize);
 hipError_t hipExtGetLinkTypeAndHopCount(int device1, int device2, uint32_t *linktype,
-                                        uint32_t *hopcount);
+                                        uint32_t *hopcount)
+    HA_ENTRY(hipExtGetLinkTypeAndHopCount);
 hipError_t hipDevSmResourceSplitByCount(hipDevResource *result, unsigned int *nbGroups,
                                         const hipDevResource *input,
                                         hipDevResource *remainder, unsigned int flags,
-                                        unsigned int minCount);
+                                        unsigned int minCount)
+    HA_ENTRY(hipDevSmResourceSplitByCount);
 hipError_t hipDevSmResourceSplit(hipDevResource *result, unsigned int nbGroups,
                                  const hipDevResource *input, hipDevResource *remainder,
                                  unsigned int flags,
-                                 hipDevSmResourceGroupParams *groupParams);
+                                 hipDevSmResourceGroupParams *groupParams)
+    HA_ENTRY(hipDevSmResourceSplit);
 hipError_t hipDevResourceGenerateDesc(hipDevResourceDesc_t *phDesc,
                                       hipDevResource *resources,
-                                      unsigned int nbResources);
-hipError_t hipProfilerStart(void);
-hipError_t hipProfilerStop(void);
-const char *hipApiName(uint32_t id);
-hipError_t hipExtEnableLogging(void);
-hipError_t hipExtDisableLogging(void);
-hipError_t hipExtSetLoggingParams(size_t log_level, size_t log_size, size_t log_mask);
-hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *mem_pool, int device);
-hipError_t hipDeviceSetMemPool(int device, hipMemPool_t mem_pool);
-hipError_t hipDeviceGetMemPool(hipMemPool_t *mem_pool, int device);
-hipError_t hipMallocAsync(void **dev_ptr, size_t size, hipStream_t stream);
-hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream);
-hipError_t hipMemPoolTrimTo(hipMemPool_t mem_pool, size_t min_bytes_to_hold);
+                                      unsigned int nbResources)
+    HA_ENTRY(hipDevResourceGenerateDesc);
+hipError_t hipProfilerStart(void) HA_ENTRY(hipProfilerStart);
+hipError_t hipProfilerStop(void) HA_ENTRY(hipProfilerStop);
+const char *hipApiName(uint32_t id) HA_ENTRY(hipApiName);
+hipError_t hipExtEnableLogging(void) HA_ENTRY(hipExtEnableLogging);
+hipError_t hipExtDisableLogging(void) HA_ENTRY(hipExtDisableLogging);
+hipError_t hipExtSetLoggingParams(size_t log_level, size_t log_size, size_t log_mask)
+    HA_ENTRY(hipExtSetLoggingParams);
+hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *mem_pool, int device)
+    HA_ENTRY(hipDeviceGetDefaultMemPool);
+hipError_t hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)
+    HA_ENTRY(hipDeviceSetMemPool);
+hipError_t hipDeviceGetMemPool(hipMemPool_t *mem_pool, int device)
+    HA_ENTRY(hipDeviceGetMemPool);
+hipError_t hipMallocAsync(void **dev_ptr, size_t size, hipStream_t stream)
+    HA_ENTRY(hipMallocAsync);
+hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream) HA_ENTRY(hipFreeAsync);
+hipError_t hipMemPoolTrimTo(hipMemPool_t mem_pool, size_t min_bytes_to_hold)
+    HA_ENTRY(hipMemPoolTrimTo);
 hipError_t hipMemPoolSetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr,
-                                  void *value);
+                                  void *value) HA_ENTRY(hipMemPoolSetAttribute);
 hipError_t hipMemPoolGetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr,
-                                  void *value);
+                                  void *value) HA_ENTRY(hipMemPoolGetAttribute);
 hipError_t hipMemPoolSetAccess(hipMemPool_t mem_pool, const hipMemAccessDesc *desc_list,
-                               size_t count);
+                               size_t count) HA_ENTRY(hipMemPoolSetAccess);
 hipError_t hipMemPoolGetAccess(hipMemAccessFlags *flags, hipMemPool_t mem_pool,
-                               hipMemLocation *location);
-hipError_t hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolProps *pool_props);
-hipError_t hipMemPoolDestroy(hipMemPool_t mem_pool);
+                               hipMemLocation *location) HA_ENTRY(hipMemPoolGetAccess);
+hipError_t hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolProps *pool_props)
+    HA_ENTRY(hipMemPoolCreate);
+hipError_t hipMemPoolDestroy(hipMemPool_t mem_pool) HA_ENTRY(hipMemPoolDestroy);
 hipError_t hipMallocFromPoolAsync(void **dev_ptr, size_t size, hipMemPool_t mem_pool,
-                                  hipStream_t stream);
+                                  hipStream_t stream) HA_ENTRY(hipMallocFromPoolAsync);
 hipError_t hipMemPoolExportToShareableHandle(void *shared_handle, hipMemPool_t mem_pool,
                                              hipMemAllocationHandleType handle_type,
-                                             unsigned int flags);
+                                             unsigned int flags)
+    HA_ENTRY(hipMemPoolExportToShareableHandle);
 hipError_t hipMemPoolImportFromShareableHandle(hipMemPool_t *mem_pool,
                                                void *shared_handle,
                                                hipMemAllocationHandleType handle_type,
-                                               unsigned int flags);
-hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData *export_data, void *dev_ptr);
+                                               unsigned int flags)
+    HA_ENTRY(hipMemPoolImportFromShareableHandle);
+hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData *export_data, void *dev_ptr)
+    HA_ENTRY(hipMemPoolExportPointer);
 hipError_t hipMemPoolImportPointer(void **dev_ptr, hipMemPool_t mem_pool,
-                                   hipMemPoolPtrExportData *export_data);
+                                   hipMemPoolPtrExportData *export_data)
+    HA_ENTRY(hipMemPoolImportPointer);
 hipError_t hipMemSetMemPool(hipMemLocation *location, hipMemAllocationType type,
-                            hipMemPool_t pool);
+                            hipMemPool_t pool) HA_ENTRY(hipMemSetMemPool);
 hipError_t hipMemGetMemPool(hipMemPool_t *pool, hipMemLocation *location,
-                            hipMemAllocationType type);
+                            hipMemAllocationType type) HA_ENTRY(hipMemGetMemPool);
 hipError_t hipMemGetDefaultMemPool(hipMemPool_t *memPool, hipMemLocation *location,
-                                   hipMemAllocationType type);
-hipError_t hipStreamCreate(hipStream_t *stream);
-hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags);
+                                   hipMemAllocationType type)
+    HA_ENTRY(hipMemGetDefaultMemPool);
+hipError_t hipStreamCreate(hipStream_t *stream) HA_ENTRY(hipStreamCreate);
+hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)
+    HA_ENTRY(hipStreamCreateWithFlags);
 hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned int flags,
-                                       int priority);
-hipError_t hipStreamDestroy(hipStream_t stream);
-hipError_t hipStreamQuery(hipStream_t stream);
-hipError_t hipStreamSynchronize(hipStream_t stream);
-hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags);
-hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int *flags);
-hipError_t hipStreamGetId(hipStream_t stream, unsigned long long *streamId);
-hipError_t hipStreamGetPriority(hipStream_t stream, int *priority);
-hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
+                                       int priority)
+    HA_ENTRY(hipStreamCreateWithPriority);
+hipError_t hipStreamDestroy(hipStream_t stream) HA_ENTRY(hipStreamDestroy);
+hipError_t hipStreamQuery(hipStream_t stream) HA_ENTRY(hipStreamQuery);
+hipError_t hipStreamSynchronize(hipStream_t stream) HA_ENTRY(hipStreamSynchronize);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
+    HA_ENTRY(hipStreamWaitEvent);
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int *flags)
+    HA_ENTRY(hipStreamGetFlags);
+hipError_t hipStreamGetId(hipStream_t stream, unsigned long long *streamId)
+    HA_ENTRY(hipStreamGetId);
+hipError_t hipStreamGetPriority(hipStream_t stream, int *priority)
+    HA_ENTRY(hipStreamGetPriority);
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device)
+    HA_ENTRY(hipStreamGetDevice);
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMaskSize,
-                                        const uint32_t *cuMask);
+                                        const uint32_t *cuMask)
+    HA_ENTRY(hipExtStreamCreateWithCUMask);
 hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSize,
-                                 uint32_t *cuMask);
+                                 uint32_t *cuMask) HA_ENTRY(hipExtStreamGetCUMask);
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback,
-                                void *userData, unsigned int flags);
+                                void *userData, unsigned int flags)
+    HA_ENTRY(hipStreamAddCallback);
 hipError_t hipStreamSetAttribute(hipStream_t stream, hipLaunchAttributeID attr,
-                                 const hipLaunchAttributeValue *value);
+                                 const hipLaunchAttributeValue *value)
+    HA_ENTRY(hipStreamSetAttribute);
 hipError_t hipStreamGetAttribute(hipStream_t stream, hipLaunchAttributeID attr,
-                                 hipLaunchAttributeValue *value_out);
-hipError_t hipStreamCopyAttributes(hipStream_t dst, hipStream_t src);
+                                 hipLaunchAttributeValue *value_out)
+    HA_ENTRY(hipStreamGetAttribute);
+hipError_t hipStreamCopyAttributes(hipStream_t dst, hipStream_t src)
+    HA_ENTRY(hipStreamCopyAttributes);
 hipError_t hipStreamWaitValue32(hipStream_t stream, void *ptr, uint32_t value,
-                                unsigned int flags, uint32_t mask);
+                                unsigned int flags, uint32_t mask)
+    HA_ENTRY(hipStreamWaitValue32);
 hipError_t hipStreamWaitValue64(hipStream_t stream, void *ptr, uint64_t value,
-                                unsigned int flags, uint64_t mask);
+                                unsigned int flags, uint64_t mask)
+    HA_ENTRY(hipStreamWaitValue64);
 hipError_t hipStreamWriteValue32(hipStream_t stream, void *ptr, uint32_t value,
-                                 unsigned int flags);
+                                 unsigned int flags) HA_ENTRY(hipStreamWriteValue32);
 hipError_t hipStreamWriteValue64(hipStream_t stream, void *ptr, uint64_t value,
-                                 unsigned int flags);
+                                 unsigned int flags) HA_ENTRY(hipStreamWriteValue64);
 hipError_t hipStreamBatchMemOp(hipStream_t stream, unsigned int count,
                                hipStreamBatchMemOpParams *paramArray,
-                               unsigned int flags);
+                               unsigned int flags) HA_ENTRY(hipStreamBatchMemOp);
 hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t length,
-                                   unsigned int flags);
+                                   unsigned int flags)
+    HA_ENTRY(hipStreamAttachMemAsync);
 hipError_t hipStreamGetDevResource(hipStream_t hStream, hipDevResource *resource,
-                                   hipDevResourceType type);
+                                   hipDevResourceType type)
+    HA_ENTRY(hipStreamGetDevResource);
 hipError_t hipStreamIsCapturing(hipStream_t stream,
-                                hipStreamCaptureStatus *pCaptureStatus);
-hipError_t hipStreamQuery_spt(hipStream_t stream);
-hipError_t hipStreamSynchronize_spt(hipStream_t stream);
-hipError_t hipStreamGetPriority_spt(hipStream_t stream, int *priority);
+                                hipStreamCaptureStatus *pCaptureStatus)
+    HA_ENTRY(hipStreamIsCapturing);
+hipError_t hipStreamQuery_spt(hipStream_t stream) HA_ENTRY(hipStreamQuery_spt);
+hipError_t hipStreamSynchronize_spt(hipStream_t stream)
+    HA_ENTRY(hipStreamSynchronize_spt);
+hipError_t hipStreamGetPriority_spt(hipStream_t stream, int *priority)
+    HA_ENTRY(hipStreamGetPriority_spt);
 hipError_t hipStreamWaitEvent_spt(hipStream_t stream, hipEvent_t event,
-                                  unsigned int flags);
-hipError_t hipStreamGetFlags_spt(hipStream_t stream, unsigned int *flags);
+                                  unsigned int flags) HA_ENTRY(hipStreamWaitEvent_spt);
+hipError_t hipStreamGetFlags_spt(hipStream_t stream, unsigned int *flags)
+    HA_ENTRY(hipStreamGetFlags_spt);
 hipError_t hipStreamAddCallback_spt(hipStream_t stream, hipStreamCallback_t callback,
-                                    void *userData, unsigned int flags);
+                                    void *userData, unsigned int flags)
+    HA_ENTRY(hipStreamAddCallback_spt);
 hipError_t hipStreamIsCapturing_spt(hipStream_t stream,
-                                    hipStreamCaptureStatus *pCaptureStatus);
-hipError_t hipGetSymbolAddress(void **devPtr, const void *symbol);
-hipError_t hipGetSymbolSize(size_t *size, const void *symbol);
+                                    hipStreamCaptureStatus *pCaptureStatus)
+    HA_ENTRY(hipStreamIsCapturing_spt);
+hipError_t hipGetSymbolAddress(void **devPtr, const void *symbol)
+    HA_ENTRY(hipGetSymbolAddress);
+hipError_t hipGetSymbolSize(size_t *size, const void *symbol)
+    HA_ENTRY(hipGetSymbolSize);
 hipError_t hipMemcpyToSymbol(const void *symbol, const void *src, size_t sizeBytes,
-                             size_t offset, hipMemcpyKind kind);
+                             size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpyToSymbol);
 hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *src, size_t sizeBytes,
-                                  size_t offset, hipMemcpyKind kind,
-                                  hipStream_t stream);
+                                  size_t offset, hipMemcpyKind kind, hipStream_t stream)
+    HA_ENTRY(hipMemcpyToSymbolAsync);
 hipError_t hipMemcpyFromSymbol(void *dst, const void *symbol, size_t sizeBytes,
-                               size_t offset, hipMemcpyKind kind);
+                               size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpyFromSymbol);
 hipError_t hipMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t sizeBytes,
                                     size_t offset, hipMemcpyKind kind,
-                                    hipStream_t stream);
-hipError_t hipGetFuncBySymbol(hipFunction_t *functionPtr, const void *symbolPtr);
+                                    hipStream_t stream)
+    HA_ENTRY(hipMemcpyFromSymbolAsync);
+hipError_t hipGetFuncBySymbol(hipFunction_t *functionPtr, const void *symbolPtr)
+    HA_ENTRY(hipGetFuncBySymbol);
 hipError_t hipMemcpyToSymbol_spt(const void *symbol, const void *src, size_t sizeBytes,
-                                 size_t offset, hipMemcpyKind kind);
+                                 size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpyToSymbol_spt);
 hipError_t hipMemcpyFromSymbol_spt(void *dst, const void *symbol, size_t sizeBytes,
-                                   size_t offset, hipMemcpyKind kind);
+                                   size_t offset, hipMemcpyKind kind)
+    HA_ENTRY(hipMemcpyFromSymbol_spt);
 hipError_t hipMemcpyFromSymbolAsync_spt(void *dst, const void *symbol, size_t sizeBytes,
                                         size_t offset, hipMemcpyKind kind,
-                                        hipStream_t stream);
+                                        hipStream_t stream)
+    HA_ENTRY(hipMemcpyFromSymbolAsync_spt);
 hipError_t hipMemcpyToSymbolAsync_spt(const void *symbol, const void *src,
                                       size_t sizeBytes, size_t offset,
-                                      hipMemcpyKind kind, hipStream_t stream);
+                                      hipMemcpyKind kind, hipStream_t stream)
+    HA_ENTRY(hipMemcpyToSymbolAsync_spt);
 hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w,
-                                          hipChannelFormatKind f);
+                                          hipChannelFormatKind f)
+    HA_ENTRY(hipCreateChannelDesc);
 hipError_t hipDeviceGetTexture1DLinearMaxWidth(size_t *max_width,
                                                const hipChannelFormatDesc *desc,
-                                               int device);
+                                               int device)
+    HA_ENTRY(hipDeviceGetTexture1DLinearMaxWidth);
 hipError_t hipMipmappedArrayGetMemoryRequirements(
     hipArrayMemoryRequirements *memoryRequirements, hipMipmappedArray_t mipmap,
-    hipDevice_t device);
+    hipDevice_t device) HA_ENTRY(hipMipmappedArrayGetMemoryRequirements);
 hipError_t hipModuleGetTexRef(textureReference **texRef, hipModule_t hmod,
-                              const char *name);
+                              const char *name) HA_ENTRY(hipModuleGetTexRef);
 hipError_t hipCreateTextureObject(hipTextureObject_t *pTexObject,
                                   const hipResourceDesc *pResDesc,
                                   const hipTextureDesc *pTexDesc,
-                                  const hipResourceViewDesc *pResViewDesc);
-hipError_t hipDestroyTextureObject(hipTextureObject_t textureObject);
-hipError_t hipGetChannelDesc(hipChannelFormatDesc *desc, hipArray_const_t array);
+                                  const hipResourceViewDesc *pResViewDesc)
+    HA_ENTRY(hipCreateTextureObject);
+hipError_t hipDestroyTextureObject(hipTextureObject_t textureObject)
+    HA_ENTRY(hipDestroyTextureObject);
+hipError_t hipGetChannelDesc(hipChannelFormatDesc *desc, hipArray_const_t array)
+    HA_ENTRY(hipGetChannelDesc);
 hipError_t hipGetTextureObjectResourceDesc(hipResourceDesc *pResDesc,
-                                           hipTextureObject_t textureObject);
+                                           hipTextureObject_t textureObject)
+    HA_ENTRY(hipGetTextureObjectResourceDesc);
 hipError_t hipGetTextureObjectResourceViewDesc(hipResourceViewDesc *pResViewDesc,
-                                               hipTextureObject_t textureObject);
+                                               hipTextureObject_t textureObject)
+    HA_ENTRY(hipGetTextureObjectResourceViewDesc);
 hipError_t hipGetTextureObjectTextureDesc(hipTextureDesc *pTexDesc,
-                                          hipTextureObject_t textureObject);
+                                          hipTextureObject_t textureObject)
+    HA_ENTRY(hipGetTextureObjectTextureDesc);
 hipError_t hipTexObjectCreate(hipTextureObject_t *pTexObject,
                               const HIP_RESOURCE_DESC *pResDesc,
                               const HIP_TEXTURE_DESC *pTexDesc,
-                              const HIP_RESOURCE_VIEW_DESC *pResViewDesc);
-hipError_t hipTexObjectDestroy(hipTextureObject_t texObject);
+                              const HIP_RESOURCE_VIEW_DESC *pResViewDesc)
+    HA_ENTRY(hipTexObjectCreate);
+hipError_t hipTexObjectDestroy(hipTextureObject_t texObject)
+    HA_ENTRY(hipTexObjectDestroy);
 hipError_t hipTexObjectGetResourceDesc(HIP_RESOURCE_DESC *pResDesc,
-                                       hipTextureObject_t texObject);
+                                       hipTextureObject_t texObject)
+    HA_ENTRY(hipTexObjectGetResourceDesc);
 hipError_t hipTexObjectGetResourceViewDesc(HIP_RESOURCE_VIEW_DESC *pResViewDesc,
-                                           hipTextureObject_t texObject);
+                                           hipTextureObject_t texObject)
+    HA_ENTRY(hipTexObjectGetResourceViewDesc);
 hipError_t hipTexObjectGetTextureDesc(HIP_TEXTURE_DESC *pTexDesc,
-                                      hipTextureObject_t texObject);
+                                      hipTextureObject_t texObject)
+    HA_ENTRY(hipTexObjectGetTextureDesc);
 hipError_t hipMallocMipmappedArray(hipMipmappedArray_t *mipmappedArray,
                                    const hipChannelFormatDesc *desc, hipExtent extent,
-                                   unsigned int numLevels, unsigned int flags);
-hipError_t hipFreeMipmappedArray(hipMipmappedArray_t mipmappedArray);
+                                   unsigned int numLevels, unsigned int flags)
+    HA_ENTRY(hipMallocMipmappedArray);
+hipError_t hipFreeMipmappedArray(hipMipmappedArray_t mipmappedArray)
+    HA_ENTRY(hipFreeMipmappedArray);
 hipError_t hipGetMipmappedArrayLevel(hipArray_t *levelArray,
                                      hipMipmappedArray_const_t mipmappedArray,
-                                     unsigned int level);
+                                     unsigned int level)
+    HA_ENTRY(hipGetMipmappedArrayLevel);
 hipError_t hipMipmappedArrayCreate(hipMipmappedArray_t *pHandle,
                                    HIP_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
-                                   unsigned int numMipmapLevels);
-hipError_t hipMipmappedArrayDestroy(hipMipmappedArray_t hMipmappedArray);
+                                   unsigned int numMipmapLevels)
+    HA_ENTRY(hipMipmappedArrayCreate);
+hipError_t hipMipmappedArrayDestroy(hipMipmappedArray_t hMipmappedArray)
+    HA_ENTRY(hipMipmappedArrayDestroy);
 hipError_t hipMipmappedArrayGetLevel(hipArray_t *pLevelArray,
                                      hipMipmappedArray_t hMipMappedArray,
-                                     unsigned int level);
+                                     unsigned int level)
+    HA_ENTRY(hipMipmappedArrayGetLevel);
 hipError_t hipBindTextureToMipmappedArray(const textureReference *tex,
                                           hipMipmappedArray_const_t mipmappedArray,
-                                          const hipChannelFormatDesc *desc);
-hipError_t hipGetTextureReference(const textureReference **texref, const void *symbol);
-hipError_t hipTexRefGetBorderColor(float *pBorderColor, const textureReference *texRef);
-hipError_t hipTexRefGetArray(hipArray_t *pArray, const textureReference *texRef);
+                                          const hipChannelFormatDesc *desc)
+    HA_ENTRY(hipBindTextureToMipmappedArray);
+hipError_t hipGetTextureReference(const textureReference **texref, const void *symbol)
+    HA_ENTRY(hipGetTextureReference);
+hipError_t hipTexRefGetBorderColor(float *pBorderColor, const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetBorderColor);
+hipError_t hipTexRefGetArray(hipArray_t *pArray, const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetArray);
 hipError_t hipTexRefSetAddressMode(textureReference *texRef, int dim,
-                                   hipTextureAddressMode am);
+                                   hipTextureAddressMode am)
+    HA_ENTRY(hipTexRefSetAddressMode);
 hipError_t hipTexRefSetArray(textureReference *tex, hipArray_const_t array,
-                             unsigned int flags);
-hipError_t hipTexRefSetFilterMode(textureReference *texRef, hipTextureFilterMode fm);
-hipError_t hipTexRefSetFlags(textureReference *texRef, unsigned int Flags);
+                             unsigned int flags) HA_ENTRY(hipTexRefSetArray);
+hipError_t hipTexRefSetFilterMode(textureReference *texRef, hipTextureFilterMode fm)
+    HA_ENTRY(hipTexRefSetFilterMode);
+hipError_t hipTexRefSetFlags(textureReference *texRef, unsigned int Flags)
+    HA_ENTRY(hipTexRefSetFlags);
 hipError_t hipTexRefSetFormat(textureReference *texRef, hipArray_Format fmt,
-                              int NumPackedComponents);
+                              int NumPackedComponents) HA_ENTRY(hipTexRefSetFormat);
 hipError_t hipBindTexture(size_t *offset, const textureReference *tex,
                           const void *devPtr, const hipChannelFormatDesc *desc,
-                          size_t size);
+                          size_t size) HA_ENTRY(hipBindTexture);
 hipError_t hipBindTexture2D(size_t *offset, const textureReference *tex,
                             const void *devPtr, const hipChannelFormatDesc *desc,
-                            size_t width, size_t height, size_t pitch);
+                            size_t width, size_t height, size_t pitch)
+    HA_ENTRY(hipBindTexture2D);
 hipError_t hipBindTextureToArray(const textureReference *tex, hipArray_const_t array,
-                                 const hipChannelFormatDesc *desc);
-hipError_t hipGetTextureAlignmentOffset(size_t *offset, const textureReference *texref);
-hipError_t hipUnbindTexture(const textureReference *tex);
-hipError_t hipTexRefGetAddress(hipDeviceptr_t *dev_ptr, const textureReference *texRef);
+                                 const hipChannelFormatDesc *desc)
+    HA_ENTRY(hipBindTextureToArray);
+hipError_t hipGetTextureAlignmentOffset(size_t *offset, const textureReference *texref)
+    HA_ENTRY(hipGetTextureAlignmentOffset);
+hipError_t hipUnbindTexture(const textureReference *tex) HA_ENTRY(hipUnbindTexture);
+hipError_t hipTexRefGetAddress(hipDeviceptr_t *dev_ptr, const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetAddress);
 hipError_t hipTexRefGetAddressMode(hipTextureAddressMode *pam,
-                                   const textureReference *texRef, int dim);
+                                   const textureReference *texRef, int dim)
+    HA_ENTRY(hipTexRefGetAddressMode);
 hipError_t hipTexRefGetFilterMode(hipTextureFilterMode *pfm,
-                                  const textureReference *texRef);
-hipError_t hipTexRefGetFlags(unsigned int *pFlags, const textureReference *texRef);
+                                  const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetFilterMode);
+hipError_t hipTexRefGetFlags(unsigned int *pFlags, const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetFlags);
 hipError_t hipTexRefGetFormat(hipArray_Format *pFormat, int *pNumChannels,
-                              const textureReference *texRef);
-hipError_t hipTexRefGetMaxAnisotropy(int *pmaxAnsio, const textureReference *texRef);
+                              const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetFormat);
+hipError_t hipTexRefGetMaxAnisotropy(int *pmaxAnsio, const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetMaxAnisotropy);
 hipError_t hipTexRefGetMipmapFilterMode(hipTextureFilterMode *pfm,
-                                        const textureReference *texRef);
-hipError_t hipTexRefGetMipmapLevelBias(float *pbias, const textureReference *texRef);
+                                        const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetMipmapFilterMode);
+hipError_t hipTexRefGetMipmapLevelBias(float *pbias, const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetMipmapLevelBias);
 hipError_t hipTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp,
                                         float *pmaxMipmapLevelClamp,
-                                        const textureReference *texRef);
+                                        const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetMipmapLevelClamp);
 hipError_t hipTexRefGetMipMappedArray(hipMipmappedArray_t *pArray,
-                                      const textureReference *texRef);
+                                      const textureReference *texRef)
+    HA_ENTRY(hipTexRefGetMipMappedArray);
 hipError_t hipTexRefSetAddress(size_t *ByteOffset, textureReference *texRef,
-                               hipDeviceptr_t dptr, size_t bytes);
+                               hipDeviceptr_t dptr, size_t bytes)
+    HA_ENTRY(hipTexRefSetAddress);
 hipError_t hipTexRefSetAddress2D(textureReference *texRef,
                                  const HIP_ARRAY_DESCRIPTOR *desc, hipDeviceptr_t dptr,
-                                 size_t Pitch);
-hipError_t hipTexRefSetMaxAnisotropy(textureReference *texRef, unsigned int maxAniso);
-hipError_t hipTexRefSetBorderColor(textureReference *texRef, float *pBorderColor);
+                                 size_t Pitch) HA_ENTRY(hipTexRefSetAddress2D);
+hipError_t hipTexRefSetMaxAnisotropy(textureReference *texRef, unsigned int maxAniso)
+    HA_ENTRY(hipTexRefSetMaxAnisotropy);
+hipError_t hipTexRefSetBorderColor(textureReference *texRef, float *pBorderColor)
+    HA_ENTRY(hipTexRefSetBorderColor);
 hipError_t hipTexRefSetMipmapFilterMode(textureReference *texRef,
-                                        hipTextureFilterMode fm);
-hipError_t hipTexRefSetMipmapLevelBias(textureReference *texRef, float bias);
+                                        hipTextureFilterMode fm)
+    HA_ENTRY(hipTexRefSetMipmapFilterMode);
+hipError_t hipTexRefSetMipmapLevelBias(textureReference *texRef, float bias)
+    HA_ENTRY(hipTexRefSetMipmapLevelBias);
 hipError_t hipTexRefSetMipmapLevelClamp(textureReference *texRef,
                                         float minMipMapLevelClamp,
-                                        float maxMipMapLevelClamp);
+                                        float maxMipMapLevelClamp)
+    HA_ENTRY(hipTexRefSetMipmapLevelClamp);
 hipError_t hipTexRefSetMipmappedArray(textureReference *texRef,
                                       hipMipmappedArray *mipmappedArray,
-                                      unsigned int Flags);
+                                      unsigned int Flags)
+    HA_ENTRY(hipTexRefSetMipmappedArray);
 hipError_t hipCreateSurfaceObject(hipSurfaceObject_t *pSurfObject,
-                                  const hipResourceDesc *pResDesc);
-hipError_t hipDestroySurfaceObject(hipSurfaceObject_t surfaceObject);
+                                  const hipResourceDesc *pResDesc)
+    HA_ENTRY(hipCreateSurfaceObject);
+hipError_t hipDestroySurfaceObject(hipSurfaceObject_t surfaceObject)
+    HA_ENTRY(hipDestroySurfaceObject);
 hipError_t hipMemGetHandleForAddressRange(void *handle, hipDeviceptr_t dptr,
                                           size_t size, hipMemRangeHandleType handleType,
-                                          unsigned long long flags);
-hipError_t hipMemAddressFree(void *devPtr, size_t size);
+                                          unsigned long long flags)
+    HA_ENTRY(hipMemGetHandleForAddressRange);
+hipError_t hipMemAddressFree(void *devPtr, size_t size) HA_ENTRY(hipMemAddressFree);
 hipError_t hipMemAddressReserve(void **ptr, size_t size, size_t alignment, void *addr,
-                                unsigned long long flags);
+                                unsigned long long flags)
+    HA_ENTRY(hipMemAddressReserve);
 hipError_t hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_t size,
-                        const hipMemAllocationProp *prop, unsigned long long flags);
+                        const hipMemAllocationProp *prop, unsigned long long flags)
+    HA_ENTRY(hipMemCreate);
 hipError_t hipMemExportToShareableHandle(void *shareableHandle,
                                          hipMemGenericAllocationHandle_t handle,
                                          hipMemAllocationHandleType handleType,
-                                         unsigned long long flags);
+                                         unsigned long long flags)
+    HA_ENTRY(hipMemExportToShareableHandle);
 hipError_t hipMemGetAccess(unsigned long long *flags, const hipMemLocation *location,
-                           void *ptr);
+                           void *ptr) HA_ENTRY(hipMemGetAccess);
 hipError_t hipMemGetAllocationGranularity(size_t *granularity,
                                           const hipMemAllocationProp *prop,
-                                          hipMemAllocationGranularity_flags option);
+                                          hipMemAllocationGranularity_flags option)
+    HA_ENTRY(hipMemGetAllocationGranularity);
 hipError_t hipMemGetAllocationPropertiesFromHandle(
-    hipMemAllocationProp *prop, hipMemGenericAllocationHandle_t handle);
+    hipMemAllocationProp *prop, hipMemGenericAllocationHandle_t handle)
+    HA_ENTRY(hipMemGetAllocationPropertiesFromHandle);
 hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t *handle,
                                            void *osHandle,
-                                           hipMemAllocationHandleType shHandleType);
+                                           hipMemAllocationHandleType shHandleType)
+    HA_ENTRY(hipMemImportFromShareableHandle);
 hipError_t hipMemMap(void *ptr, size_t size, size_t offset,
-                     hipMemGenericAllocationHandle_t handle, unsigned long long flags);
-hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle);
+                     hipMemGenericAllocationHandle_t handle, unsigned long long flags)
+    HA_ENTRY(hipMemMap);
+hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle)
+    HA_ENTRY(hipMemRelease);
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t *handle,
-                                        void *addr);
+                                        void *addr)
+    HA_ENTRY(hipMemRetainAllocationHandle);
 hipError_t hipMemSetAccess(void *ptr, size_t size, const hipMemAccessDesc *desc,
-                           size_t count);
-hipError_t hipMemUnmap(void *ptr, size_t size);
+                           size_t count) HA_ENTRY(hipMemSetAccess);
+hipError_t hipMemUnmap(void *ptr, size_t size) HA_ENTRY(hipMemUnmap);
+
+/* Functions that only the library has: Python doesn't know them. */
+struct uint3;
+struct hipDeviceProp_tR0000;
+hipError_t hipGetDevicePropertiesR0000(struct hipDeviceProp_tR0000 *prop, int device)
+    HA_ENTRY(hipGetDevicePropertiesR0000);
+hipError_t hipChooseDeviceR0000(int *device,
+                                const struct hipDeviceProp_tR0000 *properties)
+    HA_ENTRY(hipChooseDeviceR0000);
+hipError_t hipGLGetDevices(unsigned int *pHipDeviceCount, int *pHipDevices,
+                           unsigned int hipDeviceCount, int deviceList)
+    HA_ENTRY(hipGLGetDevices);
+hipError_t hipGraphicsGLRegisterBuffer(hipGraphicsResource_t *resource,
+                                       unsigned int buffer, unsigned int flags)
+    HA_ENTRY(hipGraphicsGLRegisterBuffer);
+hipError_t hipGraphicsGLRegisterImage(hipGraphicsResource_t *resource,
+                                      unsigned int image, unsigned int target,
+                                      unsigned int flags)
+    HA_ENTRY(hipGraphicsGLRegisterImage);
+hipError_t hipExtHostAlloc(void **ptr, size_t size, unsigned int flags)
+    HA_ENTRY(hipExtHostAlloc);
+hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
+                                    uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
+                                    uint32_t localWorkSizeX, uint32_t localWorkSizeY,
+                                    uint32_t localWorkSizeZ, size_t sharedMemBytes,
+                                    hipStream_t hStream, void **kernelParams,
+                                    void **extra, hipEvent_t startEvent,
+                                    hipEvent_t stopEvent, uint32_t flags)
+    HA_ENTRY(hipExtModuleLaunchKernel);
+hipError_t hipHccModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
+                                    uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
+                                    uint32_t localWorkSizeX, uint32_t localWorkSizeY,
+                                    uint32_t localWorkSizeZ, size_t sharedMemBytes,
+                                    hipStream_t hStream, void **kernelParams,
+                                    void **extra, hipEvent_t startEvent,
+                                    hipEvent_t stopEvent)
+    HA_ENTRY(hipHccModuleLaunchKernel);
+hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
+                                     hipStream_t *stream)
+    HA_ENTRY(__hipPopCallConfiguration);
+hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
+                                      hipStream_t stream)
+    HA_ENTRY(__hipPushCallConfiguration);
+void **__hipRegisterFatBinary(const void *data) HA_ENTRY(__hipRegisterFatBinary);
+void __hipRegisterFunction(void **modules, const void *hostFunction,
+                           char *deviceFunction, const char *deviceName,
+                           unsigned int threadLimit, struct uint3 *tid,
+                           struct uint3 *bid, dim3 *blockDim, dim3 *gridDim, int *wSize)
+    HA_ENTRY(__hipRegisterFunction);
+void __hipRegisterManagedVar(void *hipModule, void **pointer, void *init_value,
+                             const char *name, size_t size, unsigned int align)
+    HA_ENTRY(__hipRegisterManagedVar);
+void __hipRegisterSurface(void **modules, void *var, char *hostVar, char *deviceVar,
+                          int type, int ext) HA_ENTRY(__hipRegisterSurface);
+void __hipRegisterTexture(void **modules, void *var, char *hostVar, char *deviceVar,
+                          int type, int norm, int ext) HA_ENTRY(__hipRegisterTexture);
+void __hipRegisterVar(void **modules, void *var, char *hostVar, char *deviceVar,
+                      int ext, size_t size, int constant, int global)
+    HA_ENTRY(__hipRegisterVar);
+void __hipUnregisterFatBinary(void **modules) HA_ENTRY(__hipUnregisterFatBinary);
 
 /* HIP 6 gave these a new symbol with the new record layout. */
 #define hipGetDeviceProperties hipGetDevicePropertiesR0600
