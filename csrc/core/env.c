@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "core/log.h"
 
@@ -15,8 +17,12 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                             "How many devices the CPU device shows, 1 to 16."},
     [HA_ENV_CPU_EXEC] = {"HIPADAPT_CPU_EXEC", "fast",
                          "fast: vectorised lane loops where proved; reference: never."},
-    [HA_ENV_CPU_WARP_SIZE] = {"HIPADAPT_CPU_WARP_SIZE", "32",
-                              "Lanes of a warp on the CPU device: 32 or 64."},
+    [HA_ENV_CPU_GUARD] = {"HIPADAPT_CPU_GUARD", "0",
+                          "1: each allocation stands alone between forbidden pages."},
+    [HA_ENV_CPU_WARP_SIZE] =
+        {"HIPADAPT_CPU_WARP_SIZE", NULL,
+         "Lanes of a warp on the CPU device, 32 or 64; unset: what "
+         "the program's own kernels were built for, else 32."},
     [HA_ENV_CPU_THREADS] = {"HIPADAPT_CPU_THREADS", "0",
                             "Worker threads of the CPU device; 0 = one a core."},
     [HA_ENV_KERNEL_TIMEOUT] = {"HIPADAPT_KERNEL_TIMEOUT", "600",
@@ -40,6 +46,18 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                           "Root of a ROCm installation, second choice."},
     [HA_ENV_HOME] = {"HOME", NULL, "Used for the default cache folder."},
     [HA_ENV_XDG_CACHE_HOME] = {"XDG_CACHE_HOME", NULL, "Parent of the cache folder."},
+    [HA_ENV_TOOL_LIBRARIES] =
+        {"ROCP_TOOL_LIBRARIES", NULL,
+         "Profiling tools to load, separated by commas, colons or "
+         "spaces."},
+    [HA_ENV_REGISTER_ENABLED] = {"ROCPROFILER_REGISTER_ENABLED", "1",
+                                 "0: no profiling tool sees anything."},
+    [HA_ENV_REGISTER_FORCE_LOAD] = {"ROCPROFILER_REGISTER_FORCE_LOAD", "0",
+                                    "1: the profiler is there from the start, for "
+                                    "tools that come later."},
+    [HA_ENV_REGISTER_LIBRARY] =
+        {"ROCPROFILER_REGISTER_LIBRARY", NULL,
+         "File of the profiler to use in place of the one found."},
 };
 
 const char *
@@ -84,4 +102,13 @@ ha_env_long(enum ha_env_name name, long min, long max)
         (void)number_of(ha_env_table[name].fallback, min, max, &value);
     }
     return value;
+}
+
+bool
+ha_env_is_on(enum ha_env_name name)
+{
+    const char *text = ha_env(name);
+
+    return text != NULL && strcmp(text, "0") != 0 && strcasecmp(text, "false") != 0 &&
+           strcasecmp(text, "off") != 0 && strcasecmp(text, "no") != 0;
 }

@@ -7,12 +7,14 @@
 #ifndef HA_CORE_ENV_H
 #define HA_CORE_ENV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum ha_env_name {
     HA_ENV_PROVIDER,
     HA_ENV_CPU_DEVICES,
     HA_ENV_CPU_EXEC,
+    HA_ENV_CPU_GUARD,
     HA_ENV_CPU_WARP_SIZE,
     HA_ENV_CPU_THREADS,
     HA_ENV_KERNEL_TIMEOUT,
@@ -27,6 +29,10 @@ enum ha_env_name {
     HA_ENV_ROCM_HOME,
     HA_ENV_HOME,
     HA_ENV_XDG_CACHE_HOME,
+    HA_ENV_TOOL_LIBRARIES,
+    HA_ENV_REGISTER_ENABLED,
+    HA_ENV_REGISTER_FORCE_LOAD,
+    HA_ENV_REGISTER_LIBRARY,
     HA_ENV_COUNT
 };
 
@@ -46,5 +52,9 @@ const char *ha_env(enum ha_env_name name);
 /* The value as a decimal number.  Text that is no number, or one outside [min, max], is
  * told once on the log and the table's default is taken. */
 long ha_env_long(enum ha_env_name name, long min, long max);
+
+/* Whether a switch is on: the value is none of 0, false, off and no, in any case. False
+ * without a value. */
+bool ha_env_is_on(enum ha_env_name name);
 
 #endif

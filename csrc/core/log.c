@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,13 +13,24 @@
 
 #define LINE_BYTES 2304
 
+static _Atomic int seen_level = 1;
+static _Thread_local bool own_thread;
+
+void
+ha_log_own_thread(void)
+{
+    own_thread = true;
+}
+
 int
 ha_log_enabled(int level)
 {
-    /* Not ha_env_long: that one logs. */
-    const char *text = ha_env(HA_ENV_LOG);
-
-    return text != NULL && atoi(text) >= level;
+    if (!own_thread) {
+        /* Not ha_env_long: that one logs. */
+        const char *text = ha_env(HA_ENV_LOG);
+        atomic_store(&seen_level, text != NULL ? atoi(text) : 0);
+    }
+    return level <= 0 || atomic_load(&seen_level) >= level;
 }
 
 void

@@ -2,12 +2,14 @@
 #include "core/thread.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Guarded by hooks_lock; the child reads it alone. */
+/* Added to under hooks_lock; entries below the count never change, so that a fork takes
+ * no lock, which libraries that are being loaded meanwhile could wait for. */
 static void (*hooks[HA_FORK_HOOKS_MAX])(void);
-static size_t hook_count;
+static _Atomic size_t hook_count;
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 static int hooks_installed;
 
@@ -45,22 +47,12 @@ ha_thread_start(pthread_t *thread, const char *name, void *(*body)(void *),
 }
 
 static void
-before_fork(void)
-{
-    (void)pthread_mutex_lock(&hooks_lock);
-}
-
-static void
-after_fork_parent(void)
-{
-    (void)pthread_mutex_unlock(&hooks_lock);
-}
-
-static void
 after_fork_child(void)
 {
-    (void)pthread_mutex_unlock(&hooks_lock);
-    for (size_t i = 0; i < hook_count; i++) {
+    size_t count = atomic_load(&hook_count);
+
+    (void)pthread_mutex_init(&hooks_lock, NULL); /* whoever had it isn't here */
+    for (size_t i = 0; i < count; i++) {
         hooks[i]();
     }
 }
@@ -72,24 +64,26 @@ ha_fork_register(void (*child)(void))
     int known = 0;
 
     (void)pthread_mutex_lock(&hooks_lock);
-    for (size_t i = 0; i < hook_count; i++) {
+    size_t count = atomic_load(&hook_count);
+    for (size_t i = 0; i < count; i++) {
         known |= hooks[i] == child;
     }
     if (known) {
         goto done;
     }
-    if (hook_count == HA_FORK_HOOKS_MAX) {
+    if (count == HA_FORK_HOOKS_MAX) {
         status = ha_error_set(HA_ERROR_MEMORY, "too many fork hooks");
         goto done;
     }
     if (!hooks_installed) {
-        if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) {
+        if (pthread_atfork(NULL, NULL, after_fork_child) != 0) {
             status = ha_error_set(HA_ERROR_MEMORY, "pthread_atfork failed");
             goto done;
         }
         hooks_installed = 1;
     }
-    hooks[hook_count++] = child;
+    hooks[count] = child;
+    atomic_store(&hook_count, count + 1);
 done:
     (void)pthread_mutex_unlock(&hooks_lock);
     return status;
