@@ -20,6 +20,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "core": frozenset(),
     "cpu": frozenset({"abi", "core"}),
     "rocprofiler": frozenset({"abi", "core"}),
+    "roctx": frozenset({"core"}),
     "tool": frozenset({"abi", "core"}),
     "adapters": frozenset({"abi", "core"}),
     "api": frozenset({"adapters", "abi", "core"}),

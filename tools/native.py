@@ -33,7 +33,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CSRC = ROOT / "csrc"
 OBJECTS = ROOT / "build" / "native"
-EXPORTS = CSRC / "cpu" / "exports.map"
+EXPORTS = CSRC / "cpu" / "generated" / "exports.map"
+PROFILER_HEADERS = CSRC / "rocprofiler" / "include"
 DEVICE_HEADERS = CSRC / "cpu" / "device"
 TEXT_MAX = 500  # characters of a command in a message
 WARNINGS = [
@@ -54,6 +55,7 @@ class Product:
     rooms: tuple[str, ...]
     compile_flags: tuple[str, ...]
     link_flags: tuple[str, ...]
+    link_files: tuple[Path, ...] = ()
 
 
 def switch(name: str) -> bool:
@@ -110,7 +112,13 @@ def extension() -> Product:
         f"_core{sysconfig.get_config_var('EXT_SUFFIX')}",
         ("core", "adapters", "api", "module"),
         # Nothing unwinds through it but debuggers, which read .debug_frame.
-        ("-isystem", python_include(), "-fno-asynchronous-unwind-tables"),
+        (
+            "-isystem",
+            python_include(),
+            "-I",
+            str(PROFILER_HEADERS),
+            "-fno-asynchronous-unwind-tables",
+        ),
         ("-ldl", "-lpthread"),
     )
 
@@ -122,13 +130,77 @@ def device() -> Product:
     return Product(
         "libhipadapt_cpu.so",
         ("core", "cpu"),
-        ("-Wconversion",),
+        ("-Wconversion", "-DHA_CPU_ENTRIES"),
         (
+            # Its own functions are meant, whatever else the process has loaded.
+            "-Wl,-Bsymbolic",
             "-Wl,-soname,libhipadapt_cpu.so",
             f"-Wl,--version-script={EXPORTS}",
             *complete,
             *DEVICE_LIBRARIES,
         ),
+        (EXPORTS,),
+    )
+
+
+def profiler() -> Product:
+    """The product `librocprofiler-sdk.so.1`."""
+    exports = CSRC / "rocprofiler" / "exports.map"
+    return Product(
+        "librocprofiler-sdk.so.1",
+        ("core", "rocprofiler"),
+        (
+            "-Wconversion",
+            "-Drocprofiler_EXPORTS",
+            # 130 bytes of each thread, in every traced call.
+            "-ftls-model=initial-exec",
+            "-I",
+            str(PROFILER_HEADERS),
+        ),
+        (
+            "-Wl,-Bsymbolic",
+            "-Wl,-soname,librocprofiler-sdk.so.1",
+            "-Wl,-z,nodelete",  # its functions stand in tables of others
+            f"-Wl,--version-script={exports}",
+            "-ldl",
+            "-lpthread",
+        ),
+        (exports,),
+    )
+
+
+def roctx() -> Product:
+    """The product `libroctx64.so.4`."""
+    exports = CSRC / "roctx" / "exports.map"
+    return Product(
+        "libroctx64.so.4",
+        ("core", "roctx"),
+        ("-Wconversion", "-I", str(PROFILER_HEADERS)),
+        (
+            "-Wl,-Bsymbolic",
+            "-Wl,-soname,libroctx64.so.4",
+            "-Wl,-z,nodelete",  # a profiler keeps its tables
+            f"-Wl,--version-script={exports}",
+            "-ldl",
+            "-lpthread",
+        ),
+        (exports,),
+    )
+
+
+def roctx_sdk(library: Path) -> Product:
+    """The product `librocprofiler-sdk-roctx.so.1`: another name of libroctx64."""
+    return Product(
+        "librocprofiler-sdk-roctx.so.1",
+        (),
+        (),
+        (
+            "-Wl,-soname,librocprofiler-sdk-roctx.so.1",
+            "-Wl,-rpath,$ORIGIN",
+            "-Wl,--no-as-needed",
+            str(library),
+        ),
+        (library,),
     )
 
 
@@ -240,8 +312,8 @@ def build(product: Product, command: list[str]) -> Path:
     link += ["-o", str(made), *product.link_flags]
     stamp = folder / "link.txt"
     same = stamp.is_file() and stamp.read_text() == shlex.join(link)
-    needed = [EXPORTS] if "cpu" in product.rooms else []
-    kept = same and made.is_file() and all(newer(made, path) for path in needed)
+    kept = same and made.is_file()
+    kept = kept and all(newer(made, path) for path in product.link_files)
     if changed or not kept:
         stamp.unlink(missing_ok=True)
         run(link)
@@ -257,10 +329,10 @@ def install(made: Path, target: Path) -> None:
     fresh.replace(target)
 
 
-def install_headers(target: Path) -> list[Path]:
-    """Copies the device headers and removes what is no longer one."""
-    wanted = [path for path in DEVICE_HEADERS.rglob("*") if path.is_file()]
-    copies = {target / path.relative_to(DEVICE_HEADERS): path for path in wanted}
+def install_headers(target: Path, source: Path) -> list[Path]:
+    """Copies the headers and removes what is no longer one."""
+    wanted = [path for path in source.rglob("*") if path.is_file()]
+    copies = {target / path.relative_to(source): path for path in wanted}
     for copy, path in copies.items():
         if not copy.is_file() or copy.read_bytes() != path.read_bytes():
             install(path, copy)
@@ -270,16 +342,32 @@ def install_headers(target: Path) -> list[Path]:
     return list(copies)
 
 
+def install_headers_for_programs(target: Path) -> list[Path]:
+    """Copies those that programs include, and none in place of the C library's."""
+    copies: list[Path] = []
+    for folder in ("hip", "hipadapt"):
+        copies += install_headers(target / folder, DEVICE_HEADERS / folder)
+    return copies
+
+
 def build_package(package: Path) -> list[Path]:
     """Builds every product into the folder of the package; returns the files there."""
     command = compiler()
     core = build(extension(), command)
-    library = build(device(), command)
-    targets = {core: package / core.name, library: package / "_lib" / library.name}
+    targets = {core: package / core.name}
+    for product in (device(), profiler(), roctx()):
+        library = build(product, command)
+        targets[library] = package / "_lib" / library.name
+    library = build(roctx_sdk(library), command)
+    targets[library] = package / "_lib" / library.name
     for made, target in targets.items():
         if not target.is_file() or made.read_bytes() != target.read_bytes():
             install(made, target)
-    return [*targets.values(), *install_headers(package / "_lib" / "device")]
+    headers = install_headers(package / "_lib" / "device", DEVICE_HEADERS)
+    headers += install_headers_for_programs(package / "include")
+    for folder in PROFILER_HEADERS.iterdir():
+        headers += install_headers(package / "include" / folder.name, folder)
+    return [*targets.values(), *headers]
 
 
 if __name__ == "__main__":

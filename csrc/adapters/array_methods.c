@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What arrays have in common with those of numpy: copies to the host, element types by
  * name, pickling, and the end of life.  What needs numpy, pickle or the calls of HIP is
- * Python, in hipadapt/_interop.py and hipadapt/_array.py, and is found at the call. */
+ * Python, in hipadapt/_interop.py and hipadapt/_array_copy.py, and is found at the
+ * call. */
 #include <Python.h>
 
 #include <string.h>
@@ -203,10 +204,10 @@ done:
 PYTHON_METHOD(, ha_array_numpy, "hipadapt._interop", "array_numpy")
 PYTHON_METHOD(, ha_array_array, "hipadapt._interop", "array_array")
 PYTHON_METHOD(static, array_reduce, "hipadapt._interop", "array_reduce")
-PYTHON_METHOD(static, array_get, "hipadapt._array", "array_get")
-PYTHON_METHOD(static, array_fill, "hipadapt._array", "array_fill")
-PYTHON_METHOD(static, array_copy_from, "hipadapt._array", "array_copy_from")
-PYTHON_METHOD(static, array_copy_to, "hipadapt._array", "array_copy_to")
+PYTHON_METHOD(static, array_get, "hipadapt._array_copy", "array_get")
+PYTHON_METHOD(static, array_fill, "hipadapt._array_copy", "array_fill")
+PYTHON_METHOD(static, array_copy_from, "hipadapt._array_copy", "array_copy_from")
+PYTHON_METHOD(static, array_copy_to, "hipadapt._array_copy", "array_copy_to")
 PYTHON_METHOD(static, array_html, "hipadapt._html", "array_html")
 
 PyObject *

@@ -50,9 +50,12 @@ ha_api_init(PyObject *module)
     if (api->kept == NULL) {
         return -1;
     }
-    if (ha_fork_register(ha_pending_forked) != HA_OK ||
-        ha_fork_register(ha_provider_forked) != HA_OK) {
+    if (ha_fork_register(ha_pending_forked) != HA_OK) {
         PyErr_SetString(PyExc_RuntimeError, ha_error_text());
+        return -1;
+    }
+    if (ha_provider_watch_forks() < 0) {
+        PyErr_NoMemory();
         return -1;
     }
     return 0;

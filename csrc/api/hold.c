@@ -61,8 +61,13 @@ ha_hold_on_each(struct ha_api *api, size_t offset, size_t stride, long long coun
     const char *records = view->ptr;
     int result = 0;
 
-    if (records == NULL || (view->owner == NULL && !view->has_buffer)) {
+    /* What is behind a bare address is the caller's business. */
+    if (records == NULL || view->size < 0 ||
+        (view->owner == NULL && !view->has_buffer)) {
         return 0;
+    }
+    if (count > view->size / (Py_ssize_t)stride) {
+        count = view->size / (Py_ssize_t)stride;
     }
     PyObject *held = ha_view_freeze(&api->types, view);
     if (held == NULL) {

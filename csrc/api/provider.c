@@ -11,7 +11,9 @@
 #include "core/status.h"
 
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ha_provider provider; /* complete and constant once kind is set */
+static _Thread_local bool loading_here;
+static _Thread_local bool forking_here; /* has the load lock for a fork */
+static struct ha_provider provider;     /* complete and constant once kind is set */
 
 /* This thread's last call of a function that the provider lacks. */
 static _Thread_local struct {
@@ -67,6 +69,20 @@ drop_older(struct ha_provider_search *search)
     }
 }
 
+/* The CPU device exports every function of HIP, so that programs load, and says of
+ * which it has no more than the name. */
+static void
+drop_lacking(struct ha_provider_search *search)
+{
+    void **slots = (void **)&search->calls;
+
+    for (int call = 0; search->found.lacks != NULL && call < HA_CALL_COUNT; call++) {
+        if (search->found.lacks(ha_call_symbol((enum ha_call)call)) != 0) {
+            slots[call] = NULL;
+        }
+    }
+}
+
 static int
 interrupt_check(void)
 {
@@ -91,6 +107,7 @@ introduce(struct ha_provider_search *search)
     void (*set_check)(int (*)(void)) = NULL;
 
     *(void **)&found->error_text = dlsym(found->hip, "hipadaptGetErrorText");
+    *(void **)&found->lacks = dlsym(found->hip, "hipadaptLacks");
     *(void **)&found->shutdown = dlsym(found->hip, "hipadaptShutdown");
     *(void **)&set_compiler = dlsym(found->hip, "hipadaptSetCompiler");
     *(void **)&set_check = dlsym(found->hip, "hipadaptSetInterruptCheck");
@@ -103,6 +120,21 @@ introduce(struct ha_provider_search *search)
     }
 }
 
+static void before_fork(void);
+static void after_fork(void);
+
+/* Once more, behind what the library has registered: a fork takes the load lock before
+ * the library's own locks, as a load does. */
+static void
+watch_forks_again(void)
+{
+    static bool watched; /* under the load lock */
+
+    if (!watched) {
+        watched = pthread_atfork(before_fork, after_fork, after_fork) == 0;
+    }
+}
+
 /* Runs without the GIL, under the load lock. */
 static void
 load(struct ha_provider_search *search)
@@ -111,8 +143,10 @@ load(struct ha_provider_search *search)
         search->failed = true;
         return;
     }
+    watch_forks_again();
     fill_calls(search);
     introduce(search);
+    drop_lacking(search);
     start(search);
     drop_older(search);
 }
@@ -205,7 +239,9 @@ ha_provider_get(void)
     int result = prepare(search);
     if (result == 0) {
         Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&load_lock);
+        loading_here = true;
         load(search);
+        loading_here = false;
         pthread_mutex_unlock(&load_lock);
         Py_END_ALLOW_THREADS result = publish(search);
     }
@@ -275,11 +311,53 @@ ha_provider_need(enum ha_call call)
     return 0;
 }
 
-void
-ha_provider_forked(void)
+bool
+ha_provider_shared(void)
 {
-    /* A thread of the parent may have held it; that thread is not here. */
-    (void)pthread_mutex_init(&load_lock, NULL);
+    static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+                                        "libamdhip64.so"};
+    bool shared = false;
+
+    for (size_t n = 0; !shared && n < sizeof names / sizeof names[0]; n++) {
+        void *library = dlopen(names[n], RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+        if (library != NULL) {
+            shared = dlsym(library, "hipInit") == dlsym(provider.hip, "hipInit");
+            (void)dlclose(library);
+        }
+    }
+    return shared;
+}
+
+/* A fork waits until nobody loads: a child with half of a library would crash.  Both
+ * are registered twice; the first of them that is called does it. */
+static void
+before_fork(void)
+{
+    if (!loading_here && !forking_here) {
+        (void)pthread_mutex_lock(&load_lock);
+        forking_here = true;
+    }
+}
+
+static void
+after_fork(void)
+{
+    if (forking_here) {
+        forking_here = false;
+        (void)pthread_mutex_unlock(&load_lock);
+    }
+}
+
+int
+ha_provider_watch_forks(void)
+{
+    static bool watched;
+
+    if (!watched && pthread_atfork(before_fork, after_fork, after_fork) != 0) {
+        return -1;
+    }
+    watched = true;
+    return 0;
 }
 
 void *
@@ -287,6 +365,9 @@ ha_provider_symbol(const char *symbol)
 {
     void *address = NULL;
 
+    if (provider.lacks != NULL && provider.lacks(symbol) != 0) {
+        return NULL;
+    }
     if (provider.hip != NULL) {
         address = dlsym(provider.hip, symbol);
     }

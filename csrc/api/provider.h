@@ -37,6 +37,7 @@ struct ha_provider {
     char why[256];    /* one sentence */
     char tried[1536]; /* places that did not do, "; " between; "" = the first one did */
     const char *(*error_text)(void);
+    int (*lacks)(const char *function);
     void (*shutdown)(void); /* CPU device only */
 };
 
@@ -60,8 +61,12 @@ int ha_provider_need(enum ha_call call);
  * symbol was missing since.  Borrowed until the thread's next call; never NULL. */
 const char *ha_provider_error_text(void);
 
-/* Fork hook of the child; registered by ha_api_init. */
-void ha_provider_forked(void);
+/* Whether other code of this process may have the loaded provider too, as libamdhip64:
+ * then it is not ours to shut down. */
+bool ha_provider_shared(void);
+
+/* Makes forks wait until nobody loads a provider; 0, or -1 without memory. */
+int ha_provider_watch_forks(void);
 
 /* Where the provider has the symbol (of any name), its address, else NULL.  No
  * exception. */

@@ -95,7 +95,11 @@ open_loaded(struct ha_provider_search *search)
         return NULL;
     }
     void *library = dlopen(path, LOAD_FLAGS | RTLD_NOLOAD);
-    if (library != NULL) {
+    if (library != NULL && dlsym(library, "hipadaptLacks") != NULL) {
+        search->found.kind = HA_PROVIDER_CPU;
+        copy_text(search->found.why, sizeof search->found.why,
+                  "this process has loaded the CPU device in place of libamdhip64");
+    } else if (library != NULL) {
         copy_text(search->found.why, sizeof search->found.why,
                   "libamdhip64 was already loaded by this process");
     }

@@ -14,16 +14,16 @@ from .model import Api, Function
 
 SOURCES = Path(__file__).resolve().parents[2] / "csrc" / "cpu"
 ENTRY_POINT = re.compile(r"^HA_EXPORT\s[^;{(]*?\b(hip\w+)\(", re.MULTILINE)
+# Rows of csrc/cpu/entry_spt.c.
+ROW_OF_SPT = re.compile(r"^SPT\((hip\w+),", re.MULTILINE)
 
 
 def provided() -> frozenset[str]:
     """Symbols of HIP and hiprtc that the CPU device's library exports."""
-    return frozenset(
-        name
-        for path in sorted(SOURCES.glob("*.c"))
-        for name in ENTRY_POINT.findall(path.read_text(encoding="utf-8"))
-        if not name.startswith("hipadapt")
-    )
+    texts = [path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.c"))]
+    plain = {name for text in texts for name in ENTRY_POINT.findall(text)}
+    rows = {f"{name}_spt" for text in texts for name in ROW_OF_SPT.findall(text)}
+    return frozenset(n for n in plain | rows if not n.startswith("hipadapt"))
 
 
 def lacking(api: Api) -> list[Function]:

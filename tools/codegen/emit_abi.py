@@ -71,24 +71,21 @@ def prototype(function: Function) -> list[str]:
     """The declaration under the symbol's name, wrapped at 88 columns."""
     params = [declare(p.type, p.name) for p in function.params] or ["void"]
     head = declare(function.returns, function.symbol) + "("
-    return text.wrap_call(head, params, ");")
+    if function.module != "hip":
+        return text.wrap_call(head, params, ");")
+    lines = text.wrap_call(head, params, ")")
+    mark = f"HA_ENTRY({function.symbol});"
+    if len(lines[-1]) + 1 + len(mark) <= text.WIDTH:
+        return [*lines[:-1], f"{lines[-1]} {mark}"]
+    return [*lines, f"    {mark}"]
 
 
-def hip_header(api: Api) -> str:
-    lines = [
-        text.banner("/*", " */"),
-        "/* HIP's types and functions under HIP's own names, for C11.  Declarations",
-        " * only; see abi/hip.h for how to include them. */",
-        "#ifndef HA_ABI_GENERATED_HIP_H",
-        "#define HA_ABI_GENERATED_HIP_H",
-        "",
-        "#include <stdbool.h>",
-        "#include <stddef.h>",
-        "#include <stdint.h>",
-        "",
-        "/* Constants. */",
-    ]
+def type_lines(api: Api, left_out: frozenset[str] = frozenset()) -> list[str]:
+    """Constants and types of HIP in C; `left_out` names some that are not wanted."""
+    lines = ["/* Constants. */"]
     for constant in api.constants:
+        if constant.name in left_out:
+            continue
         value = constant.value
         if isinstance(value, str):
             literal = '"' + value + '"'
@@ -138,6 +135,8 @@ def hip_header(api: Api) -> str:
         "/* Records. */",
     ]
     for record in api.records:
+        if record.name in left_out:
+            continue
         lines += record_text(record)[:-1]
         lines += [
             line
@@ -146,10 +145,45 @@ def hip_header(api: Api) -> str:
         ]
         lines.append("")
     lines += [f"typedef {declare(t, n)};" for n, t in POINTER_ALIASES.items()]
-    lines += ["", "/* Functions. */"]
+    return lines
+
+
+def hip_header(api: Api) -> str:
+    lines = [
+        text.banner("/*", " */"),
+        "/* HIP's types and functions under HIP's own names, for C11.  Declarations",
+        " * only; see abi/hip.h for how to include them. */",
+        "#ifndef HA_ABI_GENERATED_HIP_H",
+        "#define HA_ABI_GENERATED_HIP_H",
+        "",
+        "#include <stdbool.h>",
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+        "",
+        *type_lines(api),
+    ]
+    lines += [
+        "",
+        "/* Functions.  Where HA_CPU_ENTRIES is defined, as it is in the CPU device, a",
+        " * name stands for what the device does, and the symbol of that name is a",
+        " * jump through the tables of abi/generated/hip_table.h. */",
+        "#ifdef HA_CPU_ENTRIES",
+        '#define HA_ENTRY(name) __asm__("ha_do_" #name)',
+        "#else",
+        "#define HA_ENTRY(name)",
+        "#endif",
+    ]
     for function in api.functions:
         if function.module == "hip":
             lines += prototype(function)
+    lines += [
+        "",
+        "/* Functions that only the library has: Python doesn't know them. */",
+        "struct uint3;",
+        "struct hipDeviceProp_tR0000;",
+    ]
+    for function in api.abi.others:
+        lines += prototype(function)
     lines += ["", "/* HIP 6 gave these a new symbol with the new record layout. */"]
     for function in api.functions:
         if function.symbol != function.name:

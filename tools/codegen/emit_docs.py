@@ -88,6 +88,7 @@ and may be used as keywords. *Direction* is seen from C:
 | in | passed; the call reads it |
 | in-out | passed; the call may write to it, so read-only memory is refused |
 | out | not passed; it is in the returned tuple, 0 or `None` where the call failed |
+| out, on failure too | the same, but a failed call has what it wrote, too |
 
 *Also* shows other parameter lists that are accepted. An output that such a list names
 is memory of the caller; for an input that it leaves out, C gets 0 or NULL and the tuple
@@ -115,8 +116,10 @@ here. They can be called and check their arguments; then they answer
 
 
 def direction(param: Param) -> str:
-    """`in`, `in-out` or `out`, seen from C."""
+    """`in`, `in-out` or `out`, seen from C, and whether failed calls have it."""
     found = ROLES[param.role][0]
+    if param.on_failure:
+        return f"{found}, on failure too"
     return "in-out" if found == "in" and param.write else found
 
 

@@ -26,6 +26,7 @@ class Param:
     write: bool = False
     python: str | None = None
     of: str | None = None
+    on_failure: bool = False
 
     @property
     def python_name(self) -> str:
@@ -116,6 +117,19 @@ class Alias:
 
 
 @dataclass(frozen=True)
+class Abi:
+    """What only the CPU device's library needs: symbols, versions, dispatch tables."""
+
+    nodes: dict[str, tuple[str, ...]]
+    runtime: tuple[tuple[str, ...], ...]
+    compiler: tuple[str, ...]
+    ids: tuple[str, ...]
+    others: tuple[Function, ...]
+    aliases: dict[str, str]
+    profiler: dict[str, dict[str, str]]  # slot -> parameter -> name in rocprofiler-sdk
+
+
+@dataclass(frozen=True)
 class Api:
     """Everything described."""
 
@@ -125,6 +139,7 @@ class Api:
     handles: tuple[Handle, ...]
     constants: tuple[Constant, ...]
     aliases: tuple[Alias, ...]
+    abi: Abi
 
     def all_records(self) -> list[Record]:
         """Records with the nested ones, inner before outer."""
@@ -186,6 +201,22 @@ def _function(family: str, entry: dict[str, Any]) -> Function:
     )
 
 
+def _abi(entry: dict[str, Any]) -> Abi:
+    others = [
+        {**other, "module": "hip", "since": "5.2"}
+        for other in entry["others"]  # not for Python
+    ]
+    return Abi(
+        nodes={name: tuple(symbols) for name, symbols in entry["nodes"].items()},
+        runtime=tuple(tuple(names) for names in entry["runtime"]),
+        compiler=tuple(entry["compiler"]),
+        ids=tuple(entry["ids"]),
+        others=tuple(_function("abi", other) for other in others),
+        aliases=entry["aliases"],
+        profiler=entry["profiler"],
+    )
+
+
 def load() -> Api:
     """Reads and returns the whole description."""
     functions: list[Function] = []
@@ -206,4 +237,5 @@ def load() -> Api:
         ),
         constants=tuple(Constant(**e) for e in _load("constants.json")),
         aliases=tuple(Alias(**e) for e in _load("aliases.json")),
+        abi=_abi(_load("abi.json")),
     )

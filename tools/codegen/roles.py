@@ -227,9 +227,10 @@ class Names:
     def output(self, param: Param, home: str, entries: str) -> str:
         """The Python object of an output that the caller did not bring."""
         name, adapter = f"o_{param.name}", param.adapter
+        good = "ready > 0" if param.on_failure else "good"
         match param.role:
             case "out_record" | "out_text":
-                return f"ha_out_object(good, {name})"
+                return f"ha_out_object({good}, {name})"
             case "out_list" | "out_array":
                 kind, index = self.list_kind(param)
                 if param.role == "out_list":
@@ -238,24 +239,24 @@ class Names:
                     size = f"sizeof *{name}, {entries}"
                     slots = f"&(struct ha_slots){{(void *){name}, {size}}}"
                 rest = f"{kind}, {index}, {slots}, {entries}, {home}"
-                return f"ha_out_list(api, good, {rest})"
+                return f"ha_out_list(api, {good}, {rest})"
             case "inout":
                 name = f"*({target(param)} *)ha_inout_of(&v_{param.name}, &{name})"
         if adapter == "scalar":
-            return OUT_SCALARS[target(param)].format(f"(good ? {name} : 0)")
+            return OUT_SCALARS[target(param)].format(f"({good} ? {name} : 0)")
         if adapter in self.enums:
-            return f"ha_out_enum(api, good, HA_ENUM_{adapter}, (int){name})"
+            return f"ha_out_enum(api, {good}, HA_ENUM_{adapter}, (int){name})"
         if adapter in self.records:
-            return f"ha_out_record(api, good, HA_RECORD_{adapter}, (void *){name})"
+            return f"ha_out_record(api, {good}, HA_RECORD_{adapter}, (void *){name})"
         if adapter == "DeviceArray":
-            return f"ha_out_device_array(api, good, {name}, {entries})"
+            return f"ha_out_device_array(api, {good}, {name}, {entries})"
         if adapter == "NDBuffer":
-            return f"ha_out_copy(api, good, {name}, {entries})"
+            return f"ha_out_copy(api, {good}, {name}, {entries})"
         if adapter == "Pointer":
-            return f"ha_out_pointer(api, good, {name}, {entries or '-1'})"
+            return f"ha_out_pointer(api, {good}, {name}, {entries or '-1'})"
         if adapter == "CStr":
-            return f"ha_out_cstr(api, good, {name})"
+            return f"ha_out_cstr(api, {good}, {name})"
         index = f"HA_HANDLE_{adapter}"
         if home != "NULL":
-            return f"ha_out_handle_of(api, good, {index}, {name}, {home})"
-        return f"ha_out_handle(api, good, {index}, {name})"
+            return f"ha_out_handle_of(api, {good}, {index}, {name}, {home})"
+        return f"ha_out_handle(api, {good}, {index}, {name})"

@@ -271,9 +271,8 @@ ha_wrap_hipMemcpy3DBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_
                       (struct ha_view *[]){&v_opList}, 1) < 0) {
         goto done;
     }
-    bool good = status == hipSuccess;
     result = ha_result2(ha_hip_status(&api->enums, (int)status),
-                        PyLong_FromSize_t((good ? o_failIdx : 0)));
+                        PyLong_FromSize_t((ready > 0 ? o_failIdx : 0)));
 done:
     ha_view_end(&v_stream);
     ha_view_end(&v_opList);

@@ -594,7 +594,7 @@ ha_wrap_hipGetProcAddress(PyObject *module, PyObject *const *args, Py_ssize_t co
     PyObject *items[] = {
         ha_hip_status(&api->enums, (int)status),
         (given & 0x8) != 0 ? HA_TAKEN : ha_out_pointer(api, good, o_pfn, -1),
-        ha_out_enum(api, good, HA_ENUM_hipDriverProcAddressQueryResult,
+        ha_out_enum(api, ready > 0, HA_ENUM_hipDriverProcAddressQueryResult,
                     (int)o_symbolStatus),
     };
     result = ha_result_left(items, 3);
@@ -855,7 +855,7 @@ ha_wrap_hipGetDriverEntryPoint(PyObject *module, PyObject *const *args,
     PyObject *items[] = {
         ha_hip_status(&api->enums, (int)status),
         (given & 0x4) != 0 ? HA_TAKEN : ha_out_pointer(api, good, o_funcPtr, -1),
-        ha_out_enum(api, good, HA_ENUM_hipDriverEntryPointQueryResult,
+        ha_out_enum(api, ready > 0, HA_ENUM_hipDriverEntryPointQueryResult,
                     (int)o_driverStatus),
     };
     result = ha_result_left(items, 3);
@@ -967,7 +967,8 @@ ha_wrap_hipGetDriverEntryPoint_spt(PyObject *module, PyObject *const *args,
     PyObject *items[] = {
         ha_hip_status(&api->enums, (int)status),
         (given & 0x4) != 0 ? HA_TAKEN : ha_out_pointer(api, good, o_funcPtr, -1),
-        ha_out_enum(api, good, HA_ENUM_hipDriverEntryPointQueryResult, (int)o_status),
+        ha_out_enum(api, ready > 0, HA_ENUM_hipDriverEntryPointQueryResult,
+                    (int)o_status),
     };
     result = ha_result_left(items, 3);
 done:
@@ -1020,7 +1021,7 @@ ha_wrap_hipGetProcAddress_spt(PyObject *module, PyObject *const *args, Py_ssize_
     bool good = status == hipSuccess;
     result = ha_result3(
         ha_hip_status(&api->enums, (int)status), ha_out_pointer(api, good, o_pfn, -1),
-        ha_out_enum(api, good, HA_ENUM_hipDriverProcAddressQueryResult, (int)o_symbolStatus));
+        ha_out_enum(api, ready > 0, HA_ENUM_hipDriverProcAddressQueryResult, (int)o_symbolStatus));
 done:
     ha_view_end(&v_symbol);
     return result;

@@ -1653,8 +1653,9 @@ ha_wrap_hipGraphInstantiate(PyObject *module, PyObject *const *args, Py_ssize_t 
     PyObject *items[] = {
         ha_hip_status(&api->enums, (int)status),
         ha_out_handle(api, good, HA_HANDLE_hipGraphExec, o_pGraphExec),
-        ha_out_handle_of(api, good, HA_HANDLE_hipGraphNode, o_pErrorNode, v_graph.ptr),
-        (given & 0x4) != 0 ? HA_TAKEN : ha_out_object(good, o_pLogBuffer),
+        ha_out_handle_of(api, ready > 0, HA_HANDLE_hipGraphNode, o_pErrorNode,
+                         v_graph.ptr),
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_object(ready > 0, o_pLogBuffer),
     };
     result = ha_result_left(items, 4);
     o_pLogBuffer = NULL; /* stolen */

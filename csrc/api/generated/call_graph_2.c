@@ -350,12 +350,11 @@ ha_wrap_hipGraphExecUpdate(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_keep_share(api, v_hGraph.ptr, v_hGraphExec.ptr) < 0) {
         goto done;
     }
-    bool good = status == hipSuccess;
     PyObject *items[] = {
         ha_hip_status(&api->enums, (int)status),
-        (given & 0x4) != 0 ? HA_TAKEN : ha_out_handle_of(api, good,
+        (given & 0x4) != 0 ? HA_TAKEN : ha_out_handle_of(api, ready > 0,
          HA_HANDLE_hipGraphNode, o_hErrorNode_out, v_hGraph.ptr),
-        ha_out_enum(api, good, HA_ENUM_hipGraphExecUpdateResult,
+        ha_out_enum(api, ready > 0, HA_ENUM_hipGraphExecUpdateResult,
                     (int)o_updateResult_out),
     };
     result = ha_result_left(items, 3);

@@ -944,13 +944,12 @@ ha_wrap_hipMemcpyBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
                                            &v_attrsIdxs}, 5) < 0) {
         goto done;
     }
-    bool good = status == hipSuccess;
     PyObject *items[] = {
         ha_hip_status(&api->enums, (int)status),
         given & 0x1 ? HA_TAKEN : Py_NewRef(Py_None),
         given & 0x4 ? HA_TAKEN : Py_NewRef(Py_None),
         given & 0x20 ? HA_TAKEN : Py_NewRef(Py_None),
-        PyLong_FromSize_t((good ? o_failIdx : 0)),
+        PyLong_FromSize_t((ready > 0 ? o_failIdx : 0)),
     };
     result = ha_result_left(items, 5);
 done:

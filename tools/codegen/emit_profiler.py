@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""What the profiler knows of HIP's functions: identifiers, arguments and wrappers.
+
+An operation is numbered as its slot in the dispatch table (emit_dispatch), and the
+members of the arguments' union are called as upstream calls them, which is nearly
+always as the parameters (`profiler` in description/abi.json has the others).
+"""
+
+from __future__ import annotations
+
+import re
+
+from . import text
+from .emit_abi import declare
+from .emit_dispatch import tables
+from .model import Api, Function, Param
+
+HEADERS = "csrc/rocprofiler/include/rocprofiler-sdk/hip"
+RETVALS = {
+    "hipError_t": "hipError_t_retval",
+    "int": "int_retval",
+    "const char *": "const_charp_retval",
+    "hipChannelFormatDesc": "hipChannelFormatDesc_retval",
+    "void **": "voidpp_retval",
+}
+# Types of members: dim3 has a constructor in C++, which no member of a union may have;
+# the others are names that not every set of headers declares.
+MEMBER_TYPES = {
+    "dim3": "rocprofiler_dim3_t",
+    "struct uint3 *": "void *",
+    "struct hipDeviceProp_tR0000 *": "void *",
+    "const struct hipDeviceProp_tR0000 *": "const void *",
+}
+SCALARS = {
+    "char": "CHAR",
+    "signed char": "I8",
+    "unsigned char": "U8",
+    "short": "I16",
+    "unsigned short": "U16",
+    "int": "I32",
+    "hipDevice_t": "I32",
+    "unsigned int": "U32",
+    "uint32_t": "U32",
+    "long": "I64",
+    "long long": "I64",
+    "unsigned long long": "U64",
+    "unsigned long": "U64",
+    "uint64_t": "U64",
+    "size_t": "U64",
+    "float": "F32",
+    "double": "F64",
+    "dim3": "DIM3",
+    "void": "VOID",
+}
+
+
+def operations(api: Api) -> list[tuple[str, str, Function]]:
+    """Table, slot name and function: the runtime's in order, then the compiler's."""
+    slots = tables(api)
+    return [
+        (table, name, function)
+        for table in ("hip", "compiler")
+        for name, function in slots[table]
+    ]
+
+
+def members(api: Api, slot: str, function: Function) -> list[tuple[Param, str]]:
+    """Parameter and name of the member that holds it."""
+    names = api.abi.profiler.get(slot, {})
+    return [(p, names.get(p.name, p.name)) for p in function.params]
+
+
+def ids_header(api: Api, table: str, kind: str, guard: str) -> str:
+    head = f"ROCPROFILER_HIP_{kind.upper()}_API_ID"
+    lines = [
+        text.banner("/*", " */"),
+        f"/* Operations of the HIP_{kind.upper()}_API kinds: slots of the table. */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        f"typedef enum rocprofiler_hip_{kind}_api_id_t {{",
+        f"    {head}_NONE = -1,",
+    ]
+    for number, (name, _) in enumerate(tables(api)[table]):
+        lines.append(f"    {head}_{name}{' = 0' if number == 0 else ''},")
+    lines += [f"    {head}_LAST,", f"}} rocprofiler_hip_{kind}_api_id_t;", "", "#endif"]
+    return "\n".join([*lines, ""])
+
+
+def args_header(api: Api) -> str:
+    lines = [
+        text.banner("/*", " */"),
+        "/* Arguments and results of HIP's functions. */",
+        "#ifndef ROCPROFILER_SDK_HIP_API_ARGS_H",
+        "#define ROCPROFILER_SDK_HIP_API_ARGS_H",
+        "",
+        "#include <rocprofiler-sdk/defines.h>",
+        "#include <rocprofiler-sdk/fwd.h>",
+        "",
+        "#ifndef HA_ABI_HIP_H /* hipadapt's own sources have the types from there */",
+        "#include <hip/hip_runtime_api.h>",
+        "#endif",
+        "",
+        "ROCPROFILER_EXTERN_C_INIT",
+        "",
+        "/* C++ has no empty struct of size 0. */",
+        "typedef struct rocprofiler_hip_api_no_args {",
+        "    char empty;",
+        "} rocprofiler_hip_api_no_args;",
+        "",
+        "typedef union rocprofiler_hip_api_retval_t {",
+        "    uint64_t uint64_t_retval;",
+        *(f"    {declare(t, name)};" for t, name in RETVALS.items()),
+        "} rocprofiler_hip_api_retval_t;",
+        "",
+        "typedef union rocprofiler_hip_api_args_t {",
+    ]
+    for _, name, function in operations(api):
+        lines.append("    struct {")
+        for param, member in members(api, name, function):
+            kind = MEMBER_TYPES.get(param.type, param.type)
+            if "*" not in kind:
+                kind = kind.removeprefix("const ")
+            lines.append(f"        {declare(kind, member)};")
+        if not function.params:
+            lines.append("        rocprofiler_hip_api_no_args no_args;")
+        lines.append(f"    }} {name};")
+    lines += [
+        "} rocprofiler_hip_api_args_t;",
+        "",
+        "ROCPROFILER_EXTERN_C_FINI",
+        "",
+        "#endif",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def base_kind(api: Api, name: str, enums: set[str], handles: set[str]) -> str:
+    """What a type without its stars is."""
+    if name in SCALARS:
+        return SCALARS[name]
+    if name in enums:
+        return "I32"
+    if name in handles or name in ("hipDeviceptr_t",) or name.endswith("_fn"):
+        return "POINTER"
+    return "RECORD"
+
+
+def arg_kind(
+    api: Api, param: Param, enums: set[str], handles: set[str]
+) -> tuple[str, int]:
+    """Kind of what is in the end, and how many pointers lead to it."""
+    plain = re.sub(r"\b(const|enum|struct|union)\b", "", param.type)
+    if param.type in ("const char *",) and param.role == "text":
+        return "TEXT", 1
+    if "(" in plain or param.role in ("callback", "host_call"):
+        return "POINTER", 0
+    stars = plain.count("*") + plain.count("[")
+    base = re.sub(r"\[.*?\]|\*", "", plain).strip()
+    return base_kind(api, base, enums, handles), stars
+
+
+def source(api: Api) -> str:
+    enums = {e.name for e in api.enums} | {"hipGLDeviceList"}
+    handles = {pointer for h in api.handles for pointer, _ in h.pointers}
+    records = {r.name for r in api.all_records()}
+    found = operations(api)
+    blob: dict[str, int] = {}
+
+    def place(word: str) -> int:
+        if word not in blob:
+            blob[word] = sum(len(w) + 1 for w in blob)
+        return blob[word]
+
+    place("")
+    lines = [
+        text.banner("/*", " */"),
+        '#include "rocprofiler/hip_api.h"',
+        "",
+        "/* ---- what arguments are called, and where they are */",
+        "",
+        "/* clang-format off */",
+        "const struct ha_op_arg ha_op_args[] = {",
+    ]
+    rows, first = [], 0
+    for _, name, function in found:
+        pairs = members(api, name, function)
+        for param, member in pairs:
+            kind, stars = arg_kind(api, param, enums, handles)
+            if kind == "RECORD":
+                base = re.sub(
+                    r"\b(const|enum|struct|union)\b|\*|\[.*?\]", "", param.type
+                )
+                if base.strip() not in records:
+                    kind = "VOID" if stars else "POINTER"
+            lines += text.wrap_call(
+                "HA_ARG(",
+                [
+                    name,
+                    member,
+                    str(place(member)),
+                    str(place(param.type)),
+                    kind,
+                    f"{stars}",
+                ],
+                ")",
+            )
+        streams = [i for i, (p, _) in enumerate(pairs) if p.type == "hipStream_t"]
+        rows.append((place(name), first, len(pairs), streams[0] + 1 if streams else 0))
+        first += len(pairs)
+    lines += [
+        "};",
+        "",
+        "/* Name, first argument, number of arguments, 1 + number of the stream. */",
+        "const struct ha_op ha_ops[HA_OP_COUNT] = {",
+        *(f"    {{{', '.join(map(str, row))}}}," for row in rows),
+        "};",
+        "",
+        "const char ha_op_text[] =",
+        *(f'    "{word}\\0"' for word in blob),
+        "    ;",
+        "",
+        "/* ---- functions that go into slots */",
+        "",
+    ]
+    for _, name, function in found:
+        params = [declare(p.type, p.name) for p in function.params] or ["void"]
+        returns = RETVALS.get(function.returns)
+        head = (
+            f"HA_WRAP({function.returns}, {returns}, " if returns else "HA_WRAP_VOID("
+        )
+        lines += text.wrap_call(head, [name, function.symbol], ",")
+        lines += text.wrap_call("    (", params, "),")
+        lines += text.wrap_call(
+            "    (", [p.name for p in function.params] or [""], "),"
+        )
+        for param, member in members(api, name, function):
+            value = param.name
+            if param.type == "dim3":
+                value = f"HA_DIM3({value})"
+            elif param.type in MEMBER_TYPES:
+                value = f"(void *){value}"
+            lines.append(f"    ha_args->{member} = {value};")
+        lines[-1] += ")"
+    lines.append("void *const ha_wrappers[HA_OP_COUNT] = {")
+    lines += [f"    [HA_OP_{name}] = (void *)wrap_{name}," for _, name, _ in found]
+    lines += ["};", ""]
+    return "\n".join(lines)
+
+
+def numbers(api: Api) -> str:
+    found = operations(api)
+    runtime = sum(1 for table, _, _ in found if table == "hip")
+    lines = [
+        text.banner("/*", " */"),
+        "/* Operations in one row: the runtime's, each with the number of its slot,",
+        " * then the compiler's. */",
+        "#ifndef HA_ROCPROFILER_GENERATED_HIP_OPS_H",
+        "#define HA_ROCPROFILER_GENERATED_HIP_OPS_H",
+        "",
+        "enum {",
+        *(f"    HA_OP_{name}," for _, name, _ in found),
+        "    HA_OP_COUNT,",
+        f"    HA_OP_RUNTIME_COUNT = {runtime},",
+        "    HA_OP_COMPILER_COUNT = HA_OP_COUNT - HA_OP_RUNTIME_COUNT,",
+        "};",
+        "",
+        "#endif",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def emit(api: Api) -> dict[str, str]:
+    """Path below the root -> content."""
+    guard = "ROCPROFILER_SDK_HIP_{}_API_ID_H"
+    return {
+        f"{HEADERS}/runtime_api_id.h": ids_header(
+            api, "hip", "runtime", guard.format("RUNTIME")
+        ),
+        f"{HEADERS}/compiler_api_id.h": ids_header(
+            api, "compiler", "compiler", guard.format("COMPILER")
+        ),
+        f"{HEADERS}/api_args.h": args_header(api),
+        "csrc/rocprofiler/generated/hip_ops.h": numbers(api),
+        "csrc/rocprofiler/generated/hip_ops.c": source(api),
+    }
