@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// part of: module_genco.hip
+#include <hip/hip_runtime.h>
+
+__device__ int factor = 10;
+
+extern "C" __global__ void multiply(int *x, int a) { *x = a * factor; }
