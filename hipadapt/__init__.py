@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import errors, hip, hiprtc, raising, types
+    from . import errors, hip, hiprtc, raising, rocprofiler, types
     from ._array import arange, array, asarray, empty, empty_like, full, zeros
     from ._core import DeviceArray, Provider, error_text, from_dlpack, provider
     from ._device import Device
@@ -61,6 +61,7 @@ __all__ = [
     "errors",
     "from_dlpack",
     "full",
+    "get_include",
     "hip",
     "hiprtc",
     "install_as_hip",
@@ -68,12 +69,13 @@ __all__ = [
     "pinned_empty",
     "provider",
     "raising",
+    "rocprofiler",
     "types",
     "uninstall_as_hip",
     "zeros",
 ]
 
-_MODULES = frozenset({"errors", "hip", "hiprtc", "raising", "types"})
+_MODULES = frozenset({"errors", "hip", "hiprtc", "raising", "rocprofiler", "types"})
 _CORE = frozenset({"DeviceArray", "Provider", "error_text", "from_dlpack", "provider"})
 # Names of other modules, imported when first used.
 _PARTS = {
@@ -111,6 +113,21 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def get_include() -> str:
+    """Folder of the C and C++ headers: HIP's, rocprofiler-sdk's and roctx's.
+
+    Examples
+    --------
+    >>> import hipadapt
+    >>> hipadapt.get_include().endswith("include")
+    True
+    """
+    # os.path costs nothing here: every interpreter has it loaded.
+    import os
+
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
 def load_ipython_extension(shell: Any) -> None:

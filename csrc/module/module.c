@@ -168,16 +168,19 @@ core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
     if (provider == NULL) {
         Py_RETURN_NONE;
     }
+    /* Others release what they hold later, when the interpreter ends; the CPU device
+     * shuts itself down at exit. */
+    bool ours = provider->shutdown != NULL && !ha_provider_shared();
     ha_pending_reap(api, false);
     /* Work of a failed device is not waited for. The CPU device sees itself to
      * callables that wait. */
     while (((api->pending.count > 0 && api->pending.waits) ||
-            (provider->shutdown == NULL && ha_host_call_count() > 0)) &&
+            (!ours && ha_host_call_count() > 0)) &&
            ha_clock_ns() < end) {
         Py_BEGIN_ALLOW_THREADS(void) poll(NULL, 0, EXIT_STEP_MS);
         Py_END_ALLOW_THREADS ha_pending_reap(api, false);
     }
-    if (provider->shutdown != NULL) {
+    if (ours) {
         Py_BEGIN_ALLOW_THREADS provider->shutdown();
         Py_END_ALLOW_THREADS
     }
@@ -293,7 +296,7 @@ core_exec(PyObject *module)
     int added = PyModule_AddObjectRef(module, "RaisingFunction", raising);
     Py_XDECREF(raising);
     if (added < 0 || ha_kernel_init(module, &state->kernel) < 0 ||
-        ha_callback_open() < 0) {
+        ha_profiler_init(module) < 0 || ha_callback_open() < 0) {
         return -1;
     }
     return register_shutdown(module);
@@ -309,6 +312,9 @@ core_traverse(PyObject *module, visitproc visit, void *arg)
     }
     Py_VISIT(state->provider_type);
     int status = ha_kernel_state_traverse(&state->kernel, visit, arg);
+    if (status == 0) {
+        status = ha_profiler_traverse(&state->profiler, visit, arg);
+    }
     if (status != 0) {
         return status;
     }
@@ -323,6 +329,7 @@ core_clear(PyObject *module)
     if (state != NULL) {
         Py_CLEAR(state->provider_type);
         ha_kernel_state_clear(&state->kernel);
+        ha_profiler_clear(&state->profiler);
         ha_api_clear(&state->api);
     }
     return 0;

@@ -7,10 +7,12 @@
 
 #include "api/api.h"
 #include "module/kernel.h"
+#include "module/profiler.h"
 
 struct module_state {
     struct ha_api api; /* first, see api/api.h */
     struct ha_kernel_state kernel;
+    struct ha_profiler_state profiler;
     PyTypeObject *provider_type; /* owned */
 };
 

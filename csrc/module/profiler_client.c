@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* Tools: from Python callables, and from libraries.
+ *
+ * The profiler's library tells tools apart by the address of their configure function,
+ * so there is a fixed number of these, each used once.  Configure and initialize run
+ * within rocprofiler_force_configure on the thread that called it; what they raise is
+ * raised there.  Finalize runs when the tool or the program ends. */
+#include <Python.h>
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module/profiler.h"
+#include "module/profiler_events.h"
+#include "module/profiler_ring.h"
+#include "module/profiler_wrap.h"
+
+enum { CLIENTS_MAX = 64 };
+
+struct client {
+    bool used;
+    bool asked;           /* configure was called: the function is known for good */
+    bool names;           /* its context notes the names of kernels */
+    PyObject *configure;  /* owned, as the next two; callables */
+    PyObject *initialize; /* None: nothing to do */
+    PyObject *finalize;
+    PyObject *error[3]; /* owned; what one of them raised */
+    char *name;         /* owned */
+    rocprofiler_client_id_t *id;
+    rocprofiler_client_finalize_t end;
+    rocprofiler_tool_configure_result_t result;
+};
+
+static struct client clients[CLIENTS_MAX]; /* under the GIL */
+static atomic_bool names_noted;
+static atomic_bool closed; /* Python is ending */
+
+/* ---- what the profiler's library calls */
+
+static void
+keep_error(struct client *client)
+{
+    PyErr_Fetch(&client->error[0], &client->error[1], &client->error[2]);
+}
+
+/* The configure callable's answer: None, or (name, initialize, finalize). */
+static bool
+accept_answer(struct client *client, PyObject *answer)
+{
+    const char *name = NULL;
+    PyObject *initialize = NULL, *finalize = NULL;
+
+    if (answer == Py_None) {
+        return false;
+    }
+    if (!PyTuple_Check(answer) ||
+        !PyArg_ParseTuple(answer, "sOO", &name, &initialize, &finalize)) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError, "configure: a tuple or None is expected");
+        }
+        return false;
+    }
+    client->name = strdup(name);
+    if (client->name == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    client->initialize = Py_NewRef(initialize);
+    client->finalize = Py_NewRef(finalize);
+    return true;
+}
+
+static int initialize(rocprofiler_client_finalize_t end, void *data);
+static void finalize(void *data);
+
+static rocprofiler_tool_configure_result_t *
+configure(int number, uint32_t version, const char *runtime, uint32_t priority,
+          rocprofiler_client_id_t *id)
+{
+    struct client *client = &clients[number];
+    bool accepted = false;
+
+    PyGILState_STATE gil = PyGILState_Ensure();
+    client->asked = true;
+    client->id = id;
+    PyObject *answer = PyObject_CallFunction(client->configure, "IzII", version,
+                                             runtime, priority, id->handle);
+    if (answer != NULL) {
+        accepted = accept_answer(client, answer);
+    }
+    if (PyErr_Occurred()) {
+        keep_error(client);
+    }
+    Py_XDECREF(answer);
+    PyGILState_Release(gil);
+    if (!accepted) {
+        return NULL;
+    }
+    id->name = client->name;
+    client->result = (rocprofiler_tool_configure_result_t){
+        sizeof client->result, initialize, finalize, client};
+    return &client->result;
+}
+
+/* A context of the first tool tells the names of kernels to all of them. */
+static void
+note_names(struct client *client)
+{
+    rocprofiler_context_id_t context = {0};
+
+    if (atomic_exchange(&names_noted, true)) {
+        return;
+    }
+    client->names = true;
+    if (ha_sdk.create_context(&context) == ROCPROFILER_STATUS_SUCCESS &&
+        ha_sdk.configure_callback_tracing_service(
+            context, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, NULL, 0,
+            ha_profiler_on_code_object, NULL) == ROCPROFILER_STATUS_SUCCESS) {
+        (void)ha_sdk.start_context(context);
+    }
+}
+
+/* 0, or what isn't; -1 with an exception.  Steals the result of the callable. */
+static int
+answer_of(PyObject *result)
+{
+    if (result == NULL || result == Py_None) {
+        Py_XDECREF(result);
+        return result == NULL ? -1 : 0;
+    }
+    int answer = PyObject_RichCompareBool(result, Py_False, Py_EQ) == 1 ? 0 : -1;
+    if (!PyLong_Check(result)) {
+        PyErr_Format(PyExc_TypeError,
+                     "initialize: must return an int or None, not '%.200s'",
+                     Py_TYPE(result)->tp_name);
+        answer = -1;
+    }
+    Py_DECREF(result);
+    return answer;
+}
+
+static int
+initialize(rocprofiler_client_finalize_t end, void *data)
+{
+    struct client *client = data;
+    int answer = 0;
+
+    client->end = end;
+    note_names(client);
+    PyGILState_STATE gil = PyGILState_Ensure();
+    if (client->initialize != Py_None) {
+        answer = answer_of(PyObject_CallNoArgs(client->initialize));
+        if (PyErr_Occurred()) {
+            keep_error(client);
+        }
+    }
+    PyGILState_Release(gil);
+    if (answer != 0 && client->names) {
+        client->names = false;
+        atomic_store(&names_noted, false);
+    }
+    return answer;
+}
+
+static void
+finalize(void *data)
+{
+    struct client *client = data;
+
+    if (atomic_load(&closed) || !Py_IsInitialized()) {
+        return;
+    }
+    PyGILState_STATE gil = PyGILState_Ensure();
+    if (client->names) {
+        client->names = false;
+        atomic_store(&names_noted, false);
+    }
+    if (client->finalize != NULL && client->finalize != Py_None) {
+        PyObject *result = PyObject_CallNoArgs(client->finalize);
+        if (result == NULL) {
+            PyErr_WriteUnraisable(client->finalize);
+        }
+        Py_XDECREF(result);
+    }
+    client->end = NULL;
+    Py_CLEAR(client->configure);
+    Py_CLEAR(client->initialize);
+    Py_CLEAR(client->finalize);
+    PyGILState_Release(gil);
+}
+
+/* ---- the functions that are told apart */
+
+/* clang-format off */
+#define EIGHT(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
+#define ALL(X) \
+    EIGHT(X, 00) EIGHT(X, 01) EIGHT(X, 02) EIGHT(X, 03) \
+    EIGHT(X, 04) EIGHT(X, 05) EIGHT(X, 06) EIGHT(X, 07)
+/* clang-format on */
+
+/* Numbers are octal. */
+#define CONFIGURE(n)                                                                   \
+    static rocprofiler_tool_configure_result_t *configure_##n(                         \
+        uint32_t version, const char *runtime, uint32_t priority,                      \
+        rocprofiler_client_id_t *id)                                                   \
+    {                                                                                  \
+        return configure(n, version, runtime, priority, id);                           \
+    }
+ALL(CONFIGURE)
+
+#define ENTRY(n) configure_##n,
+static const rocprofiler_configure_func_t functions[CLIENTS_MAX] = {ALL(ENTRY)};
+
+/* ---- from Python */
+
+static int
+free_client(void)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        if (!clients[i].used) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static PyObject *
+force_configure(PyObject *module, PyObject *callable)
+{
+    rocprofiler_status_t status;
+
+    if (!ha_sdk_need()) {
+        return NULL;
+    }
+    int number = free_client();
+    if (number < 0) {
+        return PyErr_Format(PyExc_RuntimeError,
+                            "rocprofiler_force_configure: a process has %d tools of "
+                            "Python at most",
+                            CLIENTS_MAX);
+    }
+    struct client *client = &clients[number];
+    *client = (struct client){.used = true, .configure = Py_NewRef(callable)};
+    Py_BEGIN_ALLOW_THREADS;
+    status = ha_sdk.force_configure(functions[number]);
+    Py_END_ALLOW_THREADS;
+    if (!client->asked) {
+        Py_CLEAR(client->configure);
+        client->used = false;
+    }
+    if (client->error[0] != NULL) {
+        PyErr_Restore(client->error[0], client->error[1], client->error[2]);
+        memset(client->error, 0, sizeof client->error);
+        return NULL;
+    }
+    return ha_result2(ha_profiler_member(module, (int)status),
+                      PyLong_FromLong(client->asked ? number : -1));
+}
+
+/* Ends a tool: what the library gives its initialize for that. */
+static PyObject *
+finalize_client(PyObject *Py_UNUSED(module), PyObject *argument)
+{
+    long number = PyLong_AsLong(argument);
+
+    if (number == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (number < 0 || number >= CLIENTS_MAX || !clients[number].used) {
+        return PyErr_Format(PyExc_ValueError, "no tool %ld", number);
+    }
+    rocprofiler_client_finalize_t end = clients[number].end;
+    if (end != NULL) { /* else it has ended, or was never initialized */
+        Py_BEGIN_ALLOW_THREADS;
+        end(*clients[number].id);
+        Py_END_ALLOW_THREADS;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+load_tool(PyObject *module, PyObject *path)
+{
+    rocprofiler_configure_func_t function = NULL;
+    rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
+    const char *problem = NULL;
+    PyObject *bytes = NULL;
+
+    if (!ha_sdk_need() || !PyUnicode_FSConverter(path, &bytes)) {
+        return NULL;
+    }
+    const char *name = PyBytes_AS_STRING(bytes);
+    Py_BEGIN_ALLOW_THREADS;
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    problem = library == NULL ? dlerror() : NULL;
+    if (library != NULL) {
+        *(void **)&function = dlsym(library, "rocprofiler_configure");
+    }
+    if (function != NULL) {
+        status = ha_sdk.force_configure(function);
+    } else if (library != NULL) {
+        (void)dlclose(library);
+    }
+    Py_END_ALLOW_THREADS;
+    if (problem != NULL) {
+        PyErr_Format(PyExc_OSError, "load_tool: argument 'path': %s", problem);
+    } else if (function == NULL) {
+        PyErr_Format(PyExc_ValueError,
+                     "load_tool: argument 'path': %s has no rocprofiler_configure",
+                     name);
+    }
+    Py_DECREF(bytes);
+    return PyErr_Occurred() ? NULL : ha_profiler_status(module, (int)status);
+}
+
+/* Ends all tools of our own library, and all of Python's in AMD's. */
+static PyObject *
+finalize_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    if (!ha_sdk.there) {
+        Py_RETURN_NONE;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    if (ha_sdk.finalize != NULL) {
+        ha_sdk.finalize();
+    }
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        if (clients[i].end != NULL && ha_sdk.finalize == NULL) {
+            clients[i].end(*clients[i].id);
+        }
+    }
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
+/* From now on nothing calls Python. */
+static PyObject *
+close_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    atomic_store(&closed, true);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    if (!ha_sdk_need()) {
+        return NULL;
+    }
+    PyObject *path = PyUnicode_DecodeFSDefault(ha_sdk.path);
+    return path != NULL
+               ? Py_BuildValue("NO", path, ha_sdk.finalize != NULL ? Py_True : Py_False)
+               : NULL;
+}
+
+static PyMethodDef methods[] = {
+    {"profiler_force_configure", force_configure, METH_O,
+     "profiler_force_configure($module, configure_func, /)\n--\n\n"
+     "Status, and the number of the tool or -1."},
+    {"profiler_finalize_client", finalize_client, METH_O,
+     "profiler_finalize_client($module, number, /)\n--\n\nEnds a tool."},
+    {"profiler_load_tool", load_tool, METH_O,
+     "profiler_load_tool($module, path, /)\n--\n\nStatus of a library's configure."},
+    {"profiler_finalize_all", finalize_all, METH_NOARGS,
+     "profiler_finalize_all($module, /)\n--\n\nEnds all tools."},
+    {"profiler_close", close_all, METH_NOARGS,
+     "profiler_close($module, /)\n--\n\nNothing calls Python from now on."},
+    {"profiler_library", library, METH_NOARGS,
+     "profiler_library($module, /)\n--\n\nPath of the profiler's library; whether it "
+     "is ours."},
+    {NULL, NULL, 0, NULL},
+};
+
+int
+ha_profiler_client_init(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of a profiler, from the threads where they happen to one reader.
+ *
+ * A *collector* gathers events of fixed size.  Each thread has a *ring* of its own in
+ * each collector: a chain of chunks that the thread writes and one reader empties,
+ * without a lock between them.  A ring grows where the reader is slow; beyond the
+ * collector's limit events are dropped and counted.  Nobody who writes ever waits or
+ * needs the GIL.
+ *
+ * A collector that was given to the profiler's library is never freed, because the
+ * library keeps its address.
+ *
+ * Locks: a collector's `lock` guards its list of rings and its spare chunks; its
+ * `reading` is held by the one who reads, and comes first. */
+#ifndef HA_MODULE_PROFILER_RING_H
+#define HA_MODULE_PROFILER_RING_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HA_COLLECTORS_MAX = 256,
+    HA_CHUNK_EVENTS_MAX = 512,
+};
+
+/* One event, in two cache lines; the second one is for the device's own work.
+ *
+ *   0 kind phase operation result thread | correlation ancestor external
+ *  40 start end name device
+ *  64 stream bytes object address source | grid block source_device shared
+ */
+struct ha_event {
+    uint16_t kind;
+    uint16_t phase;
+    int32_t operation;
+    int32_t result; /* of a call */
+    uint32_t thread;
+    uint64_t correlation;
+    uint64_t ancestor;
+    uint64_t external;
+    uint64_t start; /* ns of CLOCK_BOOTTIME */
+    uint64_t end;
+    uint32_t name;  /* ha_name_text */
+    int32_t device; /* -1: the host, or none */
+    uint64_t stream;
+    uint64_t bytes;
+    uint64_t object; /* kernel or code object; text of arguments meanwhile */
+    uint64_t address;
+    uint64_t source;
+    uint32_t grid[3];  /* threads */
+    uint16_t block[3]; /* threads */
+    int16_t source_device;
+    uint32_t shared; /* bytes */
+};
+
+_Static_assert(sizeof(struct ha_event) == 128, "two cache lines");
+
+struct ha_chunk;
+struct ha_ring;
+
+struct ha_collector {
+    unsigned number;
+    bool arguments;        /* calls get their arguments as text */
+    bool given;            /* the profiler's library has its address; under the GIL */
+    uint32_t watermark;    /* events that wake the reader */
+    uint64_t limit;        /* events that are kept at most */
+    uint32_t room;         /* events of a chunk */
+    _Atomic uint64_t kept; /* room in chunks that are in use, in events */
+    _Atomic uint64_t full; /* events in chunks that are full */
+    _Atomic uint64_t lost;
+    _Atomic int64_t open; /* kernels and copies whose end has not come */
+    pthread_mutex_t lock;
+    pthread_mutex_t reading;
+    struct ha_ring *rings;
+    struct ha_chunk *spare;
+    unsigned spare_count;
+};
+
+/* A new one, or NULL where there is no room or memory; `watermark` and `limit` are not
+ * 0. Needs the GIL. */
+struct ha_collector *ha_collector_new(uint32_t watermark, uint64_t limit,
+                                      bool arguments);
+
+/* Frees one that nobody was given; else it stays.  Needs the GIL. */
+void ha_collector_drop(struct ha_collector *collector);
+
+/* Room for an event of this thread, whose fields are to be set, and its ring; NULL
+ * where there is none: the event is counted as lost. */
+struct ha_event *ha_ring_reserve(struct ha_collector *collector, struct ha_ring **ring);
+
+/* Shows the event to the reader. */
+void ha_ring_commit(struct ha_ring *ring);
+
+/* Takes all events that are there, `max` at most: their number, and memory that the
+ * caller frees.  NULL: none, or no memory (`count` is the number then). */
+struct ha_event *ha_collector_take(struct ha_collector *collector, size_t max,
+                                   size_t *count);
+
+/* Waits until some collector has reached its watermark, ha_profiler_wake is called, or
+ * `ns` are over.  Without the GIL. */
+void ha_profiler_wait(uint64_t ns);
+void ha_profiler_wake(void);
+
+/* Fork hook of the child: nothing of the parent's events is there. */
+void ha_profiler_forked(void);
+
+/* ---- names: texts that events refer to by number, for the life of the process */
+
+/* The number of a text; 0 for NULL and where there is no room. */
+uint32_t ha_name_of(const char *text);
+
+/* The text; "" for 0 and unknown numbers. */
+const char *ha_name_text(uint32_t number);
+
+/* Kernels by the number that the profiler's library gives them. */
+void ha_kernel_name_set(uint64_t kernel, uint32_t name);
+uint32_t ha_kernel_name_get(uint64_t kernel);
+
+/* From ha_profiler_forked. */
+void ha_names_forked(void);
+void ha_bell_forked(void);
+
+#endif

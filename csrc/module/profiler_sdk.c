@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include <Python.h>
+
+#include "module/profiler_sdk.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/dl.h"
+#include "core/env.h"
+
+#define SDK "librocprofiler-sdk.so.1"
+#define REGISTER "librocprofiler-register.so.0"
+#define PROBE "rocprofiler_force_configure"
+#define OWN_MARK "hipadapt_rocprofiler_finalize"
+
+struct ha_sdk ha_sdk;
+
+/* One of AMD's libraries, from where the dynamic linker looks or from ROCM_PATH. */
+static void *
+open_theirs(const char *name, int flags, struct ha_dl_tried *tried)
+{
+    char path[1024];
+    void *library = ha_dl_open(name, flags, tried);
+    const char *root = ha_env(HA_ENV_ROCM_PATH);
+
+    if (library == NULL && root != NULL) {
+        int length = snprintf(path, sizeof path, "%s/lib/%s", root, name);
+        if (length > 0 && (size_t)length < sizeof path) {
+            library = ha_dl_open(path, flags, tried);
+        }
+    }
+    return library;
+}
+
+/* AMD's, where the process can have it; a library that the process has comes first. It
+ * hears of the runtime by way of another library, without which it is of no use. */
+static void *
+find_theirs(struct ha_dl_tried *tried)
+{
+    void *library = dlopen(SDK, RTLD_LAZY | RTLD_NOLOAD);
+    const char *provider = ha_env(HA_ENV_PROVIDER);
+
+    if (library != NULL || (provider != NULL && strcmp(provider, "cpu") == 0) ||
+        open_theirs(REGISTER, RTLD_LAZY | RTLD_LOCAL, tried) == NULL) {
+        return library;
+    }
+    return open_theirs(SDK, RTLD_LAZY | RTLD_GLOBAL, tried);
+}
+
+/* The symbol that ours alone has, of that very library: NULL for AMD's. */
+static void *
+own_mark(const char *path)
+{
+    void *library = path[0] != '\0' ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+    return library != NULL ? dlsym(library, OWN_MARK) : NULL;
+}
+
+/* Ours, below the folder of this module.  Global, so that the runtime finds it. */
+static void *
+find_ours(struct ha_dl_tried *tried)
+{
+    char path[1024];
+    Dl_info info;
+
+    if (dladdr(&ha_sdk, &info) == 0 || info.dli_fname == NULL) {
+        return NULL;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash != NULL ? (int)(slash - info.dli_fname) + 1 : 0;
+    int length = snprintf(path, sizeof path, "%.*s_lib/" SDK, folder, info.dli_fname);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        return NULL;
+    }
+    return ha_dl_open(path, RTLD_NOW | RTLD_GLOBAL, tried);
+}
+
+/* The name of a function that is missing and can't be, or NULL. */
+static const char *
+fill(void *library)
+{
+    static const char *const names[] = {
+#define NAME(name) "rocprofiler_" #name,
+        HA_SDK_FUNCTIONS(NAME)
+#undef NAME
+    };
+    void **slots = (void **)&ha_sdk;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        slots[i] = dlsym(library, names[i]);
+    }
+#define NEED(name)                                                                     \
+    if (ha_sdk.name == NULL) {                                                         \
+        return "rocprofiler_" #name;                                                   \
+    }
+    NEED(force_configure)
+    NEED(create_context)
+    NEED(start_context)
+    NEED(configure_callback_tracing_service)
+    NEED(configure_device_counting_service)
+    NEED(iterate_callback_tracing_kind_operation_args)
+    NEED(query_available_agents)
+#undef NEED
+    return NULL;
+}
+
+bool
+ha_sdk_need(void)
+{
+    struct ha_dl_tried tried = {.used = 0};
+    Dl_info info;
+
+    if (ha_sdk.there) {
+        return true;
+    }
+    void *library =
+        dlsym(RTLD_DEFAULT, PROBE) != NULL ? RTLD_DEFAULT : find_theirs(&tried);
+    if (library == NULL && dlsym(RTLD_DEFAULT, PROBE) == NULL) {
+        library = find_ours(&tried);
+    }
+    if (library == NULL && dlsym(RTLD_DEFAULT, PROBE) == NULL) {
+        PyErr_Format(PyExc_RuntimeError, SDK " could not be loaded; tried: %s",
+                     tried.text);
+        return false;
+    }
+    const char *missing = fill(library);
+    void *symbol = dlsym(library, PROBE);
+    if (symbol != NULL && dladdr(symbol, &info) != 0 && info.dli_fname != NULL) {
+        (void)snprintf(ha_sdk.path, sizeof ha_sdk.path, "%s", info.dli_fname);
+    }
+    if (missing != NULL) {
+        PyErr_Format(PyExc_RuntimeError, "%s lacks %s: rocprofiler-sdk 1.x is needed",
+                     ha_sdk.path[0] != '\0' ? ha_sdk.path : SDK, missing);
+        return false;
+    }
+    *(void **)&ha_sdk.finalize = own_mark(ha_sdk.path);
+    ha_sdk.there = true;
+    return true;
+}

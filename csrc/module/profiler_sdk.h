@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The profiler's library of this process: AMD's librocprofiler-sdk where it is loaded
+ * or installed, else our own beside this module.
+ *
+ * It is found at the first need and never unloaded.  `ha_sdk` is written once, under
+ * the GIL, and read by anybody afterwards. */
+#ifndef HA_MODULE_PROFILER_SDK_H
+#define HA_MODULE_PROFILER_SDK_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+
+#include "abi/hip.h"
+/* After abi/hip.h, which has the types of HIP. */
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+
+#include "module/generated/profiler_table.h"
+
+#define HA_SDK_MEMBER(name) __typeof__(rocprofiler_##name) *name;
+
+/* NULL: a function that the library lacks, which are none of those that are called in
+ * hand-written C. */
+struct ha_sdk {
+    HA_SDK_FUNCTIONS(HA_SDK_MEMBER)
+    void (*finalize)(void); /* our own library's end; NULL: AMD's */
+    char path[1024];
+    bool there;
+};
+
+extern struct ha_sdk ha_sdk;
+
+/* True where the library is there; else it is looked for, and RuntimeError says where.
+ */
+bool ha_sdk_need(void);
+
+#endif

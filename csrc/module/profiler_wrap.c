@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include <Python.h>
+
+#include "module/profiler_wrap.h"
+
+#include <string.h>
+
+#include "adapters/object.h"
+#include "module/profiler.h"
+
+/* An attribute of a module; owned. */
+static PyObject *
+attribute_of(const char *home, const char *name)
+{
+    PyObject *module = PyImport_ImportModule(home);
+    PyObject *found = module != NULL ? PyObject_GetAttrString(module, name) : NULL;
+
+    Py_XDECREF(module);
+    return found;
+}
+
+/* ---- arguments */
+
+int
+ha_profiler_handle_from(struct ha_types *types, PyObject *object,
+                        const struct ha_where *where, uint64_t *handle)
+{
+    return PyBool_Check(object) ? ha_refuse(where, "an int", object)
+                                : ha_arg_uint64(types, object, where, handle);
+}
+
+/* An enum's class; borrowed. */
+static PyObject *
+enum_class(PyObject *module, const char *type)
+{
+    struct ha_profiler_state *state = ha_profiler_state(module);
+
+    if (state->enums == NULL) {
+        state->enums = PyDict_New();
+        if (state->enums == NULL) {
+            return NULL;
+        }
+    }
+    PyObject *known = PyDict_GetItemString(state->enums, type);
+    if (known != NULL) {
+        return known;
+    }
+    PyObject *class = attribute_of("hipadapt.rocprofiler._enums", type);
+    if (class == NULL || PyDict_SetItemString(state->enums, type, class) < 0) {
+        Py_XDECREF(class);
+        return NULL;
+    }
+    Py_DECREF(class);
+    return class; /* the dict has it */
+}
+
+int
+ha_profiler_enum_from(PyObject *module, const char *type, PyObject *object,
+                      const struct ha_where *where, int *value)
+{
+    struct ha_types *types = ha_types_of(module);
+
+    if (PyLong_CheckExact(object)) {
+        return ha_arg_int(types, object, where, value);
+    }
+    PyObject *class = enum_class(module, type);
+    return class != NULL ? ha_enum_from(types, object, where, class, NULL, value) : -1;
+}
+
+int
+ha_profiler_list_from(struct ha_types *types, PyObject *object,
+                      const struct ha_where *where, enum ha_kind kind,
+                      struct ha_view *view)
+{
+    if (ha_list_number_from(types, object, where, kind, 0, view) < 0) {
+        return -1;
+    }
+    if (view->ptr == NULL) {
+        view->count = 0;
+    } else if (view->count < 0) {
+        ha_view_release(view);
+        return ha_refuse(where, "a list of ints or None", object);
+    }
+    return 0;
+}
+
+struct function {
+    const char *type;
+};
+
+/* The function type of ctypes, called with the callable. */
+static int
+make_function(void *context, PyObject *callable, void **function, PyObject **owner)
+{
+    const struct function *wanted = context;
+    PyObject *type = attribute_of("hipadapt.rocprofiler._callbacks", wanted->type);
+    PyObject *made = type != NULL ? PyObject_CallOneArg(type, callable) : NULL;
+
+    Py_XDECREF(type);
+    if (made == NULL || ha_ctypes_address(made, function) < 0) {
+        Py_XDECREF(made);
+        return -1;
+    }
+    *owner = made;
+    return 0;
+}
+
+int
+ha_profiler_function_from(PyObject *module, PyObject *object,
+                          const struct ha_where *where, const char *type, bool nullable,
+                          struct ha_view *view)
+{
+    struct function wanted = {type};
+
+    if (ha_callback_from(ha_types_of(module), object, where, 0, make_function, &wanted,
+                         view) < 0) {
+        return -1;
+    }
+    if (view->ptr == NULL && !nullable) {
+        return ha_refuse(where, "a callable, a ctypes function or an address", object);
+    }
+    return 0;
+}
+
+int
+ha_profiler_sink_from(PyObject *module, PyObject *object, const struct ha_where *where,
+                      const char *type, void *collects, struct ha_view *view,
+                      struct ha_collector **sink)
+{
+    struct ha_collector *collector = ha_collector_of(module, object);
+
+    if (collector == NULL) {
+        return ha_profiler_function_from(module, object, where, type, false, view);
+    }
+    ha_view_init(view);
+    view->ptr = collects;
+    *sink = collector;
+    return 0;
+}
+
+void
+ha_profiler_keep_sink(int status, struct ha_collector *sink)
+{
+    if (status == ROCPROFILER_STATUS_SUCCESS && sink != NULL) {
+        sink->given = true;
+    }
+}
+
+int
+ha_profiler_record_from(struct ha_types *types, PyObject *object,
+                        const struct ha_where *where, size_t bytes,
+                        struct ha_view *view)
+{
+    if (ha_ptr_from(types, object, where, HA_NOT_NULL, view) < 0) {
+        return -1;
+    }
+    if (ha_need_bytes(view, where, bytes, where->argument) < 0) {
+        ha_view_release(view);
+        return -1;
+    }
+    return 0;
+}
+
+void
+ha_profiler_keep(int status, const struct ha_view *function)
+{
+    if (status == ROCPROFILER_STATUS_SUCCESS) {
+        Py_XINCREF(function->owner);
+    }
+}
+
+size_t
+ha_profiler_length(const struct ha_view *text)
+{
+    return text->ptr != NULL ? strlen(text->ptr) : 0;
+}
+
+/* ---- results */
+
+PyObject *
+ha_profiler_member(PyObject *module, int status)
+{
+    struct ha_profiler_state *state = ha_profiler_state(module);
+    bool kept = status >= 0 && status < HA_PROFILER_STATUSES;
+
+    if (kept && state->statuses[status] != NULL) {
+        return Py_NewRef(state->statuses[status]);
+    }
+    PyObject *class = enum_class(module, "rocprofiler_status_t"); /* borrowed */
+    PyObject *member = class != NULL ? PyObject_CallFunction(class, "i", status) : NULL;
+    if (kept && member != NULL) {
+        Py_XSETREF(state->statuses[status], Py_NewRef(member));
+    }
+    return member;
+}
+
+PyObject *
+ha_profiler_status(PyObject *module, int status)
+{
+    struct ha_profiler_state *state = ha_profiler_state(module);
+    bool good = status == ROCPROFILER_STATUS_SUCCESS;
+
+    if (good && state->success != NULL) {
+        return Py_NewRef(state->success);
+    }
+    PyObject *member = ha_profiler_member(module, status);
+    PyObject *result = member != NULL ? PyTuple_Pack(1, member) : NULL;
+    Py_XDECREF(member);
+    if (good && result != NULL) {
+        Py_XSETREF(state->success, Py_NewRef(result));
+    }
+    return result;
+}
+
+PyObject *
+ha_profiler_list(bool good, PyObject *list)
+{
+    return good ? Py_NewRef(list) : PyList_New(0);
+}
+
+PyObject *
+ha_profiler_text(const char *text)
+{
+    if (text == NULL) {
+        Py_RETURN_NONE;
+    }
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
