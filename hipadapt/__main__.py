@@ -72,7 +72,13 @@ def build_parser() -> argparse.ArgumentParser:
     info.set_defaults(run=run_info)
     add_doctor(commands)
     add_compile(commands)
+    commands.add_parser(
+        "cc",
+        help="compile and link HIP C++ programs for the CPU device, like hipcc",
+        add_help=False,
+    )
     add_bench(commands)
+    add_run(commands)
     return parser
 
 
@@ -107,7 +113,10 @@ def add_compile(commands: Any) -> None:
         help="file, or folder for several (default: beside the source, .hsaco)",
     )
     compile_.add_argument(
-        "--arch", metavar="ARCH", help="must be the device's (default: that)"
+        "--arch",
+        metavar="ARCH",
+        help="the device's (default), or that of an AMD GPU: gfx90a, gfx942, gfx1100; "
+        "no ROCm is needed",
     )
     compile_.add_argument(
         "-D", dest="define", action="append", default=[], metavar="NAME[=VALUE]"
@@ -150,6 +159,42 @@ def add_bench(commands: Any) -> None:
     )
     bench.add_argument("--json", action="store_true", help="print a JSON list")
     bench.set_defaults(run=run_bench)
+
+
+def add_run(commands: Any) -> None:
+    """``run``."""
+    run = commands.add_parser(
+        "run",
+        help="start a ROCm program on the CPU device",
+        usage="python -m hipadapt run [--scan PATH] [--env] [--] PROGRAM [ARGS]\n"
+        "       python -m hipadapt run [--scan PATH] -m MODULE [ARGS]",
+        description="Starts PROGRAM with the CPU device in place of AMD's libraries. A "
+        "Python program (FILE.py, python, -m MODULE) runs with this interpreter. Exit "
+        "status and signals are the program's; 125 to 127 if it could not be started.",
+        epilog="example: python -m hipadapt run -- python -c 'import cupy'",
+    )
+    run.add_argument(
+        "--scan",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="file or folder whose libraries the program loads later, if no installed "
+        "package has them: they get their stand-ins too",
+    )
+    run.add_argument(
+        "--env",
+        action="store_true",
+        help="print the changes of the environment for a shell, and start nothing",
+    )
+    run.add_argument(
+        "-m",
+        dest="module",
+        nargs=argparse.REMAINDER,
+        metavar="MODULE",
+        help="a Python module, with its arguments",
+    )
+    run.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM")
+    run.set_defaults(run=run_run)
 
 
 def run_demo(choices: argparse.Namespace) -> int:
@@ -196,9 +241,21 @@ def run_bench(choices: argparse.Namespace) -> int:
     return _bench.main(choices)
 
 
+def run_run(choices: argparse.Namespace) -> int:
+    """Start a program; see `hipadapt._run`."""
+    from . import _run
+
+    return _run.main(choices)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status is the result."""
-    choices = build_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["cc"]:  # its options are a compiler's
+        from . import _cc
+
+        return _cc.main(words[1:])
+    choices = build_parser().parse_args(words)
     try:
         command: Callable[[argparse.Namespace], int] = choices.run
         return command(choices)

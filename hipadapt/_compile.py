@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 SUFFIX = ".hsaco"
@@ -72,9 +73,44 @@ def compile_file(source: Path, choices: argparse.Namespace) -> bool:
     return True
 
 
+def compile_for_amd(source: Path, choices: argparse.Namespace) -> bool:
+    """Compiles one file to a code object of an AMD GPU; False if it has errors."""
+    from ._cc_host import Failed
+    from ._code_object import compile_source
+
+    start = time.monotonic()
+    try:
+        code = compile_source(source, choices.arch, options_of(choices))
+    except Failed as failure:
+        print(failure, file=sys.stderr)
+        return False
+    target = target_of(source, choices)
+    write(target, code)
+    took = time.monotonic() - start
+    print(f"{source} -> {target} ({choices.arch}, {len(code)} bytes, {took:.2f} s)")
+    return True
+
+
+def way_of(choices: argparse.Namespace) -> Callable[[Path, argparse.Namespace], bool]:
+    """What compiles for the wanted architecture; ValueError if nothing does."""
+    from . import Device
+    from ._code_object import is_amd
+
+    wanted = choices.arch
+    arch = Device().arch
+    if wanted in (None, arch, arch.split(":")[0]):
+        return compile_file
+    if not is_amd(wanted):
+        raise ValueError(
+            f"the device here is '{arch}'; code for '{wanted}' can't be made"
+        )
+    if choices.name_expression:
+        raise ValueError(f"--name-expression: only for the device here, '{arch}'")
+    return compile_for_amd
+
+
 def main(choices: argparse.Namespace) -> int:
     """Exit status 1 where a file has errors, 2 where the request makes no sense."""
-    from . import Device
     from .errors import HipError
 
     files: list[Path] = choices.files
@@ -83,21 +119,16 @@ def main(choices: argparse.Namespace) -> int:
         complain(f"several files, but '{output}' is no folder")
         return 2
     try:
-        arch = Device().arch
-        if choices.arch not in (None, arch, arch.split(":")[0]):
-            complain(
-                f"the device here is '{arch}'; code for '{choices.arch}' can't be made"
-            )
-            return 2
+        compile_one = way_of(choices)
         good = True
         for number, source in enumerate(files, 1):
             if len(files) > 1:
                 print(f"[{number}/{len(files)}] ", end="", flush=True)
-            good = compile_file(source, choices) and good
+            good = compile_one(source, choices) and good
     except OSError as error:
         complain(f"{error.filename or ''}: {error.strerror or error}")
         return 2
-    except (HipError, RuntimeError) as error:
+    except (HipError, RuntimeError, ValueError) as error:
         complain(error)
         return 2
     return 0 if good else 1

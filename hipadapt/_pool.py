@@ -58,7 +58,7 @@ class MemoryPool:
     Raises
     ------
     HipErrorNotSupported
-        The runtime has no memory pools; the CPU device has none.
+        The runtime has no memory pools.
 
     Notes
     -----
