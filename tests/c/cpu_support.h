@@ -100,6 +100,40 @@ static const char image_source[] =
     "    double *out = *(double **)a[4]; out[0] = *(char *)a[0]; out[1] = *(double "
     "*)a[1];\n"
     "    out[2] = *(short *)a[2]; out[3] = *(float *)a[3]; }\n"
+    /* fail: (int kind, uint64_t address): 0 a bad store, 1 a stack overflow, 2 an
+     * integer division by zero, 3 a trap */
+    "static __attribute__((noinline)) int deeper(int depth) {\n"
+    "    volatile char room[512]; room[0] = (char)depth;\n"
+    "    return deeper(depth + 1) + room[0]; }\n"
+    "static void fail_r(void *const *a, struct ha_lane *l) { (void)l;\n"
+    "    volatile int zero = 0;\n"
+    "    switch (*(int *)a[0]) {\n"
+    "    case 0: *(volatile int *)(uintptr_t)*(uint64_t *)a[1] = 1; break;\n"
+    "    case 1: zero = deeper(0); break;\n"
+    "    case 2: zero = 100 / zero; break;\n"
+    "    default: __builtin_trap(); } }\n"
+    /* meet: (int *data, int rounds): neighbours exchange values at barriers */
+    "static void meet_r(void *const *a, struct ha_lane *l) {\n"
+    "    int *data = *(int **)a[0]; volatile int *shared = l->shared;\n"
+    "    uint32_t t = l->thread_idx[0], n = l->grid->block_dim[0];\n"
+    "    int mine = (int)index_of(l);\n"
+    "    for (int i = 0; i < *(int *)a[1]; i++) {\n"
+    "        shared[t] = mine;\n"
+    "        __ha_image.runtime->block(0, 0, 1, 1);\n"
+    "        mine = shared[(t + 1) % n] + 1;\n"
+    "        __ha_image.runtime->block(0, 0, 2, 2);\n"
+    "    }\n"
+    "    data[index_of(l)] = mine; }\n"
+    /* part: (int first, int last): lanes from first to last wait elsewhere */
+    "static void part_r(void *const *a, struct ha_lane *l) {\n"
+    "    int t = (int)l->thread_idx[0];\n"
+    "    if (t >= *(int *)a[0] && t <= *(int *)a[1])\n"
+    "        __ha_image.runtime->block(0, 0, 11, 1);\n"
+    "    else\n"
+    "        __ha_image.runtime->block(0, 0, 22, 2); }\n"
+    "static const struct ha_image_arg fail_a[] = {{4,4,0,0},{8,8,8,0}};\n"
+    "static const struct ha_image_arg meet_a[] = {{8,8,0,1},{4,4,8,0}};\n"
+    "static const struct ha_image_arg part_a[] = {{4,4,0,0},{4,4,4,0}};\n"
     "static const struct ha_image_arg add_a[] = {{8,8,0,1},{4,4,8,0},{8,8,16,0}};\n"
     "static const struct ha_image_arg ptr_a[] = {{8,8,0,1}};\n"
     "static const struct ha_image_arg odd_a[] = "
@@ -113,12 +147,15 @@ static const char image_source[] =
     "    {\"crash\", crash_r, 0, 0, 0, 0, 0, 1024},\n"
     "    {\"bump\", bump_r, 0, 0, 0, 0, 0, 1024},\n"
     "    {\"odd\", odd_r, 0, odd_a, 5, 0, 1024, 128},\n"
+    "    {\"fail\", fail_r, 0, fail_a, 2, 0, 0, 1024},\n"
+    "    {\"meet\", meet_r, 0, meet_a, 2, 1, 4096, 1024},\n"
+    "    {\"part\", part_r, 0, part_a, 2, 1, 0, 1024},\n"
     "};\n"
     "static const struct ha_image_variable variables[] = {\n"
     "    {\"counter\", counter, sizeof counter, 0, 0},\n"
     "};\n"
     "__attribute__((visibility(\"default\"))) struct ha_image __ha_image = {\n"
-    "    HA_IMAGE_ABI, 32, 0, kernels, variables, 7, 1};\n";
+    "    HA_IMAGE_ABI, 32, 0, kernels, variables, 10, 1};\n";
 
 UNUSED static unsigned char *image_bytes; /* owned for the life of the test */
 UNUSED static size_t image_size;
@@ -173,6 +210,15 @@ image_function(hipModule_t *module, const char *name)
     OK(hipModuleLoadData(module, image_bytes));
     OK(hipModuleGetFunction(&function, *module, name));
     return function;
+}
+
+/* `full` where HIPADAPT_SLOW_TESTS is set, else a part of it. */
+UNUSED static int
+scaled(int full, int part)
+{
+    const char *slow = getenv("HIPADAPT_SLOW_TESTS");
+    bool all = slow != NULL && slow[0] != '\0' && strcmp(slow, "0") != 0;
+    return all ? full : full / part;
 }
 
 UNUSED static uint32_t

@@ -8,6 +8,10 @@ that is all of core and cpu:
 
     /* sources: core cpu/fiber cpu/fiber_switch */
     /* libraries: -lrt */
+    /* product: profiler */
+
+With the last line it is compiled as a part of librocprofiler-sdk.so.1 is, with its
+headers.
 
 Objects are shared with the build of the device library, so a test compiles one file.
 The switches of tools/native.py apply:
@@ -32,7 +36,7 @@ SKIPPED = 77
 LIMIT_S = 300
 # Threads of ours have alternate stacks, and forked children start threads.
 SANITIZERS = {
-    "ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0",
+    "ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0:allocator_may_return_null=1",
     "TSAN_OPTIONS": "die_after_fork=0",
 }
 
@@ -77,11 +81,17 @@ def build(name: str) -> Path:
     words = header_line(text, "sources") or ["core", "cpu"]
     wanted = sorted({path for word in words for path in files_of(word)})
     command = native.compiler()
-    compiling = native.compile_command(native.device(), command)
-    folder = native.folder_of("libhipadapt_cpu.so", compiling)
+    profiler = header_line(text, "product") == ["profiler"]
+    product = native.profiler() if profiler else native.device()
+    headers = (
+        ["-Drocprofiler_EXPORTS", f"-I{native.PROFILER_HEADERS}"] if profiler else []
+    )
+    compiling = native.compile_command(product, command)
+    folder = native.folder_of(product.name, compiling)
     objects, changed = native.compile_all(wanted, folder, compiling)
     # Tests convert freely between integer types.
-    own_compiling = [*command, *native.common_flags(), "-Wno-comment", f"-I{HERE}"]
+    own_compiling = [*command, *native.common_flags(), "-Wno-comment"]
+    own_compiling += [f"-I{HERE}", *headers]
     own_folder = native.folder_of("tests_c", own_compiling)
     own, own_changed = native.compile_all([test], own_folder, own_compiling)
     program = own_folder / f"test_{name}"
@@ -124,9 +134,13 @@ def run(name: str) -> Outcome:
 def main(wanted: list[str]) -> int:
     """Runs the tests whose names contain one of `wanted`; all without any."""
     failed = 0
-    for name in names():
-        if wanted and not any(part in name for part in wanted):
-            continue
+    chosen = [
+        name for name in names() if not wanted or any(part in name for part in wanted)
+    ]
+    if not chosen:
+        print(f"no C test has one of {wanted} in its name: {', '.join(names())}")
+        return 2
+    for name in chosen:
         outcome = run(name)
         failed += outcome.word == "FAILED"
         print(f"{outcome.word:8}{name}", flush=True)

@@ -49,6 +49,26 @@ capture_end(FILE *file)
 }
 
 static void
+test_switches_are_on_unless_they_say_no(void)
+{
+    const char *const off[] = {"0", "false", "OFF", "No"};
+    const char *const on[] = {"1", "true", "yes", "on", "2"};
+    const char *name = ha_env_table[HA_ENV_REGISTER_FORCE_LOAD].variable;
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
+        CHECK_EQUAL(setenv(name, off[i], 1), 0);
+        CHECK(!ha_env_is_on(HA_ENV_REGISTER_FORCE_LOAD));
+    }
+    for (size_t i = 0; i < sizeof on / sizeof on[0]; i++) {
+        CHECK_EQUAL(setenv(name, on[i], 1), 0);
+        CHECK(ha_env_is_on(HA_ENV_REGISTER_FORCE_LOAD));
+    }
+    CHECK_EQUAL(unsetenv(name), 0);
+    CHECK(!ha_env_is_on(HA_ENV_REGISTER_FORCE_LOAD));
+    CHECK(ha_env_is_on(HA_ENV_REGISTER_ENABLED));
+    CHECK(!ha_env_is_on(HA_ENV_TOOL_LIBRARIES));
+}
+
+static void
 test_every_entry_is_complete(void)
 {
     for (unsigned i = 0; i < HA_ENV_COUNT; i++) {
@@ -107,6 +127,37 @@ test_log_obeys_its_level(void)
     ha_log(1, "hidden %d", 3);
     CHECK_TEXT(capture_end(file), "hipadapt: shown 2\n");
     CHECK_EQUAL(kept, ENOSPC);
+    CHECK_EQUAL(unsetenv("HIPADAPT_LOG"), 0);
+}
+
+static void *
+ask_from_own_thread(void *shown)
+{
+    ha_log_own_thread();
+    *(int *)shown = ha_log_enabled(3);
+    return NULL;
+}
+
+static int
+shown_on_own_thread(void)
+{
+    pthread_t thread;
+    int shown = -1;
+
+    CHECK_EQUAL(pthread_create(&thread, NULL, ask_from_own_thread, &shown), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    return shown;
+}
+
+static void
+test_our_threads_do_not_look_into_the_environment(void)
+{
+    (void)setenv("HIPADAPT_LOG", "0", 1);
+    CHECK(!ha_log_enabled(3));
+    (void)setenv("HIPADAPT_LOG", "3", 1);
+    CHECK_EQUAL(shown_on_own_thread(), 0);
+    CHECK(ha_log_enabled(3)); /* a thread of the program sees it */
+    CHECK_EQUAL(shown_on_own_thread(), 1);
     CHECK_EQUAL(unsetenv("HIPADAPT_LOG"), 0);
 }
 
@@ -235,9 +286,11 @@ main(int argc, char **argv)
         return ha_env_long(HA_ENV_CPU_DEVICES, 1, 16) == 1 ? 0 : 1;
     }
     RUN(test_every_entry_is_complete);
+    RUN(test_switches_are_on_unless_they_say_no);
     RUN(test_value_default_and_empty);
     RUN(test_bad_number_is_told_once_and_the_default_taken);
     RUN(test_log_obeys_its_level);
+    RUN(test_our_threads_do_not_look_into_the_environment);
     RUN(test_long_log_line_is_cut_and_ended);
     RUN(test_long_error_text_is_cut);
     RUN(test_error_text_is_per_thread);

@@ -33,10 +33,10 @@ bad_handle(uint64_t good)
             made = number;
             break;
         case 1: /* one bit off, but not that of another kernel of the module */
-            made = good ^ (UINT64_C(1) << (random_next(&state) % 56 + 8));
+            made = good ^ (UINT64_C(1) << (random_next(&state) % 54 + 10));
             break;
         case 2:
-            made = good + 256 + random_next(&state) % 4096;
+            made = good + 1024 + random_next(&state) % 4096;
             break;
         case 3: /* right tag, any rest */
             made = (number >> 8) | UINT64_C(5) << 56;

@@ -23,9 +23,9 @@ loads_and_enumerates(void)
     const char *name;
 
     OK(hipLibraryGetKernelCount(&count, library));
-    CHECK(count == 7);
+    CHECK(count == 10);
     OK(hipLibraryEnumerateKernels(kernels, 16, library));
-    CHECK(kernels[6] != NULL && kernels[7] == NULL);
+    CHECK(kernels[9] != NULL && kernels[10] == NULL);
     OK(hipLibraryEnumerateKernels(two, 2, library));
     CHECK(two[0] == kernels[0] && two[1] == kernels[1] && two[2] == NULL);
     OK(hipLibraryGetKernel(&add, library, "add"));

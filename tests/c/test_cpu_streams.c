@@ -510,6 +510,43 @@ test_long_queue_behind_a_gate(void)
     OK(hipStreamDestroy(stream));
 }
 
+/* A waiting thread runs short kernels itself, but none behind what it waits for. */
+static void
+test_a_wait_does_no_more_than_it_waits_for(void)
+{
+    hipModule_t module;
+    hipFunction_t empty = image_function(&module, "empty");
+    hipFunction_t spin;
+    hipStream_t stream;
+    hipEvent_t event;
+    int *stop;
+    OK(hipModuleGetFunction(&spin, module, "spin"));
+    OK(hipStreamCreate(&stream));
+    OK(hipEventCreate(&event));
+    OK(hipHostMalloc((void **)&stop, sizeof *stop, 0));
+    void *args[] = {&stop};
+    /* Kernels that were short the last time are what waiting threads take. */
+    *stop = 1;
+    OK(hipModuleLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
+    OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+    OK(hipStreamSynchronize(stream));
+    for (int round = 0; round < 300; round++) {
+        __atomic_store_n(stop, 0, __ATOMIC_SEQ_CST);
+        for (int i = 0; i < 3; i++) {
+            OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+        }
+        OK(hipEventRecord(event, stream));
+        OK(hipModuleLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
+        OK(hipEventSynchronize(event));
+        __atomic_store_n(stop, 1, __ATOMIC_SEQ_CST);
+        OK(hipStreamSynchronize(stream));
+    }
+    OK(hipHostFree(stop));
+    OK(hipEventDestroy(event));
+    OK(hipStreamDestroy(stream));
+    OK(hipModuleUnload(module));
+}
+
 int
 main(void)
 {
@@ -523,6 +560,7 @@ main(void)
     RUN(test_sleeping_host_functions_leave_workers);
     RUN(test_free_in_stream_order);
     RUN(test_long_queue_behind_a_gate);
+    RUN(test_a_wait_does_no_more_than_it_waits_for);
     RUN(test_random_work_agrees_with_the_model);
     return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks: handing out, lanes, block barriers, shared memory, pause. */
-/* sources: core/status cpu/exec cpu/workgroup cpu/fiber cpu/fiber_switch cpu/warp
-   cpu/fault cpu/print cpu/heap */
+/* sources: core/status cpu/exec cpu/cooperative cpu/workgroup
+   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
+   cpu/heap */
 #include "exec_support.h"
 
 #include <fenv.h>

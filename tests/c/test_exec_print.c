@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* printf, assert, malloc, free and clock of kernels. */
-/* sources: core/status cpu/exec cpu/workgroup cpu/fiber cpu/fiber_switch cpu/warp
-   cpu/fault cpu/print cpu/heap */
+/* sources: core/status cpu/exec cpu/cooperative cpu/workgroup
+   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
+   cpu/heap */
 #include "exec_support.h"
 
 #include <stdarg.h>
@@ -357,34 +358,34 @@ test_heap_blocks_do_not_overlap(void)
             for (size_t k = 0; k < sizes[i]; k += 1 + sizes[i] / 16) {
                 CHECK_EQUAL(blocks[i][k], (unsigned char)i);
             }
-            CHECK(ha_heap_release(blocks[i]));
+            CHECK(ha_heap_release(0, blocks[i]));
             blocks[i] = NULL;
         } else {
             sizes[i] = (random >> 12) % 5000;
-            blocks[i] = ha_heap_alloc(sizes[i]);
+            blocks[i] = ha_heap_alloc(0, sizes[i]);
             CHECK(blocks[i] != NULL && (uintptr_t)blocks[i] % 64 == 0);
             memset(blocks[i], (int)i, sizes[i]);
         }
     }
     for (int i = 0; i < COUNT; i++) {
-        CHECK(ha_heap_release(blocks[i]));
+        CHECK(ha_heap_release(0, blocks[i]));
     }
     void *all =
-        ha_heap_alloc(HA_HEAP_LIMIT_BYTES); /* everything has come together again */
+        ha_heap_alloc(0, HA_HEAP_LIMIT_BYTES); /* everything has come together again */
     CHECK(all != NULL);
-    CHECK(ha_heap_alloc(1) == NULL);
-    CHECK(!ha_heap_set_limit(1 << 20));
-    CHECK(ha_heap_release(all));
-    CHECK(!ha_heap_release(all));
-    CHECK(!ha_heap_release((char *)all + 64));
-    CHECK(!ha_heap_release(&all));
-    CHECK(ha_heap_alloc(UINT64_MAX) == NULL);
-    ha_heap_reset();
-    CHECK(ha_heap_set_limit(1 << 20));
-    CHECK(ha_heap_alloc((1 << 20) + 1) == NULL);
-    CHECK(ha_heap_alloc(1 << 20) != NULL);
-    ha_heap_reset();
-    CHECK(ha_heap_set_limit(HA_HEAP_LIMIT_BYTES));
+    CHECK(ha_heap_alloc(0, 1) == NULL);
+    CHECK(!ha_heap_set_limit(0, 1 << 20));
+    CHECK(ha_heap_release(0, all));
+    CHECK(!ha_heap_release(0, all));
+    CHECK(!ha_heap_release(0, (char *)all + 64));
+    CHECK(!ha_heap_release(0, &all));
+    CHECK(ha_heap_alloc(0, UINT64_MAX) == NULL);
+    ha_heap_reset(0);
+    CHECK(ha_heap_set_limit(0, 1 << 20));
+    CHECK(ha_heap_alloc(0, (1 << 20) + 1) == NULL);
+    CHECK(ha_heap_alloc(0, 1 << 20) != NULL);
+    ha_heap_reset(0);
+    CHECK(ha_heap_set_limit(0, HA_HEAP_LIMIT_BYTES));
 }
 
 KERNEL
@@ -420,9 +421,9 @@ test_kernels_share_the_heap(void)
     shape.threads = 3;
     run_good(&heap, args, &shape);
     CHECK_EQUAL(bad, 0);
-    void *all = ha_heap_alloc(HA_HEAP_LIMIT_BYTES);
+    void *all = ha_heap_alloc(0, HA_HEAP_LIMIT_BYTES);
     CHECK(all != NULL);
-    CHECK(ha_heap_release(all));
+    CHECK(ha_heap_release(0, all));
 }
 
 KERNEL

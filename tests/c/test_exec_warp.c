@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Warp calls: what each operation gives, and who meets whom when lanes diverge. */
-/* sources: core/status cpu/exec cpu/workgroup cpu/fiber cpu/fiber_switch cpu/warp
-   cpu/fault cpu/print cpu/heap */
+/* sources: core/status cpu/exec cpu/cooperative cpu/workgroup
+   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
+   cpu/heap */
 #include "exec_support.h"
 
 #include <stdatomic.h>

@@ -7,6 +7,7 @@ fails raises `HipFailure`, which carries the status.
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,6 +61,14 @@ def extent(value: Extent) -> tuple[int, int, int]:
     """Fill up a grid or block size to three dimensions."""
     sizes = (value,) if isinstance(value, int) else tuple(value)
     return (*sizes, *(1,) * (3 - len(sizes)))  # type: ignore[return-value]
+
+
+def typed(value: Any) -> Any:
+    """An argument whose type says its size: addresses, and scalars of numpy."""
+    if value is None or isinstance(value, int):
+        return ctypes.c_void_p(value)
+    kind = np.ctypeslib.as_ctypes_type(value.dtype)
+    return kind(value.item())
 
 
 def blocks(count: int, block: int) -> int:
@@ -147,6 +156,16 @@ class Gpu:
         self.allocations: list[Any] = []
         self.modules: list[Module] = []
 
+    def most_blocks(self, function: Any, block: int, shared: int = 0) -> int:
+        """How many blocks of a cooperative launch the device holds at once."""
+        each = ok(
+            hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+                function, block, shared
+            )
+        )
+        count = hip.hipDeviceAttribute_t.hipDeviceAttributeMultiprocessorCount
+        return int(each) * int(ok(hip.hipDeviceGetAttribute(count, 0)))
+
     @property
     def warp_size(self) -> int:
         return ok(
@@ -194,8 +213,21 @@ class Gpu:
         *,
         shared: int = 0,
         stream: Any = None,
+        cooperative: bool = False,
     ) -> None:
         """Enqueue one kernel; `args` are device addresses and typed scalars."""
+        if cooperative:
+            ok(
+                hip.hipModuleLaunchCooperativeKernel(
+                    function,
+                    *extent(grid),
+                    *extent(block),
+                    shared,
+                    stream,
+                    tuple(typed(arg) for arg in args),
+                )
+            )
+            return
         ok(
             hip.hipModuleLaunchKernel(
                 function,
@@ -219,6 +251,7 @@ class Gpu:
         block: Extent,
         *args: Any,
         shared: int = 0,
+        cooperative: bool = False,
     ) -> list[np.ndarray]:
         """Upload, launch, wait; the arrays of the InOut arguments as they are now."""
         actual: list[Any] = []
@@ -231,7 +264,14 @@ class Gpu:
                     outputs.append((address, arg.array))
             else:
                 actual.append(arg)
-        self.launch(module.function(kernel), grid, block, actual, shared=shared)
+        self.launch(
+            module.function(kernel),
+            grid,
+            block,
+            actual,
+            shared=shared,
+            cooperative=cooperative,
+        )
         self.wait()
         return [self.download(address, like) for address, like in outputs]
 
@@ -244,12 +284,15 @@ class Gpu:
         *args: Any,
         shared: int = 0,
         options: Sequence[str] = (),
+        cooperative: bool = False,
     ) -> list[np.ndarray]:
         """Build a source with one kernel and call it once."""
         # A plain identifier is looked up as it is; anything else is an expression.
         names = () if kernel.isidentifier() else (kernel,)
         module = self.build(source, options=options, names=names)
-        return self.call(module, kernel, grid, block, *args, shared=shared)
+        return self.call(
+            module, kernel, grid, block, *args, shared=shared, cooperative=cooperative
+        )
 
     def printed(self) -> str:
         """What kernels printed since the last look, after all work is done."""

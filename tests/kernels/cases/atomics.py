@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -313,3 +314,210 @@ def breadth_first_search_by_levels(gpu: Gpu) -> Iterator[Check]:
                     following.append(w)
         frontier, now = following, now + 1
     yield same("depth", gpu.download(cells, depth), depth)
+
+
+# ---- every function of every type --------------------------------------------------
+
+Number = int | float
+WHOLE = {
+    "int": np.int32,
+    "unsigned": np.uint32,
+    "unsigned long": np.uint64,
+    "unsigned long long": np.uint64,
+}
+REAL = {"float": np.float32, "double": np.float64}
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Min": min,
+    "Max": max,
+    "Exch": lambda a, b: b,
+}
+BITWISE: dict[str, Callable[[Any, Any], Any]] = {
+    "And": lambda a, b: a & b,
+    "Or": lambda a, b: a | b,
+    "Xor": lambda a, b: a ^ b,
+}
+
+
+def atomic_calls() -> list[tuple[str, str, type, Callable[[Any, Any], Any]]]:
+    """(function, type in C, type of numpy, what it does) of all that take one value."""
+    calls = []
+    for suffix in ("", "_system", "_block"):
+        for kinds, functions in (
+            (WHOLE, ARITHMETIC | BITWISE),
+            (REAL, ARITHMETIC),
+        ):
+            for name, dtype in kinds.items():
+                for word, function in functions.items():
+                    calls.append((f"atomic{word}{suffix}", name, dtype, function))
+    for prefix in ("unsafeAtomic", "safeAtomic"):
+        for name, dtype in REAL.items():
+            for word in ("Add", "Min", "Max"):
+                calls.append((prefix + word, name, dtype, ARITHMETIC[word]))
+    return calls
+
+
+@case()
+def every_atomic_of_every_type(gpu: Gpu) -> Iterator[Check]:
+    """The old value comes back, the new one stays; in global and in shared memory."""
+    calls = atomic_calls()
+    source = "".join(
+        f"""
+    extern "C" __global__ void k{i}({name} *x, {name} b, {name} *out) {{
+        __shared__ {name} s;
+        s = x[0];
+        out[0] = {function}(x, b); out[1] = x[0];
+        out[2] = {function}(&s, b); out[3] = s;
+    }}"""
+        for i, (function, name, *_) in enumerate(calls)
+    )
+    module = gpu.build(source)
+    for i, (function, name, dtype, what) in enumerate(calls):
+        for a, b in ((7, 3), (3, 7), (0, 0), (100, 2)):
+            if dtype is np.int32:
+                a, b = a - 50, b - 5
+            with np.errstate(over="ignore"):
+                new = what(dtype(a), dtype(b))
+            _, got = gpu.call(
+                module, f"k{i}", 1, 1, InOut(np.array([a], dtype)), dtype(b),
+                InOut(np.zeros(4, dtype)),
+            )  # fmt: skip
+            want = np.array([a, new, a, new], dtype)
+            yield same(f"{function} of {name}: {a}, {b}", got, want)
+
+
+@case()
+def compare_and_swap_of_every_width(gpu: Gpu) -> Iterator[Check]:
+    kinds = WHOLE | REAL | {"unsigned short": np.uint16}
+    source = "".join(
+        f"""
+    extern "C" __global__ void k{i}({name} *x, {name} a, {name} b, {name} *out) {{
+        out[0] = atomicCAS(&x[1], a, b); out[1] = x[1];
+        out[2] = atomicCAS_system(&x[1], a, b); out[3] = x[1];
+        out[4] = x[0]; out[5] = x[2];
+    }}"""
+        for i, name in enumerate(kinds)
+    )
+    module = gpu.build(source)
+    for i, (name, dtype) in enumerate(kinds.items()):
+        for a, b in ((5, 9), (6, 9)):
+            x = np.array([1, 5, 3], dtype)
+            _, got = gpu.call(
+                module, f"k{i}", 1, 1, InOut(x), dtype(a), dtype(b),
+                InOut(np.zeros(6, dtype)),
+            )  # fmt: skip
+            new = b if a == 5 else 5
+            yield same(f"{name}: {a}", got, np.array([5, new, new, new, 1, 3], dtype))
+    source = """
+    extern "C" __global__ void zeros(float *x, unsigned *out) {
+        out[0] = __float_as_uint(atomicCAS(x, 0.0f, 1.0f));
+        out[1] = __float_as_uint(x[0]);
+    }
+    extern "C" __global__ void halves(unsigned short *x, int n) {
+        for (int k = 0; k < n; k++) {
+            unsigned short *p = x + k % 2, old = *p, seen;
+            while ((seen = atomicCAS(p, old, (unsigned short)(old + 1))) != old) old = seen;
+        }
+    }"""
+    module = gpu.build(source)
+    _, got = gpu.call(
+        module, "zeros", 1, 1, InOut(np.array([-0.0], np.float32)),
+        InOut(np.zeros(2, np.uint32)),
+    )  # fmt: skip
+    yield same("by bits: -0 is not 0", got, np.array([2**31, 2**31], np.uint32))
+    (got,) = gpu.call(
+        module, "halves", 16, 64, InOut(np.zeros(2, np.uint16)), np.int32(20)
+    )
+    yield same("two halves of a word", got, np.array([10240, 10240], np.uint16))
+
+
+@case()
+def counters_that_wrap(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    extern "C" __global__ void wrap(unsigned *x, unsigned *out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = atomicInc(&x[0], 3);
+            out[n + i] = atomicDec(&x[1], 3);
+        }
+    }
+    extern "C" __global__ void race(unsigned *x) {
+        atomicInc(&x[0], 99);
+        atomicDec(&x[1], 99);
+    }"""
+    module = gpu.build(source)
+    start = np.array([2, 9], np.uint32)
+    _, got = gpu.call(
+        module, "wrap", 1, 1, InOut(start), InOut(np.zeros((2, 9), np.uint32)),
+        np.int32(9),
+    )  # fmt: skip
+    yield same("up", got[0], np.array([2, 3, 0, 1, 2, 3, 0, 1, 2], np.uint32))
+    yield same("down", got[1], np.array([9, 3, 2, 1, 0, 3, 2, 1, 0], np.uint32))
+    (got,) = gpu.call(module, "race", 10, 77, InOut(np.zeros(2, np.uint32)))
+    yield same("together", got, np.array([770 % 100, -770 % 100], np.uint32))
+
+
+@case()
+def builtins_with_every_scope_and_order(gpu: Gpu) -> Iterator[Check]:
+    scopes = ("SINGLETHREAD", "WAVEFRONT", "WORKGROUP", "AGENT", "SYSTEM")
+    orders = ("RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST")
+    lines = "".join(
+        f"""
+        __hip_atomic_fetch_add(&x[0], 3, __ATOMIC_{o}, __HIP_MEMORY_SCOPE_{s});
+        __hip_atomic_fetch_xor(&x[1], i, __ATOMIC_{o}, __HIP_MEMORY_SCOPE_{s});
+        __hip_atomic_fetch_max(&x[2], i, __ATOMIC_{o}, __HIP_MEMORY_SCOPE_{s});
+        __hip_atomic_fetch_add(&f[0], 0.5, __ATOMIC_{o}, __HIP_MEMORY_SCOPE_{s});"""
+        for s in scopes
+        for o in orders
+    )
+    lines += "".join(
+        f"""
+        if (i == 0) {{
+            __hip_atomic_store(&x[3], __hip_atomic_load(&x[3], __ATOMIC_ACQUIRE,
+                               __HIP_MEMORY_SCOPE_{s}) + 1, __ATOMIC_RELEASE,
+                               __HIP_MEMORY_SCOPE_{s});
+            int five = x[4];
+            while (!__hip_atomic_compare_exchange_weak(&x[4], &five, five + 2,
+                       __ATOMIC_SEQ_CST, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_{s})) ;
+            __hip_atomic_exchange(&x[5], k++, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_{s});
+        }}"""
+        for s in scopes
+    )
+    source = f"""
+    extern "C" __global__ void scopes(int *x, double *f) {{
+        int i = blockIdx.x * blockDim.x + threadIdx.x, k = 1;
+        {lines}
+        __threadfence(); __threadfence_block(); __threadfence_system();
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    }}"""
+    n = 12 * 64
+    got, real = gpu.run(
+        source, "scopes", 12, 64, InOut(np.zeros(6, np.int32)), InOut(np.zeros(1))
+    )
+    every = np.bitwise_xor.reduce(np.arange(n))  # 25 times: an odd number
+    yield same("integers", got, [75 * n, every, n - 1, 5, 10, 5])
+    yield same("double", real, [25 * 0.5 * n])
+
+
+@case()
+def message_passes_behind_a_fence(gpu: Gpu) -> Iterator[Check]:
+    """What was written before a fence is there for who sees the flag behind it."""
+    source = """
+    extern "C" __global__ void message(volatile int *data, unsigned *ready, int *out) {
+        int b = blockIdx.x, n = gridDim.x;
+        if (b > 0) {
+            while (atomicAdd(&ready[b - 1], 0) == 0) ;
+            __threadfence();
+            for (int k = 0; k < 8; k++) out[8 * b + k] = data[8 * (b - 1) + k];
+        }
+        for (int k = 0; k < 8; k++) data[8 * b + k] = b * 10 + k;
+        __threadfence();
+        atomicExch(&ready[b], 1u);
+    }"""
+    _, _, got = gpu.run(
+        source, "message", 200, 1, InOut(np.zeros((200, 8), np.int32)),
+        InOut(np.zeros(200, np.uint32)), InOut(np.zeros((200, 8), np.int32)),
+    )  # fmt: skip
+    want = (np.arange(200)[:, None] - 1) * 10 + np.arange(8)
+    want[0] = 0
+    yield same("out", got, want)

@@ -35,11 +35,13 @@ def fails(
     *words: str,
     grid: int = 2,
     block: int = 64,
+    cooperative: bool = False,
 ) -> Iterator[Check]:
     """Good kernel, failing kernel, sticky error, message, reset, good kernel."""
     yield good_kernel(gpu, "before")
     gpu.logged()
-    gpu.launch(gpu.build(source).function(kernel), grid, block, args)
+    function = gpu.build(source).function(kernel)
+    gpu.launch(function, grid, block, args, cooperative=cooperative)
     (answer,) = hip.hipDeviceSynchronize()
     yield same("status of the wait", answer.name, status.name)
     sticky, _ = hip.hipMalloc(64)

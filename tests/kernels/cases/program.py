@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from hipadapt import hip
+
 from ..case import Check, case, same
-from ..gpu import Gpu, InOut, Module, compile_source
+from ..gpu import Gpu, InOut, Module, compile_source, ok
 
 
 @case()
@@ -205,6 +207,68 @@ def launch_bounds_and_many_kernels_in_one_source(gpu: Gpu) -> Iterator[Check]:
         gpu.launch(module.function(name), 1, 64, (memory,))
     gpu.wait()
     yield same("x", gpu.download(memory, np.zeros(64, np.int32)), np.full(64, 8))
+
+
+@case()
+def objects_from_the_device_heap(gpu: Gpu) -> Iterator[Check]:
+    """new and delete in all their forms; aligned ones are aligned."""
+    source = """
+    #include <new>
+    struct Base { int v; __device__ Base(int x) : v(x) {}
+        __device__ virtual int get() { return v; } __device__ virtual ~Base() {} };
+    struct More : Base { int w; __device__ More(int x) : Base(x), w(2 * x) {}
+        __device__ int get() override { return v + w; } };
+    struct alignas(512) Wide { double x[3]; };
+    extern "C" __global__ void objects(int *out) {
+        int t = threadIdx.x;
+        Base *a = t % 2 ? new Base(t) : new More(t);
+        int *list = new int[t + 1];
+        Wide *wide = new Wide[2];
+        More *plain = new (std::nothrow) More(7);
+        float *many = new (std::nothrow) float[3];
+        alignas(More) char room[sizeof(More)];
+        More *here = new (room) More(5);
+        for (int i = 0; i <= t; i++) list[i] = i;
+        wide[1].x[2] = 0.5;
+        out[t] = a->get() + list[t] + plain->get() + here->get() + (many != nullptr) +
+                 ((unsigned long)wide % 512 == 0) + (int)(2 * wide[1].x[2]);
+        delete a; delete[] list; delete[] wide; delete plain; delete[] many;
+        here->~More();
+    }"""
+    (got,) = gpu.run(source, "objects", 1, 64, InOut(np.zeros(64, np.int32)))
+    t = np.arange(64)
+    yield same("out", got, np.where(t % 2, t, 3 * t) + t + 21 + 15 + 3)
+
+
+@case()
+def device_heap_has_an_end(gpu: Gpu) -> Iterator[Check]:
+    """Without room malloc and new give NULL; all of it can be had again afterwards."""
+    source = """
+    extern "C" __global__ void fill(int *out, unsigned long long limit) {
+        out[0] = malloc(limit * 2) == nullptr;
+        char *volatile much = new char[limit * 2]; // else it need not be asked for
+        out[1] = much == nullptr;
+        for (int round = 0; round < 3; round++) {
+            void *first = nullptr;
+            int count = 0;
+            for (void **p; (p = (void **)malloc(limit / 16)) != nullptr; count++) {
+                *p = first;
+                first = p;
+            }
+            out[2 + round] = count;
+            while (first) { void *next = *(void **)first; free(first); first = next; }
+        }
+        void *all = malloc(limit);
+        out[5] = all != nullptr;
+        free(all);
+        free(nullptr);
+        delete (int *)nullptr;
+    }"""
+    limit = ok(hip.hipDeviceGetLimit(hip.hipLimit_t.hipLimitMallocHeapSize))
+    (got,) = gpu.run(
+        source, "fill", 1, 1, InOut(np.zeros(6, np.int32)), np.uint64(limit)
+    )
+    yield same("out", got, [1, 1, 16, 16, 16, 1])
 
 
 @case()

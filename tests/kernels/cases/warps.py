@@ -414,3 +414,178 @@ def warp_sums_feed_a_block_barrier_in_a_loop(gpu: Gpu) -> Iterator[Check]:
         source, "rounds", 1, 128, In(x), InOut(np.zeros(128, np.int32)), np.int32(7)
     )
     yield same("out", got, np.full(128, x.sum()))
+
+
+@case(warp_sizes=BOTH)
+def ballots_have_a_bit_for_every_lane(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    typedef unsigned long long u64;
+    extern "C" __global__ void bits(const int *x, u64 *out) {
+        int t = threadIdx.x;
+        u64 *o = out + 8 * t, all = __activemask();
+        o[0] = __ballot(x[t]);
+        o[1] = __ballot_sync(all, !x[t]);
+        o[2] = all;
+        o[3] = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 5));
+        o[4] = __lanemask_lt() | __lanemask_ge();
+        o[5] = __mbcnt_hi((unsigned)(o[0] >> 32), __mbcnt_lo((unsigned)o[0], 0));
+        o[6] = x[t] ? __ballot(1) : __ballot(2);
+        o[7] = __any_sync(all, x[t] > 1) * 2 + __all_sync(all, x[t] < 2);
+    }"""
+    n, size = 150, gpu.warp_size
+    x = np.random.default_rng(4).integers(0, 2, n).astype(np.int32)
+    (got,) = gpu.run(source, "bits", 1, n, In(x), InOut(np.zeros((n, 8), np.uint64)))
+    want = np.zeros_like(got)
+    for begin in range(0, n, size):
+        values = x[begin : begin + size]
+        bit = np.uint64(1) << np.arange(values.size, dtype=np.uint64)
+        for lane, value in enumerate(values):
+            want[begin + lane] = [
+                bit[values == 1].sum(),
+                bit[values == 0].sum(),
+                bit.sum(),
+                lane + 5,
+                2**size - 1,
+                (values[:lane] == 1).sum(),
+                bit[values == value].sum(),
+                1,
+            ]
+    yield same("out", got, want)
+
+
+@case(warp_sizes=BOTH)
+def reductions_over_masks(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    template <class T> __device__ void all(T v, unsigned long long mask, T *o) {
+        o[0] = __reduce_add_sync(mask, v);
+        o[1] = __reduce_min_sync(mask, v);
+        o[2] = __reduce_max_sync(mask, v);
+        if constexpr (__is_integral(T)) {
+            o[3] = __reduce_and_sync(mask, v);
+            o[4] = __reduce_or_sync(mask, v);
+            o[5] = __reduce_xor_sync(mask, v);
+        }
+    }
+    #define KERNEL(name, T) extern "C" __global__ void name(const T *x, T *out, int k) { \\
+        int t = threadIdx.x;                                                             \\
+        unsigned long long mask = __ballot(t % k == 0);                                  \\
+        if (t % k != 0) mask = __activemask() & ~mask;                                   \\
+        all(x[t], mask, out + 6 * t); }
+    KERNEL(ints, int)
+    KERNEL(longs, unsigned long long)
+    KERNEL(doubles, double)
+    """.replace("\\\\", "\\")
+    module = gpu.build(source)
+    size = gpu.warp_size
+    for name, dtype in (
+        ("ints", np.int32),
+        ("longs", np.uint64),
+        ("doubles", np.float64),
+    ):
+        for k, n in ((1, 64), (3, 100), (7, 128)):
+            x = np.random.default_rng(k).integers(0, 1000, n).astype(dtype)
+            (got,) = gpu.call(
+                module, name, 1, n, In(x), InOut(np.zeros((n, 6), dtype)), np.int32(k)
+            )
+            want = np.zeros_like(got)
+            for begin in range(0, n, size):
+                lanes = np.arange(begin, min(begin + size, n))
+                # Lanes that are no multiples reach the mask from their own branch.
+                for part in (lanes % k == 0, lanes % k != 0):
+                    v = x[lanes[part]]
+                    if v.size == 0:
+                        continue
+                    row = [v.sum(), v.min(), v.max()]
+                    if dtype is not np.float64:
+                        row += [f.reduce(v) for f in (
+                            np.bitwise_and, np.bitwise_or, np.bitwise_xor)]  # fmt: skip
+                    want[lanes[part], : len(row)] = row
+            yield same(f"{name} {k}", got, want)
+
+
+@case(warp_sizes=BOTH)
+def lanes_that_match(gpu: Gpu) -> Iterator[Check]:
+    """Numbers are compared, so that the two zeros are one."""
+    source = """
+    typedef unsigned long long u64;
+    extern "C" __global__ void match(const float *x, const long long *y, u64 *out) {
+        int t = threadIdx.x, same;
+        u64 *o = out + 5 * t;
+        o[0] = __match_any(x[t]);
+        o[1] = __match_any_sync(__activemask(), y[t]);
+        o[2] = __match_all(y[t] >> 60, &same);
+        o[3] = same;
+        o[4] = __match_all_sync(__activemask(), x[t], &same) + same;
+    }"""
+    n, size = 128, gpu.warp_size
+    rng = np.random.default_rng(6)
+    x = rng.choice(np.array([0.0, -0.0, 1.5, -2.0], np.float32), n)
+    y = rng.integers(0, 4, n) << 40
+    (got,) = gpu.run(
+        source, "match", 1, n, In(x), In(y), InOut(np.zeros((n, 5), np.uint64))
+    )
+    want = np.zeros_like(got)
+    bit = np.uint64(1) << np.arange(size, dtype=np.uint64)
+    for t in range(n):
+        warp = slice(t // size * size, t // size * size + size)
+        want[t] = [
+            bit[x[warp] == x[t]].sum(),
+            bit[y[warp] == y[t]].sum(),
+            bit.sum(),
+            1,
+            0,
+        ]
+    yield same("out", got, want)
+
+
+@case(warp_sizes=BOTH)
+def permutations_by_their_old_names(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    extern "C" __global__ void permute(const int *x, const int *to, int *out) {
+        int t = threadIdx.x, *o = out + 7 * t;
+        o[0] = __hip_ds_bpermute(to[t] * 4, (unsigned)x[t]);
+        o[1] = __hip_ds_permute(to[t] * 4, (unsigned)x[t]);
+        o[2] = __builtin_amdgcn_readfirstlane(x[t]);
+        o[3] = __builtin_amdgcn_readlane(x[t], 3);
+        o[4] = (int)__hip_ds_bpermutef(to[t] * 4, (float)x[t]);
+        o[5] = __builtin_amdgcn_ds_bpermute(to[t] << 2, x[t]);
+        o[6] = 0;
+        if (t % 4 == 2) o[6] = __hip_readfirstlane(x[t]);
+    }"""
+    n, size = 128, gpu.warp_size
+    rng = np.random.default_rng(7)
+    x = rng.integers(1, 1000, n).astype(np.int32)
+    to = rng.integers(0, size, n).astype(np.int32)
+    (got,) = gpu.run(
+        source, "permute", 1, n, In(x), In(to), InOut(np.zeros((n, 7), np.int32))
+    )
+    want = np.zeros_like(got)
+    for begin in range(0, n, size):
+        v, target = x[begin : begin + size], to[begin : begin + size]
+        sent = np.zeros(size, np.int32)
+        for lane in range(size):  # the highest lane's value stays
+            sent[target[lane]] = v[lane]
+        for lane in range(size):
+            pulled = v[target[lane]]
+            first = v[2] if lane % 4 == 2 else 0
+            want[begin + lane] = [
+                pulled, sent[lane], v[0], v[3], pulled, pulled, first,
+            ]  # fmt: skip
+    yield same("out", got, want)
+
+
+@case()
+def clocks_count_nanoseconds(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    extern "C" __global__ void clocks(long long *out) {
+        long long a[6], b[6];
+        a[0] = clock64(); a[1] = wall_clock64(); a[2] = clock(); a[3] = __clock64();
+        a[4] = __builtin_readcyclecounter(); a[5] = __builtin_amdgcn_s_memtime();
+        while (clock64() - a[0] < 3000000) ;
+        b[0] = clock64(); b[1] = wall_clock64(); b[2] = clock(); b[3] = __clock64();
+        b[4] = __builtin_readcyclecounter(); b[5] = __builtin_amdgcn_s_memtime();
+        for (int i = 0; i < 6; i++) out[i] = b[i] - a[i];
+    }"""
+    (got,) = gpu.run(source, "clocks", 1, 1, InOut(np.zeros(6, np.int64)))
+    yield same("at least 2.9 ms", got > 2900000, np.ones(6, bool))
+    yield same("less than 10 s", got < 10**10, np.ones(6, bool))

@@ -24,6 +24,8 @@ from typing import Any
 
 from tools.codegen import cpu_device, forms, model
 
+from . import graph_calls, memory_calls
+
 API = model.load()
 WRAPPED = tuple(f for f in API.functions if f.wrapped)
 LACKING = frozenset(f.name for f in cpu_device.lacking(API))
@@ -228,6 +230,222 @@ class World:
     def kernel_of_library(self) -> Any:
         return self.ok("hipLibraryGetKernel", self.library, "fill")
 
+    # ---- what a compiled program registers -------------------------------------------
+
+    @cached_property
+    def registered_words(self) -> Any:
+        """Two words that stand for the variable `counter` and the kernel `fill`."""
+        import hipadapt
+
+        library = ctypes.CDLL(hipadapt.provider().path)
+        words = (ctypes.c_uint64 * 2)()
+        if not hasattr(library, "__hipRegisterFatBinary"):
+            World.registrations.append(words)  # a library that only notes arguments
+            return words
+        register = library.__getattr__("__hipRegisterFatBinary")
+        register.restype = ctypes.c_void_p
+        image = ctypes.create_string_buffer(self.image)
+        wrapper = (ctypes.c_uint64 * 3)(0x1_48495046, ctypes.addressof(image), 0)
+        binary = ctypes.c_void_p(register(wrapper))
+        names = (ctypes.c_char_p(b"counter"), ctypes.c_char_p(b"fill"))
+        places = [ctypes.c_void_p(ctypes.addressof(words) + 8 * i) for i in range(2)]
+        size = ctypes.c_size_t(4)
+        library.__getattr__("__hipRegisterVar")(
+            binary, places[0], names[0], names[0], 0, size, 0, 0
+        )
+        library.__getattr__("__hipRegisterFunction")(
+            binary, places[1], names[1], names[1], -1, None, None, None, None, None
+        )
+        # The program's memory, which the registration borrows for good.
+        World.registrations.append((words, image, wrapper, names))
+        return words
+
+    registrations: list[Any] = []
+
+    @property
+    def symbol(self) -> int:
+        return ctypes.addressof(self.registered_words)
+
+    @property
+    def host_kernel(self) -> int:
+        return self.symbol + 8
+
+    def new_configuration(self) -> Any:
+        """A launch in steps has begun; nothing is left of earlier ones."""
+        import hipadapt
+
+        library = ctypes.CDLL(hipadapt.provider().path)
+        name = "__hipPopCallConfiguration"
+        pop = getattr(library, name) if hasattr(library, name) else None
+        room = [ctypes.create_string_buffer(16) for _ in range(4)]
+        while pop is not None and pop(*room) == 0:
+            pass
+        self.ok("hipConfigureCall", (1, 1, 1), (1, 1, 1), 0, self.stream)
+        return self.host
+
+    def full_configuration(self) -> Any:
+        """The kernel of a launch to which nothing is missing but itself."""
+        self.new_configuration()
+        for offset, value in zip((0, 8, 12), self.arguments, strict=True):
+            text = bytearray(bytes(value))
+            self.ok("hipSetupArgument", text, len(text), offset)
+        return self.kernel
+
+    @cached_property
+    def launch_config(self) -> Any:
+        return self.hip.hipLaunchConfig_st(
+            gridDim=(1, 1, 1), blockDim=(32, 1, 1), stream=self.stream
+        )
+
+    @cached_property
+    def driver_config(self) -> Any:
+        one = {f"{what}Dim{axis}": 1 for what in ("grid", "block") for axis in "XYZ"}
+        return self.hip.HIP_LAUNCH_CONFIG_st(**one, hStream=self.stream)
+
+    @cached_property
+    def launch_params(self) -> Any:
+        """One launch of a list of them."""
+        values = self.arguments
+        addresses = (ctypes.c_void_p * 3)(
+            *[ctypes.addressof(value) for value in values]
+        )
+        World.registrations.append((values, addresses))
+        return self.hip.hipLaunchParams_t(
+            func=self.kernel,
+            gridDim=(1, 1, 1),
+            blockDim=(16, 1, 1),
+            args=ctypes.addressof(addresses),
+            stream=self.stream,
+        )
+
+    # ---- arrays and textures: 8 x 4 floats ------------------------------------------
+
+    @cached_property
+    def channel(self) -> Any:
+        kind = self.hip.hipChannelFormatKind.hipChannelFormatKindFloat
+        return self.hip.hipChannelFormatDesc(x=32, f=kind)
+
+    @cached_property
+    def shape_2d(self) -> Any:
+        return self.hip.HIP_ARRAY_DESCRIPTOR(
+            Width=8,
+            Height=4,
+            Format=self.hip.hipArray_Format.HIP_AD_FORMAT_FLOAT,
+            NumChannels=1,
+        )
+
+    @cached_property
+    def shape_3d(self) -> Any:
+        return self.hip.HIP_ARRAY3D_DESCRIPTOR(
+            Width=8,
+            Height=4,
+            Format=self.hip.hipArray_Format.HIP_AD_FORMAT_FLOAT,
+            NumChannels=1,
+        )
+
+    def extent(self, width: int, height: int, depth: int) -> Any:
+        return self.hip.hipExtent(width, height, depth)
+
+    def new_image_array(self) -> Any:
+        return self.ok("hipMallocArray", self.channel, 8, 4, 0)
+
+    @cached_property
+    def image_array(self) -> Any:
+        """A hipArray_t."""
+        return self.new_image_array()
+
+    def new_mipmap(self) -> Any:
+        return self.ok(
+            "hipMallocMipmappedArray", self.channel, self.extent(8, 4, 0), 3, 0
+        )
+
+    @cached_property
+    def mipmap(self) -> Any:
+        return self.new_mipmap()
+
+    @cached_property
+    def resource(self) -> Any:
+        resource = self.hip.hipResourceDesc(
+            resType=self.hip.hipResourceType.hipResourceTypeArray
+        )
+        resource.res.array.array = self.image_array
+        return resource
+
+    @cached_property
+    def driver_resource(self) -> Any:
+        resource = self.hip.HIP_RESOURCE_DESC(
+            resType=self.hip.HIPresourcetype_enum.HIP_RESOURCE_TYPE_ARRAY
+        )
+        resource.res.array.hArray = self.image_array
+        return resource
+
+    def new_texture(self) -> Any:
+        sampling, view = self.hip.hipTextureDesc(), self.hip.hipResourceViewDesc()
+        return self.ok("hipCreateTextureObject", self.resource, sampling, view)
+
+    @cached_property
+    def texture(self) -> Any:
+        """A texture object with a view."""
+        return self.new_texture()
+
+    def new_surface(self) -> Any:
+        return self.ok("hipCreateSurfaceObject", self.resource)
+
+    @cached_property
+    def reference(self) -> Any:
+        """A texture reference without anything bound to it."""
+        return self.hip.textureReference(channelDesc=self.channel)
+
+    def bound_reference(self, kind: str) -> Any:
+        """A texture reference to an array, a mipmapped array or memory."""
+        reference = self.reference
+        if kind == "array":
+            self.ok("hipBindTextureToArray", reference, self.image_array, self.channel)
+        elif kind == "mipmap":
+            reference.normalized = 1
+            call = "hipBindTextureToMipmappedArray"
+            self.ok(call, reference, self.mipmap, self.channel)
+        else:
+            self.ok("hipBindTexture", reference, self.array, self.channel, 64)
+        return reference
+
+    @cached_property
+    def box(self) -> Any:
+        """A description of a copy of a box of memory to an array."""
+        memory = self.hip.hipPitchedPtr(ptr=self.array, pitch=32, xsize=32, ysize=4)
+        return self.hip.hipMemcpy3DParms(
+            srcPtr=memory,
+            dstArray=self.image_array,
+            extent=self.extent(8, 4, 1),
+            kind=self.hip.hipMemcpyKind.hipMemcpyDeviceToDevice,
+        )
+
+    @cached_property
+    def box_of_peers(self) -> Any:
+        return self.hip.hipMemcpy3DPeerParms(
+            srcPtr=self.box.srcPtr,
+            dstArray=self.image_array,
+            extent=self.extent(8, 4, 1),
+        )
+
+    @cached_property
+    def driver_box(self) -> Any:
+        kinds = self.hip.hipMemoryType
+        return self.hip.HIP_MEMCPY3D(
+            srcMemoryType=kinds.hipMemoryTypeDevice,
+            srcDevice=self.array,
+            srcPitch=32,
+            dstMemoryType=kinds.hipMemoryTypeArray,
+            dstArray=self.image_array,
+            WidthInBytes=32,
+            Height=4,
+            Depth=1,
+        )
+
+    @cached_property
+    def pitched(self) -> Any:
+        return self.hip.hipPitchedPtr(ptr=self.array, pitch=64, xsize=64, ysize=4)
+
     # ---- arguments -----------------------------------------------------------------
 
     def handle(self, adapter: str) -> Any:
@@ -238,8 +456,13 @@ class World:
             "ihipModule_t": lambda: self.module,
             "ihipModuleSymbol_t": lambda: self.kernel,
             "_hiprtcProgram": lambda: self.program,
+            "ihipCtx_t": lambda: self.ok("hipDevicePrimaryCtxRetain", 0),
             "ihipLibrary_t": lambda: self.library,
+            "hipArray": lambda: self.image_array,
+            "__hip_texture": lambda: self.texture,
             "ihipKernel_t": lambda: self.kernel_of_library,
+            "ihipMemPoolHandle_t": lambda: memory_calls.kinds(self).pool,
+            "ihipMemGenericAllocationHandle": lambda: memory_calls.kinds(self).physical,
         }
         if adapter in makers and not (
             adapter in ("ihipLibrary_t", "ihipKernel_t")
@@ -271,6 +494,9 @@ class World:
     def close(self) -> None:
         """Gives back what was made; what a test has ended already answers an error."""
         made = self.__dict__
+        graph_calls.end(self)
+        if "kinds" in made:
+            made["kinds"].close()
         self.hip.hipDeviceSynchronize()
         for name, destroy in (
             ("registered", "hipHostUnregister"),
@@ -280,6 +506,10 @@ class World:
             ("event", "hipEventDestroy"),
             ("stream", "hipStreamDestroy"),
             ("module", "hipModuleUnload"),
+            ("reference", "hipUnbindTexture"),
+            ("texture", "hipDestroyTextureObject"),
+            ("image_array", "hipFreeArray"),
+            ("mipmap", "hipFreeMipmappedArray"),
             ("library", "hipLibraryUnload"),
         ):
             if name in made:
@@ -406,12 +636,34 @@ def occupancy(world: World) -> tuple[Any, ...]:
     return (world.kernel, 64, 0)
 
 
+def pushed(world: World) -> tuple[Any, ...]:
+    """No arguments; a context is on the thread's stack."""
+    world.ok("hipCtxPushCurrent", world.handle("ihipCtx_t"))
+    return ()
+
+
+def stream_priority(world: World) -> Any:
+    return world.hip.hipLaunchAttributeID.hipLaunchAttributePriority
+
+
+def batch_3d(world: World) -> tuple[Any, ...]:
+    """One copy of a box of memory to an array."""
+    op = world.hip.hipMemcpy3DBatchOp(extent=world.extent(8, 4, 1), srcAccessOrder=1)
+    op.src.type = world.hip.hipMemcpy3DOperandType.hipMemcpyOperandTypePointer
+    op.src.op.ptr.ptr = world.array
+    op.dst.type = world.hip.hipMemcpy3DOperandType.hipMemcpyOperandTypeArray
+    op.dst.op.array.array = world.image_array
+    return (1, [op], 0, world.stream)
+
+
 def pair(world: World) -> tuple[Any, ...]:
     return (world.array, world.array, 64)
 
 
 # Where the general rules make no call that works.
 ARGUMENTS: dict[str, Arguments] = {
+    **graph_calls.ARGUMENTS,
+    **memory_calls.ARGUMENTS,
     "hipDeviceGetByPCIBusId": lambda w: (w.ok("hipDeviceGetPCIBusId", 32, 0),),
     "hipDeviceSetLimit": lambda w: (w.hip.hipLimit_t.hipLimitMallocHeapSize, 8 << 20),
     "hipPointerGetAttribute": lambda w: (
@@ -468,8 +720,114 @@ ARGUMENTS: dict[str, Arguments] = {
     "hipModuleLaunchKernel": lambda w: (*shape(w), None, w.arguments),
     "hipModuleLaunchCooperativeKernel": lambda w: (*shape(w), w.arguments),
     "hipLaunchKernel": launch,
+    "hipLaunchKernelExC": lambda w: (w.launch_config, w.kernel, w.arguments),
+    "hipDrvLaunchKernelEx": lambda w: (w.driver_config, w.kernel, w.arguments, None),
+    "hipConfigureCall": lambda w: ((1, 1, 1), (1, 1, 1), 0, w.stream),
+    "hipSetupArgument": lambda w: (w.new_configuration(), 4, 0),
+    "hipLaunchByPtr": lambda w: (w.full_configuration(),),
+    "hipExtLaunchMultiKernelMultiDevice": lambda w: ([w.launch_params], 1, 0),
+    "hipGetFuncBySymbol": lambda w: (w.host_kernel,),
+    "hipKernelNameRefByPtr": lambda w: (w.host_kernel, w.stream),
+    "hipGetSymbolAddress": lambda w: (w.symbol,),
+    "hipGetSymbolSize": lambda w: (w.symbol,),
+    "hipMemcpyToSymbol": lambda w: (w.symbol, w.host, 4, 0, 1),
+    "hipMemcpyToSymbol_spt": lambda w: (w.symbol, w.host, 4, 0, 1),
+    "hipMemcpyToSymbolAsync": lambda w: (w.symbol, w.host, 4, 0, 1, w.stream),
+    "hipMemcpyToSymbolAsync_spt": lambda w: (w.symbol, w.host, 4, 0, 1, w.stream),
+    "hipMemcpyFromSymbol": lambda w: (w.host, w.symbol, 4, 0, 2),
+    "hipMemcpyFromSymbol_spt": lambda w: (w.host, w.symbol, 4, 0, 2),
+    "hipMemcpyFromSymbolAsync": lambda w: (w.host, w.symbol, 4, 0, 2, w.stream),
+    "hipMemcpyFromSymbolAsync_spt": lambda w: (w.host, w.symbol, 4, 0, 2, w.stream),
     "hipLaunchCooperativeKernel": launch,
+    "hipLaunchKernel_spt": launch,
+    "hipLaunchCooperativeKernel_spt": launch,
     "hipExtLaunchKernel": lambda w: (*launch(w), None, None, 0),
+    "hipCtxPopCurrent": pushed,
+    "hipGetProcAddress": lambda w: ("hipMalloc", 701, 0),
+    "hipGetProcAddress_spt": lambda w: ("hipMalloc", 701, 0),
+    "hipGetDriverEntryPoint": lambda w: ("hipMalloc", 0),
+    "hipGetDriverEntryPoint_spt": lambda w: ("hipMalloc", 0),
+    "hipExtStreamCreateWithCUMask": lambda w: (1, [1]),
+    "hipStreamSetAttribute": lambda w: (
+        w.stream,
+        stream_priority(w),
+        w.hip.hipLaunchAttributeValue(priority=0),
+    ),
+    "hipStreamGetAttribute": lambda w: (w.stream, stream_priority(w)),
+    "hipOccupancyAvailableDynamicSMemPerBlock": lambda w: (w.kernel, 1, 64),
+    "hipCreateChannelDesc": lambda w: (32, 0, 0, 0, 2),
+    "hipDeviceGetTexture1DLinearMaxWidth": lambda w: (w.channel, 0),
+    "hipMallocArray": lambda w: (w.channel, 8, 4, 0),
+    "hipMalloc3DArray": lambda w: (w.channel, w.extent(8, 4, 2), 0),
+    "hipArrayCreate": lambda w: (w.shape_2d,),
+    "hipArray3DCreate": lambda w: (w.shape_3d,),
+    "hipFreeArray": lambda w: (w.new_image_array(),),
+    "hipArrayDestroy": lambda w: (w.new_image_array(),),
+    "hipMallocMipmappedArray": lambda w: (w.channel, w.extent(8, 4, 0), 3, 0),
+    "hipMipmappedArrayCreate": lambda w: (w.shape_3d, 3),
+    "hipFreeMipmappedArray": lambda w: (w.new_mipmap(),),
+    "hipMipmappedArrayDestroy": lambda w: (w.new_mipmap(),),
+    "hipGetMipmappedArrayLevel": lambda w: (w.mipmap, 1),
+    "hipMipmappedArrayGetLevel": lambda w: (w.mipmap, 1),
+    "hipMipmappedArrayGetMemoryRequirements": lambda w: (w.mipmap, 0),
+    "hipMemcpy2DToArray": lambda w: (w.image_array, 0, 0, w.host, 32, 32, 4, 1),
+    "hipMemcpy2DToArrayAsync": lambda w: (
+        *(w.image_array, 0, 0, w.host, 32, 32, 4, 1),
+        w.stream,
+    ),
+    "hipMemcpy2DFromArray": lambda w: (w.host, 32, w.image_array, 0, 0, 32, 4, 2),
+    "hipMemcpy2DFromArrayAsync": lambda w: (
+        *(w.host, 32, w.image_array, 0, 0, 32, 4, 2),
+        w.stream,
+    ),
+    "hipMemcpy2DArrayToArray": lambda w: (
+        *(w.image_array, 0, 0, w.image_array, 0, 2, 32, 2, 3),
+    ),
+    "hipMemcpyFromArray": lambda w: (w.host, w.image_array, 0, 0, 64, 2),
+    "hipMemcpyAtoH": lambda w: (w.host, w.image_array, 0, 64),
+    "hipMemcpyAtoHAsync": lambda w: (w.host, w.image_array, 0, 64, w.stream),
+    "hipMemcpyDtoA": lambda w: (w.image_array, 0, w.array, 64),
+    "hipMemcpyAtoA": lambda w: (w.image_array, 0, w.image_array, 64, 64),
+    "hipMemcpy3D": lambda w: (w.box,),
+    "hipMemcpy3DAsync": lambda w: (w.box, w.stream),
+    "hipMemcpy3DPeer": lambda w: (w.box_of_peers,),
+    "hipMemcpy3DPeerAsync": lambda w: (w.box_of_peers, w.stream),
+    "hipDrvMemcpy3D": lambda w: (w.driver_box,),
+    "hipDrvMemcpy3DAsync": lambda w: (w.driver_box, w.stream),
+    "hipMemcpyBatchAsync": lambda w: (
+        *([w.array], [w.host], [64], 1),
+        *([w.hip.hipMemcpyAttributes(srcAccessOrder=1)], [0], 1, w.stream),
+    ),
+    "hipMemcpy3DBatchAsync": batch_3d,
+    "hipMalloc3D": lambda w: (w.extent(8, 4, 2),),
+    "hipMemset3D": lambda w: (w.pitched, 1, w.extent(64, 4, 2)),
+    "hipMemset3DAsync": lambda w: (w.pitched, 1, w.extent(64, 4, 2), w.stream),
+    "hipCreateTextureObject": lambda w: (w.resource, w.hip.hipTextureDesc(), None),
+    "hipDestroyTextureObject": lambda w: (w.new_texture(),),
+    "hipTexObjectCreate": lambda w: (
+        *(w.driver_resource, w.hip.HIP_TEXTURE_DESC(), None),
+    ),
+    "hipTexObjectDestroy": lambda w: (w.new_texture(),),
+    "hipCreateSurfaceObject": lambda w: (w.resource,),
+    "hipDestroySurfaceObject": lambda w: (w.new_surface(),),
+    "hipTexRefSetFormat": lambda w: (w.reference, 32, 1),
+    "hipTexRefSetArray": lambda w: (w.reference, w.image_array, 1),
+    "hipTexRefSetMipmappedArray": lambda w: (
+        *(w.hip.textureReference(normalized=1), w.mipmap, 1),
+    ),
+    "hipTexRefSetAddress": lambda w: (w.reference, w.array, 64),
+    "hipTexRefSetAddress2D": lambda w: (w.reference, w.shape_2d, w.array, 256),
+    "hipBindTexture": lambda w: (w.reference, w.array, w.channel, 64),
+    "hipBindTexture2D": lambda w: (w.reference, w.array, w.channel, 8, 4, 256),
+    "hipBindTextureToArray": lambda w: (w.reference, w.image_array, w.channel),
+    "hipBindTextureToMipmappedArray": lambda w: (
+        *(w.hip.textureReference(normalized=1), w.mipmap, w.channel),
+    ),
+    "hipUnbindTexture": lambda w: (w.bound_reference("array"),),
+    "hipGetTextureAlignmentOffset": lambda w: (w.bound_reference("memory"),),
+    "hipTexRefGetAddress": lambda w: (w.bound_reference("memory"),),
+    "hipTexRefGetArray": lambda w: (w.bound_reference("array"),),
+    "hipTexRefGetMipMappedArray": lambda w: (w.bound_reference("mipmap"),),
     "hiprtcCreateProgram": lambda w: (SOURCE, "fill.hip", 0, None, None),
     "hiprtcAddNameExpression": lambda w: (w.new_program(), "counter"),
     "hiprtcDestroyProgram": lambda w: (w.new_program(),),
@@ -494,6 +852,20 @@ ANSWERS = {
     "hipDeviceGetP2PAttribute": "hipErrorInvalidDevice",
     "hipDeviceEnablePeerAccess": "hipErrorInvalidDevice",
     "hipDeviceDisablePeerAccess": "hipErrorInvalidDevice",
+    **graph_calls.ANSWERS,
+    **memory_calls.ANSWERS,
+    "hipCtxEnablePeerAccess": "hipErrorInvalidDevice",
+    "hipCtxDisablePeerAccess": "hipErrorInvalidDevice",
+}
+
+# Forms of the peer's that leave out what the function needs, whatever else is given.
+USELESS_FORMS = {
+    "hipExtStreamCreateWithCUMask": (1,),
+    "hipGetChannelDesc": (2,),
+    "hipMemcpyBatchAsync": (1, 2, 3),
+    "hipMipmappedArrayDestroy": (1,),
+    "hipMipmappedArrayGetLevel": (1,),
+    **memory_calls.USELESS_FORMS,
 }
 
 # What ends an output of a function, by the function and by the type of the output.
@@ -514,9 +886,15 @@ UNDO_OF_OUTPUT = {
     "ihipEvent_t": "hipEventDestroy",
     "ihipModule_t": "hipModuleUnload",
     "ihipLibrary_t": "hipLibraryUnload",
+    "hipArray": "hipFreeArray",
+    "hipMipmappedArray": "hipFreeMipmappedArray",
+    "__hip_texture": "hipDestroyTextureObject",
+    "__hip_surface": "hipDestroySurfaceObject",
     "ihipLinkState_t": "hipLinkDestroy",
     "ihiprtcLinkState": "hiprtcLinkDestroy",
     "_hiprtcProgram": "hiprtcDestroyProgram",
+    **graph_calls.UNDO_OF_OUTPUT,
+    **memory_calls.UNDO_OF_OUTPUT,
 }
 # What lets go of what a call has put under the handle that is its first argument.
 ENDS_OF_HANDLE = {
@@ -527,7 +905,15 @@ ENDS_OF_HANDLE = {
     "hipLinkComplete": "hipLinkDestroy",
     "hiprtcLinkComplete": "hiprtcLinkDestroy",
 }
-GETTERS = ("hipKernelGetLibrary",)  # their output is not new
+GETTERS = (
+    "hipGetMipmappedArrayLevel",
+    "hipMipmappedArrayGetLevel",
+    "hipTexRefGetArray",
+    "hipTexRefGetMipMappedArray",
+    "hipKernelGetLibrary",
+    *graph_calls.SHOWN,
+    *memory_calls.GETTERS,
+)  # their output is not new
 
 
 def undo(
@@ -539,7 +925,10 @@ def undo(
 ) -> None:
     """Ends what a call that worked has made."""
     name = function.name
-    if name == "hipMallocAsync":
+    if name == "hipMalloc3D":
+        memory = outputs[0] if outputs else arguments[0]
+        world.ok("hipFree", getattr(memory, "ptr", None))
+    elif name == "hipMallocAsync":
         world.ok("hipFreeAsync", outputs[0], world.stream)
         world.ok("hipStreamSynchronize", world.stream)
     elif name == "hipHostRegister":
@@ -558,6 +947,8 @@ def undo(
         ):
             if value is not None and param.adapter in UNDO_OF_OUTPUT:
                 world.ok(UNDO_OF_OUTPUT[param.adapter], value)
+    graph_calls.undo(world, name, arguments)
+    memory_calls.undo(world, name, arguments, outputs)
 
 
 def arguments_of(
@@ -572,6 +963,8 @@ def arguments_of(
         inputs = forms.form_params(function)[0]
         given = ARGUMENTS[function.name](world)
         chosen.update(zip((p.name for p in inputs), given, strict=True))
+        for left_out in (p for p in inputs if p.role == "list" and p not in params):
+            chosen.update(dict.fromkeys(sizes_of(left_out), 0))
     return tuple(chosen[p.name] for p in params)
 
 

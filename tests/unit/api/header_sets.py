@@ -14,13 +14,16 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.interop import fetched
 from tools.codegen import model
 
 from .conftest import compiler
@@ -75,9 +78,20 @@ def command(words: list[str], folder: Path) -> None:
         pytest.skip(f"HIP headers: {' '.join(words)}: {last}")
 
 
-def fetch(version: str, folder: Path) -> Path:
-    """Headers of this version, unpacked below the folder."""
-    folder.mkdir()
+def fetch(version: str) -> Path:
+    """Headers of this version, kept for the next time where packages are."""
+    kept = fetched.base() / f"headers-{version}"
+    if not kept.is_dir():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".new-") as folder:
+            found = unpack(version, Path(folder))
+            with suppress(OSError):  # another run was first
+                found.rename(kept)
+    return kept
+
+
+def unpack(version: str, folder: Path) -> Path:
+    """Downloads headers of this version; their folder, below the given one."""
     if version == DEBIAN:
         command(["apt-get", "download", "libamdhip64-dev"], folder)
         package = next(folder.glob("*.deb"))
@@ -89,7 +103,7 @@ def fetch(version: str, folder: Path) -> Path:
     command([*words, f"triton=={WHEELS[version]}"], folder)
     wheel = next(folder.glob("*.whl"))
     with zipfile.ZipFile(wheel) as archive:
-        inside = "triton/backends/amd/include/hip/"
+        inside = "triton/backends/amd/include/"
         names = [name for name in archive.namelist() if name.startswith(inside)]
         archive.extractall(folder, names)
     wheel.unlink()

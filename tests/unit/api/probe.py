@@ -23,7 +23,7 @@ from typing import Any
 
 from tools.codegen import forms, model
 
-from . import calls, wrong_kinds
+from . import calls, graph_calls, wrong_kinds
 
 PROGRESS_BYTES = 512
 MEMORY_MAX_BYTES = 6 << 30  # of address space; what asks for more is to fail
@@ -138,8 +138,22 @@ def attempt(
         if not trial.recording:
             undo_quietly(trial, function, arguments, result[1:], form)
             trial.renew()
-    elif any(result[1:]) and not any(p.role == "inout" for p in function.params):
+    elif any(empty_after_failure(function, form, result)):
         trial.problem(case, f"outputs of a failure: {result!r}")
+
+
+def empty_after_failure(
+    function: model.Function, form: int, result: tuple[Any, ...]
+) -> list[Any]:
+    """The outputs of a failed call that have to be 0 or None."""
+    outputs = list(result[1:])
+    written = [p for p in function.params if p.role == "inout" or p.on_failure]
+    if not written:
+        return outputs
+    returned = forms.form_results(function, form)
+    if len(returned) != len(outputs):  # the arguments were those of another form
+        return []
+    return [v for p, v in zip(returned, outputs, strict=True) if p not in written]
 
 
 def undo_quietly(
@@ -278,6 +292,8 @@ def try_leaks(trial: Trial, function: model.Function) -> None:
             result = calls.invoke(function, form, arguments)
             if result[0] == 0:
                 calls.undo(world, function, arguments, result[1:], form)
+            else:
+                graph_calls.end(world)
             if function.stream or "Launch" in function.name:
                 world.ok("hipStreamSynchronize", None)
                 world.ok("hipStreamSynchronize", world.stream)

@@ -244,9 +244,14 @@ def check(library: Library, function: Function, form: int) -> list[str]:
         library.answer.value = FAILED
         status, *outputs = call(*made.values)
         library.answer.value = 0
-        kept = [v for p, v in zip(returned, outputs, strict=True) if p.role != "inout"]
+        after = list(zip(returned, outputs, strict=True))
+        kept = [v for p, v in after if p.role != "inout" and not p.on_failure]
         if status != FAILED or any(kept):
             problems.append(f"a call that fails gives {(status, *outputs)}")
+        for param, value in after:
+            problem = param.on_failure and output_problem(function, param, value)
+            if problem:
+                problems.append(f"after a failure: {problem}")
     return problems
 
 

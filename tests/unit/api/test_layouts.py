@@ -52,7 +52,7 @@ Headers = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
-def headers(tmp_path_factory: pytest.TempPathFactory) -> Headers:
+def headers() -> Headers:
     """headers(version): the folder with HIP's headers of that version."""
     known = dict(header_sets.present())
 
@@ -65,8 +65,7 @@ def headers(tmp_path_factory: pytest.TempPathFactory) -> Headers:
                 )
             return next(iter(known.values()))
         if version not in known:
-            folder = tmp_path_factory.mktemp("headers") / version
-            known[version] = header_sets.fetch(version, folder)
+            known[version] = header_sets.fetch(version)
         return known[version]
 
     return find

@@ -127,7 +127,7 @@ def test_compile_shows_the_errors_and_goes_on(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (("nowhere.hip",), "nowhere.hip: No such file"),
-        (("k.hip", "--arch", "gfx942"), "code for 'gfx942' can't be made"),
+        (("k.hip", "--arch", "sm_90"), "code for 'sm_90' can't be made"),
         (("k.hip", "k.hip", "-o", "file"), "'file' is no folder"),
         (("k.hip", "--option=@file"), "@file"),
         ((), "required"),

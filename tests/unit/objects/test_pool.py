@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory pools: on the CPU device, which has none, and the calls that are made."""
+"""Memory pools: on the CPU device, and the calls that are made."""
 
 from __future__ import annotations
 
@@ -10,14 +10,36 @@ from typing import Any
 import pytest
 
 import hipadapt
-from hipadapt import MemoryPool, _array, _pool, current_pool, errors, hip
+from hipadapt import MemoryPool, _ordered, _pool, current_pool, errors, hip
 
 
-def test_device_without_pools_says_so(cpu: ModuleType) -> None:
+def test_library_without_pools_says_so(
+    cpu: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_pool._raw, "has_symbol", lambda name: False)
     for make in (MemoryPool, current_pool):
         with pytest.raises(errors.HipErrorNotSupported, match="no memory pools"):
             make()
     gc.collect()
+
+
+def test_pool_of_the_device_keeps_and_counts_memory(cpu: ModuleType) -> None:
+    with MemoryPool(release_threshold=2**40) as pool:
+        x = hipadapt.full((256, 256), 2.5, "float32", pool=pool)
+        assert pool.used == x.nbytes == pool.attributes["used_high"]
+        assert pool.reserved >= x.nbytes
+        assert x.get().tolist() == [[2.5] * 256] * 256
+        address = int(x)
+        x.close()
+        hipadapt.Device().synchronize()
+        assert pool.used == 0 and pool.reserved > 0
+        y = pool.allocate(256 * 256 * 4)
+        assert int(y) == address
+        y.close()
+        hipadapt.Device().synchronize()
+        pool.trim()
+        assert pool.reserved == 0
+    assert current_pool() == current_pool()
 
 
 class Pools:
@@ -70,7 +92,7 @@ def calls(cpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Pools:
     pools = Pools(_pool.hip)
     monkeypatch.setattr(_pool, "_need", lambda *names: None)
     monkeypatch.setattr(_pool, "hip", pools)
-    monkeypatch.setattr(_array, "hip", pools)
+    monkeypatch.setattr(_ordered, "hip", pools)
     return pools
 
 

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: MIT
+"""Every mathematical function within its bound; special values; conversions; bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from ..accuracy import measure
+from ..case import Check, case, same
+from ..gpu import Gpu, In, InOut
+
+POINTS = 48
+INF, NAN = np.inf, np.nan
+
+
+@case()
+def float_functions_keep_their_bounds(gpu: Gpu) -> Iterator[Check]:
+    yield from bounds(gpu, np.float32)
+
+
+@case()
+def double_functions_keep_their_bounds(gpu: Gpu) -> Iterator[Check]:
+    yield from bounds(gpu, np.float64)
+
+
+def bounds(gpu: Gpu, dtype: type) -> Iterator[Check]:
+    for row, ulps in measure(gpu, dtype, POINTS):
+        bound = row.float_bound if dtype is np.float32 else row.double_bound
+        assert bound is not None
+        yield Check(row.name, ulps, np.zeros_like(ulps), atol=bound, bitwise=False)
+
+
+# An expression for double, s being "" or "f", and what it is.
+SPECIAL: tuple[tuple[str, float], ...] = (
+    ("erfinv{s}(T(1))", INF),
+    ("erfinv{s}(T(-1))", -INF),
+    ("erfinv{s}(T(1.5))", NAN),
+    ("erfinv{s}(T(-0.0))", -0.0),
+    ("erfcinv{s}(T(0))", INF),
+    ("erfcinv{s}(T(2))", -INF),
+    ("erfcinv{s}(T(1))", 0.0),
+    ("erfcinv{s}(T(-1))", NAN),
+    ("erfcinv{s}(T(NAN))", NAN),
+    ("erfcx{s}(T(INFINITY))", 0.0),
+    ("erfcx{s}(T(-INFINITY))", INF),
+    ("erfcx{s}(T(-30))", INF),
+    ("erfcx{s}(T(NAN))", NAN),
+    ("normcdf{s}(T(INFINITY))", 1.0),
+    ("normcdf{s}(T(-INFINITY))", 0.0),
+    ("normcdf{s}(T(0))", 0.5),
+    ("normcdf{s}(T(-45))", 0.0),
+    ("normcdf{s}(T(NAN))", NAN),
+    ("normcdfinv{s}(T(0))", -INF),
+    ("normcdfinv{s}(T(1))", INF),
+    ("normcdfinv{s}(T(0.5))", 0.0),
+    ("normcdfinv{s}(T(2))", NAN),
+    ("cyl_bessel_i0{s}(T(0))", 1.0),
+    ("cyl_bessel_i0{s}(T(-INFINITY))", INF),
+    ("cyl_bessel_i0{s}(T(800))", INF),
+    ("cyl_bessel_i0{s}(T(NAN))", NAN),
+    ("cyl_bessel_i1{s}(T(-0.0))", -0.0),
+    ("cyl_bessel_i1{s}(T(-INFINITY))", -INF),
+    ("norm3d{s}(T(3), T(4), T(12))", 13.0),
+    ("norm3d{s}(T(INFINITY), T(NAN), T(1))", INF),
+    ("norm3d{s}(T(1), T(NAN), T(1))", NAN),
+    ("norm3d{s}(T(0), T(0), T(0))", 0.0),
+    ("norm4d{s}(T(2), T(4), T(5), T(6))", 9.0),
+    ("norm4d{s}(T(1), T(1), T(-INFINITY), T(1))", INF),
+    ("rnorm3d{s}(T(0), T(0), T(0))", INF),
+    ("rnorm3d{s}(T(INFINITY), T(1), T(NAN))", 0.0),
+    ("rnorm4d{s}(T(1), T(1), T(1), T(1))", 0.5),
+    ("rhypot{s}(T(0), T(0))", INF),
+    ("rhypot{s}(T(INFINITY), T(NAN))", 0.0),
+    ("rhypot{s}(T(3), T(4))", float("0.2")),
+    ("norm{s}(4, v)", 5.0),
+    ("rnorm{s}(4, v)", float("0.2")),
+    ("scalbln{s}(T(3), 5000000000l)", INF),
+    ("scalbln{s}(T(3), -5000000000l)", 0.0),
+    ("scalbn{s}(T(3), 4)", 48.0),
+    ("powi{s}(T(-1), 16777217)", -1.0),
+    ("powi{s}(T(2), -3)", 0.125),
+    ("sinpi{s}(T(1))", 0.0),
+    ("cospi{s}(T(0.5))", 0.0),
+    ("sinpi{s}(T(-0.5))", -1.0),
+    ("sinpi{s}(T(INFINITY))", NAN),
+    ("rsqrt{s}(T(0))", INF),
+    ("rcbrt{s}(T(-8))", -0.5),
+    ("fmin{s}(T(NAN), T(2))", 2.0),
+    ("fmax{s}(T(1), T(NAN))", 1.0),
+    ("T(__signbit{s}(T(-0.0)))", 1.0),
+    ("T(ilogb{s}(T(0.2)))", -3.0),
+    ("tgamma{s}(T(5))", 24.0),
+    ("lgamma{s}(T(-2))", INF),
+    ("pow{s}(T(0), T(-1))", INF),
+    ("exp10{s}(T(2))", 100.0),
+    ("fdim{s}(T(3), T(5))", 0.0),
+)
+
+
+@case()
+def special_values_of_functions(gpu: Gpu) -> Iterator[Check]:
+    for real, suffix, dtype in (("float", "f", np.float32), ("double", "", np.float64)):
+        lines = "".join(
+            f"out[{i}] = {expression.format(s=suffix)};\n"
+            for i, (expression, _) in enumerate(SPECIAL)
+        )
+        source = f"""
+        #include <math.h>
+        typedef {real} T;
+        extern "C" __global__ void special(T *out) {{
+            T v[4] = {{0, 3, 0, -4}};
+            {lines} }}"""
+        (got,) = gpu.run(source, "special", 1, 1, InOut(np.zeros(len(SPECIAL), dtype)))
+        want = np.array([value for _, value in SPECIAL], dtype)
+        for (expression, _), one, other in zip(SPECIAL, got, want, strict=True):
+            yield same(f"{real}: {expression}", one, other)
+            if not np.isnan(other):
+                yield same(f"sign of {expression}", np.signbit(one), np.signbit(other))
+
+
+@case()
+def nan_carries_the_number_of_its_tag(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    extern "C" __global__ void tags(unsigned long long *out) {
+        out[0] = __float_as_uint(nanf("0x1234")); out[1] = __float_as_uint(nanf("017"));
+        out[2] = __double_as_longlong(nan("12345")); out[3] = __double_as_longlong(nan(""));
+        out[4] = __float_as_uint(nanf("x"));
+    }"""
+    (got,) = gpu.run(source, "tags", 1, 1, InOut(np.zeros(5, np.uint64)))
+    quiet, wide = 0x7FC00000, 0x7FF8000000000000
+    yield same("bits", got, [quiet + 0x1234, quiet + 0o17, wide + 12345, wide, quiet])
+
+
+# ---- conversions with a direction --------------------------------------------------
+
+KINDS: tuple[tuple[str, str, type, type], ...] = (
+    ("int", "float", np.int32, np.float32),
+    ("uint", "float", np.uint32, np.float32),
+    ("ll", "float", np.int64, np.float32),
+    ("ull", "float", np.uint64, np.float32),
+    ("ll", "double", np.int64, np.float64),
+    ("ull", "double", np.uint64, np.float64),
+    ("double", "float", np.float64, np.float32),
+)
+
+
+def directed(value: object, dtype: type, direction: str) -> np.floating:
+    """The number of the type that lies next to the exact value in a direction."""
+    exact = Fraction(value)  # type: ignore[arg-type]
+    with np.errstate(over="ignore"):
+        near = dtype(float(value) if isinstance(value, float) else int(value))  # type: ignore[call-overload]
+
+    def below(x: np.floating) -> bool:
+        return x == -np.inf or (np.isfinite(x) and Fraction(float(x)) <= exact)
+
+    def above(x: np.floating) -> bool:
+        return x == np.inf or (np.isfinite(x) and Fraction(float(x)) >= exact)
+
+    down = near if below(near) else np.nextafter(near, dtype(-np.inf))
+    up = near if above(near) else np.nextafter(near, dtype(np.inf))
+    if direction == "rz":
+        return down if exact >= 0 else up
+    return {"rd": down, "ru": up}[direction]
+
+
+@case()
+def conversions_round_in_their_direction(gpu: Gpu) -> Iterator[Check]:
+    types = {"int": "int", "uint": "unsigned", "ll": "long long",
+             "ull": "unsigned long long", "double": "double"}  # fmt: skip
+    source = "".join(
+        f"""
+    extern "C" __global__ void {a}_{b}(const {types[a]} *x, {b} *out, int n) {{
+        int i = threadIdx.x;
+        if (i < n) {{
+            out[i] = __{a}2{b}_rz(x[i]);
+            out[n + i] = __{a}2{b}_rd(x[i]);
+            out[2 * n + i] = __{a}2{b}_ru(x[i]);
+        }}
+    }}"""
+        for a, b, *_ in KINDS
+    )
+    module = gpu.build(source)
+    rng = np.random.default_rng(11)
+    for a, b, kind, dtype in KINDS:
+        x = values_of(kind, rng)
+        (got,) = gpu.call(
+            module, f"{a}_{b}", 1, 512, In(x), InOut(np.zeros((3, x.size), dtype)),
+            np.int32(x.size),
+        )  # fmt: skip
+        want = [[directed(v, dtype, d) for v in x.tolist()] for d in ("rz", "rd", "ru")]
+        yield same(f"{a} to {b}", got, np.array(want, dtype))
+
+
+def values_of(kind: type, rng: np.random.Generator) -> np.ndarray:
+    if kind is np.float64:
+        x = np.concatenate(
+            [
+                rng.normal(size=100),
+                np.exp(rng.uniform(-110, 95, 200)) * rng.choice([-1, 1], 200),
+                [0.0, 1e300, -1e300, 1e-300, -1e-300, 3.4028234663852886e38, 3.5e38],
+            ]
+        )
+        return x.astype(np.float64)
+    info = np.iinfo(kind)
+    edges = [info.min, info.max, info.max - 1, 0, 1, (1 << 24) + 1, info.max // 2 + 1]
+    bits = rng.integers(1, info.bits, 300)
+    wide = [int(v) >> int(info.bits - b) for v, b in zip(
+        rng.integers(info.min, info.max, 300, kind, True), bits, strict=True)]  # fmt: skip
+    return np.array(edges + wide, kind)
+
+
+# ---- bits --------------------------------------------------------------------------
+
+
+def nth_bit(mask: int, base: int, offset: int, bits: int) -> int:
+    """What __fns says, by looking at one bit after the other."""
+    if base >= bits:
+        return -1
+    if offset == 0:
+        return base if mask >> base & 1 else -1
+    step = 1 if offset > 0 else -1
+    left = abs(offset)
+    while 0 <= base < bits:
+        left -= mask >> base & 1
+        if left == 0:
+            return base
+        base += step
+    return -1
+
+
+INTEGER: tuple[tuple[str, Callable[[int, int, int], int]], ...] = (
+    ("__fns32(a, b % 32, c)", lambda a, b, c: nth_bit(a % 2**32, b % 32, c, 32)),
+    ("__fns64(a, b % 64, c)", lambda a, b, c: nth_bit(a, b % 64, c, 64)),
+    ("__fns((unsigned)a, b % 32, c)", lambda a, b, c: nth_bit(a % 2**32, b % 32, c, 32)),
+    (
+        "__bitinsert_u64(a, b, b % 64, b % 32)",
+        lambda a, b, c: (a & ~(((1 << b % 32) - 1) << b % 64) % 2**64)
+        | ((b & ((1 << b % 32) - 1)) << b % 64) % 2**64,
+    ),
+    ("__lastbit_u32_u64(a << (b % 64))",
+     lambda a, b, c: ((a << b % 64) % 2**64 & -((a << b % 64) % 2**64)).bit_length() - 1),
+    ("__popcll(a)", lambda a, b, c: a.bit_count()),
+    ("__clzll(a)", lambda a, b, c: 64 - a.bit_length()),
+    ("__brevll(a)", lambda a, b, c: int(f"{a:064b}"[::-1], 2)),
+    ("__umul64hi(a, a + b)", lambda a, b, c: a * ((a + b) % 2**64) >> 64),
+    ("(unsigned)__mulhi((int)a, (int)b)",
+     lambda a, b, c: (signed(a) * signed(b) >> 32) % 2**32),
+    ("__byte_perm((unsigned)a, (unsigned)(a >> 32), (unsigned)b)",
+     lambda a, b, c: sum((a >> 8 * (b >> 4 * i & 7) & 255) << 8 * i for i in range(4))),
+    ("__funnelshift_l((unsigned)a, (unsigned)(a >> 32), b)",
+     lambda a, b, c: (a << b % 32) % 2**64 >> 32),
+    ("__funnelshift_rc((unsigned)a, (unsigned)(a >> 32), b)",
+     lambda a, b, c: (a >> min(b, 32)) % 2**32),
+    ("__sad((int)a, (int)(a >> 32), (unsigned)b)",
+     lambda a, b, c: (abs(signed(a) - signed(a >> 32)) + b) % 2**32),
+    ("(unsigned)__hadd((int)a, (int)(a >> 32))",
+     lambda a, b, c: (signed(a) + signed(a >> 32) >> 1) % 2**32),
+    ("__urhadd((unsigned)a, (unsigned)(a >> 32))",
+     lambda a, b, c: (a % 2**32 + (a >> 32) + 1) >> 1),
+)  # fmt: skip
+
+
+def signed(value: int) -> int:
+    """The low 32 bits as an int."""
+    value %= 2**32
+    return value - 2**32 if value >= 2**31 else value
+
+
+@case()
+def integer_functions_against_python(gpu: Gpu) -> Iterator[Check]:
+    lines = "".join(
+        f"out[{i} * n + t] = (long long){text};\n"
+        for i, (text, _) in enumerate(INTEGER)
+    )
+    source = f"""
+    extern "C" __global__ void integers(const unsigned long long *x, const unsigned *y,
+                                        const int *z, long long *out, int n) {{
+        int t = threadIdx.x;
+        if (t >= n) return;
+        unsigned long long a = x[t];
+        unsigned b = y[t];
+        int c = z[t];
+        {lines} }}"""
+    rng = np.random.default_rng(12)
+    n = 400
+    a = rng.integers(0, 2**64, n, np.uint64) >> rng.integers(0, 63, n, np.uint64)
+    a[0] = 2**64 - 1
+    b = rng.integers(0, 2**32, n, np.uint32) >> rng.integers(0, 31, n, np.uint32)
+    c = rng.integers(-9, 10, n).astype(np.int32)
+    (got,) = gpu.run(
+        source, "integers", 1, 512, In(a), In(b), In(c),
+        InOut(np.zeros((len(INTEGER), n), np.int64)), np.int32(n),
+    )  # fmt: skip
+    for (text, function), row in zip(INTEGER, got, strict=True):
+        want = [
+            function(*v) for v in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
+        ]
+        want = [v - 2**64 if v >= 2**63 else v for v in want]
+        if "lastbit" in text:
+            want = [v if v >= 0 else 2**32 - 1 for v in want]
+        yield same(text, row, want)
