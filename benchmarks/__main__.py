@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from . import startup
-from .native import BuildError, build_api, build_floor, build_reference, build_stub
+from .native import (
+    BuildError,
+    build_api,
+    build_floor,
+    build_profiler,
+    build_reference,
+    build_runtime,
+    build_stub,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
@@ -61,9 +69,46 @@ TIME_GOALS = {
     "hiprtc compile, small kernel": 150e-3,
     "the same from the cache": 2e-3,
 }
+# Row of benchmarks.runtime: largest number of seconds.
+RUNTIME_GOALS = {
+    "empty kernel, launch + wait": 3e-6,
+    "one of 1,000,000 launches on 16 streams": 3e-6,
+    "graph of 100 empty nodes, launch + wait": 60e-6,
+    "graph of 100 empty kernels, launch + wait": 60e-6,
+    "hipMalloc + hipFree, 4 KB": 0.3e-6,
+    "event, record + query": 0.5e-6,
+    "hiprtc compile, 7 kernels": 0.6,
+}
+COPY_GOAL = 0.9  # of the speed of memcpy
+GROWTH_ROW, GROWTH_GOAL_MB = "what they leave in memory", 1.0
+# Row of benchmarks.profiler: largest number of nanoseconds more than without a tool.
+PROFILER_GOALS = {
+    "disabled-sdk-contexts": 10,
+    "sdk-callback-overhead": 40,
+    "sdk-buffer-overhead": 80,
+    "tool-runtime-overhead": 150,
+    "from Python, batches": 150,
+}
+PROFILER_NOTES = {
+    "baseline": "no tool: the table is untouched",
+    "disabled-sdk-contexts": "a context that is stopped",
+    "sdk-callback-overhead": "two callbacks a call",
+    "sdk-buffer-overhead": "a record a call, with two times, delivery included",
+    "tool-runtime-overhead": "batches for a Python callable, of calls from C",
+    "from Python, batches": "the same of calls from Python, delivery included",
+    "from Python, a call an event": "slow: choose few operations",
+}
 
-
-PARTS = ("calls", "functions", "layers", "startup", "build", "kernels")
+PARTS = (
+    "calls",
+    "functions",
+    "layers",
+    "startup",
+    "build",
+    "kernels",
+    "runtime",
+    "profiler",
+)
 
 
 def choices() -> argparse.Namespace:
@@ -139,6 +184,22 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
             rounds = 15 if quick else 100
             numbers["kernels"] = run_module(
                 "benchmarks.kernels", folder, rounds, on_cpu
+            )
+        if "runtime" in selected:
+            build_runtime(folder)
+            numbers["runtime"] = run_module(
+                "benchmarks.runtime",
+                folder,
+                20 if quick else 100,
+                {"HIPADAPT_PROVIDER": "cpu"},
+            )
+        if "profiler" in selected:
+            build_profiler(folder)
+            numbers["profiler"] = run_module(
+                "benchmarks.profiler",
+                folder,
+                60 if quick else 300,
+                {"HIPADAPT_PROVIDER": "cpu"},
             )
     return numbers
 
@@ -273,6 +334,44 @@ def kernel_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
+def runtime_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of the small calls of the CPU device."""
+    lines = [
+        "| CPU device, from C | hipadapt | memcpy | goal | reached |",
+        "|---|---|---|---|---|",
+    ]
+    for row, times in rows.items():
+        ours, plain = times["hipadapt"], times.get("memcpy")
+        if row == GROWTH_ROW:
+            text, reached = f"{ours:.1f} MB", ours <= GROWTH_GOAL_MB
+            middle = f"- | {GROWTH_GOAL_MB:g} MB"
+        elif plain is not None:
+            text, reached = time_text(ours), plain / ours >= COPY_GOAL
+            middle = f"{time_text(plain)}, {plain / ours:.2f} x | {COPY_GOAL} x"
+        else:
+            goal = RUNTIME_GOALS[row]
+            text, reached = time_text(ours), ours <= goal
+            middle = f"- | {time_text(goal)}"
+        lines.append(f"| {row} | {text} | {middle} | {verdict(reached)} |")
+    return lines
+
+
+def profiler_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of what tools cost."""
+    lines = [
+        "| profiling `hipGetDevice` | what | a call | more | goal | reached |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row, times in rows.items():
+        goal = PROFILER_GOALS.get(row)
+        end = f"{goal} ns | {verdict(times['more'] <= goal)}" if goal else " | "
+        lines.append(
+            f"| {row} | {PROFILER_NOTES[row]} | {times['call']:.0f} ns "
+            f"| {times['more']:.0f} ns | {end} |"
+        )
+    return lines
+
+
 def processor() -> str:
     """Model name of the processor."""
     try:
@@ -297,6 +396,8 @@ def report(numbers: Mapping[str, Any], full: bool) -> str:
         "startup": startup_lines,
         "build": product_lines,
         "kernels": kernel_lines,
+        "runtime": runtime_lines,
+        "profiler": profiler_lines,
     }
     parts = [
         f"`{command}` on {cores} cores of {processor()}, "

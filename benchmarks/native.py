@@ -12,6 +12,8 @@ from . import api_stub
 
 HERE = Path(__file__).resolve().parent
 CSRC = HERE.parent / "csrc"
+LIBRARIES = HERE.parent / "hipadapt" / "_lib"
+DEVICE, PROFILER = "libhipadapt_cpu.so", "librocprofiler-sdk.so.1"
 OPTIMISED = ("-O3", "-march=native", "-fopenmp")
 
 
@@ -57,3 +59,24 @@ def build_floor(folder: Path) -> Path:
 def build_reference(folder: Path) -> Path:
     """Return the OpenMP loops."""
     return build("reference.c", folder / "libreference.so", *OPTIMISED)
+
+
+def build_runtime(folder: Path) -> Path:
+    """Return small programs on the CPU device, linked with the library in use."""
+    flags = ("-O2", f"-I{CSRC}", "-Wl,--no-as-needed", str(LIBRARIES / DEVICE))
+    return build("runtime.c", folder / "libruntime.so", *flags)
+
+
+def build_profiler(folder: Path) -> Path:
+    """Return a tool with its program, linked with the libraries in use."""
+    import hipadapt
+
+    libraries = [str(LIBRARIES / name) for name in (DEVICE, PROFILER)]
+    flags = ["-O2", "-D__HIP_PLATFORM_AMD__=1", f"-I{hipadapt.get_include()}"]
+    return build(
+        "profiler.c",
+        folder / "libprofiler.so",
+        *flags,
+        "-Wl,--no-as-needed",
+        *libraries,
+    )

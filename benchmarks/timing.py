@@ -15,7 +15,8 @@ from typing import Any
 
 ROUND_s = 0.004  # long enough for the clock, short enough to fit between disturbances
 PAUSE_s = 0.02  # longer than thread pools spin
-WARM_CALLS, TIMED_CALLS = 2, 5
+WARM_S = 0.005  # until each thread has a core
+TIMED_CALLS = 5
 
 
 def best_of_statements(
@@ -62,13 +63,15 @@ def best_of_calls(
 
     Threads of a pool spin for a while after their work before they sleep, and would
     take a core from the next contender.  So each turn begins with a pause, in which the
-    other pool falls asleep, and calls that wake up the own one and are not measured.
+    other pool falls asleep, and calls that wake up the own one and are not measured:
+    the system takes some milliseconds to give each of its threads a core.
     """
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(rounds):
         for label, contender in contenders.items():
             time.sleep(PAUSE_s)
-            for _ in range(WARM_CALLS):
+            warm = time.perf_counter() + WARM_S
+            while time.perf_counter() < warm:
                 contender()
             for _ in range(TIMED_CALLS):
                 begin = time.perf_counter()
