@@ -39,6 +39,7 @@ nitpick_ignore_regex = [
     ("py:(class|exc)", r"[^.]*"),
     ("py:.*", r"(typing|typing_extensions|collections|ctypes|enum|numpy|np|os)\..*"),
     ("py:.*", r"hipadapt\._\w+\._\w+"),
+    ("py:.*", r"hipadapt\.rocprofiler\._\w+\.\w+"),
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
