@@ -11,6 +11,22 @@
 #include "cpu/error.h"
 #include "cpu/runtime.h"
 
+/* A side that `kind` calls the device's has to be memory that HIP knows: what is not
+ * would be taken for the host's, and may have been freed. */
+static bool
+is_to_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice ||
+           kind == hipMemcpyDeviceToDeviceNoCU;
+}
+
+static bool
+is_from_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice ||
+           kind == hipMemcpyDeviceToDeviceNoCU;
+}
+
 /* ---- copies of one dimension ---- */
 
 static hipError_t
@@ -25,7 +41,12 @@ copy_kind(const char *function, void *dst, const void *src, size_t bytes,
     if (code != hipSuccess) {
         return code;
     }
-    const struct ha_copy copy = {.dst = dst, .src = src, .width = bytes, .height = 1};
+    const struct ha_copy copy = {.dst = dst,
+                                 .src = src,
+                                 .width = bytes,
+                                 .height = 1,
+                                 .dst_known = is_to_device(kind),
+                                 .src_known = is_from_device(kind)};
     return ha_copy(stream, device, &copy, sync);
 }
 
@@ -168,7 +189,9 @@ copy_rows(const char *function, void *dst, size_t dpitch, const void *src,
                                  .dst_pitch = dpitch,
                                  .src_pitch = spitch,
                                  .width = width,
-                                 .height = height};
+                                 .height = height,
+                                 .dst_known = is_to_device(kind),
+                                 .src_known = is_from_device(kind)};
     return ha_copy(stream, device, &copy, sync);
 }
 

@@ -500,6 +500,27 @@ def test_copy_past_the_end_of_device_memory_is_refused(
     still_works()
 
 
+@pytest.mark.parametrize("size", [64, 1 << 24])
+def test_copy_with_device_memory_that_was_freed_is_refused(
+    cpu: ModuleType, memory: Any, still_works: Callable[[], None], size: int
+) -> None:
+    freed = int(cpu.hipMalloc(size)[1])
+    cpu.hipFree(freed)
+    host = np.zeros(16, np.uint8)
+    kind = cpu.hipMemcpyKind
+
+    for answer in (
+        cpu.hipMemcpy(freed, host, 16, kind.hipMemcpyHostToDevice),
+        cpu.hipMemcpy(host, freed, 16, kind.hipMemcpyDeviceToHost),
+        cpu.hipMemcpy(memory, freed, 16, kind.hipMemcpyDeviceToDevice),
+        cpu.hipMemcpy(freed, memory, 16, kind.hipMemcpyDeviceToDevice),
+        cpu.hipMemcpy2D(freed, 4, host, 4, 4, 4, kind.hipMemcpyHostToDevice),
+        cpu.hipMemcpyAsync(host, freed, 16, kind.hipMemcpyDeviceToHost, None),
+    ):
+        assert answer == (cpu.hipError_t.hipErrorInvalidValue,)
+    still_works()
+
+
 def test_copy_larger_than_the_host_buffer_raises(
     cpu: ModuleType, memory: Any, still_works: Callable[[], None]
 ) -> None:
