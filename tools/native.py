@@ -43,6 +43,7 @@ WARNINGS = [
     "-Wshadow",
     "-Wstrict-prototypes",
     "-Wmissing-prototypes",
+    "-Werror=implicit-function-declaration",
     "-Wundef",
 ]
 

@@ -15,6 +15,12 @@
 #include <Python.h>
 #if PY_VERSION_HEX < 0x030B0000
 #include <longintrepr.h>
+
+static inline int
+PyFloat_Pack2(double value, char *bytes, int little_endian)
+{
+    return _PyFloat_Pack2(value, (unsigned char *)bytes, little_endian);
+}
 #endif
 
 #include "adapters/adapter.h"
