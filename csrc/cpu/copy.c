@@ -317,6 +317,24 @@ ha_copy_check_kind(hipMemcpyKind kind)
                        "argument 'kind' is %d, which is no hipMemcpyKind", number);
 }
 
+static bool
+is_within_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyDeviceToDevice || kind == hipMemcpyDeviceToDeviceNoCU;
+}
+
+bool
+ha_copy_is_to_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyHostToDevice || is_within_device(kind);
+}
+
+bool
+ha_copy_is_from_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyDeviceToHost || is_within_device(kind);
+}
+
 /* ---- operations ---- */
 
 static struct ha_op *

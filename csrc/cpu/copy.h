@@ -50,6 +50,10 @@ struct ha_fill {
 /* Checks a copy kind: hipErrorInvalidMemcpyDirection for a number that is none. */
 hipError_t ha_copy_check_kind(hipMemcpyKind kind);
 
+/* Whether `kind` says that the destination, or the source, is the device's. */
+bool ha_copy_is_to_device(hipMemcpyKind kind);
+bool ha_copy_is_from_device(hipMemcpyKind kind);
+
 /* Checks against the memory that both sides lie in.  False in *work: nothing to do. */
 hipError_t ha_copy_check(const struct ha_copy *copy, bool *work);
 hipError_t ha_fill_check(const struct ha_fill *fill, bool *work);

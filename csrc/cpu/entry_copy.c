@@ -13,19 +13,6 @@
 
 /* A side that `kind` calls the device's has to be memory that HIP knows: what is not
  * would be taken for the host's, and may have been freed. */
-static bool
-is_to_device(hipMemcpyKind kind)
-{
-    return kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice ||
-           kind == hipMemcpyDeviceToDeviceNoCU;
-}
-
-static bool
-is_from_device(hipMemcpyKind kind)
-{
-    return kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice ||
-           kind == hipMemcpyDeviceToDeviceNoCU;
-}
 
 /* ---- copies of one dimension ---- */
 
@@ -45,8 +32,8 @@ copy_kind(const char *function, void *dst, const void *src, size_t bytes,
                                  .src = src,
                                  .width = bytes,
                                  .height = 1,
-                                 .dst_known = is_to_device(kind),
-                                 .src_known = is_from_device(kind)};
+                                 .dst_known = ha_copy_is_to_device(kind),
+                                 .src_known = ha_copy_is_from_device(kind)};
     return ha_copy(stream, device, &copy, sync);
 }
 
@@ -190,8 +177,8 @@ copy_rows(const char *function, void *dst, size_t dpitch, const void *src,
                                  .src_pitch = spitch,
                                  .width = width,
                                  .height = height,
-                                 .dst_known = is_to_device(kind),
-                                 .src_known = is_from_device(kind)};
+                                 .dst_known = ha_copy_is_to_device(kind),
+                                 .src_known = ha_copy_is_from_device(kind)};
     return ha_copy(stream, device, &copy, sync);
 }
 

@@ -42,14 +42,13 @@ hipGetSymbolSize(size_t *size, const void *symbol)
 /* ---- copies ---- */
 
 static hipError_t
-check_kind(hipMemcpyKind kind, hipMemcpyKind wanted)
+check_kind(hipMemcpyKind kind, bool is_right)
 {
     hipError_t code = ha_copy_check_kind(kind);
     if (code != hipSuccess) {
         return code;
     }
-    if (kind != wanted && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault &&
-        kind != hipMemcpyDeviceToDeviceNoCU) {
+    if (!is_right && kind != hipMemcpyDefault) {
         return ha_cpu_fail(hipErrorInvalidMemcpyDirection,
                            "argument 'kind' is %d, but one side is a variable of the "
                            "device",
@@ -66,7 +65,7 @@ copy_to(const char *function, const void *symbol, const void *src, size_t bytes,
     struct ha_copy copy = {.src = src, .width = bytes, .height = 1};
     hipError_t code = ha_enter(function, &device);
     if (code == hipSuccess) {
-        code = check_kind(kind, hipMemcpyHostToDevice);
+        code = check_kind(kind, ha_copy_is_to_device(kind));
     }
     if (code == hipSuccess && src == NULL && bytes > 0) {
         code = ha_cpu_fail_null("src");
@@ -86,7 +85,7 @@ copy_from(const char *function, void *dst, const void *symbol, size_t bytes,
     void *src = NULL;
     hipError_t code = ha_enter(function, &device);
     if (code == hipSuccess) {
-        code = check_kind(kind, hipMemcpyDeviceToHost);
+        code = check_kind(kind, ha_copy_is_from_device(kind));
     }
     if (code == hipSuccess && dst == NULL && bytes > 0) {
         code = ha_cpu_fail_null("dst");
