@@ -13,6 +13,7 @@
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool loading_here;
 static _Thread_local bool forking_here; /* has the load lock for a fork */
+static bool wanted; /* somebody asked for a provider; under the GIL */
 static struct ha_provider provider;     /* complete and constant once kind is set */
 
 /* This thread's last call of a function that the provider lacks. */
@@ -231,6 +232,7 @@ ha_provider_get(void)
     if (provider.kind != HA_PROVIDER_NONE) {
         return &provider;
     }
+    wanted = true;
     struct ha_provider_search *search = PyMem_Malloc(sizeof *search);
     if (search == NULL) {
         PyErr_NoMemory();
@@ -346,6 +348,21 @@ after_fork(void)
         forking_here = false;
         (void)pthread_mutex_unlock(&load_lock);
     }
+}
+
+int
+ha_provider_finish_imports(void)
+{
+    static const char *const names[] = {"hipadapt._enum", "hipadapt._compiler"};
+
+    for (size_t n = 0; wanted && n < sizeof names / sizeof names[0]; n++) {
+        PyObject *module = PyImport_ImportModule(names[n]);
+        if (module == NULL) {
+            return -1;
+        }
+        Py_DECREF(module);
+    }
+    return 0;
 }
 
 int

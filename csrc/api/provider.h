@@ -65,6 +65,10 @@ const char *ha_provider_error_text(void);
  * then it is not ours to shut down. */
 bool ha_provider_shared(void);
 
+/* Before a fork, with the GIL: waits for other threads that import what every call of
+ * HIP needs, since a child would wait for them forever; 0, or -1 with an exception. */
+int ha_provider_finish_imports(void);
+
 /* Makes forks wait until nobody loads a provider; 0, or -1 without memory. */
 int ha_provider_watch_forks(void);
 

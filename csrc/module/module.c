@@ -207,6 +207,15 @@ core_call_later(PyObject *Py_UNUSED(module), PyObject *callable)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+core_finish_imports(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    if (ha_provider_finish_imports() < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 /* Class of the streams whose attribute `handle` launches read. */
 static PyObject *
 core_set_stream_class(PyObject *module, PyObject *class)
@@ -239,6 +248,7 @@ static PyMethodDef methods[] = {
     {"names", core_names, METH_VARARGS, NULL},
     {"pending", core_pending, METH_NOARGS, NULL},
     {"shutdown", core_shutdown, METH_NOARGS, NULL},
+    {"finish_imports", core_finish_imports, METH_NOARGS, NULL},
     {"in_host_function", core_in_host_function, METH_NOARGS, in_host_function_doc},
     {"call_later", core_call_later, METH_O, call_later_doc},
     {"set_stream_class", core_set_stream_class, METH_O, NULL},
@@ -271,6 +281,39 @@ done:
 }
 
 static int
+register_before_fork(PyObject *module)
+{
+    int result = -1;
+    PyObject *os = NULL, *method = NULL, *function = NULL;
+    PyObject *none = NULL, *keywords = NULL, *done = NULL;
+
+    os = PyImport_ImportModule("os");
+    if (os == NULL) {
+        goto done;
+    }
+    method = PyObject_GetAttrString(os, "register_at_fork");
+    function = PyObject_GetAttrString(module, "finish_imports");
+    if (method == NULL || function == NULL) {
+        goto done;
+    }
+    none = PyTuple_New(0);
+    keywords = Py_BuildValue("{sO}", "before", function);
+    if (none == NULL || keywords == NULL) {
+        goto done;
+    }
+    done = PyObject_Call(method, none, keywords);
+    result = done != NULL ? 0 : -1;
+done:
+    Py_XDECREF(done);
+    Py_XDECREF(keywords);
+    Py_XDECREF(none);
+    Py_XDECREF(function);
+    Py_XDECREF(method);
+    Py_XDECREF(os);
+    return result;
+}
+
+static int
 core_exec(PyObject *module)
 {
     struct module_state *state = state_of(module);
@@ -299,7 +342,7 @@ core_exec(PyObject *module)
         ha_profiler_init(module) < 0 || ha_callback_open() < 0) {
         return -1;
     }
-    return register_shutdown(module);
+    return register_shutdown(module) < 0 ? -1 : register_before_fork(module);
 }
 
 static int

@@ -139,6 +139,8 @@ ok(hip.hipDeviceSynchronize())
 # ---- fork ----
 
 CHILD = """
+import traceback
+
 def in_child(body):
     child = os.fork()
     if child == 0:
@@ -146,6 +148,8 @@ def in_child(body):
         try:
             body()
             code = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(code)
     begin = time.monotonic()
@@ -219,6 +223,7 @@ over = False
 
 def work():
     stream = ok(hip.hipStreamCreate())
+    began.set()
     host = bytearray(65536)
     while not over:
         array = ok(hip.hipMalloc(65536))
@@ -227,10 +232,19 @@ def work():
         ok(hip.hipStreamSynchronize(stream))
         ok(hip.hipFree(array))
 
+def works():
+    if hip.hipGetDeviceCount()[0].name == "hipErrorNotInitialized":
+        begins_anew()
+    else:  # nobody had loaded it
+        ok(hip.hipFree(ok(hip.hipMalloc(64))))
+
+began = threading.Event()
 threads = [threading.Thread(target=work) for _ in range(4)]
 for thread in threads:
     thread.start()
 try:
+    while not began.is_set():
+        in_child(works)
     for _ in range(40):
         in_child(begins_anew)
 finally:
@@ -238,6 +252,44 @@ finally:
     for thread in threads:
         thread.join()
 ok(hip.hipDeviceSynchronize())
+"""
+    )
+
+
+@pytest.mark.parametrize("module", ["_enum", "_compiler"])
+def test_fork_while_another_thread_imports_our_parts(
+    run_python: Run, module: str
+) -> None:
+    """CPython gives a child the locks of imports that others were in the middle of."""
+    run_python(
+        f"SLOW = 'hipadapt.{module}'\n"
+        + PRELUDE
+        + CHILD
+        + """
+import importlib.machinery
+assert SLOW not in sys.modules
+midway = threading.Event()
+
+class Late(importlib.machinery.SourceFileLoader):
+    def exec_module(self, module):
+        midway.set()
+        time.sleep(0.5)
+        super().exec_module(module)
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path, target=None):
+        found = importlib.machinery.PathFinder.find_spec(name, path)
+        if name == SLOW:
+            found.loader = Late(name, found.origin)
+        return found
+
+sys.meta_path.insert(0, Finder)
+first = threading.Thread(target=hip.hipGetDeviceCount)
+first.start()
+midway.wait()
+in_child(lambda: hip.hipGetDeviceCount())
+first.join()
 """
     )
 
