@@ -157,7 +157,10 @@ ha_copy_shape_3d(const hipMemcpy3DParms *params, struct ha_copy *copy)
                            "%zu elements of %zu bytes are more than there can be",
                            params->extent.width, of_extent);
     }
-    return shape(&src, &dst, extent, copy);
+    code = shape(&src, &dst, extent, copy);
+    copy->src_known = src.array == NULL && ha_copy_is_from_device(params->kind);
+    copy->dst_known = dst.array == NULL && ha_copy_is_to_device(params->kind);
+    return code;
 }
 
 /* ---- the driver's record ---- */

@@ -108,7 +108,7 @@ copy_3d_peer(const char *function, const hipMemcpy3DPeerParms *params,
         .dstPos = params->dstPos,
         .dstPtr = params->dstPtr,
         .extent = params->extent,
-        .kind = hipMemcpyDeviceToDevice,
+        .kind = hipMemcpyDefault,
     };
     return copy_3d(function, &same, stream, sync);
 }

@@ -69,7 +69,10 @@ copy_rows(const char *function, const struct side *dst, const struct side *src,
                                  .dst_pitch = to.pitch,
                                  .src_pitch = from.pitch,
                                  .width = width,
-                                 .height = height};
+                                 .height = height,
+                                 .dst_known = !dst->is_array && ha_copy_is_to_device(kind),
+                                 .src_known =
+                                     !src->is_array && ha_copy_is_from_device(kind)};
     return ha_copy(stream, device, &copy, sync);
 }
 
@@ -287,7 +290,8 @@ hipMemcpyToArray(hipArray_t dst, size_t wOffset, size_t hOffset, const void *src
     hipError_t code = check_kind("hipMemcpyToArray", kind);
     return code == hipSuccess
                ? copy_run("hipMemcpyToArray", run_array("dst", dst, wOffset, hOffset),
-                          run_memory("src", src, false), count, NULL, true)
+                          run_memory("src", src, ha_copy_is_from_device(kind)), count,
+                          NULL, true)
                : code;
 }
 
@@ -297,7 +301,8 @@ hipMemcpyFromArray(void *dst, hipArray_const_t srcArray, size_t wOffset, size_t 
 {
     hipError_t code = check_kind("hipMemcpyFromArray", kind);
     return code == hipSuccess
-               ? copy_run("hipMemcpyFromArray", run_memory("dst", dst, false),
+               ? copy_run("hipMemcpyFromArray",
+                          run_memory("dst", dst, ha_copy_is_to_device(kind)),
                           run_array("srcArray", srcArray, wOffset, hOffset), count,
                           NULL, true)
                : code;

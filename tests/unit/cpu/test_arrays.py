@@ -288,6 +288,54 @@ def test_box_outside_is_refused_and_copies_nothing(rng: np.random.Generator) -> 
     assert code(hip.hipMemcpy3D(record)) == "hipErrorInvalidHandle"
 
 
+def test_memory_that_kind_calls_the_devices_and_is_not_is_refused(
+    rng: np.random.Generator,
+) -> None:
+    kinds = hip.hipMemcpyKind
+    to_device, from_device, within = (
+        kinds.hipMemcpyHostToDevice,
+        kinds.hipMemcpyDeviceToHost,
+        kinds.hipMemcpyDeviceToDevice,
+    )
+    host = np.zeros((1, 4, 8), np.uint8)
+    freed = int(ok(hip.hipMalloc(32)))
+    ok(hip.hipFree(freed))
+    array = new_array(np.zeros((1, 4, 8, 1), np.uint8), 2)
+    graph = ok(hip.hipGraphCreate(0))
+
+    def box(dst: Any, src: Any, kind: Any) -> Any:
+        return hip.hipMemcpy3DParms(
+            srcPtr=hip.hipPitchedPtr(src, 8, 8, 4),
+            dstPtr=hip.hipPitchedPtr(dst, 8, 8, 4),
+            extent=hip.hipExtent(8, 4, 1),
+            kind=kind,
+        )
+
+    for dst, src, kind in (
+        (freed, host, to_device),
+        (freed, host, within),
+        (host, freed, from_device),
+        (host, freed, within),
+    ):
+        refused = box(dst, src, kind)
+        assert code(hip.hipMemcpy3D(refused)) == INVALID
+        assert code(hip.hipMemcpy3DAsync(refused, None)) == INVALID
+        assert code(hip.hipGraphAddMemcpyNode(graph, None, 0, refused)) == INVALID
+        one_row = hip.hipGraphAddMemcpyNode1D(graph, None, 0, dst, src, 8, kind)
+        assert code(one_row) == INVALID
+    for answer in (
+        hip.hipMemcpy2DToArray(array, 0, 0, freed, 8, 8, 4, within),
+        hip.hipMemcpy2DFromArray(freed, 8, array, 0, 0, 8, 4, within),
+        hip.hipMemcpyToArray(array, 0, 0, freed, 8, within),
+        hip.hipMemcpyFromArray(freed, array, 0, 0, 8, within),
+        hip.hipMemcpy2DToArray(array, 0, 0, host, 8, 8, 4, within),
+    ):
+        assert code(answer) == INVALID
+    assert ok(hip.hipGraphGetNodes(graph)) == ([], 0)
+    ok(hip.hipGraphDestroy(graph))
+    ok(hip.hipFreeArray(array))
+
+
 def test_extent_of_nothing_is_no_copy() -> None:
     array = new_array(np.zeros((1, 1, 4, 1), np.int32), 1)
     host = np.ones(4, np.int32)
