@@ -2,6 +2,33 @@
 #include "api/hold.h"
 
 #include "api/keep.h"
+#include "api/provider.h"
+
+static bool
+holds(const struct ha_view *view)
+{
+    return view->owner != NULL || view->has_buffer;
+}
+
+void
+ha_hold_begin(const struct ha_view *dst, const struct ha_view *src)
+{
+    const struct ha_provider *provider = ha_provider_loaded();
+
+    if (provider != NULL && provider->keeps != NULL) {
+        provider->keeps(holds(dst) ? dst->ptr : NULL, holds(src) ? src->ptr : NULL);
+    }
+}
+
+void
+ha_hold_end(void)
+{
+    const struct ha_provider *provider = ha_provider_loaded();
+
+    if (provider != NULL && provider->keeps != NULL) {
+        provider->keeps(NULL, NULL);
+    }
+}
 
 int
 ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *views,
@@ -11,7 +38,7 @@ ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *vie
     int used = 0;
 
     for (int i = 0; i < count; i++) {
-        used += views[i]->owner != NULL || views[i]->has_buffer;
+        used += holds(views[i]);
     }
     if (used == 0) {
         return 0;
@@ -22,7 +49,7 @@ ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *vie
     }
     used = 0;
     for (int i = 0; i < count; i++) {
-        if (views[i]->owner == NULL && !views[i]->has_buffer) {
+        if (!holds(views[i])) {
             continue;
         }
         PyObject *one = ha_view_freeze(&api->types, views[i]);
@@ -38,8 +65,7 @@ ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *vie
 int
 ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *launch)
 {
-    if (launch->owners == NULL && launch->view.owner == NULL &&
-        !launch->view.has_buffer) {
+    if (launch->owners == NULL && !holds(&launch->view)) {
         return 0;
     }
     PyObject *held = ha_launch_hold(&api->types, launch);
@@ -62,8 +88,7 @@ ha_hold_on_each(struct ha_api *api, size_t offset, size_t stride, long long coun
     int result = 0;
 
     /* What is behind a bare address is the caller's business. */
-    if (records == NULL || view->size < 0 ||
-        (view->owner == NULL && !view->has_buffer)) {
+    if (records == NULL || view->size < 0 || !holds(view)) {
         return 0;
     }
     if (count > view->size / (Py_ssize_t)stride) {

@@ -11,7 +11,12 @@
 int ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *views,
                   int count);
 
-/* The same for the arguments of a kernel. */
+/* Around an asynchronous copy: tells the CPU device which of its two sides
+ * ha_hold_views is going to keep, so that the call need not wait for them. */
+void ha_hold_begin(const struct ha_view *dst, const struct ha_view *src);
+void ha_hold_end(void);
+
+/* As ha_hold_views, for the arguments of a kernel. */
 int ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *launch);
 
 /* The same for a launch of what keeps things under `address` (api/keep.h). */

@@ -13,8 +13,8 @@
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool loading_here;
 static _Thread_local bool forking_here; /* has the load lock for a fork */
-static bool wanted; /* somebody asked for a provider; under the GIL */
-static struct ha_provider provider;     /* complete and constant once kind is set */
+static bool wanted;                 /* somebody asked for a provider; under the GIL */
+static struct ha_provider provider; /* complete and constant once kind is set */
 
 /* This thread's last call of a function that the provider lacks. */
 static _Thread_local struct {
@@ -112,6 +112,7 @@ introduce(struct ha_provider_search *search)
     *(void **)&found->shutdown = dlsym(found->hip, "hipadaptShutdown");
     *(void **)&set_compiler = dlsym(found->hip, "hipadaptSetCompiler");
     *(void **)&set_check = dlsym(found->hip, "hipadaptSetInterruptCheck");
+    *(void **)&found->keeps = dlsym(found->hip, "hipadaptKeepsMemory");
     if (set_compiler != NULL && search->compiler[0] != '\0' &&
         ha_env(HA_ENV_COMPILER) == NULL) {
         set_compiler(search->compiler);

@@ -38,7 +38,9 @@ struct ha_provider {
     char tried[1536]; /* places that did not do, "; " between; "" = the first one did */
     const char *(*error_text)(void);
     int (*lacks)(const char *function);
-    void (*shutdown)(void); /* CPU device only */
+    /* CPU device only: */
+    void (*shutdown)(void);
+    void (*keeps)(const void *dst, const void *src);
 };
 
 /* Borrowed and constant from then on; loads the provider if need be.  NULL with

@@ -349,6 +349,9 @@ class Writer:
             pad = "            "
             self.add("        for (int more = 1; more > 0;) {")
         keep = f.gil == "keep"
+        sides = self.copied_sides()
+        if sides:
+            self.add(f"{pad}ha_hold_begin({sides});")
         if not keep:
             self.add(f"{pad}PyThreadState *thread = PyEval_SaveThread();")
         result = "status" if status_type(f) else "answer"
@@ -358,6 +361,8 @@ class Writer:
         )
         if not keep:
             self.add(f"{pad}PyEval_RestoreThread(thread);")
+        if sides:
+            self.add(f"{pad}ha_hold_end();")
         if not status_type(f):
             self.add(f"        status = {self.good};")
         if counted:
@@ -425,6 +430,15 @@ class Writer:
             place = f"offsetof({record}, {member}), sizeof({record})"
             self.on_success(f"ha_hold_on_each(api, {place}, v_{count}, &v_{by})")
         self.keeps()
+
+    def copied_sides(self) -> str:
+        """Both sides of an asynchronous copy that is told them as arguments."""
+        memory = [p.name for p in self.f.params if p.role in HELD]
+        named = {"dst", "src"} <= {name[:3] for name in memory}
+        copies = self.f.stream and self.f.symbol.startswith("hipMemcpy")
+        if not copies or not named or len(memory) != 2:
+            return ""
+        return ", ".join(f"&v_{name}" for name in sorted(memory))
 
     def hold_for_stream(self) -> None:
         memory = [p for p in self.f.params if p.role in HELD]

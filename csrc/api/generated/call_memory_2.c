@@ -580,10 +580,12 @@ ha_wrap_hipMemcpyHtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpyHtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -644,10 +646,12 @@ ha_wrap_hipMemcpyDtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpyDtoHAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -708,10 +712,12 @@ ha_wrap_hipMemcpyDtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpyDtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -909,11 +915,13 @@ ha_wrap_hipMemcpyAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpyAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                          (hipMemcpyKind)v_kind,
                                          (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -680,11 +680,13 @@ ha_wrap_hipMemcpy2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpy2DAsync(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch,
                                            v_width, v_height, (hipMemcpyKind)v_kind,
                                            (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1064,11 +1066,13 @@ ha_wrap_hipMemcpyPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpyPeerAsync(v_dst.ptr, v_dstDeviceId, v_src.ptr,
                                              v_srcDevice, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1634,11 +1638,13 @@ ha_wrap_hipMemcpyAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpyAsync_spt(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipMemcpyKind)v_kind,
                                              (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1711,11 +1717,13 @@ ha_wrap_hipMemcpy2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
+        ha_hold_begin(&v_dst, &v_src);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipMemcpy2DAsync_spt(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch,
                                                v_width, v_height, (hipMemcpyKind)v_kind,
                                                (hipStream_t)v_stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
