@@ -102,6 +102,19 @@ def _copy(
         )
 
 
+def _check_alike(function: str, array: Any, other: Any, role: str) -> None:
+    """Raises unless both have as many bytes of one type; bytes go with any type."""
+    if other.type_name not in (array.type_name, "uint8", "int8"):
+        raise TypeError(
+            f"{function}: elements are {array.type_name}, those of the {role} "
+            f"{other.type_name}"
+        )
+    if other.nbytes != array.nbytes:
+        raise ValueError(
+            f"{function}: the array has {array.nbytes} bytes, the {role} {other.nbytes}"
+        )
+
+
 def array_copy_from(
     target: DeviceArray, source: Any, *, stream: StreamLike = None
 ) -> DeviceArray:
@@ -124,15 +137,7 @@ def array_copy_from(
     if target.is_read_only:
         raise BufferError("copy_from: the array is read-only")
     view = source if isinstance(source, _core.NDBuffer) else view_of(source, stream)
-    if view.type_name != target.type_name and view.type_name not in ("uint8", "int8"):
-        raise TypeError(
-            f"copy_from: elements are {target.type_name}, those of the source "
-            f"{view.type_name}"
-        )
-    if view.nbytes != target.nbytes:
-        raise ValueError(
-            f"copy_from: the array has {target.nbytes} bytes, the source {view.nbytes}"
-        )
+    _check_alike("copy_from", target, view, "source")
     used = _order(target, stream)
     if target.nbytes:
         _copy(target, view, target.nbytes, used)
@@ -162,15 +167,7 @@ def array_copy_to(
         view = _core.array_of(target, stream=stream_argument(stream))
     if view.is_read_only:
         raise BufferError("copy_to: the target is read-only")
-    if view.type_name != source.type_name and view.type_name not in ("uint8", "int8"):
-        raise TypeError(
-            f"copy_to: elements are {source.type_name}, those of the target "
-            f"{view.type_name}"
-        )
-    if view.nbytes != source.nbytes:
-        raise ValueError(
-            f"copy_to: the array has {source.nbytes} bytes, the target {view.nbytes}"
-        )
+    _check_alike("copy_to", source, view, "target")
     used = _order(source, stream)
     if source.nbytes:
         _copy(view, source, source.nbytes, used)

@@ -16,7 +16,9 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -94,6 +96,19 @@ def amd() -> Run:
     if not any(loads(name) for name in AMD_NAMES):
         pytest.skip("AMD's runtime is not installed: apt-get install libamdhip64-5")
     return interpreter(HIPADAPT_PROVIDER="amd")
+
+
+def in_threads(count: int, work: Callable[[], object]) -> None:
+    """Calls it on so many threads at once; raises what one of them raised."""
+    begin = threading.Barrier(count)
+
+    def one() -> None:
+        begin.wait()
+        work()
+
+    with ThreadPoolExecutor(count) as pool:
+        for call in [pool.submit(one) for _ in range(count)]:
+            call.result()
 
 
 def loads(library: str) -> bool:

@@ -263,12 +263,12 @@ ha_raise_range(const struct ha_where *where, const char *range, PyObject *value)
     return -1;
 }
 
-static PyObject *
-tuple_of_sizes(int ndim, const Py_ssize_t *sizes)
+PyObject *
+ha_sizes_tuple(int ndim, const Py_ssize_t *sizes, Py_ssize_t unit)
 {
     PyObject *tuple = PyTuple_New(ndim);
     for (int i = 0; tuple != NULL && i < ndim; i++) {
-        PyObject *item = PyLong_FromSsize_t(sizes[i]);
+        PyObject *item = PyLong_FromSsize_t(sizes[i] * unit);
         if (item == NULL) {
             Py_CLEAR(tuple);
         } else {
@@ -282,8 +282,8 @@ int
 ha_raise_strides(const struct ha_where *where, const char *wanted, int ndim,
                  const Py_ssize_t *shape, const Py_ssize_t *strides)
 {
-    PyObject *shape_tuple = tuple_of_sizes(ndim, shape);
-    PyObject *strides_tuple = tuple_of_sizes(ndim, strides);
+    PyObject *shape_tuple = ha_sizes_tuple(ndim, shape, 1);
+    PyObject *strides_tuple = ha_sizes_tuple(ndim, strides, 1);
     if (shape_tuple != NULL && strides_tuple != NULL) {
         ha_raise(PyExc_BufferError, where,
                  "must be %s memory, not an array of shape %R with strides %R bytes",

@@ -40,27 +40,22 @@ ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
     return 0;
 }
 
-PyObject *
-ha_array_shape_tuple(const struct ha_array *self)
-{
-    PyObject *tuple = PyTuple_New(self->ndim);
-    for (int i = 0; tuple != NULL && i < self->ndim; i++) {
-        PyObject *extent = PyLong_FromSsize_t(self->shape[i]);
-        if (extent == NULL) {
-            Py_CLEAR(tuple);
-        } else {
-            PyTuple_SET_ITEM(tuple, i, extent);
-        }
-    }
-    return tuple;
-}
-
 Py_ssize_t
 ha_array_bytes(const struct ha_array *self)
 {
     Py_ssize_t bytes = 0;
     (void)ha_shape_bytes(self->ndim, self->shape, self->format.size, &bytes);
     return bytes; /* fits: checked when the shape was set */
+}
+
+Py_ssize_t
+ha_array_count(const struct ha_array *self)
+{
+    Py_ssize_t count = 1;
+    for (int i = 0; i < self->ndim; i++) {
+        count *= self->shape[i]; /* fits: checked when the shape was set */
+    }
+    return count;
 }
 
 enum ha_place
@@ -80,16 +75,6 @@ ha_array_locate(struct ha_types *types, const struct ha_array *self, int *device
         }
     }
     return place;
-}
-
-static Py_ssize_t
-element_count(const struct ha_array *self)
-{
-    Py_ssize_t count = 1;
-    for (int i = 0; i < self->ndim; i++) {
-        count *= self->shape[i]; /* fits: checked when the shape was set */
-    }
-    return count;
 }
 
 int
@@ -127,12 +112,7 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
     struct ha_view view;
     uintptr_t stream_address = 0;
     int status = -1;
-    shape.ndim = -1;
-    shape.any_order = false;
-    shape.place = HA_PLACE_UNKNOWN;
-    shape.device = -1;
-    shape.typestr = NULL;
-    shape.stream = NULL;
+    ha_shape_init(&shape);
     ha_view_init(&view);
     struct ha_take take = {types, &where, &view, &shape};
     if (ha_take_all(&take, object) < 0) {
@@ -316,165 +296,6 @@ ha_array_check(PyObject *object)
     return type != NULL;
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------ */
-
-static PyObject *
-get_shape(PyObject *self, void *closure)
-{
-    (void)closure;
-    return ha_array_shape_tuple((struct ha_array *)self);
-}
-
-static PyObject *
-get_ndim(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromLong(((struct ha_array *)self)->ndim);
-}
-
-static PyObject *
-get_rank(PyObject *self, void *closure)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    long rank = 0;
-    (void)closure;
-    for (int i = 0; i < array->ndim; i++) {
-        rank += array->shape[i] > 1;
-    }
-    return PyLong_FromLong(rank);
-}
-
-static PyObject *
-get_size(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromSsize_t(element_count((struct ha_array *)self));
-}
-
-static PyObject *
-get_nbytes(PyObject *self, void *closure)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    (void)closure;
-    return PyLong_FromSsize_t(element_count(array) * array->format.size);
-}
-
-static PyObject *
-get_itemsize(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromSsize_t(((struct ha_array *)self)->format.size);
-}
-
-static PyObject *
-interface_typestr(const struct ha_array *array)
-{
-    char text[HA_FORMAT_TEXT_CHARS];
-    ha_format_typestr(&array->format, text);
-    return PyUnicode_FromString(text);
-}
-
-static PyObject *
-get_typestr(PyObject *self, void *closure)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    (void)closure;
-    if (array->typestr != NULL) {
-        return Py_NewRef(array->typestr);
-    }
-    if (ha_format_equal(&array->format, &ha_format_bytes)) {
-        return PyUnicode_FromString("B");
-    }
-    if (array->format.extended != 0) {
-        return PyUnicode_FromString(ha_format_name(&array->format));
-    }
-    return interface_typestr(array);
-}
-
-static PyObject *
-get_is_read_only(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(((struct ha_array *)self)->base.readonly);
-}
-
-static PyObject *
-get_stream_as_int(PyObject *self, void *closure)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    (void)closure;
-    if (array->stream == NULL) {
-        Py_RETURN_NONE;
-    }
-    return PyLong_FromUnsignedLongLong(array->stream_address);
-}
-
-/* (address, read-only), with the address 0 that the protocol wants for no elements. */
-static PyObject *
-interface_data(const struct ha_array *array)
-{
-    void *address = element_count(array) == 0 ? NULL : array->base.ptr;
-    PyObject *number = PyLong_FromVoidPtr(address);
-    if (number == NULL) {
-        return NULL;
-    }
-    PyObject *data = PyTuple_Pack(2, number, array->base.readonly ? Py_True : Py_False);
-    Py_DECREF(number);
-    return data;
-}
-
-/* dict[name] = value, which is stolen and may be NULL after an error; 0 or -1. */
-static int
-set_entry(PyObject *dict, PyObject *name, PyObject *value)
-{
-    int status = value == NULL ? -1 : PyDict_SetItem(dict, name, value);
-    Py_XDECREF(value);
-    return status;
-}
-
-/* stream is None where consumers have nothing to wait for. */
-static PyObject *
-get_cuda_array_interface(PyObject *self, void *closure)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    PyObject *result = PyDict_New();
-    (void)closure;
-    if (result != NULL &&
-        (set_entry(result, types->str_shape, ha_array_shape_tuple(array)) < 0 ||
-         set_entry(result, types->str_typestr, interface_typestr(array)) < 0 ||
-         set_entry(result, types->str_data, interface_data(array)) < 0 ||
-         set_entry(result, types->str_strides, Py_NewRef(Py_None)) < 0 ||
-         set_entry(result, types->str_stream, get_stream_as_int(self, NULL)) < 0 ||
-         set_entry(result, types->str_version, PyLong_FromLong(3)) < 0)) {
-        Py_CLEAR(result);
-    }
-    return result;
-}
-
-static PyObject *
-array_repr(PyObject *self)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    PyObject *shape = ha_array_shape_tuple(array);
-    PyObject *typestr = get_typestr(self, NULL);
-    PyObject *result = NULL;
-    if (shape != NULL && typestr != NULL) {
-        const char *readonly = array->base.readonly ? ", read-only" : "";
-        result = array->base.ptr == NULL
-                     ? PyUnicode_FromFormat("<%s NULL, shape=%R, typestr=%R%s>",
-                                            ha_short_name(Py_TYPE(self)), shape,
-                                            typestr, readonly)
-                     : PyUnicode_FromFormat("<%s %p, shape=%R, typestr=%R%s>",
-                                            ha_short_name(Py_TYPE(self)),
-                                            array->base.ptr, shape, typestr, readonly);
-    }
-    Py_XDECREF(shape);
-    Py_XDECREF(typestr);
-    return result;
-}
-
 static Py_ssize_t
 array_length(PyObject *self)
 {
@@ -492,98 +313,6 @@ static int
 array_bool(PyObject *self)
 {
     return ((struct ha_pointer *)self)->ptr != NULL;
-}
-
-/* ---- buffer protocol, for memory of the host
- * --------------------------------------------- */
-
-/* What one exported buffer holds; configure and __init__ don't touch it. */
-struct export
-{
-    PyObject *keeper; /* owned; the memory */
-    Py_ssize_t *strides;
-    Py_ssize_t shape[2 * HA_MAX_DIMS]; /* allocated for 2 * ndim: shape, then strides */
-};
-
-static struct export *
-export_new(struct ha_array *array)
-{
-    size_t bytes = offsetof(struct export, shape) +
-                   2 * (size_t)array->ndim * sizeof(Py_ssize_t) + HA_FORMAT_TEXT_CHARS;
-    struct export *export = PyMem_Malloc(bytes);
-    if (export == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    export->keeper = ha_pointer_keeper(&array->base);
-    if (export->keeper == NULL) {
-        PyMem_Free(export);
-        return NULL;
-    }
-    export->strides = export->shape + array->ndim;
-    for (int i = 0; i < array->ndim; i++) {
-        export->shape[i] = array->shape[i];
-        export->strides[i] = array->shape[array->ndim + i] * array->format.size;
-    }
-    ha_format_buffer(&array->format, (char *)(export->strides + array->ndim));
-    return export;
-}
-
-static int
-array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
-{
-    struct ha_array *array = (struct ha_array *)self;
-    int device;
-    buffer->obj = NULL;
-    if (!ha_place_is_host(
-            ha_array_locate(ha_types_of_type(Py_TYPE(self)), array, &device)) ||
-        (array->base.ptr == NULL && element_count(array) > 0)) {
-        PyErr_Format(PyExc_BufferError,
-                     "%s is device memory or a bare address; copy it with numpy() or "
-                     "hipMemcpy",
-                     ha_short_name(Py_TYPE(self)));
-        return -1;
-    }
-    if ((flags & PyBUF_FORMAT) != 0 && array->format.extended != 0) {
-        /* As numpy does: "2s" would be read as text. */
-        PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s",
-                     ha_format_name(&array->format));
-        return -1;
-    }
-    if ((flags & PyBUF_WRITABLE) != 0 && array->base.readonly) {
-        PyErr_SetString(PyExc_BufferError, "memory is read-only");
-        return -1;
-    }
-    struct export *export = export_new(array);
-    if (export == NULL) {
-        return -1;
-    }
-    buffer->buf = array->base.ptr;
-    buffer->len = element_count(array) * array->format.size;
-    buffer->itemsize = array->format.size;
-    buffer->readonly = array->base.readonly;
-    buffer->ndim = array->ndim;
-    buffer->format =
-        (flags & PyBUF_FORMAT) != 0 ? (char *)(export->strides + array->ndim) : NULL;
-    buffer->shape = (flags & PyBUF_ND) != 0 ? export->shape : NULL;
-    buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? export->strides : NULL;
-    if (buffer->shape == NULL) {
-        buffer->ndim = 1; /* PyBUF_SIMPLE: one run of bytes */
-    }
-    buffer->suboffsets = NULL;
-    buffer->internal = export;
-    buffer->obj = Py_NewRef(self);
-    return 0;
-}
-
-static void
-array_releasebuffer(PyObject *self, Py_buffer *buffer)
-{
-    struct export *export = buffer->internal;
-    (void)self;
-    buffer->internal = NULL;
-    Py_DECREF(export->keeper);
-    PyMem_Free(export);
 }
 
 /* ---- types
@@ -640,39 +369,6 @@ static PyMethodDef array_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyGetSetDef array_getset[] = {
-    {"shape", get_shape, NULL, PyDoc_STR("Extents of the axes."), NULL},
-    {"ndim", get_ndim, NULL, PyDoc_STR("Number of axes."), NULL},
-    {"rank", get_rank, NULL, PyDoc_STR("Number of axes with more than one element."),
-     NULL},
-    {"size", get_size, NULL, PyDoc_STR("Number of elements."), NULL},
-    {"nbytes", get_nbytes, NULL, PyDoc_STR("Number of bytes."), NULL},
-    {"itemsize", get_itemsize, NULL, PyDoc_STR("Bytes of one element."), NULL},
-    {"dtype", ha_array_dtype, NULL,
-     PyDoc_STR(
-         "Element type as numpy.dtype; its name where numpy is not installed, or\n"
-         "ml_dtypes for bfloat16 and the 8-bit floats."),
-     NULL},
-    {"type_name", ha_array_type_name, NULL,
-     PyDoc_STR("Name of the element type: 'float32', 'bfloat16'."), NULL},
-    {"strides", ha_array_strides, NULL,
-     PyDoc_STR("Bytes from one element to the next, for each axis."), NULL},
-    {"typestr", get_typestr, NULL, PyDoc_STR("Element type, as it was given."), NULL},
-    {"is_read_only", get_is_read_only, NULL,
-     PyDoc_STR("Whether calls that write refuse the array."), NULL},
-    {"owner", ha_array_owner, NULL, PyDoc_STR("What keeps the memory, or None."), NULL},
-    {"memory", ha_array_memory, NULL,
-     PyDoc_STR(
-         "'device', 'pinned', 'managed', 'host', or None where HIP does not know\n"
-         "the address."),
-     NULL},
-    {"stream_as_int", get_stream_as_int, NULL,
-     PyDoc_STR("Address of the stream to wait for, or None."), NULL},
-    {"__cuda_array_interface__", get_cuda_array_interface, NULL,
-     PyDoc_STR("CUDA array interface, version 3; a new dict each time."), NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
 PyDoc_STRVAR(
     nd_buffer_doc,
     "NDBuffer(pyobj=None)\n--\n\n"
@@ -694,16 +390,16 @@ static PyType_Slot nd_buffer_slots[] = {
     {Py_tp_dealloc, array_dealloc},
     {Py_tp_traverse, array_traverse},
     {Py_tp_clear, array_clear},
-    {Py_tp_repr, array_repr},
+    {Py_tp_repr, ha_array_repr},
     {Py_nb_bool, array_bool},
     {Py_sq_length, array_length},
     {Py_sq_item, ha_array_item},
     {Py_mp_length, array_length},
     {Py_mp_subscript, ha_array_subscript},
-    {Py_bf_getbuffer, array_getbuffer},
-    {Py_bf_releasebuffer, array_releasebuffer},
+    {Py_bf_getbuffer, ha_array_getbuffer},
+    {Py_bf_releasebuffer, ha_array_releasebuffer},
     {Py_tp_methods, array_methods},
-    {Py_tp_getset, array_getset},
+    {Py_tp_getset, ha_array_getset},
     {0, NULL},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NDBuffer and DeviceArray: what array.c, array_index.c and array_configure.c share.
+/* NDBuffer and DeviceArray: what the files array_*.c share.
  *
  * An array is always C-contiguous; address arithmetic comes from shape and element size
  * alone.  All functions need the GIL. */
@@ -21,7 +21,6 @@ PyObject *ha_array_part(struct ha_types *types, struct ha_array *parent,
 /* Address of a stream given as int or Pointer-like; NULL or None = none. */
 int ha_array_stream(struct ha_types *types, PyObject *stream,
                     const struct ha_where *where, uintptr_t *out);
-PyObject *ha_array_shape_tuple(const struct ha_array *self);
 /* A tuple or list of extents; `dims` has HA_MAX_DIMS entries. */
 int ha_array_read_shape(PyObject *value, const struct ha_where *where, int *ndim,
                         Py_ssize_t *dims);
@@ -73,8 +72,6 @@ struct ha_array *ha_array_allocate(struct ha_types *types, enum ha_place place,
 struct ha_array *ha_array_copy(struct ha_types *types, struct ha_array *array,
                                enum ha_place place);
 PyObject *ha_array_host(PyObject *self, PyObject *unused);
-PyObject *ha_array_owner(PyObject *self, void *closure);
-PyObject *ha_array_memory(PyObject *self, void *closure);
 const char *ha_place_name(enum ha_place place); /* "device"; NULL for unknown */
 int ha_array_from_init(struct ha_types *types);
 int ha_array_methods_init(struct ha_types *types);
@@ -89,12 +86,16 @@ PyObject *ha_array_numpy(PyObject *self, PyObject *const *args, Py_ssize_t count
 PyObject *ha_array_array(PyObject *self, PyObject *const *args, Py_ssize_t count,
                          PyObject *kwnames);
 PyObject *ha_array_dtype(PyObject *self, void *closure);
-PyObject *ha_array_type_name(PyObject *self, void *closure);
-PyObject *ha_array_strides(PyObject *self, void *closure);
 extern PyMethodDef ha_device_array_methods[];
-/* Bytes of all elements. */
+/* Number of elements, and their bytes. */
+Py_ssize_t ha_array_count(const struct ha_array *self);
 Py_ssize_t ha_array_bytes(const struct ha_array *self);
 
+/* Of array_attributes.c and array_buffer.c, for the types. */
+extern PyGetSetDef ha_array_getset[];
+PyObject *ha_array_repr(PyObject *self);
+int ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags);
+void ha_array_releasebuffer(PyObject *self, Py_buffer *buffer);
 PyObject *ha_array_subscript(PyObject *self, PyObject *key);
 PyObject *ha_array_item(PyObject *self, Py_ssize_t index);
 PyObject *ha_array_configure(PyObject *self, PyObject *args, PyObject *kwargs);

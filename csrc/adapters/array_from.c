@@ -367,31 +367,6 @@ ha_array_host(PyObject *object, PyObject *unused)
     return (PyObject *)view;
 }
 
-PyObject *
-ha_array_owner(PyObject *self, void *closure)
-{
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    PyObject *owner = ((struct ha_pointer *)self)->owner;
-    (void)closure;
-    if (owner != NULL && Py_TYPE(owner) == types->hold) {
-        owner = ((struct ha_hold *)owner)->buffer.obj;
-    }
-    return Py_NewRef(owner == NULL ? Py_None : owner);
-}
-
-PyObject *
-ha_array_memory(PyObject *self, void *closure)
-{
-    int device;
-    (void)closure;
-    enum ha_place place = ha_array_locate(ha_types_of_type(Py_TYPE(self)),
-                                          (struct ha_array *)self, &device);
-    if (place == HA_PLACE_UNKNOWN) {
-        Py_RETURN_NONE;
-    }
-    return PyUnicode_FromString(place_names[place]);
-}
-
 PyDoc_STRVAR(
     array_from_memory_doc,
     "array_from_memory($module, address, shape, typestr, *, owner=None,\n"

@@ -126,41 +126,6 @@ array_write(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------ */
-
-PyObject *
-ha_array_strides(PyObject *self, void *closure)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    PyObject *tuple = PyTuple_New(array->ndim);
-    (void)closure;
-    for (int i = 0; tuple != NULL && i < array->ndim; i++) {
-        PyObject *stride =
-            PyLong_FromSsize_t(array->shape[array->ndim + i] * array->format.size);
-        if (stride == NULL) {
-            Py_CLEAR(tuple);
-        } else {
-            PyTuple_SET_ITEM(tuple, i, stride);
-        }
-    }
-    return tuple;
-}
-
-PyObject *
-ha_array_type_name(PyObject *self, void *closure)
-{
-    const struct ha_array *array = (struct ha_array *)self;
-    char text[HA_FORMAT_TEXT_CHARS];
-    const char *name = ha_format_name(&array->format);
-    (void)closure;
-    if (name == NULL) {
-        ha_format_typestr(&array->format, text);
-        name = text;
-    }
-    return PyUnicode_FromString(name);
-}
-
 /* ---- methods that are Python
  * -------------------------------------------------------------- */
 

@@ -250,13 +250,10 @@ PyObject *
 ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
                      struct ha_dl_versioned *stolen)
 {
-    struct ha_shape shape; /* large: only what is read is set */
+    struct ha_shape shape;
     struct ha_view view;
     struct ha_array *array = NULL;
-    shape.ndim = -1;
-    shape.any_order = false;
-    shape.typestr = NULL;
-    shape.stream = NULL;
+    ha_shape_init(&shape);
     ha_view_init(&view);
     struct ha_take take = {types, where, &view, &shape};
     view.owner = ha_dl_keeper(types, NULL, stolen);
@@ -329,13 +326,10 @@ import_exchange(struct request *request, struct ha_take *take,
 static struct ha_array *
 import_object(struct request *request)
 {
-    struct ha_shape shape; /* large: only what is read is set */
+    struct ha_shape shape;
     struct ha_view view;
     struct ha_array *array = NULL;
-    shape.ndim = -1;
-    shape.any_order = false;
-    shape.typestr = NULL;
-    shape.stream = NULL;
+    ha_shape_init(&shape);
     ha_view_init(&view);
     struct ha_take take = {request->types, &wheres[OBJECT], &view, &shape};
     if (PyCapsule_CheckExact(request->object)) {

@@ -16,6 +16,12 @@
 #define HA_LAUNCH_SMALL_BYTES 512
 #define HA_LAUNCH_SMALL_COUNT 32
 
+/* Markers of the array that C takes for `extra`, as the HIP headers define them. */
+#define HA_EXTRA_BUFFER_POINTER ((void *)1)
+#define HA_EXTRA_BUFFER_SIZE ((void *)2)
+#define HA_EXTRA_END ((void *)3)
+#define HA_EXTRA_COUNT 5
+
 struct ha_launch {
     void **value; /* what the C call takes for `extra` or `kernelParams`; or NULL */
     unsigned char *data;   /* packed values: small or heap */
@@ -26,10 +32,21 @@ struct ha_launch {
     void **slots;        /* kernelParams: address of each value; small_slots or heap */
     PyObject *owners;    /* owned list, or NULL */
     struct ha_view view; /* where a ready address or object was given */
-    void *config[5];     /* extra: buffer pointer, size, end */
+    void *config[HA_EXTRA_COUNT]; /* of ha_extra_fill */
     void *small_slots[HA_LAUNCH_SMALL_COUNT];
     _Alignas(16) unsigned char small[HA_LAUNCH_SMALL_BYTES];
 };
+
+/* What C takes for `extra` when `size` bytes of packed values lie at `data`. */
+static inline void
+ha_extra_fill(void *config[HA_EXTRA_COUNT], void *data, size_t *size)
+{
+    config[0] = HA_EXTRA_BUFFER_POINTER;
+    config[1] = data;
+    config[2] = HA_EXTRA_BUFFER_SIZE;
+    config[3] = size;
+    config[4] = HA_EXTRA_END;
+}
 
 /* `extra`: list or tuple of values, a HipModuleLaunchKernel_extra, None, or any address
  * of a ready configuration array. */

@@ -230,6 +230,22 @@ list_item(PyObject *self, Py_ssize_t i)
     return element((struct ha_list *)self, i);
 }
 
+/* A new list of every step-th element. */
+static PyObject *
+elements(struct ha_list *self, Py_ssize_t start, Py_ssize_t step, Py_ssize_t count)
+{
+    PyObject *result = PyList_New(count);
+    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
+        PyObject *item = element(self, start + i * step);
+        if (item == NULL) {
+            Py_CLEAR(result);
+        } else {
+            PyList_SET_ITEM(result, i, item);
+        }
+    }
+    return result;
+}
+
 static PyObject *
 list_slice(PyObject *self, PyObject *key)
 {
@@ -239,16 +255,7 @@ list_slice(PyObject *self, PyObject *key)
         return NULL;
     }
     Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
-    PyObject *result = PyList_New(count);
-    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
-        PyObject *item = element((struct ha_list *)self, start + i * step);
-        if (item == NULL) {
-            Py_CLEAR(result);
-        } else {
-            PyList_SET_ITEM(result, i, item);
-        }
-    }
-    return result;
+    return elements((struct ha_list *)self, start, step, count);
 }
 
 static PyObject *
@@ -275,16 +282,7 @@ list_to_list(PyObject *self, PyObject *unused)
 {
     (void)unused;
     Py_ssize_t length = list_length(self);
-    PyObject *result = length < 0 ? NULL : PyList_New(length);
-    for (Py_ssize_t i = 0; result != NULL && i < length; i++) {
-        PyObject *item = element((struct ha_list *)self, i);
-        if (item == NULL) {
-            Py_CLEAR(result);
-        } else {
-            PyList_SET_ITEM(result, i, item);
-        }
-    }
-    return result;
+    return length < 0 ? NULL : elements((struct ha_list *)self, 0, 1, length);
 }
 
 static PyObject *

@@ -211,12 +211,8 @@ list_from_memory(struct ha_types *types, PyObject *object, const struct ha_where
                  enum ha_kind kind, struct ha_view *out)
 {
     struct ha_shape shape;
-    shape.ndim = -1;
+    ha_shape_init(&shape);
     shape.any_order = true;
-    shape.place = HA_PLACE_UNKNOWN;
-    shape.device = -1;
-    shape.typestr = NULL;
-    shape.stream = NULL;
     struct ha_take take = {types, where, out, &shape};
     int status = ha_take_all(&take, object);
     Py_XDECREF(shape.typestr);

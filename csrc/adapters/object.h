@@ -95,6 +95,18 @@ struct ha_shape {
     Py_ssize_t dims[HA_MAX_DIMS];
 };
 
+/* Nothing is known yet.  A shape is large: only what is read before is set. */
+static inline void
+ha_shape_init(struct ha_shape *shape)
+{
+    shape->ndim = -1;
+    shape->any_order = false;
+    shape->place = HA_PLACE_UNKNOWN;
+    shape->device = -1;
+    shape->typestr = NULL;
+    shape->stream = NULL;
+}
+
 struct ha_take {
     struct ha_types *types;
     const struct ha_where *where;
@@ -136,6 +148,8 @@ bool ha_is_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strid
 /* Product of shape and itemsize into `bytes`; false if it does not fit. */
 bool ha_shape_bytes(int ndim, const Py_ssize_t *shape, Py_ssize_t itemsize,
                     Py_ssize_t *bytes);
+/* A tuple of ints: each size times `unit`, whose products fit. */
+PyObject *ha_sizes_tuple(int ndim, const Py_ssize_t *sizes, Py_ssize_t unit);
 
 /* Name of entry i of an argument for messages, "options[3]", written without a call per
  * entry of a fast path: where.argument points to text. */

@@ -138,8 +138,8 @@ record(struct ha_pending *pending, hipStream_t stream, int *device)
     Py_END_ALLOW_THREADS return event;
 }
 
-static bool
-is_capturing(hipStream_t stream)
+bool
+ha_stream_is_capturing(hipStream_t stream)
 {
     hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
 
@@ -174,7 +174,7 @@ ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
     bool captured = false;
 
     check_fork(api);
-    Py_BEGIN_ALLOW_THREADS captured = is_capturing(stream);
+    Py_BEGIN_ALLOW_THREADS captured = ha_stream_is_capturing(stream);
     if (captured) {
         graph = graph_of(stream);
     }
@@ -331,7 +331,7 @@ captures_go_on(struct ha_pending *pending)
     while (pending->capture_count > 0) {
         hipStream_t stream = pending->captures[pending->capture_count - 1];
         bool goes_on = false;
-        Py_BEGIN_ALLOW_THREADS goes_on = is_capturing(stream);
+        Py_BEGIN_ALLOW_THREADS goes_on = ha_stream_is_capturing(stream);
         Py_END_ALLOW_THREADS if (goes_on)
         {
             return true;

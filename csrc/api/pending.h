@@ -55,6 +55,9 @@ void ha_pending_forget_stream(struct ha_api *api, hipStream_t stream);
  * nobody ask for events then. */
 void ha_pending_capture(struct ha_api *api, hipStream_t stream, bool begins);
 
+/* Whether work of the stream is being captured now; asks HIP, without the GIL. */
+bool ha_stream_is_capturing(hipStream_t stream);
+
 /* All work is over (shutdown, fork): lets go of everything without asking. */
 void ha_pending_clear(struct ha_api *api);
 

@@ -7,6 +7,7 @@
 #include "api/hold.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_ticket.h"
+#include "api/pending.h"
 #include "api/provider.h"
 
 #define CAPSULE_NAME "hipadapt.host_function"
@@ -162,19 +163,8 @@ device_of(hipStream_t stream)
     return device;
 }
 
-/* What is captured becomes part of a graph, which calls it as often as it is launched.
- */
-static bool
-is_capturing(hipStream_t stream)
-{
-    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-
-    return stream != NULL && ha_calls.hipStreamIsCapturing != NULL &&
-           ha_calls.hipStreamIsCapturing(stream, &status) == hipSuccess &&
-           status == hipStreamCaptureStatusActive;
-}
-
-/* For ha_callback_from: a Python callable gets a ticket. */
+/* For ha_callback_from: a Python callable gets a ticket.  What is captured becomes part
+ * of a graph, which calls it as often as it is launched. */
 static int
 make_ticket(void *context, PyObject *callable, void **function, PyObject **owner)
 {
@@ -185,7 +175,7 @@ make_ticket(void *context, PyObject *callable, void **function, PyObject **owner
                                       .module = maker->module};
     bool captured = false;
 
-    Py_BEGIN_ALLOW_THREADS captured = is_capturing(maker->stream);
+    Py_BEGIN_ALLOW_THREADS captured = ha_stream_is_capturing(maker->stream);
     Py_END_ALLOW_THREADS maker->ticket = ha_host_ticket_new(
         &call, captured ? HA_HOST_MANY : HA_HOST_ONCE, HA_HOST_NO_DEVICE);
     if (maker->ticket == 0) {

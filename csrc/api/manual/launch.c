@@ -5,27 +5,9 @@
 #include "adapters/launch.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
+#include "api/hold.h"
 #include "api/pending.h"
 #include "api/provider.h"
-
-static bool
-holds(const struct ha_launch *launch)
-{
-    return launch->owners != NULL || launch->view.owner != NULL ||
-           launch->view.has_buffer;
-}
-
-/* After a successful launch: its memory belongs to the stream until the kernel has run.
- */
-static int
-keep(struct ha_api *api, hipStream_t stream, struct ha_launch *launch)
-{
-    if (!holds(launch)) {
-        return 0;
-    }
-    PyObject *held = ha_launch_hold(&api->types, launch);
-    return held != NULL ? ha_pending_add(api, stream, held) : -1;
-}
 
 static void
 reap_few(struct ha_api *api)
@@ -39,7 +21,7 @@ reap_few(struct ha_api *api)
 struct module_launch {
     struct ha_view function, stream;
     unsigned numbers[7]; /* grid, block, shared memory bytes */
-    struct ha_launch params;
+    struct ha_launch params, extra;
 };
 
 static void
@@ -48,22 +30,22 @@ module_launch_init(struct module_launch *launch)
     ha_view_init(&launch->function);
     ha_view_init(&launch->stream);
     ha_launch_init(&launch->params);
+    ha_launch_init(&launch->extra);
 }
 
 static void
 module_launch_release(struct module_launch *launch)
 {
+    ha_launch_release(&launch->extra);
     ha_launch_release(&launch->params);
     ha_view_release(&launch->stream);
     ha_view_release(&launch->function);
 }
 
 static int
-module_launch_from(struct ha_api *api, PyObject *const *args,
+module_launch_from(struct ha_types *types, PyObject *const *args,
                    const struct ha_where *where, struct module_launch *launch)
 {
-    struct ha_types *types = &api->types;
-
     if (ha_handle_from(types, args[0], &where[0], HA_HANDLE_ihipModuleSymbol_t,
                        &launch->function) < 0) {
         return -1;
@@ -82,6 +64,53 @@ module_launch_from(struct ha_api *api, PyObject *const *args,
                : 0;
 }
 
+/* A cooperative launch has no argument `extra`. */
+static PyObject *
+launch_module(struct ha_api *api, PyObject *const *args, const struct ha_where *where,
+              bool cooperative)
+{
+    PyObject *result = NULL;
+    struct module_launch launch;
+    hipError_t status = hipErrorNotSupported;
+
+    module_launch_init(&launch);
+    if (module_launch_from(&api->types, args, where, &launch) < 0 ||
+        (!cooperative && args[10] != Py_None &&
+         ha_extra_from(&api->types, args[10], &where[10], &launch.extra) < 0)) {
+        goto done;
+    }
+    int ready = cooperative ? HA_READY(hipModuleLaunchCooperativeKernel)
+                            : HA_READY(hipModuleLaunchKernel);
+    if (ready < 0) {
+        goto done;
+    }
+    reap_few(api);
+    if (ready) {
+        const unsigned *n = launch.numbers;
+        PyThreadState *thread = PyEval_SaveThread();
+        status = cooperative ? ha_calls.hipModuleLaunchCooperativeKernel(
+                                   launch.function.ptr, n[0], n[1], n[2], n[3], n[4],
+                                   n[5], n[6], launch.stream.ptr, launch.params.value)
+                             : ha_calls.hipModuleLaunchKernel(
+                                   launch.function.ptr, n[0], n[1], n[2], n[3], n[4],
+                                   n[5], n[6], launch.stream.ptr, launch.params.value,
+                                   launch.extra.value);
+        PyEval_RestoreThread(thread);
+    }
+    if (status != hipSuccess && PyErr_Occurred()) {
+        goto done;
+    }
+    if (status == hipSuccess &&
+        (ha_hold_launch(api, launch.stream.ptr, &launch.params) < 0 ||
+         ha_hold_launch(api, launch.stream.ptr, &launch.extra) < 0)) {
+        goto done;
+    }
+    result = ha_hip_result(&api->enums, (int)status);
+done:
+    module_launch_release(&launch);
+    return result;
+}
+
 #define MODULE_LAUNCH_WHERES(name)                                                     \
     {name, "f"}, {name, "gridDimX"}, {name, "gridDimY"}, {name, "gridDimZ"},           \
         {name, "blockDimX"}, {name, "blockDimY"}, {name, "blockDimZ"},                 \
@@ -95,11 +124,7 @@ ha_wrap_hipModuleLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_
         MODULE_LAUNCH_WHERES("hipModuleLaunchKernel"),
         {"hipModuleLaunchKernel", "extra"},
     };
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[11], *result = NULL;
-    struct module_launch launch;
-    struct ha_launch extra;
-    hipError_t status = hipErrorNotSupported;
+    PyObject *bound[11];
 
     if (keywords != NULL || count != 11) {
         if (ha_bind(where, 11, args, count, keywords, bound) < 0) {
@@ -107,38 +132,7 @@ ha_wrap_hipModuleLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_
         }
         args = bound;
     }
-    module_launch_init(&launch);
-    ha_launch_init(&extra);
-    if (module_launch_from(api, args, where, &launch) < 0 ||
-        (args[10] != Py_None &&
-         ha_extra_from(&api->types, args[10], &where[10], &extra) < 0)) {
-        goto done;
-    }
-    int ready = HA_READY(hipModuleLaunchKernel);
-    if (ready < 0) {
-        goto done;
-    }
-    reap_few(api);
-    if (ready) {
-        const unsigned *n = launch.numbers;
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipModuleLaunchKernel(
-            launch.function.ptr, n[0], n[1], n[2], n[3], n[4], n[5], n[6],
-            launch.stream.ptr, launch.params.value, extra.value);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess && (keep(api, launch.stream.ptr, &launch.params) < 0 ||
-                                 keep(api, launch.stream.ptr, &extra) < 0)) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    ha_launch_release(&extra);
-    module_launch_release(&launch);
-    return result;
+    return launch_module(ha_api_of(module), args, where, false);
 }
 
 PyObject *
@@ -148,10 +142,7 @@ ha_wrap_hipModuleLaunchCooperativeKernel(PyObject *module, PyObject *const *args
     static const struct ha_where where[] = {
         MODULE_LAUNCH_WHERES("hipModuleLaunchCooperativeKernel"),
     };
-    struct ha_api *api = ha_api_of(module);
-    PyObject *bound[10], *result = NULL;
-    struct module_launch launch;
-    hipError_t status = hipErrorNotSupported;
+    PyObject *bound[10];
 
     if (keywords != NULL || count != 10) {
         if (ha_bind(where, 10, args, count, keywords, bound) < 0) {
@@ -159,33 +150,7 @@ ha_wrap_hipModuleLaunchCooperativeKernel(PyObject *module, PyObject *const *args
         }
         args = bound;
     }
-    module_launch_init(&launch);
-    if (module_launch_from(api, args, where, &launch) < 0) {
-        goto done;
-    }
-    int ready = HA_READY(hipModuleLaunchCooperativeKernel);
-    if (ready < 0) {
-        goto done;
-    }
-    reap_few(api);
-    if (ready) {
-        const unsigned *n = launch.numbers;
-        PyThreadState *thread = PyEval_SaveThread();
-        status = ha_calls.hipModuleLaunchCooperativeKernel(
-            launch.function.ptr, n[0], n[1], n[2], n[3], n[4], n[5], n[6],
-            launch.stream.ptr, launch.params.value);
-        PyEval_RestoreThread(thread);
-    }
-    if (status != hipSuccess && PyErr_Occurred()) {
-        goto done;
-    }
-    if (status == hipSuccess && keep(api, launch.stream.ptr, &launch.params) < 0) {
-        goto done;
-    }
-    result = ha_hip_result(&api->enums, (int)status);
-done:
-    module_launch_release(&launch);
-    return result;
+    return launch_module(ha_api_of(module), args, where, true);
 }
 
 /* What hipLaunchKernel and its cooperative sister have in common. */
@@ -281,7 +246,8 @@ launch_plain(struct ha_api *api, PyObject *const *args, const struct ha_where *w
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (status == hipSuccess && keep(api, launch.stream.ptr, &launch.params) < 0) {
+    if (status == hipSuccess &&
+        ha_hold_launch(api, launch.stream.ptr, &launch.params) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);

@@ -8,7 +8,6 @@ import ctypes
 import gc
 import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 from hipadapt import _core, hip, types
+from tests.conftest import in_threads
 
 from .conftest import AsVoidPointer, CudaArray
 
@@ -251,27 +251,18 @@ def test_out_of_memory_is_an_exception(
 
 
 def test_threads_share_types_and_objects() -> None:
-    errors: list[BaseException] = []
     shared = types.DeviceArray(CUDA)
     texts = [types.CStr(f"text {i}") for i in range(10)]
 
     def work() -> None:
-        try:
-            for i in range(300):
-                assert types.ListOfInt([i, 2]) == [i, 2]
-                assert shared[1:2].shape in ((1, 8), (1, 4))
-                shared.configure(shape=(2, 8) if i % 2 else (4, 4))
-                assert str(texts[i % 10]) == f"text {i % 10}"
-                types.HipModuleLaunchKernel_extra((shared, CELL, np.float32(i)))
-        except BaseException as error:
-            errors.append(error)
+        for i in range(300):
+            assert types.ListOfInt([i, 2]) == [i, 2]
+            assert shared[1:2].shape in ((1, 8), (1, 4))
+            shared.configure(shape=(2, 8) if i % 2 else (4, 4))
+            assert str(texts[i % 10]) == f"text {i % 10}"
+            types.HipModuleLaunchKernel_extra((shared, CELL, np.float32(i)))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
+    in_threads(4, work)
 
 
 def test_objects_outlive_the_module(isolated: Callable[..., str]) -> None:

@@ -119,28 +119,6 @@ ROWS = [
     Row("memoryview-strided", lambda: memoryview(b"abcdef")[::2], error=BufferError),
 ]
 
-TYPES = [
-    types.Pointer,
-    types.NDBuffer,
-    types.DeviceArray,
-    types.CStr,
-    types.ListOfBytes,
-    types.ListOfPointer,
-    types.ListOfInt,
-    types.ListOfUnsigned,
-    types.ListOfLong,
-    types.ListOfUnsignedLong,
-    types.ListOfInt64,
-    types.ListOfUInt64,
-    types.PointerToInt,
-    types.PointerToInt64,
-    types.HipModuleLaunchKernel_extra,
-    hip.hipStream_t,
-    hip.hipEvent_t,
-    hip.hipHostFn_t,
-    hip.dim3,
-]
-
 LISTS = (
     types.ListOfBytes,
     types.ListOfPointer,
@@ -151,6 +129,21 @@ LISTS = (
     types.ListOfInt64,
     types.ListOfUInt64,
 )
+
+TYPES = [
+    types.Pointer,
+    types.NDBuffer,
+    types.DeviceArray,
+    types.CStr,
+    *LISTS,
+    types.PointerToInt,
+    types.PointerToInt64,
+    types.HipModuleLaunchKernel_extra,
+    hip.hipStream_t,
+    hip.hipEvent_t,
+    hip.hipHostFn_t,
+    hip.dim3,
+]
 
 
 def expected(row: Row, adapter: type, value: Any) -> int | type[Exception] | Any:

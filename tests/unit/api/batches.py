@@ -24,7 +24,11 @@ from .probe import PROGRESS_BYTES
 CRASHES_MAX = 40
 LIMIT_S = 60
 # Python's allocator looks for writes past the end of what it gave.
-SETTINGS = {"HIPADAPT_PROVIDER": "cpu", "PYTHONMALLOC": "debug"}
+SETTINGS = {
+    "HIPADAPT_PROVIDER": "cpu",
+    "PYTHONMALLOC": "debug",
+    "PYTHONPATH": str(ROOT),
+}
 NAME = re.compile(r"\w+")
 
 
@@ -51,7 +55,7 @@ def run(
             try:
                 child = subprocess.run(
                     words,
-                    cwd=ROOT,
+                    cwd=folder,  # some calls write files of odd names
                     env={**os.environ, **SETTINGS, **environment},
                     input=wanted,
                     capture_output=True,

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""The fixture fake: programs on the fault-injecting runtime of tests/fake."""
+"""Programs on the fault-injecting runtime of tests/fake; streams and what they call."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT, Run, interpreter
 from tests.fake import recorder
+
+from .callbacks import good
 
 PRELUDE = """
 import ctypes, os
@@ -65,3 +70,29 @@ def recording_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return target
+
+
+@pytest.fixture(params=["hipLaunchHostFunc", "hipStreamAddCallback"])
+def enqueue(request: pytest.FixtureRequest, cpu: ModuleType) -> Callable[..., Any]:
+    """Has f(user) called by the stream, one way or the other."""
+
+    def launch(stream: Any, function: Any, user: Any) -> Any:
+        return good(cpu.hipLaunchHostFunc(stream, function, user))
+
+    def add(stream: Any, function: Any, user: Any) -> Any:
+        wrapped = function
+        if callable(function):
+
+            def wrapped(_stream: Any, _status: Any, data: Any) -> Any:
+                return function(data)
+
+        return good(cpu.hipStreamAddCallback(stream, wrapped, user, 0))
+
+    return launch if request.param == "hipLaunchHostFunc" else add
+
+
+@pytest.fixture
+def stream(cpu: ModuleType) -> Iterator[Any]:
+    made = good(cpu.hipStreamCreate())
+    yield made
+    assert cpu.hipStreamDestroy(made) == (0,)

@@ -2,7 +2,7 @@
 """Arguments for the functions of graphs, captures and stream memory operations.
 
 `Graphs` has a graph with a node of each type and an executable graph of it; they belong
-to a world (tests/unit/api/calls.py) and end with it.
+to a world (tests/unit/api/world.py) and end with it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 of other processes.
 
 `Kinds` has a pool, an allocation without an address, and a mapping; they belong to a
-world (tests/unit/api/calls.py) and end with it.
+world (tests/unit/api/world.py) and end with it.
 """
 
 from __future__ import annotations

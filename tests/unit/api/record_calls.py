@@ -21,6 +21,7 @@ from tools.codegen import forms
 from tools.codegen.model import Function, Param
 
 from . import calls
+from .world import ENUMS, WRAPPED, World
 
 ENTRIES = 2  # of every list whose length a number says
 LIST_CODES = {
@@ -69,7 +70,7 @@ class Arguments:
     def __init__(self, function: Function, form: int) -> None:
         self.values: list[Any] = []
         self.bytes: dict[str, bytes] = {}
-        self.world = calls.World()
+        self.world = World()
         self.function = function
         params = forms.form_params(function)[form]
         lists = [
@@ -139,7 +140,7 @@ class Arguments:
                     memory[:] = bytes([number + at]) * len(memory)
             content = b"".join(bytes(memoryview(r).cast("B")) for r in records)
             return records, content
-        if adapter in calls.ENUMS:
+        if adapter in ENUMS:
             member = last_member(adapter, self.world)
             return [member] * count, struct.pack("i", member) * count
         if adapter.startswith("ListOf"):
@@ -156,8 +157,8 @@ class Arguments:
         raise AttributeError(adapter)
 
 
-def last_member(adapter: str, world: calls.World) -> Any:
-    enum = calls.ENUMS[adapter]
+def last_member(adapter: str, world: World) -> Any:
+    enum = ENUMS[adapter]
     module = world.rtc if enum.module == "hiprtc" else world.hip
     values = [v for v in enum.constants.values() if v <= 0x7FFFFFFF]
     return getattr(module, adapter)(values[-1])
@@ -259,7 +260,7 @@ def main() -> int:
     """Prints the problems of all functions."""
     library = Library(sys.argv[1])
     found: dict[str, list[str]] = {}
-    for function in calls.WRAPPED:
+    for function in WRAPPED:
         problems: list[str] = []
         for form in range(len(forms.form_params(function))):
             try:

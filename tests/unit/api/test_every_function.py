@@ -19,9 +19,10 @@ import pytest
 from tools.codegen import forms, model
 
 from . import calls, graph_calls
+from .world import API, LACKING, WRAPPED, World, module_of
 
-PRESENT = [f for f in calls.WRAPPED if f.name not in calls.LACKING]
-MISSING = [f for f in calls.WRAPPED if f.name in calls.LACKING]
+PRESENT = [f for f in WRAPPED if f.name not in LACKING]
+MISSING = [f for f in WRAPPED if f.name in LACKING]
 ENDS = [
     "hipEventDestroy",
     "hipFree",
@@ -41,8 +42,8 @@ def name_of(function: model.Function) -> str:
 
 
 @pytest.fixture
-def world(cpu: ModuleType) -> Iterator[calls.World]:
-    made = calls.World()
+def world(cpu: ModuleType) -> Iterator[World]:
+    made = World()
     yield made
     made.close()
 
@@ -51,7 +52,7 @@ def good(function: model.Function) -> str:
     return "HIPRTC_SUCCESS" if function.module == "hiprtc" else "hipSuccess"
 
 
-def described(world: calls.World, param: model.Param) -> tuple[type, ...]:
+def described(world: World, param: model.Param) -> tuple[type, ...]:
     """Types that the output of a call that worked may have."""
     from hipadapt import types
 
@@ -80,7 +81,7 @@ def complain(function: model.Function, arguments: tuple[Any, ...], result: Any) 
     )
 
 
-def fill(memory: Any, world: calls.World) -> bool:
+def fill(memory: Any, world: World) -> bool:
     """Fills memory that a call is to change; whether it could."""
     from hipadapt import types
 
@@ -94,7 +95,7 @@ def fill(memory: Any, world: calls.World) -> bool:
     return True
 
 
-def content(memory: Any, world: calls.World) -> bytes:
+def content(memory: Any, world: World) -> bytes:
     if isinstance(memory, bytearray):
         return bytes(memory)
     target = bytearray(64)
@@ -104,9 +105,7 @@ def content(memory: Any, world: calls.World) -> bytes:
 
 
 @pytest.mark.parametrize("function", PRESENT, ids=name_of)
-def test_function_of_the_device_works(
-    world: calls.World, function: model.Function
-) -> None:
+def test_function_of_the_device_works(world: World, function: model.Function) -> None:
     call = calls.callable_of(function)
     arguments = calls.arguments_of(world, function)
 
@@ -128,9 +127,7 @@ def test_function_of_the_device_works(
 
 
 @pytest.mark.parametrize("function", PRESENT, ids=name_of)
-def test_arguments_may_be_given_by_name(
-    world: calls.World, function: model.Function
-) -> None:
+def test_arguments_may_be_given_by_name(world: World, function: model.Function) -> None:
     call = calls.callable_of(function)
     for form, params in enumerate(forms.form_params(function)):
         if form in calls.USELESS_FORMS.get(function.name, ()):
@@ -167,7 +164,7 @@ WRITING = [
     ("function", "param"), WRITING, ids=[f"{f.name}-{p.name}" for f, p in WRITING]
 )
 def test_function_changes_the_memory_it_writes(
-    world: calls.World, function: model.Function, param: model.Param
+    world: World, function: model.Function, param: model.Param
 ) -> None:
     names = [p.name for p in forms.form_params(function)[0]]
     arguments = list(calls.arguments_of(world, function))
@@ -187,7 +184,7 @@ def test_function_changes_the_memory_it_writes(
 @pytest.mark.parametrize(
     "function", [f for f in PRESENT if f.name in ENDS], ids=name_of
 )
-def test_nothing_ends_twice(world: calls.World, function: model.Function) -> None:
+def test_nothing_ends_twice(world: World, function: model.Function) -> None:
     arguments = calls.arguments_of(world, function)
     call = calls.callable_of(function)
     assert call(*arguments)[0] == 0
@@ -199,7 +196,7 @@ def test_nothing_ends_twice(world: calls.World, function: model.Function) -> Non
 
 @pytest.mark.parametrize("function", MISSING, ids=name_of)
 def test_function_that_the_device_lacks_says_so(
-    world: calls.World, function: model.Function
+    world: World, function: model.Function
 ) -> None:
     import hipadapt
 
@@ -224,19 +221,19 @@ def test_function_that_the_device_lacks_says_so(
         text = hipadapt.error_text()
         assert function.name in text
         assert function.since in text
-        assert not calls.module_of(function.module).has_symbol(function.symbol)
+        assert not module_of(function.module).has_symbol(function.symbol)
 
 
 def test_list_of_lacking_functions_is_that_of_the_library(cpu: ModuleType) -> None:
-    symbols = {f.symbol for f in calls.API.functions}
+    symbols = {f.symbol for f in API.functions}
 
     lacking = {symbol for symbol in symbols if not cpu.has_symbol(symbol)}
 
-    assert {f.symbol for f in calls.API.functions if f.name in calls.LACKING} == lacking
+    assert {f.symbol for f in API.functions if f.name in LACKING} == lacking
 
 
 def test_tables_name_only_functions_that_need_them() -> None:
-    known = {f.name for f in calls.API.functions}
+    known = {f.name for f in API.functions}
     for table in (calls.ARGUMENTS, calls.ANSWERS, calls.UNDO_OF_FUNCTION, ENDS):
         assert set(table) <= known
-    assert not set(calls.ANSWERS) & calls.LACKING
+    assert not set(calls.ANSWERS) & LACKING

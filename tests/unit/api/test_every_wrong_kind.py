@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from . import batches, calls
+from . import batches
+from .world import WRAPPED
 
 BATCHES = 4
 MARKED_MODES = [
@@ -30,7 +31,7 @@ LEAST_CALLS = {"kinds": 20, "memory": 10, "leaks": 100}
 
 def batch(number: int) -> list[str]:
     """Every BATCHES-th function, so that batches take about as long."""
-    return [f.name for f in calls.WRAPPED][number::BATCHES]
+    return [f.name for f in WRAPPED][number::BATCHES]
 
 
 def check(mode: str, number: int, **environment: str) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from tools.codegen import forms, model
 
 from . import calls
+from .world import API, MADE_UP, World
 
 # These take no address, or look it up.
 SAFE = {"value", "enum", "handle", "record_value"}
@@ -39,7 +40,7 @@ class Kind:
     """
 
     name: str
-    make: Callable[[calls.World, model.Param], Any]
+    make: Callable[[World, model.Param], Any]
     address: bool = False
     own: bool = False
 
@@ -79,16 +80,16 @@ def interface(**changes: Any) -> Lies:
     return Lies(__cuda_array_interface__={**whole, **changes})
 
 
-def constant(value: Any) -> Callable[[calls.World, model.Param], Any]:
+def constant(value: Any) -> Callable[[World, model.Param], Any]:
     return lambda world, param: value
 
 
-def other_handle(world: calls.World, param: model.Param) -> Any:
+def other_handle(world: World, param: model.Param) -> Any:
     """A living handle of another type."""
     return world.event if param.adapter != "ihipEvent_t" else world.module
 
 
-def freed_handle(world: calls.World, param: model.Param) -> Any:
+def freed_handle(world: World, param: model.Param) -> Any:
     """A handle of the right type that was valid once."""
     makers: dict[str | None, tuple[Callable[[], Any], str]] = {
         "ihipStream_t": (world.new_stream, "hipStreamDestroy"),
@@ -104,25 +105,25 @@ def freed_handle(world: calls.World, param: model.Param) -> Any:
     return handle
 
 
-def wrong_member(world: calls.World, param: model.Param) -> Any:
+def wrong_member(world: World, param: model.Param) -> Any:
     """A member of another enum."""
     if param.adapter == "hiprtcResult":
         return world.hip.hipError_t.hipErrorInvalidValue
     return world.rtc.hiprtcResult.HIPRTC_ERROR_INVALID_INPUT
 
 
-def null_record(world: calls.World, param: model.Param) -> Any:
-    if param.adapter not in {r.name for r in calls.API.all_records()}:
+def null_record(world: World, param: model.Param) -> Any:
+    if param.adapter not in {r.name for r in API.all_records()}:
         raise NotHere
     return getattr(world.hip, param.adapter or "").fromObj(None)
 
 
-def other_record(world: calls.World, param: model.Param) -> Any:
+def other_record(world: World, param: model.Param) -> Any:
     return world.hip.hipUUID_t() if param.adapter == "dim3" else world.hip.dim3()
 
 
-def numpy_array(cut: str) -> Callable[[calls.World, model.Param], Any]:
-    def make(world: calls.World, param: model.Param) -> Any:
+def numpy_array(cut: str) -> Callable[[World, model.Param], Any]:
+    def make(world: World, param: model.Param) -> Any:
         try:
             import numpy
         except ImportError:
@@ -204,8 +205,8 @@ KINDS = [
     Kind("objects array", numpy_array("objects"), address=True, own=True),
     Kind("c_int", lambda w, p: ctypes.c_int(1)),
     Kind("NULL c_void_p", lambda w, p: ctypes.c_void_p()),
-    Kind("c_void_p", lambda w, p: ctypes.c_void_p(calls.MADE_UP), True),
-    Kind("pointer", lambda w, p: types().Pointer(calls.MADE_UP), True),
+    Kind("c_void_p", lambda w, p: ctypes.c_void_p(MADE_UP), True),
+    Kind("pointer", lambda w, p: types().Pointer(MADE_UP), True),
     Kind("device array", lambda w, p: w.array, True),
     Kind("other handle", other_handle, True),
     Kind("freed handle", freed_handle),
@@ -239,7 +240,7 @@ def released() -> memoryview:
     return view
 
 
-def made_up(world: calls.World, param: model.Param) -> Any:
+def made_up(world: World, param: model.Param) -> Any:
     """A handle of the right type that nobody made."""
     if param.role != "handle":
         raise NotHere

@@ -16,6 +16,7 @@ import pytest
 
 import hipadapt
 from hipadapt import DeviceArray, Stream, errors, hip
+from tests.conftest import in_threads
 
 DTYPES = (
     "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 "
@@ -404,23 +405,13 @@ def test_many_allocations_do_not_leak(cpu: ModuleType) -> None:
 
 
 def test_threads_allocate_and_free(cpu: ModuleType) -> None:
-    failures: list[BaseException] = []
-
     def work() -> None:
-        try:
-            with Stream() as stream:
-                for i in range(30):
-                    x = hipadapt.full(100, i, "int32", stream=stream)
-                    assert set(x.get()) == {i}
-        except BaseException as error:
-            failures.append(error)
+        with Stream() as stream:
+            for i in range(30):
+                x = hipadapt.full(100, i, "int32", stream=stream)
+                assert set(x.get()) == {i}
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    in_threads(4, work)
 
 
 def test_without_numpy_the_rest_works(run_python: Callable[..., object]) -> None:

@@ -19,6 +19,7 @@ import pytest
 
 import hipadapt
 from hipadapt import Stream, _core, errors, hip
+from tests.conftest import in_threads
 
 
 class Pair(ctypes.Structure):
@@ -397,25 +398,16 @@ def test_launch_does_not_leak(module: hipadapt.Module) -> None:
 
 def test_threads_launch_the_same_kernel(module: hipadapt.Module) -> None:
     x, kernel = hipadapt.full(64, 1, "float32"), module.kernel("saxpy")
-    failures: list[BaseException] = []
 
     def work() -> None:
-        try:
-            with Stream() as stream:
-                y = hipadapt.zeros(64, "float32")
-                for _ in range(50):
-                    kernel[1, 64](np.float32(1), x, y, 64)
-                stream.synchronize()
-                assert set(y.get()) == {50.0}
-        except BaseException as error:
-            failures.append(error)
+        with Stream() as stream:
+            y = hipadapt.zeros(64, "float32")
+            for _ in range(50):
+                kernel[1, 64](np.float32(1), x, y, 64)
+            stream.synchronize()
+            assert set(y.get()) == {50.0}
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    in_threads(4, work)
 
 
 def test_fault_of_a_kernel_is_raised_by_who_waits(run_python: Any) -> None:

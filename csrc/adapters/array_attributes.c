@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes of arrays, the CUDA array interface among them. */
+#include <Python.h>
+
+#include "adapters/array.h"
+
+static PyObject *
+get_shape(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    return ha_sizes_tuple(array->ndim, array->shape, 1);
+}
+
+static PyObject *
+get_strides(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    return ha_sizes_tuple(array->ndim, array->shape + array->ndim, array->format.size);
+}
+
+static PyObject *
+get_ndim(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(((struct ha_array *)self)->ndim);
+}
+
+static PyObject *
+get_rank(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    long rank = 0;
+    (void)closure;
+    for (int i = 0; i < array->ndim; i++) {
+        rank += array->shape[i] > 1;
+    }
+    return PyLong_FromLong(rank);
+}
+
+static PyObject *
+get_size(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSsize_t(ha_array_count((struct ha_array *)self));
+}
+
+static PyObject *
+get_nbytes(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    return PyLong_FromSsize_t(ha_array_count(array) * array->format.size);
+}
+
+static PyObject *
+get_itemsize(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSsize_t(((struct ha_array *)self)->format.size);
+}
+
+static PyObject *
+interface_typestr(const struct ha_array *array)
+{
+    char text[HA_FORMAT_TEXT_CHARS];
+    ha_format_typestr(&array->format, text);
+    return PyUnicode_FromString(text);
+}
+
+static PyObject *
+get_typestr(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    if (array->typestr != NULL) {
+        return Py_NewRef(array->typestr);
+    }
+    if (ha_format_equal(&array->format, &ha_format_bytes)) {
+        return PyUnicode_FromString("B");
+    }
+    if (array->format.extended != 0) {
+        return PyUnicode_FromString(ha_format_name(&array->format));
+    }
+    return interface_typestr(array);
+}
+
+static PyObject *
+get_type_name(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    char text[HA_FORMAT_TEXT_CHARS];
+    const char *name = ha_format_name(&array->format);
+    (void)closure;
+    if (name == NULL) {
+        ha_format_typestr(&array->format, text);
+        name = text;
+    }
+    return PyUnicode_FromString(name);
+}
+
+static PyObject *
+get_owner(PyObject *self, void *closure)
+{
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    PyObject *owner = ((struct ha_pointer *)self)->owner;
+    (void)closure;
+    if (owner != NULL && Py_TYPE(owner) == types->hold) {
+        owner = ((struct ha_hold *)owner)->buffer.obj;
+    }
+    return Py_NewRef(owner == NULL ? Py_None : owner);
+}
+
+static PyObject *
+get_memory(PyObject *self, void *closure)
+{
+    int device;
+    (void)closure;
+    enum ha_place place = ha_array_locate(ha_types_of_type(Py_TYPE(self)),
+                                          (struct ha_array *)self, &device);
+    if (place == HA_PLACE_UNKNOWN) {
+        Py_RETURN_NONE;
+    }
+    return PyUnicode_FromString(ha_place_name(place));
+}
+
+static PyObject *
+get_is_read_only(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((struct ha_array *)self)->base.readonly);
+}
+
+static PyObject *
+get_stream_as_int(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    (void)closure;
+    if (array->stream == NULL) {
+        Py_RETURN_NONE;
+    }
+    return PyLong_FromUnsignedLongLong(array->stream_address);
+}
+
+/* ---- CUDA array interface
+ * ---------------------------------------------------------------- */
+
+/* (address, read-only), with the address 0 that the protocol wants for no elements. */
+static PyObject *
+interface_data(const struct ha_array *array)
+{
+    void *address = ha_array_count(array) == 0 ? NULL : array->base.ptr;
+    PyObject *number = PyLong_FromVoidPtr(address);
+    if (number == NULL) {
+        return NULL;
+    }
+    PyObject *data = PyTuple_Pack(2, number, array->base.readonly ? Py_True : Py_False);
+    Py_DECREF(number);
+    return data;
+}
+
+/* dict[name] = value, which is stolen and may be NULL after an error; 0 or -1. */
+static int
+set_entry(PyObject *dict, PyObject *name, PyObject *value)
+{
+    int status = value == NULL ? -1 : PyDict_SetItem(dict, name, value);
+    Py_XDECREF(value);
+    return status;
+}
+
+/* stream is None where consumers have nothing to wait for. */
+static PyObject *
+get_cuda_array_interface(PyObject *self, void *closure)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    PyObject *result = PyDict_New();
+    (void)closure;
+    if (result != NULL &&
+        (set_entry(result, types->str_shape, get_shape(self, NULL)) < 0 ||
+         set_entry(result, types->str_typestr, interface_typestr(array)) < 0 ||
+         set_entry(result, types->str_data, interface_data(array)) < 0 ||
+         set_entry(result, types->str_strides, Py_NewRef(Py_None)) < 0 ||
+         set_entry(result, types->str_stream, get_stream_as_int(self, NULL)) < 0 ||
+         set_entry(result, types->str_version, PyLong_FromLong(3)) < 0)) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+/* ---- text and table
+ * ------------------------------------------------------------------------------- */
+
+PyObject *
+ha_array_repr(PyObject *self)
+{
+    const struct ha_array *array = (struct ha_array *)self;
+    PyObject *shape = get_shape(self, NULL);
+    PyObject *typestr = get_typestr(self, NULL);
+    PyObject *result = NULL;
+    if (shape != NULL && typestr != NULL) {
+        const char *readonly = array->base.readonly ? ", read-only" : "";
+        result = array->base.ptr == NULL
+                     ? PyUnicode_FromFormat("<%s NULL, shape=%R, typestr=%R%s>",
+                                            ha_short_name(Py_TYPE(self)), shape,
+                                            typestr, readonly)
+                     : PyUnicode_FromFormat("<%s %p, shape=%R, typestr=%R%s>",
+                                            ha_short_name(Py_TYPE(self)),
+                                            array->base.ptr, shape, typestr, readonly);
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(typestr);
+    return result;
+}
+
+PyGetSetDef ha_array_getset[] = {
+    {"shape", get_shape, NULL, PyDoc_STR("Extents of the axes."), NULL},
+    {"ndim", get_ndim, NULL, PyDoc_STR("Number of axes."), NULL},
+    {"rank", get_rank, NULL, PyDoc_STR("Number of axes with more than one element."),
+     NULL},
+    {"size", get_size, NULL, PyDoc_STR("Number of elements."), NULL},
+    {"nbytes", get_nbytes, NULL, PyDoc_STR("Number of bytes."), NULL},
+    {"itemsize", get_itemsize, NULL, PyDoc_STR("Bytes of one element."), NULL},
+    {"dtype", ha_array_dtype, NULL,
+     PyDoc_STR(
+         "Element type as numpy.dtype; its name where numpy is not installed, or\n"
+         "ml_dtypes for bfloat16 and the 8-bit floats."),
+     NULL},
+    {"type_name", get_type_name, NULL,
+     PyDoc_STR("Name of the element type: 'float32', 'bfloat16'."), NULL},
+    {"strides", get_strides, NULL,
+     PyDoc_STR("Bytes from one element to the next, for each axis."), NULL},
+    {"typestr", get_typestr, NULL, PyDoc_STR("Element type, as it was given."), NULL},
+    {"is_read_only", get_is_read_only, NULL,
+     PyDoc_STR("Whether calls that write refuse the array."), NULL},
+    {"owner", get_owner, NULL, PyDoc_STR("What keeps the memory, or None."), NULL},
+    {"memory", get_memory, NULL,
+     PyDoc_STR(
+         "'device', 'pinned', 'managed', 'host', or None where HIP does not know\n"
+         "the address."),
+     NULL},
+    {"stream_as_int", get_stream_as_int, NULL,
+     PyDoc_STR("Address of the stream to wait for, or None."), NULL},
+    {"__cuda_array_interface__", get_cuda_array_interface, NULL,
+     PyDoc_STR("CUDA array interface, version 3; a new dict each time."), NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};

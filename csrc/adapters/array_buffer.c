@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffer protocol of arrays, for memory that the processor sees. */
+#include <Python.h>
+
+#include "adapters/array.h"
+
+#include <stddef.h>
+
+/* What one exported buffer holds; configure and __init__ don't touch it. */
+struct export
+{
+    PyObject *keeper; /* owned; the memory */
+    Py_ssize_t *strides;
+    Py_ssize_t shape[2 * HA_MAX_DIMS]; /* allocated for 2 * ndim: shape, then strides */
+};
+
+static struct export *
+export_new(struct ha_array *array)
+{
+    size_t bytes = offsetof(struct export, shape) +
+                   2 * (size_t)array->ndim * sizeof(Py_ssize_t) + HA_FORMAT_TEXT_CHARS;
+    struct export *export = PyMem_Malloc(bytes);
+    if (export == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    export->keeper = ha_pointer_keeper(&array->base);
+    if (export->keeper == NULL) {
+        PyMem_Free(export);
+        return NULL;
+    }
+    export->strides = export->shape + array->ndim;
+    for (int i = 0; i < array->ndim; i++) {
+        export->shape[i] = array->shape[i];
+        export->strides[i] = array->shape[array->ndim + i] * array->format.size;
+    }
+    ha_format_buffer(&array->format, (char *)(export->strides + array->ndim));
+    return export;
+}
+
+int
+ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
+{
+    struct ha_array *array = (struct ha_array *)self;
+    int device;
+    buffer->obj = NULL;
+    if (!ha_place_is_host(
+            ha_array_locate(ha_types_of_type(Py_TYPE(self)), array, &device)) ||
+        (array->base.ptr == NULL && ha_array_count(array) > 0)) {
+        PyErr_Format(PyExc_BufferError,
+                     "%s is device memory or a bare address; copy it with numpy() or "
+                     "hipMemcpy",
+                     ha_short_name(Py_TYPE(self)));
+        return -1;
+    }
+    if ((flags & PyBUF_FORMAT) != 0 && array->format.extended != 0) {
+        /* As numpy does: "2s" would be read as text. */
+        PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s",
+                     ha_format_name(&array->format));
+        return -1;
+    }
+    if ((flags & PyBUF_WRITABLE) != 0 && array->base.readonly) {
+        PyErr_SetString(PyExc_BufferError, "memory is read-only");
+        return -1;
+    }
+    struct export *export = export_new(array);
+    if (export == NULL) {
+        return -1;
+    }
+    buffer->buf = array->base.ptr;
+    buffer->len = ha_array_count(array) * array->format.size;
+    buffer->itemsize = array->format.size;
+    buffer->readonly = array->base.readonly;
+    buffer->ndim = array->ndim;
+    buffer->format =
+        (flags & PyBUF_FORMAT) != 0 ? (char *)(export->strides + array->ndim) : NULL;
+    buffer->shape = (flags & PyBUF_ND) != 0 ? export->shape : NULL;
+    buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? export->strides : NULL;
+    if (buffer->shape == NULL) {
+        buffer->ndim = 1; /* PyBUF_SIMPLE: one run of bytes */
+    }
+    buffer->suboffsets = NULL;
+    buffer->internal = export;
+    buffer->obj = Py_NewRef(self);
+    return 0;
+}
+
+void
+ha_array_releasebuffer(PyObject *self, Py_buffer *buffer)
+{
+    struct export *export = buffer->internal;
+    (void)self;
+    buffer->internal = NULL;
+    Py_DECREF(export->keeper);
+    PyMem_Free(export);
+}
