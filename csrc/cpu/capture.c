@@ -27,6 +27,7 @@ static void
 capture_release(struct ha_capture *capture)
 {
     if (atomic_fetch_sub(&capture->references, 1) == 1) {
+        ha_nodes_clear(&capture->dropped);
         free(capture);
     }
 }
@@ -300,14 +301,16 @@ ha_capture_begin(hipStream_t stream, struct ha_device *device,
     return code;
 }
 
-/* Work of other streams that never came back to the first one. */
+/* False if there is work of other streams that never came back to the first one. */
 static bool
 is_joined(const struct ha_capture *capture, const struct ha_front *origin)
 {
     for (const struct ha_front *front = capture->fronts; front != NULL;
          front = front->next) {
         for (uint32_t i = 0; i < front->nodes.count && front != origin; i++) {
-            if (!ha_node_stands_before(front->nodes.items[i], &origin->nodes)) {
+            const struct ha_node *last = front->nodes.items[i];
+            if (!ha_node_stands_before(last, &origin->nodes) &&
+                !ha_node_stands_before(last, &capture->dropped)) {
                 return false;
             }
         }
@@ -400,11 +403,16 @@ ha_capture_info(hipStream_t handle, struct ha_device *device,
     struct ha_stream *stream;
     *info = (struct ha_capture_info){.status = hipStreamCaptureStatusNone};
     ha_graph_lock();
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_stream_look(handle, device, &stream);
     if (code == hipSuccess) {
         struct ha_front *front = stream->front;
+        bool implicit = ha_stream_waits_for_capture(stream);
         ha_pool_unlock();
-        if (front != NULL) {
+        if (implicit) {
+            code = ha_cpu_fail(hipErrorStreamCaptureImplicit,
+                               "the legacy default stream would wait for a stream that "
+                               "is being captured");
+        } else if (front != NULL) {
             code = show(front, info);
         }
     }
@@ -423,7 +431,8 @@ ha_capture_set_befores(hipStream_t handle, struct ha_device *device,
     if (code == hipSuccess) {
         code = befores_of(front->capture->graph, befores, count, &nodes);
     }
-    if (code == hipSuccess && !replace && !ha_nodes_include(&nodes, &front->nodes)) {
+    if (code == hipSuccess &&
+        !ha_nodes_include(replace ? &front->capture->dropped : &nodes, &front->nodes)) {
         code =
             ha_cpu_fail(hipErrorOutOfMemory, "no memory for %zu dependencies", count);
     }
@@ -472,6 +481,55 @@ ha_capture_permit(void)
         return ha_cpu_fail(hipErrorStreamCaptureUnsupported,
                            "not allowed while a stream is being captured; the capture "
                            "is invalid now");
+    }
+    return hipSuccess;
+}
+
+hipError_t
+ha_capture_permit_wait(hipStream_t handle, struct ha_device *device)
+{
+    struct ha_stream *stream;
+    if (atomic_load_explicit(&open_count, memory_order_relaxed) == 0) {
+        return hipSuccess;
+    }
+    hipError_t code = ha_stream_lock(handle, device, &stream);
+    if (code != hipSuccess) {
+        return code;
+    }
+    ha_pool_unlock();
+    return ha_capture_permit();
+}
+
+hipError_t
+ha_capture_permit_device(const struct ha_device *device)
+{
+    bool refused = false;
+    hipError_t code = ha_capture_permit();
+    if (code != hipSuccess ||
+        atomic_load_explicit(&open_count, memory_order_relaxed) == 0) {
+        return code;
+    }
+    ha_graph_lock();
+    sweep();
+    ha_pool_lock();
+    for (struct ha_capture *capture = captures; capture != NULL;
+         capture = capture->next) {
+        for (const struct ha_front *front = capture->fronts; front != NULL;
+             front = front->next) {
+            if (front->stream != NULL && front->stream->queue.device == device) {
+                atomic_store(&capture->invalid, true);
+                refused = true;
+            }
+        }
+    }
+    ha_pool_unlock();
+    ha_graph_unlock();
+    if (refused) {
+        return ha_cpu_fail(
+            hipErrorStreamCaptureUnsupported,
+            "a stream of device %d is being captured, so the device can't "
+            "be waited for; the capture is invalid now",
+            device->id);
     }
     return hipSuccess;
 }

@@ -60,6 +60,14 @@ hipStreamCaptureMode ha_capture_exchange_mode(hipStreamCaptureMode mode);
 /* For calls that are unsafe while something is captured: refused by the rules of the
  * mode. Without locks. */
 hipError_t ha_capture_permit(void);
+
+/* The same for a call that does work in the stream and waits for it. What the legacy
+ * default stream must not wait for comes first: hipErrorStreamCaptureImplicit. */
+hipError_t ha_capture_permit_wait(hipStream_t handle, struct ha_device *device);
+
+/* The same for a call that waits for the whole device: in no mode may it while a stream
+ * of the device is being captured. */
+hipError_t ha_capture_permit_device(const struct ha_device *device);
 /* Makes the front's capture invalid; hipErrorStreamCaptureUnsupported with the text.
  * Pool lock held on entry; given back. */
 hipError_t ha_capture_refuse(struct ha_front *front, const char *what);

@@ -25,6 +25,7 @@ struct ha_capture {
     _Atomic bool invalid;
     _Atomic bool orphan; /* the stream that it began with is gone */
     struct ha_front *fronts;
+    struct ha_nodes dropped; /* by the program: they need not be joined */
 };
 
 struct ha_front {

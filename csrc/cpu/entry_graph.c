@@ -87,7 +87,8 @@ hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode_t originalNode,
     const struct ha_graph *clone = ha_graph_find(clonedGraph);
     for (uint32_t i = 0; clone != NULL && i < clone->nodes.count; i++) {
         const struct ha_node *node = clone->nodes.items[i];
-        if (node->original == (uint64_t)(uintptr_t)originalNode) {
+        if (originalNode != NULL &&
+            node->original == (uint64_t)(uintptr_t)originalNode) {
             *pNode = ha_node_handle(node);
             return ha_graph_leave(hipSuccess);
         }

@@ -29,6 +29,16 @@ set_bytes(struct ha_node *node, const void *params)
     return ha_node_set_copy_1d(node, bytes->dst, bytes->src, bytes->count, bytes->kind);
 }
 
+/* A node may be made with nothing to copy, but not be changed to that. */
+static hipError_t
+change_bytes(struct ha_node *node, const void *params)
+{
+    const struct bytes *bytes = params;
+    return bytes->count != 0
+               ? set_bytes(node, params)
+               : ha_cpu_fail(hipErrorInvalidValue, "argument 'count' is 0");
+}
+
 static hipError_t
 set_driver_copy(struct ha_node *node, const void *params)
 {
@@ -118,7 +128,7 @@ hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *dst, const void *src,
 {
     const struct bytes bytes = {dst, src, count, kind};
     return ha_node_change("hipGraphMemcpyNodeSetParams1D", node, hipGraphNodeTypeMemcpy,
-                          set_bytes, &bytes);
+                          change_bytes, &bytes);
 }
 
 HA_EXPORT hipError_t
@@ -145,7 +155,7 @@ hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t node
 {
     const struct bytes bytes = {dst, src, count, kind};
     return ha_node_change_exec("hipGraphExecMemcpyNodeSetParams1D", hGraphExec, node,
-                               hipGraphNodeTypeMemcpy, set_bytes, &bytes);
+                               hipGraphNodeTypeMemcpy, change_bytes, &bytes);
 }
 
 /* ---- copies to and from variables ---- */

@@ -6,6 +6,7 @@
 #include "cpu/error.h"
 #include "cpu/graph.h"
 #include "cpu/runtime.h"
+#include "cpu/stream.h"
 
 hipError_t
 ha_entry_set_kernel(struct ha_node *node, const void *params)
@@ -85,9 +86,12 @@ hipGraphKernelNodeSetAttribute(hipGraphNode_t hNode, hipLaunchAttributeID attr,
                                            : ha_cpu_fail_null("value"));
     }
     if (which == HA_ATTRIBUTE_COUNT) {
-        return ha_graph_leave(
-            ha_cpu_fail(hipErrorNotSupported,
-                        "argument 'attr': %d is not done for kernel nodes", (int)attr));
+        return ha_graph_leave(ha_cpu_fail(
+            hipErrorInvalidValue, "argument 'attr': kernel nodes have no attribute %d",
+            (int)attr));
+    }
+    if (which == HA_ATTRIBUTE_WINDOW) {
+        code = ha_window_check(&value->accessPolicyWindow);
     }
     if (which == HA_ATTRIBUTE_COOPERATIVE) {
         code = ha_node_set_cooperative(node, value->cooperative != 0);

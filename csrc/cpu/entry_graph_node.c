@@ -167,6 +167,10 @@ params_check(hipGraphNodeParams *params, ha_node_setter *set, const void **argum
     if (params == NULL) {
         return ha_cpu_fail_null("nodeParams");
     }
+    if ((unsigned)params->type >= hipGraphNodeTypeCount) {
+        return ha_cpu_fail(hipErrorInvalidValue, "there are no nodes of type %d",
+                           (int)params->type);
+    }
     *set = setter_of(params, argument);
     return *set != NULL
                ? hipSuccess

@@ -127,7 +127,14 @@ hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
 hipError_t
 ha_entry_set_event(struct ha_node *node, const void *params)
 {
-    return ha_node_set_event(node, *(const hipEvent_t *)params);
+    hipEvent_t event = *(const hipEvent_t *)params;
+    hipError_t code = ha_node_set_event(node, event);
+    /* Of nodes the documentation knows one failure. */
+    return code != hipErrorInvalidHandle
+               ? code
+               : ha_cpu_fail(hipErrorInvalidValue,
+                             "argument 'event' (%p) is no living event of this process",
+                             (void *)event);
 }
 
 static hipError_t

@@ -129,7 +129,7 @@ getter_enter(const char *function, hipStream_t handle, const void *output,
     if (code == hipSuccess && output == NULL) {
         code = ha_cpu_fail_null(argument);
     }
-    return code != hipSuccess ? code : ha_stream_lock(handle, device, stream);
+    return code != hipSuccess ? code : ha_stream_look(handle, device, stream);
 }
 
 HA_EXPORT hipError_t
@@ -190,7 +190,7 @@ hipGetStreamDeviceId(hipStream_t handle)
     struct ha_device *current;
     struct ha_stream *stream;
     if (ha_enter("hipGetStreamDeviceId", &current) != hipSuccess ||
-        ha_stream_lock(handle, current, &stream) != hipSuccess) {
+        ha_stream_look(handle, current, &stream) != hipSuccess) {
         return -1;
     }
     int id = stream->queue.device->id;

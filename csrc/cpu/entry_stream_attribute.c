@@ -32,9 +32,8 @@ no_attribute(hipLaunchAttributeID attribute)
     }
 }
 
-/* No cache can be reserved: only windows of no bytes fit. */
-static hipError_t
-check_window(const hipAccessPolicyWindow *window)
+hipError_t
+ha_window_check(const hipAccessPolicyWindow *window)
 {
     if (!(window->hitRatio >= 0.0f && window->hitRatio <= 1.0f)) {
         return ha_cpu_fail(hipErrorInvalidValue,
@@ -47,13 +46,21 @@ check_window(const hipAccessPolicyWindow *window)
                            "argument 'value': the access properties are %d and %d",
                            (int)window->hitProp, (int)window->missProp);
     }
-    if (window->num_bytes != 0) {
+    return hipSuccess;
+}
+
+/* No cache can be reserved: only windows of no bytes fit. */
+static hipError_t
+check_window(const hipAccessPolicyWindow *window)
+{
+    hipError_t code = ha_window_check(window);
+    if (code == hipSuccess && window->num_bytes != 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'value': the window has %zu bytes, and the device "
                            "has no cache to set aside (accessPolicyMaxWindowSize)",
                            window->num_bytes);
     }
-    return hipSuccess;
+    return code;
 }
 
 static hipError_t
@@ -97,7 +104,7 @@ hipStreamSetAttribute(hipStream_t handle, hipLaunchAttributeID attr,
         code = check_value(attr, value);
     }
     if (code == hipSuccess) {
-        code = ha_stream_lock(handle, device, &stream);
+        code = ha_stream_look(handle, device, &stream);
     }
     if (code != hipSuccess) {
         return code;
@@ -131,7 +138,7 @@ hipStreamGetAttribute(hipStream_t handle, hipLaunchAttributeID attr,
         code = no_attribute(attr);
     }
     if (code == hipSuccess) {
-        code = ha_stream_lock(handle, device, &stream);
+        code = ha_stream_look(handle, device, &stream);
     }
     if (code != hipSuccess) {
         return code;
@@ -156,7 +163,7 @@ hipStreamCopyAttributes(hipStream_t dst, hipStream_t src)
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamCopyAttributes", &device);
     if (code == hipSuccess) {
-        code = ha_stream_lock(src, device, &stream);
+        code = ha_stream_look(src, device, &stream);
     }
     if (code != hipSuccess) {
         return code;
@@ -165,7 +172,7 @@ hipStreamCopyAttributes(hipStream_t dst, hipStream_t src)
     hipSynchronizationPolicy sync_policy = stream->sync_policy;
     int priority = stream->queue.priority;
     ha_pool_unlock();
-    code = ha_stream_lock(dst, device, &stream);
+    code = ha_stream_look(dst, device, &stream);
     if (code != hipSuccess) {
         return code;
     }
@@ -210,20 +217,18 @@ hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMaskSize,
         mask[i] = cuMask[i] & units_in_word(i);
         units += (uint32_t)__builtin_popcount(mask[i]);
     }
-    if (units == 0) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'cuMask' names none of the %u compute units",
-                           ha_config()->thread_count);
+    if (cuMaskSize == 0) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'cuMaskSize' is 0");
     }
     code = ha_stream_create(device, hipStreamDefault, HA_PRIORITY_NORMAL, &handle);
     if (code == hipSuccess) {
-        code = ha_stream_lock(handle, device, &made);
+        code = ha_stream_look(handle, device, &made);
     }
     if (code != hipSuccess) {
         return code;
     }
     memcpy(made->mask, mask, sizeof mask);
-    made->queue.threads_max = units;
+    made->queue.threads_max = units; /* 0, for a mask of no unit, stands for all */
     ha_pool_unlock();
     *stream = handle;
     return hipSuccess;
@@ -247,7 +252,7 @@ hipExtStreamGetCUMask(hipStream_t handle, uint32_t cuMaskSize, uint32_t *cuMask)
                            "units",
                            cuMaskSize, ha_config()->thread_count);
     }
-    code = ha_stream_lock(handle, device, &stream);
+    code = ha_stream_look(handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }

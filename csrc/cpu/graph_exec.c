@@ -191,6 +191,10 @@ ha_graph_exec_get_enabled(struct ha_graph_exec *exec, hipGraphNode_t handle,
     if (node == NULL) {
         return hipErrorInvalidValue;
     }
+    if (!can_be_disabled(node)) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "only kernel, memset and memcpy nodes can be disabled");
+    }
     *enabled = !node->disabled;
     return hipSuccess;
 }

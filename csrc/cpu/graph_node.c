@@ -124,6 +124,7 @@ ha_node_set_kernel(struct ha_node *node, const hipKernelNodeParams *params)
         .block = {params->blockDim.x, params->blockDim.y, params->blockDim.z},
         .shared_bytes = params->sharedMemBytes,
         .cooperative = node->kernel.request.cooperative,
+        .address = params->func,
         .params = params->kernelParams,
         .extra = params->extra,
     };
@@ -144,8 +145,10 @@ void
 ha_node_get_kernel(const struct ha_node *node, hipKernelNodeParams *params)
 {
     const struct ha_launch_request *request = &node->kernel.request;
+    const void *handle = (const void *)(uintptr_t)node->kernel.function->handle;
     *params = (hipKernelNodeParams){
-        .func = (void *)(uintptr_t)node->kernel.function->handle,
+        .func =
+            (void *)(uintptr_t)(request->address != NULL ? request->address : handle),
         .gridDim = {request->grid[0], request->grid[1], request->grid[2]},
         .blockDim = {request->block[0], request->block[1], request->block[2]},
         .sharedMemBytes = (unsigned)request->shared_bytes,

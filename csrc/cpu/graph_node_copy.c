@@ -65,6 +65,9 @@ ha_node_set_fill(struct ha_node *node, const hipMemsetParams *params)
                            "an element of %u bytes can't be filled; 1, 2 and 4 can",
                            params->elementSize);
     }
+    if (params->height == 0) {
+        return ha_cpu_fail(hipErrorInvalidValue, "a fill has no rows (height is 0)");
+    }
     struct ha_fill fill = {.dst = params->dst,
                            .pitch = params->pitch,
                            .height = params->height,

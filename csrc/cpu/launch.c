@@ -474,8 +474,10 @@ ha_launch_address(struct ha_device *device, const void *address, hipError_t unkn
                   const struct ha_launch_request *request)
 {
     struct ha_function *function;
+    struct ha_launch_request named = *request;
     struct ha_device *place = device;
     hipError_t code = hipSuccess;
+    named.address = address;
     if (ha_config()->device_count > 1) {
         code = ha_stream_device(request->stream, &place);
     }
@@ -483,7 +485,7 @@ ha_launch_address(struct ha_device *device, const void *address, hipError_t unkn
         code = ha_function_resolve(address, place, unknown, &function);
     }
     if (code == hipSuccess) {
-        code = ha_launch_kernel(device, function, request);
+        code = ha_launch_kernel(device, function, &named);
         ha_function_leave(function);
     }
     return code;

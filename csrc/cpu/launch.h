@@ -26,8 +26,9 @@ struct ha_launch_request {
     size_t shared_bytes; /* dynamic */
     bool cooperative;    /* all blocks are alive together */
     hipStream_t stream;
-    void **params; /* one address an argument, or NULL */
-    void **extra;  /* HIP_LAUNCH_PARAM_... list, or NULL */
+    const void *address; /* what the program named the function by; NULL = its handle */
+    void **params;       /* one address an argument, or NULL */
+    void **extra;        /* HIP_LAUNCH_PARAM_... list, or NULL */
 };
 
 /* Checks shape, shared memory and the presence of arguments. */
@@ -48,7 +49,7 @@ hipError_t ha_launch_kernel(struct ha_device *device, struct ha_function *functi
                             const struct ha_launch_request *request);
 
 /* The same for what `address` stands for (ha_function_resolve) on the device of the
- * stream. */
+ * stream; request->address is not looked at. */
 hipError_t ha_launch_address(struct ha_device *device, const void *address,
                              hipError_t unknown,
                              const struct ha_launch_request *request);

@@ -198,6 +198,9 @@ hipError_t ha_queue_wait(struct ha_queue *queue, uint64_t number, uint64_t limit
  * without the lock. */
 hipError_t ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns);
 
+/* The same for all devices, without a limit; failures have a text. */
+hipError_t ha_pool_wait_all(void);
+
 /* Slows a thread down that submits faster than the queue runs. Lock as in
  * ha_queue_wait. */
 void ha_queue_throttle(struct ha_queue *queue);

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "cpu/device.h"
+#include "cpu/error.h"
 #include "cpu/exec.h"
 #include "cpu/futex.h"
 #include "cpu/pool_state.h"
@@ -220,4 +221,16 @@ ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns)
     }
     ha_pool_unlock();
     return code;
+}
+
+hipError_t
+ha_pool_wait_all(void)
+{
+    for (int id = 0; id < ha_config()->device_count; id++) {
+        hipError_t code = ha_pool_wait_device(ha_device_get(id), 0);
+        if (code != hipSuccess) {
+            return ha_cpu_fail(code, "interrupted; nothing was changed");
+        }
+    }
+    return hipSuccess;
 }

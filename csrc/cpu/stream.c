@@ -95,7 +95,7 @@ ha_stream_create(struct ha_device *device, unsigned flags, int priority,
 bool
 ha_stream_captures(hipStream_t handle, struct ha_device *device)
 {
-    struct ha_stream *stream;
+    struct ha_stream *stream = NULL;
 
     if (ha_stream_lock(handle, device, &stream) != hipSuccess) {
         return false; /* who goes on finds out */
@@ -188,8 +188,15 @@ stream_of_thread(struct ha_device *device)
 
 /* ---- finding ---- */
 
+bool
+ha_stream_waits_for_capture(const struct ha_stream *stream)
+{
+    const struct ha_device *device = stream->queue.device;
+    return &stream->queue == device->legacy && device->capturing > 0;
+}
+
 hipError_t
-ha_stream_lock(hipStream_t handle, struct ha_device *device, struct ha_stream **stream)
+ha_stream_look(hipStream_t handle, struct ha_device *device, struct ha_stream **stream)
 {
     struct ha_stream *found;
     if (handle == NULL && ha_thread_self()->own_default) {
@@ -218,8 +225,20 @@ ha_stream_lock(hipStream_t handle, struct ha_device *device, struct ha_stream **
         ha_pool_unlock();
         return ha_device_fail(owner);
     }
-    if (&found->queue == owner->legacy && owner->capturing > 0) {
-        ha_capture_spoil(owner);
+    *stream = found;
+    return hipSuccess;
+}
+
+hipError_t
+ha_stream_lock(hipStream_t handle, struct ha_device *device, struct ha_stream **stream)
+{
+    struct ha_stream *found;
+    hipError_t code = ha_stream_look(handle, device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (ha_stream_waits_for_capture(found)) {
+        ha_capture_spoil(found->queue.device);
         ha_pool_unlock();
         return ha_cpu_fail(hipErrorStreamCaptureImplicit,
                            "the legacy default stream would wait for a stream that is "
@@ -259,9 +278,8 @@ ha_stream_is_idle(const struct ha_stream *stream)
 
 /* ---- running ---- */
 
-/* Adds the dependencies that the default streams ask for; false without memory. */
-static bool
-order_by_default_streams(struct ha_queue *queue, struct ha_op *op)
+bool
+ha_stream_order(struct ha_queue *queue, struct ha_op *op)
 {
     struct ha_queue *legacy = queue->device->legacy;
     if (!queue->blocking) {
@@ -295,7 +313,7 @@ order_by_default_streams(struct ha_queue *queue, struct ha_op *op)
 uint64_t
 ha_stream_submit(struct ha_stream *stream, struct ha_op *op, enum ha_submit how)
 {
-    if (!order_by_default_streams(&stream->queue, op)) {
+    if (!ha_stream_order(&stream->queue, op)) {
         stream->queue.legacy_seen = 0;
         if (op->class->finish != NULL) {
             op->class->finish(op);

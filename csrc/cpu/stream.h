@@ -62,12 +62,28 @@ hipError_t ha_stream_destroy(hipStream_t handle);
 hipError_t ha_stream_lock(hipStream_t handle, struct ha_device *device,
                           struct ha_stream **stream);
 
+/* The same for those that only look at the stream: a capture that work in the legacy
+ * default stream would spoil goes on, and is no failure. */
+hipError_t ha_stream_look(hipStream_t handle, struct ha_device *device,
+                          struct ha_stream **stream);
+
+/* Whether the stream is a legacy default stream, and streams that it would wait for are
+ * being captured. Lock held. */
+bool ha_stream_waits_for_capture(const struct ha_stream *stream);
+
+/* Ratio and properties of a window, as streams and kernel nodes take it. */
+hipError_t ha_window_check(const hipAccessPolicyWindow *window);
+
 /* The device of the stream that `handle` means, for a caller whose current device is
  * *device. Without the lock. */
 hipError_t ha_stream_device(hipStream_t handle, struct ha_device **device);
 
 /* True if new work of the stream could start at once. Lock held. */
 bool ha_stream_is_idle(const struct ha_stream *stream);
+
+/* Makes the operation wait for those that the rules of the default streams put before
+ * the queue's next one; false without memory. Lock held. */
+bool ha_stream_order(struct ha_queue *queue, struct ha_op *op);
 
 /* Orders the operation by the rules of the default streams and submits it; its number,
  * or 0 without memory (the operation is finished and discarded then). Lock held. */
