@@ -60,6 +60,8 @@ struct __half {
 #ifndef __HIP_NO_HALF_CONVERSIONS__
     template <class T, class = __ha_to_half<T>>
     __HA_BOTH_T__ __half(T x) : data{of(x)} {}
+    /* For what becomes a number by a conversion of its own. */
+    __HA_BOTH_T__ __half(_Float16 x) : data{x} {}
     template <class T, class = __ha_to_half<T>> __HA_BOTH_T__ __half &operator=(T x) {
         data = of(x);
         return *this;

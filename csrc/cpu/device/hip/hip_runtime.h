@@ -41,9 +41,22 @@
 /* Host code expects these from HIP's header.  They come last: what they make of a name in
  * `std` covers the device's functions of that name only if it has seen those. */
 #if defined(__cplusplus) && (defined(__HA_PROGRAM__) || !defined(__HIP__))
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <climits>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <iosfwd>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "hipadapt/std_float.h"
 #endif

@@ -8,4 +8,9 @@
 #include <hip/hip_runtime.h>
 #else
 #include "hipadapt/host.h"
+#include <limits.h>
+#include <stdlib.h>
+#ifdef __cplusplus
+#include <utility>
+#endif
 #endif

@@ -3228,15 +3228,16 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
                                     uint32_t localWorkSizeX, uint32_t localWorkSizeY,
                                     uint32_t localWorkSizeZ, size_t sharedMemBytes,
                                     hipStream_t hStream, void **kernelParams,
-                                    void **extra, hipEvent_t startEvent,
-                                    hipEvent_t stopEvent, uint32_t flags);
+                                    void **extra, hipEvent_t startEvent __HA_OR__(NULL),
+                                    hipEvent_t stopEvent __HA_OR__(NULL),
+                                    uint32_t flags __HA_OR__(0));
 hipError_t hipHccModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
                                     uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
                                     uint32_t localWorkSizeX, uint32_t localWorkSizeY,
                                     uint32_t localWorkSizeZ, size_t sharedMemBytes,
                                     hipStream_t hStream, void **kernelParams,
-                                    void **extra, hipEvent_t startEvent,
-                                    hipEvent_t stopEvent);
+                                    void **extra, hipEvent_t startEvent __HA_OR__(NULL),
+                                    hipEvent_t stopEvent __HA_OR__(NULL));
 hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
                                      hipStream_t *stream);
 hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim,

@@ -17,11 +17,11 @@
 /* ---- memory ---- */
 
 template <class T> static inline hipError_t hipMalloc(T **ptr, size_t size) {
-    return hipMalloc(reinterpret_cast<void **>(ptr), size);
+    return hipMalloc((void **)ptr, size);
 }
 template <class T>
 static inline hipError_t hipMallocAsync(T **ptr, size_t size, hipStream_t stream) {
-    return hipMallocAsync(reinterpret_cast<void **>(ptr), size, stream);
+    return hipMallocAsync((void **)ptr, size, stream);
 }
 static inline hipError_t hipMallocAsync(void **ptr, size_t size, hipMemPool_t pool,
                                         hipStream_t stream) {
@@ -30,58 +30,58 @@ static inline hipError_t hipMallocAsync(void **ptr, size_t size, hipMemPool_t po
 template <class T>
 static inline hipError_t hipMallocAsync(T **ptr, size_t size, hipMemPool_t pool,
                                         hipStream_t stream) {
-    return hipMallocFromPoolAsync(reinterpret_cast<void **>(ptr), size, pool, stream);
+    return hipMallocFromPoolAsync((void **)ptr, size, pool, stream);
 }
 template <class T>
 static inline hipError_t hipMallocFromPoolAsync(T **ptr, size_t size, hipMemPool_t pool,
                                                 hipStream_t stream) {
-    return hipMallocFromPoolAsync(reinterpret_cast<void **>(ptr), size, pool, stream);
+    return hipMallocFromPoolAsync((void **)ptr, size, pool, stream);
 }
 template <class T>
 static inline hipError_t hipMallocPitch(T **ptr, size_t *pitch, size_t width,
                                         size_t height) {
-    return hipMallocPitch(reinterpret_cast<void **>(ptr), pitch, width, height);
+    return hipMallocPitch((void **)ptr, pitch, width, height);
 }
 template <class T>
 static inline hipError_t hipMallocManaged(T **ptr, size_t size,
                                           unsigned flags = hipMemAttachGlobal) {
-    return hipMallocManaged(reinterpret_cast<void **>(ptr), size, flags);
+    return hipMallocManaged((void **)ptr, size, flags);
 }
 template <class T>
 static inline hipError_t hipHostMalloc(T **ptr, size_t size,
                                        unsigned flags = hipHostMallocDefault) {
-    return hipHostMalloc(reinterpret_cast<void **>(ptr), size, flags);
+    return hipHostMalloc((void **)ptr, size, flags);
 }
 template <class T>
 static inline hipError_t hipHostAlloc(T **ptr, size_t size,
                                       unsigned flags = hipHostAllocDefault) {
-    return hipHostAlloc(reinterpret_cast<void **>(ptr), size, flags);
+    return hipHostAlloc((void **)ptr, size, flags);
 }
 template <class T>
 static inline hipError_t hipHostGetDevicePointer(T **device, void *host,
                                                  unsigned flags) {
-    return hipHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+    return hipHostGetDevicePointer((void **)device, host, flags);
 }
 template <class T>
 static inline hipError_t hipExtMallocWithFlags(T **ptr, size_t size, unsigned flags) {
-    return hipExtMallocWithFlags(reinterpret_cast<void **>(ptr), size, flags);
+    return hipExtMallocWithFlags((void **)ptr, size, flags);
 }
 
 /* ---- variables of the device ---- */
 
 template <class T>
 static inline hipError_t hipGetSymbolAddress(void **address, const T &symbol) {
-    return hipGetSymbolAddress(address, reinterpret_cast<const void *>(&symbol));
+    return hipGetSymbolAddress(address, (const void *)&symbol);
 }
 template <class T>
 static inline hipError_t hipGetSymbolSize(size_t *size, const T &symbol) {
-    return hipGetSymbolSize(size, reinterpret_cast<const void *>(&symbol));
+    return hipGetSymbolSize(size, (const void *)&symbol);
 }
 template <class T>
 static inline hipError_t hipMemcpyToSymbol(const T &symbol, const void *src, size_t size,
                                            size_t offset = 0,
                                            hipMemcpyKind kind = hipMemcpyHostToDevice) {
-    return hipMemcpyToSymbol(reinterpret_cast<const void *>(&symbol), src, size, offset,
+    return hipMemcpyToSymbol((const void *)&symbol, src, size, offset,
                              kind);
 }
 template <class T>
@@ -89,21 +89,21 @@ static inline hipError_t hipMemcpyToSymbolAsync(const T &symbol, const void *src
                                                 size_t size, size_t offset,
                                                 hipMemcpyKind kind,
                                                 hipStream_t stream = 0) {
-    return hipMemcpyToSymbolAsync(reinterpret_cast<const void *>(&symbol), src, size,
+    return hipMemcpyToSymbolAsync((const void *)&symbol, src, size,
                                   offset, kind, stream);
 }
 template <class T>
 static inline hipError_t
 hipMemcpyFromSymbol(void *dst, const T &symbol, size_t size, size_t offset = 0,
                     hipMemcpyKind kind = hipMemcpyDeviceToHost) {
-    return hipMemcpyFromSymbol(dst, reinterpret_cast<const void *>(&symbol), size, offset,
+    return hipMemcpyFromSymbol(dst, (const void *)&symbol, size, offset,
                                kind);
 }
 template <class T>
 static inline hipError_t hipMemcpyFromSymbolAsync(void *dst, const T &symbol, size_t size,
                                                   size_t offset, hipMemcpyKind kind,
                                                   hipStream_t stream = 0) {
-    return hipMemcpyFromSymbolAsync(dst, reinterpret_cast<const void *>(&symbol), size,
+    return hipMemcpyFromSymbolAsync(dst, (const void *)&symbol, size,
                                     offset, kind, stream);
 }
 
@@ -166,6 +166,56 @@ hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid_size, int *block_size, T ke
                                              shared_bytes, limit);
 }
 
+/* The block size, of whole warps, with which most threads are busy where the dynamic
+ * shared memory of a block depends on its size. */
+template <class F, class T>
+static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+    int *grid_size, int *block_size, T kernel, F shared_bytes_of, int limit = 0,
+    unsigned flags = hipOccupancyDefault) {
+    const void *address = reinterpret_cast<const void *>(kernel);
+    int device, processors, warp;
+    hipFuncAttributes attributes;
+    if (grid_size == nullptr || block_size == nullptr || address == nullptr)
+        return hipErrorInvalidValue;
+    hipError_t code = hipGetDevice(&device);
+    if (code == hipSuccess)
+        code = hipDeviceGetAttribute(&processors, hipDeviceAttributeMultiprocessorCount,
+                                     device);
+    if (code == hipSuccess)
+        code = hipDeviceGetAttribute(&warp, hipDeviceAttributeWarpSize, device);
+    if (code == hipSuccess)
+        code = hipFuncGetAttributes(&attributes, address);
+    if (code != hipSuccess)
+        return code;
+    int most = attributes.maxThreadsPerBlock;
+    if (limit > 0 && limit < most)
+        most = limit;
+    int best_threads = 0, best_blocks = 0, best_size = 0;
+    /* A limit that is no whole number of warps is tried as it is. */
+    for (int size = most; size > 0; size = (size - 1) / warp * warp) {
+        int blocks;
+        code = hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            &blocks, address, size, static_cast<size_t>(shared_bytes_of(size)), flags);
+        if (code != hipSuccess)
+            return code;
+        if (blocks * size > best_threads) {
+            best_threads = blocks * size;
+            best_blocks = blocks;
+            best_size = size;
+        }
+    }
+    *grid_size = best_blocks * processors;
+    *block_size = best_size;
+    return hipSuccess;
+}
+template <class F, class T>
+static inline hipError_t
+hipOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, T kernel,
+                                              F shared_bytes_of, int limit = 0) {
+    return hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+        grid_size, block_size, kernel, shared_bytes_of, limit);
+}
+
 /* ---- launches ---- */
 
 template <class... A>
@@ -201,10 +251,12 @@ static inline hipError_t hipLaunchKernelEx(const hipLaunchConfig_t *config,
 }
 
 #ifdef __HIP__
-#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...)                    \
+/* In two steps, so that one macro may stand for several of the arguments. */
+#define __HA_LAUNCH__(kernel, grid, block, shared, stream, ...)                         \
     do {                                                                                \
-        (kernel)<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__);                 \
+        kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__);                   \
     } while (0)
+#define hipLaunchKernelGGL(kernel, ...) __HA_LAUNCH__((kernel), __VA_ARGS__)
 
 static inline int min(int a, int b) { return b < a ? b : a; }
 static inline int max(int a, int b) { return a < b ? b : a; }

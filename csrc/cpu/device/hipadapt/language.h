@@ -47,22 +47,11 @@
 #define __HIP_CPU_WARP_SIZE__ 32
 #endif
 
-#define __global__ __attribute__((global))
-#define __device__ __attribute__((device))
-#define __host__ __attribute__((host))
-#define __shared__ __attribute__((shared))
-#define __constant__ __attribute__((constant))
-#ifdef __HA_PROGRAM__
-#define __managed__ __attribute__((managed))
-#else
-/* Host and device share one memory here, so a managed variable is a device variable. */
-#define __managed__ __attribute__((device))
-#endif
+#include "hipadapt/keywords.h"
 #define __forceinline__ inline __attribute__((always_inline))
 /* A hint on a GPU.  Functions stay inlined here, because barriers and warp calls then have
  * their place in the kernel's own flow. */
 #define __noinline__
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__
 #define __cluster_dims__(...)
 #define __restrict __restrict__
@@ -85,9 +74,11 @@ typedef long int64_t;
 typedef unsigned long uint64_t;
 typedef long intptr_t;
 typedef unsigned long uintptr_t;
+typedef unsigned char uchar;
 typedef unsigned int uint;
 typedef unsigned short ushort;
 typedef unsigned long ulong;
+typedef unsigned long long ullong;
 #ifndef NULL
 #define NULL __null
 #endif

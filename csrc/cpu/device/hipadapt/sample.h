@@ -37,10 +37,17 @@ __ha_place(const __hip_texture *t, uint32_t mode, float x, uint32_t texels,
     if (t->normalized) {
         if (mode == hipAddressModeWrap) {
             x = x - __builtin_floorf(x);
-        } else if (mode == hipAddressModeMirror) {
+        } else if (mode == hipAddressModeMirror && between) {
             x = __builtin_fabsf(x - 2.0f * __builtin_rintf(0.5f * x));
+        } else if (mode == hipAddressModeMirror) {
+            x = x - 2.0f * __builtin_floorf(0.5f * x);
         }
         x = x * (float)size;
+        /* A single texel is mirrored by its number: the edge between two belongs to the
+         * same one of them on both sides of the mirror. */
+        if (mode == hipAddressModeMirror && !between && x >= (float)size) {
+            x = (float)(2 * size - 1) - __builtin_floorf(x);
+        }
     }
     /* Numbers that are no index, and what is no number, are far outside. */
     x = x > -2.0f ? x : -2.0f;
@@ -133,7 +140,8 @@ __ha_locate(const __hip_texture *t, const __ha_image *image, float x, float y, f
             int slice, bool between)
 {
     __ha_point r = {};
-    const bool flat = t->shape == __HA_1D || t->shape == __HA_1D_LAYERED;
+    const bool flat =
+        t->shape == __HA_1D || t->shape == __HA_1D_LAYERED || t->shape == __HA_LINEAR;
     const bool cube = t->shape == __HA_CUBE || t->shape == __HA_CUBE_LAYERED;
     r.axes[0] = __ha_place(t, cube ? hipAddressModeClamp : t->address[0], x,
                            image->width, between);
@@ -194,11 +202,13 @@ __ha_level_of(const __hip_texture *t, float level)
     return level > 0.0f ? level : 0.0f;
 }
 
-/* Objects that are no textures (any more) or have another shape end the launch. */
+/* Objects that are no textures (any more) or have another shape end the launch.  Linear
+ * memory is one-dimensional. */
 __HA_FN__ void
 __ha_need(const __hip_texture *t, uint32_t shape)
 {
-    if (t->live != __HA_TEXTURE_LIVE || t->shape != shape) {
+    if (t->live != __HA_TEXTURE_LIVE ||
+        (t->shape != shape && !(t->shape == __HA_LINEAR && shape == __HA_1D))) {
         __builtin_trap();
     }
 }

@@ -22,12 +22,22 @@ __ha_bound(int &at, uint32_t size, int mode)
     return mode == hipBoundaryModeClamp;
 }
 
+/* Whether calls for `shape` reach a surface of another one: to the calls for layers and
+ * faces an array without them is the first one of them. */
+__HA_FN__ bool
+__ha_surface_fits(uint32_t own, uint32_t shape)
+{
+    return own == shape || (own == __HA_1D && shape == __HA_1D_LAYERED) ||
+           (own == __HA_2D && (shape == __HA_2D_LAYERED || shape == __HA_CUBE ||
+                               shape == __HA_CUBE_LAYERED));
+}
+
 /* Address of a texel, or NULL.  Objects that are no surfaces (any more) or have another
  * shape end the launch. */
 __HA_CORE__ unsigned char *
 __ha_surface_at(const __hip_surface *s, uint32_t shape, int x, int y, int z, int mode)
 {
-    if (s->live != __HA_SURFACE_LIVE || s->shape != shape) {
+    if (s->live != __HA_SURFACE_LIVE || !__ha_surface_fits(s->shape, shape)) {
         __builtin_trap();
     }
     const int bytes = (int)(s->channels * (s->bits / 8));
