@@ -18,6 +18,8 @@
 #include "cpu/runtime.h"
 
 #define DRAIN_NS UINT64_C(2000000000)
+#define UNLOAD_NS UINT64_C(1000000000)
+#define POLL_NS 20000
 
 _Atomic unsigned ha_activity_wanted;
 
@@ -52,9 +54,19 @@ struct ha_ticket {
     void (*end)(void *tool, uint64_t start, uint64_t end);
     uint64_t begin_ns;
     uint64_t end_ns;
+    unsigned turn; /* whose count it is in */
 };
 
 _Static_assert(offsetof(struct ha_ticket, deferred) == 0, "cast in ticket_tell");
+
+/* The profiler is told of an end after the operation's queue has gone on, so who waits
+ * for the queue may be ahead of it.  Tickets that have ended and aren't told are
+ * counted in turns: who waits for them begins another turn, and so doesn't wait for
+ * those that come meanwhile. */
+static _Atomic unsigned turn;
+static _Atomic unsigned untold[2];
+static _Thread_local bool telling;
+static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER; /* one waits at a time */
 
 static void
 ticket_tell(struct ha_deferred *deferred)
@@ -62,9 +74,48 @@ ticket_tell(struct ha_deferred *deferred)
     struct ha_ticket *ticket = (struct ha_ticket *)(void *)deferred;
     uint64_t end = boot_time(ticket->end_ns);
     uint64_t start = end - (ticket->end_ns - ticket->begin_ns);
+    bool before = telling;
 
+    telling = true;
     ticket->end(ticket->tool, start, end);
+    telling = before;
+    atomic_fetch_sub(&untold[ticket->turn], 1);
     free(ticket);
+}
+
+/* Waits until the profiler knows of all that has ended, for some time at most. */
+static void
+tickets_wait(uint64_t limit_ns)
+{
+    const struct timespec pause = {.tv_nsec = POLL_NS};
+    uint64_t begin_ns = ha_clock_ns();
+
+    if (telling || atomic_load(&untold[0]) + atomic_load(&untold[1]) == 0) {
+        return; /* a profiler that waits in what it is told waits for itself */
+    }
+    pthread_mutex_lock(&turn_lock);
+    unsigned old = atomic_load(&turn);
+    atomic_store(&turn, !old);
+    while (atomic_load(&untold[old]) != 0 && ha_clock_ns() - begin_ns < limit_ns) {
+        (void)nanosleep(&pause, NULL);
+    }
+    pthread_mutex_unlock(&turn_lock);
+}
+
+void
+ha_activity_after_fork_child(void)
+{
+    atomic_store(&untold[0], 0); /* they are told in the parent */
+    atomic_store(&untold[1], 0);
+    telling = false;
+    (void)pthread_mutex_init(&turn_lock, NULL);
+}
+
+static void
+ticket_count(struct ha_ticket *ticket)
+{
+    ticket->turn = atomic_load(&turn);
+    atomic_fetch_add(&untold[ticket->turn], 1);
 }
 
 static struct ha_ticket *
@@ -87,6 +138,7 @@ ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns)
     if (ticket != NULL) {
         ticket->begin_ns = begin_ns;
         ticket->end_ns = begin_ns != 0 ? end_ns : 0;
+        ticket_count(ticket);
         ha_pool_defer(&ticket->deferred);
     }
 }
@@ -95,6 +147,7 @@ void
 ha_ticket_drop(struct ha_ticket *ticket)
 {
     if (ticket != NULL) {
+        ticket_count(ticket);
         ticket_tell(&ticket->deferred);
     }
 }
@@ -221,6 +274,9 @@ void
 ha_activity_module(struct ha_module *module, bool loaded)
 {
     if (ha_activity_wants(HA_WANT_CODE)) {
+        if (!loaded) {
+            tickets_wait(UNLOAD_NS); /* the end of a kernel comes before its own */
+        }
         tell_module(module, loaded);
     }
 }
@@ -257,6 +313,7 @@ drain(void)
     for (int id = 0; ha_runtime_is_ready() && id < ha_config()->device_count; id++) {
         (void)ha_pool_wait_device(ha_device_get(id), DRAIN_NS);
     }
+    tickets_wait(DRAIN_NS);
 }
 
 static int

@@ -51,7 +51,10 @@ void ha_activity_memory(enum ha_activity_memory operation, int device,
 
 void ha_activity_stream(enum ha_activity_stream operation, hipStream_t stream);
 
-/* A module that was loaded, or is about to go. */
+/* A module that was loaded, or is about to go; the ends of kernels are told before it
+ * goes. */
 void ha_activity_module(struct ha_module *module, bool loaded);
+
+void ha_activity_after_fork_child(void);
 
 #endif

@@ -108,8 +108,10 @@ done:
     return code;
 }
 
-hipError_t
-ha_array_acquire(const char *argument, hipArray_const_t handle, struct ha_array **array)
+/* `missing` is the code for what is no array. */
+static hipError_t
+acquire(const char *argument, hipArray_const_t handle, hipError_t missing,
+        struct ha_array **array)
 {
     if (handle == NULL) {
         return ha_cpu_fail_null(argument);
@@ -117,12 +119,17 @@ ha_array_acquire(const char *argument, hipArray_const_t handle, struct ha_array 
     struct ha_array *found =
         ha_handle_acquire(HA_HANDLE_ARRAY, (uint64_t)(uintptr_t)handle);
     if (found == NULL) {
-        return ha_cpu_fail(hipErrorInvalidHandle,
-                           "argument '%s' (%p) is no array, or was freed", argument,
-                           (const void *)handle);
+        return ha_cpu_fail(missing, "argument '%s' (%p) is no array, or was freed",
+                           argument, (const void *)handle);
     }
     *array = found;
     return hipSuccess;
+}
+
+hipError_t
+ha_array_acquire(const char *argument, hipArray_const_t handle, struct ha_array **array)
+{
+    return acquire(argument, handle, hipErrorInvalidHandle, array);
 }
 
 void
@@ -159,14 +166,12 @@ hipError_t
 ha_array_free(hipArray_t handle)
 {
     struct ha_array *array = NULL;
-    hipError_t code = ha_array_acquire("array", handle, &array);
+    hipError_t code = acquire("array", handle, hipErrorContextIsDestroyed, &array);
     if (code != hipSuccess) {
         return code;
     }
     if (array->level) {
-        code =
-            ha_cpu_fail(hipErrorInvalidValue, "a level goes with its mipmapped array");
-        goto done;
+        goto done; /* it goes with its mipmapped array */
     }
     code = ha_pool_wait_device(array->device, 0);
     if (code != hipSuccess) {
@@ -175,7 +180,7 @@ ha_array_free(hipArray_t handle)
     }
     uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
     if (!retire(array)) {
-        code = ha_cpu_fail(hipErrorInvalidHandle, "the array was freed meanwhile");
+        code = ha_cpu_fail(hipErrorContextIsDestroyed, "the array was freed meanwhile");
     } else if (begin != 0) {
         ha_activity_memory(HA_ACTIVITY_FREE, array->device->id, array->data, 0, begin);
     }

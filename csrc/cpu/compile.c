@@ -234,12 +234,12 @@ front_arguments(struct work *work, struct ha_list *arguments)
         ha_list_format(arguments, "-I%s", work->workdir.path);
     }
     ha_list_format(arguments, "-I%s", toolchain->device_dir);
-    ha_list_join(arguments, &work->options.front);
     if (work->options.relocatable) {
         char hex[HA_SHA256_HEX_BYTES];
         ha_sha256_hex(work->key, hex);
         ha_list_format(arguments, "-cuid=%.*s", CUID_DIGITS, hex);
     }
+    ha_list_join(arguments, &work->options.front); /* its own -cuid= is the last */
     /* Quoted includes are looked for here first: never in the folder where the program
      * happens to be. */
     ha_list_add(arguments, "-working-directory");

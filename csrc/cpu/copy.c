@@ -3,10 +3,12 @@
 #include "cpu/copy.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu/capture.h"
 #include "cpu/device.h"
+#include "cpu/device_order.h"
 #include "cpu/error.h"
 #include "cpu/memory.h"
 #include "cpu/pool.h"
@@ -20,6 +22,7 @@
 /* Rows are handed out in chunks; a row that is longer than a chunk is cut itself. */
 struct transfer {
     struct ha_copy copy; /* src NULL = fill */
+    void *aside;         /* owned: where the source was put aside, or NULL */
     uint32_t value;
     uint32_t element_bytes;
     size_t rows_per_chunk; /* 0 = one row, cut every CHUNK_BYTES */
@@ -128,8 +131,16 @@ transfer_run(struct ha_op *op)
     }
 }
 
-static const struct ha_op_class transfer_class = {
-    .name = "copy", .flags = HA_OP_PARALLEL, .run = transfer_run};
+static void
+transfer_finish(struct ha_op *op)
+{
+    free(transfer_of(op)->aside);
+}
+
+static const struct ha_op_class transfer_class = {.name = "copy",
+                                                  .flags = HA_OP_PARALLEL,
+                                                  .run = transfer_run,
+                                                  .finish = transfer_finish};
 
 /* ---- shapes ---- */
 
@@ -212,19 +223,22 @@ side_check(const char *argument, const void *ptr, size_t pitch, size_t slice,
            const struct ha_copy *copy, bool required, bool written)
 {
     size_t extent;
+    hipError_t narrow = copy->described || copy->src == NULL
+                            ? hipErrorInvalidValue
+                            : hipErrorInvalidPitchValue;
     if (ptr == NULL) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument '%s' is NULL", argument);
     }
     if (copy->height > 1 && pitch < copy->width) {
         return ha_cpu_fail(
-            hipErrorInvalidPitchValue,
+            narrow,
             "the pitch of argument '%s' is %zu bytes, less than the width "
             "of %zu bytes",
             argument, pitch, copy->width);
     }
     if (copy->depth > 1 && (slice < copy->width || slice / copy->height < pitch)) {
         return ha_cpu_fail(
-            hipErrorInvalidPitchValue,
+            narrow,
             "a slice of argument '%s' is %zu bytes, less than %zu rows of %zu bytes",
             argument, slice, copy->height, pitch);
     }
@@ -346,6 +360,7 @@ transfer_op(const struct ha_copy *copy, uint32_t value, uint32_t element_bytes)
     }
     struct transfer *transfer = transfer_of(op);
     transfer->copy = *copy;
+    transfer->aside = NULL;
     transfer->value = value;
     transfer->element_bytes = element_bytes;
     flatten(&transfer->copy);
@@ -379,49 +394,63 @@ transfer_run_in(struct ha_stream *stream, struct ha_op *op, bool sync)
     const struct ha_copy *copy = &transfer_of(op)->copy;
     size_t bytes = copy->width * copy->height * copy->depth;
     enum ha_run how = bytes <= CHEAP_MAX_BYTES ? HA_RUN_CHEAP : HA_RUN_ASYNC;
-    return ha_stream_run(stream, op, sync ? HA_RUN_SYNC : how);
+    struct ha_device_order order = {.count = 0};
+    ha_device_order_add(&order, stream, copy->dst);
+    ha_device_order_add(&order, stream, copy->src);
+    return ha_device_order_run(&order, stream, op, sync ? HA_RUN_SYNC : how);
 }
 
 hipError_t
-ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *copy,
+ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *given,
         bool sync)
 {
     struct ha_stream *stream;
     struct ha_ticket *ticket = NULL;
+    struct ha_copy copy = *given;
+    void *aside = NULL;
+    bool wait = sync;
     bool work;
-    hipError_t code = ha_copy_check(copy, &work);
+    hipError_t code = ha_copy_check(given, &work);
     if (code != hipSuccess || !work) {
         return code;
     }
-    code = sync ? ha_capture_permit() : hipSuccess;
-    if (code == hipSuccess && ha_activity_wants(HA_WANT_COPY) &&
-        !ha_stream_captures(handle, device)) {
-        ticket = ha_ticket_copy(copy);
+    code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
+    if (code == hipSuccess && !ha_stream_captures(handle, device)) {
+        if (ha_activity_wants(HA_WANT_COPY)) {
+            ticket = ha_ticket_copy(given);
+        }
+        if (!sync && !given->in_order) {
+            aside = ha_copy_aside(&copy, &wait);
+        }
     }
     if (code == hipSuccess) {
         code = ha_stream_lock(handle, device, &stream);
     }
     if (code != hipSuccess) {
-        ha_ticket_drop(ticket);
-        return code;
+        goto dropped;
     }
     if (stream->front != NULL && sync) {
         code = ha_capture_refuse(stream->front, "nothing can wait for");
-        ha_ticket_drop(ticket);
-        return code;
+        goto dropped;
     }
     if (stream->front != NULL) {
         ha_pool_unlock();
-        ha_ticket_drop(ticket);
-        return ha_capture_copy(handle, device, copy);
+        code = ha_capture_copy(handle, device, given);
+        goto dropped;
     }
-    struct ha_op *op = ha_copy_op(copy);
+    struct ha_op *op = ha_copy_op(&copy);
     if (op != NULL) {
         op->ticket = ticket;
+        transfer_of(op)->aside = aside;
     } else {
         ha_ticket_end(ticket, 0, 0);
+        free(aside);
     }
-    return transfer_run_in(stream, op, sync);
+    return transfer_run_in(stream, op, wait);
+dropped:
+    ha_ticket_drop(ticket);
+    free(aside);
+    return code;
 }
 
 hipError_t
@@ -434,7 +463,7 @@ ha_fill(hipStream_t handle, struct ha_device *device, const struct ha_fill *fill
     if (code != hipSuccess || !work) {
         return code;
     }
-    code = sync ? ha_capture_permit() : hipSuccess;
+    code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
     if (code == hipSuccess) {
         code = ha_stream_lock(handle, device, &stream);
     }

@@ -241,6 +241,7 @@ ha_copy_shape_driver(const HIP_MEMCPY3D *params, struct ha_copy *copy)
         return code;
     }
     code = shape(&src, &dst, extent, copy);
+    copy->described = true;
     copy->src_known = params->srcMemoryType == hipMemoryTypeDevice;
     copy->dst_known = params->dstMemoryType == hipMemoryTypeDevice;
     return code;

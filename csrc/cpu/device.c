@@ -44,7 +44,6 @@ ha_device_reset_settings(struct ha_device *device)
     atomic_store(&device->flags, hipDeviceScheduleAuto);
     atomic_store(&device->peers, 0);
     atomic_store(&device->cache_config, hipFuncCachePreferNone);
-    atomic_store(&device->shared_config, hipSharedMemBankSizeDefault);
     ha_pool_lock();
     device->fault_text[0] = '\0';
     atomic_store_explicit(&device->fault, 0, memory_order_release);

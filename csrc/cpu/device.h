@@ -57,7 +57,6 @@ struct ha_device {
     _Atomic uint32_t flags;       /* hipSetDeviceFlags */
     _Atomic uint32_t peers;       /* bit set of devices with peer access */
     _Atomic int cache_config;     /* hipFuncCache_t */
-    _Atomic int shared_config;    /* hipSharedMemConfig */
 };
 
 /* Fills the table for `ha_config()->device_count` devices. Start lock held. */
@@ -72,8 +71,7 @@ void ha_device_reset_settings(struct ha_device *device);
 /* Settings, with HIP's checks (cpu/entry_device.c). */
 hipError_t ha_device_set_flags(struct ha_device *device, unsigned flags);
 hipError_t ha_device_set_cache_config(struct ha_device *device, hipFuncCache_t config);
-hipError_t ha_device_set_shared_config(struct ha_device *device,
-                                       hipSharedMemConfig config);
+hipError_t ha_check_shared_config(hipSharedMemConfig config);
 
 /* Returns when all work submitted to the device so far is done; no lock held. */
 hipError_t ha_device_synchronize(struct ha_device *device);

@@ -22,7 +22,6 @@
 static struct {
     pthread_once_t once;
     char model[CPU_MODEL_BYTES];
-    int clock_khz;
     int cache_bytes;
 } machine = {.once = PTHREAD_ONCE_INIT};
 
@@ -30,12 +29,11 @@ static void
 machine_read(void)
 {
     char line[512];
-    double mhz = 0;
     snprintf(machine.model, sizeof machine.model, "unknown");
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (file != NULL) {
         bool named = false;
-        while ((!named || mhz <= 0) && fgets(line, sizeof line, file) != NULL) {
+        while (!named && fgets(line, sizeof line, file) != NULL) {
             char *value = strchr(line, ':');
             if (value == NULL) {
                 continue;
@@ -46,18 +44,7 @@ machine_read(void)
                 snprintf(machine.model, sizeof machine.model, "%.*s",
                          CPU_MODEL_BYTES - 1, value);
                 named = true;
-            } else if (strncmp(line, "cpu MHz", 7) == 0) {
-                mhz = strtod(value, NULL);
             }
-        }
-        fclose(file);
-    }
-    machine.clock_khz = (int)(mhz * 1000);
-    file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
-    if (file != NULL) {
-        int khz;
-        if (fscanf(file, "%d", &khz) == 1 && khz > 0) {
-            machine.clock_khz = khz;
         }
         fclose(file);
     }
@@ -81,7 +68,8 @@ fill_identity(const struct ha_device *device, hipDeviceProp_t *properties)
     memcpy(properties->uuid.bytes, "hipadapt-cpu", 12);
     properties->uuid.bytes[15] = (char)device->id;
     properties->pciBusID = device->id;
-    properties->clockRate = machine.clock_khz;
+    /* Both are what kernels divide their clocks by. */
+    properties->clockRate = CLOCK_KHZ_OF_NS;
     properties->clockInstructionRate = CLOCK_KHZ_OF_NS;
     properties->l2CacheSize = machine.cache_bytes;
     properties->multiProcessorCount = (int)ha_config()->thread_count;

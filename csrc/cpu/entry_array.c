@@ -41,7 +41,7 @@ create_of_channels(const char *function, hipArray_t *array,
         code = ha_cpu_fail_null(array == NULL ? "array" : "desc");
     }
     if (code == hipSuccess) {
-        code = ha_texel_of_channels("desc", desc, &texel);
+        code = ha_texel_of_array("desc", desc, &texel);
     }
     return code == hipSuccess ? create(device, &texel, extent, flags, array) : code;
 }
@@ -125,6 +125,9 @@ ask(const char *function, hipArray_const_t handle, struct ha_array **array)
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
+    if (code == hipSuccess && handle == NULL) {
+        code = ha_cpu_fail(hipErrorInvalidHandle, "argument 'array' is NULL");
+    }
     return code == hipSuccess ? ha_array_acquire("array", handle, array) : code;
 }
 
@@ -237,7 +240,7 @@ hipMallocMipmappedArray(hipMipmappedArray_t *mipmappedArray,
         code = ha_cpu_fail_null(mipmappedArray == NULL ? "mipmappedArray" : "desc");
     }
     if (code == hipSuccess) {
-        code = ha_texel_of_channels("desc", desc, &texel);
+        code = ha_texel_of_array("desc", desc, &texel);
     }
     return code == hipSuccess ? ha_mipmap_create(device, &texel, extent, numLevels,
                                                  flags, mipmappedArray)

@@ -241,7 +241,7 @@ hipCtxGetSharedMemConfig(hipSharedMemConfig *pConfig)
     if (pConfig == NULL) {
         return ha_cpu_fail_null("pConfig");
     }
-    *pConfig = (hipSharedMemConfig)atomic_load(&current()->shared_config);
+    *pConfig = hipSharedMemBankSizeFourByte;
     return hipSuccess;
 }
 
@@ -249,7 +249,7 @@ HA_EXPORT hipError_t
 hipCtxSetSharedMemConfig(hipSharedMemConfig config)
 {
     hipError_t code = ha_enter_query("hipCtxSetSharedMemConfig");
-    return code != hipSuccess ? code : ha_device_set_shared_config(current(), config);
+    return code != hipSuccess ? code : ha_check_shared_config(config);
 }
 
 HA_EXPORT hipError_t

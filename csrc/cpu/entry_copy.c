@@ -248,7 +248,7 @@ side_address(const struct side *side, size_t width, size_t height, const void **
     }
     if (width > *pitch || side->x_bytes > *pitch - width) {
         return ha_cpu_fail(
-            hipErrorInvalidPitchValue,
+            hipErrorInvalidValue,
             "%s: %zu bytes from byte %zu on are more than the pitch of %zu", side->name,
             width, side->x_bytes, *pitch);
     }
@@ -268,7 +268,7 @@ copy_described(const char *function, const hip_Memcpy2D *what, hipStream_t strea
                bool sync)
 {
     struct ha_device *device;
-    struct ha_copy copy = {.dst = NULL};
+    struct ha_copy copy = {.described = true};
     const void *dst = NULL;
     hipError_t code = ha_enter(function, &device);
     if (code != hipSuccess) {
@@ -411,7 +411,7 @@ fill_rows(const char *function, void *dst, size_t pitch, uint32_t value,
     }
     if (__builtin_mul_overflow(width, (size_t)element_bytes, &bytes) || bytes > pitch) {
         return ha_cpu_fail(
-            hipErrorInvalidPitchValue,
+            hipErrorInvalidValue,
             "argument 'width': %zu elements of %u bytes are more than the "
             "pitch of %zu bytes",
             width, element_bytes, pitch);

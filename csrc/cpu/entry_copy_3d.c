@@ -35,7 +35,7 @@ hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
     if (pitch < extent.width || __builtin_mul_overflow(pitch, extent.height, &bytes) ||
         __builtin_mul_overflow(bytes, extent.depth, &bytes)) {
         return ha_cpu_fail(
-            hipErrorInvalidValue,
+            hipErrorOutOfMemory,
             "%zu slices of %zu rows of %zu bytes are more than there can "
             "be",
             extent.depth, extent.height, extent.width);

@@ -29,6 +29,10 @@ struct side {
 static hipError_t
 side_place(const struct side *side, size_t width, size_t height, struct ha_place *place)
 {
+    if (side->is_array && side->array == NULL) {
+        return ha_cpu_fail(hipErrorInvalidHandle, "argument '%s' is NULL",
+                           side->argument);
+    }
     if (side->is_array) {
         return ha_array_locate(side->argument, side->array,
                                (hipPos){side->x_bytes, side->y, 0},
@@ -64,15 +68,15 @@ copy_rows(const char *function, const struct side *dst, const struct side *src,
     if (code != hipSuccess) {
         return code;
     }
-    const struct ha_copy copy = {.dst = to.address,
-                                 .src = from.address,
-                                 .dst_pitch = to.pitch,
-                                 .src_pitch = from.pitch,
-                                 .width = width,
-                                 .height = height,
-                                 .dst_known = !dst->is_array && ha_copy_is_to_device(kind),
-                                 .src_known =
-                                     !src->is_array && ha_copy_is_from_device(kind)};
+    const struct ha_copy copy = {
+        .dst = to.address,
+        .src = from.address,
+        .dst_pitch = to.pitch,
+        .src_pitch = from.pitch,
+        .width = width,
+        .height = height,
+        .dst_known = !dst->is_array && ha_copy_is_to_device(kind),
+        .src_known = !src->is_array && ha_copy_is_from_device(kind)};
     return ha_copy(stream, device, &copy, sync);
 }
 

@@ -75,7 +75,9 @@ batch_run(const struct batch *batch, hipStream_t stream, struct ha_device *devic
           size_t *fail)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        hipError_t code = ha_copy(stream, device, &batch->copies[i], batch->waits[i]);
+        struct ha_copy copy = batch->copies[i];
+        copy.in_order = true;
+        hipError_t code = ha_copy(stream, device, &copy, batch->waits[i]);
         if (code != hipSuccess) {
             *fail = i;
             return code;

@@ -201,7 +201,7 @@ hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
 hipError_t
 ha_device_synchronize(struct ha_device *device)
 {
-    hipError_t code = ha_capture_permit();
+    hipError_t code = ha_capture_permit_device(device);
     if (code != hipSuccess) {
         return code;
     }
@@ -241,6 +241,17 @@ hipDeviceReset(void)
 
 /* ---- settings ---- */
 
+/* Numbers that HIP does not know are wrong arguments; the limits of other devices are
+ * not supported. */
+static hipError_t
+no_limit(hipLimit_t limit)
+{
+    return ha_cpu_fail((unsigned)limit < (unsigned)hipLimitRange
+                           ? hipErrorUnsupportedLimit
+                           : hipErrorInvalidValue,
+                       "argument 'limit': the device has no limit %d", (int)limit);
+}
+
 HA_EXPORT hipError_t
 hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
 {
@@ -263,8 +274,7 @@ hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
         *pValue = ha_print_limit((uint32_t)device->id);
         return hipSuccess;
     default:
-        return ha_cpu_fail(hipErrorUnsupportedLimit,
-                           "argument 'limit': the device has no limit %d", (int)limit);
+        return no_limit(limit);
     }
 }
 
@@ -300,8 +310,7 @@ hipDeviceSetLimit(hipLimit_t limit, size_t value)
         }
         return hipSuccess;
     default:
-        return ha_cpu_fail(hipErrorUnsupportedLimit,
-                           "argument 'limit': the device has no limit %d", (int)limit);
+        return no_limit(limit);
     }
 }
 
@@ -338,7 +347,14 @@ hipSetDeviceFlags(unsigned int flags)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_for_current("hipSetDeviceFlags", &device);
-    return code != hipSuccess ? code : ha_device_set_flags(device, flags);
+    if (code == hipSuccess) {
+        code = ha_device_set_flags(device, flags);
+    }
+    if (code == hipSuccess) {
+        /* The others ask for what is so anyway, and are not told again. */
+        atomic_store(&device->flags, flags & hipDeviceScheduleMask);
+    }
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -387,19 +403,19 @@ hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
     if (pConfig == NULL) {
         return ha_cpu_fail_null("pConfig");
     }
-    *pConfig = (hipSharedMemConfig)atomic_load(&device->shared_config);
+    *pConfig = hipSharedMemBankSizeFourByte;
     return hipSuccess;
 }
 
+/* There are no banks to choose: HIP tells four bytes whatever was asked for. */
 hipError_t
-ha_device_set_shared_config(struct ha_device *device, hipSharedMemConfig config)
+ha_check_shared_config(hipSharedMemConfig config)
 {
     if ((int)config < hipSharedMemBankSizeDefault ||
         (int)config > hipSharedMemBankSizeEightByte) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'config' is %d",
                            (int)config);
     }
-    atomic_store(&device->shared_config, (int)config);
     return hipSuccess;
 }
 
@@ -408,5 +424,5 @@ hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_for_current("hipDeviceSetSharedMemConfig", &device);
-    return code != hipSuccess ? code : ha_device_set_shared_config(device, config);
+    return code != hipSuccess ? code : ha_check_shared_config(config);
 }

@@ -115,12 +115,14 @@ hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
     if (pciBusId == NULL) {
         return ha_cpu_fail_null("pciBusId");
     }
+    if (len > 0) {
+        snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", (unsigned)found->id & 0xffu);
+    }
     if (len < PCI_ID_BYTES) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'len' is %d; the name takes %d bytes", len,
                            PCI_ID_BYTES);
     }
-    snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", (unsigned)found->id & 0xffu);
     return hipSuccess;
 }
 

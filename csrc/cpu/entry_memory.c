@@ -25,6 +25,7 @@
     0x8000000fu                 /* portable, mapped, io, read-only, uncached           \
                                  */
 #define EXT_MALLOC_FLAGS_MAX 4u /* hipDeviceMallocContiguous */
+#define SIGNAL_BYTES 8u
 
 #define DEVICE_KINDS (1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED)
 #define ALL_KINDS (DEVICE_KINDS | 1u << HA_MEMORY_HOST | 1u << HA_MEMORY_POOL)
@@ -76,6 +77,11 @@ hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags)
     }
     if (flags > EXT_MALLOC_FLAGS_MAX) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
+    }
+    if (flags == hipMallocSignalMemory && sizeBytes != SIGNAL_BYTES) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'sizeBytes' is %zu; a signal has %u bytes",
+                           sizeBytes, SIGNAL_BYTES);
     }
     return allocate("hipExtMallocWithFlags", HA_MEMORY_DEVICE, flags, sizeBytes, ptr);
 }
@@ -162,7 +168,7 @@ allocate_pitch(const char *function, void **ptr, size_t *pitch, size_t width,
     }
     size_t rounded = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (rounded < width || __builtin_mul_overflow(rounded, height, &bytes)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
+        return ha_cpu_fail(hipErrorOutOfMemory,
                            "%zu rows of %zu bytes are more than there can be", height,
                            width);
     }
@@ -368,10 +374,11 @@ hipMemGetInfo(size_t *free, size_t *total)
     if (code != hipSuccess) {
         return code;
     }
-    if (free == NULL || total == NULL) {
-        return ha_cpu_fail_null(free == NULL ? "free" : "total");
+    if (free != NULL) {
+        *free = device->memory_bytes - atomic_load(&device->memory_used);
     }
-    *free = device->memory_bytes - atomic_load(&device->memory_used);
-    *total = device->memory_bytes;
+    if (total != NULL) {
+        *total = device->memory_bytes;
+    }
     return hipSuccess;
 }

@@ -149,6 +149,13 @@ hipExtGetLinkTypeAndHopCount(int device1, int device2, uint32_t *linktype,
     if (code == hipSuccess && (linktype == NULL || hopcount == NULL)) {
         code = ha_cpu_fail_null(linktype == NULL ? "linktype" : "hopcount");
     }
+    if (code == hipSuccess && (device1 == device2 || device1 < 0 || device2 < 0)) {
+        code =
+            ha_cpu_fail(hipErrorInvalidValue,
+                        "arguments 'device1' and 'device2' are %d and %d, which are no "
+                        "two devices",
+                        device1, device2);
+    }
     if (code == hipSuccess) {
         code = check_device("device1", device1);
     }
@@ -157,7 +164,7 @@ hipExtGetLinkTypeAndHopCount(int device1, int device2, uint32_t *linktype,
     }
     if (code == hipSuccess) {
         *linktype = LINK_HYPERTRANSPORT;
-        *hopcount = device1 != device2;
+        *hopcount = 1;
     }
     return code;
 }

@@ -198,6 +198,9 @@ hipDrvPointerGetAttributes(unsigned int numAttributes, hipPointer_attribute *att
         return ha_cpu_fail(hipErrorInvalidValue, "%u attributes in lists at %p and %p",
                            numAttributes, (void *)attributes, (void *)data);
     }
+    if (ptr == NULL) {
+        return ha_cpu_fail_null("ptr");
+    }
     bool known = find(ptr, &range);
     for (unsigned i = 0; i < numAttributes; i++) {
         if (data[i] == NULL) {

@@ -10,11 +10,11 @@
 #include "cpu/shared_file.h"
 
 static hipError_t
-device_of(const char *argument, int id, struct ha_device **device)
+device_of(const char *argument, int id, hipError_t missing, struct ha_device **device)
 {
     *device = ha_device_get(id);
     if (*device == NULL) {
-        return ha_cpu_fail(hipErrorInvalidDevice,
+        return ha_cpu_fail(missing,
                            "argument '%s': there is no device %d (there are %d)",
                            argument, id, ha_config()->device_count);
     }
@@ -121,7 +121,7 @@ hipDeviceGetDefaultMemPool(hipMemPool_t *mem_pool, int device)
     struct ha_device *found;
     hipError_t code = enter("hipDeviceGetDefaultMemPool", "mem_pool", mem_pool);
     if (code == hipSuccess) {
-        code = device_of("device", device, &found);
+        code = device_of("device", device, hipErrorInvalidDevice, &found);
     }
     return code == hipSuccess ? ha_memory_pool_default(found, mem_pool) : code;
 }
@@ -132,7 +132,7 @@ hipDeviceGetMemPool(hipMemPool_t *mem_pool, int device)
     struct ha_device *found;
     hipError_t code = enter("hipDeviceGetMemPool", "mem_pool", mem_pool);
     if (code == hipSuccess) {
-        code = device_of("device", device, &found);
+        code = device_of("device", device, hipErrorInvalidValue, &found);
     }
     return code == hipSuccess ? ha_memory_pool_current(found, mem_pool) : code;
 }
@@ -143,7 +143,7 @@ hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)
     struct ha_device *found;
     hipError_t code = enter("hipDeviceSetMemPool", "mem_pool", mem_pool);
     if (code == hipSuccess) {
-        code = device_of("device", device, &found);
+        code = device_of("device", device, hipErrorInvalidValue, &found);
     }
     return code == hipSuccess ? ha_memory_pool_set_current(found, mem_pool) : code;
 }

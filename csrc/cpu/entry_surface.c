@@ -26,5 +26,7 @@ hipDestroySurfaceObject(hipSurfaceObject_t surfaceObject)
     if (code == hipSuccess) {
         code = ha_capture_permit();
     }
-    return code == hipSuccess ? ha_surface_destroy(surfaceObject) : code;
+    return code == hipSuccess && surfaceObject != NULL
+               ? ha_surface_destroy(surfaceObject)
+               : code;
 }

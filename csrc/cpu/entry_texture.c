@@ -38,8 +38,9 @@ hipDestroyTextureObject(hipTextureObject_t textureObject)
     if (code == hipSuccess) {
         code = ha_capture_permit();
     }
-    return code == hipSuccess ? ha_texture_destroy("textureObject", textureObject)
-                              : code;
+    return code == hipSuccess && textureObject != NULL
+               ? ha_texture_destroy("textureObject", textureObject)
+               : code;
 }
 
 static hipError_t

@@ -31,24 +31,13 @@ static struct {
 _Static_assert(sizeof(hipIpcMemHandle_t) == sizeof(struct ha_ticket),
                "a ticket is a handle");
 
-static hipError_t
-wait_all(void)
-{
-    for (int id = 0; id < ha_config()->device_count; id++) {
-        if (ha_pool_wait_device(ha_device_get(id), 0) != hipSuccess) {
-            return ha_cpu_fail(hipErrorNotReady, "interrupted; nothing was changed");
-        }
-    }
-    return hipSuccess;
-}
-
 /* Returns with the pool lock held while no device has work, so none can begin. */
 static hipError_t
 lock_quiet(void)
 {
     for (;;) {
         bool quiet = true;
-        hipError_t code = wait_all();
+        hipError_t code = ha_pool_wait_all();
         if (code != hipSuccess) {
             return code;
         }
@@ -71,7 +60,7 @@ ha_ipc_memory_get(const void *ptr, hipIpcMemHandle_t *handle)
     uint64_t offset = 0;
     int file = -1;
     if (!ha_memory_find(ptr, &range) || range.kind != HA_MEMORY_DEVICE) {
-        return ha_cpu_fail(hipErrorInvalidDevicePointer,
+        return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'devPtr' (%p) is not memory of hipMalloc", ptr);
     }
     hipError_t code = lock_quiet();
@@ -83,8 +72,8 @@ ha_ipc_memory_get(const void *ptr, hipIpcMemHandle_t *handle)
                    ha_ticket_write(&ticket, HA_SHARED_MEMORY, file, offset, range.size);
     ha_pool_unlock();
     if (error == EINVAL) {
-        return ha_cpu_fail(hipErrorInvalidDevicePointer,
-                           "argument 'devPtr' (%p) was freed", ptr);
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'devPtr' (%p) was freed",
+                           ptr);
     }
     if (!written) {
         return ha_cpu_fail(hipErrorOutOfMemory,
@@ -172,7 +161,7 @@ opened_end(struct opened *opened)
 hipError_t
 ha_ipc_memory_close(void *ptr)
 {
-    hipError_t code = wait_all();
+    hipError_t code = ha_pool_wait_all();
     if (code != hipSuccess) {
         return code;
     }

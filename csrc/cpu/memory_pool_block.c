@@ -350,13 +350,23 @@ make_room(struct ha_device *device, bool wait)
 }
 
 hipError_t
+ha_memory_pool_no_stream(hipError_t code, hipStream_t stream)
+{
+    return code == hipErrorContextIsDestroyed
+               ? ha_cpu_fail(hipErrorInvalidHandle,
+                             "argument 'stream' (%p) is no stream, or was destroyed",
+                             (void *)stream)
+               : code;
+}
+
+hipError_t
 ha_memory_pool_alloc(hipMemPool_t handle, hipStream_t stream_handle,
                      struct ha_device *device, size_t size, void **ptr)
 {
     struct ha_stream *stream;
     hipError_t code = ha_stream_lock(stream_handle, device, &stream);
     if (code != hipSuccess) {
-        return code;
+        return ha_memory_pool_no_stream(code, stream_handle);
     }
     struct ha_device *own = stream->queue.device;
     struct ha_memory_pool *pool =

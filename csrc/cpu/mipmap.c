@@ -111,10 +111,10 @@ ha_mipmap_create(struct ha_device *device, const struct ha_texel *texel,
 }
 
 static hipError_t
-no_mipmap(const char *argument, const void *mipmap)
+no_mipmap(const char *argument, const void *mipmap, hipError_t missing)
 {
     return mipmap == NULL ? ha_cpu_fail_null(argument)
-                          : ha_cpu_fail(hipErrorInvalidHandle,
+                          : ha_cpu_fail(missing,
                                         "argument '%s' (%p) is no mipmapped array, or "
                                         "was freed",
                                         argument, mipmap);
@@ -151,14 +151,14 @@ ha_mipmap_free(hipMipmappedArray_t mipmap)
     struct mipmap taken;
     struct ha_device *device = device_of(mipmap);
     if (device == NULL) {
-        return no_mipmap("mipmappedArray", mipmap);
+        return no_mipmap("mipmappedArray", mipmap, hipErrorContextIsDestroyed);
     }
     hipError_t code = ha_pool_wait_device(device, 0);
     if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; the mipmapped array is not freed");
     }
     if (!take_out(mipmap, &taken)) {
-        return no_mipmap("mipmappedArray", mipmap);
+        return no_mipmap("mipmappedArray", mipmap, hipErrorContextIsDestroyed);
     }
     end_levels(taken.levels, taken.count);
     return hipSuccess;
@@ -179,7 +179,7 @@ ha_mipmap_acquire(const char *argument, hipMipmappedArray_const_t mipmap,
         }
     }
     pthread_mutex_unlock(&lock);
-    return found ? hipSuccess : no_mipmap(argument, mipmap);
+    return found ? hipSuccess : no_mipmap(argument, mipmap, hipErrorInvalidHandle);
 }
 
 void

@@ -338,6 +338,17 @@ take_contract(struct parser *parser, const char *value)
     return refuse(parser, "the value must be fast, on, off or fast-honor-pragmas");
 }
 
+/* What tells static names of one file from those of another, on both sides. */
+static enum ha_status
+take_cuid(struct parser *parser, const char *value)
+{
+    if (value[strspn(value, "0123456789abcdef")] != '\0') {
+        return refuse(parser, "the value must be hexadecimal digits");
+    }
+    ha_list_format(&parser->result->front, "-cuid=%s", value);
+    return HA_OK;
+}
+
 static enum ha_status
 take_arch(struct parser *parser, const char *value)
 {
@@ -401,6 +412,7 @@ static const struct valued valued_table[] = {
     {"--std=", JOINED, take_standard},
     {"--std", SEPARATE, take_standard},
     {"-ffp-contract=", JOINED, take_contract},
+    {"-cuid=", JOINED, take_cuid},
     {"--offload-arch=", JOINED, take_arch},
     {"--offload-arch", SEPARATE, take_arch},
     {"--gpu-architecture=", JOINED, take_arch},

@@ -22,16 +22,6 @@ later_of(struct ha_op *op)
     return (struct free_later *)(void *)op->payload;
 }
 
-static hipError_t
-wait_all(void)
-{
-    hipError_t code = hipSuccess;
-    for (int id = 0; id < ha_config()->device_count && code == hipSuccess; id++) {
-        code = ha_pool_wait_device(ha_device_get(id), 0);
-    }
-    return code;
-}
-
 static bool
 is_imported(void *ptr)
 {
@@ -54,7 +44,7 @@ not_owned(void *ptr)
 static hipError_t
 free_imported(void *ptr)
 {
-    hipError_t code = is_imported(ptr) ? wait_all() : hipSuccess;
+    hipError_t code = is_imported(ptr) ? ha_pool_wait_all() : hipSuccess;
     if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; the memory is not freed");
     }
@@ -75,7 +65,7 @@ ha_reclaim(void *ptr, unsigned kinds)
         return ha_graph_memory_free(ptr, true) ? hipSuccess : free_imported(ptr);
     }
     hipError_t code = range.kind == HA_MEMORY_HOST
-                          ? wait_all()
+                          ? ha_pool_wait_all()
                           : ha_pool_wait_device(ha_device_get(range.device), 0);
     if (code != hipSuccess) {
         ha_memory_unclaim(ptr);
@@ -122,11 +112,11 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
     const unsigned kinds =
         1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED | 1u << HA_MEMORY_POOL;
     if (ptr == NULL) {
-        return hipSuccess;
+        return ha_cpu_fail_null("dev_ptr");
     }
     hipError_t code = ha_stream_lock(handle, device, &stream);
     if (code != hipSuccess) {
-        return code;
+        return ha_memory_pool_no_stream(code, handle);
     }
     if (stream->front != NULL) {
         ha_pool_unlock();
@@ -159,7 +149,7 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
 hipError_t
 ha_reclaim_registered(void *ptr)
 {
-    hipError_t code = wait_all();
+    hipError_t code = ha_pool_wait_all();
     if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; the memory stays registered");
     }

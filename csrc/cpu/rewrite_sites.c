@@ -6,8 +6,9 @@
  * Programs of the old school reduce within a warp by them, without a call, because the
  * lanes of a GPU's warp make each access together.  So lanes meet before each of them.
  *
- * A loop that *polls* ends by what it reads from memory as volatile or atomic: another
- * lane may have to write it first.  It lets other lanes run in each round. */
+ * A loop that *polls* ends by what it reads from memory as volatile or atomic, or from
+ * the clock: another lane may have to write it first.  It lets other lanes run in each
+ * round. */
 #include <string.h>
 
 #include "cpu/image.h"
@@ -162,10 +163,14 @@ exchanges_same(struct ir_slice rest)
 
 /* Reads that change nothing.  What exchanges or counts is no wait for another lane of
  * the same block: lanes run one at a time, so a lock is free or its holder waits
- * itself. */
+ * itself.  The clock is read like memory: lanes that wait for some time do so together,
+ * not one after the other. */
 static bool
 is_polled(const struct ir_inst *inst)
 {
+    if (ha_known_of(inst) == HA_KNOWN_CLOCK) {
+        return true;
+    }
     if (ir_is(inst->op, "load")) {
         return ir_begins(inst->rest, "volatile ") || ir_begins(inst->rest, "atomic ");
     }

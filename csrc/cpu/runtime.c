@@ -12,6 +12,7 @@
 #include "core/env.h"
 #include "core/log.h"
 #include "core/thread.h"
+#include "cpu/activity.h"
 #include "cpu/array.h"
 #include "cpu/capture.h"
 #include "cpu/device.h"
@@ -94,6 +95,7 @@ after_fork_child(void)
     }
     atomic_store(&runtime.state, STATE_FORKED);
     ha_tables_after_fork_child();
+    ha_activity_after_fork_child();
     ha_handle_after_fork_child();
     ha_memory_after_fork_child();
     ha_memory_pools_after_fork_child();

@@ -13,9 +13,9 @@ is_texel(const struct ha_texel *texel)
     return bits && channels && (unsigned)texel->kind <= hipChannelFormatKindFloat;
 }
 
-hipError_t
-ha_texel_of_channels(const char *argument, const hipChannelFormatDesc *desc,
-                     struct ha_texel *texel)
+static hipError_t
+of_channels(const char *argument, const hipChannelFormatDesc *desc, hipError_t refused,
+            struct ha_texel *texel)
 {
     const int bits[4] = {desc->x, desc->y, desc->z, desc->w};
     uint32_t count = 0;
@@ -29,13 +29,27 @@ ha_texel_of_channels(const char *argument, const hipChannelFormatDesc *desc,
     }
     const struct ha_texel found = {count, (uint32_t)bits[0], desc->f};
     if (!equal || !is_texel(&found)) {
-        return ha_cpu_fail(hipErrorInvalidChannelDescriptor,
+        return ha_cpu_fail(refused,
                            "argument '%s': there are no elements with channels of %d, "
                            "%d, %d and %d bits of kind %d",
                            argument, bits[0], bits[1], bits[2], bits[3], (int)desc->f);
     }
     *texel = found;
     return hipSuccess;
+}
+
+hipError_t
+ha_texel_of_channels(const char *argument, const hipChannelFormatDesc *desc,
+                     struct ha_texel *texel)
+{
+    return of_channels(argument, desc, hipErrorInvalidChannelDescriptor, texel);
+}
+
+hipError_t
+ha_texel_of_array(const char *argument, const hipChannelFormatDesc *desc,
+                  struct ha_texel *texel)
+{
+    return of_channels(argument, desc, hipErrorInvalidValue, texel);
 }
 
 hipError_t

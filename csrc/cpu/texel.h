@@ -24,6 +24,10 @@ struct ha_texel {
 hipError_t ha_texel_of_channels(const char *argument, const hipChannelFormatDesc *desc,
                                 struct ha_texel *texel);
 
+/* The same for an array that is made: fails with hipErrorInvalidValue. */
+hipError_t ha_texel_of_array(const char *argument, const hipChannelFormatDesc *desc,
+                             struct ha_texel *texel);
+
 /* Fails with hipErrorInvalidValue for formats and numbers that HIP does not have. */
 hipError_t ha_texel_of_format(const char *argument, hipArray_Format format,
                               unsigned channels, struct ha_texel *texel);

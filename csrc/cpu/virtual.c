@@ -438,25 +438,14 @@ not_filled(const void *ptr, size_t size)
                        ptr);
 }
 
-/* Work that was submitted before may still use the pages. */
-static hipError_t
-wait_all(void)
-{
-    for (int id = 0; id < ha_config()->device_count; id++) {
-        if (ha_pool_wait_device(ha_device_get(id), 0) != hipSuccess) {
-            return ha_cpu_fail(hipErrorNotReady, "interrupted; nothing was changed");
-        }
-    }
-    return hipSuccess;
-}
-
 hipError_t
 ha_virtual_unmap(void *ptr, size_t size)
 {
     struct reservation *reservation;
     size_t first;
     size_t count;
-    hipError_t code = wait_all();
+    /* Work that was submitted before may still use the pages. */
+    hipError_t code = ha_pool_wait_all();
     if (code != hipSuccess) {
         return code;
     }
@@ -511,7 +500,7 @@ ha_virtual_set_access(void *ptr, size_t size, int who, enum ha_access access)
     size_t first;
     size_t count;
     bool changed = true;
-    hipError_t code = access != HA_ACCESS_WRITE ? wait_all() : hipSuccess;
+    hipError_t code = access != HA_ACCESS_WRITE ? ha_pool_wait_all() : hipSuccess;
     if (code != hipSuccess) {
         return code;
     }
