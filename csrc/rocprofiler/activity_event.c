@@ -4,6 +4,7 @@
 
 #include "rocprofiler/agent.h"
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/text.h"
 #include "rocprofiler/want.h"
 
 /* Visits the contexts of a kind: `visit` makes the payload and the record. */
@@ -140,7 +141,7 @@ ha_activity_code_object(const struct ha_activity_code_object *source, int loaded
         .code_object_id = source->id,
         .agent_id = ha_agent_of_device(source->device),
         .hsa_agent = ha_agent_of_device(source->device),
-        .uri = source->uri,
+        .uri = ha_text_keep(source->uri),
         .load_base = source->load_base,
         .load_size = source->load_size,
         .load_delta = (int64_t)source->load_base,
@@ -166,7 +167,7 @@ ha_activity_kernel(const struct ha_activity_kernel *source, int loaded)
         .size = sizeof data,
         .kernel_id = source->id,
         .code_object_id = source->code_object,
-        .kernel_name = source->name,
+        .kernel_name = ha_text_keep(source->name),
         .kernel_object = source->address,
         .kernarg_segment_size = (source->argument_bytes + 15) / 16 * 16,
         .kernarg_segment_alignment = source->argument_align,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments of a call, one by one, with their text. */
+#include "rocprofiler/args.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,9 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "rocprofiler/hip_api.h"
-
-enum { TEXT_BYTES = 512 };
+#include "rocprofiler/marker_call.h"
 
 /* What the program gave may be no address at all: the kernel looks.  Returns the number
  * of bytes that could be read. */
@@ -28,18 +28,18 @@ read_memory(const void *at, void *to, size_t bytes)
 
 /* The text at `at`, or its address. */
 static void
-print_text(char text[TEXT_BYTES], const char *at)
+print_text(char text[HA_ARG_TEXT_BYTES], const char *at)
 {
     size_t got = 0;
 
     if (at == NULL) {
-        (void)snprintf(text, TEXT_BYTES, "(null)");
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "(null)");
         return;
     }
     /* Not over the end of a page, behind which nothing may be. */
-    while (got < TEXT_BYTES - 1) {
+    while (got < HA_ARG_TEXT_BYTES - 1) {
         size_t page = 4096 - ((uintptr_t)at + got) % 4096;
-        size_t rest = TEXT_BYTES - 1 - got;
+        size_t rest = HA_ARG_TEXT_BYTES - 1 - got;
         size_t bytes = read_memory(at + got, text + got, page < rest ? page : rest);
         if (bytes == 0) {
             break;
@@ -51,13 +51,14 @@ print_text(char text[TEXT_BYTES], const char *at)
     }
     text[got] = '\0';
     if (got == 0) {
-        (void)snprintf(text, TEXT_BYTES, "%p", (const void *)at);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%p", (const void *)at);
     }
 }
 
 /* What is at the end of the pointers, as text. */
 static void
-print_value(char text[TEXT_BYTES], enum ha_arg_kind kind, const void *at, size_t bytes)
+print_value(char text[HA_ARG_TEXT_BYTES], enum ha_arg_kind kind, const void *at,
+            size_t bytes)
 {
     union {
         int8_t i8;
@@ -79,48 +80,49 @@ print_value(char text[TEXT_BYTES], enum ha_arg_kind kind, const void *at, size_t
     switch (kind) {
     case HA_ARG_CHAR:
     case HA_ARG_I8:
-        (void)snprintf(text, TEXT_BYTES, "%d", value.i8);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%d", value.i8);
         break;
     case HA_ARG_U8:
-        (void)snprintf(text, TEXT_BYTES, "%u", value.u8);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%u", value.u8);
         break;
     case HA_ARG_I16:
-        (void)snprintf(text, TEXT_BYTES, "%d", value.i16);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%d", value.i16);
         break;
     case HA_ARG_U16:
-        (void)snprintf(text, TEXT_BYTES, "%u", value.u16);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%u", value.u16);
         break;
     case HA_ARG_I32:
-        (void)snprintf(text, TEXT_BYTES, "%" PRId32, value.i32);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%" PRId32, value.i32);
         break;
     case HA_ARG_U32:
-        (void)snprintf(text, TEXT_BYTES, "%" PRIu32, value.u32);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%" PRIu32, value.u32);
         break;
     case HA_ARG_I64:
-        (void)snprintf(text, TEXT_BYTES, "%" PRId64, value.i64);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%" PRId64, value.i64);
         break;
     case HA_ARG_U64:
-        (void)snprintf(text, TEXT_BYTES, "%" PRIu64, value.u64);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%" PRIu64, value.u64);
         break;
     case HA_ARG_F32:
-        (void)snprintf(text, TEXT_BYTES, "%.9g", (double)value.f32);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%.9g", (double)value.f32);
         break;
     case HA_ARG_F64:
-        (void)snprintf(text, TEXT_BYTES, "%.17g", value.f64);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "%.17g", value.f64);
         break;
     case HA_ARG_DIM3:
-        (void)snprintf(text, TEXT_BYTES, "{%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}",
-                       value.dim3.x, value.dim3.y, value.dim3.z);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES,
+                       "{%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}", value.dim3.x,
+                       value.dim3.y, value.dim3.z);
         break;
     case HA_ARG_TEXT:
         print_text(text, value.text);
         break;
     case HA_ARG_RECORD:
-        (void)snprintf(text, TEXT_BYTES, "{%zu bytes}", bytes);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "{%zu bytes}", bytes);
         break;
     case HA_ARG_POINTER:
     case HA_ARG_VOID:
-        (void)snprintf(text, TEXT_BYTES, "0x%" PRIx64, value.u64);
+        (void)snprintf(text, HA_ARG_TEXT_BYTES, "0x%" PRIx64, value.u64);
         break;
     }
 }
@@ -147,10 +149,9 @@ kind_bytes(enum ha_arg_kind kind)
     }
 }
 
-/* The text of an argument; returns how many pointers were followed. */
-static int
-print_argument(char text[TEXT_BYTES], const struct ha_op_arg *argument, const void *at,
-               int follow_max)
+int
+ha_arg_print(char text[HA_ARG_TEXT_BYTES], const struct ha_op_arg *argument,
+             const void *at, int follow_max)
 {
     enum ha_arg_kind kind = (enum ha_arg_kind)argument->kind;
     int stars = kind == HA_ARG_TEXT ? 0 : argument->stars, followed = 0;
@@ -163,7 +164,7 @@ print_argument(char text[TEXT_BYTES], const struct ha_op_arg *argument, const vo
         size_t bytes = stars == 1 ? kind_bytes(kind) : sizeof(void *);
         if (next == NULL || followed >= follow_max || (stars == 1 && opaque) ||
             read_memory(next, behind, bytes) != bytes) {
-            (void)snprintf(text, TEXT_BYTES, "%p", next);
+            (void)snprintf(text, HA_ARG_TEXT_BYTES, "%p", next);
             return followed;
         }
         at = behind;
@@ -188,13 +189,13 @@ static void
 visit_arguments(const struct visit *visit, unsigned op,
                 const rocprofiler_hip_api_args_t *args)
 {
-    char text[TEXT_BYTES];
+    char text[HA_ARG_TEXT_BYTES];
     int answer = 0;
 
     for (unsigned i = 0; i < ha_ops[op].count && answer == 0; i++) {
         const struct ha_op_arg *argument = &ha_op_args[ha_ops[op].first + i];
         const void *at = (const char *)args + argument->offset;
-        int followed = print_argument(text, argument, at, visit->follow_max);
+        int followed = ha_arg_print(text, argument, at, visit->follow_max);
         const char *type = ha_op_text + argument->type;
         const char *name = ha_op_text + argument->name;
         if (visit->callback != NULL) {
@@ -231,6 +232,11 @@ rocprofiler_iterate_callback_tracing_kind_operation_args(
         first = HA_OP_RUNTIME_COUNT;
         count = HA_OP_COMPILER_COUNT;
         break;
+    case ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API:
+    case ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API:
+    case ROCPROFILER_CALLBACK_TRACING_MARKER_CONTROL_API:
+    case ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API:
+        return ha_marker_arguments(&record, callback, max_dereference_count, user_data);
     default:
         return record.kind > ROCPROFILER_CALLBACK_TRACING_NONE &&
                        record.kind < ROCPROFILER_CALLBACK_TRACING_LAST

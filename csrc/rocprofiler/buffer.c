@@ -135,6 +135,12 @@ is_full(const struct ha_buffer *buffer, size_t room)
     return half->used + room > buffer->bytes || half->count == buffer->headers_max;
 }
 
+static bool
+takes(const struct ha_buffer *buffer)
+{
+    return buffer->open && !buffer->sealed;
+}
+
 /* Waits for room as the policy says.  True: there is room.  Needs the lock. */
 static bool
 make_room(struct ha_buffer *buffer, size_t room)
@@ -142,9 +148,9 @@ make_room(struct ha_buffer *buffer, size_t room)
     bool waits = buffer->policy == ROCPROFILER_BUFFER_POLICY_LOSSLESS &&
                  room <= buffer->bytes && !ha_callback_thread_here(buffer->thread);
 
-    while (buffer->open && is_full(buffer, room)) {
+    while (takes(buffer) && is_full(buffer, room)) {
         bool there = ask(buffer);
-        if (buffer->open && is_full(buffer, room)) {
+        if (takes(buffer) && is_full(buffer, room)) {
             if (!waits || !there) {
                 buffer->dropped++;
                 return false;
@@ -152,7 +158,7 @@ make_room(struct ha_buffer *buffer, size_t room)
             pthread_cond_wait(&buffer->changed, &buffer->lock);
         }
     }
-    return buffer->open;
+    return takes(buffer);
 }
 
 void
@@ -251,12 +257,16 @@ ha_buffers_start(void)
 }
 
 void
-ha_buffers_flush(const struct ha_client *client)
+ha_buffers_seal(const struct ha_client *client)
 {
     unsigned count = atomic_load(&ha_buffer_count);
 
     for (unsigned i = 0; i < count; i++) {
         if (is_of(ha_buffers[i], client)) {
+            pthread_mutex_lock(&ha_buffers[i]->lock);
+            ha_buffers[i]->sealed = true;
+            pthread_cond_broadcast(&ha_buffers[i]->changed);
+            pthread_mutex_unlock(&ha_buffers[i]->lock);
             (void)ha_buffer_flush(ha_buffers[i]);
         }
     }

@@ -30,8 +30,8 @@ void ha_buffers_start(void);
 /* Gives what was asked for, on this thread, which is the buffers' own. */
 void ha_buffers_serve(const struct ha_callback_thread *thread);
 
-/* Gives all records of a client's buffers and waits for it. */
-void ha_buffers_flush(const struct ha_client *client);
+/* A client's buffers take no more records; what is in them is given, and waited for. */
+void ha_buffers_seal(const struct ha_client *client);
 
 /* Closes a client's buffers, with what is in them. */
 void ha_buffers_close(const struct ha_client *client);

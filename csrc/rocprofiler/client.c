@@ -98,6 +98,18 @@ add(rocprofiler_configure_func_t configure)
     atomic_store(&ha_client_count, count + 1);
 }
 
+/* Looks for tools, once.  Their constructors run, and ask whether somebody configures.
+ */
+static void
+find(void)
+{
+    int before = atomic_exchange(&initialized, -1);
+
+    searched = true;
+    ha_tools_find(add);
+    atomic_store(&initialized, before);
+}
+
 /* ---- starting */
 
 static void
@@ -263,8 +275,7 @@ ha_clients_start(void)
     }
     if (!searched) {
         unsigned first = atomic_load(&ha_client_count);
-        searched = true;
-        ha_tools_find(add);
+        find();
         start_from(first);
     }
     bool found = ha_clients_between(HA_CLIENT_READY, HA_CLIENT_READY);
@@ -291,8 +302,7 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
     add(configure_func);
     bool added = atomic_load(&ha_client_count) > first;
     if (!searched) {
-        searched = true;
-        ha_tools_find(add);
+        find();
     }
     start_from(first);
     leave();

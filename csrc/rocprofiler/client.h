@@ -24,6 +24,9 @@ struct ha_client *ha_client_running(void);
 /* It declined or failed, or was finalized; NULL hasn't. */
 bool ha_client_ended(const struct ha_client *client);
 
+/* Its `finalize` runs: it is told nothing more, but what it has made is still there. */
+bool ha_client_finalizing(const struct ha_client *client);
+
 /* True within a tool's `initialize`, on its thread. */
 bool ha_client_in_window(void);
 

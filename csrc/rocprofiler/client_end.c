@@ -21,6 +21,12 @@ ha_client_finalized(void)
     return atomic_load(&finalized) != 0;
 }
 
+bool
+ha_client_finalizing(const struct ha_client *client)
+{
+    return atomic_load(&client->finalizing);
+}
+
 static void
 call_finalize(void *data)
 {
@@ -30,7 +36,7 @@ call_finalize(void *data)
 }
 
 /* What was enqueued is told first, then its records are given, then the tool is done.
- */
+ * Its buffers are there until then: tools flush them in `finalize`. */
 void
 ha_client_finalize(struct ha_client *client)
 {
@@ -45,12 +51,14 @@ ha_client_finalize(struct ha_client *client)
     }
     ha_contexts_stop(client);
     ha_activity_drain();
-    ha_buffers_flush(client);
     ha_contexts_drop(client);
-    ha_buffers_close(client);
+    ha_buffers_seal(client);
     ha_in_tool_wait();
+    atomic_store(&client->finalizing, true);
     int crashed =
         client->result.finalize != NULL ? ha_client_call(call_finalize, client) : 0;
+    atomic_store(&client->finalizing, false);
+    ha_buffers_close(client);
     if (crashed != 0) {
         ha_log(0, "tool '%s': its finalize ended with %s", client->path,
                strsignal(crashed));

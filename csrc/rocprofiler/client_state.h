@@ -24,7 +24,8 @@ struct ha_client {
     char path[HA_CLIENT_PATH_BYTES]; /* the file it came from */
     uint32_t priority;
     _Atomic int stage;
-    atomic_bool end_asked; /* by itself, within initialize */
+    atomic_bool end_asked;  /* by itself, within initialize */
+    atomic_bool finalizing; /* its `finalize` runs */
     int answer;
 };
 

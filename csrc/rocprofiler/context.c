@@ -337,6 +337,9 @@ rocprofiler_context_is_valid(rocprofiler_context_id_t context_id, int *status)
     if (status == NULL) {
         return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
     }
-    *status = context != NULL && !atomic_load(&context->dropped) ? 1 : 0;
+    *status = context != NULL && (!atomic_load(&context->dropped) ||
+                                  ha_client_finalizing(context->client))
+                  ? 1
+                  : 0;
     return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -119,6 +119,40 @@ rocprofiler_iterate_agent_supported_counters(rocprofiler_agent_id_t agent_id,
     return cb(agent_id, found, count, user_data);
 }
 
+/* A counter without dimensions has one value. */
+static rocprofiler_counter_record_dimension_instance_info_t values[HA_PERF_EVENTS];
+static const rocprofiler_counter_record_dimension_instance_info_t
+    *value_lists[HA_PERF_EVENTS];
+
+static void
+make_values(void)
+{
+    for (unsigned event = 0; event < HA_PERF_EVENTS; event++) {
+        uint64_t id = ha_counter_of(event).handle;
+        values[event] = (rocprofiler_counter_record_dimension_instance_info_t){
+            .size = sizeof *values, .instance_id = id, .counter_id = id};
+        value_lists[event] = &values[event];
+    }
+}
+
+static rocprofiler_counter_info_v1_t
+info_of(unsigned event)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, make_values);
+    return (rocprofiler_counter_info_v1_t){
+        .size = sizeof(rocprofiler_counter_info_v1_t),
+        .id = ha_counter_of(event),
+        .name = ha_perf_name(event),
+        .description = ha_perf_description(event),
+        .block = "PERF",
+        .expression = "",
+        .dimensions_instances_count = 1,
+        .dimensions_instances = &value_lists[event],
+    };
+}
+
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_query_counter_info(rocprofiler_counter_id_t counter_id,
                                rocprofiler_counter_info_version_id_t version,
@@ -143,17 +177,37 @@ rocprofiler_query_counter_info(rocprofiler_counter_id_t counter_id,
         return ROCPROFILER_STATUS_SUCCESS;
     }
     if (version == ROCPROFILER_COUNTER_INFO_VERSION_1) {
-        *(rocprofiler_counter_info_v1_t *)info = (rocprofiler_counter_info_v1_t){
-            .size = sizeof(rocprofiler_counter_info_v1_t),
-            .id = counter_id,
-            .name = ha_perf_name((unsigned)event),
-            .description = ha_perf_description((unsigned)event),
-            .block = "PERF",
-            .expression = "",
-        };
+        *(rocprofiler_counter_info_v1_t *)info = info_of((unsigned)event);
         return ROCPROFILER_STATUS_SUCCESS;
     }
     return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_ABI;
+}
+
+HA_SDK_EXPORT rocprofiler_status_t
+rocprofiler_iterate_counter_dimensions(rocprofiler_counter_id_t id,
+                                       rocprofiler_available_dimensions_cb_t info_cb,
+                                       void *user_data)
+{
+    (void)info_cb;
+    (void)user_data;
+    if (id.handle - COUNTER_HANDLE - 1 >= HA_PERF_EVENTS) {
+        return ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND;
+    }
+    return ROCPROFILER_STATUS_ERROR_DIM_NOT_FOUND;
+}
+
+HA_SDK_EXPORT rocprofiler_status_t
+rocprofiler_query_counter_instance_count(rocprofiler_agent_id_t agent_id,
+                                         rocprofiler_counter_id_t counter_id,
+                                         size_t *instance_count)
+{
+    (void)agent_id;
+    *instance_count = 0;
+    if (counter_id.handle - COUNTER_HANDLE - 1 >= HA_PERF_EVENTS) {
+        return ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND;
+    }
+    *instance_count = 1;
+    return ROCPROFILER_STATUS_SUCCESS;
 }
 
 HA_SDK_EXPORT rocprofiler_status_t

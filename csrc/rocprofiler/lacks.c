@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What no agent here has: samples of program counters, thread traces, streaming
- * counters. */
+ * counters, counters that a tool defines, OpenMP's events. */
 #include "rocprofiler/state.h"
 
+#include <rocprofiler-sdk/experimental/counters.h>
 #include <rocprofiler-sdk/experimental/spm.h>
 #include <rocprofiler-sdk/experimental/thread_trace.h>
 
@@ -30,6 +31,53 @@ NOT_IMPLEMENTED(rocprofiler_query_pc_sampling_agent_configurations,
                 rocprofiler_agent_id_t agent_id,
                 rocprofiler_available_pc_sampling_configurations_cb_t cb,
                 void *user_data)
+
+HA_SDK_EXPORT const char *
+rocprofiler_get_pc_sampling_instruction_type_name(
+    rocprofiler_pc_sampling_instruction_type_t instruction_type)
+{
+#define TYPE(name)                                                                     \
+    [ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_##name] =                                \
+        "ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_" #name
+    static const char *const names[ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_LAST] = {
+        TYPE(NONE),         TYPE(VALU),    TYPE(MATRIX),     TYPE(SCALAR),
+        TYPE(TEX),          TYPE(LDS),     TYPE(LDS_DIRECT), TYPE(FLAT),
+        TYPE(EXPORT),       TYPE(MESSAGE), TYPE(BARRIER),    TYPE(BRANCH_NOT_TAKEN),
+        TYPE(BRANCH_TAKEN), TYPE(JUMP),    TYPE(OTHER),      TYPE(NO_INST),
+        TYPE(DUAL_VALU),
+    };
+
+    return (unsigned)instruction_type < ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_LAST
+               ? names[instruction_type]
+               : NULL;
+}
+
+HA_SDK_EXPORT const char *
+rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(
+    rocprofiler_pc_sampling_instruction_not_issued_reason_t not_issued_reason)
+{
+    enum { COUNT = ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_LAST };
+#define REASON(name)                                                                   \
+    [ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_##name] =                   \
+        "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_" #name
+    static const char *const names[COUNT] = {
+        REASON(NONE),
+        REASON(NO_INSTRUCTION_AVAILABLE),
+        REASON(ALU_DEPENDENCY),
+        REASON(WAITCNT),
+        REASON(INTERNAL_INSTRUCTION),
+        REASON(BARRIER_WAIT),
+        REASON(ARBITER_NOT_WIN),
+        REASON(ARBITER_WIN_EX_STALL),
+        REASON(OTHER_WAIT),
+        REASON(SLEEP_WAIT),
+    };
+
+    return (unsigned)not_issued_reason < COUNT ? names[not_issued_reason] : NULL;
+}
+
+NOT_IMPLEMENTED(rocprofiler_load_counter_definition, const char *yaml, size_t size,
+                rocprofiler_counter_flag_t flags)
 
 NOT_IMPLEMENTED(rocprofiler_configure_device_thread_trace_service,
                 rocprofiler_context_id_t context_id, rocprofiler_agent_id_t agent_id,
@@ -76,6 +124,25 @@ NOT_IMPLEMENTED(rocprofiler_configure_spm_device_counting_service,
                 rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
                 rocprofiler_agent_id_t agent_id,
                 rocprofiler_device_counting_service_cb_t cb, void *user_data)
+
+/* ---- OpenMP's events */
+
+HA_SDK_EXPORT rocprofiler_status_t
+rocprofiler_ompt_is_initialized(int *status)
+{
+    *status = 0;
+    return ROCPROFILER_STATUS_SUCCESS;
+}
+
+HA_SDK_EXPORT rocprofiler_status_t
+rocprofiler_ompt_is_finalized(int *status)
+{
+    *status = 0;
+    return ROCPROFILER_STATUS_SUCCESS;
+}
+
+LACKS(struct ompt_start_tool_result_t *, rocprofiler_ompt_start_tool,
+      (unsigned int omp_version, const char *runtime_version), NULL)
 
 /* ---- the decoder of thread traces: a library that isn't here */
 

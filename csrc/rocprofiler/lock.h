@@ -16,6 +16,7 @@ enum ha_lock {
     HA_LOCK_COUNTERS,
     HA_LOCK_ACTIVITY,
     HA_LOCK_IN_TOOL,
+    HA_LOCK_TEXTS,
     HA_LOCKS,
 };
 

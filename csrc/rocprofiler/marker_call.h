@@ -43,6 +43,12 @@ void ha_marker_leave(struct ha_marker_call *call);
 void ha_marker_open(struct ha_marker_call *call);
 void ha_marker_close(struct ha_marker_call *call);
 
+/* rocprofiler_iterate_callback_tracing_kind_operation_args of MARKER_* kinds. */
+rocprofiler_status_t
+ha_marker_arguments(const rocprofiler_callback_tracing_record_t *record,
+                    rocprofiler_callback_tracing_operation_args_cb_t callback,
+                    int follow_max, void *data);
+
 /* ---- ranges (marker_range.c): from their push or start to their pop or stop */
 
 void ha_range_mark(const char *message);

@@ -18,11 +18,12 @@ static int queued_count;
 static void
 tell_code(int loaded)
 {
+    char uri[] = "memory://1", name[] = "fill"; /* gone afterwards */
     struct ha_activity_code_object code = {
-        .id = 7, .device = 0, .uri = "memory://1", .load_base = 4096, .load_size = 64};
+        .id = 7, .device = 0, .uri = uri, .load_base = 4096, .load_size = 64};
     struct ha_activity_kernel kernel = {.id = 70,
                                         .code_object = 7,
-                                        .name = "fill",
+                                        .name = name,
                                         .argument_bytes = 20,
                                         .argument_align = 8};
 
@@ -33,6 +34,8 @@ tell_code(int loaded)
     if (!loaded) {
         sink->code_object(&code, 0);
     }
+    memset(uri, 'x', sizeof uri - 1);
+    memset(name, 'x', sizeof name - 1);
 }
 
 static void
@@ -150,6 +153,8 @@ on_dispatch(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_
     }
 }
 
+static const char *kept_uri, *kept_name; /* as tools keep them */
+
 static void
 on_code(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
         void *data)
@@ -163,12 +168,14 @@ on_code(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
             record.payload;
         CHECK_EQUAL(payload->code_object_id, 7);
         CHECK_TEXT(payload->uri, "memory://1");
+        kept_uri = payload->uri;
         loads += loaded;
         unloads += !loaded;
     } else {
         const rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t
             *payload = record.payload;
         CHECK_TEXT(payload->kernel_name, "fill");
+        kept_name = payload->kernel_name;
         CHECK(payload->kernel_id == 70 && payload->code_object_id == 7);
         kernels += loaded ? 1 : -1;
     }
@@ -217,6 +224,21 @@ make_kernels(void)
         buffer));
     OK(rocprofiler_start_context(context));
     return 0;
+}
+
+static void
+texts_of_code_stay_when_it_goes(void)
+{
+    code_loaded = 1;
+    start_device(make_kernels, NULL);
+    CHECK_EQUAL(loads, 1);
+    CHECK_TEXT(kept_uri, "memory://1");
+    CHECK_TEXT(kept_name, "fill");
+    const char *name = kept_name;
+    tell_code(0);
+    CHECK_EQUAL(unloads, 1);
+    CHECK_TEXT(kept_uri, "memory://1");
+    CHECK(kept_name == name); /* it is kept once */
 }
 
 static void
@@ -618,6 +640,40 @@ make_counting(void)
 }
 
 static void
+check_counter(rocprofiler_counter_id_t id)
+{
+    rocprofiler_counter_info_v0_t info;
+    rocprofiler_counter_info_v1_t more;
+    size_t values = 0;
+
+    OK(rocprofiler_query_counter_info(id, ROCPROFILER_COUNTER_INFO_VERSION_0, &info));
+    CHECK(strlen(info.name) > 3 && strlen(info.description) > 3);
+    OK(rocprofiler_query_counter_info(id, ROCPROFILER_COUNTER_INFO_VERSION_1, &more));
+    CHECK_TEXT(more.name, info.name);
+    CHECK_EQUAL(more.dimensions_count, 0);
+    CHECK_EQUAL(more.dimensions_instances_count, 1); /* a reading gives one record */
+    CHECK_EQUAL(more.dimensions_instances[0]->instance_id, id.handle);
+    CHECK_EQUAL(more.dimensions_instances[0]->counter_id, id.handle);
+    OK(rocprofiler_query_counter_instance_count(device_agent, id, &values));
+    CHECK_EQUAL(values, 1);
+    CHECK_STATUS(rocprofiler_iterate_counter_dimensions(id, NULL, NULL),
+                 ERROR_DIM_NOT_FOUND);
+}
+
+static void
+counters_that_are_none(void)
+{
+    rocprofiler_counter_id_t none = {5};
+    size_t values = 7;
+
+    CHECK_STATUS(rocprofiler_query_counter_instance_count(device_agent, none, &values),
+                 ERROR_COUNTER_NOT_FOUND);
+    CHECK_EQUAL(values, 0);
+    CHECK_STATUS(rocprofiler_iterate_counter_dimensions(none, NULL, NULL),
+                 ERROR_COUNTER_NOT_FOUND);
+}
+
+static void
 counters_count(void)
 {
     rocprofiler_counter_record_t records[16];
@@ -631,10 +687,7 @@ counters_count(void)
         return;
     }
     for (size_t i = 0; i < counter_count; i++) {
-        rocprofiler_counter_info_v0_t info;
-        OK(rocprofiler_query_counter_info(counters[i],
-                                          ROCPROFILER_COUNTER_INFO_VERSION_0, &info));
-        CHECK(strlen(info.name) > 3 && strlen(info.description) > 3);
+        check_counter(counters[i]);
     }
     launch();
     finish();
@@ -680,6 +733,7 @@ program_counters_are_not_sampled(void)
 int
 main(void)
 {
+    RUN_ALONE(texts_of_code_stay_when_it_goes);
     RUN_ALONE(kernel_is_told_from_launch_to_end);
     RUN_ALONE(queued_work_is_told_before_finalize);
     RUN_ALONE(one_operation_of_kernels);
@@ -688,6 +742,7 @@ main(void)
     RUN_ALONE(copies_and_memory_are_told);
     RUN_ALONE(runtime_is_announced_once);
     RUN_ALONE(agents_are_there_in_initialize);
+    RUN_ALONE(counters_that_are_none);
     RUN_ALONE(counters_count);
     RUN_ALONE(program_counters_are_not_sampled);
     return 0;

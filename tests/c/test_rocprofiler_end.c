@@ -173,6 +173,79 @@ threads_that_have_ended_are_forgotten(void)
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
+static rocprofiler_buffer_id_t buffer;
+static atomic_int records;
+
+static void
+on_batch(rocprofiler_context_id_t from, rocprofiler_buffer_id_t id,
+         rocprofiler_record_header_t **headers, size_t count, void *data, uint64_t lost)
+{
+    (void)from;
+    (void)id;
+    (void)headers;
+    (void)data;
+    CHECK_EQUAL(lost, 0);
+    CHECK_EQUAL(atomic_load(&finalized), 0);
+    atomic_fetch_add(&records, (int)count);
+}
+
+static int
+make_buffered(void)
+{
+    OK(rocprofiler_create_context(&context));
+    OK(rocprofiler_create_buffer(context, 1 << 16, 1 << 16,
+                                 ROCPROFILER_BUFFER_POLICY_LOSSLESS, on_batch, NULL,
+                                 &buffer));
+    OK(rocprofiler_configure_buffer_tracing_service(
+        context, ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API, NULL, 0, buffer));
+    OK(rocprofiler_start_context(context));
+    return 0;
+}
+
+static void
+use_all_once_more(void)
+{
+    int device, status = -1;
+
+    OK(rocprofiler_context_is_valid(context, &status));
+    CHECK_EQUAL(status, 1);
+    OK(rocprofiler_context_is_active(context, &status));
+    CHECK_EQUAL(status, 0);
+    OK(rocprofiler_stop_context(context));
+    CHECK_EQUAL(get_device(&device), hipSuccess); /* is no event */
+    OK(rocprofiler_flush_buffer(buffer));
+    CHECK_EQUAL(atomic_load(&records), 2);
+    OK(rocprofiler_destroy_buffer(buffer));
+    atomic_store(&finalized, 1);
+}
+
+static void
+finalize_may_use_what_the_tool_has_made(void)
+{
+    int device, status = -1;
+
+    mock_start(make_buffered, use_all_once_more);
+    CHECK_EQUAL(get_device(&device), hipSuccess);
+    CHECK_EQUAL(get_device(&device), hipSuccess);
+    mock_end(*mock_id);
+    CHECK_EQUAL(atomic_load(&finalized), 1);
+    OK(rocprofiler_context_is_valid(context, &status));
+    CHECK_EQUAL(status, 0);
+    CHECK_STATUS(rocprofiler_flush_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
+}
+
+static void
+buffers_are_closed_after_finalize(void)
+{
+    int device;
+
+    mock_start(make_buffered, note_end);
+    CHECK_EQUAL(get_device(&device), hipSuccess);
+    mock_end(*mock_id);
+    CHECK_EQUAL(atomic_load(&records), 1);
+    CHECK_STATUS(rocprofiler_flush_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
+}
+
 static void
 fork_here(void)
 {
@@ -212,5 +285,7 @@ main(void)
     RUN_ALONE(finalize_within_a_callback_waits_for_nobody);
     RUN_ALONE(threads_that_have_ended_are_forgotten);
     RUN_ALONE(child_of_a_callback_is_not_observed);
+    RUN_ALONE(finalize_may_use_what_the_tool_has_made);
+    RUN_ALONE(buffers_are_closed_after_finalize);
     return 0;
 }

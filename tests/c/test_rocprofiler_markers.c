@@ -132,6 +132,93 @@ calls_are_told(void)
                       "<NameOsThread >NameOsThread ");
 }
 
+static int
+on_argument(rocprofiler_callback_tracing_kind_t kind,
+            rocprofiler_tracing_operation_t operation, uint32_t number,
+            const void *const at, int32_t indirections, const char *type,
+            const char *name, const char *value, int32_t followed, void *data)
+{
+    const rocprofiler_callback_tracing_record_t *record = data;
+
+    CHECK_EQUAL(kind, record->kind);
+    CHECK_EQUAL(operation, record->operation);
+    CHECK(at != NULL && followed <= indirections);
+    tell("%s%s %s=%s", number == 0 ? "" : ", ", type, name, value);
+    return 0;
+}
+
+static void
+on_arguments(rocprofiler_callback_tracing_record_t record,
+             rocprofiler_user_data_t *user, void *data)
+{
+    (void)user;
+    (void)data;
+    if (record.phase != ROCPROFILER_CALLBACK_PHASE_ENTER) {
+        return;
+    }
+    tell("%s(", name_of(&record));
+    OK(rocprofiler_iterate_callback_tracing_kind_operation_args(record, on_argument, 1,
+                                                                &record));
+    tell(") ");
+    record.operation = 100;
+    CHECK_STATUS(rocprofiler_iterate_callback_tracing_kind_operation_args(
+                     record, on_argument, 1, &record),
+                 ERROR_OPERATION_NOT_FOUND);
+}
+
+static int
+make_arguments(void)
+{
+    OK(rocprofiler_create_context(&context));
+    trace(ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, on_arguments);
+    trace(ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API, on_arguments);
+    trace(ROCPROFILER_CALLBACK_TRACING_MARKER_CONTROL_API, on_arguments);
+    OK(rocprofiler_start_context(context));
+    return 0;
+}
+
+static void
+arguments_are_told_by_name(void)
+{
+    roctx_thread_id_t thread = 77;
+
+    mock_start(make_arguments, NULL);
+    roctxMark("one");
+    (void)roctxRangePush("two");
+    (void)roctxRangePop();
+    roctxRangeStop(roctxRangeStart(NULL));
+    (void)roctxGetThreadId(&thread);
+    (void)roctxProfilerPause(5);
+    (void)roctxNameHipDevice("first", 3);
+    CHECK_TEXT(story, "MarkA(const char * message=one) "
+                      "RangePushA(const char * message=two) RangePop() "
+                      "RangeStartA(const char * message=(null)) "
+                      "RangeStop(roctx_range_id_t id=1) "
+                      "GetThreadId(roctx_thread_id_t * tid=77) "
+                      "ProfilerPause(roctx_thread_id_t tid=5) "
+                      "NameHipDevice(const char * name=first, int device_id=3) ");
+}
+
+static int
+make_range_arguments(void)
+{
+    OK(rocprofiler_create_context(&context));
+    trace(ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API, on_arguments);
+    OK(rocprofiler_start_context(context));
+    return 0;
+}
+
+static void
+arguments_of_ranges_are_told_by_name(void)
+{
+    mock_start(make_range_arguments, NULL);
+    roctxMark("point");
+    (void)roctxRangePush("outer");
+    (void)roctxRangePop();
+    CHECK_TEXT(story, "MarkA(const char * message=point) "
+                      "ThreadRangeA(const char * message=outer) ");
+}
+
 static void
 pause_and_resume_reach_the_tool(void)
 {
@@ -277,6 +364,8 @@ int
 main(void)
 {
     RUN_ALONE(calls_are_told);
+    RUN_ALONE(arguments_are_told_by_name);
+    RUN_ALONE(arguments_of_ranges_are_told_by_name);
     RUN_ALONE(pause_and_resume_reach_the_tool);
     RUN_ALONE(tool_that_comes_later_is_told);
     RUN_ALONE(ranges_are_told_with_both_ends);

@@ -5,6 +5,7 @@
 /* product: profiler */
 #include "rocprofiler_support.h"
 
+#include <rocprofiler-sdk/experimental/counters.h>
 #include <rocprofiler-sdk/experimental/spm.h>
 #include <rocprofiler-sdk/experimental/thread_trace.h>
 
@@ -168,6 +169,29 @@ no_counters(rocprofiler_agent_id_t agent, rocprofiler_counter_id_t *counters,
     return ROCPROFILER_STATUS_ERROR;
 }
 
+static void
+parts_of_samples_have_names(void)
+{
+    const unsigned types = ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_LAST;
+    const unsigned reasons = ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_LAST;
+
+    CHECK_TEXT(rocprofiler_get_pc_sampling_instruction_type_name(
+                   ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_JUMP),
+               "ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_JUMP");
+    CHECK_TEXT(rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(0),
+               "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_NONE");
+    for (unsigned i = 0; i < types; i++) {
+        CHECK(rocprofiler_get_pc_sampling_instruction_type_name(i) != NULL);
+    }
+    for (unsigned i = 0; i < reasons; i++) {
+        CHECK(rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(i) !=
+              NULL);
+    }
+    CHECK(rocprofiler_get_pc_sampling_instruction_type_name(types) == NULL);
+    CHECK(rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(reasons) ==
+          NULL);
+}
+
 static int
 ask_for_what_is_lacking(void)
 {
@@ -175,6 +199,7 @@ ask_for_what_is_lacking(void)
     const rocprofiler_thread_trace_decoder_handle_t none = {0};
     rocprofiler_thread_trace_decoder_handle_t handle = {55};
     rocprofiler_counter_config_id_t config = {0};
+    int status = 7;
 
     OK(rocprofiler_create_context(&context));
     CHECK_STATUS(rocprofiler_configure_pc_sampling_service(
@@ -209,6 +234,14 @@ ask_for_what_is_lacking(void)
     CHECK_STATUS(rocprofiler_configure_spm_device_counting_service(context, buffer,
                                                                    agent, NULL, NULL),
                  ERROR_NOT_IMPLEMENTED);
+    CHECK_STATUS(
+        rocprofiler_load_counter_definition("a: b", 4, ROCPROFILER_COUNTER_FLAG_NONE),
+        ERROR_NOT_IMPLEMENTED);
+    OK(rocprofiler_ompt_is_initialized(&status));
+    CHECK_EQUAL(status, 0);
+    OK(rocprofiler_ompt_is_finalized(&status));
+    CHECK_EQUAL(status, 0);
+    CHECK(rocprofiler_ompt_start_tool(201811, "runtime") == NULL);
     CHECK_STATUS(rocprofiler_thread_trace_decoder_create(&handle, "/nowhere"),
                  ERROR_NOT_AVAILABLE);
     CHECK_EQUAL(handle.handle, 55);
@@ -493,6 +526,7 @@ stream_is_told_around_the_call(void)
 int
 main(void)
 {
+    RUN_ALONE(parts_of_samples_have_names);
     RUN_ALONE(every_kind_can_be_asked_for);
     RUN_ALONE(services_that_are_not_there_say_so);
     RUN_ALONE(nothing_is_configured_outside_the_window);

@@ -192,6 +192,20 @@ def hip_header(api: Api) -> str:
     return "\n".join(lines)
 
 
+def hiprtc_types(api: Api) -> list[str]:
+    """Handles and enums of hiprtc."""
+    lines = []
+    for handle in api.handles:
+        if handle.module == "hiprtc":
+            for name, _ in handle.pointers:
+                lines.append(f"typedef struct {handle.name} *{name};")
+    lines.append("")
+    for enum in api.enums:
+        if enum.module == "hiprtc":
+            lines += enum_text(enum)
+    return lines
+
+
 def hiprtc_header(api: Api) -> str:
     lines = [
         text.banner("/*", " */"),
@@ -202,14 +216,7 @@ def hiprtc_header(api: Api) -> str:
         '#include "abi/generated/hip.h"',
         "",
     ]
-    for handle in api.handles:
-        if handle.module == "hiprtc":
-            for name, _ in handle.pointers:
-                lines.append(f"typedef struct {handle.name} *{name};")
-    lines.append("")
-    for enum in api.enums:
-        if enum.module == "hiprtc":
-            lines += enum_text(enum)
+    lines += hiprtc_types(api)
     for function in api.functions:
         if function.module == "hiprtc":
             lines += prototype(function)

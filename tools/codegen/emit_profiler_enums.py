@@ -21,6 +21,9 @@ GENERAL = (
     "agent.h",
     "callback_tracing.h",
     "external_correlation.h",
+    "hsa/scratch_memory_id.h",
+    "pc_sampling.h",
+    "pc_sampling_record.h",
 )
 OPERATIONS = ("hip/runtime_api_id.h", "hip/compiler_api_id.h", "marker/api_id.h")
 ENUM = re.compile(

@@ -145,14 +145,7 @@ def hiprtc_header(api: Api) -> str:
     """hipadapt/api_hiprtc.h."""
     lines = opening("HIPADAPT_API_HIPRTC_H", "hiprtc's types and functions")
     lines += ['#include "hipadapt/api.h"', ""]
-    for handle in api.handles:
-        if handle.module == "hiprtc":
-            for name, _ in handle.pointers:
-                lines.append(f"typedef struct {handle.name} *{name};")
-    lines.append("")
-    for enum in api.enums:
-        if enum.module == "hiprtc":
-            lines += emit_abi.enum_text(enum)
+    lines += emit_abi.hiprtc_types(api)
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif"]
     for function in api.functions:
         if function.module == "hiprtc":

@@ -970,3 +970,51 @@ done:
     Py_XDECREF(o_callback);
     return result;
 }
+
+PyObject *
+ha_wrap_rocprofiler_iterate_agent_supported_counters(PyObject *module,
+                                                     PyObject *const *args,
+                                                     Py_ssize_t count,
+                                                     PyObject *keywords)
+{
+    static struct ha_where where[1];
+    struct ha_types *types = ha_types_of(module);
+    PyObject *bound[1];
+    PyObject *result = NULL;
+    rocprofiler_agent_id_t v_agent_id = {0};
+    PyObject *o_cb = NULL;
+    rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+
+    ha_where_names(where, 1,
+        "rocprofiler_iterate_agent_supported_counters\0agent_id\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_profiler_handle_from(types, args[0], &where[0], &v_agent_id.handle) < 0) {
+        goto done;
+    }
+    if (!ha_sdk_need()) {
+        goto done;
+    }
+    o_cb = PyList_New(0);
+    if (o_cb == NULL) {
+        goto done;
+    }
+    if (ha_sdk.iterate_agent_supported_counters != NULL) {
+        status = ha_sdk.iterate_agent_supported_counters(v_agent_id,
+                                                         ha_profiler_add_counters,
+                                                         o_cb);
+    }
+    if (PyErr_Occurred()) {
+        goto done;
+    }
+    bool good = status == ROCPROFILER_STATUS_SUCCESS;
+    result = ha_result2(ha_profiler_member(module, (int)status),
+                        ha_profiler_list(good, o_cb));
+done:
+    Py_XDECREF(o_cb);
+    return result;
+}

@@ -8,54 +8,6 @@
 #include "module/profiler_wrap.h"
 
 PyObject *
-ha_wrap_rocprofiler_iterate_agent_supported_counters(PyObject *module,
-                                                     PyObject *const *args,
-                                                     Py_ssize_t count,
-                                                     PyObject *keywords)
-{
-    static struct ha_where where[1];
-    struct ha_types *types = ha_types_of(module);
-    PyObject *bound[1];
-    PyObject *result = NULL;
-    rocprofiler_agent_id_t v_agent_id = {0};
-    PyObject *o_cb = NULL;
-    rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
-
-    ha_where_names(where, 1,
-        "rocprofiler_iterate_agent_supported_counters\0agent_id\0");
-    if (keywords != NULL || count != 1) {
-        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
-            return NULL;
-        }
-        args = bound;
-    }
-    if (ha_profiler_handle_from(types, args[0], &where[0], &v_agent_id.handle) < 0) {
-        goto done;
-    }
-    if (!ha_sdk_need()) {
-        goto done;
-    }
-    o_cb = PyList_New(0);
-    if (o_cb == NULL) {
-        goto done;
-    }
-    if (ha_sdk.iterate_agent_supported_counters != NULL) {
-        status = ha_sdk.iterate_agent_supported_counters(v_agent_id,
-                                                         ha_profiler_add_counters,
-                                                         o_cb);
-    }
-    if (PyErr_Occurred()) {
-        goto done;
-    }
-    bool good = status == ROCPROFILER_STATUS_SUCCESS;
-    result = ha_result2(ha_profiler_member(module, (int)status),
-                        ha_profiler_list(good, o_cb));
-done:
-    Py_XDECREF(o_cb);
-    return result;
-}
-
-PyObject *
 ha_wrap_rocprofiler_query_counter_info(PyObject *module, PyObject *const *args,
                                        Py_ssize_t count, PyObject *keywords)
 {
@@ -614,6 +566,78 @@ ha_wrap_rocprofiler_configure_pc_sampling_service(PyObject *module,
             (rocprofiler_pc_sampling_unit_t)v_unit, v_interval, v_buffer_id, v_flags);
     }
     result = ha_profiler_status(module, (int)status);
+done:
+    return result;
+}
+
+PyObject *
+ha_wrap_rocprofiler_get_pc_sampling_instruction_type_name(PyObject *module,
+                                                          PyObject *const *args,
+                                                          Py_ssize_t count,
+                                                          PyObject *keywords)
+{
+    static struct ha_where where[1];
+    PyObject *bound[1];
+    PyObject *result = NULL;
+    int v_instruction_type = 0;
+    const char *answer = NULL;
+
+    ha_where_names(where, 1,
+        "rocprofiler_get_pc_sampling_instruction_type_name\0instruction_type\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_profiler_enum_from(module, "rocprofiler_pc_sampling_instruction_type_t",
+        args[0], &where[0], &v_instruction_type) < 0) {
+        goto done;
+    }
+    if (!ha_sdk_need()) {
+        goto done;
+    }
+    if (ha_sdk.get_pc_sampling_instruction_type_name != NULL) {
+        answer = ha_sdk.get_pc_sampling_instruction_type_name(
+            (rocprofiler_pc_sampling_instruction_type_t)v_instruction_type);
+    }
+    result = ha_profiler_text(answer);
+done:
+    return result;
+}
+
+PyObject *
+ha_wrap_rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(
+    PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    static struct ha_where where[1];
+    PyObject *bound[1];
+    PyObject *result = NULL;
+    int v_not_issued_reason = 0;
+    const char *answer = NULL;
+
+    ha_where_names(where, 1,
+        "rocprofiler_get_pc_sampling_instruction_not_issued_reason_name\0"
+        "not_issued_reason\0");
+    if (keywords != NULL || count != 1) {
+        if (ha_bind(where, 1, args, count, keywords, bound) < 0) {
+            return NULL;
+        }
+        args = bound;
+    }
+    if (ha_profiler_enum_from(module,
+        "rocprofiler_pc_sampling_instruction_not_issued_reason_t", args[0], &where[0],
+        &v_not_issued_reason) < 0) {
+        goto done;
+    }
+    if (!ha_sdk_need()) {
+        goto done;
+    }
+    if (ha_sdk.get_pc_sampling_instruction_not_issued_reason_name != NULL) {
+        answer = ha_sdk.get_pc_sampling_instruction_not_issued_reason_name(
+            (rocprofiler_pc_sampling_instruction_not_issued_reason_t)v_not_issued_reason);
+    }
+    result = ha_profiler_text(answer);
 done:
     return result;
 }

@@ -283,6 +283,20 @@ static PyMethodDef methods[] = {
      "context_id, rocprofiler_agent_id_t agent_id, rocprofiler_pc_sampling_method_t "
      "method, rocprofiler_pc_sampling_unit_t unit, uint64_t interval, "
      "rocprofiler_buffer_id_t buffer_id, int flags)``."},
+    {"rocprofiler_get_pc_sampling_instruction_type_name",
+     CALL(ha_wrap_rocprofiler_get_pc_sampling_instruction_type_name),
+     "rocprofiler_get_pc_sampling_instruction_type_name($module, /, "
+     "instruction_type)\n--\n\nName of a type of instructions in samples; None for a "
+     "number that is none.\n\nReturns ``str | None``.\n\nrocprofiler: "
+     "``rocprofiler_get_pc_sampling_instruction_type_name(rocprofiler_pc_sampling_instruction_type_t "
+     "instruction_type)``."},
+    {"rocprofiler_get_pc_sampling_instruction_not_issued_reason_name",
+     CALL(ha_wrap_rocprofiler_get_pc_sampling_instruction_not_issued_reason_name),
+     "rocprofiler_get_pc_sampling_instruction_not_issued_reason_name($module, /, "
+     "not_issued_reason)\n--\n\nName of a reason of waiting in samples; None for a "
+     "number that is none.\n\nReturns ``str | None``.\n\nrocprofiler: "
+     "``rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(rocprofiler_pc_sampling_instruction_not_issued_reason_t "
+     "not_issued_reason)``."},
     {"rocprofiler_query_pc_sampling_agent_configurations",
      CALL(ha_wrap_rocprofiler_query_pc_sampling_agent_configurations),
      "rocprofiler_query_pc_sampling_agent_configurations($module, /, "

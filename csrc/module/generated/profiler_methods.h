@@ -103,6 +103,10 @@ PyObject *ha_wrap_rocprofiler_configure_pc_sampling_service(PyObject *module,
                                                             PyObject *const *args,
                                                             Py_ssize_t count,
                                                             PyObject *keywords);
+PyObject *ha_wrap_rocprofiler_get_pc_sampling_instruction_type_name(
+    PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *ha_wrap_rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(
+    PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 PyObject *ha_wrap_rocprofiler_query_pc_sampling_agent_configurations(
     PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 PyObject *ha_wrap_rocprofiler_iterate_callback_tracing_kinds(PyObject *module,

@@ -44,6 +44,8 @@
     X(configure_buffer_dispatch_counting_service)                              \
     X(configure_callback_dispatch_counting_service)                            \
     X(configure_pc_sampling_service)                                           \
+    X(get_pc_sampling_instruction_type_name)                                   \
+    X(get_pc_sampling_instruction_not_issued_reason_name)                      \
     X(query_pc_sampling_agent_configurations)                                  \
     X(iterate_callback_tracing_kinds)                                          \
     X(iterate_buffer_tracing_kinds)                                            \

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.unit.api import calls
+from tests.unit.api.world import API, LACKING, World
 from tools.codegen import emit_profiler, forms
 
 # They end the program, or wait for something that nobody does.
@@ -32,7 +33,7 @@ def numbers(function: Any, arguments: tuple[Any, ...]) -> dict[str, int]:
 
 def by_python(name: str, function: Any) -> tuple[int, dict[str, int]]:
     """A call that works, through hipadapt."""
-    world = calls.World()
+    world = World()
     arguments = calls.arguments_of(world, function)
     mark(name)
     result = calls.callable_of(function)(*arguments)
@@ -64,8 +65,8 @@ def main() -> None:
     hip.hipInit(0)
     library = ctypes.CDLL(sys.argv[3])
     answers: dict[str, Any] = {}
-    for table, name, function in emit_profiler.operations(calls.API):
-        plain = function.wrapped and function.name not in calls.LACKING
+    for table, name, function in emit_profiler.operations(API):
+        plain = function.wrapped and function.name not in LACKING
         if name in NOT_BLINDLY:
             continue
         print(name, flush=True)

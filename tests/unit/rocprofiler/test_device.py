@@ -69,6 +69,34 @@ def test_all_events_of_a_program(tool: Tool, observe: Observe) -> None:
     assert found["CORRELATION_ID_RETIREMENT"] >= found["HIP_RUNTIME_API"]
 
 
+THREE_KERNELS = """
+from hipadapt import compile_kernel, hip
+kernel = compile_kernel('extern "C" __global__ void none(int n) { }', "none")
+for _ in range(3):
+    kernel[1, 1](5)
+hip.hipDeviceSynchronize()
+"""
+THREE_ENDS = [f"tool: kernel ended {number}" for number in (1, 2, 3)]
+
+
+def test_ends_of_kernels_come_before_the_kernel_goes(
+    tool: Tool, observe: Observe
+) -> None:
+    done = observe(THREE_KERNELS + "hip.hipDeviceReset()\n", tool("late.c"))
+
+    assert done.returncode == 0, done.stderr
+    told = [line for line in said(done) if "kernel" in line]
+    assert told == [*THREE_ENDS, "tool: kernel goes"]
+
+
+def test_ends_of_kernels_come_before_the_end(tool: Tool, observe: Observe) -> None:
+    done = observe(THREE_KERNELS, tool("late.c"))
+
+    assert done.returncode == 0, done.stderr
+    assert [line for line in said(done) if line in THREE_ENDS] == THREE_ENDS
+    assert said(done)[-1] == "tool: 3 ended, 3 recorded"
+
+
 MEMORY = """
 from hipadapt import hip
 import hipadapt

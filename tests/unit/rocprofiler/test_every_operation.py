@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.unit.api import calls
+from tests.unit.api.world import API
 from tools.codegen import emit_profiler
 
 from .conftest import ROOT, Tool, said
 
-OPERATIONS = emit_profiler.operations(calls.API)
+OPERATIONS = emit_profiler.operations(API)
 
 
 @dataclass
@@ -95,7 +95,7 @@ def test_call_is_traced_with_its_arguments(
     assert 1 <= len(seen) <= 2, [entry.name for entry in found[name]]
     call = seen[-1]
 
-    members = emit_profiler.members(calls.API, name, function)
+    members = emit_profiler.members(API, name, function)
     assert [row[0] for row in call.arguments] == [member for _, member in members]
     assert [row[1] for row in call.arguments] == [p.type for p, _ in members]
     assert call.kind == (5 if table == "hip" else 6)

@@ -39,6 +39,7 @@ SIZES = {
     "rocprofiler_buffer_tracing_kernel_dispatch_record_t": 184,
     "rocprofiler_buffer_tracing_correlation_id_retirement_record_t": 32,
     "rocprofiler_buffer_tracing_runtime_initialization_record_t": 72,
+    "rocprofiler_buffer_tracing_scratch_memory_record_t": 96,
     "rocprofiler_agent_v0_t": 312,
     "rocprofiler_counter_record_t": 40,
 }
@@ -57,6 +58,7 @@ OFFSETS = {
     "rocprofiler_agent_v0_t.uuid": 296,
 }
 VALUES = {
+    "ROCPROFILER_SCRATCH_ALLOC_FLAG_ALT": 2,
     "ROCPROFILER_CALLBACK_TRACING_LAST": 22,
     "ROCPROFILER_BUFFER_TRACING_LAST": 33,
     "ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED": 16,
@@ -221,6 +223,65 @@ def test_names_can_be_had_in_vectors(tmp_path: Path) -> None:
     text = run_program(NAMES, "c++17", tmp_path, str(library))
 
     assert text == "HIP_RUNTIME_API hipApiName MEMORY_COPY 1 1 1\n"
+
+
+HELPERS = """
+#include <rocprofiler-sdk/cxx/hash.hpp>
+#include <rocprofiler-sdk/cxx/operators.hpp>
+#include <rocprofiler-sdk/cxx/utility.hpp>
+#include <rocprofiler-sdk/cxx/version.hpp>
+#include <cstdio>
+#include <map>
+#include <unordered_map>
+int main() {
+    const rocprofiler_agent_id_t one{1}, two{2};
+    const rocprofiler_dim3_t flat{4, 1, 1}, square{2, 2, 1}, large{1, 1, 5};
+    std::map<rocprofiler_agent_id_t, int> sorted{{two, 20}, {one, 10}};
+    std::unordered_map<rocprofiler_counter_id_t, int> hashed{{{7}, 70}};
+    rocprofiler_counter_record_dimension_info_t a{}, b{};
+    a.name = "x";
+    b.name = "y";
+    constexpr auto version =
+        rocprofiler::sdk::version::compute_version_triplet(10201);
+    std::printf("%d%d%d%d%d%d ", one == one, one != two, one < two, one > two,
+                one <= two, one >= two);
+    std::printf("%d%d%d%d ", flat == flat, square < flat, flat < large, a < b);
+    std::printf("%d %d %s %s %d\\n", sorted.begin()->second, hashed.at({7}),
+                rocprofiler::sdk::utility::as_hex(255, 4).c_str(),
+                rocprofiler::sdk::utility::as_hex((const char *)16).c_str(),
+                version == rocprofiler_version_triplet_t{1, 2, 1});
+}
+"""
+
+
+def test_handles_can_be_compared_and_hashed(tmp_path: Path) -> None:
+    text = run_program(HELPERS, "c++17", tmp_path)
+
+    assert text == "111010 1111 10 70 0x00ff 0x10 1\n"
+
+
+# Tools count on what AMD's headers include.
+INCLUDED = """
+#include <rocprofiler-sdk/rocprofiler.h>
+int main(void) {
+    rocprofiler_buffer_tracing_scratch_memory_record_t record;
+    memset(&record, 0, sizeof record);
+    assert(record.size == 0);
+    printf("%s %d %zu %zu\\n", getenv("PATH") != NULL ? "path" : "", (int)floor(1.5),
+           sizeof(rocprofiler_pc_sampling_record_host_trap_v0_t),
+           sizeof(rocprofiler_pc_sampling_record_stochastic_v0_t));
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("language", abi_facts.LANGUAGES)
+def test_one_header_brings_what_tools_count_on(language: str, tmp_path: Path) -> None:
+    library = ROOT / "hipadapt" / "_lib" / "librocprofiler-sdk.so.1"
+
+    text = run_program(INCLUDED, language, tmp_path, str(library), "-lm")
+
+    assert text == "path 1 88 104\n"
 
 
 def run_program(source: str, language: str, folder: Path, *libraries: str) -> str:

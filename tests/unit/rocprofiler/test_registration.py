@@ -51,6 +51,20 @@ def test_all_tools_are_configured_before_any_is_initialized(
     ]
 
 
+def test_tool_that_asks_while_it_is_loaded_is_told_that_somebody_configures(
+    tool: Tool, observe: Observe
+) -> None:
+    done = observe(PROGRAM, tool("early.c"))
+
+    assert (done.returncode, done.stdout) == (0, RESULT), done.stderr
+    assert said(done) == [
+        "tool: loaded: initialized -1",
+        "tool: configure 10201 1.2.1 priority 0 size 24",
+        "tool: initialize",
+        "tool: finalize",
+    ]
+
+
 def test_a_list_that_ends_with_a_separator_loads_all(
     tool: Tool, observe: Observe
 ) -> None:

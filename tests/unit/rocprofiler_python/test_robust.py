@@ -17,7 +17,7 @@ import pytest
 
 from hipadapt import _core, rocprofiler
 from hipadapt.rocprofiler import Context, Tool, _trace
-from tests.conftest import Run
+from tests.conftest import Run, in_threads
 
 from .test_calls import CALLS, UNCALLED, arguments_of
 
@@ -100,27 +100,16 @@ def test_trace_may_be_collected_while_the_lock_is_held(cpu: ModuleType) -> None:
 
 
 def test_traces_on_many_threads(cpu: ModuleType) -> None:
-    problems: list[BaseException] = []
-
     def work() -> None:
-        try:
-            for _ in range(20):
-                events: list[rocprofiler.Event] = []
-                with rocprofiler.trace(on_event=events.append, kinds=KINDS) as trace:
-                    cpu.hipGetDevice()
-                trace.close()
-                me = threading.get_native_id()
-                assert sum(event.thread == me for event in events) >= 1
-        except BaseException as error:
-            problems.append(error)
+        for _ in range(20):
+            events: list[rocprofiler.Event] = []
+            with rocprofiler.trace(on_event=events.append, kinds=KINDS) as trace:
+                cpu.hipGetDevice()
+            trace.close()
+            me = threading.get_native_id()
+            assert sum(event.thread == me for event in events) >= 1
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-    assert problems == []
+    in_threads(6, work)
 
 
 @pytest.mark.parametrize("answer", [2**32, -1, 7])

@@ -7,6 +7,7 @@
 #include <rocprofiler-sdk/defines.h>
 #include <rocprofiler-sdk/fwd.h>
 #include <rocprofiler-sdk/hip/api_args.h>
+#include <rocprofiler-sdk/hsa/scratch_memory_id.h>
 
 ROCPROFILER_EXTERN_C_INIT
 
@@ -130,6 +131,21 @@ typedef struct rocprofiler_buffer_tracing_kernel_dispatch_record_t {
     rocprofiler_timestamp_t end_timestamp;
     rocprofiler_kernel_dispatch_info_t dispatch_info;
 } rocprofiler_buffer_tracing_kernel_dispatch_record_t;
+
+/* SCRATCH_MEMORY; no producer here. */
+typedef struct rocprofiler_buffer_tracing_scratch_memory_record_t {
+    uint64_t size;
+    rocprofiler_buffer_tracing_kind_t kind;
+    rocprofiler_scratch_memory_operation_t operation;
+    rocprofiler_correlation_id_t correlation_id;
+    rocprofiler_agent_id_t agent_id;
+    rocprofiler_queue_id_t queue_id;
+    rocprofiler_thread_id_t thread_id;
+    rocprofiler_timestamp_t start_timestamp;
+    rocprofiler_timestamp_t end_timestamp;
+    rocprofiler_scratch_alloc_flag_t flags;
+    uint64_t allocation_size;
+} rocprofiler_buffer_tracing_scratch_memory_record_t;
 
 /* CORRELATION_ID_RETIREMENT: nothing else will come with this identifier. */
 typedef struct rocprofiler_buffer_tracing_correlation_id_retirement_record_t {

@@ -45,7 +45,7 @@ typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
         rocprofiler_agent_id_t agent_id;
     };
     rocprofiler_agent_id_t hsa_agent;
-    const char *uri;
+    const char *uri; /* lives as long as the process */
     uint64_t load_base;
     uint64_t load_size;
     int64_t load_delta; /* load_base minus the address in the file */
@@ -66,7 +66,7 @@ typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_d
     uint64_t size;
     uint64_t kernel_id;
     uint64_t code_object_id;
-    const char *kernel_name;
+    const char *kernel_name; /* lives as long as the process */
     uint64_t kernel_object;
     uint32_t kernarg_segment_size; /* bytes */
     uint32_t kernarg_segment_alignment;

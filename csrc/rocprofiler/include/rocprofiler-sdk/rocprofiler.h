@@ -21,8 +21,31 @@
 #include <rocprofiler-sdk/intercept_table.h>
 #include <rocprofiler-sdk/internal_threading.h>
 #include <rocprofiler-sdk/marker.h>
+#include <rocprofiler-sdk/ompt.h>
 #include <rocprofiler-sdk/pc_sampling.h>
 #include <rocprofiler-sdk/version.h>
+
+#if ROCPROFILER_SDK_BETA_COMPAT > 0
+#include <rocprofiler-sdk/deprecated/counters.h>
+#include <rocprofiler-sdk/deprecated/profile_config.h>
+#endif
+
+/* AMD's headers bring these, and tools count on it. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __cplusplus
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <tuple>
+#endif
 
 ROCPROFILER_EXTERN_C_INIT
 

@@ -13,6 +13,8 @@ typedef struct rocprofiler_thread_trace_decoder_handle_t {
     uint64_t handle;
 } rocprofiler_thread_trace_decoder_handle_t;
 
+typedef rocprofiler_thread_trace_decoder_handle_t rocprofiler_thread_trace_decoder_id_t;
+
 typedef void (*rocprofiler_thread_trace_decoder_callback_t)(
     rocprofiler_thread_trace_decoder_record_type_t record_type_id, void *trace_events,
     uint64_t trace_size, void *userdata);
