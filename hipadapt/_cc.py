@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
-from ._cc_host import Failed, Host
+from . import _cc_openmp
+from ._cc_host import LIBRARY, Failed, Host
 
 USAGE = """\
 usage: hipadapt-cc [options] FILE...
@@ -28,6 +32,9 @@ Compiles HIP C++ programs for the CPU device of hipadapt, in the manner of hipcc
   -c, -S, -E        compile only; assembly of the host side; preprocess the host side
   --genco           device code alone, for hipModuleLoad
   -shared, -fPIC    make a shared library
+  --emit-static-lib make an archive of the objects
+  -fgpu-rdc         link the device code of several files
+  -fopenmp          threads of the host, where libomp is installed
   -O0 ... -O3, -g, -std=STD, -D, -U, -I, -isystem, -include, -W..., -f..., -m...
   -L, -l, -Wl,...   for the linker
   -x LANGUAGE       hip, c++ or c, for the files that follow
@@ -40,7 +47,6 @@ HIP_SUFFIXES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++", ".C")
 LANGUAGES = ("hip", "c++", "c", "none")
 # Options of AMD's compiler that are true here, or mean nothing here.
 QUIET = {
-    "-fno-gpu-rdc",
     "-nogpulib",
     "-nogpuinc",
     "--hip-link",
@@ -67,8 +73,6 @@ QUIET_VALUED = (
     "-fgpu-default-stream=legacy",
 )
 REFUSED = {
-    "-fgpu-rdc": "device code of several files cannot be linked: define device "
-    "functions in headers",
     "-static": "the CPU device is a shared library",
     "--cuda-host-only": "both sides are always compiled",
     "--offload-host-only": "both sides are always compiled",
@@ -89,16 +93,30 @@ DEVICE_FLAGS = (
     "-fassociative-math",
     "-freciprocal-math",
     "-fapprox-func",
-    "-ffp-contract=",
     "-fwrapv",
     "-fno-strict-aliasing",
     "-funsigned-char",
 )
+DEVICE_VALUED = (
+    "-ffp-contract=",
+    "-ftemplate-depth=",
+    "-fconstexpr-depth=",
+    "-fconstexpr-steps=",
+    "-fbracket-depth=",
+)
+# What else goes to the host's compiler as it is.
+CODE_FLAGS = ("-f", "-m", "-W", "-g", "-M", "-w", "-pedantic", "-save-temps", "--")
 PREPROCESSOR = ("-D", "-U", "-I", "-isystem", "-include", "-iquote", "-idirafter")
 LINKER_VALUED = ("-L", "-l", "-Xlinker", "-T", "-z", "-u")
 LINKER = ("-shared", "-rdynamic", "-pie", "-no-pie", "-static-libgcc", "-s")
 HOST_VALUED = ("-Xclang", "-mllvm", "-MF", "-MT", "-MQ")
 OWN_LIBRARIES = ("amdhip64", "hiprtc", "hipadapt_cpu")
+# What stands beside it; a linker finds the functions of roctx in one of the two files.
+OTHER_LIBRARIES = {
+    "roctx64": "libroctx64.so.4",
+    "rocprofiler-sdk-roctx": "libroctx64.so.4",
+    "rocprofiler-sdk": "librocprofiler-sdk.so.1",
+}
 
 
 @dataclass
@@ -109,6 +127,8 @@ class Job:
     output: str | None = None
     stop: str = ""  # -c, -S, -E, or "" for linking
     genco: bool = False
+    archive: bool = False
+    relocatable: bool = False  # device code of several files is linked
     jobs: int = 1
     level: str = "-O3"
     standard: str | None = None
@@ -182,6 +202,10 @@ def take_simple(job: Job, word: str) -> bool:
         job.stop = word
     elif word in ("--genco", "--cuda-device-only", "--offload-device-only"):
         job.genco = True
+    elif word == "--emit-static-lib":
+        job.archive = True
+    elif word in ("-fgpu-rdc", "-fno-gpu-rdc"):
+        job.relocatable = word == "-fgpu-rdc"
     elif word == "-v":
         job.verbose = True
     elif word == "-###":
@@ -246,7 +270,9 @@ def take_valued(job: Job, word: str, words: Words) -> bool:
     for option in LINKER_VALUED:
         if word == option or (option in ("-L", "-l") and word.startswith(option)):
             value = words.value(word, option)
-            if option != "-l" or value not in OWN_LIBRARIES:
+            if option == "-l" and value in OTHER_LIBRARIES:
+                job.link.append(str(LIBRARY.parent / OTHER_LIBRARIES[value]))
+            elif option != "-l" or value not in OWN_LIBRARIES:
                 joined = option in ("-L", "-l")
                 job.link += [option + value] if joined else [option, value]
             return True
@@ -255,13 +281,13 @@ def take_valued(job: Job, word: str, words: Words) -> bool:
 
 def take_flag(job: Job, word: str, device_only: bool = False) -> None:
     """Flags of code generation and warnings."""
-    on_device = word in DEVICE_FLAGS or word.startswith("-ffp-contract=")
+    on_device = word in DEVICE_FLAGS or word.startswith(DEVICE_VALUED)
     if on_device:
         job.device.append(word)
     elif device_only:
         raise Failed(f"-Xarch_device {word}: not an option of the device's compiler")
     if not device_only:
-        if not word.startswith(("-f", "-m", "-W", "-g", "-M", "-w", "-pedantic", "--")):
+        if not word.startswith(CODE_FLAGS):
             raise Failed(f"unknown option: {word}")
         job.host.append(word)
         if word.startswith("-fsanitize"):
@@ -301,30 +327,69 @@ class Build:
         self.host = Host.choose(job.stdlib)
         self.host.verbose = job.verbose
         self.host.dry = job.dry
+        if _cc_openmp.wanted(job.host):
+            self.use_openmp()
+
+    def use_openmp(self) -> None:
+        """-fopenmp, as far as this machine has it."""
+        job = self.job
+        openmp = _cc_openmp.find(job.link)
+        if not openmp.threads:
+            job.host = [flag for flag in job.host if flag not in _cc_openmp.ON]
+        if openmp.folder is not None:
+            self.host.more_folders.append(openmp.folder)
+        job.link += openmp.link
+
+    def device_words(self) -> tuple[list[str], list[str]]:
+        """Flags of the device pass, for its preprocessor and for its compiler."""
+        standard = self.job.standard or "-std=gnu++17"
+        flags = [*self.job.preprocessor, standard]
+        flags += ["-fno-signed-char"] if "-funsigned-char" in self.job.host else []
+        flags += ["-D__HA_GENCO__=1"] if self.job.genco else []
+        flags += ["-O2"] if self.job.level != "-O0" else []
+        options = [standard, self.job.level, *self.job.device]
+        # The host pass warns about the same text.
+        return [*flags, "-w"], [*options, "-w"]
 
     def device_code(self, source: str) -> bytes:
         """The fat binary of a source."""
         from . import _cc_device
 
-        standard = self.job.standard or "-std=gnu++17"
-        flags = [*self.job.preprocessor, standard]
-        flags += ["-fno-signed-char"] if "-funsigned-char" in self.job.host else []
-        flags += ["-O2"] if self.job.level != "-O0" else []
-        options = [standard, self.job.level, *self.job.device]
-        # The host pass warns about the same text.
-        return _cc_device.fat_binary(
-            self.host, source, [*flags, "-w"], [*options, "-w"]
-        )
+        return _cc_device.fat_binary(self.host, source, *self.device_words())
+
+    def device_inside(self, number: int, source: str) -> list[str]:
+        """The device pass for an object; what the host pass must know about it."""
+        from . import _cc_device, _cc_rdc
+
+        path = self.folder / f"device{number}"
+        pass_words = self.device_words()
+        try:
+            if self.job.relocatable:
+                code, mark = _cc_device.bitcode(self.host, source, *pass_words)
+                data = _cc_rdc.pack(code)
+                front = ["-fgpu-rdc", f"-fembed-offload-object={path}"]
+                words = [f"-cuid={mark}"]
+            else:
+                data = _cc_device.fat_binary(self.host, source, *pass_words)
+                front = ["-fcuda-include-gpubinary", str(path)]
+                words = []
+        except Failed as failure:
+            # Names of a source that knows nothing of HIP may be those of its headers.
+            if failure.log and not _cc_device.names_hip(
+                self.host, source, pass_words[0]
+            ):
+                return []
+            raise
+        if not self.job.dry:
+            path.write_bytes(data)
+        return [*words, *(word for flag in front for word in ("-Xclang", flag))]
 
     def compile(self, number: int, source: str, language: str, output: str) -> None:
         """One source to what `stop` says, or to an object."""
         job = self.job
-        fatbin = None
+        inside = []
         if language == "hip" and job.stop in ("", "-c", "-S"):
-            fatbin = self.folder / f"device{number}.hipfb"
-            code = self.device_code(source)
-            if not job.dry:
-                fatbin.write_bytes(code)
+            inside = self.device_inside(number, source)
         flags = [job.stop or "-c", job.level]
         flags += [*job.preprocessor, *job.host]
         if job.standard and (language != "c" or "++" not in job.standard):
@@ -333,7 +398,7 @@ class Build:
             flags.append("-std=gnu++17")
         if output:
             flags += ["-o", output]
-        self.host.compile(source, language, flags, fatbin)
+        self.host.compile(source, language, flags, inside)
 
     def run(self) -> None:
         """Everything."""
@@ -376,7 +441,17 @@ class Build:
             name if language == "object" else next(left)
             for name, language in self.job.inputs
         ]
-        self.host.link(objects, [*self.job.link, "-o", self.job.output or "a.out"])
+        output = self.job.output or "a.out"
+        if self.job.archive:
+            self.host.archive(objects, output)
+            return
+        if not self.job.dry:
+            from . import _cc_rdc
+
+            objects += _cc_rdc.link(
+                self.host, objects, self.job.link, self.job.level, self.folder
+            )
+        self.host.link(objects, [*self.job.link, "-o", output])
 
     def compile_all(self, sources: list[tuple[str, str]], outputs: list[str]) -> None:
         """All sources, several at a time if asked for."""
@@ -404,9 +479,21 @@ def answer(arguments: Sequence[str]) -> bool:
     return False
 
 
+def stop(_signal: int, _frame: FrameType | None) -> None:
+    """Ctrl-C: compilers end, and then the build."""
+    from . import _cc_device
+
+    _cc_device.stopped.set()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; its exit status is the result."""
+    from . import _cc_device
+
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if threading.current_thread() is threading.main_thread():
+        # Python's own handler would wait for the end of the device pass.
+        signal.signal(signal.SIGINT, stop)
     try:
         if answer(words):
             return 0
@@ -414,12 +501,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="hipadapt-cc-") as folder:
             Build(job, Path(folder)).run()
     except Failed as failure:
+        if _cc_device.stopped.is_set():
+            return 130
+        sys.stderr.write(failure.log)
         if not failure.quiet:
             print(f"hipadapt-cc: error: {failure}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return 130 if _cc_device.stopped.is_set() else 0
 
 
 if __name__ == "__main__":

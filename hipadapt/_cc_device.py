@@ -9,10 +9,12 @@ code for both executors.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import struct
 import sys
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -23,18 +25,27 @@ TARGET = f"hipv4-{machine()}-hipadapt-linux-gnu--{ARCH}"  # HA_FATBIN_ID
 WAVE64 = ":wave64"  # HA_FATBIN_WAVE64
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 PAGE_BYTES = 4096
+MARK_DIGITS = 16
+TIMEOUT_S = "600"
 INLINE_END = b"\n#pragma clang attribute pop\n"  # hipadapt/inline_begin.h has the start
 
 
+stopped = threading.Event()  # by the user; ends compilers of the device pass
+_is_stopped = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: int(stopped.is_set()))
+
+
 @cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     """The CPU device, whatever provider this process has."""
     from . import _cc_host
 
     if not LIBRARY.is_file():
         raise Failed(f"{LIBRARY} is missing: hipadapt is not built")
+    # The limit for kernels that are compiled while a program runs is none for builds.
+    os.environ.setdefault("HIPADAPT_COMPILE_TIMEOUT", TIMEOUT_S)
     loaded = ctypes.CDLL(str(LIBRARY))
     loaded.hiprtcGetErrorString.restype = ctypes.c_char_p
+    loaded.hipadaptSetInterruptCheck(_is_stopped)
     loaded.hipadaptSetCompiler(os.fsencode(_cc_host.zig()))
     return loaded
 
@@ -45,14 +56,14 @@ def warp_size() -> int:
 
     value = ctypes.c_int()
     which = int(hipDeviceAttribute_t.hipDeviceAttributeWarpSize)
-    status = _library().hipDeviceGetAttribute(ctypes.byref(value), which, 0)
+    status = library().hipDeviceGetAttribute(ctypes.byref(value), which, 0)
     if status != 0:
         raise Failed(f"the CPU device does not start (hipError_t {status})")
     return value.value
 
 
-def preprocess(host: Host, source: str, flags: list[str]) -> bytes:
-    """The program as the device sees it."""
+def preprocess(host: Host, source: str, flags: list[str], plain: bool = False) -> bytes:
+    """The program as the device sees it, with HIP's headers unless it is `plain`."""
     folders, macros = host.system
     triple = f"{machine()}-unknown-linux-gnu"
     command = [host.zig, "clang", "-cc1", "-E", "-x", "hip", "-fcuda-is-device"]
@@ -65,7 +76,9 @@ def preprocess(host: Host, source: str, flags: list[str]) -> bytes:
     ]
     command += ["-D__HA_PROGRAM__=1", f"-D__HIP_CPU_WARP_SIZE__={warp_size()}"]
     command += [word for macro in macros for word in ("-D", macro)]
-    command += ["-include", "hip/hip_runtime.h", "-include", "hipadapt/inline_begin.h"]
+    headers = ("hip/hip_runtime.h", "hipadapt/inline_begin.h")
+    for header in ("hipadapt/keywords.h",) if plain else headers:
+        command += ["-include", header]
     command += flags
     command += ["-isystem", str(INCLUDE)]
     for folder in folders:
@@ -73,18 +86,32 @@ def preprocess(host: Host, source: str, flags: list[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="hipadapt-cc-") as folder:
         text = Path(folder) / "device.hipi"
         host.run([*command, "-o", str(text), source])
-        return b"" if host.dry else text.read_bytes() + INLINE_END
+        return b"" if host.dry else text.read_bytes() + (b"" if plain else INLINE_END)
 
 
-def compile_text(text: bytes, name: str, options: list[str]) -> bytes:
-    """The image; warnings go to standard error, and errors with Failed."""
-    rtc = _library()
+def names_hip(host: Host, source: str, flags: list[str]) -> bool:
+    """Whether a source includes HIP's headers; else it has nothing for a device."""
+    return b"hipadapt/host.h" in preprocess(host, source, flags, plain=True)
+
+
+def why(status: int) -> str:
+    """What a result of hiprtc means."""
+    return (library().hiprtcGetErrorString(status) or b"").decode()
+
+
+def compile_text(
+    text: bytes, name: str, options: list[str], relocatable: bool = False
+) -> bytes:
+    """The image, or bitcode to be linked.
+
+    Warnings go to standard error, and errors with Failed.
+    """
+    rtc = library()
     program = ctypes.c_void_p()
 
     def check(status: int) -> None:
         if status != 0:
-            why = (rtc.hiprtcGetErrorString(status) or b"").decode()
-            raise Failed(f"{name}: the device pass failed: {why}")
+            raise Failed(f"{name}: the device pass failed: {why(status)}")
 
     check(
         rtc.hiprtcCreateProgram(
@@ -100,13 +127,15 @@ def compile_text(text: bytes, name: str, options: list[str]) -> bytes:
         log = ctypes.create_string_buffer(size.value)
         check(rtc.hiprtcGetProgramLog(program, log))
         message = log.value.decode(errors="replace")
-        if message:
-            sys.stderr.write(message if message.endswith("\n") else message + "\n")
+        message += "\n" if message and not message.endswith("\n") else ""
         if status != 0:
-            raise Failed(f"{name}: the device pass failed", quiet=bool(message))
-        check(rtc.hiprtcGetCodeSize(program, ctypes.byref(size)))
+            what = f"{name}: the device pass failed"
+            raise Failed(what, quiet=bool(message), log=message)
+        sys.stderr.write(message)
+        kind = "Bitcode" if relocatable else "Code"
+        check(rtc[f"hiprtcGet{kind}Size"](program, ctypes.byref(size)))
         code = ctypes.create_string_buffer(size.value)
-        check(rtc.hiprtcGetCode(program, code))
+        check(rtc[f"hiprtcGet{kind}"](program, code))
         return code.raw
     finally:
         rtc.hiprtcDestroyProgram(ctypes.byref(program))
@@ -131,3 +160,19 @@ def fat_binary(
     """The device code of one source file."""
     text = preprocess(host, source, preprocess_flags)
     return b"" if host.dry else bundle(compile_text(text, source, options))
+
+
+def bitcode(
+    host: Host, source: str, preprocess_flags: list[str], options: list[str]
+) -> tuple[bytes, str]:
+    """The device code of one source file, to be linked, and the mark of that file.
+
+    The mark is part of the names of what is static in the file; the host pass needs it.
+    """
+    text = preprocess(host, source, preprocess_flags)
+    mark = hashlib.sha256(os.path.abspath(source).encode() + b"\0" + text).hexdigest()
+    mark = mark[:MARK_DIGITS]
+    if host.dry:
+        return b"", mark
+    options = ["-fgpu-rdc", f"-cuid={mark}", *options]
+    return compile_text(text, source, options, relocatable=True), mark

@@ -15,7 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -27,12 +27,14 @@ LIBRARY = PACKAGE / "_lib" / "libhipadapt_cpu.so"
 class Failed(Exception):
     """What the command line asked for did not work; the text is for the user.
 
-    `quiet` is set where a tool has said what is wrong itself.
+    `quiet` is set where a tool has said what is wrong itself; `log` is what it said, if
+    nobody has shown that yet.
     """
 
-    def __init__(self, text: str, quiet: bool = False) -> None:
+    def __init__(self, text: str, quiet: bool = False, log: str = "") -> None:
         super().__init__(text)
         self.quiet = quiet
+        self.log = log
 
 
 def machine() -> str:
@@ -75,6 +77,7 @@ class Host:
     library: str  # libstdc++ or libc++
     verbose: bool = False
     dry: bool = False
+    more_folders: list[str] = field(default_factory=list)  # of headers, the last
 
     @classmethod
     def choose(cls, wanted: str | None) -> Host:
@@ -110,11 +113,12 @@ class Host:
             pairs = list(itertools.pairwise(words))
             folders = [value for word, value in pairs if word == "-isystem"]
             macros = [value for word, value in pairs if word == "-D"]
-            return list(dict.fromkeys(folders)), macros
+            return [*dict.fromkeys(folders), *self.more_folders], macros
         text = output_of([*self.clang, "-x", "c++", "-E", "-v", os.devnull])
         inside = text.split("<...> search starts here:", 1)[-1]
         listed = inside.split("End of search list", 1)[0].splitlines()
-        return [line.strip() for line in listed if line.startswith(" ")], []
+        folders = [line.strip() for line in listed if line.startswith(" ")]
+        return [*folders, *self.more_folders], []
 
     def run(self, command: list[str]) -> None:
         """Runs one tool, whose messages are the user's."""
@@ -130,18 +134,19 @@ class Host:
             raise Failed(f"exit status {status} of {command[0]}", quiet=True)
 
     def compile(
-        self, source: str, language: str, flags: list[str], fatbin: Path | None
+        self, source: str, language: str, flags: list[str], inside: list[str]
     ) -> None:
-        """One file; `flags` say what is made of it and where it goes."""
+        """One file; `flags` say what is made of it and where it goes.
+
+        `inside` are words about the device code, for HIP only.
+        """
         folders, macros = self.system
         command = [*self.clang, "-nostdinc"]
         command += [f"-D{macro}" for macro in macros]
         if language == "hip":
             command += ["-x", "hip", "--cuda-host-only", "-nogpulib", "-nogpuinc"]
             command += ["-fdeclspec", "-D__HA_PROGRAM__=1"]
-            if fatbin is not None:
-                embed = ["-fcuda-include-gpubinary", str(fatbin)]
-                command += [word for flag in embed for word in ("-Xclang", flag)]
+            command += ["-include", "hipadapt/keywords.h", *inside]
         else:
             command += ["-x", language]
         command += flags
@@ -158,3 +163,9 @@ class Host:
             linker = [shutil.which("g++") or "g++"]
         run_path = f"-Wl,-rpath,{LIBRARY.parent}"
         self.run([*linker, *objects, *flags, str(LIBRARY), run_path, "-ldl"])
+
+    def archive(self, objects: list[str], output: str) -> None:
+        """Objects as a static library, which takes the place of an older one."""
+        if not self.dry:
+            Path(output).unlink(missing_ok=True)
+        self.run([self.zig, "ar", "rcsD", output, *objects])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -61,10 +62,25 @@ def made(folder: Path, *words: str) -> int:
         (["--offload-arch=gfx000:cpu", "--offload-arch", "native", "put.hip"], 1),
         (["-x", "hip", "put.hip", "-Wall", "-Werror", "-ffast-math"], 1),
         (["-fno-gpu-rdc", "--rocm-path=/nowhere", "-mcumode", "put.hip"], 1),
+        (["-save-temps=obj", "put.hip"], 1),
     ],
 )
 def test_program_from_options(folder: Path, words: list[str], status: int) -> None:
     assert made(folder, *words) == status
+
+
+MARKS = """
+#include <hip/hip_runtime.h>
+#include <rocprofiler-sdk-roctx/roctx.h>
+int main() { return roctxRangePush("a") + roctxRangePush("b") + roctxRangePop(); }
+"""
+
+
+@pytest.mark.parametrize("library", ["-lroctx64", "-lrocprofiler-sdk-roctx"])
+def test_marks_are_linked_by_their_names(folder: Path, library: str) -> None:
+    (folder / "marks.hip").write_text(MARKS)
+
+    assert made(folder, "marks.hip", library) == 2
 
 
 @pytest.mark.slow  # ziglang compiles its C++ library when a machine first needs it
@@ -80,6 +96,123 @@ def test_objects_are_linked_later(folder: Path) -> None:
     assert (folder / "put.o").is_file()
 
     assert made(folder, "put.o") == 9
+
+
+def test_static_library_is_linked_later(folder: Path) -> None:
+    (folder / "put.hip").write_text(SOURCE.replace("int main", "int run"))
+    (folder / "main.hip").write_text("int run(); int main() { return run(); }")
+    (folder / "libput.a").write_text("an older one")
+
+    done = cc(folder, "--emit-static-lib", "-DVALUE=3", "put.hip", "-o", "libput.a")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert made(folder, "main.hip", "-L.", "-lput") == 3
+
+
+CALLS_ACROSS_FILES = """
+#include <hip/hip_runtime.h>
+__device__ int elsewhere();
+__global__ void put(int *x) { *x = elsewhere(); }
+int main() {
+    int *d, x = 0;
+    if (hipMalloc(&d, sizeof *d)) return 100;
+    put<<<1, 1>>>(d);
+    if (hipMemcpy(&x, d, sizeof x, hipMemcpyDeviceToHost)) return 101;
+    return x;
+}
+"""
+
+
+def test_device_code_of_a_static_library_is_linked(folder: Path) -> None:
+    (folder / "call.hip").write_text(CALLS_ACROSS_FILES)
+    (folder / "part.hip").write_text("__device__ int elsewhere() { return 6; }")
+    words = ["-fgpu-rdc", "--emit-static-lib", "part.hip", "-o", "libpart.a"]
+    assert cc(folder, *words).returncode == 0
+    assert cc(folder, "-fgpu-rdc", "-c", "call.hip").returncode == 0
+
+    assert made(folder, "-fgpu-rdc", "--hip-link", "call.o", "-L.", "-lpart") == 6
+    assert made(folder, "-fgpu-rdc", "call.hip", "libpart.a") == 6
+
+
+def test_device_function_that_no_file_has_is_named(folder: Path) -> None:
+    (folder / "call.hip").write_text(CALLS_ACROSS_FILES)
+
+    done = cc(folder, "-fgpu-rdc", "call.hip")
+
+    assert done.returncode == 1
+    assert "elsewhere" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_device_code_that_is_cut_off_is_refused(folder: Path) -> None:
+    assert cc(folder, "-fgpu-rdc", "-c", "put.hip").returncode == 0
+    whole = (folder / "put.o").read_bytes()
+    at = whole.index(b"HARDC\0\0\1") + 8
+    (folder / "put.o").write_bytes(whole[:at] + b"\xff" * 8 + whole[at + 8 :])
+
+    done = cc(folder, "put.o")
+
+    assert done.returncode == 1
+    assert "cut off" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_source_without_headers_of_hip_has_its_own_names(folder: Path) -> None:
+    text = "struct dim3 { int x; }; int add(int a) { return dim3{a}.x + 1; }"
+    (folder / "own.cpp").write_text(text)
+    (folder / "main.cpp").write_text("int add(int); int main() { return add(4); }")
+
+    assert made(folder, "own.cpp", "main.cpp") == 5
+    assert made(folder, "-fgpu-rdc", "own.cpp", "main.cpp") == 5
+
+
+def test_keywords_need_no_header(folder: Path) -> None:
+    text = "__host__ __device__ int half(int a) { return a / 2; }\n"
+    (folder / "half.cpp").write_text(text + "int main() { return half(8); }")
+
+    assert made(folder, "half.cpp") == 4
+
+
+DEEP = """
+template <int N> struct Deep { static constexpr int value = Deep<N - 1>::value; };
+template <> struct Deep<0> { static constexpr int value = 1; };
+static_assert(Deep<1500>::value == 1);
+"""
+
+
+def test_depth_of_templates_is_for_both_sides(folder: Path) -> None:
+    (folder / "deep.hip").write_text(SOURCE + DEEP)
+
+    assert cc(folder, "-c", "deep.hip").returncode == 1
+    assert made(folder, "-ftemplate-depth=2000", "deep.hip") == 1
+
+
+PRAGMA = """
+#include <hip/hip_runtime.h>
+int main() {
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 10; i++) sum += i;
+    return sum;
+}
+"""
+
+
+def test_pragmas_of_openmp_do_no_harm(folder: Path) -> None:
+    (folder / "sum.hip").write_text(PRAGMA)
+
+    assert made(folder, "-fopenmp", "sum.hip") == 45
+
+
+def test_openmp_is_that_of_the_folders_for_libraries(folder: Path) -> None:
+    (folder / "libomp.so").write_text("")
+
+    done = cc(folder, "-###", "-fopenmp", "-L.", "put.hip")
+
+    assert str(folder / "libomp.so") in done.stderr
+    assert "-fopenmp" in done.stderr
+    assert "ignored" not in done.stderr
 
 
 def test_response_file_is_read(folder: Path) -> None:
@@ -109,7 +242,6 @@ def test_cpp_file_is_hip_and_c_file_is_c(folder: Path) -> None:
         ([], "no input files"),
         (["nothing.hip"], "nothing.hip: no such file"),
         (["put.hip", "-o"], "-o: a value is missing"),
-        (["put.hip", "-fgpu-rdc"], "-fgpu-rdc: not supported"),
         (["put.hip", "--offload-arch=gfx942"], "compile --arch gfx942"),
         (["put.hip", "--what"], "--what"),
         (["put.hip", "what.txt"], "what.txt"),
@@ -159,6 +291,28 @@ def test_host_function_in_a_kernel_is_refused(folder: Path) -> None:
     assert done.returncode == 1
     assert "host" in done.stderr
     assert "bad.hip:7:" in done.stderr
+
+
+ENDLESS = """
+constexpr int spin() { for (unsigned i = 0; i < 4000000000u; i++) {} return 1; }
+static_assert(spin() == 1);
+"""
+
+
+def test_interrupt_ends_the_device_pass(folder: Path) -> None:
+    (folder / "long.hip").write_text(SOURCE + ENDLESS)
+    words = ["-c", "-fconstexpr-steps=999999999", "long.hip"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "hipadapt", "cc", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.wait(8)
+
+    running.send_signal(signal.SIGINT)
+
+    assert running.wait(30) == 130
 
 
 def test_warning_is_said_once(folder: Path) -> None:
