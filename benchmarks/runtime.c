@@ -9,7 +9,7 @@
 
 #include "abi/hip.h"
 
-enum { CALLS = 2000, STREAMS = 16, NODES = 100, BIG_BYTES = 64 << 20 };
+enum { CALLS = 2000, STREAMS = 16, NODES = 100, BIG_BYTES = 64 << 20, MANY_ROUNDS = 4 };
 
 #define TRY(call)                                                                      \
     do {                                                                               \
@@ -85,23 +85,26 @@ resident_bytes(void)
     return pages * 4096;
 }
 
-/* `count` launches on all streams; the growth of resident memory goes to *bytes. */
+/* `count` launches on all streams, several times: the best time, and the least growth
+ * of resident memory in *bytes.  What may be in flight takes some memory in one of the
+ * rounds; what is lost shows in each. */
 double
 launch_many(int count, long *bytes)
 {
-    for (int i = 0; i < count / 10; i++) {
-        TRY(launch(streams[i % STREAMS]));
+    double best = 0;
+    for (int round = 0; round < MANY_ROUNDS; round++) {
+        long before = resident_bytes();
+        double begin = now();
+        for (int i = 0; i < count; i++) {
+            TRY(launch(streams[i % STREAMS]));
+        }
+        TRY(hipDeviceSynchronize());
+        double one = (now() - begin) / count;
+        long grown = resident_bytes() - before;
+        best = round == 0 || one < best ? one : best;
+        *bytes = round == 0 || grown < *bytes ? grown : *bytes;
     }
-    TRY(hipDeviceSynchronize());
-    long before = resident_bytes();
-    double begin = now();
-    for (int i = 0; i < count; i++) {
-        TRY(launch(streams[i % STREAMS]));
-    }
-    TRY(hipDeviceSynchronize());
-    double one = (now() - begin) / count;
-    *bytes = resident_bytes() - before;
-    return one;
+    return best;
 }
 
 /* A chain of empty nodes or of empty kernels, with the wait. */
