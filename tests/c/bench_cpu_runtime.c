@@ -33,21 +33,13 @@ resident_kb(void)
     return pages * 4;
 }
 
-int
-main(void)
+static void
+time_small_calls(hipStream_t stream)
 {
-    hipModule_t module;
-    hipFunction_t empty = image_function(&module, "empty");
-    hipStream_t stream;
     hipEvent_t event;
     void *pointer;
     int id;
-    OK(hipStreamCreate(&stream));
     OK(hipEventCreate(&event));
-    for (int warm = 0; warm < 1000; warm++) {
-        OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
-        OK(hipStreamSynchronize(stream));
-    }
     start();
     for (int i = 0; i < 1000000; i++) {
         OK(hipGetDevice(&id));
@@ -58,18 +50,6 @@ main(void)
         OK(hipStreamQuery(stream));
     }
     stop("hipStreamQuery idle", 1000000);
-    start();
-    for (int i = 0; i < 200000; i++) {
-        OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
-        OK(hipStreamSynchronize(stream));
-    }
-    stop("launch 1 block + stream sync", 200000);
-    start();
-    for (int i = 0; i < 200000; i++) {
-        OK(hipModuleLaunchKernel(empty, 64, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
-        OK(hipDeviceSynchronize());
-    }
-    stop("launch 64 blocks + device sync", 200000);
     start();
     for (int i = 0; i < 500000; i++) {
         OK(hipEventRecord(event, stream));
@@ -96,6 +76,30 @@ main(void)
     OK(hipStreamSynchronize(stream));
     stop("hipMemcpyAsync 64 B", 500000);
     OK(hipFree(pointer));
+    OK(hipEventDestroy(event));
+}
+
+static void
+time_launches(hipFunction_t empty, hipStream_t stream)
+{
+    start();
+    for (int i = 0; i < 200000; i++) {
+        OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+        OK(hipStreamSynchronize(stream));
+    }
+    stop("launch 1 block + stream sync", 200000);
+    start();
+    for (int i = 0; i < 200000; i++) {
+        OK(hipModuleLaunchKernel(empty, 64, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+        OK(hipDeviceSynchronize());
+    }
+    stop("launch 64 blocks + device sync", 200000);
+}
+
+/* How fast launches are taken, and what is left in memory of so many. */
+static void
+time_many_launches(hipFunction_t empty, hipStream_t stream)
+{
     long before = resident_kb();
     start();
     for (int i = 0; i < 1000000; i++) {
@@ -117,9 +121,16 @@ main(void)
     OK(hipDeviceSynchronize());
     stop("launch only, 16 streams", 1000000);
     printf("resident grew by %ld KiB\n", resident_kb() - before);
+}
+
+static void
+time_large_copies(void)
+{
+    void *pointer;
     size_t big = (size_t)64 << 20;
     char *source = malloc(big);
     char *target = malloc(big);
+    CHECK(source != NULL && target != NULL);
     memset(source, 1, big);
     memset(target, 1, big);
     OK(hipMalloc(&pointer, big));
@@ -140,5 +151,25 @@ main(void)
         OK(hipMemcpy(target, pointer, big, hipMemcpyDeviceToHost));
     }
     stop("hipMemcpy 64 MB to host", 10);
+    free(source);
+    free(target);
+    OK(hipFree(pointer));
+}
+
+int
+main(void)
+{
+    hipModule_t module;
+    hipFunction_t empty = image_function(&module, "empty");
+    hipStream_t stream;
+    OK(hipStreamCreate(&stream));
+    for (int warm = 0; warm < 1000; warm++) {
+        OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+        OK(hipStreamSynchronize(stream));
+    }
+    time_small_calls(stream);
+    time_launches(empty, stream);
+    time_many_launches(empty, stream);
+    time_large_copies();
     return 0;
 }

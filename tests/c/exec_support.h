@@ -114,18 +114,16 @@ helper_main(void *argument)
     return NULL;
 }
 
-/* Runs it with shape->threads threads, the caller among them, and checks that exactly
- * one of them was the last.  Returns the fault. */
+/* Runs what was initialised with so many threads, the caller among them, and checks
+ * that exactly one of them was the last.  Returns the fault. */
 static inline UNUSED int
-launch_run(struct ha_launch *launch, const struct ha_image_kernel *kernel,
-           void *const *args, const struct shape *shape)
+launch_by(struct ha_launch *launch, unsigned all)
 {
     enum { THREADS_MAX = 16 };
     pthread_t threads[THREADS_MAX];
     struct helper helpers[THREADS_MAX];
-    unsigned count = shape->threads > 0 ? shape->threads - 1 : 0;
+    unsigned count = all > 0 ? all - 1 : 0;
     CHECK(count <= THREADS_MAX);
-    launch_init(launch, kernel, args, shape);
     for (unsigned i = 0; i < count; i++) {
         helpers[i] = (struct helper){launch, 0};
         CHECK(pthread_create(&threads[i], NULL, helper_main, &helpers[i]) == 0);
@@ -141,6 +139,14 @@ launch_run(struct ha_launch *launch, const struct ha_image_kernel *kernel,
         CHECK(atomic_load(&launch->fault_ready));
     }
     return atomic_load(&launch->fault);
+}
+
+static inline UNUSED int
+launch_run(struct ha_launch *launch, const struct ha_image_kernel *kernel,
+           void *const *args, const struct shape *shape)
+{
+    launch_init(launch, kernel, args, shape);
+    return launch_by(launch, shape->threads);
 }
 
 /* For kernels that must succeed. */

@@ -79,9 +79,22 @@ test_context_settings_are_the_device_s(void)
     CHECK(cache == hipFuncCachePreferL1);
     OK(hipCtxGetCacheConfig(&cache));
     CHECK(cache == hipFuncCachePreferL1);
-    OK(hipCtxSetSharedMemConfig(hipSharedMemBankSizeFourByte));
+    OK(hipCtxSetSharedMemConfig(hipSharedMemBankSizeEightByte)); /* changes nothing */
     OK(hipCtxGetSharedMemConfig(&shared));
     CHECK(shared == hipSharedMemBankSizeFourByte);
+    OK(hipDeviceGetSharedMemConfig(&shared));
+    CHECK(shared == hipSharedMemBankSizeFourByte);
+    unsigned flags = 0;
+    OK(hipSetDeviceFlags(hipDeviceScheduleYield | hipDeviceMapHost));
+    OK(hipGetDeviceFlags(&flags));
+    CHECK(flags == hipDeviceScheduleYield); /* the rest asks for what is so anyway */
+    OK(hipSetDeviceFlags(hipDeviceScheduleAuto));
+    size_t limit;
+    CHECK_HIP(hipDeviceGetLimit(&limit, hipLimitRange), hipErrorInvalidValue);
+    CHECK_HIP(hipDeviceSetLimit((hipLimit_t)-1, 1), hipErrorInvalidValue);
+    char name[6] = "abcde";
+    CHECK_HIP(hipDeviceGetPCIBusId(name, 5, 0), hipErrorInvalidValue);
+    CHECK(memcmp(name, "0000\0", 6) == 0);
     OK(hipDevicePrimaryCtxRetain(&other, 1));
     OK(hipCtxEnablePeerAccess(other, 0));
     CHECK_HIP(hipDeviceEnablePeerAccess(1, 0), hipErrorPeerAccessAlreadyEnabled);
@@ -198,10 +211,9 @@ test_link_between_devices(void)
     uint32_t type = 9, hops = 9;
     OK(hipExtGetLinkTypeAndHopCount(0, 1, &type, &hops));
     CHECK(type == 0 && hops == 1);
-    OK(hipExtGetLinkTypeAndHopCount(1, 1, &type, &hops));
-    CHECK(hops == 0);
+    CHECK_HIP(hipExtGetLinkTypeAndHopCount(1, 1, &type, &hops), hipErrorInvalidValue);
     CHECK_HIP(hipExtGetLinkTypeAndHopCount(0, 2, &type, &hops), hipErrorInvalidDevice);
-    CHECK_HIP(hipExtGetLinkTypeAndHopCount(-1, 0, &type, &hops), hipErrorInvalidDevice);
+    CHECK_HIP(hipExtGetLinkTypeAndHopCount(-1, 0, &type, &hops), hipErrorInvalidValue);
     CHECK_HIP(hipExtGetLinkTypeAndHopCount(0, 1, NULL, &hops), hipErrorInvalidValue);
     CHECK_HIP(hipExtGetLinkTypeAndHopCount(0, 1, &type, NULL), hipErrorInvalidValue);
 }
@@ -374,12 +386,24 @@ test_mask_decides_how_many_threads_work_for_a_stream(void)
 }
 
 static void
-test_mask_without_a_unit_is_refused(void)
+test_mask_without_a_unit_stands_for_all_units(void)
 {
     const uint32_t none[] = {0xf0};
     hipStream_t stream;
     uint32_t got;
-    CHECK_HIP(hipExtStreamCreateWithCUMask(&stream, 1, none), hipErrorInvalidValue);
+    OK(hipExtStreamCreateWithCUMask(&stream, 1, none));
+    OK(hipExtStreamGetCUMask(stream, 1, &got));
+    CHECK(got == (1u << THREADS) - 1);
+    CHECK(threads_of(stream, 3) > 2);
+    OK(hipStreamDestroy(stream));
+}
+
+static void
+test_wrong_masks_are_refused(void)
+{
+    const uint32_t none[] = {0xf0};
+    hipStream_t stream;
+    uint32_t got;
     CHECK_HIP(hipExtStreamCreateWithCUMask(&stream, 0, none), hipErrorInvalidValue);
     CHECK_HIP(hipExtStreamCreateWithCUMask(&stream, 1, NULL), hipErrorInvalidValue);
     CHECK_HIP(hipExtStreamCreateWithCUMask(NULL, 1, none), hipErrorInvalidValue);
@@ -475,7 +499,8 @@ main(void)
     RUN(test_attributes_are_kept_and_copied);
     RUN(test_attributes_refuse_what_makes_no_sense);
     RUN(test_mask_decides_how_many_threads_work_for_a_stream);
-    RUN(test_mask_without_a_unit_is_refused);
+    RUN(test_mask_without_a_unit_stands_for_all_units);
+    RUN(test_wrong_masks_are_refused);
     RUN(test_dynamic_shared_memory_that_is_left);
     RUN(test_grid_in_work_items_with_events_around_it);
     return 0;

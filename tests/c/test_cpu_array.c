@@ -91,9 +91,9 @@ test_null_is_no_argument(void)
               hipErrorInvalidValue);
     CHECK_HIP(hipCreateTextureObject(&texture, &resource, NULL, NULL),
               hipErrorInvalidValue);
-    CHECK_HIP(hipDestroyTextureObject(NULL), hipErrorInvalidValue);
+    OK(hipDestroyTextureObject(NULL));
     CHECK_HIP(hipCreateSurfaceObject(NULL, &resource), hipErrorInvalidValue);
-    CHECK_HIP(hipDestroySurfaceObject(NULL), hipErrorInvalidValue);
+    OK(hipDestroySurfaceObject(NULL));
     CHECK_HIP(hipTexRefSetFlags(NULL, 0), hipErrorInvalidValue);
     CHECK_HIP(hipTexRefGetArray(&array, NULL), hipErrorInvalidValue);
     CHECK_HIP(hipUnbindTexture(NULL), hipErrorInvalidValue);
@@ -123,8 +123,7 @@ test_values_outside_of_their_enums(void)
             CHECK_HIP(hipArrayCreate(&other, &shape), hipErrorInvalidValue);
         }
         format.f = (hipChannelFormatKind)value;
-        CHECK_HIP(hipMallocArray(&other, &format, 4, 0, 0),
-                  hipErrorInvalidChannelDescriptor);
+        CHECK_HIP(hipMallocArray(&other, &format, 4, 0, 0), hipErrorInvalidValue);
         for (int field = 0; field < 6; field++) {
             memset(&desc, 0, sizeof desc);
             *(field < 3    ? (int *)&desc.addressMode[field]
@@ -221,7 +220,8 @@ test_made_up_handles_are_told_from_real_ones(void)
         }
         CHECK_HIP(hipArrayGetInfo(NULL, &extent, NULL, (hipArray_t)(uintptr_t)number),
                   hipErrorInvalidHandle);
-        CHECK_HIP(hipFreeArray((hipArray_t)(uintptr_t)number), hipErrorInvalidHandle);
+        CHECK_HIP(hipFreeArray((hipArray_t)(uintptr_t)number),
+                  hipErrorContextIsDestroyed);
         CHECK_HIP(hipGetTextureObjectTextureDesc(&desc,
                                                  (hipTextureObject_t)(uintptr_t)number),
                   hipErrorInvalidHandle);
@@ -236,7 +236,37 @@ test_made_up_handles_are_told_from_real_ones(void)
     OK(hipDestroyTextureObject(texture));
     CHECK_HIP(hipDestroyTextureObject(texture), hipErrorInvalidHandle);
     OK(hipFreeArray(array));
-    CHECK_HIP(hipFreeArray(array), hipErrorInvalidHandle);
+    CHECK_HIP(hipFreeArray(array), hipErrorContextIsDestroyed);
+    CHECK_HIP(hipArrayDestroy(array), hipErrorContextIsDestroyed);
+    (void)hipGetLastError();
+}
+
+static void
+test_no_array_is_no_handle(void)
+{
+    HIP_ARRAY_DESCRIPTOR shape;
+    HIP_ARRAY3D_DESCRIPTOR shape_3d;
+    hipExtent extent;
+    char bytes[16];
+    CHECK_HIP(hipArrayGetInfo(NULL, &extent, NULL, NULL), hipErrorInvalidHandle);
+    CHECK_HIP(hipArrayGetDescriptor(&shape, NULL), hipErrorInvalidHandle);
+    CHECK_HIP(hipArray3DGetDescriptor(&shape_3d, NULL), hipErrorInvalidHandle);
+    CHECK_HIP(hipMemcpy2DToArray(NULL, 0, 0, bytes, 4, 4, 4, hipMemcpyHostToDevice),
+              hipErrorInvalidHandle);
+    CHECK_HIP(hipMemcpy2DFromArray(bytes, 4, NULL, 0, 0, 4, 4, hipMemcpyDeviceToHost),
+              hipErrorInvalidHandle);
+    CHECK_HIP(hipFreeArray(NULL), hipErrorInvalidValue);
+    (void)hipGetLastError();
+}
+
+static void
+test_mipmapped_array_is_freed_once(void)
+{
+    hipMipmappedArray_t mipmap;
+    OK(hipMallocMipmappedArray(&mipmap, &floats, (hipExtent){8, 8, 0}, 2, 0));
+    OK(hipFreeMipmappedArray(mipmap));
+    CHECK_HIP(hipFreeMipmappedArray(mipmap), hipErrorContextIsDestroyed);
+    CHECK_HIP(hipFreeMipmappedArray(NULL), hipErrorInvalidValue);
     (void)hipGetLastError();
 }
 
@@ -331,7 +361,7 @@ test_arrays_of_two_devices_copy_to_each_other(void)
     OK(hipSetDevice(1));
     OK(hipDeviceReset());
     OK(hipSetDevice(0));
-    CHECK_HIP(hipFreeArray(second), hipErrorInvalidHandle);
+    CHECK_HIP(hipFreeArray(second), hipErrorContextIsDestroyed);
     CHECK(texture->live == __HA_TEXTURE_LIVE &&
           memcmp(texture->levels[0].data, values, 16) == 0);
     OK(hipDestroyTextureObject(texture));
@@ -395,7 +425,7 @@ free_contested(void *context)
 {
     (void)context;
     hipError_t code = hipFreeArray(contested);
-    CHECK(code == hipSuccess || code == hipErrorInvalidHandle);
+    CHECK(code == hipSuccess || code == hipErrorContextIsDestroyed);
     atomic_fetch_add(&winners, code == hipSuccess);
     return NULL;
 }
@@ -430,7 +460,7 @@ test_forked_child_has_none_of_them(void)
     CHECK(child >= 0);
     if (child == 0) {
         OK(hipInit(0));
-        CHECK_HIP(hipFreeArray(array), hipErrorInvalidHandle);
+        CHECK_HIP(hipFreeArray(array), hipErrorContextIsDestroyed);
         CHECK_HIP(hipDestroyTextureObject(texture), hipErrorInvalidHandle);
         array = new_array(4, 4);
         texture = new_texture(array);
@@ -453,6 +483,8 @@ main(void)
     RUN(test_values_outside_of_their_enums);
     RUN(test_batch_names_the_entry_at_fault);
     RUN(test_made_up_handles_are_told_from_real_ones);
+    RUN(test_no_array_is_no_handle);
+    RUN(test_mipmapped_array_is_freed_once);
     RUN(test_address_of_a_texture_is_used_again_late);
     RUN(test_slab_keeps_many_items_apart);
     RUN(test_arrays_of_two_devices_copy_to_each_other);

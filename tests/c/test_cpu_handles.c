@@ -91,7 +91,7 @@ stream_calls(void)
                   want);
         break;
     case 10:
-        CHECK_HIP(hipFreeAsync(memory, bad), want);
+        CHECK_HIP(hipFreeAsync(memory, bad), hipErrorInvalidHandle);
         break;
     default:
         CHECK_HIP(hipStreamGetId(bad, &id), want);

@@ -108,7 +108,7 @@ peer_memory(void)
     CHECK_HIP(hipIpcCloseMemHandle(ptr + 1), hipErrorInvalidValue);
     /* Memory of somebody else can't be passed on. */
     hipIpcMemHandle_t onwards;
-    CHECK_HIP(hipIpcGetMemHandle(&onwards, ptr), hipErrorInvalidDevicePointer);
+    CHECK_HIP(hipIpcGetMemHandle(&onwards, ptr), hipErrorInvalidValue);
     step('a');
     /* The owner has freed it and stays alive: what is open stays. */
     step('b');
@@ -262,7 +262,7 @@ peer_event(void)
     hipIpcEventHandle_t reply;
     hipStream_t stream;
     int *ptr;
-    int value;
+    int *value; /* pinned, or the copy would wait */
     float elapsed;
     hear(&handle, sizeof handle);
     hear(&memory, sizeof memory);
@@ -275,7 +275,8 @@ peer_event(void)
     /* Recorded over there, behind a gate. */
     CHECK_HIP(hipEventQuery(event), hipErrorNotReady);
     OK(hipStreamWaitEvent(stream, event, 0));
-    OK(hipMemcpyAsync(&value, ptr, sizeof value, hipMemcpyDeviceToHost, stream));
+    OK(hipHostMalloc((void **)&value, sizeof *value, 0));
+    OK(hipMemcpyAsync(value, ptr, sizeof *value, hipMemcpyDeviceToHost, stream));
     OK(hipEventCreateWithFlags(&mine, hipEventInterprocess | hipEventDisableTiming));
     OK(hipEventRecord(mine, stream));
     OK(hipIpcGetEventHandle(&reply, mine));
@@ -284,7 +285,8 @@ peer_event(void)
     say(&reply, sizeof reply);
     step('b');
     OK(hipStreamSynchronize(stream));
-    CHECK(value == 77);
+    CHECK(*value == 77);
+    OK(hipHostFree(value));
     OK(hipEventSynchronize(event));
     OK(hipEventQuery(event));
     /* Recorded here, waited for there. */
@@ -431,11 +433,11 @@ test_bad_handles(void)
     memset(&event_handle, 0, sizeof event_handle);
     CHECK_HIP(hipIpcOpenMemHandle(&ptr, memory, 0), hipErrorInvalidValue);
     CHECK_HIP(hipIpcOpenEventHandle(&event, event_handle), hipErrorInvalidValue);
-    CHECK_HIP(hipIpcGetMemHandle(&memory, plain), hipErrorInvalidDevicePointer);
+    CHECK_HIP(hipIpcGetMemHandle(&memory, plain), hipErrorInvalidValue);
     CHECK_HIP(hipIpcGetMemHandle(&memory, NULL), hipErrorInvalidValue);
     CHECK_HIP(hipIpcCloseMemHandle(NULL), hipErrorInvalidValue);
     OK(hipHostMalloc(&ptr, 100, 0));
-    CHECK_HIP(hipIpcGetMemHandle(&memory, ptr), hipErrorInvalidDevicePointer);
+    CHECK_HIP(hipIpcGetMemHandle(&memory, ptr), hipErrorInvalidValue);
     OK(hipHostFree(ptr));
     OK(hipMalloc(&ptr, 100));
     CHECK_HIP(hipIpcGetMemHandle(NULL, ptr), hipErrorInvalidValue);

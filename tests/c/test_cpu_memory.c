@@ -73,6 +73,11 @@ test_malloc_refuses_what_there_is_not(void)
     size_t free_bytes;
     size_t total;
     OK(hipMemGetInfo(&free_bytes, &total));
+    size_t only = 0;
+    OK(hipMemGetInfo(&only, NULL));
+    CHECK(only == free_bytes);
+    OK(hipMemGetInfo(NULL, &only));
+    CHECK(only == total);
     CHECK_HIP(hipMalloc(&pointer, total + 1), hipErrorOutOfMemory);
     CHECK_HIP(hipMalloc(&pointer, SIZE_MAX), hipErrorOutOfMemory);
     CHECK_HIP(hipMalloc(&pointer, SIZE_MAX - 300), hipErrorOutOfMemory);
@@ -83,8 +88,14 @@ test_malloc_refuses_what_there_is_not(void)
     CHECK_HIP(hipHostMalloc(&pointer, 1, 0x8), hipErrorInvalidValue);
     CHECK_HIP(hipMallocManaged(&pointer, 16, 7), hipErrorInvalidValue);
     size_t pitch;
-    CHECK_HIP(hipMallocPitch(&pointer, &pitch, SIZE_MAX, 2), hipErrorInvalidValue);
-    CHECK_HIP(hipMallocPitch(&pointer, &pitch, SIZE_MAX / 2, 4), hipErrorInvalidValue);
+    hipPitchedPtr pitched;
+    CHECK_HIP(hipMallocPitch(&pointer, &pitch, SIZE_MAX, 2), hipErrorOutOfMemory);
+    CHECK_HIP(hipMallocPitch(&pointer, &pitch, SIZE_MAX / 2, 4), hipErrorOutOfMemory);
+    CHECK_HIP(hipMalloc3D(&pitched, (hipExtent){4, SIZE_MAX, 2}), hipErrorOutOfMemory);
+    CHECK_HIP(hipExtMallocWithFlags(&pointer, 16, hipMallocSignalMemory),
+              hipErrorInvalidValue);
+    OK(hipExtMallocWithFlags(&pointer, 8, hipMallocSignalMemory));
+    OK(hipFree(pointer));
 }
 
 static void
@@ -147,6 +158,7 @@ test_copies_of_rows(void)
     CHECK(device[49] == 5 && device[50] == source[50] && device[63 * pitch + 49] == 5);
     CHECK_HIP(hipMemcpy2D(device, 99, source, 100, 100, 64, hipMemcpyHostToDevice),
               hipErrorInvalidPitchValue);
+    CHECK_HIP(hipMemset2D(device, 49, 5, 50, 64), hipErrorInvalidValue);
     CHECK_HIP(hipMemcpy2D(device, pitch, source, 100, 100, 65, hipMemcpyHostToDevice),
               hipErrorInvalidValue);
     CHECK_HIP(hipMemcpy2D(device, pitch, source, 100, 100, SIZE_MAX / 50,
@@ -164,6 +176,25 @@ test_copies_of_rows(void)
                          .Height = 3};
     OK(hipMemcpyParam2D(&what));
     CHECK(memcmp(device + 2 * pitch, source + 4 * 100 + 10, 20) == 0);
+    what.dstPitch = 19;
+    CHECK_HIP(hipMemcpyParam2D(&what), hipErrorInvalidValue);
+    HIP_MEMCPY3D solid = {.srcMemoryType = hipMemoryTypeHost,
+                          .srcHost = source,
+                          .srcPitch = 99,
+                          .srcHeight = 2,
+                          .dstMemoryType = hipMemoryTypeDevice,
+                          .dstDevice = device,
+                          .dstPitch = pitch,
+                          .dstHeight = 2,
+                          .WidthInBytes = 100,
+                          .Height = 2,
+                          .Depth = 2};
+    CHECK_HIP(hipDrvMemcpy3D(&solid), hipErrorInvalidValue);
+    hipPointer_attribute attribute = HIP_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    int type;
+    void *data = &type;
+    CHECK_HIP(hipDrvPointerGetAttributes(1, &attribute, &data, NULL),
+              hipErrorInvalidValue);
     OK(hipFree(device));
 }
 
@@ -291,6 +322,103 @@ test_many_allocations(void)
     CHECK(free_bytes == total);
 }
 
+/* ---- pageable memory ---- */
+
+static _Atomic int gate_open;
+
+static void
+gate(void *unused)
+{
+    (void)unused;
+    while (!gate_open) {
+        usleep(100);
+    }
+}
+
+static void
+nap(void *unused)
+{
+    (void)unused;
+    usleep(30000);
+}
+
+static void
+test_pageable_source_is_read_when_an_asynchronous_copy_returns(void)
+{
+    enum { ROW = 40, ROWS = 30 };
+    unsigned char source[ROWS][ROW];
+    unsigned char back[ROWS * ROW / 2];
+    unsigned char *ptr;
+    hipStream_t stream;
+    OK(hipMalloc((void **)&ptr, sizeof source));
+    OK(hipStreamCreate(&stream));
+    for (int rows = 1; rows <= ROWS; rows += ROWS - 1) {
+        memset(source, 5, sizeof source);
+        gate_open = 0;
+        OK(hipLaunchHostFunc(stream, gate, NULL));
+        OK(hipMemcpy2DAsync(ptr, ROW / 2, source, ROW, ROW / 2, (size_t)rows,
+                            hipMemcpyHostToDevice, stream));
+        memset(source, 6, sizeof source);
+        gate_open = 1;
+        OK(hipStreamSynchronize(stream));
+        size_t bytes = (size_t)rows * ROW / 2;
+        OK(hipMemcpy(back, ptr, bytes, hipMemcpyDeviceToHost));
+        for (size_t i = 0; i < bytes; i++) {
+            CHECK(back[i] == 5);
+        }
+        OK(hipMemset(ptr, 0, sizeof source));
+    }
+    OK(hipStreamDestroy(stream));
+    OK(hipFree(ptr));
+}
+
+static void
+test_pageable_memory_of_any_size_is_done_with_when_the_copy_returns(void)
+{
+    const size_t bytes = (size_t)3 << 20;
+    unsigned char *host = malloc(bytes);
+    unsigned char *ptr;
+    hipStream_t stream;
+    CHECK(host != NULL);
+    memset(host, 7, bytes);
+    OK(hipMalloc((void **)&ptr, bytes));
+    OK(hipStreamCreate(&stream));
+    OK(hipLaunchHostFunc(stream, nap, NULL));
+    OK(hipMemcpyAsync(ptr, host, bytes, hipMemcpyHostToDevice, stream));
+    memset(host, 0, bytes);
+    OK(hipLaunchHostFunc(stream, nap, NULL));
+    OK(hipMemcpyAsync(host, ptr, bytes, hipMemcpyDefault, stream));
+    for (size_t i = 0; i < bytes; i += 1001) {
+        CHECK(host[i] == 7);
+    }
+    free(host);
+    OK(hipStreamDestroy(stream));
+    OK(hipFree(ptr));
+}
+
+static void
+test_pinned_memory_is_copied_behind_the_call(void)
+{
+    int *host;
+    int *ptr;
+    hipStream_t stream;
+    OK(hipHostMalloc((void **)&host, sizeof *host, 0));
+    OK(hipMalloc((void **)&ptr, sizeof *ptr));
+    OK(hipStreamCreate(&stream));
+    *host = 1;
+    gate_open = 0;
+    OK(hipLaunchHostFunc(stream, gate, NULL));
+    OK(hipMemcpyAsync(ptr, host, sizeof *ptr, hipMemcpyHostToDevice, stream));
+    *host = 2;
+    gate_open = 1;
+    OK(hipStreamSynchronize(stream));
+    OK(hipMemcpy(host, ptr, sizeof *ptr, hipMemcpyDeviceToHost));
+    CHECK(*host == 2);
+    OK(hipStreamDestroy(stream));
+    OK(hipFree(ptr));
+    OK(hipHostFree(host));
+}
+
 int
 main(void)
 {
@@ -305,5 +433,8 @@ main(void)
     RUN(test_big_copy_in_chunks);
     RUN(test_host_memory);
     RUN(test_many_allocations);
+    RUN(test_pageable_source_is_read_when_an_asynchronous_copy_returns);
+    RUN(test_pageable_memory_of_any_size_is_done_with_when_the_copy_returns);
+    RUN(test_pinned_memory_is_copied_behind_the_call);
     return 0;
 }

@@ -105,7 +105,9 @@ test_default_and_current_pool(void)
     OK(hipFree(ptr));
     OK(hipMemPoolDestroy(far));
     OK(hipMemSetMemPool(&here, hipMemAllocationTypePinned, standard));
-    CHECK_HIP(hipDeviceGetMemPool(&current, 7), hipErrorInvalidDevice);
+    CHECK_HIP(hipDeviceGetMemPool(&current, 7), hipErrorInvalidValue);
+    CHECK_HIP(hipDeviceSetMemPool(-1, standard), hipErrorInvalidValue);
+    CHECK_HIP(hipDeviceGetDefaultMemPool(&current, 7), hipErrorInvalidDevice);
     CHECK_HIP(hipMemGetMemPool(&current, &here, hipMemAllocationTypeInvalid),
               hipErrorInvalidValue);
 }
@@ -381,7 +383,15 @@ test_exhaustion(void)
     OK(hipFreeAsync(b, NULL));
     OK(hipMallocFromPoolAsync(&a, 0, pool, NULL));
     CHECK(a == NULL);
-    OK(hipFreeAsync(NULL, NULL));
+    CHECK_HIP(hipFreeAsync(NULL, NULL), hipErrorInvalidValue);
+    hipStream_t none = (hipStream_t)(intptr_t)-1;
+    hipMemPool_t standard;
+    OK(hipDeviceGetDefaultMemPool(&standard, 0));
+    CHECK_HIP(hipMallocAsync(&a, 8, none), hipErrorInvalidHandle);
+    CHECK_HIP(hipMallocFromPoolAsync(&a, 8, standard, none), hipErrorInvalidHandle);
+    OK(hipMallocAsync(&a, 8, NULL));
+    CHECK_HIP(hipFreeAsync(a, none), hipErrorInvalidHandle);
+    OK(hipFree(a));
     OK(hipStreamSynchronize(NULL));
     OK(hipMemPoolDestroy(pool));
 }
@@ -490,7 +500,9 @@ churn(void *data)
         }
     }
     for (int j = 0; j < 8; j++) {
-        OK(hipFreeAsync(live[j], stream));
+        if (live[j] != NULL) {
+            OK(hipFreeAsync(live[j], stream));
+        }
     }
     OK(hipStreamSynchronize(stream));
     OK(hipStreamDestroy(stream));

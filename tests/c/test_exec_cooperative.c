@@ -30,27 +30,12 @@ static int
 run_together(struct ha_launch *launch, const struct ha_image_kernel *kernel,
              void *const *args, const struct shape *shape)
 {
-    enum { THREADS_MAX = 16 };
-    pthread_t threads[THREADS_MAX];
-    struct helper helpers[THREADS_MAX];
-    unsigned count = shape->threads - 1;
-    CHECK(count <= THREADS_MAX);
     launch_init(launch, kernel, args, shape);
     launch->cooperative = ha_cooperative_new(shape->threads);
     CHECK(launch->cooperative);
-    for (unsigned i = 0; i < count; i++) {
-        helpers[i] = (struct helper){launch, 0};
-        CHECK(pthread_create(&threads[i], NULL, helper_main, &helpers[i]) == 0);
-    }
-    int last = ha_exec_run(launch);
-    for (unsigned i = 0; i < count; i++) {
-        CHECK(pthread_join(threads[i], NULL) == 0);
-        last += helpers[i].last;
-    }
-    CHECK_EQUAL(last, 1);
-    CHECK_EQUAL(atomic_load(&launch->blocks_done), launch->block_count);
+    int fault = launch_by(launch, shape->threads);
     ha_cooperative_free(launch->cooperative);
-    return atomic_load(&launch->fault);
+    return fault;
 }
 
 static void

@@ -214,42 +214,32 @@ def test_demo_draws_a_picture(tmp_path: Path) -> None:
     assert str(picture) in done.stdout
 
 
-def test_demo_with_wrong_numbers_fails(tmp_path: Path) -> None:
-    # A copy of the program whose kernel spreads the heat a little too fast.
+def demo_with_other_source(old: str, new: str) -> subprocess.CompletedProcess[str]:
     code = (
         "import sys; from hipadapt import _demo, __main__\n"
-        "_demo.SOURCE = _demo.SOURCE.replace('4.0f * here', '3.99f * here')\n"
+        "_demo.SOURCE = _demo.SOURCE.replace(*sys.argv[1:], 1)\n"
         "sys.exit(__main__.main(['demo', '--size', '64', '--steps', '3']))"
     )
-
-    done = subprocess.run(
-        [sys.executable, "-c", code],
+    return subprocess.run(
+        [sys.executable, "-c", code, old, new],
         env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
+
+
+def test_demo_with_wrong_numbers_fails() -> None:
+    """The kernel spreads the heat a little too fast."""
+    done = demo_with_other_source("4.0f * here", "3.99f * here")
 
     assert done.returncode == 1, done.stderr
     assert "DIFFERS FROM NUMPY" in done.stdout
 
 
 def test_demo_shows_the_compilers_words_about_a_broken_kernel() -> None:
-    code = (
-        "import sys; from hipadapt import _demo, __main__\n"
-        "_demo.SOURCE = _demo.SOURCE.replace('__syncthreads();', 'nonsense;', 1)\n"
-        "sys.exit(__main__.main(['demo', '--size', '64']))"
-    )
-
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "PYTHONPATH": PYTHONPATH},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = demo_with_other_source("__syncthreads();", "nonsense;")
 
     assert done.returncode == 2
     assert "demo.hip:" in done.stderr

@@ -158,6 +158,17 @@ close(fused(a, a * 2).get(), x * x + 1, rtol=1e-5)
 """)
 
 
+def test_special_functions_that_include_headers_of_cpp(cupy: Cupy) -> None:
+    cupy("""
+from cupyx.scipy import special
+one = cp.ones(3)
+close(special.digamma(one).get(), -0.5772156649015329, rtol=1e-12)
+close(special.sici(one)[0].get(), 0.946083070367183, rtol=1e-12)
+close(special.ellipkinc(one, 0 * one).get(), 1, rtol=1e-12)
+close(special.wright_bessel(one, one, 0 * one).get(), 1, rtol=1e-12)
+""")
+
+
 def test_raw_kernel(cupy: Cupy) -> None:
     cupy("""
 add = cp.RawKernel(r'''
@@ -266,6 +277,32 @@ with cp.cuda.Stream.ptds:
 cp.cuda.Stream.ptds.synchronize()
 assert (d.get() == x + 1).all()
 """)
+
+
+def test_copy_to_a_device_waits_for_its_default_stream(cupy: Cupy) -> None:
+    # CuPy's pool gives memory out again while the device may still write to it.
+    cupy(
+        """
+import time
+n = np.arange(5000)
+a = cp.asarray(n)
+with cp.cuda.Device(1):
+    old = cp.zeros(5000, "i8")
+    old.fill(7)
+    cp.cuda.Device().synchronize()
+    cp.cuda.Stream.null.launch_host_func(lambda _: time.sleep(0.1), None)
+    old.fill(7)
+    place = old.data.ptr
+    del old
+    b = cp.empty(5000, "i8")
+    assert b.data.ptr == place
+cp.copyto(b, a)
+for device in (1, 0):
+    cp.cuda.Device(device).synchronize()
+assert (b.get() == n).all()
+""",
+        HIPADAPT_CPU_DEVICES="2",
+    )
 
 
 def test_capture_into_a_graph(cupy: Cupy) -> None:

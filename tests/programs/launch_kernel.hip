@@ -3,13 +3,16 @@
 // expect: 7 8
 // expect: 17 18
 // expect: events in order 1
-// expect: 27 28
+// expect: template's name 19 20
+// expect: 29 30
 // expect: name _Z3addPiix
 #include <hip/hip_ext.h>
 
 #include "check.h"
 
 __global__ void add(int *x, int a, long long b) { x[threadIdx.x] += a + (int)b; }
+
+template <class T> __global__ void increase(T *x, T by) { x[threadIdx.x] += by; }
 
 static void show(int *d) {
     int x[2];
@@ -35,6 +38,10 @@ int main() {
     show(d);
     CHECK(hipEventElapsedTime(&ms, before, after));
     printf("events in order %d\n", ms >= 0);
+    hipExtLaunchKernelGGL(increase, dim3(1), dim3(2), 0, 0, nullptr, nullptr, 0, d, 2);
+    CHECK(hipGetLastError());
+    printf("template's name ");
+    show(d);
 
     hipFunction_t function;
     CHECK(hipGetFuncBySymbol(&function, add));

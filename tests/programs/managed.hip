@@ -5,10 +5,15 @@
 // expect: after 8 2.5
 // expect: both devices 9
 // expect: managed 1
+// expect: volatile 5 5
 #include "check.h"
 
 __managed__ int counter = 7;
 __managed__ double table[4] = {1.5};
+
+__device__ volatile int watched;
+
+__global__ void answer(volatile int *to) { *to = watched = 5; }
 
 __global__ void step() {
     counter += 1;
@@ -28,4 +33,11 @@ int main() {
     hipPointerAttribute_t attributes;
     CHECK(hipPointerGetAttributes(&attributes, &counter));
     printf("managed %d\n", attributes.type == hipMemoryTypeManaged);
+    volatile int *flag = nullptr;
+    int copy = 0;
+    CHECK(hipMallocManaged(&flag, sizeof *flag));
+    answer<<<1, 1>>>(flag);
+    CHECK(hipMemcpyFromSymbol(&copy, watched, sizeof copy));
+    printf("volatile %d %d\n", *flag, copy);
+    CHECK(hipFree((void *)flag));
 }

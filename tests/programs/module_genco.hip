@@ -5,6 +5,7 @@
 // expect: memory 60
 // expect: library 90
 // expect: variable 4 bytes, was 10
+// expect: managed variable 4 bytes, is 7
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -50,6 +51,14 @@ int main(int, char **words) {
     CHECK(hipModuleGetGlobal(&address, &bytes, module, "factor"));
     CHECK(hipMemcpyDtoH(&was, address, sizeof was));
     printf("variable %zu bytes, was %d\n", bytes, was);
+
+    // The last three parameters need not be given.
+    void *arguments[] = {&address, &was};
+    CHECK(hipExtModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments,
+                                   nullptr));
+    CHECK(hipModuleGetGlobal(&address, &bytes, module, "calls"));
+    CHECK(hipDeviceSynchronize());
+    printf("managed variable %zu bytes, is %d\n", bytes, *static_cast<int *>(address));
     CHECK(hipModuleUnload(module));
     CHECK(hipLibraryUnload(library));
 }

@@ -3,5 +3,9 @@
 #include <hip/hip_runtime.h>
 
 __device__ int factor = 10;
+__managed__ int calls = 5;
 
-extern "C" __global__ void multiply(int *x, int a) { *x = a * factor; }
+extern "C" __global__ void multiply(int *x, int a) {
+    *x = a * factor;
+    ++calls;
+}

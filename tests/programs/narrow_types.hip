@@ -2,11 +2,13 @@
 // half, bfloat16, fp8 and complex numbers: host and device give the same bits.
 // expect: 0 of 4096 differ
 // expect: 1.5 2.5 0.4375 -2
+// expect: 1.25
 #include "check.h"
 
 #include <vector>
 
 #include <hip/hip_bf16.h>
+#include <hip/hip_bfloat16.h>
 #include <hip/hip_complex.h>
 #include <hip/hip_fp16.h>
 #include <hip/hip_fp8.h>
@@ -21,6 +23,10 @@ struct Result {
     float wide;
     bool less;
 };
+
+static __host__ __device__ float through_half(hip_bfloat16 x) {
+    return static_cast<__half>(x);
+}
 
 static __host__ __device__ Result compute(float x) {
     Result r = {};
@@ -74,6 +80,7 @@ int main() {
     hipFloatComplex z = hipCmulf(make_hipFloatComplex(1, -1), hipFloatComplex(0, 2));
     printf("%g %g %g %g\n", __low2float(total) + 0.5f, z.x + 0.5, (float)__hip_fp8_e4m3(0.43f),
            (float)__half(-HIP_PI_F) + 1.140625f);
+    printf("%g\n", through_half(hip_bfloat16(1.25f)));
     CHECK(hipFree(dx));
     CHECK(hipFree(dr));
     CHECK(hipFree(sum));

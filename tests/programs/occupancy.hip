@@ -3,6 +3,8 @@
 // expect: at most 128 threads, 4096 bytes shared
 // expect: blocks fit 1
 // expect: best block 128
+// expect: best block with memory a thread 96, one a processor 1
+// expect: best block up to 50 is 50
 // expect: set hipSuccess hipErrorInvalidValue
 // expect: not a kernel hipErrorInvalidDeviceFunction
 #include "check.h"
@@ -26,6 +28,17 @@ int main() {
     printf("blocks fit %d\n", blocks > 0);
     CHECK(hipOccupancyMaxPotentialBlockSize(&grid, &block, work));
     printf("best block %d\n", block);
+    auto memory = [](int threads) { return threads * 600; }; /* 128 are too many */
+    int device = 0, processors = 0;
+    CHECK(hipGetDevice(&device));
+    CHECK(hipDeviceGetAttribute(&processors, hipDeviceAttributeMultiprocessorCount,
+                                device));
+    CHECK(hipOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, work, memory));
+    printf("best block with memory a thread %d, one a processor %d\n", block,
+           grid == processors);
+    CHECK(hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+        &grid, &block, work, [](int) { return 60000; }, 50));
+    printf("best block up to 50 is %d\n", block);
     hipError_t good = hipFuncSetAttribute(
         (const void *)work, hipFuncAttributeMaxDynamicSharedMemorySize, 1024);
     hipError_t bad = hipFuncSetAttribute(

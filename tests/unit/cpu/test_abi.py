@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hipadapt import _libraries
-from tests.conftest import ROOT
+from tests.conftest import ROOT, interpreter
 from tests.unit.api import header_sets
 from tests.unit.api.conftest import compiler
 from tools.codegen import cpu_device, emit_dispatch, model
@@ -197,22 +197,9 @@ assert len(handles) == 1, handles
 
 def test_all_names_are_one_library_in_a_process(tmp_path: Path, library: Path) -> None:
     _libraries.make(tmp_path)
-    environment = {
-        **os.environ,
-        "LD_LIBRARY_PATH": str(tmp_path),
-        "HIPADAPT_CPU_DEVICES": "2",
-    }
+    run = interpreter(LD_LIBRARY_PATH=str(tmp_path), HIPADAPT_CPU_DEVICES="2")
 
-    done = subprocess.run(
-        [sys.executable, "-c", SHARED, *SONAMES, str(_libraries.LIBRARY)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=RUN_LIMIT_S,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
+    run(SHARED, *SONAMES, str(_libraries.LIBRARY))
 
 
 MEETS = """
@@ -233,24 +220,9 @@ def test_python_meets_a_program_that_has_loaded_the_device(
 ) -> None:
     """One runtime a process: memory and streams of both sides are the same."""
     _libraries.make(tmp_path)
-    environment = {
-        **os.environ,
-        "LD_LIBRARY_PATH": str(tmp_path),
-        "HIPADAPT_PROVIDER": "auto",
-        "HIPADAPT_CPU_DEVICES": "2",
-    }
+    run = interpreter(LD_LIBRARY_PATH=str(tmp_path), HIPADAPT_CPU_DEVICES="2")
 
-    done = subprocess.run(
-        [sys.executable, "-c", MEETS],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=RUN_LIMIT_S,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
+    run(MEETS, HIPADAPT_PROVIDER="auto")
 
 
 # A stand-in for AMD's library to link with, and a program that needs it.

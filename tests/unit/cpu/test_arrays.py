@@ -19,11 +19,6 @@ Box = tuple[int, int, int]
 INVALID = "hipErrorInvalidValue"
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(3)
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_left(cpu: ModuleType) -> Iterator[None]:
     """All memory of the device is given back."""
@@ -435,7 +430,7 @@ def test_rectangles_outside_are_refused(rectangle: Side) -> None:
     assert code(to(a, 2, 0, host, 20, 18, 1, 1)) == INVALID
     assert code(to(a, 0, 1, host, 20, 2, 6, 1)) == INVALID
     assert code(to(a, 0, 0, host, 2, 4, 1, 1)) == "hipErrorInvalidPitchValue"
-    assert code(to(None, 0, 0, host, 20, 2, 1, 1)) == INVALID
+    assert code(to(None, 0, 0, host, 20, 2, 1, 1)) == "hipErrorInvalidHandle"
     assert code(to(a, 0, 0, None, 20, 2, 1, 1)) == INVALID
     np.testing.assert_array_equal(rectangle.now(), rectangle.content)
 
@@ -654,11 +649,9 @@ def test_elements_that_there_are_not(bits: tuple[int, ...]) -> None:
     kind = hip.hipChannelFormatKind.hipChannelFormatKindSigned
     desc = ok(hip.hipCreateChannelDesc(*bits, kind))
     answer = hip.hipMallocArray(desc, 4, 0, 0)
-    assert code(answer) == "hipErrorInvalidChannelDescriptor"
+    assert code(answer) == "hipErrorInvalidValue"
     small = hip.hipChannelFormatDesc(8, 0, 0, 0, 2)
-    assert (
-        code(hip.hipMallocArray(small, 4, 0, 0)) == "hipErrorInvalidChannelDescriptor"
-    )
+    assert code(hip.hipMallocArray(small, 4, 0, 0)) == "hipErrorInvalidValue"
     shape = hip.HIP_ARRAY_DESCRIPTOR(4, 4, 1, 3)
     assert code(hip.hipArrayCreate(shape)) == INVALID
 
@@ -678,7 +671,8 @@ def test_levels_are_halved_down_to_one() -> None:
         for e in ((20, 5, 3), (10, 2, 1), (5, 1, 1), (2, 1, 1), (1, 1, 1))
     ]
     assert code(hip.hipGetMipmappedArrayLevel(mipmap, 5)) == INVALID
-    assert code(hip.hipFreeArray(array)) == INVALID  # goes with its mipmapped array
+    ok(hip.hipFreeArray(array))  # goes with its mipmapped array all the same
+    assert ok(hip.hipArrayGetInfo(array)) is not None
     needed = ok(hip.hipMipmappedArrayGetMemoryRequirements(mipmap, 0))
     assert needed.size >= (20 * 5 * 3 + 20 + 5 + 2 + 1) * 4 and needed.alignment == 256
     fill(array, np.ones((1, 1, 1, 4), np.uint8))

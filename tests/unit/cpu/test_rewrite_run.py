@@ -164,3 +164,27 @@ def test_refusal_is_a_compilation_error_with_a_log(cpu: ModuleType) -> None:
 
     with pytest.raises(HipFailure, match="@k contains inline assembly"):
         compile_source(source)
+
+
+def test_lanes_wait_for_time_together(gpu: Gpu) -> None:
+    source = """
+    extern "C" __global__ void nap(long long *begin, long long *end) {
+        long long start = clock64();
+        begin[threadIdx.x] = start;
+        while (clock64() - start < 20000000) ;
+        end[threadIdx.x] = clock64();
+    }"""
+    times = [InOut(np.zeros(64, np.int64)) for _ in range(2)]
+    begin, end = gpu.run(source, "nap", 1, 64, *times)
+    assert (end - begin).min() >= 20000000
+    assert end.max() - begin.min() < 64 * 20000000 // 2
+
+
+def test_short_names_of_unsigned_types(gpu: Gpu) -> None:
+    source = """
+    extern "C" __global__ void sizes(int *out) {
+        out[0] = sizeof(uchar); out[1] = sizeof(ushort); out[2] = sizeof(uint);
+        out[3] = sizeof(ulong); out[4] = sizeof(ullong); out[5] = (uchar)-1;
+    }"""
+    (out,) = gpu.run(source, "sizes", 1, 1, InOut(np.zeros(6, np.int32)))
+    assert list(out) == [1, 2, 4, 8, 8, 255]

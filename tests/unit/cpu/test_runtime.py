@@ -42,6 +42,14 @@ def launch(kernel, stream=None, extra=()):
     return hip.hipModuleLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, None, extra)
 
 ENDLESS = 'extern "C" __global__ void endless(int *p) { while (*(volatile int *)p == 0) ; }'
+
+def start_endless():
+    # It runs until the int that is returned is not 0 any more.
+    kernel, = build(ENDLESS, "endless")
+    stop = ok(hip.hipHostMalloc(4, 0))
+    ok(hip.hipMemset(stop, 0, 4))
+    ok(launch(kernel, extra=(stop,)))
+    return stop
 """
 
 
@@ -368,10 +376,7 @@ def test_endless_kernel_ends_by_time_out(run_python: Run) -> None:
     run_python(
         PRELUDE
         + """
-kernel, = build(ENDLESS, "endless")
-stop = ok(hip.hipHostMalloc(4, 0))
-ok(hip.hipMemset(stop, 0, 4))
-ok(launch(kernel, extra=(stop,)))
+stop = start_endless()
 begin = time.monotonic()
 assert hip.hipDeviceSynchronize()[0].name == "hipErrorLaunchTimeOut"
 assert 0.8 < time.monotonic() - begin < 3
@@ -385,10 +390,7 @@ def test_interrupt_ends_a_wait_for_a_kernel(run_python: Run) -> None:
     run_python(
         PRELUDE
         + """
-kernel, = build(ENDLESS, "endless")
-stop = ok(hip.hipHostMalloc(4, 0))
-ok(hip.hipMemset(stop, 0, 4))
-ok(launch(kernel, extra=(stop,)))
+stop = start_endless()
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 begin = time.monotonic()
 try:
@@ -439,10 +441,7 @@ def test_exit_with_an_endless_kernel_ends(run_python: Run) -> None:
     done = run_python(
         PRELUDE
         + """
-kernel, = build(ENDLESS, "endless")
-stop = ok(hip.hipHostMalloc(4, 0))
-ok(hip.hipMemset(stop, 0, 4))
-ok(launch(kernel, extra=(stop,)))
+stop = start_endless()
 sys.exit(3)
 """,
         status=3,

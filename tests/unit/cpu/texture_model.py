@@ -52,9 +52,13 @@ def place(texture: Texture, axis: int, x: np.ndarray, size: int) -> Axis:
         if texture.normalized:
             if mode == WRAP:
                 x = x - np.floor(x)
-            elif mode == MIRROR:
+            elif mode == MIRROR and between:
                 x = np.abs(x - F(2) * np.rint(F(0.5) * x))
+            elif mode == MIRROR:
+                x = x - F(2) * np.floor(F(0.5) * x)
             x = x * F(size)
+            if mode == MIRROR and not between:
+                x = np.where(x >= F(size), F(2 * size - 1) - np.floor(x), x)
         x = np.where(x > F(-2), x, F(-2))
         x = np.where(x < F(size) + F(2), x, F(size) + F(2)).astype(F)
     if between:

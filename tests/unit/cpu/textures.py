@@ -15,6 +15,10 @@ from hipadapt import hip, hiprtc
 
 HOST_TO_DEVICE = 1
 DEVICE_TO_HOST = 2
+HEAD = """
+#define LANE int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return
+#define KERNEL extern "C" __global__ void
+"""
 
 
 def ok(result: tuple[Any, ...]) -> Any:
@@ -168,3 +172,57 @@ def array_texture(
             yield handle
     finally:
         ok(hip.hipFreeArray(array))
+
+
+def linear_resource(memory: Any, desc: Any, size: int) -> Any:
+    resource = hip.hipResourceDesc(resType=hip.hipResourceType.hipResourceTypeLinear)
+    resource.res.linear.devPtr = memory
+    resource.res.linear.desc = desc
+    resource.res.linear.sizeInBytes = size
+    return resource
+
+
+def pitched_resource(memory: Any, desc: Any, *shape: int) -> Any:
+    resource = hip.hipResourceDesc(resType=hip.hipResourceType.hipResourceTypePitch2D)
+    found = resource.res.pitch2D
+    found.devPtr, found.desc = memory, desc
+    found.width, found.height, found.pitchInBytes = shape
+    return resource
+
+
+def random_texels(
+    rng: np.random.Generator, shape: tuple[int, ...], dtype: Any
+) -> np.ndarray:
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return rng.uniform(-100, 100, shape).astype(dtype)
+    info = np.iinfo(dtype)
+    texels = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+    texels.flat[:2] = info.min, info.max
+    return texels
+
+
+def coordinates(rng: np.random.Generator, size: int, normalized: bool) -> np.ndarray:
+    """Random ones far around the image, all edges and all centres, and what is next to
+    them."""
+    exact = np.arange(-3 * size, 4 * size + 1) / 2
+    spread = rng.uniform(-2 * size, 3 * size, 400)
+    texels = np.concatenate([exact, spread]).astype(np.float32)
+    near = np.concatenate(
+        [np.nextafter(texels, np.float32(side)) for side in (-1e9, 1e9)]
+    )
+    texels = np.concatenate([texels, near])
+    return texels / np.float32(size) if normalized else texels
+
+
+def paired(
+    rng: np.random.Generator, sizes: tuple[int, ...], normalized: bool
+) -> list[np.ndarray]:
+    """Coordinates of all axes, as many of each, in random order."""
+    axes = [coordinates(rng, size, normalized) for size in sizes]
+    count = max(map(len, axes))
+    return [rng.permutation(np.resize(axis, count)) for axis in axes]
+
+
+def outputs(count: int, dtype: Any = np.float32) -> np.ndarray:
+    return np.full((count, 4), 77, dtype)
