@@ -415,13 +415,11 @@ ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *give
         return code;
     }
     code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
-    if (code == hipSuccess && !ha_stream_captures(handle, device)) {
-        if (ha_activity_wants(HA_WANT_COPY)) {
-            ticket = ha_ticket_copy(given);
-        }
-        if (!sync && !given->in_order) {
-            aside = ha_copy_aside(&copy, &wait);
-        }
+    bool told = ha_activity_wants(HA_WANT_COPY);
+    bool apart = !sync && !given->in_order;
+    if (code == hipSuccess && (told || apart) && !ha_stream_captures(handle, device)) {
+        ticket = told ? ha_ticket_copy(given) : NULL;
+        aside = apart ? ha_copy_aside(&copy, &wait) : NULL;
     }
     if (code == hipSuccess) {
         code = ha_stream_lock(handle, device, &stream);
