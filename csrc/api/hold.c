@@ -10,24 +10,26 @@ holds(const struct ha_view *view)
     return view->owner != NULL || view->has_buffer;
 }
 
-void
-ha_hold_begin(const struct ha_view *dst, const struct ha_view *src)
+static void
+tell_kept(const void *dst, const void *src)
 {
     const struct ha_provider *provider = ha_provider_loaded();
 
     if (provider != NULL && provider->keeps != NULL) {
-        provider->keeps(holds(dst) ? dst->ptr : NULL, holds(src) ? src->ptr : NULL);
+        provider->keeps(dst, src);
     }
+}
+
+void
+ha_hold_begin(const struct ha_view *dst, const struct ha_view *src)
+{
+    tell_kept(holds(dst) ? dst->ptr : NULL, holds(src) ? src->ptr : NULL);
 }
 
 void
 ha_hold_end(void)
 {
-    const struct ha_provider *provider = ha_provider_loaded();
-
-    if (provider != NULL && provider->keeps != NULL) {
-        provider->keeps(NULL, NULL);
-    }
+    tell_kept(NULL, NULL);
 }
 
 int
