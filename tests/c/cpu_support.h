@@ -212,6 +212,26 @@ image_function(hipModule_t *module, const char *name)
     return function;
 }
 
+/* A host function that waits until somebody sets gate_open. */
+UNUSED static _Atomic int gate_open;
+
+UNUSED static void
+gate(void *unused)
+{
+    (void)unused;
+    while (!gate_open) {
+        usleep(100);
+    }
+}
+
+/* What the stream is given from now on waits until gate_open is set. */
+UNUSED static void
+close_gate(hipStream_t stream)
+{
+    gate_open = 0;
+    OK(hipLaunchHostFunc(stream, gate, NULL));
+}
+
 /* `full` where HIPADAPT_SLOW_TESTS is set, else a part of it. */
 UNUSED static int
 scaled(int full, int part)

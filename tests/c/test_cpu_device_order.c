@@ -5,18 +5,8 @@
 
 enum { BYTES = 4096, LATE_US = 20000 };
 
-static int gate;
 static char *data[2]; /* of each device */
 static char *pinned;
-
-static void
-host_gate(void *unused)
-{
-    (void)unused;
-    while (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) == 0) {
-        usleep(100);
-    }
-}
 
 static void
 host_late(void *unused)
@@ -26,17 +16,10 @@ host_late(void *unused)
 }
 
 static void
-gate_close(int device, hipStream_t stream)
+close_gate_of(int device, hipStream_t stream)
 {
-    __atomic_store_n(&gate, 0, __ATOMIC_RELEASE);
     OK(hipSetDevice(device));
-    OK(hipLaunchHostFunc(stream, host_gate, NULL));
-}
-
-static void
-gate_open(void)
-{
-    __atomic_store_n(&gate, 1, __ATOMIC_RELEASE);
+    close_gate(stream);
 }
 
 /* All memory is 0, nothing runs. */
@@ -63,13 +46,13 @@ static void
 test_copy_waits_for_the_default_stream_of_its_source(void)
 {
     start_anew();
-    gate_close(1, NULL);
+    close_gate_of(1, NULL);
     OK(hipMemsetAsync(data[1], 7, BYTES, NULL));
     OK(hipSetDevice(0));
     OK(hipMemcpyAsync(pinned, data[1], BYTES, hipMemcpyDefault, NULL));
     CHECK(last_pinned() == 0);
     CHECK_HIP(hipStreamQuery(NULL), hipErrorNotReady);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(NULL));
     CHECK(last_pinned() == 7);
 }
@@ -81,13 +64,13 @@ test_copy_waits_for_blocking_streams_of_its_source(void)
     start_anew();
     OK(hipSetDevice(1));
     OK(hipStreamCreate(&stream));
-    gate_close(1, stream);
+    close_gate_of(1, stream);
     OK(hipMemsetAsync(data[1], 7, BYTES, stream));
     OK(hipSetDevice(0));
     OK(hipMemcpyPeerAsync(data[0], 0, data[1], 1, BYTES, NULL));
     OK(hipMemcpyAsync(pinned, data[0], BYTES, hipMemcpyDeviceToHost, NULL));
     CHECK(last_pinned() == 0);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(NULL));
     CHECK(last_pinned() == 7);
     OK(hipStreamDestroy(stream));
@@ -119,7 +102,7 @@ test_later_work_of_the_other_device_waits_for_the_copy(void)
     start_anew();
     OK(hipSetDevice(1));
     OK(hipStreamCreate(&stream));
-    gate_close(0, NULL);
+    close_gate_of(0, NULL);
     OK(hipMemsetAsync(data[0], 7, BYTES, NULL));
     OK(hipMemcpyAsync(data[1], data[0], BYTES, hipMemcpyDeviceToDevice, NULL));
     OK(hipSetDevice(1));
@@ -127,7 +110,7 @@ test_later_work_of_the_other_device_waits_for_the_copy(void)
     OK(hipMemcpyAsync(pinned + BYTES / 2, data[1] + BYTES / 2, BYTES / 2,
                       hipMemcpyDeviceToHost, stream));
     CHECK(last_pinned() == 0 && pinned[0] == 0);
-    gate_open();
+    gate_open = 1;
     OK(hipDeviceSynchronize());
     CHECK(last_pinned() == 7 && pinned[0] == 7);
     OK(hipStreamDestroy(stream));
@@ -137,11 +120,11 @@ static void
 test_fill_of_the_other_devices_memory_is_ordered(void)
 {
     start_anew();
-    gate_close(1, NULL);
+    close_gate_of(1, NULL);
     OK(hipMemsetAsync(data[1], 3, BYTES, NULL));
     OK(hipSetDevice(0));
     OK(hipMemsetAsync(data[1], 7, BYTES, NULL));
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(NULL));
     OK(hipMemcpy(pinned, data[1], BYTES, hipMemcpyDeviceToHost));
     CHECK(last_pinned() == 7);
@@ -155,7 +138,7 @@ test_other_streams_stay_independent(void)
     OK(hipMemset(data[1], 7, BYTES));
     OK(hipSetDevice(0));
     OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
-    gate_close(1, NULL);
+    close_gate_of(1, NULL);
     OK(hipSetDevice(0));
     OK(hipMemcpyAsync(pinned, data[1], BYTES, hipMemcpyDeviceToHost, stream));
     OK(hipStreamSynchronize(stream));
@@ -164,7 +147,7 @@ test_other_streams_stay_independent(void)
     OK(hipMemcpyAsync(pinned, data[0], BYTES, hipMemcpyDeviceToHost, NULL));
     OK(hipStreamSynchronize(NULL));
     CHECK(last_pinned() == 0);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamDestroy(stream));
 }
 

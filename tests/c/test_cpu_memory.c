@@ -324,17 +324,6 @@ test_many_allocations(void)
 
 /* ---- pageable memory ---- */
 
-static _Atomic int gate_open;
-
-static void
-gate(void *unused)
-{
-    (void)unused;
-    while (!gate_open) {
-        usleep(100);
-    }
-}
-
 static void
 nap(void *unused)
 {
@@ -354,8 +343,7 @@ test_pageable_source_is_read_when_an_asynchronous_copy_returns(void)
     OK(hipStreamCreate(&stream));
     for (int rows = 1; rows <= ROWS; rows += ROWS - 1) {
         memset(source, 5, sizeof source);
-        gate_open = 0;
-        OK(hipLaunchHostFunc(stream, gate, NULL));
+        close_gate(stream);
         OK(hipMemcpy2DAsync(ptr, ROW / 2, source, ROW, ROW / 2, (size_t)rows,
                             hipMemcpyHostToDevice, stream));
         memset(source, 6, sizeof source);
@@ -406,8 +394,7 @@ test_pinned_memory_is_copied_behind_the_call(void)
     OK(hipMalloc((void **)&ptr, sizeof *ptr));
     OK(hipStreamCreate(&stream));
     *host = 1;
-    gate_open = 0;
-    OK(hipLaunchHostFunc(stream, gate, NULL));
+    close_gate(stream);
     OK(hipMemcpyAsync(ptr, host, sizeof *ptr, hipMemcpyHostToDevice, stream));
     *host = 2;
     gate_open = 1;

@@ -51,25 +51,6 @@ new_pool(int device, hipMemAllocationHandleType type, size_t limit)
     return pool;
 }
 
-/* A stream that waits until `open` is called. */
-static _Atomic int gate_open;
-
-static void
-gate(void *unused)
-{
-    (void)unused;
-    while (!gate_open) {
-        usleep(100);
-    }
-}
-
-static void
-close_gate(hipStream_t stream)
-{
-    gate_open = 0;
-    OK(hipLaunchHostFunc(stream, gate, NULL));
-}
-
 static void
 test_default_and_current_pool(void)
 {
