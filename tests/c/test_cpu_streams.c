@@ -204,30 +204,6 @@ test_random_work_agrees_with_the_model(void)
 
 /* ---- single rules ---- */
 
-static int gate; /* host functions wait for it */
-
-static void
-host_gate(void *argument)
-{
-    (void)argument;
-    while (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) == 0) {
-        usleep(200);
-    }
-}
-
-static void
-gate_open(void)
-{
-    __atomic_store_n(&gate, 1, __ATOMIC_RELEASE);
-}
-
-static void
-gate_close(hipStream_t stream)
-{
-    __atomic_store_n(&gate, 0, __ATOMIC_RELEASE);
-    OK(hipLaunchHostFunc(stream, host_gate, NULL));
-}
-
 static void
 test_legacy_stream_is_ordered_with_blocking_ones(void)
 {
@@ -238,7 +214,7 @@ test_legacy_stream_is_ordered_with_blocking_ones(void)
     OK(hipStreamCreateWithFlags(&free_stream, hipStreamNonBlocking));
     OK(hipMalloc((void **)&data, 64));
     OK(hipMemset(data, 0, 64));
-    gate_close(blocking);
+    close_gate(blocking);
     OK(hipMemsetAsync(data, 1, 1, NULL));            /* waits for `blocking` */
     OK(hipMemsetAsync(data + 1, 1, 1, free_stream)); /* does not */
     OK(hipStreamSynchronize(free_stream));
@@ -247,14 +223,14 @@ test_legacy_stream_is_ordered_with_blocking_ones(void)
     CHECK(__atomic_load_n(&data[0], __ATOMIC_ACQUIRE) == 0);
     CHECK_HIP(hipStreamQuery(NULL), hipErrorNotReady);
     CHECK_HIP(hipStreamQuery((hipStream_t)1), hipErrorNotReady);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(NULL));
     CHECK(data[0] == 1);
-    gate_close(NULL);
+    close_gate(NULL);
     OK(hipMemsetAsync(data + 2, 1, 1, blocking)); /* waits for the legacy stream */
     usleep(10000);
     CHECK(__atomic_load_n(&data[2], __ATOMIC_ACQUIRE) == 0);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(blocking));
     CHECK(data[2] == 1);
     OK(hipStreamDestroy(blocking));
@@ -269,10 +245,10 @@ test_event_in_blocking_stream_waits_for_the_legacy_one(void)
     hipEvent_t event;
     OK(hipStreamCreate(&stream));
     OK(hipEventCreate(&event));
-    gate_close(NULL);
+    close_gate(NULL);
     OK(hipEventRecord(event, stream));
     CHECK_HIP(hipEventQuery(event), hipErrorNotReady);
-    gate_open();
+    gate_open = 1;
     OK(hipEventSynchronize(event));
     OK(hipEventDestroy(event));
     OK(hipStreamDestroy(stream));
@@ -283,7 +259,7 @@ open_later(void *argument)
 {
     (void)argument;
     usleep(30000);
-    gate_open();
+    gate_open = 1;
     return NULL;
 }
 
@@ -295,11 +271,11 @@ test_free_waits_for_the_device(void)
     char *data;
     OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     OK(hipMalloc((void **)&data, 1 << 20));
-    gate_close(stream);
+    close_gate(stream);
     OK(hipMemsetAsync(data, 1, 1 << 20, stream));
     CHECK(pthread_create(&thread, NULL, open_later, NULL) == 0);
     OK(hipFree(data));
-    CHECK(__atomic_load_n(&gate, __ATOMIC_ACQUIRE) == 1);
+    CHECK(gate_open == 1);
     OK(hipStreamQuery(stream));
     pthread_join(thread, NULL);
     OK(hipStreamDestroy(stream));
@@ -323,7 +299,7 @@ test_events(void)
     OK(hipEventSynchronize(start));
     CHECK_HIP(hipEventElapsedTime(&milliseconds, start, stop), hipErrorInvalidHandle);
     OK(hipEventRecord(start, one));
-    gate_close(one);
+    close_gate(one);
     OK(hipEventRecord(stop, one));
     OK(hipEventRecord(untimed, one));
     CHECK_HIP(hipEventQuery(stop), hipErrorNotReady);
@@ -333,7 +309,7 @@ test_events(void)
     OK(hipEventRecord(stop, two)); /* behind the older record, which it waits for */
     CHECK_HIP(hipEventQuery(stop), hipErrorNotReady);
     usleep(30000);
-    gate_open();
+    gate_open = 1;
     OK(hipEventSynchronize(stop));
     OK(hipEventElapsedTime(&milliseconds, start, stop));
     CHECK(milliseconds >= 30 && milliseconds < 1000);
@@ -342,7 +318,7 @@ test_events(void)
     CHECK_HIP(hipEventElapsedTime(&milliseconds, start, untimed),
               hipErrorInvalidHandle);
     /* Recorded again in an idle stream while the older record is pending. */
-    gate_close(one);
+    close_gate(one);
     OK(hipEventRecord(stop, one));
     OK(hipEventRecord(stop, two));
     OK(hipEventQuery(stop));
@@ -352,7 +328,7 @@ test_events(void)
     OK(hipStreamWaitEvent(two, untimed, 0));
     OK(hipEventDestroy(untimed));
     CHECK_HIP(hipStreamQuery(two), hipErrorNotReady);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(two));
     CHECK_HIP(hipEventQuery(untimed), hipErrorInvalidHandle);
     OK(hipEventDestroy(start));
@@ -369,12 +345,12 @@ test_destroyed_stream_finishes_its_work(void)
     OK(hipMalloc((void **)&data, 64));
     OK(hipMemset(data, 0, 64));
     OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
-    gate_close(stream);
+    close_gate(stream);
     OK(hipMemsetAsync(data, 7, 64, stream));
     OK(hipStreamDestroy(stream));
     CHECK_HIP(hipStreamDestroy(stream), hipErrorContextIsDestroyed);
     CHECK_HIP(hipMemsetAsync(data, 8, 64, stream), hipErrorContextIsDestroyed);
-    gate_open();
+    gate_open = 1;
     OK(hipDeviceSynchronize());
     CHECK(data[63] == 7);
     OK(hipFree(data));
@@ -430,7 +406,7 @@ host_sleeps(void *argument)
 {
     (void)argument;
     __atomic_fetch_add(&sleeping, 1, __ATOMIC_SEQ_CST);
-    host_gate(NULL);
+    gate(NULL);
 }
 
 /* Host functions that sleep don't take workers away from others. */
@@ -441,7 +417,7 @@ test_sleeping_host_functions_leave_workers(void)
     hipStream_t streams[COUNT];
     hipStream_t stream;
     char *data;
-    __atomic_store_n(&gate, 0, __ATOMIC_RELEASE);
+    gate_open = 0;
     OK(hipMalloc((void **)&data, 1 << 20));
     for (int i = 0; i < COUNT; i++) {
         OK(hipStreamCreateWithFlags(&streams[i], hipStreamNonBlocking));
@@ -456,7 +432,7 @@ test_sleeping_host_functions_leave_workers(void)
         usleep(1000);
     }
     OK(hipStreamQuery(stream));
-    gate_open();
+    gate_open = 1;
     for (int i = 0; i < COUNT; i++) {
         OK(hipStreamSynchronize(streams[i]));
         OK(hipStreamDestroy(streams[i]));
@@ -476,14 +452,14 @@ test_free_in_stream_order(void)
     OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     OK(hipMemGetInfo(&free_before, &total));
     OK(hipMallocAsync((void **)&data, 1 << 20, stream));
-    gate_close(stream);
+    close_gate(stream);
     OK(hipMemsetAsync(data, 1, 1 << 20, stream));
     OK(hipFreeAsync(data, stream));
     CHECK_HIP(hipFreeAsync(data, stream), hipErrorInvalidValue);
     CHECK_HIP(hipFree(data), hipErrorInvalidValue);
     OK(hipMemGetInfo(&free_now, &total));
     CHECK(free_now < free_before);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(stream));
     OK(hipMemGetInfo(&free_now, &total));
     CHECK(free_now == free_before);
@@ -498,12 +474,12 @@ test_long_queue_behind_a_gate(void)
     hipEvent_t event;
     OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     OK(hipEventCreate(&event));
-    gate_close(stream);
+    close_gate(stream);
     for (int i = 0; i < COUNT; i++) {
         OK(hipEventRecord(event, stream));
     }
     CHECK_HIP(hipEventQuery(event), hipErrorNotReady);
-    gate_open();
+    gate_open = 1;
     OK(hipStreamSynchronize(stream));
     OK(hipEventQuery(event));
     OK(hipEventDestroy(event));
