@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/file_limit.h"
 
 #define TEMPORARY_TRIES 16
 #ifdef HA_STRESS
@@ -58,21 +59,28 @@ read_fully(int fd, char *bytes, size_t size)
     return (ssize_t)done;
 }
 
-static int
-write_fully(int fd, const char *bytes, size_t size)
+int
+ha_file_write_all(int fd, const void *bytes, size_t size)
 {
-    while (size > 0) {
-        ssize_t part = write(fd, bytes, part_of(size));
-        if (part < 0 && errno == EINTR) {
-            continue;
+    struct ha_file_limit limit;
+    const char *next = bytes;
+    int result = 0;
+
+    ha_file_limit_hold(&limit);
+    while (size > 0 && result == 0) {
+        ssize_t part = write(fd, next, part_of(size));
+        if (part > 0) {
+            next += part;
+            size -= (size_t)part;
+        } else if (part == 0) {
+            errno = ENOSPC;
+            result = -1;
+        } else if (errno != EINTR) {
+            result = -1;
         }
-        if (part < 0) {
-            return -1;
-        }
-        bytes += part;
-        size -= (size_t)part;
     }
-    return 0;
+    ha_file_limit_release(&limit);
+    return result;
 }
 
 enum ha_status
@@ -165,7 +173,7 @@ ha_file_write_atomic(const char *dir, const char *name, const void *bytes, size_
         goto done;
     }
     made = true;
-    if (write_fully(fd, bytes, size) != 0 || fsync(fd) != 0) {
+    if (ha_file_write_all(fd, bytes, size) != 0 || fsync(fd) != 0) {
         status = system_error("cannot write a file in", dir);
         goto done;
     }
@@ -182,6 +190,23 @@ done:
         (void)close(fd);
     }
     (void)close(dirfd);
+    return status;
+}
+
+enum ha_status
+ha_file_write(const char *path, const void *bytes, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+
+    if (fd < 0) {
+        return system_error("cannot open", path);
+    }
+    enum ha_status status = ha_file_write_all(fd, bytes, size) != 0
+                                ? system_error("cannot write", path)
+                                : HA_OK;
+    if (close(fd) != 0 && status == HA_OK) {
+        status = system_error("cannot write", path);
+    }
     return status;
 }
 

@@ -14,10 +14,18 @@
  * byte, a NUL, after *size.  HA_ERROR_NOT_FOUND where there is no such file. */
 enum ha_status ha_file_read(const char *path, bool own, void **bytes, size_t *size);
 
+/* Writes all of it; 0, or -1 with errno.  A limit of the process on the size of files
+ * is EFBIG and no signal. */
+int ha_file_write_all(int fd, const void *bytes, size_t size);
+
 /* Writes dir/name with mode 0600: a new temporary file, fsync, rename.  Nothing is left
  * behind on failure, and an older file stays whole. */
 enum ha_status ha_file_write_atomic(const char *dir, const char *name,
                                     const void *bytes, size_t size);
+
+/* Writes the file that a user named, as any program does: through links, and into
+ * devices and pipes. */
+enum ha_status ha_file_write(const char *path, const void *bytes, size_t size);
 
 /* Makes the folder and its parents if need be (0700) and checks that the last one is a
  * real folder of this user that nobody else may write or read. */

@@ -119,23 +119,6 @@ print_graph(struct ha_buffer *out, const struct ha_graph *graph, unsigned flags)
     ha_buffer_text(out, "}\n");
 }
 
-/* A new file, renamed into place. */
-static enum ha_status
-write_file(const char *path, const struct ha_buffer *out)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL) {
-        return ha_file_write_atomic(".", path, out->bytes, out->size);
-    }
-    char *dir = strndup(path, slash == path ? 1 : (size_t)(slash - path));
-    if (dir == NULL) {
-        return ha_error_set(HA_ERROR_MEMORY, "no memory for a path");
-    }
-    enum ha_status status = ha_file_write_atomic(dir, slash + 1, out->bytes, out->size);
-    free(dir);
-    return status;
-}
-
 hipError_t
 ha_graph_print(const struct ha_graph *graph, const char *path, unsigned flags)
 {
@@ -146,7 +129,7 @@ ha_graph_print(const struct ha_graph *graph, const char *path, unsigned flags)
     hipError_t code = hipSuccess;
     if (out.failed) {
         code = ha_cpu_fail(hipErrorOutOfMemory, "no memory for the text of the graph");
-    } else if (write_file(path, &out) != HA_OK) {
+    } else if (ha_file_write(path, out.bytes, out.size) != HA_OK) {
         code = ha_cpu_fail(hipErrorOperatingSystem, "%s", ha_error_text());
     }
     ha_buffer_release(&out);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "core/log.h"
 #include "cpu/error.h"
 
@@ -41,24 +42,6 @@ mappings_pass(void)
     atomic_fetch_add_explicit(&mappings, 1, memory_order_acq_rel);
 }
 
-static hipError_t
-write_all(int fd, const unsigned char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return ha_cpu_fail(hipErrorOutOfMemory, "the image can't be copied: %s",
-                               strerror(errno));
-        }
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return hipSuccess;
-}
-
 /* A path of the descriptor that no load before had: dlopen gives the library that it
  * has if it knows the name already, and descriptor numbers come again.  The number of
  * the load is written as "./" for 0 and "/" for 1, which means nothing to the kernel.
@@ -85,7 +68,11 @@ ha_image_library_open(const void *elf, size_t size, void **library)
         return ha_cpu_fail(hipErrorOutOfMemory, "memfd_create failed: %s",
                            strerror(errno));
     }
-    hipError_t code = write_all(fd, elf, size);
+    hipError_t code =
+        ha_file_write_all(fd, elf, size) == 0
+            ? hipSuccess
+            : ha_cpu_fail(hipErrorOutOfMemory, "the image can't be copied: %s",
+                          strerror(errno));
     if (code == hipSuccess) {
         pthread_once(&math_once, math_load);
         path_make(fd, path);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/file.h"
 
 /* Slices of a wait, so that an interrupt or a deadline is seen soon. */
 #define SLICE_MS 50
@@ -50,20 +51,10 @@ ha_memory_file_open(struct ha_memory_file *file, const char *name)
 enum ha_status
 ha_memory_file_write(struct ha_memory_file *file, const void *bytes, size_t size)
 {
-    const char *next = bytes;
-    while (size > 0) {
-        ssize_t done = write(file->fd, next, size);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return ha_error_set(HA_ERROR_SYSTEM, "write to a memory file: %s",
-                                done < 0 ? strerror(errno) : "no space");
-        }
-        next += done;
-        size -= (size_t)done;
-    }
-    return HA_OK;
+    return ha_file_write_all(file->fd, bytes, size) == 0
+               ? HA_OK
+               : ha_error_set(HA_ERROR_SYSTEM, "write to a memory file: %s",
+                              strerror(errno));
 }
 
 enum ha_status

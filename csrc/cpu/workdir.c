@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file.h"
+
 #define NAME_BYTES_MAX 1024
 
 enum ha_status
@@ -54,18 +56,9 @@ write_file(const char *path, const char *text)
         return ha_error_set(HA_ERROR_SYSTEM, "cannot create '%s': %s", path,
                             strerror(errno));
     }
-    for (size_t left = strlen(text); left > 0;) {
-        ssize_t done = write(fd, text, left);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            status = ha_error_set(HA_ERROR_SYSTEM, "cannot write '%s': %s", path,
-                                  done < 0 ? strerror(errno) : "no space");
-            break;
-        }
-        text += done;
-        left -= (size_t)done;
+    if (ha_file_write_all(fd, text, strlen(text)) != 0) {
+        status = ha_error_set(HA_ERROR_SYSTEM, "cannot write '%s': %s", path,
+                              strerror(errno));
     }
     if (close(fd) != 0 && status == HA_OK) {
         status = ha_error_set(HA_ERROR_SYSTEM, "cannot write '%s': %s", path,

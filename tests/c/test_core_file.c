@@ -220,6 +220,32 @@ test_concurrent_writes_are_whole(void)
     CHECK_EQUAL(entries_of(root), before + 1);
 }
 
+static void
+test_named_file_is_written_where_it_is(void)
+{
+    char text[8] = {0};
+    int ends[2];
+    char path[64];
+
+    CHECK(ha_file_write(under("named"), "longer text", 11) == HA_OK);
+    CHECK(symlink("named", under("named_link")) == 0);
+    CHECK(ha_file_write(under("named_link"), "short", 5) == HA_OK);
+    struct stat info;
+    CHECK(lstat(under("named_link"), &info) == 0 && S_ISLNK(info.st_mode));
+    CHECK(stat(under("named"), &info) == 0 && info.st_size == 5);
+    CHECK(pipe(ends) == 0);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+    CHECK(ha_file_write(path, "piped", 5) == HA_OK);
+    CHECK(read(ends[0], text, sizeof text) == 5 && memcmp(text, "piped", 5) == 0);
+    close(ends[0]);
+    close(ends[1]);
+    CHECK(ha_file_write("/dev/full", "text", 4) == HA_ERROR_SYSTEM);
+    CHECK(stat("/dev/full", &info) == 0 && S_ISCHR(info.st_mode));
+    CHECK(ha_file_write(root, "text", 4) != HA_OK);
+    CHECK(ha_file_write(under("no/such/folder"), "text", 4) != HA_OK);
+    CHECK(unlink(under("named_link")) == 0 && unlink(under("named")) == 0);
+}
+
 int
 main(void)
 {
@@ -236,6 +262,7 @@ main(void)
     RUN(test_foreign_owner_is_refused);
     RUN(test_private_folder);
     RUN(test_concurrent_writes_are_whole);
+    RUN(test_named_file_is_written_where_it_is);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command) == 0 ? 0 : 1;
 }
