@@ -200,7 +200,8 @@ ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
         return 0;
     }
     PyTypeObject *type = Py_TYPE(object);
-    struct ha_take take = {.types = types, .where = where, .view = out};
+    struct ha_take take = {
+        .types = types, .where = where, .view = out, .write = (flags & HA_WRITE) != 0};
     int status;
     if (type == types->device_array || type == types->pointer) {
         /* The same as row "Pointer", without the walk over the bases. */

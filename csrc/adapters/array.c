@@ -114,7 +114,8 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
     int status = -1;
     ha_shape_init(&shape);
     ha_view_init(&view);
-    struct ha_take take = {types, &where, &view, &shape};
+    struct ha_take take = {
+        .types = types, .where = &where, .view = &view, .shape = &shape};
     if (ha_take_all(&take, object) < 0) {
         goto done;
     }

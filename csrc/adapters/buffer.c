@@ -27,7 +27,7 @@ take_bytes(struct ha_take *take, PyObject *object)
 static int
 get_buffer(struct ha_take *take, PyObject *object, Py_buffer *buffer)
 {
-    if (take->shape != NULL) {
+    if (take->shape != NULL || take->write) {
         if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
             return 0;
         }
@@ -39,6 +39,22 @@ get_buffer(struct ha_take *take, PyObject *object, Py_buffer *buffer)
         PyErr_Clear();
     }
     return PyObject_GetBuffer(object, buffer, PyBUF_STRIDED_RO);
+}
+
+/* Whether elements are references to Python objects: 'O' anywhere but in the names of
+ * fields, which stand between colons.  Bytes from elsewhere are no references. */
+static bool
+has_objects(const char *format)
+{
+    bool name = false;
+    for (; format != NULL && *format != '\0'; format++) {
+        if (*format == ':') {
+            name = !name;
+        } else if (*format == 'O' && !name) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void
@@ -97,6 +113,10 @@ ha_take_buffer(struct ha_take *take, PyObject *object)
         return ha_raise_strides(take->where,
                                 order == 'C' ? "C-contiguous" : "contiguous",
                                 buffer->ndim, buffer->shape, buffer->strides);
+    }
+    if (take->write && has_objects(buffer->format)) {
+        return ha_raise(PyExc_BufferError, take->where,
+                        "must be memory of plain values, not of Python objects");
     }
     take->view->ptr = buffer->buf;
     take->view->size = buffer->len;

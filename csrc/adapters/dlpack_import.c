@@ -255,7 +255,8 @@ ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
     struct ha_array *array = NULL;
     ha_shape_init(&shape);
     ha_view_init(&view);
-    struct ha_take take = {types, where, &view, &shape};
+    struct ha_take take = {
+        .types = types, .where = where, .view = &view, .shape = &shape};
     view.owner = ha_dl_keeper(types, NULL, stolen);
     if (view.owner != NULL && ha_dl_check_version(where, stolen) == 0 &&
         ha_dl_take_tensor(&take, &stolen->tensor,
@@ -331,7 +332,10 @@ import_object(struct request *request)
     struct ha_array *array = NULL;
     ha_shape_init(&shape);
     ha_view_init(&view);
-    struct ha_take take = {request->types, &wheres[OBJECT], &view, &shape};
+    struct ha_take take = {.types = request->types,
+                           .where = &wheres[OBJECT],
+                           .view = &view,
+                           .shape = &shape};
     if (PyCapsule_CheckExact(request->object)) {
         array = import_capsule(request, &take, request->object);
     } else {

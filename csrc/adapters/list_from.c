@@ -213,7 +213,8 @@ list_from_memory(struct ha_types *types, PyObject *object, const struct ha_where
     struct ha_shape shape;
     ha_shape_init(&shape);
     shape.any_order = true;
-    struct ha_take take = {types, where, out, &shape};
+    struct ha_take take = {
+        .types = types, .where = where, .view = out, .shape = &shape};
     int status = ha_take_all(&take, object);
     Py_XDECREF(shape.typestr);
     Py_XDECREF(shape.stream);

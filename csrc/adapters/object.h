@@ -112,6 +112,7 @@ struct ha_take {
     const struct ha_where *where;
     struct ha_view *view;
     struct ha_shape *shape; /* NULL where only the address is wanted */
+    bool write;             /* somebody is going to write there */
 };
 
 /* A row: 1 = taken and view filled, 0 = not for this row, -1 = exception set. */
