@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
-from . import _cc_openmp
+from . import _cc_openmp, _cc_stop
 from ._cc_host import LIBRARY, Failed, Host
 
 USAGE = """\
@@ -382,6 +379,7 @@ class Build:
             raise
         if not self.job.dry:
             path.write_bytes(data)
+        words += ["-include", "hipadapt/std_first.h"]
         return [*words, *(word for flag in front for word in ("-Xclang", flag))]
 
     def compile(self, number: int, source: str, language: str, output: str) -> None:
@@ -479,21 +477,11 @@ def answer(arguments: Sequence[str]) -> bool:
     return False
 
 
-def stop(_signal: int, _frame: FrameType | None) -> None:
-    """Ctrl-C: compilers end, and then the build."""
-    from . import _cc_device
-
-    _cc_device.stopped.set()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; its exit status is the result."""
-    from . import _cc_device
-
     words = sys.argv[1:] if arguments is None else list(arguments)
-    if threading.current_thread() is threading.main_thread():
-        # Python's own handler would wait for the end of the device pass.
-        signal.signal(signal.SIGINT, stop)
+    _cc_stop.watch()
+    status = 0
     try:
         if answer(words):
             return 0
@@ -501,13 +489,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="hipadapt-cc-") as folder:
             Build(job, Path(folder)).run()
     except Failed as failure:
-        if _cc_device.stopped.is_set():
-            return 130
-        sys.stderr.write(failure.log)
-        if not failure.quiet:
-            print(f"hipadapt-cc: error: {failure}", file=sys.stderr)
-        return 1
-    return 130 if _cc_device.stopped.is_set() else 0
+        if not _cc_stop.stopped.is_set():
+            sys.stderr.write(failure.log)
+            if not failure.quiet:
+                print(f"hipadapt-cc: error: {failure}", file=sys.stderr)
+        status = 1
+    if _cc_stop.stopped.is_set():
+        _cc_stop.die()
+    return status
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ import os
 import struct
 import sys
 import tempfile
-import threading
 from functools import cache
 from pathlib import Path
 
-from ._cc_host import INCLUDE, LIBRARY, Failed, Host, machine
+from . import _cc_stop
+from ._cc_host import INCLUDE, LIBRARY, STD, Failed, Host, machine
 
 ARCH = "gfx000:cpu"  # HA_ARCH_NAME
 TARGET = f"hipv4-{machine()}-hipadapt-linux-gnu--{ARCH}"  # HA_FATBIN_ID
@@ -29,9 +29,7 @@ MARK_DIGITS = 16
 TIMEOUT_S = "600"
 INLINE_END = b"\n#pragma clang attribute pop\n"  # hipadapt/inline_begin.h has the start
 
-
-stopped = threading.Event()  # by the user; ends compilers of the device pass
-_is_stopped = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: int(stopped.is_set()))
+_is_stopped = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: int(_cc_stop.stopped.is_set()))
 
 
 @cache
@@ -63,7 +61,7 @@ def warp_size() -> int:
 
 
 def preprocess(host: Host, source: str, flags: list[str], plain: bool = False) -> bytes:
-    """The program as the device sees it, with HIP's headers unless it is `plain`."""
+    """The program as the device sees it, with the device's functions unless `plain`."""
     folders, macros = host.system
     triple = f"{machine()}-unknown-linux-gnu"
     command = [host.zig, "clang", "-cc1", "-E", "-x", "hip", "-fcuda-is-device"]
@@ -76,12 +74,12 @@ def preprocess(host: Host, source: str, flags: list[str], plain: bool = False) -
     ]
     command += ["-D__HA_PROGRAM__=1", f"-D__HIP_CPU_WARP_SIZE__={warp_size()}"]
     command += [word for macro in macros for word in ("-D", macro)]
-    headers = ("hip/hip_runtime.h", "hipadapt/inline_begin.h")
+    headers = ("hipadapt/device.h", "hipadapt/inline_begin.h")
     for header in ("hipadapt/keywords.h",) if plain else headers:
         command += ["-include", header]
     command += flags
     command += ["-isystem", str(INCLUDE)]
-    for folder in folders:
+    for folder in (str(STD), *folders):
         command += ["-internal-isystem", folder]
     with tempfile.TemporaryDirectory(prefix="hipadapt-cc-") as folder:
         text = Path(folder) / "device.hipi"

@@ -19,8 +19,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from . import _cc_stop
+
 PACKAGE = Path(__file__).resolve().parent
 INCLUDE = PACKAGE / "include"
+STD = INCLUDE / "hipadapt" / "std"  # before the C++ library, for HIP
 LIBRARY = PACKAGE / "_lib" / "libhipadapt_cpu.so"
 
 
@@ -127,10 +130,10 @@ class Host:
         if self.dry:
             return
         try:
-            status = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
+            status = _cc_stop.run(command)
         except OSError as error:
             raise Failed(f"cannot run {command[0]}: {error}") from None
-        if status != 0:
+        if status != 0 or _cc_stop.stopped.is_set():
             raise Failed(f"exit status {status} of {command[0]}", quiet=True)
 
     def compile(
@@ -147,6 +150,7 @@ class Host:
             command += ["-x", "hip", "--cuda-host-only", "-nogpulib", "-nogpuinc"]
             command += ["-fdeclspec", "-D__HA_PROGRAM__=1"]
             command += ["-include", "hipadapt/keywords.h", *inside]
+            folders = [str(STD), *folders]
         else:
             command += ["-x", language]
         command += flags

@@ -76,12 +76,18 @@ enum ha_block_op {
     HA_BLOCK_AND = 2,   /* __syncthreads_and */
     HA_BLOCK_OR = 3,    /* __syncthreads_or */
     HA_BLOCK_GRID = 4,  /* all live lanes of all blocks: cooperative launches */
+    HA_BLOCK_MULTI = 5, /* of all grids: cooperative launches on several devices */
 };
 
 /* What an image may ask about its launch. */
 enum ha_query {
     HA_QUERY_COOPERATIVE = 0,    /* 1 in a cooperative launch */
     HA_QUERY_SHARED_DYNAMIC = 1, /* bytes of dynamic shared memory */
+    /* In a cooperative launch on several devices; 0 in any other. */
+    HA_QUERY_GRID_COUNT = 2,
+    HA_QUERY_GRID_RANK = 3,   /* number of this grid */
+    HA_QUERY_MULTI_SIZE = 4,  /* threads of all grids */
+    HA_QUERY_MULTI_FIRST = 5, /* threads of the grids before this one */
 };
 
 /* What the device gives to an image.  One constant instance lives in cpu/workgroup.c.

@@ -161,10 +161,46 @@ exchanges_same(struct ir_slice rest)
            ir_same(expected, ir_part(desired, 0, expected.size));
 }
 
-/* Reads that change nothing.  What exchanges or counts is no wait for another lane of
- * the same block: lanes run one at a time, so a lock is free or its holder waits
- * itself.  The clock is read like memory: lanes that wait for some time do so together,
- * not one after the other. */
+/* Whether the next operand is a number, as in ", i32 1"; `at` moves behind its type. */
+static bool
+operand_is_number(struct ir_slice rest, size_t *at)
+{
+    size_t comma = ir_find(rest, ", ", *at);
+    size_t blank = comma == SIZE_MAX ? SIZE_MAX : ir_find(rest, " ", comma + 2);
+
+    if (blank == SIZE_MAX || blank + 1 >= rest.size) {
+        return false;
+    }
+    *at = blank + 1;
+    return rest.at[*at] == '-' || (rest.at[*at] >= '0' && rest.at[*at] <= '9');
+}
+
+/* What changes nothing when it is repeated: a loop of it ends by what another lane
+ * writes.  Loops of compare-and-swap with values that change do not wait: lanes run one
+ * at a time, so they end by themselves; nor do those that count. */
+static bool
+is_repeatable(const struct ir_inst *inst)
+{
+    static const char *const operations[] = {"xchg ", "and ",  "or ",  "max ",
+                                             "min ",  "umax ", "umin "};
+    size_t at = 0;
+
+    if (ir_is(inst->op, "cmpxchg")) {
+        return exchanges_same(inst->rest) || (operand_is_number(inst->rest, &at) &&
+                                              operand_is_number(inst->rest, &at));
+    }
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (ir_begins(inst->rest, operations[i])) {
+            return operand_is_number(inst->rest, &at);
+        }
+    }
+    return ir_begins(inst->rest, "add ") &&
+           (ir_find(inst->rest, ", i32 0 ", 0) != SIZE_MAX ||
+            ir_find(inst->rest, ", i64 0 ", 0) != SIZE_MAX);
+}
+
+/* The clock is read like memory: lanes that wait for some time do so together, not one
+ * after the other. */
 static bool
 is_polled(const struct ir_inst *inst)
 {
@@ -174,13 +210,8 @@ is_polled(const struct ir_inst *inst)
     if (ir_is(inst->op, "load")) {
         return ir_begins(inst->rest, "volatile ") || ir_begins(inst->rest, "atomic ");
     }
-    if (ir_is(inst->op, "cmpxchg")) {
-        return exchanges_same(inst->rest);
-    }
-    return ir_is(inst->op, "atomicrmw") &&
-           (ir_begins(inst->rest, "or ") || ir_begins(inst->rest, "add ")) &&
-           (ir_find(inst->rest, ", i32 0 ", 0) != SIZE_MAX ||
-            ir_find(inst->rest, ", i64 0 ", 0) != SIZE_MAX);
+    return (ir_is(inst->op, "cmpxchg") || ir_is(inst->op, "atomicrmw")) &&
+           is_repeatable(inst);
 }
 
 /* Adds the values that an instruction is made from. */

@@ -289,7 +289,6 @@ def test_broken_source_ends_as_compile_error(
         (b"-MD",),
         (b"-MF", b"marker"),
         (b"-Xclang", b"-dump-tokens"),
-        (b"-mllvm", b"-debug"),
         (b"-fplugin=marker.so",),
         (b"-load", b"marker.so"),
         (b"-ftime-trace=marker",),

@@ -9,6 +9,12 @@
 
 #include "check.h"
 
+/* The names that hiprtc's linker had before it shared them with HIP. */
+static const hiprtcJIT_option old_option = HIPRTC_JIT_MAX_REGISTERS;
+static const hiprtcJITInputType old_input = HIPRTC_JIT_INPUT_LLVM_BITCODE;
+static_assert(old_option == hipJitOptionMaxRegisters, "");
+static_assert(old_input == hipJitInputLLVMBitcode, "");
+
 __global__ void own(int *x) { *x = 2; }
 
 static const char *const source = R"(

@@ -54,6 +54,7 @@ MACROS = {
     "hipHostAllocDefault": "0",
     "hipHostAllocMapped": "2",
     "hipHostAllocPortable": "1",
+    "hipHostAllocUncached": "hipHostMallocUncached",
     "hipHostAllocWriteCombined": "4",
     "hipHostMallocUncached": "0x10000000",
     "hipHostRegisterReadOnly": "8",
@@ -66,6 +67,8 @@ MACROS = {
     "hipStreamAttrID": "hipLaunchAttributeID",
     "hipStreamAttrValue": "hipLaunchAttributeValue",
     "hipStreamAttributeAccessPolicyWindow": "hipLaunchAttributeAccessPolicyWindow",
+    "hipStreamAttributeMemSyncDomain": "hipLaunchAttributeMemSyncDomain",
+    "hipStreamAttributeMemSyncDomainMap": "hipLaunchAttributeMemSyncDomainMap",
     "hipStreamAttributePriority": "hipLaunchAttributePriority",
     "hipStreamAttributeSynchronizationPolicy": (
         "hipLaunchAttributeSynchronizationPolicy"

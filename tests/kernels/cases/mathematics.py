@@ -302,3 +302,126 @@ def integer_functions_against_python(gpu: Gpu) -> Iterator[Check]:
         if "lastbit" in text:
             want = [v if v >= 0 else 2**32 - 1 for v in want]
         yield same(text, row, want)
+
+
+def nearest_half(exact: Fraction) -> np.float16:
+    """The half next to a number of moderate size; of two, the even one."""
+    near = np.float16(float(exact))
+    beside = [np.nextafter(near, np.float16(to)) for to in (-np.inf, np.inf)]
+    return min(
+        [near, *beside],
+        key=lambda h: (abs(Fraction(float(h)) - exact), int(h.view(np.uint16)) & 1),
+    )
+
+
+@case()
+def fma_and_pow_of_mixed_types(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    extern "C" __global__ void sizes(int *out) {
+        _Float16 h = 3;
+        int quotient;
+        out[0] = sizeof(fma(h, h, h)); out[1] = sizeof(fma(1.0f, 1.0f, 3));
+        out[2] = sizeof(fma(h, h, 3)); out[3] = sizeof(pow(h, 2));
+        out[4] = sizeof(pow(2.0f, 2)); out[5] = sizeof(pow(2.0f, 2.0));
+        out[6] = sizeof(remquo(7.0f, 2.0f, &quotient)); out[7] = (int)pow(h, 2);
+        out[8] = isless(1.0f, 2.0f) && !isgreater(1.0f, __builtin_nanf(""));
+        out[9] = isunordered(1.0, __builtin_nan("")) && islessgreater(1.0, 2.0);
+        out[10] = isgreaterequal(2.0, 2.0) && islessequal(2.0, 2.0);
+    }
+    extern "C" __global__ void halves(const _Float16 *x, const _Float16 *y,
+                                      const _Float16 *z, _Float16 *out, int n) {
+        int t = threadIdx.x;
+        if (t < n) out[t] = fma(x[t], y[t], z[t]);
+    }"""
+    module = gpu.build(source)
+    (got,) = gpu.call(module, "sizes", 1, 1, InOut(np.zeros(11, np.int32)))
+    yield same("sizes", got, [2, 8, 8, 2, 4, 8, 4, 9, 1, 1, 1])
+
+    rng = np.random.default_rng(13)
+    n = 500
+    # Products that end just beside the middle between two halves.
+    x, y, z = (
+        (rng.integers(1024, 2048, n) * 2.0 ** rng.integers(low, high, n)).astype(
+            np.float16
+        )
+        for low, high in ((-24, -9), (-24, -9), (-24, -5))
+    )
+    x[0], y[0], z[0] = 1 + 2.0**-10, 1 - 2.0**-10, 2.0**-11
+    (got,) = gpu.call(
+        module, "halves", 1, 512, In(x), In(y), In(z), InOut(np.zeros(n, np.float16)),
+        np.int32(n),
+    )  # fmt: skip
+    want = [
+        nearest_half(Fraction(a) * Fraction(b) + Fraction(c))
+        for a, b, c in zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
+    ]
+    yield same("halves", got, np.array(want, np.float16))
+
+
+PACKED: tuple[tuple[str, str, int, bool], ...] = (
+    ("short2", "int", 16, True),
+    ("ushort2", "unsigned", 16, False),
+    ("char4", "int", 8, True),
+    ("uchar4", "unsigned", 8, False),
+    ("int", "int", 4, True),
+    ("unsigned", "unsigned", 4, False),
+)
+
+
+def fields(word: int, bits: int, is_signed: bool) -> list[int]:
+    """A word cut into numbers of a few bits."""
+    parts = [word >> at & (1 << bits) - 1 for at in range(0, 32, bits)]
+    top = 1 << bits - 1
+    return [p - 2 * top if is_signed and p >= top else p for p in parts]
+
+
+@case()
+def small_integers_in_a_word(gpu: Gpu) -> Iterator[Check]:
+    dots = "".join(
+        f"""out[{2 * row + saturate} * n + t] = (unsigned)amd_mixed_dot(
+            __builtin_bit_cast({vector}, x[t]), __builtin_bit_cast({vector}, y[t]),
+            ({word})z[t], {saturate});\n"""
+        for row, (vector, word, *_) in enumerate(PACKED)
+        for saturate in (0, 1)
+    )
+    bytewise = "".join(
+        f"""out[{12 + i} * n + t] = __builtin_bit_cast(unsigned, __hip_hc_{name}8pk(
+            __builtin_bit_cast(char4, x[t]), __builtin_bit_cast(char4, y[t])));\n"""
+        for i, name in enumerate(("add", "sub", "mul"))
+    )
+    source = f"""
+    extern "C" __global__ void packed(const unsigned *x, const unsigned *y,
+                                      const unsigned *z, unsigned *out, int n) {{
+        int t = threadIdx.x;
+        if (t >= n) return;
+        {dots}{bytewise} }}"""
+    rng = np.random.default_rng(14)
+    n = 200
+    x, y = (rng.integers(0, 2**32, n, np.uint32) for _ in range(2))
+    ends = [0, 2**31 - 3, 2**31 + 3, 2**32 - 3]
+    z = rng.choice(np.array(ends, np.uint32), n)
+    x[:2], y[:2], z[:2] = [0x80008000, 2**32 - 1], [0x80008000, 2**32 - 1], ends[1::2]
+    (got,) = gpu.run(
+        source, "packed", 1, 256, In(x), In(y), In(z),
+        InOut(np.zeros((15, n), np.uint32)), np.int32(n),
+    )  # fmt: skip
+    triples = list(zip(x.tolist(), y.tolist(), z.tolist(), strict=True))
+    for row, (vector, _, bits, is_signed) in enumerate(PACKED):
+        low = -(2**31) if is_signed else 0
+        sums = [
+            fields(c, 32, is_signed)[0]
+            + sum(
+                p * q
+                for p, q in zip(
+                    fields(a, bits, is_signed), fields(b, bits, is_signed), strict=True
+                )
+            )
+            for a, b, c in triples
+        ]
+        nearest = [min(max(v, low), low + 2**32 - 1) for v in sums]
+        for saturate, values in enumerate((sums, nearest)):
+            want = np.array([v % 2**32 for v in values], np.uint32)
+            yield same(f"{vector}, {saturate}", got[2 * row + saturate], want)
+    p, q = x.view(np.uint8), y.view(np.uint8)
+    for i, want in enumerate((p + q, p - q, p * q)):
+        yield same("bytes", got[12 + i].view(np.uint8), want)

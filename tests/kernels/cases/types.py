@@ -66,3 +66,24 @@ def half_sums_by_tree_and_by_atomics(gpu: Gpu) -> Iterator[Check]:
     )
     yield same("total", total, x.sum(axis=(0, 1)))
     yield same("tree", tree, x.sum(axis=(1, 2)))
+
+
+@case(warp_sizes=(32, 64))
+def tile_larger_than_a_coalesced_group_is_all_of_it(gpu: Gpu) -> Iterator[Check]:
+    source = """
+    #include <hip/hip_cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    extern "C" __global__ void tiles(unsigned *out) {
+        unsigned t = threadIdx.x;
+        if (t % 3 == 0) {
+            cg::coalesced_group part = cg::tiled_partition(cg::coalesced_threads(), 128);
+            out[2 * t] = part.size();
+            out[2 * t + 1] = part.thread_rank();
+        }
+    }"""
+    size = gpu.warp_size
+    (got,) = gpu.run(source, "tiles", 1, size, InOut(np.zeros((size, 2), np.uint32)))
+    lanes = np.arange(0, size, 3)
+    want = np.zeros((size, 2), np.uint32)
+    want[lanes] = np.stack([np.full(lanes.size, lanes.size), np.arange(lanes.size)], 1)
+    yield same("size and rank", got, want)

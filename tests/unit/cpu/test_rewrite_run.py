@@ -55,6 +55,14 @@ WAITS = {
         "__hip_atomic_load(&p[2], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP)",
     ),
     "add of nothing": ("", "p[1] = 5; atomicExch(&p[2], 1);", "atomicAdd(&p[2], 0)"),
+    "exchange": ("", "p[1] = 5; atomicExch(&p[2], 1);", "atomicExch(&p[2], 0)"),
+    "compare and swap": (
+        "",
+        "p[1] = 5; atomicExch(&p[2], 1);",
+        "atomicCAS(&p[2], 1, 2)",
+    ),
+    "bits": ("", "p[1] = 5; atomicExch(&p[2], 1);", "atomicAnd(&p[2], 1)"),
+    "larger": ("", "p[1] = 5; atomicExch(&p[2], 1);", "atomicMax(&p[2], 0)"),
 }
 
 

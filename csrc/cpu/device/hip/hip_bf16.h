@@ -46,8 +46,8 @@ struct __attribute__((aligned(2))) __hip_bfloat16 {
     __attribute__((host, device)) operator __hip_bfloat16_raw() const volatile {
         return __hip_bfloat16_raw{__x};
     }
-#define __HA_BFLOAT_OF__(T, expression)                                                 \
-    __HA_BOTH_T__ __hip_bfloat16(T value) : __x(of(expression)) {}
+#define __HA_BFLOAT_OF__(_Tp, expression)                                               \
+    __HA_BOTH_T__ __hip_bfloat16(_Tp value) : __x(of(expression)) {}
     __HA_BFLOAT_OF__(float, value)
     __HA_BFLOAT_OF__(double, value)
     __HA_BFLOAT_OF__(short, (float)value)
@@ -59,8 +59,8 @@ struct __attribute__((aligned(2))) __hip_bfloat16 {
     __HA_BFLOAT_OF__(long long, __ha_odd_integer(value))
     __HA_BFLOAT_OF__(unsigned long long, __ha_odd_integer(value))
 #undef __HA_BFLOAT_OF__
-#define __HA_BFLOAT_TO__(T)                                                             \
-    __HA_BOTH_T__ operator T() const { return static_cast<T>(__ha_bfloat_wide(__x)); }
+#define __HA_BFLOAT_TO__(_Tp)                                                           \
+    __HA_BOTH_T__ operator _Tp() const { return static_cast<_Tp>(__ha_bfloat_wide(__x)); }
     __HA_BFLOAT_TO__(bool)
     __HA_BFLOAT_TO__(char)
     __HA_BFLOAT_TO__(signed char)
@@ -111,7 +111,7 @@ template <> struct __ha_small<__hip_bfloat16> {
 };
 
 #define __HA_SMALL_AS__                                                                 \
-    template <class N = __hip_bfloat16, class P = __hip_bfloat162, long = 0>
+    template <class _Np = __hip_bfloat16, class _Pp = __hip_bfloat162, long = 0>
 #define __HA_SMALL__ __HA_SMALL_AS__ __HA_BOTH_T__
 #define __HA_SMALL_DEVICE__                                                             \
     __HA_SMALL_AS__ inline __attribute__((device, always_inline))
@@ -123,52 +123,56 @@ template <> struct __ha_small<__hip_bfloat16> {
 
 /* ---- conversions ---- */
 
-__HA_SMALL__ float __bfloat162float(__ha_in<N> a) { return __ha_small<N>::wide(a); }
-__HA_SMALL__ N __float2bfloat16(float a) { return __ha_small<N>::of(a); }
-__HA_SMALL__ N __double2bfloat16(double a) { return __ha_small<N>::of(a); }
+__HA_SMALL__ float __bfloat162float(__ha_in<_Np> a) { return __ha_small<_Np>::wide(a); }
+__HA_SMALL__ _Np __float2bfloat16(float a) { return __ha_small<_Np>::of(a); }
+__HA_SMALL__ _Np __double2bfloat16(double a) { return __ha_small<_Np>::of(a); }
 #define __HA_BFLOAT_DIRECTION__(direction)                                              \
-    __HA_SMALL__ N __float2bfloat16_##direction(float a) {                              \
-        return __ha_small<N>::bits(__ha_bfloat<__HA_ROUND_##direction##__>(a));         \
+    __HA_SMALL__ _Np __float2bfloat16_##direction(float a) {                            \
+        return __ha_small<_Np>::bits(__ha_bfloat<__HA_ROUND_##direction##__>(a));       \
     }
 __HA_BFLOAT_DIRECTION__(rn)
 __HA_BFLOAT_DIRECTION__(rz)
 __HA_BFLOAT_DIRECTION__(ru)
 __HA_BFLOAT_DIRECTION__(rd)
 #undef __HA_BFLOAT_DIRECTION__
-__HA_SMALL__ short __bfloat16_as_short(__ha_in<N> a) { return __HA_BITS__(short, a); }
-__HA_SMALL__ unsigned short __bfloat16_as_ushort(__ha_in<N> a) {
+__HA_SMALL__ short __bfloat16_as_short(__ha_in<_Np> a) { return __HA_BITS__(short, a); }
+__HA_SMALL__ unsigned short __bfloat16_as_ushort(__ha_in<_Np> a) {
     return __HA_BITS__(unsigned short, a);
 }
-__HA_SMALL__ N __short_as_bfloat16(short a) {
-    return __ha_small<N>::bits((unsigned short)a);
+__HA_SMALL__ _Np __short_as_bfloat16(short a) {
+    return __ha_small<_Np>::bits((unsigned short)a);
 }
-__HA_SMALL__ N __ushort_as_bfloat16(unsigned short a) { return __ha_small<N>::bits(a); }
+__HA_SMALL__ _Np __ushort_as_bfloat16(unsigned short a) {
+    return __ha_small<_Np>::bits(a);
+}
 
 /* ---- pairs ---- */
 
 #define __HA_PAIR__(name, low, high)                                                    \
-    __HA_SMALL__ P name(__ha_in<P> a) { return P(low, high); }
+    __HA_SMALL__ _Pp name(__ha_in<_Pp> a) { return _Pp(low, high); }
 #define __HA_PAIR_OF__(name, from, low, high)                                           \
-    __HA_SMALL__ P name(__ha_in<from> a, __ha_in<from> b) { return P(low, high); }
-__HA_PAIR_OF__(make_bfloat162, N, a, b)
-__HA_PAIR_OF__(__halves2bfloat162, N, a, b)
-__HA_PAIR_OF__(__lows2bfloat162, P, a.x, b.x)
-__HA_PAIR_OF__(__highs2bfloat162, P, a.y, b.y)
+    __HA_SMALL__ _Pp name(__ha_in<from> a, __ha_in<from> b) { return _Pp(low, high); }
+__HA_PAIR_OF__(make_bfloat162, _Np, a, b)
+__HA_PAIR_OF__(__halves2bfloat162, _Np, a, b)
+__HA_PAIR_OF__(__lows2bfloat162, _Pp, a.x, b.x)
+__HA_PAIR_OF__(__highs2bfloat162, _Pp, a.y, b.y)
 __HA_PAIR__(__low2bfloat162, a.x, a.x)
 __HA_PAIR__(__high2bfloat162, a.y, a.y)
 __HA_PAIR__(__lowhigh2highlow, a.y, a.x)
 #undef __HA_PAIR__
 #undef __HA_PAIR_OF__
-__HA_SMALL__ P __bfloat162bfloat162(__ha_in<N> a) { return P(a, a); }
-__HA_SMALL__ N __low2bfloat16(__ha_in<P> a) { return a.x; }
-__HA_SMALL__ N __high2bfloat16(__ha_in<P> a) { return a.y; }
-__HA_SMALL__ float __low2float(__ha_in<P> a) { return __bfloat162float(a.x); }
-__HA_SMALL__ float __high2float(__ha_in<P> a) { return __bfloat162float(a.y); }
-__HA_SMALL__ P __floats2bfloat162_rn(float a, float b) {
-    return P(__ha_small<N>::of(a), __ha_small<N>::of(b));
+__HA_SMALL__ _Pp __bfloat162bfloat162(__ha_in<_Np> a) { return _Pp(a, a); }
+__HA_SMALL__ _Np __low2bfloat16(__ha_in<_Pp> a) { return a.x; }
+__HA_SMALL__ _Np __high2bfloat16(__ha_in<_Pp> a) { return a.y; }
+__HA_SMALL__ float __low2float(__ha_in<_Pp> a) { return __bfloat162float(a.x); }
+__HA_SMALL__ float __high2float(__ha_in<_Pp> a) { return __bfloat162float(a.y); }
+__HA_SMALL__ _Pp __floats2bfloat162_rn(float a, float b) {
+    return _Pp(__ha_small<_Np>::of(a), __ha_small<_Np>::of(b));
 }
-__HA_SMALL__ P __float22bfloat162_rn(float2 a) { return __floats2bfloat162_rn(a.x, a.y); }
-__HA_SMALL__ float2 __bfloat1622float2(__ha_in<P> a) {
+__HA_SMALL__ _Pp __float22bfloat162_rn(float2 a) {
+    return __floats2bfloat162_rn(a.x, a.y);
+}
+__HA_SMALL__ float2 __bfloat1622float2(__ha_in<_Pp> a) {
     return float2(__bfloat162float(a.x), __bfloat162float(a.y));
 }
 

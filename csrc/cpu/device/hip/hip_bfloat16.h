@@ -63,3 +63,6 @@ __HA_BOTH__ hip_bfloat16 operator--(hip_bfloat16 &a, int) {
     --a;
     return old;
 }
+namespace std {
+__HA_BOTH__ bool iszero(hip_bfloat16 a) { return (a.data & 0x7fff) == 0; }
+}

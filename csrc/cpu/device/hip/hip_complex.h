@@ -12,25 +12,27 @@ typedef double2 hipDoubleComplex;
 typedef hipFloatComplex hipComplex;
 
 /* C: the complex type; R: its parts' type; f: the suffix of functions. */
-#define __HA_COMPLEX__(C, R, f)                                                         \
-    __HA_BOTH_C__ C make_##C(R real, R imaginary) { return C(real, imaginary); }        \
-    __HA_BOTH_C__ R hipCreal##f(C z) { return z.x; }                                    \
-    __HA_BOTH_C__ R hipCimag##f(C z) { return z.y; }                                    \
-    __HA_BOTH_C__ C hipConj##f(C z) { return C(z.x, -z.y); }                            \
-    __HA_BOTH_C__ R hipCsqabs##f(C z) { return z.x * z.x + z.y * z.y; }                 \
-    __HA_BOTH_C__ R hipCabs##f(C z) { return __builtin_sqrt##f(hipCsqabs##f(z)); }      \
-    __HA_BOTH_C__ C hipCadd##f(C p, C q) { return C(p.x + q.x, p.y + q.y); }            \
-    __HA_BOTH_C__ C hipCsub##f(C p, C q) { return C(p.x - q.x, p.y - q.y); }            \
-    __HA_BOTH_C__ C hipCmul##f(C p, C q) {                                              \
-        return C(p.x * q.x - p.y * q.y, p.y * q.x + p.x * q.y);                         \
-    }                                                                                   \
-    __HA_BOTH_C__ C hipCdiv##f(C p, C q) {                                              \
-        R square = hipCsqabs##f(q);                                                     \
-        return C((p.x * q.x + p.y * q.y) / square, (p.y * q.x - p.x * q.y) / square);   \
-    }                                                                                   \
-    __HA_BOTH_C__ C hipCfma##f(C p, C q, C r) {                                         \
-        R real = p.x * q.x + r.x, imaginary = q.x * p.y + r.y;                          \
-        return C(real - p.y * q.y, imaginary + p.x * q.y);                              \
+#define __HA_COMPLEX__(_Cp, _Rp, f)                                                      \
+    __HA_BOTH_C__ _Cp make_##_Cp(_Rp real, _Rp imaginary) {                              \
+        return _Cp(real, imaginary);                                                     \
+    }                                                                                    \
+    __HA_BOTH_C__ _Rp hipCreal##f(_Cp z) { return z.x; }                                 \
+    __HA_BOTH_C__ _Rp hipCimag##f(_Cp z) { return z.y; }                                 \
+    __HA_BOTH_C__ _Cp hipConj##f(_Cp z) { return _Cp(z.x, -z.y); }                       \
+    __HA_BOTH_C__ _Rp hipCsqabs##f(_Cp z) { return z.x * z.x + z.y * z.y; }              \
+    __HA_BOTH_C__ _Rp hipCabs##f(_Cp z) { return __builtin_sqrt##f(hipCsqabs##f(z)); }   \
+    __HA_BOTH_C__ _Cp hipCadd##f(_Cp p, _Cp q) { return _Cp(p.x + q.x, p.y + q.y); }     \
+    __HA_BOTH_C__ _Cp hipCsub##f(_Cp p, _Cp q) { return _Cp(p.x - q.x, p.y - q.y); }     \
+    __HA_BOTH_C__ _Cp hipCmul##f(_Cp p, _Cp q) {                                         \
+        return _Cp(p.x * q.x - p.y * q.y, p.y * q.x + p.x * q.y);                        \
+    }                                                                                    \
+    __HA_BOTH_C__ _Cp hipCdiv##f(_Cp p, _Cp q) {                                         \
+        _Rp square = hipCsqabs##f(q);                                                    \
+        return _Cp((p.x * q.x + p.y * q.y) / square, (p.y * q.x - p.x * q.y) / square);  \
+    }                                                                                    \
+    __HA_BOTH_C__ _Cp hipCfma##f(_Cp p, _Cp q, _Cp r) {                                  \
+        _Rp real = p.x * q.x + r.x, imaginary = q.x * p.y + r.y;                         \
+        return _Cp(real - p.y * q.y, imaginary + p.x * q.y);                             \
     }
 __HA_COMPLEX__(hipFloatComplex, float, f)
 __HA_COMPLEX__(hipDoubleComplex, double, )

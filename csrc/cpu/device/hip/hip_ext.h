@@ -8,29 +8,18 @@
 #define hipExtAnyOrderLaunch 0x01
 
 #if defined(__HIP__) && defined(__HA_PROGRAM__)
-/* The arguments are converted to the types of the kernel's parameters. */
-template <class... P> struct __ha_ext_launch {
-    static hipError_t run(void (*kernel)(P...), const dim3 &grid, const dim3 &block,
-                          unsigned shared_bytes, hipStream_t stream, hipEvent_t start,
-                          hipEvent_t stop, unsigned flags, P... values) {
-        void *addresses[] = {const_cast<void *>(
-                                 reinterpret_cast<const volatile void *>(&values))...,
-                             nullptr};
-        return hipExtLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block,
-                                  addresses, shared_bytes, stream, start, stop,
-                                  (int)flags);
-    }
-};
-template <class... P> __ha_ext_launch<P...> __ha_ext_launch_of(void (*)(P...));
-
 /* A template's name alone stands for the kernel with the types of the arguments. */
-template <class... A, class F = void (*)(A...)>
-static inline hipError_t hipExtLaunchKernelGGL(F kernel, const dim3 &grid, const dim3 &block,
-                                               unsigned shared_bytes, hipStream_t stream,
-                                               hipEvent_t start, hipEvent_t stop,
-                                               unsigned flags, A... arguments) {
-    return decltype(__ha_ext_launch_of(kernel))::run(kernel, grid, block, shared_bytes,
-                                                     stream, start, stop, flags,
-                                                     arguments...);
+template <class... _Ap, class _Fp = void (*)(_Ap...)>
+static inline hipError_t
+hipExtLaunchKernelGGL(_Fp kernel, const dim3 &grid, const dim3 &block,
+                      unsigned shared_bytes, hipStream_t stream, hipEvent_t start,
+                      hipEvent_t stop, unsigned flags, _Ap... arguments) {
+    return decltype(__ha_arguments_of(kernel))::with(
+        [&](void **addresses) {
+            return hipExtLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block,
+                                      addresses, shared_bytes, stream, start, stop,
+                                      (int)flags);
+        },
+        static_cast<_Ap &&>(arguments)...);
 }
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight-bit floating point: the OCP formats e4m3 and e5m2, and the `fnuz` ones, which have
- * a bias that is larger by one, no infinity, no -0, and NaN in the place of -0.
+/* Eight-bit floating point: the OCP formats e4m3 and e5m2, and the `fnuz` ones, which
+ * have a bias that is larger by one, no infinity, no -0, and NaN in the place of -0.
  *
  * Conversion to eight bits rounds to nearest, ties to even.  What is larger than the
  * largest number after that, infinity too, becomes that number (__HIP_SATFINITE), or
@@ -119,8 +119,9 @@ template <int format> struct __ha_fp8 {
     static constexpr __hip_saturation_t __default_saturation = __HIP_SATFINITE;
     __hip_fp8_storage_t __x;
     __ha_fp8() = default;
-    template <class T, class = __ha_if<__is_arithmetic(T) || __is_same(T, _Float16)>>
-    __HA_BOTH_T__ __ha_fp8(T value) : __x(of(value)) {}
+    template <class _Tp,
+              class = __ha_if<__is_arithmetic(_Tp) || __is_same(_Tp, _Float16)>>
+    __HA_BOTH_T__ __ha_fp8(_Tp value) : __x(of(value)) {}
     __HA_BOTH_T__ __ha_fp8(const __half &value)
         : __x(of(__ha_small<__half>::wide(value))) {}
     __HA_BOTH_T__ __ha_fp8(const __hip_bfloat16 &value)
@@ -129,22 +130,22 @@ template <int format> struct __ha_fp8 {
     __HA_BOTH_T__ operator __hip_bfloat16() const {
         return __ha_small<__hip_bfloat16>::of(wide());
     }
-    template <class T, class = __ha_if<__is_arithmetic(T)>>
-    __HA_BOTH_T__ operator T() const {
-        if constexpr (__is_same(T, bool))
+    template <class _Tp, class = __ha_if<__is_arithmetic(_Tp)>>
+    __HA_BOTH_T__ operator _Tp() const {
+        if constexpr (__is_same(_Tp, bool))
             return wide() != 0.0f;
-        else if constexpr (__is_integral(T))
-            return __ha_saturate<T>(wide());
+        else if constexpr (__is_integral(_Tp))
+            return __ha_saturate<_Tp>(wide());
         else
-            return (T)wide();
+            return (_Tp)wide();
     }
 
   private:
     __HA_BOTH_T__ float wide() const { return __ha_from_fp8(__x, __default_interpret); }
-    template <class T> static __HA_BOTH_T__ unsigned char of(T value) {
-        if constexpr (__is_integral(T))
+    template <class _Tp> static __HA_BOTH_T__ unsigned char of(_Tp value) {
+        if constexpr (__is_integral(_Tp))
             return of(__ha_odd_integer(value));
-        else if constexpr (sizeof(T) == 8)
+        else if constexpr (sizeof(_Tp) == 8)
             return __ha_to_fp8(__ha_odd(value), true, __default_interpret);
         else
             return __ha_to_fp8((float)value, true, __default_interpret);

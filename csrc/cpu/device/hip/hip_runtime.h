@@ -15,22 +15,17 @@
 #endif
 
 #ifdef __HIP__
-#include "hipadapt/language.h"
-#if defined(__AMDGCN__) && defined(__HIP_DEVICE_COMPILE__)
-#include "hipadapt/amdgcn.h"
+#include "hipadapt/device.h"
+/* A hint on a GPU.  Functions stay inlined here, because barriers and warp calls then have
+ * their place in the kernel's own flow.  libc++ asks for the attribute of this name in its
+ * first header, which is behind us. */
+#ifndef __noinline__
+#define __noinline__
 #endif
-#include "hipadapt/geometry.h"
-#include "hipadapt/vector_types.h"
-#include "hipadapt/math.h"
-#include "hipadapt/integer.h"
-#include "hipadapt/atomic.h"
-#include "hipadapt/group.h"
-#include "hipadapt/library.h"
 /* Kernels of hiprtc get these where they use them: cpu/compile.c. */
 #ifdef __HA_PROGRAM__
 #include "hipadapt/texture.h"
 #include "hipadapt/surface.h"
-#include "hipadapt/program.h"
 #endif
 #endif
 
@@ -39,7 +34,8 @@
 #endif
 
 /* Host code expects these from HIP's header.  They come last: what they make of a name in
- * `std` covers the device's functions of that name only if it has seen those. */
+ * `std` covers the device's functions of that name only if it has seen those.  hipadapt-cc
+ * sees to it that a program which includes them itself has them behind us too. */
 #if defined(__cplusplus) && (defined(__HA_PROGRAM__) || !defined(__HIP__))
 #include <algorithm>
 #include <array>

@@ -8,3 +8,7 @@
 #else
 #include "hipadapt/api_hiprtc.h"
 #endif
+
+/* The older names of what hiprtc shares with HIP. */
+#define hiprtcJIT_option hipJitOption
+#define hiprtcJITInputType hipJitInputType

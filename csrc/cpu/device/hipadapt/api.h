@@ -2135,6 +2135,7 @@ typedef const hipMipmappedArray *hipMipmappedArray_const_t;
 #define hipHostAllocDefault 0
 #define hipHostAllocMapped 2
 #define hipHostAllocPortable 1
+#define hipHostAllocUncached hipHostMallocUncached
 #define hipHostAllocWriteCombined 4
 #define hipHostMallocUncached 0x10000000
 #define hipHostRegisterReadOnly 8
@@ -2147,6 +2148,8 @@ typedef const hipMipmappedArray *hipMipmappedArray_const_t;
 #define hipStreamAttrID hipLaunchAttributeID
 #define hipStreamAttrValue hipLaunchAttributeValue
 #define hipStreamAttributeAccessPolicyWindow hipLaunchAttributeAccessPolicyWindow
+#define hipStreamAttributeMemSyncDomain hipLaunchAttributeMemSyncDomain
+#define hipStreamAttributeMemSyncDomainMap hipLaunchAttributeMemSyncDomainMap
 #define hipStreamAttributePriority hipLaunchAttributePriority
 #define hipStreamAttributeSynchronizationPolicy hipLaunchAttributeSynchronizationPolicy
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)

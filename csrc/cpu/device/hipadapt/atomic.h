@@ -1,54 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* Atomic functions on 32 and 64 bit integers, float and double.  Relaxed, as HIP's are; the
- * scopes are the same here.  __hip_atomic_* are builtins of the compiler. */
+/* Atomic functions on 32 and 64 bit integers, float and double.  Relaxed, as HIP's are;
+ * the scopes are the same here.  __hip_atomic_* are builtins of the compiler. */
 #pragma once
 #pragma clang system_header
 
-#define __HA_ATOMIC1__(name, T, expression)                                             \
-    __HA_OWN__ __HA_FN__ T atomic##name(T *p, T v) { return expression; }               \
-    __HA_FN__ T atomic##name##_system(T *p, T v) { return expression; }                 \
-    __HA_FN__ T atomic##name##_block(T *p, T v) { return expression; }
+#define __HA_ATOMIC1__(name, _Tp, expression)                                           \
+    __HA_OWN__ __HA_FN__ _Tp atomic##name(_Tp *p, _Tp v) { return expression; }         \
+    __HA_FN__ _Tp atomic##name##_system(_Tp *p, _Tp v) { return expression; }           \
+    __HA_FN__ _Tp atomic##name##_block(_Tp *p, _Tp v) { return expression; }
 #define __HA_FETCH__(operation)                                                         \
     __hip_atomic_fetch_##operation(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM)
-#define __HA_ARITHMETIC__(T)                                                            \
-    __HA_ATOMIC1__(Add, T, __HA_FETCH__(add))                                           \
-    __HA_ATOMIC1__(Sub, T, __hip_atomic_fetch_add(p, -v, __ATOMIC_RELAXED,              \
+#define __HA_ARITHMETIC__(_Tp)                                                          \
+    __HA_ATOMIC1__(Add, _Tp, __HA_FETCH__(add))                                         \
+    __HA_ATOMIC1__(Sub, _Tp, __hip_atomic_fetch_add(p, -v, __ATOMIC_RELAXED,            \
                                                   __HIP_MEMORY_SCOPE_SYSTEM))           \
-    __HA_ATOMIC1__(Min, T, __HA_FETCH__(min))                                           \
-    __HA_ATOMIC1__(Max, T, __HA_FETCH__(max))                                           \
-    __HA_ATOMIC1__(Exch, T, __hip_atomic_exchange(p, v, __ATOMIC_RELAXED,               \
+    __HA_ATOMIC1__(Min, _Tp, __HA_FETCH__(min))                                         \
+    __HA_ATOMIC1__(Max, _Tp, __HA_FETCH__(max))                                         \
+    __HA_ATOMIC1__(Exch, _Tp, __hip_atomic_exchange(p, v, __ATOMIC_RELAXED,             \
                                                   __HIP_MEMORY_SCOPE_SYSTEM))
-#define __HA_CAS__(T)                                                                   \
-    __HA_OWN__ __HA_FN__ T atomicCAS(T *p, T expected, T desired) {                     \
+#define __HA_CAS__(_Tp)                                                                 \
+    __HA_OWN__ __HA_FN__ _Tp atomicCAS(_Tp *p, _Tp expected, _Tp desired) {             \
         __hip_atomic_compare_exchange_strong(p, &expected, desired, __ATOMIC_RELAXED,   \
                                              __ATOMIC_RELAXED,                          \
                                              __HIP_MEMORY_SCOPE_SYSTEM);                \
         return expected;                                                                \
     }                                                                                   \
-    __HA_FN__ T atomicCAS_system(T *p, T expected, T desired) {                         \
+    __HA_FN__ _Tp atomicCAS_system(_Tp *p, _Tp expected, _Tp desired) {                 \
         return atomicCAS(p, expected, desired);                                         \
     }                                                                                   \
-    __HA_FN__ T atomicCAS_block(T *p, T expected, T desired) {                          \
+    __HA_FN__ _Tp atomicCAS_block(_Tp *p, _Tp expected, _Tp desired) {                  \
         return atomicCAS(p, expected, desired);                                         \
     }
-#define __HA_INTEGER__(T)                                                               \
-    __HA_ARITHMETIC__(T)                                                                \
-    __HA_CAS__(T)                                                                       \
-    __HA_ATOMIC1__(And, T, __HA_FETCH__(and))                                           \
-    __HA_ATOMIC1__(Or, T, __HA_FETCH__(or))                                             \
-    __HA_ATOMIC1__(Xor, T, __HA_FETCH__(xor))
-#define __HA_FLOAT__(T)                                                                 \
-    __HA_ARITHMETIC__(T)                                                                \
-    __HA_CAS_BITS__(T)                                                                  \
-    __HA_FN__ void atomicAddNoRet(T *p, T v) { atomicAdd(p, v); }                       \
-    __HA_FN__ T unsafeAtomicAdd(T *p, T v) { return atomicAdd(p, v); }                  \
-    __HA_FN__ T unsafeAtomicMin(T *p, T v) { return atomicMin(p, v); }                  \
-    __HA_FN__ T unsafeAtomicMax(T *p, T v) { return atomicMax(p, v); }                  \
-    __HA_FN__ T safeAtomicAdd(T *p, T v) { return atomicAdd(p, v); }                    \
-    __HA_FN__ T safeAtomicMin(T *p, T v) { return atomicMin(p, v); }                    \
-    __HA_FN__ T safeAtomicMax(T *p, T v) { return atomicMax(p, v); }
+#define __HA_INTEGER__(_Tp)                                                             \
+    __HA_ARITHMETIC__(_Tp)                                                              \
+    __HA_CAS__(_Tp)                                                                     \
+    __HA_ATOMIC1__(And, _Tp, __HA_FETCH__(and))                                         \
+    __HA_ATOMIC1__(Or, _Tp, __HA_FETCH__(or))                                           \
+    __HA_ATOMIC1__(Xor, _Tp, __HA_FETCH__(xor))
+#define __HA_FLOAT__(_Tp)                                                               \
+    __HA_ARITHMETIC__(_Tp)                                                              \
+    __HA_CAS_BITS__(_Tp)                                                                \
+    __HA_FN__ void atomicAddNoRet(_Tp *p, _Tp v) { atomicAdd(p, v); }                   \
+    __HA_FN__ _Tp unsafeAtomicAdd(_Tp *p, _Tp v) { return atomicAdd(p, v); }            \
+    __HA_FN__ _Tp unsafeAtomicMin(_Tp *p, _Tp v) { return atomicMin(p, v); }            \
+    __HA_FN__ _Tp unsafeAtomicMax(_Tp *p, _Tp v) { return atomicMax(p, v); }            \
+    __HA_FN__ _Tp safeAtomicAdd(_Tp *p, _Tp v) { return atomicAdd(p, v); }              \
+    __HA_FN__ _Tp safeAtomicMin(_Tp *p, _Tp v) { return atomicMin(p, v); }              \
+    __HA_FN__ _Tp safeAtomicMax(_Tp *p, _Tp v) { return atomicMax(p, v); }
 /* By bits, as HIP does: compare-and-swap of a float does not compare values. */
-#define __HA_CAS_BITS__(T) __HA_CAS__(T)
+#define __HA_CAS_BITS__(_Tp) __HA_CAS__(_Tp)
 
 #define __HA_OWN__
 __HA_INTEGER__(int)
@@ -75,7 +75,8 @@ __HA_INTEGER__(long long)
 #undef __HA_INTEGER__
 #undef __HA_FLOAT__
 
-/* Count up to `limit` and start again at 0; count down to 0 and start again at `limit`. */
+/* Count up to `limit` and start again at 0; count down to 0 and start again at `limit`.
+ */
 #define __HA_WRAP__(name, expression)                                                   \
     __HA_FN__ unsigned name(unsigned *p, unsigned limit) {                              \
         unsigned old = __hip_atomic_load(p, __ATOMIC_RELAXED,                           \

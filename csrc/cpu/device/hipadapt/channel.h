@@ -5,14 +5,14 @@
 #pragma GCC system_header
 
 #ifdef __cplusplus
-template <class T> struct __ha_channel_type {
+template <class _Tp> struct __ha_channel_type {
     static constexpr int bits = 0; /* no element */
     static constexpr int count = 0;
     static constexpr hipChannelFormatKind kind = hipChannelFormatKindNone;
 };
-#define __HA_CHANNEL__(T, Kind)                                                        \
-    template <> struct __ha_channel_type<T> {                                          \
-        static constexpr int bits = (int)sizeof(T) * 8;                                \
+#define __HA_CHANNEL__(_Tp, Kind)                                                      \
+    template <> struct __ha_channel_type<_Tp> {                                        \
+        static constexpr int bits = (int)sizeof(_Tp) * 8;                              \
         static constexpr int count = 1;                                                \
         static constexpr hipChannelFormatKind kind = hipChannelFormatKind##Kind;       \
     };
@@ -26,18 +26,18 @@ __HA_CHANNEL__(unsigned int, Unsigned)
 __HA_CHANNEL__(float, Float)
 #undef __HA_CHANNEL__
 #ifdef __HIP__
-template <class T, unsigned int n> struct __ha_channel_type<HIP_vector_type<T, n>> {
-    static constexpr int bits = __ha_channel_type<T>::bits;
+template <class _Tp, unsigned int n> struct __ha_channel_type<HIP_vector_type<_Tp, n>> {
+    static constexpr int bits = __ha_channel_type<_Tp>::bits;
     static constexpr int count = (int)n;
-    static constexpr hipChannelFormatKind kind = __ha_channel_type<T>::kind;
+    static constexpr hipChannelFormatKind kind = __ha_channel_type<_Tp>::kind;
 };
 #endif
 
-template <class T>
+template <class _Tp>
 static inline hipChannelFormatDesc
 hipCreateChannelDesc()
 {
-    typedef __ha_channel_type<T> found;
+    typedef __ha_channel_type<_Tp> found;
     return hipCreateChannelDesc(found::bits, found::count > 1 ? found::bits : 0,
                                 found::count > 2 ? found::bits : 0,
                                 found::count > 3 ? found::bits : 0, found::kind);

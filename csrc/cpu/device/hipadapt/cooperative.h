@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of threads: the grid, the block, tiles of a warp, and the threads that stand
- * together.
+/* Groups of threads: the grids of several devices, the grid, the block, tiles of a warp,
+ * and the threads that stand together.
  *
  * A group within a warp is a mask of lanes; its calls name that mask, so they meet
  * wherever the lanes of the group make them.  A tile whose end lies behind the end of the
- * block has fewer lanes in its mask than its size says.  Kinds of groups are told apart by
- * a number in thread_group, which may be any of them. */
+ * block has fewer lanes in its mask than its size says.  Kinds of groups are told apart
+ * by a number in thread_group, which may be any of them. */
 #pragma once
 #pragma clang system_header
 
@@ -140,6 +140,31 @@ __HA_CG__ grid_group this_grid() {
     return grid_group(gridDim.x * gridDim.y * gridDim.z * internal::block_size());
 }
 
+/* ---- the grids of a launch on several devices ---- */
+
+class multi_grid_group : public thread_group {
+    friend __HA_CG__ multi_grid_group this_multi_grid();
+
+  protected:
+    explicit __HA_CG__ multi_grid_group(uint32_t size)
+        : thread_group(internal::cg_multi_grid, size) {}
+
+  public:
+    __HA_CG__ uint32_t num_grids() const { return (uint32_t)__ha_query(2); }
+    __HA_CG__ uint32_t grid_rank() const { return (uint32_t)__ha_query(3); }
+    __HA_CG__ uint32_t thread_rank() const {
+        return (uint32_t)__ha_query(5) + this_grid().thread_rank();
+    }
+    __HA_CG__ bool is_valid() const { return __ha_query(2) != 0; }
+    __HA_CG__ void sync(unsigned line = __builtin_LINE()) const {
+        (void)__ha_block(5, 0, line);
+    }
+};
+
+__HA_CG__ multi_grid_group this_multi_grid() {
+    return multi_grid_group((uint32_t)__ha_query(4));
+}
+
 /* ---- the block ---- */
 
 class thread_block : public thread_group {
@@ -169,7 +194,9 @@ class thread_block : public thread_group {
     }
 };
 
-__HA_CG__ thread_block this_thread_block() { return thread_block(internal::block_size()); }
+__HA_CG__ thread_block this_thread_block() {
+    return thread_block(internal::block_size());
+}
 
 /* ---- within a warp ---- */
 
@@ -186,21 +213,21 @@ template <class Group> class lanes {
     }
 
   public:
-    template <class T> __HA_CG__ T shfl(T var, int source) const {
+    template <class _Tp> __HA_CG__ _Tp shfl(_Tp var, int source) const {
         unsigned rank = (unsigned)source % static_cast<const Group *>(this)->size();
         return __shfl_sync(mask(), var, lane(rank));
     }
-    template <class T> __HA_CG__ T shfl_down(T var, unsigned int delta) const {
+    template <class _Tp> __HA_CG__ _Tp shfl_down(_Tp var, unsigned int delta) const {
         unsigned rank = rank_in(mask());
         bool there = delta < count() - rank;
         return __shfl_sync(mask(), var, lane(there ? rank + delta : rank));
     }
-    template <class T> __HA_CG__ T shfl_up(T var, unsigned int delta) const {
+    template <class _Tp> __HA_CG__ _Tp shfl_up(_Tp var, unsigned int delta) const {
         unsigned rank = rank_in(mask());
         return __shfl_sync(mask(), var,
                            lane(delta <= rank ? rank - delta : rank));
     }
-    template <class T> __HA_CG__ T shfl_xor(T var, unsigned int lane_mask) const {
+    template <class _Tp> __HA_CG__ _Tp shfl_xor(_Tp var, unsigned int lane_mask) const {
         unsigned rank = rank_in(mask());
         unsigned other = rank ^ lane_mask;
         return __shfl_sync(mask(), var,
@@ -211,10 +238,11 @@ template <class Group> class lanes {
     }
     __HA_CG__ int any(int predicate) const { return __any_sync(mask(), predicate); }
     __HA_CG__ int all(int predicate) const { return __all_sync(mask(), predicate); }
-    template <class T> __HA_CG__ unsigned long long match_any(T value) const {
+    template <class _Tp> __HA_CG__ unsigned long long match_any(_Tp value) const {
         return ranks_of(mask(), __match_any_sync(mask(), value));
     }
-    template <class T> __HA_CG__ unsigned long long match_all(T value, int &same) const {
+    template <class _Tp>
+    __HA_CG__ unsigned long long match_all(_Tp value, int &same) const {
         return ranks_of(mask(), __match_all_sync(mask(), value, &same));
     }
 };
@@ -246,8 +274,8 @@ class coalesced_group : public thread_group,
     friend __HA_CG__ coalesced_group coalesced_threads();
     friend __HA_CG__ coalesced_group tiled_partition(const coalesced_group &, unsigned);
     friend __HA_CG__ coalesced_group binary_partition(const coalesced_group &, bool);
-    template <unsigned int n, class P>
-    friend __HA_CG__ coalesced_group binary_partition(const thread_block_tile<n, P> &,
+    template <unsigned int n, class _Pp>
+    friend __HA_CG__ coalesced_group binary_partition(const thread_block_tile<n, _Pp> &,
                                                       bool);
 
   public:
@@ -300,9 +328,11 @@ __HA_CG__ tiled_group tiled_partition(const tiled_group &parent, unsigned int ti
         return parent;
     return tiled_group(tile, parent.thread_rank() / tile, parent.size() / tile);
 }
+/* A tile that is larger than the group, even than a warp, is all of it. */
 __HA_CG__ coalesced_group tiled_partition(const coalesced_group &parent,
                                           unsigned int tile) {
-    internal::check_tile(tile);
+    bool whole = tile > (unsigned)warpSize && (tile & (tile - 1)) == 0;
+    internal::check_tile(whole ? (unsigned)warpSize : tile);
     uint64_t rest = parent._mask;
     uint64_t part = 0;
     unsigned rank = parent.thread_rank() / tile;
@@ -348,6 +378,8 @@ __HA_CG__ thread_group this_thread() {
 
 __HA_CG__ uint32_t thread_group::thread_rank() const {
     switch (_type) {
+    case internal::cg_multi_grid:
+        return this_multi_grid().thread_rank();
     case internal::cg_grid:
         return this_grid().thread_rank();
     case internal::cg_workgroup:
@@ -357,10 +389,20 @@ __HA_CG__ uint32_t thread_group::thread_rank() const {
     }
 }
 __HA_CG__ bool thread_group::is_valid() const {
-    return _type == internal::cg_grid ? __ha_query(0) != 0 : _type != internal::cg_invalid;
+    switch (_type) {
+    case internal::cg_multi_grid:
+        return this_multi_grid().is_valid();
+    case internal::cg_grid:
+        return this_grid().is_valid();
+    default:
+        return _type != internal::cg_invalid;
+    }
 }
 __HA_CG__ void thread_group::sync(unsigned line) const {
     switch (_type) {
+    case internal::cg_multi_grid:
+        this_multi_grid().sync(line);
+        break;
     case internal::cg_grid:
         this_grid().sync(line);
         break;

@@ -7,32 +7,32 @@
 
 namespace cooperative_groups {
 
-template <class T> struct plus {
-    __HA_CG__ T operator()(T a, T b) const { return a + b; }
+template <class _Tp> struct plus {
+    __HA_CG__ _Tp operator()(_Tp a, _Tp b) const { return a + b; }
 };
-template <class T> struct less {
-    __HA_CG__ T operator()(T a, T b) const { return a < b ? a : b; }
+template <class _Tp> struct less {
+    __HA_CG__ _Tp operator()(_Tp a, _Tp b) const { return a < b ? a : b; }
 };
-template <class T> struct greater {
-    __HA_CG__ T operator()(T a, T b) const { return a < b ? b : a; }
+template <class _Tp> struct greater {
+    __HA_CG__ _Tp operator()(_Tp a, _Tp b) const { return a < b ? b : a; }
 };
-template <class T> struct bit_and {
-    __HA_CG__ T operator()(T a, T b) const { return a & b; }
+template <class _Tp> struct bit_and {
+    __HA_CG__ _Tp operator()(_Tp a, _Tp b) const { return a & b; }
 };
-template <class T> struct bit_or {
-    __HA_CG__ T operator()(T a, T b) const { return a | b; }
+template <class _Tp> struct bit_or {
+    __HA_CG__ _Tp operator()(_Tp a, _Tp b) const { return a | b; }
 };
-template <class T> struct bit_xor {
-    __HA_CG__ T operator()(T a, T b) const { return a ^ b; }
+template <class _Tp> struct bit_xor {
+    __HA_CG__ _Tp operator()(_Tp a, _Tp b) const { return a ^ b; }
 };
 
 namespace internal {
 
-template <class T> struct bounds_of;
-#define __HA_BOUNDS__(T, lowest, largest)                                               \
-    template <> struct bounds_of<T> {                                                   \
-        static constexpr T low = lowest;                                                \
-        static constexpr T high = largest;                                              \
+template <class _Tp> struct bounds_of;
+#define __HA_BOUNDS__(_Tp, lowest, largest)                                             \
+    template <> struct bounds_of<_Tp> {                                                 \
+        static constexpr _Tp low = lowest;                                              \
+        static constexpr _Tp high = largest;                                            \
     };
 __HA_BOUNDS__(char, -__SCHAR_MAX__ - 1, __SCHAR_MAX__)
 __HA_BOUNDS__(signed char, -__SCHAR_MAX__ - 1, __SCHAR_MAX__)
@@ -50,17 +50,17 @@ __HA_BOUNDS__(double, -__DBL_MAX__, __DBL_MAX__)
 #undef __HA_BOUNDS__
 
 /* What the first member of an exclusive scan gets. */
-template <class T, class Op> struct identity {
-    static __HA_CG__ T value() { return T{}; }
+template <class _Tp, class Op> struct identity {
+    static __HA_CG__ _Tp value() { return _Tp{}; }
 };
-template <class T> struct identity<T, bit_and<T>> {
-    static __HA_CG__ T value() { return (T)~T{}; }
+template <class _Tp> struct identity<_Tp, bit_and<_Tp>> {
+    static __HA_CG__ _Tp value() { return (_Tp)~_Tp{}; }
 };
-template <class T> struct identity<T, less<T>> {
-    static __HA_CG__ T value() { return bounds_of<T>::high; }
+template <class _Tp> struct identity<_Tp, less<_Tp>> {
+    static __HA_CG__ _Tp value() { return bounds_of<_Tp>::high; }
 };
-template <class T> struct identity<T, greater<T>> {
-    static __HA_CG__ T value() { return bounds_of<T>::low; }
+template <class _Tp> struct identity<_Tp, greater<_Tp>> {
+    static __HA_CG__ _Tp value() { return bounds_of<_Tp>::low; }
 };
 
 template <class Group> __HA_CG__ unsigned members(const Group &group) {
@@ -69,31 +69,31 @@ template <class Group> __HA_CG__ unsigned members(const Group &group) {
 
 } // namespace internal
 
-template <class Group, class T, class Op>
-__HA_CG__ T inclusive_scan(const Group &group, T value, Op op) {
+template <class Group, class _Tp, class Op>
+__HA_CG__ _Tp inclusive_scan(const Group &group, _Tp value, Op op) {
     unsigned rank = internal::rank_in(group._lanes());
     for (unsigned step = 1; step < internal::members(group); step *= 2) {
-        T before = group.shfl_up(value, step);
+        _Tp before = group.shfl_up(value, step);
         value = rank >= step ? op(before, value) : value;
     }
     return value;
 }
-template <class Group, class T>
-__HA_CG__ T inclusive_scan(const Group &group, T value) {
-    return inclusive_scan(group, value, plus<T>());
+template <class Group, class _Tp>
+__HA_CG__ _Tp inclusive_scan(const Group &group, _Tp value) {
+    return inclusive_scan(group, value, plus<_Tp>());
 }
-template <class Group, class T, class Op>
-__HA_CG__ T exclusive_scan(const Group &group, T value, Op op) {
-    T before = group.shfl_up(inclusive_scan(group, value, op), 1);
+template <class Group, class _Tp, class Op>
+__HA_CG__ _Tp exclusive_scan(const Group &group, _Tp value, Op op) {
+    _Tp before = group.shfl_up(inclusive_scan(group, value, op), 1);
     return internal::rank_in(group._lanes()) > 0 ? before
-                                                 : internal::identity<T, Op>::value();
+                                                 : internal::identity<_Tp, Op>::value();
 }
-template <class Group, class T>
-__HA_CG__ T exclusive_scan(const Group &group, T value) {
-    return exclusive_scan(group, value, plus<T>());
+template <class Group, class _Tp>
+__HA_CG__ _Tp exclusive_scan(const Group &group, _Tp value) {
+    return exclusive_scan(group, value, plus<_Tp>());
 }
-template <class Group, class T, class Op>
-__HA_CG__ T reduce(const Group &group, T value, Op op) {
+template <class Group, class _Tp, class Op>
+__HA_CG__ _Tp reduce(const Group &group, _Tp value, Op op) {
     return group.shfl(inclusive_scan(group, value, op),
                       (int)internal::members(group) - 1);
 }

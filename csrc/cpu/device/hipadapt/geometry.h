@@ -6,7 +6,7 @@
 
 #include "hipadapt/dim3.h"
 
-template <class T, unsigned int n> struct HIP_vector_type;
+template <class _Tp, unsigned int n> struct HIP_vector_type;
 
 #define __HA_PLACE__(name)                                                              \
     struct __ha_place_##name {                                                          \
@@ -17,8 +17,8 @@ template <class T, unsigned int n> struct HIP_vector_type;
         __declspec(property(get = get_y)) unsigned y;                                   \
         __declspec(property(get = get_z)) unsigned z;                                   \
         __HA_FN_T__ operator dim3() const { return dim3(x, y, z); }                     \
-        template <class T> __HA_FN_T__ operator HIP_vector_type<T, 3>() const {         \
-            return HIP_vector_type<T, 3>(x, y, z);                                      \
+        template <class _Tp> __HA_FN_T__ operator HIP_vector_type<_Tp, 3>() const {     \
+            return HIP_vector_type<_Tp, 3>(x, y, z);                                    \
         }                                                                               \
     };
 __HA_PLACE__(thread)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Barriers of the block, and what the lanes of a warp exchange.  Masks have 64 bits, as in
- * HIP; with 32 lanes the upper half is ignored. */
+/* Barriers of the block, and what the lanes of a warp exchange.  Masks have 64 bits, as
+ * in HIP; with 32 lanes the upper half is ignored. */
 #pragma once
 #pragma clang system_header
 
@@ -29,57 +29,60 @@ __HA_FN__ uint64_t __lanemask_ge(void) { return __ha_warp_mask() & ~__lanemask_l
 __HA_FN__ uint64_t __lanemask_gt(void) { return __ha_warp_mask() & ~__lanemask_le(); }
 
 /* A mask of the program: a negative int is not a request for lanes 32 to 63. */
-template <class M> __HA_FN_T__ uint64_t __ha_mask(M mask) {
-    static_assert(__is_integral(M), "the mask must be an integer");
-    uint64_t bits = sizeof(M) == 8 ? (uint64_t)mask : (uint64_t)(unsigned)mask;
+template <class _Mp> __HA_FN_T__ uint64_t __ha_mask(_Mp mask) {
+    static_assert(__is_integral(_Mp), "the mask must be an integer");
+    uint64_t bits = sizeof(_Mp) == 8 ? (uint64_t)mask : (uint64_t)(unsigned)mask;
     return bits & __ha_warp_mask();
 }
 
 /* Any type that can be copied as bytes travels in parts of eight bytes. */
-template <class T>
-__HA_FN_T__ T __ha_exchange(unsigned op, uint64_t mask, T value, unsigned operand,
+template <class _Tp>
+__HA_FN_T__ _Tp __ha_exchange(unsigned op, uint64_t mask, _Tp value, unsigned operand,
                             int width) {
-    static_assert(__is_trivially_copyable(T), "a warp exchanges values, not objects");
-    if constexpr (sizeof(T) <= 8) {
+    static_assert(__is_trivially_copyable(_Tp), "a warp exchanges values, not objects");
+    if constexpr (sizeof(_Tp) <= 8) {
         uint64_t bits = 0;
-        __builtin_memcpy(&bits, &value, sizeof(T));
+        __builtin_memcpy(&bits, &value, sizeof(_Tp));
         bits = __ha_warp(op, mask, bits, operand, (unsigned)width);
-        __builtin_memcpy(&value, &bits, sizeof(T));
+        __builtin_memcpy(&value, &bits, sizeof(_Tp));
     } else {
-        uint64_t parts[(sizeof(T) + 7) / 8] = {};
-        __builtin_memcpy(parts, &value, sizeof(T));
-        for (unsigned i = 0; i < (sizeof(T) + 7) / 8; i++)
+        uint64_t parts[(sizeof(_Tp) + 7) / 8] = {};
+        __builtin_memcpy(parts, &value, sizeof(_Tp));
+        for (unsigned i = 0; i < (sizeof(_Tp) + 7) / 8; i++)
             parts[i] = __ha_warp(op, mask, parts[i], operand, (unsigned)width);
-        __builtin_memcpy(&value, parts, sizeof(T));
+        __builtin_memcpy(&value, parts, sizeof(_Tp));
     }
     return value;
 }
-template <class T> __HA_FN_T__ T __shfl(T v, int lane, int width = warpSize) {
+template <class _Tp> __HA_FN_T__ _Tp __shfl(_Tp v, int lane, int width = warpSize) {
     return __ha_exchange(0, 0, v, (unsigned)lane, width);
 }
-template <class T> __HA_FN_T__ T __shfl_up(T v, unsigned delta, int width = warpSize) {
+template <class _Tp>
+__HA_FN_T__ _Tp __shfl_up(_Tp v, unsigned delta, int width = warpSize) {
     return __ha_exchange(1, 0, v, delta, width);
 }
-template <class T> __HA_FN_T__ T __shfl_down(T v, unsigned delta, int width = warpSize) {
+template <class _Tp>
+__HA_FN_T__ _Tp __shfl_down(_Tp v, unsigned delta, int width = warpSize) {
     return __ha_exchange(2, 0, v, delta, width);
 }
-template <class T> __HA_FN_T__ T __shfl_xor(T v, int lane_mask, int width = warpSize) {
+template <class _Tp>
+__HA_FN_T__ _Tp __shfl_xor(_Tp v, int lane_mask, int width = warpSize) {
     return __ha_exchange(3, 0, v, (unsigned)lane_mask, width);
 }
-template <class M, class T>
-__HA_FN_T__ T __shfl_sync(M mask, T v, int lane, int width = warpSize) {
+template <class _Mp, class _Tp>
+__HA_FN_T__ _Tp __shfl_sync(_Mp mask, _Tp v, int lane, int width = warpSize) {
     return __ha_exchange(0, __ha_mask(mask), v, (unsigned)lane, width);
 }
-template <class M, class T>
-__HA_FN_T__ T __shfl_up_sync(M mask, T v, unsigned delta, int width = warpSize) {
+template <class _Mp, class _Tp>
+__HA_FN_T__ _Tp __shfl_up_sync(_Mp mask, _Tp v, unsigned delta, int width = warpSize) {
     return __ha_exchange(1, __ha_mask(mask), v, delta, width);
 }
-template <class M, class T>
-__HA_FN_T__ T __shfl_down_sync(M mask, T v, unsigned delta, int width = warpSize) {
+template <class _Mp, class _Tp>
+__HA_FN_T__ _Tp __shfl_down_sync(_Mp mask, _Tp v, unsigned delta, int width = warpSize) {
     return __ha_exchange(2, __ha_mask(mask), v, delta, width);
 }
-template <class M, class T>
-__HA_FN_T__ T __shfl_xor_sync(M mask, T v, int lane_mask, int width = warpSize) {
+template <class _Mp, class _Tp>
+__HA_FN_T__ _Tp __shfl_xor_sync(_Mp mask, _Tp v, int lane_mask, int width = warpSize) {
     return __ha_exchange(3, __ha_mask(mask), v, (unsigned)lane_mask, width);
 }
 
@@ -92,43 +95,43 @@ __HA_FN__ int __all(int p) { return (int)__ha_warp(6, 0, p != 0, 0, (unsigned)wa
 __HA_FN__ unsigned long long __activemask(void) {
     return __ha_warp(8, 0, 0, 0, (unsigned)warpSize);
 }
-template <class M> __HA_FN_T__ unsigned long long __ballot_sync(M mask, int p) {
+template <class _Mp> __HA_FN_T__ unsigned long long __ballot_sync(_Mp mask, int p) {
     return __ha_warp(4, __ha_mask(mask), p != 0, 0, (unsigned)warpSize);
 }
-template <class M> __HA_FN_T__ int __any_sync(M mask, int p) {
+template <class _Mp> __HA_FN_T__ int __any_sync(_Mp mask, int p) {
     return (int)__ha_warp(5, __ha_mask(mask), p != 0, 0, (unsigned)warpSize);
 }
-template <class M> __HA_FN_T__ int __all_sync(M mask, int p) {
+template <class _Mp> __HA_FN_T__ int __all_sync(_Mp mask, int p) {
     return (int)__ha_warp(6, __ha_mask(mask), p != 0, 0, (unsigned)warpSize);
 }
 __HA_FN__ void __syncwarp(void) { (void)__ha_warp(7, 0, 0, 0, (unsigned)warpSize); }
-template <class M> __HA_FN_T__ void __syncwarp(M mask) {
+template <class _Mp> __HA_FN_T__ void __syncwarp(_Mp mask) {
     (void)__ha_warp(7, __ha_mask(mask), 0, 0, (unsigned)warpSize);
 }
 
 /* What is compared: bits, and the two zeros are one number. */
-template <class T> __HA_FN_T__ uint64_t __ha_bits(T value) {
-    static_assert(sizeof(T) <= 8, "a value of at most eight bytes");
+template <class _Tp> __HA_FN_T__ uint64_t __ha_bits(_Tp value) {
+    static_assert(sizeof(_Tp) <= 8, "a value of at most eight bytes");
     uint64_t bits = 0;
-    if constexpr (__is_floating_point(T))
-        value = value == 0 ? (T)0 : value;
-    __builtin_memcpy(&bits, &value, sizeof(T));
+    if constexpr (__is_floating_point(_Tp))
+        value = value == 0 ? (_Tp)0 : value;
+    __builtin_memcpy(&bits, &value, sizeof(_Tp));
     return bits;
 }
-template <class T> __HA_FN_T__ unsigned long long __match_any(T value) {
+template <class _Tp> __HA_FN_T__ unsigned long long __match_any(_Tp value) {
     return __ha_warp(9, 0, __ha_bits(value), 0, (unsigned)warpSize);
 }
-template <class M, class T>
-__HA_FN_T__ unsigned long long __match_any_sync(M mask, T value) {
+template <class _Mp, class _Tp>
+__HA_FN_T__ unsigned long long __match_any_sync(_Mp mask, _Tp value) {
     return __ha_warp(9, __ha_mask(mask), __ha_bits(value), 0, (unsigned)warpSize);
 }
-template <class T> __HA_FN_T__ unsigned long long __match_all(T value, int *same) {
+template <class _Tp> __HA_FN_T__ unsigned long long __match_all(_Tp value, int *same) {
     uint64_t lanes = __ha_warp(10, 0, __ha_bits(value), 0, (unsigned)warpSize);
     *same = lanes != 0;
     return lanes;
 }
-template <class M, class T>
-__HA_FN_T__ unsigned long long __match_all_sync(M mask, T value, int *same) {
+template <class _Mp, class _Tp>
+__HA_FN_T__ unsigned long long __match_all_sync(_Mp mask, _Tp value, int *same) {
     uint64_t lanes =
         __ha_warp(10, __ha_mask(mask), __ha_bits(value), 0, (unsigned)warpSize);
     *same = lanes != 0;
@@ -136,15 +139,16 @@ __HA_FN_T__ unsigned long long __match_all_sync(M mask, T value, int *same) {
 }
 
 /* Every lane of the mask reads every other one; the result is the same in all of them. */
-#define __HA_REDUCE__(name, expression)                                                 \
-    template <class M, class T> __HA_FN_T__ T __reduce_##name##_sync(M mask, T value) { \
-        uint64_t rest = __ha_mask(mask);                                                \
-        T a = __shfl_sync(mask, value, __builtin_ctzll(rest | 1ull << 63));             \
-        for (rest &= rest - 1; rest != 0; rest &= rest - 1) {                           \
-            T b = __shfl_sync(mask, value, __builtin_ctzll(rest));                      \
-            a = expression;                                                             \
-        }                                                                               \
-        return a;                                                                       \
+#define __HA_REDUCE__(name, expression)                                                  \
+    template <class _Mp, class _Tp>                                                      \
+    __HA_FN_T__ _Tp __reduce_##name##_sync(_Mp mask, _Tp value) {                        \
+        uint64_t rest = __ha_mask(mask);                                                 \
+        _Tp a = __shfl_sync(mask, value, __builtin_ctzll(rest | 1ull << 63));            \
+        for (rest &= rest - 1; rest != 0; rest &= rest - 1) {                            \
+            _Tp b = __shfl_sync(mask, value, __builtin_ctzll(rest));                     \
+            a = expression;                                                              \
+        }                                                                                \
+        return a;                                                                        \
     }
 __HA_REDUCE__(add, a + b)
 __HA_REDUCE__(min, b < a ? b : a)
@@ -171,7 +175,7 @@ __HA_FN__ unsigned __mbcnt_hi(unsigned mask, unsigned sum) {
 #endif
 
 /* Of the lanes that stand here: the first one's value. */
-template <class T> __HA_FN_T__ T __hip_readfirstlane(T value) {
+template <class _Tp> __HA_FN_T__ _Tp __hip_readfirstlane(_Tp value) {
     return __shfl(value, __builtin_ctzll(__activemask() | 1ull << 63));
 }
 /* Each lane names the lane that it reads, in bytes. */

@@ -16,149 +16,153 @@
 
 /* ---- memory ---- */
 
-template <class T> static inline hipError_t hipMalloc(T **ptr, size_t size) {
+/* As in HIP, a program can do without these: then the names are of one function. */
+#ifndef __HIP_DISABLE_CPP_FUNCTIONS__
+template <class _Tp> static inline hipError_t hipMalloc(_Tp **ptr, size_t size) {
     return hipMalloc((void **)ptr, size);
 }
-template <class T>
-static inline hipError_t hipMallocAsync(T **ptr, size_t size, hipStream_t stream) {
+template <class _Tp>
+static inline hipError_t hipMallocPitch(_Tp **ptr, size_t *pitch, size_t width,
+                                        size_t height) {
+    return hipMallocPitch((void **)ptr, pitch, width, height);
+}
+template <class _Tp>
+static inline hipError_t hipMallocManaged(_Tp **ptr, size_t size,
+                                          unsigned flags = hipMemAttachGlobal) {
+    return hipMallocManaged((void **)ptr, size, flags);
+}
+template <class _Tp>
+static inline hipError_t hipHostMalloc(_Tp **ptr, size_t size,
+                                       unsigned flags = hipHostMallocDefault) {
+    return hipHostMalloc((void **)ptr, size, flags);
+}
+template <class _Tp>
+static inline hipError_t hipHostAlloc(_Tp **ptr, size_t size,
+                                      unsigned flags = hipHostAllocDefault) {
+    return hipHostAlloc((void **)ptr, size, flags);
+}
+#endif
+template <class _Tp>
+static inline hipError_t hipMallocAsync(_Tp **ptr, size_t size, hipStream_t stream) {
     return hipMallocAsync((void **)ptr, size, stream);
 }
 static inline hipError_t hipMallocAsync(void **ptr, size_t size, hipMemPool_t pool,
                                         hipStream_t stream) {
     return hipMallocFromPoolAsync(ptr, size, pool, stream);
 }
-template <class T>
-static inline hipError_t hipMallocAsync(T **ptr, size_t size, hipMemPool_t pool,
+template <class _Tp>
+static inline hipError_t hipMallocAsync(_Tp **ptr, size_t size, hipMemPool_t pool,
                                         hipStream_t stream) {
     return hipMallocFromPoolAsync((void **)ptr, size, pool, stream);
 }
-template <class T>
-static inline hipError_t hipMallocFromPoolAsync(T **ptr, size_t size, hipMemPool_t pool,
+template <class _Tp>
+static inline hipError_t hipMallocFromPoolAsync(_Tp **ptr, size_t size, hipMemPool_t pool,
                                                 hipStream_t stream) {
     return hipMallocFromPoolAsync((void **)ptr, size, pool, stream);
 }
-template <class T>
-static inline hipError_t hipMallocPitch(T **ptr, size_t *pitch, size_t width,
-                                        size_t height) {
-    return hipMallocPitch((void **)ptr, pitch, width, height);
-}
-template <class T>
-static inline hipError_t hipMallocManaged(T **ptr, size_t size,
-                                          unsigned flags = hipMemAttachGlobal) {
-    return hipMallocManaged((void **)ptr, size, flags);
-}
-template <class T>
-static inline hipError_t hipHostMalloc(T **ptr, size_t size,
-                                       unsigned flags = hipHostMallocDefault) {
-    return hipHostMalloc((void **)ptr, size, flags);
-}
-template <class T>
-static inline hipError_t hipHostAlloc(T **ptr, size_t size,
-                                      unsigned flags = hipHostAllocDefault) {
-    return hipHostAlloc((void **)ptr, size, flags);
-}
-template <class T>
-static inline hipError_t hipHostGetDevicePointer(T **device, void *host,
+template <class _Tp>
+static inline hipError_t hipHostGetDevicePointer(_Tp **device, void *host,
                                                  unsigned flags) {
     return hipHostGetDevicePointer((void **)device, host, flags);
 }
-template <class T>
-static inline hipError_t hipExtMallocWithFlags(T **ptr, size_t size, unsigned flags) {
+template <class _Tp>
+static inline hipError_t hipExtMallocWithFlags(_Tp **ptr, size_t size, unsigned flags) {
     return hipExtMallocWithFlags((void **)ptr, size, flags);
 }
 
 /* ---- variables of the device ---- */
 
-template <class T>
-static inline hipError_t hipGetSymbolAddress(void **address, const T &symbol) {
+template <class _Tp>
+static inline hipError_t hipGetSymbolAddress(void **address, const _Tp &symbol) {
     return hipGetSymbolAddress(address, (const void *)&symbol);
 }
-template <class T>
-static inline hipError_t hipGetSymbolSize(size_t *size, const T &symbol) {
+template <class _Tp>
+static inline hipError_t hipGetSymbolSize(size_t *size, const _Tp &symbol) {
     return hipGetSymbolSize(size, (const void *)&symbol);
 }
-template <class T>
-static inline hipError_t hipMemcpyToSymbol(const T &symbol, const void *src, size_t size,
-                                           size_t offset = 0,
+template <class _Tp>
+static inline hipError_t hipMemcpyToSymbol(const _Tp &symbol, const void *src,
+                                           size_t size, size_t offset = 0,
                                            hipMemcpyKind kind = hipMemcpyHostToDevice) {
     return hipMemcpyToSymbol((const void *)&symbol, src, size, offset,
                              kind);
 }
-template <class T>
-static inline hipError_t hipMemcpyToSymbolAsync(const T &symbol, const void *src,
+template <class _Tp>
+static inline hipError_t hipMemcpyToSymbolAsync(const _Tp &symbol, const void *src,
                                                 size_t size, size_t offset,
                                                 hipMemcpyKind kind,
                                                 hipStream_t stream = 0) {
     return hipMemcpyToSymbolAsync((const void *)&symbol, src, size,
                                   offset, kind, stream);
 }
-template <class T>
+template <class _Tp>
 static inline hipError_t
-hipMemcpyFromSymbol(void *dst, const T &symbol, size_t size, size_t offset = 0,
+hipMemcpyFromSymbol(void *dst, const _Tp &symbol, size_t size, size_t offset = 0,
                     hipMemcpyKind kind = hipMemcpyDeviceToHost) {
     return hipMemcpyFromSymbol(dst, (const void *)&symbol, size, offset,
                                kind);
 }
-template <class T>
-static inline hipError_t hipMemcpyFromSymbolAsync(void *dst, const T &symbol, size_t size,
-                                                  size_t offset, hipMemcpyKind kind,
-                                                  hipStream_t stream = 0) {
+template <class _Tp>
+static inline hipError_t
+hipMemcpyFromSymbolAsync(void *dst, const _Tp &symbol, size_t size, size_t offset,
+                         hipMemcpyKind kind, hipStream_t stream = 0) {
     return hipMemcpyFromSymbolAsync(dst, (const void *)&symbol, size,
                                     offset, kind, stream);
 }
 
 /* ---- kernels ---- */
 
-template <class R, class... A>
+template <class _Rp, class... _Ap>
 static inline hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes,
-                                              R (*kernel)(A...)) {
+                                              _Rp (*kernel)(_Ap...)) {
     return hipFuncGetAttributes(attributes, reinterpret_cast<const void *>(kernel));
 }
-template <class R, class... A>
-static inline hipError_t hipFuncSetAttribute(R (*kernel)(A...), hipFuncAttribute attribute,
-                                             int value) {
+template <class _Rp, class... _Ap>
+static inline hipError_t hipFuncSetAttribute(_Rp (*kernel)(_Ap...),
+                                             hipFuncAttribute attribute, int value) {
     return hipFuncSetAttribute(reinterpret_cast<const void *>(kernel), attribute, value);
 }
-template <class R, class... A>
-static inline hipError_t hipFuncSetCacheConfig(R (*kernel)(A...), hipFuncCache_t config) {
+template <class _Rp, class... _Ap>
+static inline hipError_t hipFuncSetCacheConfig(_Rp (*kernel)(_Ap...),
+                                               hipFuncCache_t config) {
     return hipFuncSetCacheConfig(reinterpret_cast<const void *>(kernel), config);
 }
-template <class R, class... A>
-static inline hipError_t hipFuncSetSharedMemConfig(R (*kernel)(A...),
+template <class _Rp, class... _Ap>
+static inline hipError_t hipFuncSetSharedMemConfig(_Rp (*kernel)(_Ap...),
                                                    hipSharedMemConfig config) {
     return hipFuncSetSharedMemConfig(reinterpret_cast<const void *>(kernel), config);
 }
-template <class R, class... A>
-static inline hipError_t hipGetFuncBySymbol(hipFunction_t *function, R (*kernel)(A...)) {
+template <class _Rp, class... _Ap>
+static inline hipError_t hipGetFuncBySymbol(hipFunction_t *function,
+                                            _Rp (*kernel)(_Ap...)) {
     return hipGetFuncBySymbol(function, reinterpret_cast<const void *>(kernel));
 }
 
-template <class T>
+template <class _Tp>
 static inline hipError_t
-hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block_size,
+hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, _Tp kernel, int block_size,
                                              size_t shared_bytes) {
     return hipOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks, reinterpret_cast<const void *>(kernel), block_size, shared_bytes);
 }
-template <class T>
+template <class _Tp>
 static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *blocks, T kernel, int block_size, size_t shared_bytes,
+    int *blocks, _Tp kernel, int block_size, size_t shared_bytes,
     unsigned flags = hipOccupancyDefault) {
     return hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, reinterpret_cast<const void *>(kernel), block_size, shared_bytes, flags);
 }
-template <class T>
-static inline hipError_t hipOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size,
-                                                           T kernel,
-                                                           size_t shared_bytes = 0,
-                                                           int limit = 0) {
+template <class _Tp>
+static inline hipError_t
+hipOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, _Tp kernel,
+                                  size_t shared_bytes = 0, int limit = 0) {
     return hipOccupancyMaxPotentialBlockSize(grid_size, block_size,
                                              reinterpret_cast<const void *>(kernel),
                                              shared_bytes, limit);
 }
-template <class T>
+template <class _Tp>
 static inline hipError_t
-hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid_size, int *block_size, T kernel,
+hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid_size, int *block_size, _Tp kernel,
                                            size_t shared_bytes = 0, int limit = 0,
                                            unsigned = 0) {
     return hipOccupancyMaxPotentialBlockSize(grid_size, block_size,
@@ -168,9 +172,9 @@ hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid_size, int *block_size, T ke
 
 /* The block size, of whole warps, with which most threads are busy where the dynamic
  * shared memory of a block depends on its size. */
-template <class F, class T>
+template <class _Fp, class _Tp>
 static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-    int *grid_size, int *block_size, T kernel, F shared_bytes_of, int limit = 0,
+    int *grid_size, int *block_size, _Tp kernel, _Fp shared_bytes_of, int limit = 0,
     unsigned flags = hipOccupancyDefault) {
     const void *address = reinterpret_cast<const void *>(kernel);
     int device, processors, warp;
@@ -208,55 +212,91 @@ static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     *block_size = best_size;
     return hipSuccess;
 }
-template <class F, class T>
+template <class _Fp, class _Tp>
 static inline hipError_t
-hipOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, T kernel,
-                                              F shared_bytes_of, int limit = 0) {
+hipOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, _Tp kernel,
+                                              _Fp shared_bytes_of, int limit = 0) {
     return hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
         grid_size, block_size, kernel, shared_bytes_of, limit);
 }
 
 /* ---- launches ---- */
 
-template <class... A>
-static inline hipError_t hipLaunchCooperativeKernel(void (*kernel)(A...), dim3 grid,
-                                                    dim3 block, void **arguments,
+template <class _Tp>
+static inline hipError_t hipLaunchCooperativeKernel(_Tp kernel, dim3 grid, dim3 block,
+                                                    void **arguments,
                                                     unsigned shared_bytes,
                                                     hipStream_t stream) {
     return hipLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), grid, block,
                                       arguments, shared_bytes, stream);
 }
 
-/* The arguments are converted to the types of the kernel's parameters. */
-template <class... P> struct __ha_arguments {
-    template <class... A>
-    static hipError_t launch(const hipLaunchConfig_t *config, void (*kernel)(P...),
-                             A &&...arguments) {
-        return run(config, kernel, static_cast<P>(static_cast<A &&>(arguments))...);
+template <class _Tp>
+static inline hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launches,
+                                                               unsigned count,
+                                                               unsigned flags = 0) {
+    return hipLaunchCooperativeKernelMultiDevice(launches, (int)count, flags);
+}
+template <class _Tp>
+static inline hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launches,
+                                                            unsigned count,
+                                                            unsigned flags = 0) {
+    return hipExtLaunchMultiKernelMultiDevice(launches, (int)count, flags);
+}
+
+/* The arguments are converted to the types of the kernel's parameters; `launch` gets
+ * their addresses. */
+template <class... _Pp> struct __ha_arguments {
+    template <class _Fp, class... _Ap>
+    static hipError_t with(const _Fp &launch, _Ap &&...arguments) {
+        static_assert(sizeof...(_Pp) == sizeof...(_Ap),
+                      "as many arguments as parameters");
+        return run(launch, static_cast<_Pp>(static_cast<_Ap &&>(arguments))...);
     }
-    static hipError_t run(const hipLaunchConfig_t *config, void (*kernel)(P...),
-                          P... values) {
+    template <class _Fp> static hipError_t run(const _Fp &launch, _Pp... values) {
         void *addresses[] = {const_cast<void *>(
                                  reinterpret_cast<const volatile void *>(&values))...,
                              nullptr};
-        return hipLaunchKernelExC(config, reinterpret_cast<const void *>(kernel),
-                                  addresses);
+        return launch(addresses);
     }
 };
-template <class... P, class... A>
+template <class... _Pp> __ha_arguments<_Pp...> __ha_arguments_of(void (*)(_Pp...));
+
+template <class... _Pp, class... _Ap>
 static inline hipError_t hipLaunchKernelEx(const hipLaunchConfig_t *config,
-                                           void (*kernel)(P...), A &&...arguments) {
-    static_assert(sizeof...(P) == sizeof...(A), "as many arguments as parameters");
-    return __ha_arguments<P...>::launch(config, kernel, static_cast<A &&>(arguments)...);
+                                           void (*kernel)(_Pp...), _Ap &&...arguments) {
+    return __ha_arguments<_Pp...>::with(
+        [=](void **addresses) {
+            return hipLaunchKernelExC(config, reinterpret_cast<const void *>(kernel),
+                                      addresses);
+        },
+        static_cast<_Ap &&>(arguments)...);
 }
 
 #ifdef __HIP__
+typedef int hipLaunchParm;
+
+#ifdef HIP_TEMPLATE_KERNEL_LAUNCH
+/* A template's name alone stands for the kernel with the types of the arguments. */
+template <class... _Ap, class _Fp = void (*)(_Ap...)>
+static inline void hipLaunchKernelGGL(_Fp kernel, const dim3 &grid, const dim3 &block,
+                                      unsigned shared_bytes, hipStream_t stream,
+                                      _Ap... arguments) {
+    (void)decltype(__ha_arguments_of(kernel))::with(
+        [&](void **addresses) {
+            return hipLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block,
+                                   addresses, shared_bytes, stream);
+        },
+        static_cast<_Ap &&>(arguments)...);
+}
+#else
 /* In two steps, so that one macro may stand for several of the arguments. */
 #define __HA_LAUNCH__(kernel, grid, block, shared, stream, ...)                         \
     do {                                                                                \
         kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__);                   \
     } while (0)
 #define hipLaunchKernelGGL(kernel, ...) __HA_LAUNCH__((kernel), __VA_ARGS__)
+#endif
 
 static inline int min(int a, int b) { return b < a ? b : a; }
 static inline int max(int a, int b) { return a < b ? b : a; }

@@ -75,12 +75,14 @@ __HA_FN__ unsigned __bitextract_u32(unsigned x, unsigned offset, unsigned width)
     width &= 31;
     return width == 0 ? 0 : x << (32 - offset - width & 31) >> (32 - width);
 }
-__HA_FN__ unsigned long __bitextract_u64(unsigned long x, unsigned offset, unsigned width) {
+__HA_FN__ unsigned long __bitextract_u64(unsigned long x, unsigned offset,
+                                         unsigned width) {
     offset &= 63;
     width &= 63;
     return width == 0 ? 0 : x << (64 - offset - width & 63) >> (64 - width);
 }
-__HA_FN__ unsigned __bitinsert_u32(unsigned x, unsigned y, unsigned offset, unsigned width) {
+__HA_FN__ unsigned __bitinsert_u32(unsigned x, unsigned y, unsigned offset,
+                                   unsigned width) {
     offset &= 31;
     unsigned mask = (1u << (width & 31)) - 1;
     return (x & ~(mask << offset)) | (y & mask) << offset;
@@ -96,7 +98,8 @@ __HA_FN__ unsigned __lastbit_u32_u64(unsigned long x) {
 }
 /* The place of the bit number `offset` at or above `base`; a negative offset counts at or
  * below it, 0 asks for the bit at `base` itself; -1 where there is none. */
-__HA_FN__ int __ha_find_bit(unsigned long mask, unsigned base, int offset, unsigned bits) {
+__HA_FN__ int __ha_find_bit(unsigned long mask, unsigned base, int offset,
+                            unsigned bits) {
     if (base >= bits)
         return -1;
     if (offset == 0)
@@ -138,29 +141,29 @@ __HA_FN__ double __hiloint2double(int hi, int lo) {
 }
 
 /* Out of range gives the nearest integer, NaN gives 0, as on the GPU. */
-template <class I, class F> __HA_FN_T__ I __ha_to_integer(F x) {
-    constexpr bool is_signed = (I)-1 < (I)0;
-    constexpr int bits = (int)sizeof(I) * 8 - (is_signed ? 1 : 0);
-    constexpr F bound = (F)((I)1 << (bits - 1)) * 2;
-    constexpr I largest = (I)(((I)1 << (bits - 1)) - 1 + ((I)1 << (bits - 1)));
+template <class _Ip, class _Fp> __HA_FN_T__ _Ip __ha_to_integer(_Fp x) {
+    constexpr bool is_signed = (_Ip)-1 < (_Ip)0;
+    constexpr int bits = (int)sizeof(_Ip) * 8 - (is_signed ? 1 : 0);
+    constexpr _Fp bound = (_Fp)((_Ip)1 << (bits - 1)) * 2;
+    constexpr _Ip largest = (_Ip)(((_Ip)1 << (bits - 1)) - 1 + ((_Ip)1 << (bits - 1)));
     if (!(x == x))
         return 0;
     if (x >= bound)
         return largest;
-    if (is_signed ? x < -bound : x <= (F)-1)
-        return is_signed ? (I)(-largest - 1) : (I)0;
-    return (I)x;
+    if (is_signed ? x < -bound : x <= (_Fp)-1)
+        return is_signed ? (_Ip)(-largest - 1) : (_Ip)0;
+    return (_Ip)x;
 }
-#define __HA_TO_INTEGER__(from, F, to, I, f)                                            \
-    __HA_FN__ I __##from##2##to##_rz(F x) { return __ha_to_integer<I>(x); }             \
-    __HA_FN__ I __##from##2##to##_rn(F x) {                                             \
-        return __ha_to_integer<I>(__builtin_rint##f(x));                                \
+#define __HA_TO_INTEGER__(from, _Fp, to, _Ip, f)                                        \
+    __HA_FN__ _Ip __##from##2##to##_rz(_Fp x) { return __ha_to_integer<_Ip>(x); }       \
+    __HA_FN__ _Ip __##from##2##to##_rn(_Fp x) {                                         \
+        return __ha_to_integer<_Ip>(__builtin_rint##f(x));                              \
     }                                                                                   \
-    __HA_FN__ I __##from##2##to##_ru(F x) {                                             \
-        return __ha_to_integer<I>(__builtin_ceil##f(x));                                \
+    __HA_FN__ _Ip __##from##2##to##_ru(_Fp x) {                                         \
+        return __ha_to_integer<_Ip>(__builtin_ceil##f(x));                              \
     }                                                                                   \
-    __HA_FN__ I __##from##2##to##_rd(F x) {                                             \
-        return __ha_to_integer<I>(__builtin_floor##f(x));                               \
+    __HA_FN__ _Ip __##from##2##to##_rd(_Fp x) {                                         \
+        return __ha_to_integer<_Ip>(__builtin_floor##f(x));                             \
     }
 __HA_TO_INTEGER__(float, float, int, int, f)
 __HA_TO_INTEGER__(float, float, uint, unsigned, f)
@@ -180,25 +183,25 @@ __HA_FN__ float __ha_larger(float x) {
 __HA_FN__ double __ha_larger(double x) {
     return __builtin_bit_cast(double, __builtin_bit_cast(unsigned long, x) + 1);
 }
-template <class F, int digits>
-__HA_FN_T__ F __ha_of_size(unsigned long size, bool negative, bool away) {
+template <class _Fp, int digits>
+__HA_FN_T__ _Fp __ha_of_size(unsigned long size, bool negative, bool away) {
     int extra = 64 - digits - (size != 0 ? __builtin_clzl(size) : 64);
     unsigned long cut =
         extra > 0 ? size & ~(((unsigned long)1 << extra) - 1) : size;
-    F x = (F)cut;
+    _Fp x = (_Fp)cut;
     x = away && cut != size ? __ha_larger(x) : x;
     return negative ? -x : x;
 }
-#define __HA_OF_INTEGER__(from, I, to, F, digits)                                       \
-    template <class = void> __HA_FN_T__ F __ha_##from##2##to(I x, int direction) {      \
-        bool negative = x < (I)0;                                                       \
+#define __HA_OF_INTEGER__(from, _Ip, to, _Fp, digits)                                   \
+    template <class = void> __HA_FN_T__ _Fp __ha_##from##2##to(_Ip x, int direction) {  \
+        bool negative = x < (_Ip)0;                                                     \
         unsigned long size = negative ? 0ul - (unsigned long)x : (unsigned long)x;      \
-        return __ha_of_size<F, digits>(size, negative,                                  \
+        return __ha_of_size<_Fp, digits>(size, negative,                                \
                                        direction != 0 && (direction < 0) == negative);  \
     }                                                                                   \
-    __HA_FN__ F __##from##2##to##_rz(I x) { return __ha_##from##2##to(x, 0); }          \
-    __HA_FN__ F __##from##2##to##_rd(I x) { return __ha_##from##2##to(x, -1); }         \
-    __HA_FN__ F __##from##2##to##_ru(I x) { return __ha_##from##2##to(x, 1); }
+    __HA_FN__ _Fp __##from##2##to##_rz(_Ip x) { return __ha_##from##2##to(x, 0); }      \
+    __HA_FN__ _Fp __##from##2##to##_rd(_Ip x) { return __ha_##from##2##to(x, -1); }     \
+    __HA_FN__ _Fp __##from##2##to##_ru(_Ip x) { return __ha_##from##2##to(x, 1); }
 __HA_OF_INTEGER__(int, int, float, float, 24)
 __HA_OF_INTEGER__(uint, unsigned, float, float, 24)
 __HA_OF_INTEGER__(ll, long long, float, float, 24)

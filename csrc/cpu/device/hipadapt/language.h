@@ -4,20 +4,22 @@
 #pragma once
 #pragma clang system_header
 
-/* The front end runs for nvptx64, which is an implementation detail: to the program this is
- * HIP on AMD's platform. */
+/* The front end runs for nvptx64, which is an implementation detail: to the program this
+ * is HIP on AMD's platform. */
 #undef __CUDA_ARCH__
 #undef __CUDA_ARCH_LIST__
 #undef __NVPTX__
 #undef __PTX__
 #undef __CUDACC__
-#define __HIP_PLATFORM_AMD__ 1
 #define __HIP_PLATFORM_HCC__ 1
 #define __HIP_CPU_DEVICE__ 1
 #ifndef __HIPCC__
 #define __HIPCC__ 1
 #endif
 #ifndef __HA_PROGRAM__ /* of hipadapt-cc, where there is host code too */
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__ 1
+#endif
 #ifndef __HIPCC_RTC__
 #define __HIPCC_RTC__ 1
 #endif
@@ -49,9 +51,9 @@
 
 #include "hipadapt/keywords.h"
 #define __forceinline__ inline __attribute__((always_inline))
-/* A hint on a GPU.  Functions stay inlined here, because barriers and warp calls then have
- * their place in the kernel's own flow. */
+#ifndef __HA_PROGRAM__ /* there it has to wait: hip/hip_runtime.h */
 #define __noinline__
+#endif
 #define __grid_constant__
 #define __cluster_dims__(...)
 #define __restrict __restrict__
@@ -63,7 +65,11 @@
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE
 
 typedef __SIZE_TYPE__ size_t;
+#if defined(__HIPRTC_PTRDIFF_T_IS_LONG_LONG__) && __HIPRTC_PTRDIFF_T_IS_LONG_LONG__
+typedef long long ptrdiff_t;
+#else
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
+#endif
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef short int16_t;
@@ -96,13 +102,13 @@ typedef unsigned long long ullong;
 #define __HA_FN_T__ inline __attribute__((device, always_inline))
 
 /* Selects an overload: __ha_if<condition, type> is `type` or no type at all. */
-template <bool condition, class T> struct __ha_select {};
-template <class T> struct __ha_select<true, T> {
-    typedef T type;
+template <bool condition, class _Tp> struct __ha_select {};
+template <class _Tp> struct __ha_select<true, _Tp> {
+    typedef _Tp type;
 };
-template <bool condition, class T = void>
-using __ha_if = typename __ha_select<condition, T>::type;
-template <class T> using __ha_integral = __ha_if<__is_integral(T)>;
+template <bool condition, class _Tp = void>
+using __ha_if = typename __ha_select<condition, _Tp>::type;
+template <class _Tp> using __ha_integral = __ha_if<__is_integral(_Tp)>;
 
 #define __HA_CONST__ __attribute__((device, const, noconvergent))
 #define __HA_CALL__ __attribute__((device, nothrow))

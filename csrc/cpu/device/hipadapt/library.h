@@ -51,9 +51,9 @@ __HA_FN__ void *__amdgcn_get_dynamicgroupbaseptr() { return __ha_shared_dynamic(
 __HA_FN__ void *__local_to_generic(void *p) { return p; }
 
 #define __HA_LOAD__(name)                                                               \
-    template <class T> __HA_FN_T__ T name(const T *p) { return *p; }
+    template <class _Tp> __HA_FN_T__ _Tp name(const _Tp *p) { return *p; }
 #define __HA_STORE__(name)                                                              \
-    template <class T> __HA_FN_T__ void name(T *p, T v) { *p = v; }
+    template <class _Tp> __HA_FN_T__ void name(_Tp *p, _Tp v) { *p = v; }
 __HA_LOAD__(__ldg)
 __HA_LOAD__(__ldca)
 __HA_LOAD__(__ldcg)
@@ -65,5 +65,3 @@ __HA_STORE__(__stcs)
 __HA_STORE__(__stwt)
 #undef __HA_LOAD__
 #undef __HA_STORE__
-
-#include <assert.h>

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Mathematical functions: the C names for float and double, C++ overloads, HIP's extras and
- * the fast forms with two underscores.  Most are builtins, which become one instruction, a
- * vector function or a call of the C library; the fast forms are the exact ones here. */
+/* Mathematical functions: the C names for float and double, C++ overloads, HIP's extras
+ * and the fast forms with two underscores.  Most are builtins, which become one
+ * instruction, a vector function or a call of the C library; the fast forms are the exact
+ * ones here. */
 #pragma once
 #pragma clang system_header
+#include "hipadapt/small_float.h"
 
 /* name: builtin exists as __builtin_name and __builtin_namef */
 #define __HA_MATH1__(name)                                                              \
     __HA_FN__ float name##f(float x) { return __builtin_##name##f(x); }                 \
     __HA_FN__ double name(double x) { return __builtin_##name(x); }                     \
     __HA_FN__ float name(float x) { return __builtin_##name##f(x); }                    \
-    template <class T, class = __ha_integral<T>> __HA_FN_T__ double name(T x) {         \
+    template <class _Tp, class = __ha_integral<_Tp>> __HA_FN_T__ double name(_Tp x) {   \
         return __builtin_##name((double)x);                                             \
     }
 #define __HA_MATH2__(name)                                                              \
     __HA_FN__ float name##f(float x, float y) { return __builtin_##name##f(x, y); }     \
     __HA_FN__ double name(double x, double y) { return __builtin_##name(x, y); }        \
     __HA_FN__ float name(float x, float y) { return __builtin_##name##f(x, y); }        \
-    template <class T, class U,                                                         \
-              class = __ha_if<__is_arithmetic(T) && __is_arithmetic(U) &&               \
-                              !(__is_same(T, float) && __is_same(U, float))>>           \
-    __HA_FN_T__ double name(T x, U y) {                                                 \
+    template <class _Tp, class _Up,                                                     \
+              class = __ha_if<__is_arithmetic(_Tp) && __is_arithmetic(_Up) &&           \
+                              !(__is_same(_Tp, float) && __is_same(_Up, float))>>       \
+    __HA_FN_T__ double name(_Tp x, _Up y) {                                             \
         return __builtin_##name((double)x, (double)y);                                  \
     }
 
@@ -30,7 +32,6 @@ __HA_MATH1__(asin)
 __HA_MATH1__(asinh)
 __HA_MATH1__(atan)
 __HA_MATH1__(atanh)
-__HA_MATH1__(cbrt)
 __HA_MATH1__(ceil)
 __HA_MATH1__(cos)
 __HA_MATH1__(cosh)
@@ -73,6 +74,15 @@ __HA_MATH2__(remainder)
 __HA_FN__ float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 __HA_FN__ double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
 __HA_FN__ float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+__HA_FN__ _Float16 fma(_Float16 x, _Float16 y, _Float16 z) {
+    return __ha_half<__HA_ROUND_rn__>(__ha_odd(__ha_fma_odd(x, y, z)));
+}
+template <
+    class _Tp, class _Up, class _Vp,
+    class = __ha_if<__is_arithmetic(_Tp) && __is_arithmetic(_Up) && __is_arithmetic(_Vp)>>
+__HA_FN_T__ double fma(_Tp x, _Up y, _Vp z) {
+    return __builtin_fma((double)x, (double)y, (double)z);
+}
 __HA_FN__ float ldexpf(float x, int e) { return __builtin_ldexpf(x, e); }
 __HA_FN__ double ldexp(double x, int e) { return __builtin_ldexp(x, e); }
 __HA_FN__ float ldexp(float x, int e) { return __builtin_ldexpf(x, e); }
@@ -118,6 +128,7 @@ __HA_FN__ double modf(double x, double *i) {
 __HA_FN__ float modf(float x, float *i) { return modff(x, i); }
 __HA_FN__ float remquof(float x, float y, int *q) { return __builtin_remquof(x, y, q); }
 __HA_FN__ double remquo(double x, double y, int *q) { return __builtin_remquo(x, y, q); }
+__HA_FN__ float remquo(float x, float y, int *q) { return __builtin_remquof(x, y, q); }
 /* The number that a string begins with, as C writes it: it goes into the NaN. */
 __HA_FN__ unsigned long __ha_nan_number(const char *tag) {
     unsigned long number = 0;
@@ -157,6 +168,16 @@ __HA_CLASS__(isinf)
 __HA_CLASS__(isnan)
 __HA_CLASS__(isnormal)
 #undef __HA_CLASS__
+#define __HA_ORDER__(name)                                                              \
+    __HA_FN__ bool name(float x, float y) { return __builtin_##name(x, y); }            \
+    __HA_FN__ bool name(double x, double y) { return __builtin_##name(x, y); }
+__HA_ORDER__(isgreater)
+__HA_ORDER__(isgreaterequal)
+__HA_ORDER__(isless)
+__HA_ORDER__(islessequal)
+__HA_ORDER__(islessgreater)
+__HA_ORDER__(isunordered)
+#undef __HA_ORDER__
 __HA_FN__ bool signbit(float x) { return __builtin_signbitf(x); }
 __HA_FN__ bool signbit(double x) { return __builtin_signbit(x); }
 __HA_FN__ int __signbitf(float x) { return __builtin_signbitf(x) != 0; }
@@ -201,13 +222,15 @@ __HA_FN__ float exp10(float x) { return __builtin_exp10f(x); }
 __HA_FN__ float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 __HA_FN__ double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 __HA_FN__ float rsqrt(float x) { return rsqrtf(x); }
-__HA_FN__ float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
-__HA_FN__ double rcbrt(double x) { return 1.0 / __builtin_cbrt(x); }
-__HA_FN__ float rcbrt(float x) { return rcbrtf(x); }
 __HA_FN__ float fdividef(float x, float y) { return x / y; }
 /* In double, which every int fits. */
 __HA_FN__ float powif(float x, int n) { return (float)__builtin_pow((double)x, n); }
 __HA_FN__ double powi(double x, int n) { return __builtin_pow(x, n); }
+/* With an int, HIP keeps the type of the base. */
+__HA_FN__ float pow(float x, int n) { return powif(x, n); }
+__HA_FN__ _Float16 pow(_Float16 x, int n) {
+    return __ha_half<__HA_ROUND_rn__>(__ha_odd(__builtin_pow((double)x, n)));
+}
 __HA_FN__ float saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0), 1); }
 
 /* sin and cos of pi x: the multiple of a half turn is taken off exactly, in x. */
@@ -275,9 +298,9 @@ __HA_FN__ double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
 __HA_FN__ double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
 
 /* min, max, abs.  Mixed types are compared in their common type, as HIP does. */
-#define __HA_MINMAX__(T)                                                                \
-    __HA_FN__ T min(T a, T b) { return b < a ? b : a; }                                 \
-    __HA_FN__ T max(T a, T b) { return a < b ? b : a; }
+#define __HA_MINMAX__(_Tp)                                                              \
+    __HA_FN__ _Tp min(_Tp a, _Tp b) { return b < a ? b : a; }                           \
+    __HA_FN__ _Tp max(_Tp a, _Tp b) { return a < b ? b : a; }
 __HA_MINMAX__(int)
 __HA_MINMAX__(unsigned int)
 __HA_MINMAX__(long)
@@ -289,16 +312,16 @@ __HA_FN__ float min(float a, float b) { return __builtin_fminf(a, b); }
 __HA_FN__ float max(float a, float b) { return __builtin_fmaxf(a, b); }
 __HA_FN__ double min(double a, double b) { return __builtin_fmin(a, b); }
 __HA_FN__ double max(double a, double b) { return __builtin_fmax(a, b); }
-template <class T, class U>
-using __ha_common = __ha_if<__is_arithmetic(T) && __is_arithmetic(U),
-                            decltype(static_cast<T>(0) + static_cast<U>(0))>;
-template <class T, class U> __HA_FN_T__ __ha_common<T, U> min(T a, U b) {
-    typedef __ha_common<T, U> C;
-    return min((C)a, (C)b);
+template <class _Tp, class _Up>
+using __ha_common = __ha_if<__is_arithmetic(_Tp) && __is_arithmetic(_Up),
+                            decltype(static_cast<_Tp>(0) + static_cast<_Up>(0))>;
+template <class _Tp, class _Up> __HA_FN_T__ __ha_common<_Tp, _Up> min(_Tp a, _Up b) {
+    typedef __ha_common<_Tp, _Up> _Cp;
+    return min((_Cp)a, (_Cp)b);
 }
-template <class T, class U> __HA_FN_T__ __ha_common<T, U> max(T a, U b) {
-    typedef __ha_common<T, U> C;
-    return max((C)a, (C)b);
+template <class _Tp, class _Up> __HA_FN_T__ __ha_common<_Tp, _Up> max(_Tp a, _Up b) {
+    typedef __ha_common<_Tp, _Up> _Cp;
+    return max((_Cp)a, (_Cp)b);
 }
 __HA_FN__ int abs(int x) { return __builtin_abs(x); }
 __HA_FN__ long abs(long x) { return __builtin_labs(x); }

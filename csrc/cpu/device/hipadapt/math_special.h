@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C library has no function for: inverses of the error function, the scaled one,
- * modified Bessel functions, the normal distribution, lengths of vectors.
+/* What the C library has no function for, or none that is good enough: cube roots,
+ * inverses of the error function, the scaled one, modified Bessel functions, the normal
+ * distribution, lengths of vectors.
  *
  * Numbers of double accuracy that need more on their way are pairs, high and low; the
  * contraction of products and sums is off where they are made.  The float functions are
@@ -34,6 +35,41 @@ __HA_FN__ __ha_pair __ha_pair_next(__ha_pair a, double b) {
     __ha_pair s = __ha_two_sum(1.0, q);
     return {s.high, s.low + rest / b};
 }
+
+/* ---- cube roots ---- */
+
+/* The root or its reciprocal of a number whose size is moderate: the library's root, and
+ * a step by the exact rest, which is that of x - r^3 or 1 - x r^3. */
+__HA_FN__ double __ha_cbrt_moderate(double x, bool reciprocal) {
+    double r = __builtin_cbrt(x);
+    r = reciprocal ? 1.0 / r : r;
+    __ha_pair square = __ha_two_product(r, r), cube = __ha_two_product(square.high, r);
+    cube.low += square.low * r;
+    if (!reciprocal)
+        return r + ((x - cube.high) - cube.low) / (3.0 * square.high);
+    __ha_pair one = __ha_two_product(x, cube.high);
+    return r + r * (((1.0 - one.high) - one.low) - x * cube.low) / 3.0;
+}
+/* Powers of eight are taken off exactly where r^3 would be out of range. */
+__HA_FN__ double __ha_cbrt(double x, bool reciprocal) {
+    double a = __builtin_fabs(x);
+    if (!(a > 0.0 && a < __builtin_inf()))
+        return reciprocal ? 1.0 / x : x;
+    if (a >= 0x1p-300 && a <= 0x1p300)
+        return __ha_cbrt_moderate(x, reciprocal);
+    bool large = a > 1.0;
+    double r = __ha_cbrt_moderate(x * (large ? 0x1p-900 : 0x1p900), reciprocal);
+    return r * (large == reciprocal ? 0x1p-300 : 0x1p300);
+}
+__HA_FN__ double cbrt(double x) { return __ha_cbrt(x, false); }
+__HA_FN__ double rcbrt(double x) { return __ha_cbrt(x, true); }
+template <class _Tp, class = __ha_integral<_Tp>> __HA_FN_T__ double cbrt(_Tp x) {
+    return __ha_cbrt((double)x, false);
+}
+__HA_FN__ float cbrtf(float x) { return __builtin_cbrtf(x); }
+__HA_FN__ float cbrt(float x) { return __builtin_cbrtf(x); }
+__HA_FN__ float rcbrtf(float x) { return (float)(1.0 / __builtin_cbrt((double)x)); }
+__HA_FN__ float rcbrt(float x) { return rcbrtf(x); }
 
 /* ---- the error function ---- */
 
@@ -177,10 +213,15 @@ template <class At> __HA_FN_T__ double __ha_norm(int n, At at) {
     double s = length.sum.high + length.sum.low;
     return __builtin_ldexp(__builtin_sqrt(s), length.e);
 }
+/* With a step by the rest 1 - s r^2; it is NaN where r is 0, infinite or NaN already. */
 template <class At> __HA_FN_T__ double __ha_rnorm(int n, At at) {
     __ha_length length = __ha_length_of(n, at);
-    double s = length.sum.high + length.sum.low;
-    return __builtin_ldexp(1.0 / __builtin_sqrt(s), -length.e);
+    double s = length.sum.high + length.sum.low,
+           low = length.sum.low - (s - length.sum.high);
+    double r = 1.0 / __builtin_sqrt(s);
+    __ha_pair square = __ha_two_product(r, r), one = __ha_two_product(s, square.high);
+    double rest = ((1.0 - one.high) - one.low) - (s * square.low + low * square.high);
+    return __builtin_ldexp(rest == rest ? r + 0.5 * r * rest : r, -length.e);
 }
 #define __HA_LENGTH__(name)                                                             \
     __HA_FN__ double name##3d(double x, double y, double z) {                           \

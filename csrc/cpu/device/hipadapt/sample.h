@@ -259,6 +259,19 @@ __ha_fetch(const __hip_texture *t, int i)
     return __builtin_bit_cast(__ha_words, __ha_float_at(t, image, i, 0, 0));
 }
 
+/* Two neighbours that are mirrored by their numbers: where the mirror turns the image
+ * around, the second one has the smaller number.  A filter does not tell them apart. */
+__HA_FN__ void
+__ha_mirror_pair(__ha_axis &axis, float x, uint32_t texels)
+{
+    const int size = (int)texels;
+    x = (x - 2.0f * __builtin_floorf(0.5f * x)) * (float)size;
+    x = x > 0.0f ? x : 0.0f; /* what is no number, too */
+    const int low = (int)__builtin_floorf(x - 0.5f), high = low + 1;
+    axis.low = __ha_clamp(low < size ? low : 2 * size - 1 - low, size);
+    axis.high = __ha_clamp(high < size ? high : 2 * size - 1 - high, size);
+}
+
 /* One channel of the four texels that a linear filter would take, counterclockwise from
  * the lower left one. */
 __HA_CORE__ __ha_words
@@ -267,7 +280,13 @@ __ha_gather(const __hip_texture *t, float x, float y, int channel)
     __ha_need(t, __HA_2D);
     const __ha_image *image = &t->levels[0];
     __ha_point at = __ha_locate(t, image, x, y, 0, 0, true);
-    const __ha_axis &a = at.axes[0], &b = at.axes[1];
+    __ha_axis &a = at.axes[0], &b = at.axes[1];
+    if (t->normalized && t->address[0] == hipAddressModeMirror) {
+        __ha_mirror_pair(a, x, image->width);
+    }
+    if (t->normalized && t->address[1] == hipAddressModeMirror) {
+        __ha_mirror_pair(b, y, image->height);
+    }
     const int xs[4] = {a.low, a.high, a.high, a.low};
     const int ys[4] = {b.high, b.high, b.low, b.low};
     __ha_words r = {0, 0, 0, 0};

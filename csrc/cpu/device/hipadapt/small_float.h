@@ -33,11 +33,12 @@ __HA_BOTH__ float __ha_odd(double x) {
 }
 
 /* The low bits that a double has no place for become one odd bit. */
-template <class I> __HA_BOTH_T__ double __ha_odd_integer(I x) {
-    if (sizeof(I) < 8)
+template <class _Ip> __HA_BOTH_T__ double __ha_odd_integer(_Ip x) {
+    if (sizeof(_Ip) < 8)
         return (double)x;
     bool negative = x < 0;
-    unsigned long long m = negative ? 0ull - (unsigned long long)x : (unsigned long long)x;
+    unsigned long long m =
+        negative ? 0ull - (unsigned long long)x : (unsigned long long)x;
     if (m >> 53)
         m = (m & ~0x7ffull) | ((m & 0x7ff) != 0 ? 0x800 : 0);
     return negative ? -(double)m : (double)m;
@@ -94,21 +95,22 @@ template <int direction> __HA_BOTH_T__ float __ha_whole(float x) {
                                           : __builtin_floorf(x);
 }
 /* Out of range gives the nearest integer, NaN gives 0, as on the GPU. */
-template <class I> __HA_BOTH_T__ I __ha_saturate(float x) {
-    constexpr bool is_signed = (I)-1 < (I)0;
-    constexpr I top = (I)((I)1 << (sizeof(I) * 8 - (is_signed ? 2 : 1)));
+template <class _Ip> __HA_BOTH_T__ _Ip __ha_saturate(float x) {
+    constexpr bool is_signed = (_Ip)-1 < (_Ip)0;
+    constexpr _Ip top = (_Ip)((_Ip)1 << (sizeof(_Ip) * 8 - (is_signed ? 2 : 1)));
     constexpr float bound = (float)top * 2;
-    constexpr I most = (I)(top - 1 + top), least = is_signed ? (I)(-most - 1) : (I)0;
+    constexpr _Ip most = (_Ip)(top - 1 + top),
+                  least = is_signed ? (_Ip)(-most - 1) : (_Ip)0;
     bool high = x >= bound, low = is_signed ? x < -bound : x <= -1.0f;
     float inside = high || low || x != x ? 0.0f : x;
-    return high ? most : low ? least : (I)inside;
+    return high ? most : low ? least : (_Ip)inside;
 }
 
 /* What the functions of a narrow type N need: of(float) and of(double), which round to
  * nearest, bits(unsigned short) and wide(N). */
-template <class N> struct __ha_small;
+template <class _Np> struct __ha_small;
 /* A parameter that doesn't take part in deduction.  Functions of narrow types are
  * templates with the type as a default: they are not looked into before they are used,
  * and arguments are converted as for any function. */
-template <class N> using __ha_in = const typename __ha_select<true, N>::type &;
-template <class N> using __ha_in_out = typename __ha_select<true, N>::type &;
+template <class _Np> using __ha_in = const typename __ha_select<true, _Np>::type &;
+template <class _Np> using __ha_in_out = typename __ha_select<true, _Np>::type &;

@@ -61,4 +61,12 @@ using ::tanf;
 using ::tanhf;
 using ::tgammaf;
 using ::truncf;
+
+#ifdef _LIBCPP_VERSION /* they are from elsewhere there */
+using ::isfinite;
+using ::isinf;
+using ::isnan;
+using ::isnormal;
+using ::signbit;
+#endif
 } // namespace std

@@ -53,34 +53,34 @@ __ha_surface_at(const __hip_surface *s, uint32_t shape, int x, int y, int z, int
 
 /* A value of the texel's size is its bytes.  Others go channel by channel: halves as
  * floats, integers cut or extended; anything else ends the launch. */
-template <class T>
+template <class _Tp>
 __HA_FN_T__ bool
 __ha_same_size(const __hip_surface *s)
 {
-    return sizeof(T) == s->channels * (s->bits / 8);
+    return sizeof(_Tp) == s->channels * (s->bits / 8);
 }
-template <class T>
+template <class _Tp>
 __HA_FN_T__ bool
 __ha_channels_fit(const __hip_surface *s)
 {
-    typedef typename __ha_texel_type<T>::channel channel;
+    typedef typename __ha_texel_type<_Tp>::channel channel;
     constexpr bool floating = !__is_integral(channel);
     return floating ? s->kind == 2 && s->bits == 16 : s->kind != 2;
 }
-template <class T>
-__HA_FN_T__ T
+template <class _Tp>
+__HA_FN_T__ _Tp
 __ha_surface_read(const __hip_surface *s, uint32_t shape, int x, int y, int z, int mode)
 {
     const unsigned char *p = __ha_surface_at(s, shape, x, y, z, mode);
-    T value = {};
+    _Tp value = {};
     if (p == nullptr) {
         return value;
     }
-    if (__ha_same_size<T>(s)) {
-        __builtin_memcpy(&value, p, sizeof(T));
+    if (__ha_same_size<_Tp>(s)) {
+        __builtin_memcpy(&value, p, sizeof(_Tp));
         return value;
     }
-    if (!__ha_channels_fit<T>(s)) {
+    if (!__ha_channels_fit<_Tp>(s)) {
         __builtin_trap();
     }
     __ha_words words = __ha_integers(p, s->channels, s->bits, s->kind);
@@ -90,22 +90,22 @@ __ha_surface_read(const __hip_surface *s, uint32_t shape, int x, int y, int z, i
     if (s->kind == 2 && s->channels < 4) {
         words[3] = 0x3f800000u;
     }
-    return __ha_from_words<T>(words);
+    return __ha_from_words<_Tp>(words);
 }
-template <class T>
+template <class _Tp>
 __HA_FN_T__ void
-__ha_surface_write(const T &value, const __hip_surface *s, uint32_t shape, int x, int y,
+__ha_surface_write(const _Tp &value, const __hip_surface *s, uint32_t shape, int x, int y,
                    int z, int mode)
 {
     unsigned char *p = __ha_surface_at(s, shape, x, y, z, mode);
     if (p == nullptr) {
         return;
     }
-    if (__ha_same_size<T>(s)) {
-        __builtin_memcpy(p, &value, sizeof(T));
+    if (__ha_same_size<_Tp>(s)) {
+        __builtin_memcpy(p, &value, sizeof(_Tp));
         return;
     }
-    if (!__ha_channels_fit<T>(s)) {
+    if (!__ha_channels_fit<_Tp>(s)) {
         __builtin_trap();
     }
     __ha_words words = __ha_to_words(value);
@@ -125,21 +125,21 @@ __ha_surface_write(const T &value, const __hip_surface *s, uint32_t shape, int x
 
 #define __HA_LIST__(...) __VA_ARGS__
 #define __HA_SURFACE__(name, shape, params, place)                                     \
-    template <class T, class = __ha_if_texel<T>>                                       \
-    __HA_FN_T__ void name##read(T *data, hipSurfaceObject_t object,                    \
+    template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
+    __HA_FN_T__ void name##read(_Tp *data, hipSurfaceObject_t object,                  \
                                 __HA_LIST__ params,                                    \
                                 int boundaryMode = hipBoundaryModeZero)                \
     {                                                                                  \
-        *data = __ha_surface_read<T>(object, shape, __HA_LIST__ place, boundaryMode);  \
+        *data = __ha_surface_read<_Tp>(object, shape, __HA_LIST__ place, boundaryMode); \
     }                                                                                  \
-    template <class T, class = __ha_if_texel<T>>                                       \
-    __HA_FN_T__ T name##read(hipSurfaceObject_t object, __HA_LIST__ params,            \
+    template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
+    __HA_FN_T__ _Tp name##read(hipSurfaceObject_t object, __HA_LIST__ params,          \
                              int boundaryMode = hipBoundaryModeZero)                   \
     {                                                                                  \
-        return __ha_surface_read<T>(object, shape, __HA_LIST__ place, boundaryMode);   \
+        return __ha_surface_read<_Tp>(object, shape, __HA_LIST__ place, boundaryMode); \
     }                                                                                  \
-    template <class T, class = __ha_if_texel<T>>                                       \
-    __HA_FN_T__ void name##write(T data, hipSurfaceObject_t object,                    \
+    template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
+    __HA_FN_T__ void name##write(_Tp data, hipSurfaceObject_t object,                  \
                                  __HA_LIST__ params,                                   \
                                  int boundaryMode = hipBoundaryModeZero)               \
     {                                                                                  \
@@ -155,9 +155,9 @@ __HA_SURFACE__(surfCubemapLayered, __HA_CUBE_LAYERED,
                (int x, int y, int face, int layer), (x, y, face + 6 * layer))
 #undef __HA_SURFACE__
 /* HIP declares this one with an address. */
-template <class T, class = __ha_if_texel<T>>
+template <class _Tp, class = __ha_if_texel<_Tp>>
 __HA_FN_T__ void
-surfCubemapLayeredwrite(T *data, hipSurfaceObject_t object, int x, int y, int face,
+surfCubemapLayeredwrite(_Tp *data, hipSurfaceObject_t object, int x, int y, int face,
                         int layer)
 {
     surfCubemapLayeredwrite(*data, object, x, y, face, layer);

@@ -100,46 +100,46 @@ __ha_values(const unsigned char *p, const __hip_texture *t)
 }
 
 /* The type of a channel and the number of channels of what a kernel asks for. */
-template <class T> struct __ha_texel_type {
-    typedef T channel;
+template <class _Tp> struct __ha_texel_type {
+    typedef _Tp channel;
     static constexpr unsigned count = 1;
-    static constexpr bool good = __is_arithmetic(T) && sizeof(T) <= 4;
+    static constexpr bool good = __is_arithmetic(_Tp) && sizeof(_Tp) <= 4;
 };
-template <class T, unsigned int n> struct __ha_texel_type<HIP_vector_type<T, n>> {
-    typedef T channel;
+template <class _Tp, unsigned int n> struct __ha_texel_type<HIP_vector_type<_Tp, n>> {
+    typedef _Tp channel;
     static constexpr unsigned count = n;
-    static constexpr bool good = __is_arithmetic(T) && sizeof(T) <= 4;
+    static constexpr bool good = __is_arithmetic(_Tp) && sizeof(_Tp) <= 4;
 };
-template <class T> using __ha_if_texel = __ha_if<__ha_texel_type<T>::good>;
+template <class _Tp> using __ha_if_texel = __ha_if<__ha_texel_type<_Tp>::good>;
 
 /* The bits of words of 32 bits; smaller channels are the lowest bits. */
-template <class T>
-__HA_FN_T__ T
+template <class _Tp>
+__HA_FN_T__ _Tp
 __ha_from_words(__ha_words words)
 {
-    typedef typename __ha_texel_type<T>::channel channel;
-    channel parts[__ha_texel_type<T>::count];
-    for (unsigned i = 0; i < __ha_texel_type<T>::count; i++) {
+    typedef typename __ha_texel_type<_Tp>::channel channel;
+    channel parts[__ha_texel_type<_Tp>::count];
+    for (unsigned i = 0; i < __ha_texel_type<_Tp>::count; i++) {
         if constexpr (sizeof(channel) == 4) {
             parts[i] = __builtin_bit_cast(channel, (uint32_t)words[i]);
         } else {
             parts[i] = static_cast<channel>(words[i]);
         }
     }
-    T result;
-    __builtin_memcpy(&result, parts, sizeof(T));
+    _Tp result;
+    __builtin_memcpy(&result, parts, sizeof(_Tp));
     return result;
 }
 
-template <class T>
+template <class _Tp>
 __HA_FN_T__ __ha_words
-__ha_to_words(const T &value)
+__ha_to_words(const _Tp &value)
 {
-    typedef typename __ha_texel_type<T>::channel channel;
-    channel parts[__ha_texel_type<T>::count];
-    __builtin_memcpy(parts, &value, sizeof(T));
+    typedef typename __ha_texel_type<_Tp>::channel channel;
+    channel parts[__ha_texel_type<_Tp>::count];
+    __builtin_memcpy(parts, &value, sizeof(_Tp));
     __ha_words words = {0, 0, 0, 0};
-    for (unsigned i = 0; i < __ha_texel_type<T>::count; i++) {
+    for (unsigned i = 0; i < __ha_texel_type<_Tp>::count; i++) {
         if constexpr (sizeof(channel) == 4) {
             words[i] = __builtin_bit_cast(uint32_t, parts[i]);
         } else {

@@ -9,15 +9,15 @@
 
 /* Each function has a form that returns the texel and one that stores it. */
 #define __HA_TEXTURE__(name, params, names, call)                                      \
-    template <class T, class = __ha_if_texel<T>>                                       \
-    __HA_FN_T__ T name(hipTextureObject_t object, __HA_LIST__ params)                  \
+    template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
+    __HA_FN_T__ _Tp name(hipTextureObject_t object, __HA_LIST__ params)                \
     {                                                                                  \
-        return __ha_from_words<T>(call);                                               \
+        return __ha_from_words<_Tp>(call);                                             \
     }                                                                                  \
-    template <class T, class = __ha_if_texel<T>>                                       \
-    __HA_FN_T__ void name(T *ptr, hipTextureObject_t object, __HA_LIST__ params)       \
+    template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
+    __HA_FN_T__ void name(_Tp *ptr, hipTextureObject_t object, __HA_LIST__ params)     \
     {                                                                                  \
-        *ptr = name<T>(object, __HA_LIST__ names);                                     \
+        *ptr = name<_Tp>(object, __HA_LIST__ names);                                   \
     }
 #define __HA_LIST__(...) __VA_ARGS__
 

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+#pragma GCC system_header
+#include <hip/hip_runtime_api.h>
