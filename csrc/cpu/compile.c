@@ -91,6 +91,7 @@ append_builtins(struct work *work)
     } builtins[] = {
         {"half", "hip/hip_fp16.h", true},
         {"bfloat16", "hip/hip_bf16.h", false},
+        {"hip_bfloat16", "hip/hip_bfloat16.h", false},
         {"Complex", "hip/hip_complex.h", true},
         {"HIP_", "hip/hip_math_constants.h", true},
         {"tex1D", "hipadapt/texture.h", true},
@@ -117,6 +118,10 @@ append_builtins(struct work *work)
                       has_word(request->source, request->source_size, word);
         for (uint32_t h = 0; h < request->header_count && !wanted; h++) {
             const char *text = request->header_texts[h];
+            wanted = has_word(text, strlen(text), word);
+        }
+        for (uint32_t e = 0; e < request->expression_count && !wanted; e++) {
+            const char *text = request->expressions[e];
             wanted = has_word(text, strlen(text), word);
         }
         if (wanted && !(own_std && strcmp(builtins[i].header, "type_traits") == 0)) {

@@ -11,6 +11,8 @@
 
 #define LEVEL_DEFAULT 3
 #define DIGITS_MAX 9
+/* hiprtc's macro that says which type ptrdiff_t is; the one that our headers heed. */
+#define PTRDIFF_MACRO "__HIPRTC_PTRDIFF_T_IS_LONG_LONG__"
 
 struct parser {
     const char *const *options;
@@ -92,6 +94,7 @@ static const struct exact exact_table[] = {
     {"-fapprox-func", MATH, NULL, MATH_APPROXIMATE},
     {"-fno-approx-func", NO_MATH, NULL, MATH_APPROXIMATE},
     {"-fno-math-errno", QUIET, NULL, 0},
+    {"-fhip-fp32-correctly-rounded-divide-sqrt", QUIET, NULL, 0},
     {"-fno-trapping-math", QUIET, NULL, 0},
     {"-fwrapv", PASS, NULL, 0},
     {"-fno-wrapv", QUIET, NULL, 0},
@@ -152,7 +155,13 @@ static const struct exact exact_table[] = {
     {"-funroll-loops", NOTE, NULL, 0},
     {"-fno-unroll-loops", NOTE, NULL, 0},
     {"-fvectorize", NOTE, NULL, 0},
+    {"-fno-vectorize", NOTE, NULL, 0},
     {"-fslp-vectorize", NOTE, NULL, 0},
+    {"-fno-slp-vectorize", NOTE, NULL, 0},
+    {"-ftrapping-math", NOTE, NULL, 0},
+    {"-mamdgpu-ieee", NOTE, NULL, 0},
+    {"-mno-amdgpu-ieee", NOTE, NULL, 0},
+    {"-fno-hip-fp32-correctly-rounded-divide-sqrt", NOTE, NULL, 0},
 };
 
 static enum ha_status
@@ -220,6 +229,11 @@ take_macro(struct parser *parser, const char *text, bool define)
     }
     if (name == 0) {
         return refuse(parser, "the macro has no name");
+    }
+    if (define && head == strlen(PTRDIFF_MACRO) &&
+        memcmp(text, PTRDIFF_MACRO, head) == 0) {
+        ha_list_format(&parser->result->front, "-D" PTRDIFF_MACRO "=%d",
+                       strcmp(text + head, "=0") != 0);
     }
     ha_buffer_format(macros, "#undef %.*s\n", name, text);
     if (define) {
@@ -425,6 +439,11 @@ static const struct valued valued_table[] = {
     {"-mcode-object-version=", JOINED, take_nothing},
     {"--gpu-max-threads-per-block=", JOINED, take_nothing},
     {"-fgpu-default-stream=", JOINED, take_nothing},
+    {"-mprintf-kind=", JOINED, take_nothing},
+    {"-mllvm", SEPARATE, take_nothing},
+    {"-Rpass=", JOINED, take_nothing},
+    {"-Rpass-missed=", JOINED, take_nothing},
+    {"-Rpass-analysis=", JOINED, take_nothing},
     {"--rocm-path=", JOINED, take_nothing},
     {"--hip-path=", JOINED, take_nothing},
     {"--hip-version=", JOINED, take_nothing},
