@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "cpu/exec_state.h"
 #include "cpu/fault.h"
+#include "cpu/multi_grid.h"
 #include "cpu/workgroup.h"
 
 #define SLEEP_NS 1000000L       /* between looks at the launch's fault */
@@ -25,7 +26,9 @@
 struct place {
     struct ha_group *group; /* owned until the block is over */
     uint64_t block;
-    uint32_t round; /* the barrier that it waits at opens behind this round */
+    _Atomic uint32_t *counter; /* borrowed: the barrier that it waits at opens when this
+                                  is not `round` any more */
+    uint32_t round;
     bool waits;
 };
 
@@ -84,14 +87,40 @@ fail_unlock(struct share *share)
     }
 }
 
+/* Some blocks wait at another barrier than the others. Likewise. */
 static void
-arrive(struct share *share, struct place *place)
+fail_mixed_unlock(struct share *share, uint64_t block)
+{
+    struct ha_cooperative *cooperative = share->cooperative;
+    uint64_t waiting = cooperative->first_waiting;
+    (void)pthread_mutex_unlock(&cooperative->lock);
+    if (ha_exec_fail_mixed(share->launch, waiting, block)) {
+        share->first_fault = true;
+    }
+}
+
+/* All blocks of the grid have come. */
+static void
+open_barrier(struct ha_cooperative *cooperative, bool at_multi, uint32_t line)
+{
+    if (at_multi) {
+        ha_multi_arrive(cooperative->multi, cooperative->rank, line);
+    } else {
+        (void)syscall(SYS_futex, &cooperative->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
+                      NULL, 0);
+    }
+}
+
+static void
+arrive(struct share *share, struct place *place, bool at_multi)
 {
     struct ha_cooperative *cooperative = share->cooperative;
     (void)pthread_mutex_lock(&cooperative->lock);
     place->waits = true;
-    place->round = atomic_load_explicit(&cooperative->round, memory_order_relaxed);
+    place->counter = at_multi ? &cooperative->multi->round : &cooperative->round;
+    place->round = atomic_load_explicit(place->counter, memory_order_relaxed);
     if (cooperative->waiting++ == 0) {
+        cooperative->at_multi = at_multi;
         cooperative->first_waiting = place->block;
         cooperative->line = place->group->barrier.line[0];
     }
@@ -99,15 +128,21 @@ arrive(struct share *share, struct place *place)
         fail_unlock(share);
         return;
     }
+    if (cooperative->at_multi != at_multi) {
+        fail_mixed_unlock(share, place->block);
+        return;
+    }
+    uint32_t line = cooperative->line;
     bool opens = cooperative->waiting == share->launch->block_count;
     if (opens) {
         cooperative->waiting = 0;
-        atomic_fetch_add(&cooperative->round, 1);
+        if (!at_multi) {
+            atomic_fetch_add(&cooperative->round, 1);
+        }
     }
     (void)pthread_mutex_unlock(&cooperative->lock);
     if (opens) {
-        (void)syscall(SYS_futex, &cooperative->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
-                      NULL, 0);
+        open_barrier(cooperative, at_multi, line);
     }
 }
 
@@ -126,31 +161,41 @@ end(struct share *share, uint64_t block)
     (void)pthread_mutex_unlock(&cooperative->lock);
 }
 
-/* All blocks of this thread wait at a barrier of `round` that other threads' blocks
- * have not come to. */
-static void
-sleep_at_barrier(const struct share *share, uint32_t round)
+static bool
+has_fault(const struct share *share)
 {
-    struct ha_cooperative *cooperative = share->cooperative;
+    return atomic_load(&share->launch->fault) != HA_FAULT_NONE;
+}
+
+/* The same for a thread that has something left to do: another grid that has failed is
+ * a fault of this one too. */
+static bool
+faulty(struct share *share)
+{
+    const struct ha_multi *multi = share->cooperative->multi;
+    if (multi && atomic_load(&multi->failed) && ha_exec_fail_peer(share->launch)) {
+        share->first_fault = true;
+    }
+    return has_fault(share);
+}
+
+/* All blocks of this thread wait at a barrier that those of other threads, or other
+ * grids, have not come to: the one that `place` waits at. */
+static void
+sleep_at_barrier(struct share *share, const struct place *place)
+{
     const struct timespec limit = {.tv_sec = 0, .tv_nsec = SLEEP_NS};
     for (unsigned i = 0; i < SPIN_TURNS; i++) {
-        if (atomic_load(&cooperative->round) != round ||
-            atomic_load(&share->launch->fault) != HA_FAULT_NONE) {
+        if (atomic_load(place->counter) != place->round || faulty(share)) {
             return;
         }
         (void)sched_yield();
     }
-    (void)syscall(SYS_futex, &cooperative->round, FUTEX_WAIT_PRIVATE, round, &limit,
+    (void)syscall(SYS_futex, place->counter, FUTEX_WAIT_PRIVATE, place->round, &limit,
                   NULL, 0);
 }
 
 /* ---- blocks ---- */
-
-static bool
-faulty(const struct share *share)
-{
-    return atomic_load(&share->launch->fault) != HA_FAULT_NONE;
-}
 
 /* Runs the block until it stops, and sees to what that means for the others. False if
  * the block is over, in one way or another. */
@@ -162,8 +207,9 @@ run_place(struct share *share, struct place *place, bool begin)
               : ha_group_resume(place->group, share->runner);
     switch (stop) {
     case HA_STOP_GRID:
+    case HA_STOP_MULTI:
         share->moved = true;
-        arrive(share, place);
+        arrive(share, place, stop == HA_STOP_MULTI);
         return true;
     case HA_STOP_YIELD:
         return true;
@@ -262,7 +308,7 @@ run_turn(struct share *share)
     share->moved = false;
     for (uint64_t i = 0; i < share->count && !faulty(share);) {
         struct place *place = &share->places[i];
-        if (place->waits && atomic_load(&share->cooperative->round) == place->round) {
+        if (place->waits && atomic_load(place->counter) == place->round) {
             i++;
             continue;
         }
@@ -299,20 +345,19 @@ ha_cooperative_run(struct ha_launch *launch, struct ha_runner *runner,
         .runner = runner,
         .fair = (launch->block_count + cooperative->threads - 1) / cooperative->threads,
     };
-    while (!faulty(&share)) {
-        uint32_t round = atomic_load(&cooperative->round);
+    bool over = faulty(&share);
+    while (!over) {
         bool any = run_turn(&share);
-        if (faulty(&share)) {
+        bool left = atomic_load(&launch->next_block) < launch->block_count;
+        over = (share.count == 0 && !left) || faulty(&share);
+        if (over) {
             break;
         }
-        bool left = atomic_load(&launch->next_block) < launch->block_count;
         if (left && may_take(&share, !any)) {
             take_block(&share, group);
             group = NULL;
-        } else if (share.count == 0 && !left) {
-            break;
         } else if (!any && !left) {
-            sleep_at_barrier(&share, round);
+            sleep_at_barrier(&share, share.places);
         } else if (!share.moved) {
             (void)sched_yield();
         }
@@ -320,7 +365,7 @@ ha_cooperative_run(struct ha_launch *launch, struct ha_runner *runner,
     if (group) {
         ha_exec_give_group(group);
     }
-    if (faulty(&share)) {
+    if (has_fault(&share)) {
         abandon(&share);
         share.taken += ha_exec_drop_rest(launch);
     }

@@ -7,7 +7,9 @@
  * stand at a grid barrier, or when they wait for memory to change; it goes on in the
  * same thread.  A barrier opens when every block of the grid has come.  A block that
  * ends can come no more: if others wait then, or come later, the launch ends with
- * HA_FAULT_DIVERGED, as it does for lanes that wait at different barriers.
+ * HA_FAULT_DIVERGED, as it does for lanes that wait at different barriers.  At a
+ * multi-grid barrier (cpu/multi_grid.h) the blocks of the grid meet in the same way,
+ * and it opens when those of the other grids have.
  *
  * Lock: `lock`, a leaf; held for a few steps, never while kernel code runs. */
 #ifndef HA_CPU_COOPERATIVE_H
@@ -20,6 +22,7 @@
 
 struct ha_group;
 struct ha_launch;
+struct ha_multi;
 struct ha_runner;
 
 /* What the threads of one launch share. */
@@ -27,11 +30,15 @@ struct ha_cooperative {
     pthread_mutex_t lock;   /* guards these: */
     uint64_t waiting;       /* blocks at the barrier */
     uint64_t ended;         /* blocks that are over */
+    bool at_multi;          /* that barrier is a multi-grid barrier */
     uint64_t first_waiting; /* for messages: a block at the barrier, its line, */
     uint32_t line;
     uint64_t first_ended;   /* and a block that is over */
     _Atomic uint32_t round; /* barriers that have opened; changed under the lock */
     unsigned threads;       /* that are expected to take part; constant */
+    struct ha_multi *multi; /* launches on several devices: what the grids share, kept
+                               until the grid is over; constant, as is the next */
+    uint32_t rank;          /* of this grid */
 };
 
 /* A new one for `threads` threads, or NULL without memory. */

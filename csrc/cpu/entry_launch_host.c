@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: launches of kernels by the address that they have in the program
- * (cpu/register.h), with attributes, in several steps, and on several devices.  Where a
- * kernel is named, a hipFunction_t does too. */
+ * (cpu/register.h), with attributes, and in several steps.  Where a kernel is named, a
+ * hipFunction_t does too. */
 #include <stdlib.h>
 
 #include "abi/hip.h"
@@ -230,112 +230,5 @@ hipLaunchByPtr(const void *func)
     };
     code = ha_launch_address(device, func, hipErrorInvalidDeviceFunction, &request);
     free(config.arguments);
-    return code;
-}
-
-/* ---- on several devices ---- */
-
-#define MULTI_NO_PRE_SYNC 1u  /* hipCooperativeLaunchMultiDeviceNoPreSync */
-#define MULTI_NO_POST_SYNC 2u /* hipCooperativeLaunchMultiDeviceNoPostSync */
-
-/* Each stream is one of another device, and none is a default stream. */
-static hipError_t
-multi_check(const hipLaunchParams *list, int count)
-{
-    uint32_t devices = 0;
-    for (int i = 0; i < count; i++) {
-        struct ha_device *device = NULL;
-        if ((uintptr_t)list[i].stream <= (uintptr_t)HA_STREAM_PER_THREAD) {
-            return ha_cpu_fail(hipErrorInvalidResourceHandle,
-                               "launch %d: default streams are not allowed", i);
-        }
-        hipError_t code = ha_stream_device(list[i].stream, &device);
-        if (code != hipSuccess) {
-            return code;
-        }
-        if ((devices >> device->id & 1u) != 0) {
-            return ha_cpu_fail(hipErrorInvalidDevice,
-                               "launch %d: device %d is in the list twice", i,
-                               device->id);
-        }
-        devices |= 1u << device->id;
-    }
-    return hipSuccess;
-}
-
-/* What the streams get from now on starts when all have passed this point. */
-static hipError_t
-multi_meet(const hipLaunchParams *list, int count)
-{
-    hipEvent_t events[HA_DEVICE_MAX] = {NULL};
-    hipError_t code = hipSuccess;
-    for (int i = 0; i < count && code == hipSuccess; i++) {
-        struct ha_device *device = NULL;
-        code = ha_stream_device(list[i].stream, &device);
-        if (code == hipSuccess) {
-            code = ha_event_create(device, hipEventDisableTiming, &events[i]);
-        }
-        if (code == hipSuccess) {
-            code = ha_event_record(events[i], list[i].stream, device, false);
-        }
-    }
-    for (int i = 0; i < count * count && code == hipSuccess; i++) {
-        int waits = i / count;
-        struct ha_device *device = NULL;
-        code = ha_stream_device(list[waits].stream, &device);
-        if (code == hipSuccess && waits != i % count) {
-            code = ha_event_stream_wait(list[waits].stream, events[i % count], device,
-                                        false);
-        }
-    }
-    for (int i = 0; i < count; i++) {
-        if (events[i] != NULL) {
-            (void)ha_event_destroy(events[i]);
-        }
-    }
-    return code;
-}
-
-HA_EXPORT hipError_t
-hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices,
-                                   unsigned int flags)
-{
-    struct ha_device *device;
-    hipError_t code = ha_enter("hipExtLaunchMultiKernelMultiDevice", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (launchParamsList == NULL) {
-        return ha_cpu_fail_null("launchParamsList");
-    }
-    if (numDevices <= 0 || numDevices > ha_config()->device_count ||
-        (flags & ~(MULTI_NO_PRE_SYNC | MULTI_NO_POST_SYNC)) != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'numDevices' is %d (there are %d), 'flags' 0x%x",
-                           numDevices, ha_config()->device_count, flags);
-    }
-    code = multi_check(launchParamsList, numDevices);
-    if (code == hipSuccess && (flags & MULTI_NO_PRE_SYNC) == 0) {
-        code = multi_meet(launchParamsList, numDevices);
-    }
-    for (int i = 0; i < numDevices && code == hipSuccess; i++) {
-        const hipLaunchParams *launch = &launchParamsList[i];
-        struct ha_device *place = device;
-        const struct ha_launch_request request = {
-            .grid = {launch->gridDim.x, launch->gridDim.y, launch->gridDim.z},
-            .block = {launch->blockDim.x, launch->blockDim.y, launch->blockDim.z},
-            .shared_bytes = launch->sharedMem,
-            .stream = launch->stream,
-            .params = launch->args,
-        };
-        code = ha_stream_device(launch->stream, &place);
-        if (code == hipSuccess) {
-            code = ha_launch_address(place, launch->func, hipErrorInvalidDeviceFunction,
-                                     &request);
-        }
-    }
-    if (code == hipSuccess && (flags & MULTI_NO_POST_SYNC) == 0) {
-        code = multi_meet(launchParamsList, numDevices);
-    }
     return code;
 }

@@ -11,11 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifdef HA_STRESS
+#include <unistd.h>
+#endif
 
 #include "cpu/cooperative.h"
 #include "cpu/exec_state.h"
 #include "cpu/fault.h"
 #include "cpu/heap.h"
+#include "cpu/multi_grid.h"
 #include "cpu/print.h"
 #include "cpu/workgroup.h"
 
@@ -142,6 +146,9 @@ fail(struct ha_launch *launch, enum ha_fault_kind kind, const char *text)
     if (!atomic_compare_exchange_strong(&launch->fault, &none, (int)kind)) {
         return false;
     }
+#ifdef HA_STRESS
+    (void)usleep(200); /* others see the fault before its text is there */
+#endif
     (void)snprintf(launch->fault_text, sizeof launch->fault_text, "%s", text);
     atomic_store_explicit(&launch->fault_ready, 1, memory_order_release);
     return true;
@@ -485,6 +492,27 @@ ha_exec_fail_grid(struct ha_launch *launch, uint64_t waiting, uint32_t line,
     add_block(&text, launch, ended);
     add(&text, " has ended without it");
     return fail(launch, HA_FAULT_DIVERGED, text.bytes);
+}
+
+bool
+ha_exec_fail_mixed(struct ha_launch *launch, uint64_t waiting, uint64_t other)
+{
+    struct text text = {.used = 0};
+    add(&text, "kernel '%.100s': one of the blocks ", launch->kernel->name);
+    add_block(&text, launch, waiting);
+    add(&text, " and ");
+    add_block(&text, launch, other);
+    add(&text, " waits at a grid barrier, the other at a multi-grid barrier");
+    return fail(launch, HA_FAULT_DIVERGED, text.bytes);
+}
+
+bool
+ha_exec_fail_peer(struct ha_launch *launch)
+{
+    struct text text = {.used = 0};
+    add(&text, "kernel '%.100s': %s", launch->kernel->name,
+        launch->cooperative->multi->text);
+    return fail(launch, HA_FAULT_PEER, text.bytes);
 }
 
 /* Takes part once the launch is certain to stay; returns how many blocks were settled.

@@ -33,6 +33,7 @@ enum ha_fault_kind {
     HA_FAULT_RESOURCE,    /* hipErrorOutOfMemory: no stacks or shared memory */
     HA_FAULT_INTERRUPTED, /* hipErrorLaunchTimeOut: it ran in a thread whose wait the
                              program ended */
+    HA_FAULT_PEER,        /* the code of another grid that was launched with this one */
 };
 
 #define HA_PART_MAX 8u

@@ -2,6 +2,7 @@
 #include "cpu/activity.h"
 #include "cpu/launch.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "cpu/exec.h"
 #include "cpu/handle.h"
 #include "cpu/module.h"
+#include "cpu/multi_grid.h"
 #include "cpu/pool.h"
 #include "cpu/register.h"
 #include "cpu/runtime.h"
@@ -69,6 +71,7 @@ code_of_fault(int fault)
     case HA_FAULT_MATH:
     case HA_FAULT_TRAP:
     case HA_FAULT_DIVERGED:
+    case HA_FAULT_PEER: /* its multi has the code */
         break;
     }
     return hipErrorLaunchFailure;
@@ -78,11 +81,14 @@ static void
 report_fault(struct ha_op *op, int fault)
 {
     struct kernel_run *run = run_of(op);
-    const char *text = "unknown fault";
-    if (atomic_load_explicit(&run->launch.fault_ready, memory_order_acquire) != 0) {
-        text = run->launch.fault_text;
+    const char *text = run->launch.fault_text;
+    /* Who cancels the launch from outside of it may be writing the text. */
+    while (atomic_load_explicit(&run->launch.fault_ready, memory_order_acquire) == 0) {
+        (void)sched_yield();
     }
-    op->error = code_of_fault(fault);
+    op->error = fault == HA_FAULT_PEER
+                    ? (hipError_t)run->launch.cooperative->multi->code
+                    : code_of_fault(fault);
     /* Whoever cancels a launch does not know what runs in it. */
     run->message = fault == HA_FAULT_TIMEOUT ? malloc(MESSAGE_BYTES) : NULL;
     if (run->message != NULL) {
@@ -121,9 +127,14 @@ static void
 kernel_finish(struct ha_op *op)
 {
     struct kernel_run *run = run_of(op);
+    struct ha_cooperative *cooperative = run->launch.cooperative;
+    if (cooperative != NULL && cooperative->multi != NULL) {
+        ha_multi_leave(cooperative->multi, cooperative->rank, op->error,
+                       op->error_text);
+    }
     free(run->memory);
     free(run->message);
-    ha_cooperative_free(run->launch.cooperative);
+    ha_cooperative_free(cooperative);
     ha_function_release(run->function);
 }
 
@@ -136,6 +147,15 @@ kernel_cancel(struct ha_op *op, const char *text)
 static const struct ha_op_class kernel_class = {
     .name = "kernel",
     .flags = HA_OP_PARALLEL | HA_OP_TIMED | HA_OP_KERNEL,
+    .run = kernel_run,
+    .finish = kernel_finish,
+    .cancel = kernel_cancel,
+};
+
+/* Grids wait for each other in their threads, so each gets some of its own. */
+static const struct ha_op_class grid_class = {
+    .name = "kernel on several devices",
+    .flags = HA_OP_PARALLEL | HA_OP_TIMED | HA_OP_KERNEL | HA_OP_BLOCKING,
     .run = kernel_run,
     .finish = kernel_finish,
     .cancel = kernel_cancel,
@@ -370,6 +390,16 @@ plan_threads(struct ha_op *op, const struct ha_function *function, uint64_t bloc
     op->helpers = (uint32_t)helpers;
 }
 
+/* The same for one of several grids, which share the threads. */
+static void
+share_threads(struct ha_op *op, const struct ha_multi *multi)
+{
+    uint32_t share = ha_config()->thread_count / multi->count;
+    uint32_t most = share > 1 ? share - 1 : 0;
+    op->caller = false; /* it would wait here for what waiting threads don't run */
+    op->helpers = op->helpers < most ? op->helpers : most;
+}
+
 hipError_t
 ha_launch_check(const struct ha_function *function,
                 const struct ha_launch_request *request)
@@ -386,7 +416,8 @@ struct ha_op *
 ha_launch_op(struct ha_function *function, const struct ha_launch_request *request)
 {
     struct packed packed = {.bytes = NULL};
-    struct ha_op *op = ha_op_new(&kernel_class);
+    bool one_of_several = request->multi != NULL && request->multi->count > 1;
+    struct ha_op *op = ha_op_new(one_of_several ? &grid_class : &kernel_class);
     if (op == NULL) {
         return NULL;
     }
@@ -408,6 +439,9 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     launch->block_count =
         (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
     plan_threads(op, function, launch->block_count);
+    if (one_of_several) {
+        share_threads(op, request->multi);
+    }
     ha_exec_prepare(launch, op->helpers + 1);
     launch->device = (uint32_t)function->device->id;
     launch->cooperative = NULL;
@@ -418,6 +452,11 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
             ha_op_discard(op);
             return NULL;
         }
+    }
+    if (request->multi != NULL) {
+        ha_multi_retain(request->multi);
+        launch->cooperative->multi = request->multi;
+        launch->cooperative->rank = request->rank;
     }
     run->function = function;
     run->message = NULL;

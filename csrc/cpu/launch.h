@@ -18,13 +18,16 @@
 
 struct ha_device;
 struct ha_function;
+struct ha_multi;
 struct ha_op;
 
 struct ha_launch_request {
     uint32_t grid[3];
     uint32_t block[3];
-    size_t shared_bytes; /* dynamic */
-    bool cooperative;    /* all blocks are alive together */
+    size_t shared_bytes;    /* dynamic */
+    bool cooperative;       /* all blocks are alive together */
+    struct ha_multi *multi; /* borrowed: cooperative, with grids of other devices, as */
+    uint32_t rank;          /* number `rank` of them; NULL: alone */
     hipStream_t stream;
     const void *address; /* what the program named the function by; NULL = its handle */
     void **params;       /* one address an argument, or NULL */

@@ -260,6 +260,24 @@ ha_pool_start_thread(void *(*body)(void *))
     return result;
 }
 
+/* A worker was wanted and could not be made.  Kernels that wait in their threads for
+ * others may be those that it was wanted for, and would wait for ever.  Lock held on
+ * entry and return, not in between. */
+static void
+cancel_sleepers(void)
+{
+    struct ha_op *op = ha_pool.running;
+    while (op != NULL && !ha_exec_is_inside()) {
+        uint32_t both = op->class->flags & (HA_OP_KERNEL | HA_OP_BLOCKING);
+        if (both == (HA_OP_KERNEL | HA_OP_BLOCKING) && !op->cancelled) {
+            ha_op_cancel(op, "no thread could be created for what it waits for");
+            op = ha_pool.running;
+        } else {
+            op = op->running_next;
+        }
+    }
+}
+
 static void
 workers_spawn(uint32_t count)
 {
@@ -273,11 +291,26 @@ workers_spawn(uint32_t count)
     ha_pool.worker_count -= count;
     ha_pool.searching -= count;
     bool none = ha_pool.worker_count == 0;
+    cancel_sleepers();
     ha_pool_unlock();
     if (none) {
         ha_log(1,
                "no worker thread could be created: work runs in waiting threads only");
     }
+}
+
+/* The newest comes first in the list; profilers are told in the order of events. */
+static struct ha_deferred *
+in_order(struct ha_deferred *newest)
+{
+    struct ha_deferred *first = NULL;
+    while (newest != NULL) {
+        struct ha_deferred *older = newest->next;
+        newest->next = first;
+        first = newest;
+        newest = older;
+    }
+    return first;
 }
 
 void
@@ -299,6 +332,7 @@ ha_pool_unlock(void)
     for (uint32_t i = 0; i < wake_count; i++) {
         ha_futex_wake(wakes[i]);
     }
+    deferred = in_order(deferred);
     while (deferred != NULL) {
         struct ha_deferred *next = deferred->next;
         deferred->destroy(deferred);

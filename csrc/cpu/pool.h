@@ -49,7 +49,8 @@ enum ha_op_flags {
     HA_OP_PARALLEL = 1u << 0, /* several threads may be in run() */
     HA_OP_TIMED = 1u << 1,    /* ended by `cancel` when the kernel time-out is over */
     HA_OP_ALWAYS = 1u << 2,   /* run() is called even after a fault of the device */
-    HA_OP_BLOCKING = 1u << 3, /* run() may sleep: the worker is replaced meanwhile */
+    HA_OP_BLOCKING = 1u << 3, /* run() may sleep: the worker is replaced meanwhile; with
+                                 HA_OP_KERNEL, `cancel` ends it if none can be made */
     HA_OP_KERNEL = 1u << 4,   /* run() is nothing but ha_exec_run */
     HA_OP_ENDLESS = 1u << 5,  /* may go on for ever; `cancel` ends it with the device */
 };

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "cpu/cooperative.h"
 #include "cpu/heap.h"
+#include "cpu/multi_grid.h"
 #include "cpu/print.h"
 
 /* Turns that pausing lanes get before a warp call is served without them.  They may be
@@ -254,6 +256,12 @@ meet(struct ha_group *group, struct ha_runner *runner)
             misused(runner, "grid barrier in a launch that is not cooperative");
         }
         stop_block(group, runner, HA_STOP_GRID);
+    } else if (barrier->op == HA_BLOCK_MULTI) {
+        if (!group->launch->cooperative || !group->launch->cooperative->multi) {
+            misused(runner, "multi-grid barrier in a launch that is not a cooperative "
+                            "one on several devices");
+        }
+        stop_block(group, runner, HA_STOP_MULTI);
     }
 }
 
@@ -522,11 +530,21 @@ static uint64_t
 runtime_query(uint32_t what)
 {
     const struct ha_launch *launch = ha_runner_self->group->launch;
+    const struct ha_cooperative *cooperative = launch->cooperative;
+    const struct ha_multi *multi = cooperative ? cooperative->multi : NULL;
     switch (what) {
     case HA_QUERY_COOPERATIVE:
-        return launch->cooperative != NULL;
+        return cooperative != NULL;
     case HA_QUERY_SHARED_DYNAMIC:
         return launch->shared_dynamic_bytes;
+    case HA_QUERY_GRID_COUNT:
+        return multi ? multi->count : 0;
+    case HA_QUERY_GRID_RANK:
+        return multi ? cooperative->rank : 0;
+    case HA_QUERY_MULTI_SIZE:
+        return multi ? multi->size : 0;
+    case HA_QUERY_MULTI_FIRST:
+        return multi ? multi->grids[cooperative->rank].first : 0;
     default:
         return 0;
     }

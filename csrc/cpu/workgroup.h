@@ -103,6 +103,7 @@ bool ha_group_run_block(struct ha_group *group, struct ha_runner *runner,
 enum ha_group_stop {
     HA_STOP_END,   /* all lanes have ended */
     HA_STOP_GRID,  /* all that have not stand at a grid barrier, barrier.line[0] */
+    HA_STOP_MULTI, /* the same, at a multi-grid barrier */
     HA_STOP_YIELD, /* lanes wait for memory to change */
     HA_STOP_FAULT, /* as ha_group_run_block's false */
 };

@@ -131,6 +131,26 @@ static const char image_source[] =
     "        __ha_image.runtime->block(0, 0, 11, 1);\n"
     "    else\n"
     "        __ha_image.runtime->block(0, 0, 22, 2); }\n"
+    /* grids: (uint64_t *counter, int rounds, int what, int who): all threads of all
+     * grids count together, and counter[1] is how often one was ahead; then grid `who`
+     * ends (1), fails (2) or waits for ever (3), and the others are at a barrier */
+    "static void grids_r(void *const *a, struct ha_lane *l) { (void)l;\n"
+    "    const struct ha_image_runtime *rt = __ha_image.runtime;\n"
+    "    uint64_t *count = *(uint64_t **)a[0], all = rt->query(4);\n"
+    "    int what = (int)rt->query(3) == *(int *)a[3] ? *(int *)a[2] : 0;\n"
+    "    for (int r = 1; r <= *(int *)a[1]; r++) {\n"
+    "        __atomic_fetch_add(count, 1, __ATOMIC_SEQ_CST);\n"
+    "        rt->block(5, 0, 1, 1);\n"
+    "        if (__atomic_load_n(count, __ATOMIC_SEQ_CST) != all * (uint64_t)r)\n"
+    "            __atomic_fetch_add(count + 1, 1, __ATOMIC_SEQ_CST);\n"
+    "        rt->block(5, 0, 2, 2);\n"
+    "    }\n"
+    "    if (what == 1) return;\n"
+    "    if (what == 2) *(volatile int *)16 = 1;\n"
+    "    while (what == 3) rt->pause();\n"
+    "    if (*(int *)a[2]) rt->block(5, 0, 3, 3); }\n"
+    "static const struct ha_image_arg grids_a[] = "
+    "{{8,8,0,1},{4,4,8,0},{4,4,12,0},{4,4,16,0}};\n"
     "static const struct ha_image_arg fail_a[] = {{4,4,0,0},{8,8,8,0}};\n"
     "static const struct ha_image_arg meet_a[] = {{8,8,0,1},{4,4,8,0}};\n"
     "static const struct ha_image_arg part_a[] = {{4,4,0,0},{4,4,4,0}};\n"
@@ -150,12 +170,13 @@ static const char image_source[] =
     "    {\"fail\", fail_r, 0, fail_a, 2, 0, 0, 1024},\n"
     "    {\"meet\", meet_r, 0, meet_a, 2, 1, 4096, 1024},\n"
     "    {\"part\", part_r, 0, part_a, 2, 1, 0, 1024},\n"
+    "    {\"grids\", grids_r, 0, grids_a, 4, 1, 0, 1024},\n"
     "};\n"
     "static const struct ha_image_variable variables[] = {\n"
     "    {\"counter\", counter, sizeof counter, 0, 0},\n"
     "};\n"
     "__attribute__((visibility(\"default\"))) struct ha_image __ha_image = {\n"
-    "    HA_IMAGE_ABI, 32, 0, kernels, variables, 10, 1};\n";
+    "    HA_IMAGE_ABI, 32, 0, kernels, variables, 11, 1};\n";
 
 UNUSED static unsigned char *image_bytes; /* owned for the life of the test */
 UNUSED static size_t image_size;

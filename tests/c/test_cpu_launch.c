@@ -146,7 +146,7 @@ test_modules_have_their_own_variables(void)
     CHECK(values[0] == 8);
     CHECK_HIP(hipMemcpyDtoH(values, first, sizeof values + 1), hipErrorInvalidValue);
     OK(hipModuleGetFunctionCount(&count, one));
-    CHECK(count == 10);
+    CHECK(count == 11);
     CHECK_HIP(hipModuleGetFunction(&other, one, "none"), hipErrorNotFound);
     CHECK_HIP(hipModuleGetGlobal(&first, &size, one, "none"), hipErrorNotFound);
     OK(hipModuleUnload(one));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels that fail or never end: the process lives, the launch tells why, and
  * neighbours in the same process are not disturbed. */
-/* sources: core/status cpu/exec cpu/cooperative cpu/workgroup
+/* sources: core/status cpu/exec cpu/cooperative cpu/multi_grid cpu/workgroup
    cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
    cpu/heap */
 #include "exec_support.h"
