@@ -27,8 +27,14 @@ static void
 start(struct ha_provider_search *search)
 {
     struct ha_provider *found = &search->found;
+    int (*start_quietly)(void) = NULL;
     int count = 0;
 
+    *(void **)&start_quietly = dlsym(found->hip, "hipadaptStart"); /* the CPU device */
+    if (start_quietly != NULL) {
+        found->version = start_quietly();
+        return;
+    }
     if (search->calls.hipGetDeviceCount != NULL) {
         (void)search->calls.hipGetDeviceCount(&count);
     }

@@ -14,7 +14,10 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_PROVIDER] = {"HIPADAPT_PROVIDER", "auto",
                          "Which runtime: auto, amd, cpu or the path of a HIP library."},
     [HA_ENV_CPU_DEVICES] = {"HIPADAPT_CPU_DEVICES", "1",
-                            "How many devices the CPU device shows, 1 to 16."},
+                            "How many devices the CPU device has, 1 to 16."},
+    [HA_ENV_VISIBLE_DEVICES] = {"HIP_VISIBLE_DEVICES", NULL,
+                                "Which of them programs see, and in which order: "
+                                "numbers and commas, up to the first that is none."},
     [HA_ENV_CPU_EXEC] = {"HIPADAPT_CPU_EXEC", "fast",
                          "fast: vectorised lane loops where proved; reference: never."},
     [HA_ENV_CPU_GUARD] = {"HIPADAPT_CPU_GUARD", "0",

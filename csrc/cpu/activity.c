@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/log.h"
 #include "cpu/copy.h"
 #include "cpu/device.h"
 #include "cpu/launch.h"
@@ -212,6 +213,54 @@ ha_activity_memory(enum ha_activity_memory operation, int device, const void *ad
         uint64_t end = boot_time(ha_clock_ns());
         sink()->memory(operation, device, address, bytes, boot_time(begin_ns), end);
     }
+}
+
+struct told_memory {
+    struct ha_deferred deferred;
+    enum ha_activity_memory operation;
+    int device;
+    const void *address;
+    size_t bytes;
+    uint64_t start;
+    uint64_t end;
+};
+
+_Static_assert(offsetof(struct told_memory, deferred) == 0, "cast in memory_tell");
+
+static void
+memory_tell(struct ha_deferred *deferred)
+{
+    struct told_memory *told = (struct told_memory *)(void *)deferred;
+
+    if (ha_activity_wants(HA_WANT_MEMORY)) {
+        sink()->memory(told->operation, told->device, told->address, told->bytes,
+                       told->start, told->end);
+    }
+    free(told);
+}
+
+void
+ha_activity_memory_defer(enum ha_activity_memory operation, int device,
+                         const void *address, size_t bytes, uint64_t begin_ns)
+{
+    if (!ha_activity_wants(HA_WANT_MEMORY)) {
+        return;
+    }
+    struct told_memory *told = malloc(sizeof *told);
+    if (told == NULL) {
+        ha_log(1, "no memory to trace an allocation: it is left out");
+        return;
+    }
+    *told = (struct told_memory){
+        .deferred = {.destroy = memory_tell},
+        .operation = operation,
+        .device = device,
+        .address = address,
+        .bytes = bytes,
+        .start = boot_time(begin_ns),
+        .end = boot_time(ha_clock_ns()),
+    };
+    ha_pool_defer(&told->deferred);
 }
 
 void

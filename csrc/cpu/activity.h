@@ -48,6 +48,9 @@ void ha_ticket_drop(struct ha_ticket *ticket);
  * `begin_ns` is ha_clock_ns when the call began. */
 void ha_activity_memory(enum ha_activity_memory operation, int device,
                         const void *address, size_t bytes, uint64_t begin_ns);
+/* The same, with the pool lock held: it is told when that is given back. */
+void ha_activity_memory_defer(enum ha_activity_memory operation, int device,
+                              const void *address, size_t bytes, uint64_t begin_ns);
 
 void ha_activity_stream(enum ha_activity_stream operation, hipStream_t stream);
 

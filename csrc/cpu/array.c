@@ -155,10 +155,16 @@ ha_array_release(struct ha_array *array)
 static bool
 retire(struct ha_array *array)
 {
+    uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
+    int device = array->device->id;
+    const void *data = array->data;
     if (ha_handle_retire(HA_HANDLE_ARRAY, array->handle) == NULL) {
         return false;
     }
     ha_array_release(array);
+    if (begin != 0) {
+        ha_activity_memory(HA_ACTIVITY_FREE, device, data, 0, begin);
+    }
     return true;
 }
 
@@ -178,11 +184,8 @@ ha_array_free(hipArray_t handle)
         code = ha_cpu_fail(code, "interrupted; the array is not freed");
         goto done;
     }
-    uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
     if (!retire(array)) {
         code = ha_cpu_fail(hipErrorContextIsDestroyed, "the array was freed meanwhile");
-    } else if (begin != 0) {
-        ha_activity_memory(HA_ACTIVITY_FREE, array->device->id, array->data, 0, begin);
     }
 done:
     ha_array_release(array);

@@ -59,6 +59,7 @@ ha_devices_init(void)
     memset(devices, 0, sizeof devices);
     for (int id = 0; id < count; id++) {
         devices[id].id = id;
+        devices[id].ordinal = ha_config()->ordinals[id];
         devices[id].memory_bytes = bytes;
         ha_device_reset_settings(&devices[id]);
     }

@@ -32,6 +32,7 @@
 #define HA_MAX_SHARED_BYTES (64u * 1024u)
 #define HA_MAX_THREADS_PER_PROCESSOR 2048u
 #define HA_MAX_BLOCKS_PER_PROCESSOR 32u
+#define HA_REGISTERS_PER_PROCESSOR 65536u
 #define HA_STACK_BYTES_MIN (16u * 1024u)
 #define HA_STACK_BYTES_DEFAULT (64u * 1024u)
 #define HA_STACK_BYTES_MAX (64u * 1024u * 1024u)
@@ -43,6 +44,7 @@ struct ha_queue;
 
 struct ha_device {
     int id;
+    int ordinal;                             /* constant: of the machine */
     _Atomic int fault;                       /* hipError_t; 0 = none; set under pool */
     char fault_text[HA_FAULT_MESSAGE_BYTES]; /* pool */
     struct ha_queue *queues;                 /* pool: all streams of the device */

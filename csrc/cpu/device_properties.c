@@ -15,7 +15,6 @@
 #include "cpu/device.h"
 
 #define CONSTANT_BYTES (64u * 1024u)
-#define REGISTERS 65536
 #define CLOCK_KHZ_OF_NS 1000000 /* device clocks count nanoseconds */
 #define CPU_MODEL_BYTES 128
 
@@ -66,8 +65,8 @@ fill_identity(const struct ha_device *device, hipDeviceProp_t *properties)
     snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "%s",
              HA_ARCH_NAME);
     memcpy(properties->uuid.bytes, "hipadapt-cpu", 12);
-    properties->uuid.bytes[15] = (char)device->id;
-    properties->pciBusID = device->id;
+    properties->uuid.bytes[15] = (char)device->ordinal;
+    properties->pciBusID = device->ordinal;
     /* Both are what kernels divide their clocks by. */
     properties->clockRate = CLOCK_KHZ_OF_NS;
     properties->clockInstructionRate = CLOCK_KHZ_OF_NS;
@@ -85,8 +84,8 @@ fill_limits(const struct ha_device *device, hipDeviceProp_t *properties)
     properties->sharedMemPerMultiprocessor = HA_MAX_SHARED_BYTES;
     properties->maxSharedMemoryPerMultiProcessor = HA_MAX_SHARED_BYTES;
     properties->totalConstMem = CONSTANT_BYTES;
-    properties->regsPerBlock = REGISTERS;
-    properties->regsPerMultiprocessor = REGISTERS;
+    properties->regsPerBlock = (int)HA_REGISTERS_PER_PROCESSOR;
+    properties->regsPerMultiprocessor = (int)HA_REGISTERS_PER_PROCESSOR;
     properties->memPitch = INT_MAX;
     properties->maxThreadsPerBlock = (int)HA_MAX_BLOCK_THREADS;
     properties->maxThreadsDim[0] = (int)HA_MAX_BLOCK_X;
@@ -179,6 +178,11 @@ fill_abilities(hipDeviceProp_t *properties)
     properties->asyncEngineCount = 1;
     properties->deviceOverlap = 1;
     properties->cooperativeLaunch = 1;
+    properties->cooperativeMultiDeviceLaunch = 1;
+    properties->cooperativeMultiDeviceUnmatchedFunc = 1;
+    properties->cooperativeMultiDeviceUnmatchedGridDim = 1;
+    properties->cooperativeMultiDeviceUnmatchedBlockDim = 1;
+    properties->cooperativeMultiDeviceUnmatchedSharedMem = 1;
     properties->streamPrioritiesSupported = 1;
     properties->computeMode = hipComputeModeDefault;
     properties->isLargeBar = 1;

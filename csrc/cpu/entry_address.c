@@ -20,13 +20,14 @@ enum { DEFAULT = 0, LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
 
 enum outcome { FOUND, NOT_FOUND, TOO_OLD };
 
-/* Names that stand for another symbol since a version. */
+/* Names that stand for another symbol since a version, and for which before. */
 static const struct {
-    const char *name, *symbol;
+    const char *name, *symbol, *before;
     int version;
 } renamed[] = {
-    {"hipGetDeviceProperties", "hipGetDevicePropertiesR0600", 600},
-    {"hipChooseDevice", "hipChooseDeviceR0600", 600},
+    {"hipGetDeviceProperties", "hipGetDevicePropertiesR0600",
+     "hipGetDevicePropertiesR0000", 600},
+    {"hipChooseDevice", "hipChooseDeviceR0600", "hipChooseDeviceR0000", 600},
 };
 
 static enum outcome
@@ -36,7 +37,7 @@ look_up(const char *name, int version, bool per_thread, void **address)
     char longer[NAME_BYTES];
     for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
         if (strcmp(name, renamed[i].name) == 0) {
-            name = renamed[i].symbol;
+            name = version < renamed[i].version ? renamed[i].before : renamed[i].symbol;
         }
     }
     int length = snprintf(longer, sizeof longer, "%s_spt", name);

@@ -14,8 +14,7 @@
 #include "cpu/print.h"
 #include "cpu/runtime.h"
 
-#define HIP_VERSION_NUMBER 70125424 /* the ABI of HIP 7.1 */
-#define DEVICE_FLAGS 0x1fu          /* schedule bits, map host, resize to max */
+#define DEVICE_FLAGS 0x1fu /* schedule bits, map host, resize to max */
 #define HEAP_BYTES_MAX ((size_t)1 << 40)
 
 HA_EXPORT hipError_t
@@ -64,6 +63,9 @@ HA_EXPORT hipError_t
 hipGetDeviceCount(int *count)
 {
     hipError_t code = ha_enter_query("hipGetDeviceCount");
+    if (code == hipErrorNoDevice && count != NULL) {
+        *count = 0;
+    }
     if (code != hipSuccess) {
         return code;
     }
@@ -145,9 +147,9 @@ hipGetDevice(int *deviceId)
     return hipSuccess;
 }
 
-/* All devices are alike: the first one that the wishes do not rule out. */
-HA_EXPORT hipError_t
-hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)
+/* All devices are alike: the first one, whatever the wishes are. */
+static hipError_t
+choose(int *device, const void *wishes)
 {
     hipError_t code = ha_enter_query("hipChooseDevice");
     if (code != hipSuccess) {
@@ -156,11 +158,23 @@ hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)
     if (device == NULL) {
         return ha_cpu_fail_null("device");
     }
-    if (prop == NULL) {
+    if (wishes == NULL) {
         return ha_cpu_fail_null("prop");
     }
     *device = 0;
     return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipChooseDeviceR0600(int *device, const hipDeviceProp_t *prop)
+{
+    return choose(device, prop);
+}
+
+HA_EXPORT hipError_t
+hipChooseDeviceR0000(int *device, const struct hipDeviceProp_tR0000 *properties)
+{
+    return choose(device, properties);
 }
 
 HA_EXPORT hipError_t
@@ -188,12 +202,14 @@ hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
                                pciBusId);
         }
     }
-    if (domain != 0 || slot != 0 || bus >= (unsigned)ha_config()->device_count) {
-        return ha_cpu_fail(hipErrorInvalidDevice,
-                           "argument 'pciBusId': there is no device '%.32s'", pciBusId);
+    for (int id = 0; id < ha_config()->device_count; id++) {
+        if (domain == 0 && slot == 0 && bus == (unsigned)ha_config()->ordinals[id]) {
+            *device = id;
+            return hipSuccess;
+        }
     }
-    *device = (int)bus;
-    return hipSuccess;
+    return ha_cpu_fail(hipErrorInvalidDevice,
+                       "argument 'pciBusId': there is no device '%.32s'", pciBusId);
 }
 
 /* ---- all of its work ---- */

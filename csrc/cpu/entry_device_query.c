@@ -4,6 +4,7 @@
 
 #include "abi/hip.h"
 #include "cpu/device.h"
+#include "cpu/device_properties_old.h"
 #include "cpu/entry_device.h"
 #include "cpu/error.h"
 #include "cpu/pool.h"
@@ -45,6 +46,22 @@ hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
         return ha_cpu_fail_null("prop");
     }
     ha_device_properties(device, prop);
+    return hipSuccess;
+}
+
+/* What programs that were built for HIP 5 call hipGetDeviceProperties. */
+HA_EXPORT hipError_t
+hipGetDevicePropertiesR0000(struct hipDeviceProp_tR0000 *prop, int device)
+{
+    struct ha_device *found;
+    hipError_t code = ha_enter_for_device("hipGetDeviceProperties", device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (prop == NULL) {
+        return ha_cpu_fail_null("prop");
+    }
+    ha_device_properties_old(found, prop);
     return hipSuccess;
 }
 
@@ -116,7 +133,8 @@ hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
         return ha_cpu_fail_null("pciBusId");
     }
     if (len > 0) {
-        snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", (unsigned)found->id & 0xffu);
+        snprintf(pciBusId, (size_t)len, "0000:%02x:00.0",
+                 (unsigned)found->ordinal & 0xffu);
     }
     if (len < PCI_ID_BYTES) {
         return ha_cpu_fail(hipErrorInvalidValue,

@@ -214,14 +214,15 @@ release(const char *function, void *ptr, unsigned kinds)
     if (code == hipSuccess) {
         code = ha_capture_permit();
     }
-    uint64_t begin =
-        ptr != NULL && ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
+    uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
     struct ha_range range;
-    bool known = begin != 0 && ha_memory_find(ptr, &range);
-    int place = known && range.kind != HA_MEMORY_HOST ? range.device : -1;
+    bool told = begin != 0 && ha_memory_find(ptr, &range) &&
+                (1u << range.kind & (DEVICE_KINDS | 1u << HA_MEMORY_HOST)) != 0;
     code = code != hipSuccess ? code : ha_reclaim(ptr, kinds);
-    if (code == hipSuccess && begin != 0) {
-        ha_activity_memory(HA_ACTIVITY_FREE, place, ptr, 0, begin);
+    if (code == hipSuccess && told) {
+        ha_activity_memory(HA_ACTIVITY_FREE,
+                           range.kind == HA_MEMORY_HOST ? -1 : range.device, ptr, 0,
+                           begin);
     }
     return code;
 }

@@ -158,12 +158,7 @@ hipFuncGetAttributes(hipFuncAttributes *attr, const void *func)
     if (attr == NULL) {
         code = ha_cpu_fail_null("attr");
     } else {
-        memset(attr, 0, sizeof *attr);
-        attr->maxThreadsPerBlock = (int)function->kernel->max_threads;
-        attr->sharedSizeBytes = function->kernel->shared_static;
-        attr->maxDynamicSharedSizeBytes =
-            (int)(HA_MAX_SHARED_BYTES - function->kernel->shared_static);
-        attr->localSizeBytes = atomic_load(&function->device->stack_bytes);
+        ha_function_attributes(function, attr);
     }
     ha_function_leave(function);
     return code;

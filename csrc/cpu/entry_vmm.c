@@ -178,12 +178,13 @@ hipMemRelease(hipMemGenericAllocationHandle_t handle)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipMemRelease", &device);
+    const struct ha_device *freed = NULL; /* whose memory went with its last handle */
     uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
     if (code == hipSuccess) {
-        code = ha_physical_release(handle);
+        code = ha_physical_release(handle, &freed);
     }
-    if (code == hipSuccess && begin != 0) {
-        ha_activity_memory(HA_ACTIVITY_VMEM_FREE, device->id, handle, 0, begin);
+    if (freed != NULL && begin != 0) {
+        ha_activity_memory(HA_ACTIVITY_VMEM_FREE, freed->id, handle, 0, begin);
     }
     return code;
 }

@@ -201,6 +201,9 @@ event_retire(uint64_t handle)
     if (event == NULL) {
         return false;
     }
+    if (event->ipc != NULL) {
+        ha_ipc_event_retire(event->ipc);
+    }
     ha_handle_release(handle);
     event_release(event);
     return true;

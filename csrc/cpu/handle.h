@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles that the program holds: streams, events, modules, functions, hiprtc programs,
- * libraries and their kernels, link states, memory allocations and pools.
+ * libraries and their kernels, link states, memory allocations, pools and so on.
  *
  * A *handle* is a number, never an address:
  *
@@ -43,6 +43,7 @@ enum ha_handle_kind {
     HA_HANDLE_ARRAY,
     HA_HANDLE_PHYSICAL,
     HA_HANDLE_POOL,
+    HA_HANDLE_EXTERNAL_MEMORY,
     HA_HANDLE_KIND_COUNT,
 };
 

@@ -26,7 +26,9 @@ struct page {
     _Atomic int32_t recorder;
     int32_t unused;
     _Atomic uint32_t word;
-    unsigned char gap[44];
+    uint32_t also_unused;
+    _Atomic uint64_t living;
+    unsigned char gap[32];
     _Atomic uint64_t done[RECORD_COUNT];
 };
 
@@ -37,7 +39,8 @@ _Static_assert(sizeof(hipIpcEventHandle_t) == sizeof(struct ha_ticket),
 
 struct ha_ipc_event {
     _Atomic uint32_t references;
-    int file; /* owned */
+    bool created; /* not opened */
+    int file;     /* owned */
     struct ha_file_view view;
     struct page *page; /* in it */
 };
@@ -70,7 +73,20 @@ ha_ipc_event_new(void)
                           strerror(error));
         return NULL;
     }
-    return event_of_file(file);
+    struct ha_ipc_event *event = event_of_file(file);
+    if (event != NULL) {
+        event->created = true;
+        atomic_store(&event->page->living, 1);
+    }
+    return event;
+}
+
+void
+ha_ipc_event_retire(struct ha_ipc_event *event)
+{
+    if (event->created) {
+        atomic_store(&event->page->living, 0);
+    }
 }
 
 void
@@ -89,16 +105,27 @@ ha_ipc_event_release(struct ha_ipc_event *event)
     }
 }
 
+static const struct ha_shared_part whole = {
+    .size = sizeof(struct page), .place = offsetof(struct page, living), .serial = 1};
+
 hipError_t
 ha_ipc_event_export(const struct ha_ipc_event *event, hipIpcEventHandle_t *handle)
 {
     struct ha_ticket ticket;
-    if (!ha_ticket_write(&ticket, HA_SHARED_EVENT, event->file, 0,
-                         sizeof(struct page))) {
+    if (!ha_ticket_write(&ticket, HA_SHARED_EVENT, event->file, &whole)) {
         return ha_cpu_fail(hipErrorInvalidValue, "the file of the event is gone");
     }
     memcpy(handle, &ticket, sizeof ticket);
     return hipSuccess;
+}
+
+static hipError_t
+not_there(const struct ha_ticket *ticket)
+{
+    return ha_cpu_fail(hipErrorInvalidValue,
+                       "argument 'handle': process %d has destroyed the event, has "
+                       "ended, or belongs to another user",
+                       ticket->process);
 }
 
 hipError_t
@@ -115,17 +142,18 @@ ha_ipc_event_open(const hipIpcEventHandle_t *handle, struct ha_ipc_event **event
         return ha_cpu_fail(hipErrorInvalidContext,
                            "argument 'handle' is for an event of this process");
     case HA_TICKET_GONE:
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'handle': process %d has destroyed the event, has "
-                           "ended, or belongs to another user",
-                           ticket.process);
+        return not_there(&ticket);
     case HA_TICKET_OPEN:
         break;
     }
-    if (ticket.offset != 0 || ticket.size != sizeof(struct page)) {
+    if (memcmp(&ticket.part, &whole, sizeof whole) != 0) {
         close(file);
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'handle' is not from hipIpcGetEventHandle");
+    }
+    if (!ha_ticket_is_valid(&ticket, file)) {
+        close(file);
+        return not_there(&ticket);
     }
     *event = event_of_file(file);
     return *event != NULL ? hipSuccess : hipErrorOutOfMemory;

@@ -7,7 +7,8 @@
  * never will be: waiting fails then.
  *
  *      0: newest number         16: counts what was done (futex)
- *      8: who recorded it       64: the done number of each of the last 64 records
+ *      8: who recorded it       24: 1 until who created the event destroys it
+ *                               64: the done number of each of the last 64 records
  *
  * Ownership: references are counted; operations that wait have one.
  *
@@ -28,6 +29,10 @@ struct ha_ipc_event;
 struct ha_ipc_event *ha_ipc_event_new(void);
 void ha_ipc_event_retain(struct ha_ipc_event *event);
 void ha_ipc_event_release(struct ha_ipc_event *event);
+
+/* The event is destroyed in this process; if it was created here, no other process can
+ * open it any more. */
+void ha_ipc_event_retire(struct ha_ipc_event *event);
 
 hipError_t ha_ipc_event_export(const struct ha_ipc_event *event,
                                hipIpcEventHandle_t *handle);

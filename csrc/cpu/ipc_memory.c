@@ -17,7 +17,7 @@ struct opened {
     struct opened *next;
     struct ha_file_view view; /* owned */
     uint64_t inode;
-    uint64_t offset;
+    uint64_t offset; /* in that file */
     uint64_t size;
     int device;
     uint32_t references;
@@ -57,7 +57,7 @@ ha_ipc_memory_get(const void *ptr, hipIpcMemHandle_t *handle)
 {
     struct ha_range range;
     struct ha_ticket ticket;
-    uint64_t offset = 0;
+    struct ha_shared_part part;
     int file = -1;
     if (!ha_memory_find(ptr, &range) || range.kind != HA_MEMORY_DEVICE) {
         return ha_cpu_fail(hipErrorInvalidValue,
@@ -67,9 +67,9 @@ ha_ipc_memory_get(const void *ptr, hipIpcMemHandle_t *handle)
     if (code != hipSuccess) {
         return code;
     }
-    int error = ha_memory_share(ptr, &file, &offset, &range);
-    bool written = error == 0 &&
-                   ha_ticket_write(&ticket, HA_SHARED_MEMORY, file, offset, range.size);
+    int error = ha_memory_share(ptr, &file, &part);
+    bool written =
+        error == 0 && ha_ticket_write(&ticket, HA_SHARED_MEMORY, file, &part);
     ha_pool_unlock();
     if (error == EINVAL) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'devPtr' (%p) was freed",
@@ -84,35 +84,51 @@ ha_ipc_memory_get(const void *ptr, hipIpcMemHandle_t *handle)
     return hipSuccess;
 }
 
+static hipError_t
+not_there(const struct ha_ticket *ticket)
+{
+    return ha_cpu_fail(hipErrorInvalidDevicePointer,
+                       "argument 'handle': process %d has freed the memory, has "
+                       "ended, or belongs to another user",
+                       ticket->process);
+}
+
 /* Lock held; `file` stays the caller's. */
 static hipError_t
 opened_new(int device, const struct ha_ticket *ticket, int file, void **ptr)
 {
     for (struct opened *opened = state.all; opened != NULL; opened = opened->next) {
-        if (opened->inode == ticket->inode && opened->offset == ticket->offset &&
-            opened->size == ticket->size && opened->device == device) {
+        if (opened->inode == ticket->inode && opened->offset == ticket->part.offset &&
+            opened->size == ticket->part.size && opened->device == device) {
+            if (!ha_ticket_is_valid(ticket, file)) {
+                return not_there(ticket);
+            }
             opened->references++;
             *ptr = opened->view.ptr;
             return hipSuccess;
         }
     }
     struct opened *opened = calloc(1, sizeof *opened);
-    if (opened == NULL || !ha_shared_file_map(file, ticket->offset,
-                                              (size_t)ticket->size, &opened->view)) {
+    if (opened == NULL ||
+        !ha_shared_file_map(file, ticket->part.offset, (size_t)ticket->part.size,
+                            &opened->view)) {
         free(opened);
         return ha_cpu_fail(hipErrorOutOfMemory, "%llu bytes can't be mapped",
-                           (unsigned long long)ticket->size);
+                           (unsigned long long)ticket->part.size);
     }
-    hipError_t code = ha_memory_add_foreign(device, HA_MEMORY_OPENED, 0,
-                                            opened->view.ptr, (size_t)ticket->size);
+    hipError_t code =
+        ha_ticket_is_valid(ticket, file)
+            ? ha_memory_add_foreign(device, HA_MEMORY_OPENED, 0, opened->view.ptr,
+                                    (size_t)ticket->part.size)
+            : not_there(ticket);
     if (code != hipSuccess) {
         ha_shared_file_unmap(&opened->view);
         free(opened);
         return code;
     }
     opened->inode = ticket->inode;
-    opened->offset = ticket->offset;
-    opened->size = ticket->size;
+    opened->offset = ticket->part.offset;
+    opened->size = ticket->part.size;
     opened->device = device;
     opened->references = 1;
     opened->next = state.all;
@@ -136,10 +152,7 @@ ha_ipc_memory_open(struct ha_device *device, const hipIpcMemHandle_t *handle,
         return ha_cpu_fail(hipErrorInvalidContext,
                            "argument 'handle' is for memory of this process");
     case HA_TICKET_GONE:
-        return ha_cpu_fail(hipErrorInvalidDevicePointer,
-                           "argument 'handle': process %d has freed the memory, has "
-                           "ended, or belongs to another user",
-                           ticket.process);
+        return not_there(&ticket);
     case HA_TICKET_OPEN:
         break;
     }

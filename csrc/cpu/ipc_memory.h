@@ -7,7 +7,8 @@
  * small allocations share a file with others of their size.
  *
  * What is opened is mapped once, however often it is opened, until it was closed as
- * often.  It stays valid when the process that allocated it frees it or ends.
+ * often.  It stays valid when the process that allocated it frees it or ends; but a
+ * handle opens nothing after the free, whatever lies in that place then.
  *
  * Locks: one inside ipc_memory.c; it is taken before that of cpu/memory.h. */
 #ifndef HA_CPU_IPC_MEMORY_H

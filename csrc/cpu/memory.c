@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
+#include "cpu/activity.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/managed.h"
+#include "cpu/shared_file.h"
+#include "cpu/pool.h"
 #include "cpu/span.h"
 #include "cpu/virtual.h"
 
@@ -35,6 +39,7 @@ static const char *const kind_names[HA_MEMORY_KIND_COUNT] = {
     "a device variable",
     "memory of another process",
     "memory of an imported pool",
+    "external memory",
     "mapped memory",
     "reserved addresses",
 };
@@ -224,6 +229,7 @@ ha_memory_cache(void *ptr)
     struct ha_slot *slot = slot_at(ptr, &span, &index);
     if (slot != NULL && slot->state == HA_SLOT_FREEING) {
         intact = ha_span_intact(span, index);
+        ha_span_recall(span, index);
         slot->state = HA_SLOT_CACHED;
     }
     pthread_mutex_unlock(&memory.lock);
@@ -239,6 +245,7 @@ ha_memory_reuse(void *ptr, size_t size)
     struct ha_slot *slot = slot_at(ptr, &span, &index);
     if (slot != NULL) {
         ha_span_resize(span, index, size, slot->state == HA_SLOT_FREEING);
+        ha_span_recall(span, index);
         slot->state = HA_SLOT_LIVE;
         slot->sync = false;
         slot->id = ++memory.next_id;
@@ -247,7 +254,7 @@ ha_memory_reuse(void *ptr, size_t size)
 }
 
 int
-ha_memory_share(const void *ptr, int *file, uint64_t *offset, struct ha_range *range)
+ha_memory_share(const void *ptr, int *file, struct ha_shared_part *part)
 {
     struct ha_span *span;
     uint32_t index;
@@ -258,9 +265,13 @@ ha_memory_share(const void *ptr, int *file, uint64_t *offset, struct ha_range *r
         error = ha_span_share(span);
     }
     if (error == 0) {
+        error = ha_span_announce(span, index, &part->place);
+    }
+    if (error == 0) {
         *file = span->file;
-        *offset = span->file_offset + (uint64_t)index * span->slot_bytes;
-        range_of_slot(span, index, range);
+        part->offset = span->file_offset + (uint64_t)index * span->slot_bytes;
+        part->size = span->slots[index].size;
+        part->serial = span->slots[index].id;
     }
     pthread_mutex_unlock(&memory.lock);
     return error;
@@ -497,6 +508,7 @@ ha_memory_check_write(const char *argument, const void *ptr, size_t size, bool r
     return check(argument, ptr, size, required, known, HA_ACCESS_WRITE);
 }
 
+/* Pool lock held. */
 static void
 heap_reset(struct ha_heap *heap)
 {
@@ -511,6 +523,10 @@ heap_reset(struct ha_heap *heap)
                 continue;
             }
             used--;
+            if (span->slots[slot].state == HA_SLOT_LIVE) { /* else somebody frees it */
+                ha_activity_memory_defer(HA_ACTIVITY_FREE, heap->device,
+                                         ha_span_address(span, slot), 0, ha_clock_ns());
+            }
             account_remove(span, span->slot_bytes);
             ha_span_free(span, slot, &footprint);
         }
@@ -521,11 +537,13 @@ heap_reset(struct ha_heap *heap)
 void
 ha_memory_reset(struct ha_device *device)
 {
+    ha_pool_lock();
     pthread_mutex_lock(&memory.lock);
     heap_reset(&memory.heaps[device->id][HA_MEMORY_DEVICE]);
     heap_reset(&memory.heaps[device->id][HA_MEMORY_MANAGED]);
     heap_reset(&memory.heaps[device->id][HA_MEMORY_POOL]);
     pthread_mutex_unlock(&memory.lock);
+    ha_pool_unlock();
     ha_managed_forget_freed();
 }
 

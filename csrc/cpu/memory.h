@@ -20,6 +20,7 @@
 #include "abi/hip.h"
 
 struct ha_device;
+struct ha_shared_part;
 
 enum ha_memory_kind {
     HA_MEMORY_DEVICE = 0, /* hipMalloc */
@@ -32,6 +33,7 @@ enum ha_memory_kind {
     HA_MEMORY_VARIABLE,   /* __device__ variable of a module; foreign */
     HA_MEMORY_OPENED,     /* hipIpcOpenMemHandle; foreign */
     HA_MEMORY_IMPORTED,   /* hipMemPoolImportPointer; foreign */
+    HA_MEMORY_EXTERNAL,   /* hipExternalMemoryGetMappedBuffer; foreign */
     HA_MEMORY_MAPPED,     /* hipMemMap (cpu/virtual.h) */
     HA_MEMORY_RESERVED,   /* hipMemAddressReserve, with nothing mapped */
     HA_MEMORY_KIND_COUNT,
@@ -112,12 +114,12 @@ bool ha_memory_set_sync(const void *ptr, bool sync);
 
 /* Makes the pages of the allocation that holds `ptr`, of hipMalloc or of a pool that
  * can be shared, a file that other processes can map.  `*file` (borrowed, lives as long
- * as the allocation) has the allocation's bytes at `*offset`.  0, or the number of an
- * error; EINVAL if there is no such memory. Needs: no work runs, the pool lock. */
-int ha_memory_share(const void *ptr, int *file, uint64_t *offset,
-                    struct ha_range *range);
+ * as the allocation) has the allocation as `*part`, until it is freed.  0, or the
+ * number of an error; EINVAL if there is no such memory. Needs: no work runs, the pool
+ * lock. */
+int ha_memory_share(const void *ptr, int *file, struct ha_shared_part *part);
 
-/* Frees all memory of a heap of the caller's. */
+/* Frees all memory of a heap of the caller's. Pool lock held. */
 void ha_memory_empty(struct ha_heap *heap);
 
 /* Adds and removes a foreign range. Adding fails with

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "cpu/activity.h"
 #include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
@@ -85,6 +86,8 @@ static void
 block_remove(struct ha_block *block)
 {
     struct ha_memory_pool *pool = block->pool;
+    ha_activity_memory_defer(HA_ACTIVITY_FREE, pool->device->id, block->ptr, 0,
+                             ha_clock_ns());
     list_remove(block);
     if (block->state == HA_BLOCK_FREE) {
         atomic_fetch_sub(&free_count, 1);
@@ -246,6 +249,7 @@ block_new(struct ha_memory_pool *pool, size_t size, size_t footprint)
     if (limit != 0 && (footprint > limit || pool->reserved > limit - footprint)) {
         return NULL;
     }
+    uint64_t begin_ns = ha_clock_ns();
     struct ha_block *block = calloc(1, sizeof *block);
     if (block == NULL) {
         return NULL;
@@ -265,6 +269,8 @@ block_new(struct ha_memory_pool *pool, size_t size, size_t footprint)
     pool->reserved += footprint;
     pool->used += size;
     highs_update(pool);
+    ha_activity_memory_defer(HA_ACTIVITY_ALLOCATE, pool->device->id, block->ptr,
+                             footprint, begin_ns);
     return block;
 }
 

@@ -74,13 +74,12 @@ ha_memory_pool_export_pointer(void *ptr, hipMemPoolPtrExportData *data)
 {
     struct ha_range range;
     struct ha_ticket ticket;
-    uint64_t offset = 0;
+    struct ha_shared_part part;
     int file = -1;
     ha_pool_lock();
     bool shared = ha_memory_find(ptr, &range) && range.kind == HA_MEMORY_POOL &&
-                  range.base == ptr &&
-                  ha_memory_share(ptr, &file, &offset, &range) == 0 &&
-                  ha_ticket_write(&ticket, HA_SHARED_POOL, file, offset, range.size);
+                  range.base == ptr && ha_memory_share(ptr, &file, &part) == 0 &&
+                  ha_ticket_write(&ticket, HA_SHARED_POOL, file, &part);
     ha_pool_unlock();
     if (!shared) {
         return ha_cpu_fail(
@@ -93,33 +92,50 @@ ha_memory_pool_export_pointer(void *ptr, hipMemPoolPtrExportData *data)
     return hipSuccess;
 }
 
+static hipError_t
+not_of_pool(void)
+{
+    return ha_cpu_fail(hipErrorInvalidValue,
+                       "argument 'export_data' is not for memory of this imported "
+                       "pool, or that was freed");
+}
+
 /* Lock held. */
 static hipError_t
 import_new(struct ha_memory_pool *pool, const struct ha_ticket *ticket, void **ptr)
 {
     for (struct ha_import *import = pool->imports; import != NULL;
          import = import->next) {
-        if (import->offset == ticket->offset && import->size == ticket->size) {
+        if (import->offset == ticket->part.offset &&
+            import->size == ticket->part.size) {
+            if (!ha_ticket_is_valid(ticket, pool->file)) {
+                return not_of_pool();
+            }
             import->references++;
             *ptr = import->view.ptr;
             return hipSuccess;
         }
     }
     struct ha_import *import = calloc(1, sizeof *import);
-    if (import == NULL || !ha_shared_file_map(pool->file, ticket->offset,
-                                              (size_t)ticket->size, &import->view)) {
+    if (import == NULL ||
+        !ha_shared_file_map(pool->file, ticket->part.offset, (size_t)ticket->part.size,
+                            &import->view)) {
         free(import);
-        return hipErrorOutOfMemory;
+        return ha_cpu_fail(hipErrorOutOfMemory, "the %llu bytes can't be mapped",
+                           (unsigned long long)ticket->part.size);
     }
-    hipError_t code = ha_memory_add_foreign(pool->device->id, HA_MEMORY_IMPORTED, 0,
-                                            import->view.ptr, (size_t)ticket->size);
+    hipError_t code =
+        ha_ticket_is_valid(ticket, pool->file)
+            ? ha_memory_add_foreign(pool->device->id, HA_MEMORY_IMPORTED, 0,
+                                    import->view.ptr, (size_t)ticket->part.size)
+            : not_of_pool();
     if (code != hipSuccess) {
         ha_shared_file_unmap(&import->view);
         free(import);
         return code;
     }
-    import->offset = ticket->offset;
-    import->size = ticket->size;
+    import->offset = ticket->part.offset;
+    import->size = ticket->part.size;
     import->references = 1;
     import->next = pool->imports;
     pool->imports = import;
@@ -139,16 +155,8 @@ ha_memory_pool_import_pointer(hipMemPool_t handle, const hipMemPoolPtrExportData
         return hipErrorInvalidValue;
     }
     bool fits = pool->imported && ha_ticket_fits(&ticket, HA_SHARED_POOL, pool->file);
-    hipError_t code = fits ? import_new(pool, &ticket, ptr) : hipErrorInvalidValue;
+    hipError_t code = fits ? import_new(pool, &ticket, ptr) : not_of_pool();
     ha_pool_unlock();
-    if (!fits) {
-        return ha_cpu_fail(code, "argument 'export_data' is not for memory of this "
-                                 "imported pool");
-    }
-    if (code == hipErrorOutOfMemory) {
-        return ha_cpu_fail(code, "the %llu bytes can't be mapped",
-                           (unsigned long long)ticket.size);
-    }
     return code;
 }
 

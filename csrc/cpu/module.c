@@ -122,6 +122,17 @@ ha_module_look(const struct ha_module *module, struct ha_module_view *view)
     };
 }
 
+size_t
+ha_module_constant_bytes(const struct ha_module *module)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < module->image->variable_count; i++) {
+        const struct ha_image_variable *variable = &module->image->variables[i];
+        bytes += variable->constant != 0 ? variable->size : 0;
+    }
+    return bytes;
+}
+
 /* Keeps the module meanwhile. */
 static void
 visit_module(uint64_t handle, void *visit_pointer)
@@ -216,6 +227,7 @@ function_init(struct ha_function *function, struct ha_module *module,
     function->device = module->device;
     function->kernel = kernel;
     function->packed_align = 1;
+    atomic_init(&function->dynamic_bytes, (int)ha_kernel_dynamic_room(kernel));
     for (uint32_t i = 0; i < kernel->arg_count; i++) {
         const struct ha_image_arg *arg = &kernel->args[i];
         if ((size_t)arg->offset + arg->size > function->packed_bytes) {

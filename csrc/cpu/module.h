@@ -32,6 +32,9 @@ struct ha_function {
     size_t packed_bytes; /* of an `extra` buffer, to the last argument */
     size_t packed_align;
     _Atomic uint32_t block_ns; /* what a block took last time; 0 = not run */
+    /* Wishes of the program: told again, but nothing depends on them. */
+    _Atomic int dynamic_bytes;
+    _Atomic int carveout;
 };
 
 /* Loads the image at `bytes`, or the one for this device in a fat binary
@@ -59,10 +62,15 @@ hipError_t ha_module_variable(hipModule_t handle, const char *name, void **addre
 /* Function number `index` with a reference for the caller, or NULL. */
 struct ha_function *ha_module_function_at(hipModule_t handle, uint32_t index);
 
-/* An attribute of a function; a new value for one. */
+/* Bytes of dynamic shared memory that a launch of the kernel may ask for. */
+uint32_t ha_kernel_dynamic_room(const struct ha_image_kernel *kernel);
+
+/* Attributes of a function; a new value for one. */
+void ha_function_attributes(const struct ha_function *function,
+                            hipFuncAttributes *attributes);
 hipError_t ha_function_attribute(const struct ha_function *function,
                                  hipFunction_attribute attribute, int *value);
-hipError_t ha_function_set_attribute(const struct ha_function *function, int attribute,
+hipError_t ha_function_set_attribute(struct ha_function *function, int attribute,
                                      int value);
 
 /* The function behind a handle with a reference for the caller, or NULL. */
@@ -82,6 +90,9 @@ struct ha_module_view {
     uint32_t function_count;
 };
 void ha_module_look(const struct ha_module *module, struct ha_module_view *view);
+
+/* Bytes of the module's __constant__ variables. */
+size_t ha_module_constant_bytes(const struct ha_module *module);
 
 /* Calls `visit` for each module that is loaded at that moment; no lock is held. */
 void ha_modules_each(void (*visit)(struct ha_module *module));

@@ -135,14 +135,17 @@ ha_physical_create(struct ha_device *device, size_t size,
 }
 
 hipError_t
-ha_physical_release(hipMemGenericAllocationHandle_t handle)
+ha_physical_release(hipMemGenericAllocationHandle_t handle,
+                    const struct ha_device **device)
 {
+    *device = NULL;
     ha_virtual_lock();
     struct ha_physical *physical = ha_physical_find(handle);
     if (physical != NULL) {
         if (physical->handle_count > 1) {
             physical->handle_count--;
         } else {
+            *device = physical->device;
             handle_end(physical);
             ha_physical_drop(physical);
         }

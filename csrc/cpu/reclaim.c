@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/reclaim.h"
 
+#include "core/clock.h"
 #include "core/log.h"
+#include "cpu/activity.h"
 #include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/external_memory.h"
 #include "cpu/graph.h"
 #include "cpu/memory_pool.h"
 #include "cpu/pool.h"
 #include "cpu/stream.h"
 
 struct free_later {
-    struct ha_range range; /* claimed, or imported */
+    struct ha_range range; /* claimed, or mapped */
 };
 
 _Static_assert(sizeof(struct free_later) <= HA_OP_PAYLOAD_BYTES, "fits an operation");
@@ -23,11 +26,24 @@ later_of(struct ha_op *op)
 }
 
 static bool
-is_imported(void *ptr)
+is_mapped_kind(enum ha_memory_kind kind)
 {
-    struct ha_range range;
-    return ha_memory_find(ptr, &range) && range.kind == HA_MEMORY_IMPORTED &&
-           range.base == ptr;
+    return kind == HA_MEMORY_IMPORTED || kind == HA_MEMORY_EXTERNAL;
+}
+
+/* Whether mapped memory that the program frees begins there: of an imported pool, or of
+ * external memory. */
+static bool
+is_mapped(void *ptr, struct ha_range *range)
+{
+    return ha_memory_find(ptr, range) && range->base == ptr &&
+           is_mapped_kind(range->kind);
+}
+
+static bool
+unmap(void *ptr)
+{
+    return ha_memory_pool_free_imported(ptr) || ha_external_memory_unmap(ptr);
 }
 
 static hipError_t
@@ -40,15 +56,16 @@ not_owned(void *ptr)
         ptr);
 }
 
-/* Memory of an imported pool, or none at all. */
+/* Mapped memory, or none at all. */
 static hipError_t
-free_imported(void *ptr)
+free_mapped(void *ptr)
 {
-    hipError_t code = is_imported(ptr) ? ha_pool_wait_all() : hipSuccess;
+    struct ha_range range;
+    hipError_t code = is_mapped(ptr, &range) ? ha_pool_wait_all() : hipSuccess;
     if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; the memory is not freed");
     }
-    return ha_memory_pool_free_imported(ptr) ? hipSuccess : not_owned(ptr);
+    return unmap(ptr) ? hipSuccess : not_owned(ptr);
 }
 
 hipError_t
@@ -62,7 +79,7 @@ ha_reclaim(void *ptr, unsigned kinds)
         if ((kinds & 1u << HA_MEMORY_DEVICE) == 0) {
             return not_owned(ptr);
         }
-        return ha_graph_memory_free(ptr, true) ? hipSuccess : free_imported(ptr);
+        return ha_graph_memory_free(ptr, true) ? hipSuccess : free_mapped(ptr);
     }
     hipError_t code = range.kind == HA_MEMORY_HOST
                           ? ha_pool_wait_all()
@@ -91,13 +108,17 @@ ha_reclaim(void *ptr, unsigned kinds)
 static bool
 later_run(struct ha_op *op)
 {
-    const struct free_later *later = later_of(op);
-    if (later->range.kind == HA_MEMORY_IMPORTED) {
-        (void)ha_memory_pool_free_imported(later->range.base);
-    } else if (!ha_memory_release(later->range.base)) {
-        ha_log(1, "hipFreeAsync: somebody wrote past the end of the %zu bytes at %p",
-               later->range.size, later->range.base);
+    const struct ha_range *range = &later_of(op)->range;
+    uint64_t begin_ns = ha_clock_ns();
+    if (is_mapped_kind(range->kind)) {
+        (void)unmap(range->base);
+        return true;
     }
+    if (!ha_memory_release(range->base)) {
+        ha_log(1, "hipFreeAsync: somebody wrote past the end of the %zu bytes at %p",
+               range->size, range->base);
+    }
+    ha_activity_memory(HA_ACTIVITY_FREE, range->device, range->base, 0, begin_ns);
     return true;
 }
 
@@ -132,7 +153,7 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
         ha_op_discard(op);
         return ha_memory_pool_free_async(&range, stream);
     }
-    if (!claimed && !(is_imported(ptr) && ha_memory_find(ptr, &range))) {
+    if (!claimed && !is_mapped(ptr, &range)) {
         ha_op_discard(op);
         ha_pool_unlock();
         return ha_graph_memory_free(ptr, false) ? hipSuccess : not_owned(ptr);

@@ -21,6 +21,7 @@
 #include "cpu/exec.h"
 #include "cpu/graph.h"
 #include "cpu/handle.h"
+#include "cpu/external_memory.h"
 #include "cpu/ipc_memory.h"
 #include "cpu/library.h"
 #include "cpu/managed.h"
@@ -102,6 +103,7 @@ after_fork_child(void)
     ha_virtual_after_fork_child();
     ha_managed_after_fork_child();
     ha_ipc_memory_after_fork_child();
+    ha_external_memory_after_fork_child();
     ha_mipmap_after_fork_child();
     ha_texture_after_fork_child();
     ha_surface_after_fork_child();
@@ -169,11 +171,53 @@ core_count(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
+/* The number of a device at the beginning of a list, as AMD's runtime reads it: what is
+ * not written plainly is none.  -1 if it is none below `count`. */
+static int
+ordinal_of(const char *list, size_t length, int count)
+{
+    int ordinal = 0;
+    if (length == 0 || length > 2 || (length == 2 && list[0] == '0')) {
+        return -1;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (list[i] < '0' || list[i] > '9') {
+            return -1;
+        }
+        ordinal = ordinal * 10 + (list[i] - '0');
+    }
+    return ordinal < count ? ordinal : -1;
+}
+
+static void
+devices_choose(struct ha_config *config)
+{
+    int count = (int)ha_env_long(HA_ENV_CPU_DEVICES, 1, HA_DEVICE_MAX);
+    const char *list = ha_env(HA_ENV_VISIBLE_DEVICES);
+    uint32_t chosen = 0;
+    config->device_count = list != NULL ? 0 : count;
+    for (int i = 0; list == NULL && i < count; i++) {
+        config->ordinals[i] = i;
+    }
+    while (list != NULL) {
+        size_t length = strcspn(list, ",");
+        int ordinal = ordinal_of(list, length, count);
+        if (ordinal < 0) {
+            return;
+        }
+        if ((chosen >> ordinal & 1u) == 0) {
+            chosen |= 1u << ordinal;
+            config->ordinals[config->device_count++] = ordinal;
+        }
+        list = list[length] != '\0' ? list + length + 1 : NULL;
+    }
+}
+
 static void
 config_read(struct ha_config *config)
 {
     const char *exec = ha_env(HA_ENV_CPU_EXEC);
-    config->device_count = (int)ha_env_long(HA_ENV_CPU_DEVICES, 1, HA_DEVICE_MAX);
+    devices_choose(config);
     long threads = ha_env_long(HA_ENV_CPU_THREADS, 0, THREAD_COUNT_MAX);
     config->thread_count = threads > 0 ? (unsigned)threads : core_count();
     config->warp_size = ha_warp_size();
@@ -189,6 +233,13 @@ static hipError_t
 runtime_start(void)
 {
     config_read(&runtime.config);
+    if (runtime.config.device_count == 0) {
+        return ha_cpu_fail(
+            hipErrorNoDevice,
+            "HIP_VISIBLE_DEVICES='%.64s' leaves none of the devices that "
+            "HIPADAPT_CPU_DEVICES asks for",
+            ha_env(HA_ENV_VISIBLE_DEVICES));
+    }
     if (ha_exec_init() != 0) {
         return ha_cpu_fail(hipErrorNotInitialized,
                            "the signal handlers of the CPU device can't be set");
@@ -269,6 +320,17 @@ hipError_t
 ha_runtime_start_quietly(void)
 {
     return ha_runtime_is_ready() ? hipSuccess : runtime_ensure(false);
+}
+
+int
+hipadaptStart(void)
+{
+    ha_tables_publish();
+    hipError_t before = this_thread.last_error;
+    (void)ha_enter_query(
+        "hipadaptStart"); /* the next call says why it does not start */
+    this_thread.last_error = before;
+    return HIP_VERSION_NUMBER;
 }
 
 hipError_t
@@ -367,6 +429,7 @@ ha_runtime_reset_device(struct ha_device *device)
     ha_memory_pools_reset(device);
     ha_virtual_reset(device);
     ha_ipc_memory_reset(device);
+    ha_external_memory_reset(device);
     ha_memory_reset(device);
     ha_device_reset_settings(device);
     ha_exec_flush_print();

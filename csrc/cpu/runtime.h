@@ -22,6 +22,7 @@
 #include "abi/hip.h"
 
 #define HA_EXPORT __attribute__((visibility("default")))
+#define HIP_VERSION_NUMBER 70125424 /* the ABI of HIP 7.1 */
 #define HA_DEVICE_MAX 16
 #define HA_CALL_TEXT_BYTES 512
 
@@ -34,11 +35,12 @@ struct ha_stream;
 
 struct ha_config {
     int device_count;
-    unsigned thread_count;      /* workers that run kernels */
-    uint32_t warp_size;         /* 32 or 64 */
-    bool reference;             /* HIPADAPT_CPU_EXEC=reference */
-    bool guard;                 /* HIPADAPT_CPU_GUARD=1 */
-    uint64_t kernel_timeout_ns; /* 0 = never */
+    int ordinals[HA_DEVICE_MAX]; /* which device of the machine each one is */
+    unsigned thread_count;       /* workers that run kernels */
+    uint32_t warp_size;          /* 32 or 64 */
+    bool reference;              /* HIPADAPT_CPU_EXEC=reference */
+    bool guard;                  /* HIPADAPT_CPU_GUARD=1 */
+    uint64_t kernel_timeout_ns;  /* 0 = never */
 };
 
 /* What the runtime keeps of each host thread; only that thread touches it. */
@@ -94,6 +96,9 @@ bool ha_runtime_can_be_interrupted(void);
 hipError_t ha_runtime_reset_device(struct ha_device *device);
 
 /* For language bindings. */
+/* Starts the runtime without a call of HIP, which a profiler would show; HIP's version.
+ */
+HA_EXPORT int hipadaptStart(void);
 HA_EXPORT void hipadaptSetInterruptCheck(int (*check)(void));
 HA_EXPORT void hipadaptShutdown(void);
 HA_EXPORT const char *hipadaptGetErrorText(void);

@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/file_limit.h"
+
 #define MAGIC 0x48414950u
 #define LINK_BYTES 64
 #define PATH_BYTES 64
@@ -24,6 +26,16 @@ static const char *const names[HA_SHARED_KIND_COUNT] = {
 };
 
 int
+ha_shared_file_grow(int file, uint64_t bytes)
+{
+    struct ha_file_limit limit;
+    ha_file_limit_hold(&limit);
+    int status = ftruncate(file, (off_t)bytes);
+    ha_file_limit_release(&limit);
+    return status;
+}
+
+int
 ha_shared_file_create(enum ha_shared_kind kind, uint64_t bytes, int *file)
 {
     if (bytes > INT64_MAX) {
@@ -33,7 +45,7 @@ ha_shared_file_create(enum ha_shared_kind kind, uint64_t bytes, int *file)
     if (made < 0) {
         return errno;
     }
-    if (ftruncate(made, (off_t)bytes) != 0 ||
+    if (ha_shared_file_grow(made, bytes) != 0 ||
         fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
         int error = errno;
         close(made);
@@ -146,7 +158,7 @@ check_of(const struct ha_ticket *ticket)
 
 bool
 ha_ticket_write(struct ha_ticket *ticket, enum ha_shared_kind kind, int file,
-                uint64_t offset, uint64_t size)
+                const struct ha_shared_part *part)
 {
     uint64_t inode;
     uint64_t bytes;
@@ -159,8 +171,7 @@ ha_ticket_write(struct ha_ticket *ticket, enum ha_shared_kind kind, int file,
     ticket->process = (int32_t)getpid();
     ticket->descriptor = file;
     ticket->inode = inode;
-    ticket->offset = offset;
-    ticket->size = size;
+    ticket->part = *part;
     ticket->check = check_of(ticket);
     return true;
 }
@@ -171,7 +182,8 @@ is_ticket(const struct ha_ticket *ticket, enum ha_shared_kind kind)
 {
     return ticket->magic == MAGIC && ticket->kind == (uint32_t)kind &&
            ticket->check == check_of(ticket) && ticket->process > 0 &&
-           ticket->descriptor >= 0 && ticket->size > 0;
+           ticket->descriptor >= 0 && ticket->part.size > 0 &&
+           ticket->part.place % sizeof(uint64_t) == 0 && ticket->part.serial != 0;
 }
 
 bool
@@ -180,8 +192,18 @@ ha_ticket_fits(const struct ha_ticket *ticket, enum ha_shared_kind kind, int fil
     uint64_t inode;
     uint64_t bytes;
     return is_ticket(ticket, kind) && ha_shared_file_look(kind, file, &inode, &bytes) &&
-           inode == ticket->inode && ticket->size <= bytes &&
-           ticket->offset <= bytes - ticket->size;
+           inode == ticket->inode && ticket->part.size <= bytes &&
+           ticket->part.offset <= bytes - ticket->part.size;
+}
+
+bool
+ha_ticket_is_valid(const struct ha_ticket *ticket, int file)
+{
+    uint64_t serial;
+    return ticket->part.place <= INT64_MAX - sizeof serial &&
+           pread(file, &serial, sizeof serial, (off_t)ticket->part.place) ==
+               (ssize_t)sizeof serial &&
+           serial == ticket->part.serial;
 }
 
 enum ha_ticket_result

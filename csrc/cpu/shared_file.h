@@ -9,7 +9,8 @@
  * - as a *ticket*, which is plain bytes: process, descriptor and inode of the file. The
  *   other side opens /proc/<process>/fd/<descriptor>.  The kernel allows that to the
  *   same user only, and only while the process lives; the inode tells whether it is
- *   still the same file.
+ *   still the same file, and a number in the file whether what the ticket is for is
+ *   still there.
  *
  * What is opened is looked at first: it must be a memfd of ours with the right name and
  * seal.  Anything else is refused before it is opened for writing.
@@ -34,6 +35,15 @@ enum ha_shared_kind {
 
 #define HA_TICKET_BYTES 64
 
+/* What a ticket is for: bytes of a file, there as long as the number at `place` in it
+ * is `serial`.  No other part of the file ever has the same number there. */
+struct ha_shared_part {
+    uint64_t offset;
+    uint64_t size;
+    uint64_t place;  /* a multiple of 8 */
+    uint64_t serial; /* not 0 */
+};
+
 /* A part of a shared file, for another process; the bytes of HIP's IPC handles. */
 struct ha_ticket {
     uint32_t magic;
@@ -41,14 +51,16 @@ struct ha_ticket {
     int32_t process;
     int32_t descriptor;
     uint64_t inode;
-    uint64_t offset;
-    uint64_t size;
+    struct ha_shared_part part;
     uint64_t check; /* of the bytes before it */
-    unsigned char zero[HA_TICKET_BYTES - 48];
 };
 
 /* A new file of `bytes` bytes of 0; 0, or the number of an error. */
 int ha_shared_file_create(enum ha_shared_kind kind, uint64_t bytes, int *file);
+
+/* ftruncate to a size of at most INT64_MAX, past the limit of the process too: that is
+ * EFBIG and no signal. */
+int ha_shared_file_grow(int file, uint64_t bytes);
 
 /* The inode and the size of a shared file of this kind; false if it is none. */
 bool ha_shared_file_look(enum ha_shared_kind kind, int file, uint64_t *inode,
@@ -76,7 +88,7 @@ void ha_shared_file_unmap(struct ha_file_view *view);
 
 /* Fills in a ticket for a part of the file; false if that is no file of the kind. */
 bool ha_ticket_write(struct ha_ticket *ticket, enum ha_shared_kind kind, int file,
-                     uint64_t offset, uint64_t size);
+                     const struct ha_shared_part *part);
 
 enum ha_ticket_result {
     HA_TICKET_OPEN, /* *file is open */
@@ -87,6 +99,10 @@ enum ha_ticket_result {
 
 /* Whether the ticket is one for a part of this file. */
 bool ha_ticket_fits(const struct ha_ticket *ticket, enum ha_shared_kind kind, int file);
+
+/* Whether the part of a fitting ticket is still there.  Asked when it is mapped: what
+ * is freed after that stays valid for who has it. */
+bool ha_ticket_is_valid(const struct ha_ticket *ticket, int file);
 
 /* Opens the file that the ticket is for; it has all of the ticket's part. */
 enum ha_ticket_result ha_ticket_open(const struct ha_ticket *ticket,

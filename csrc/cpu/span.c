@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/file_limit.h"
 #include "cpu/shared_file.h"
 
 #define PAGE_BYTES ((size_t)4096)
@@ -115,6 +116,38 @@ ha_span_overlaps(const void *address, size_t size)
     return false;
 }
 
+/* ---- serials ---- */
+
+static size_t
+serials_bytes(size_t slot_count)
+{
+    return round_up(slot_count * sizeof(uint64_t), PAGE_BYTES);
+}
+
+int
+ha_span_announce(struct ha_span *span, uint32_t slot, uint64_t *place)
+{
+    if (span->serials == NULL) {
+        void *map = mmap(NULL, serials_bytes(span->slot_count), PROT_READ | PROT_WRITE,
+                         MAP_SHARED, span->file, (off_t)span->serials_offset);
+        if (map == MAP_FAILED) {
+            return errno;
+        }
+        span->serials = map;
+    }
+    atomic_store(&span->serials[slot], span->slots[slot].id);
+    *place = span->serials_offset + slot * sizeof(uint64_t);
+    return 0;
+}
+
+void
+ha_span_recall(struct ha_span *span, uint32_t slot)
+{
+    if (span->serials != NULL) {
+        atomic_store(&span->serials[slot], 0);
+    }
+}
+
 /* ---- mappings ---- */
 
 /* `bytes` (a multiple of a page) at a multiple of HA_SPAN_BYTES, or NULL. */
@@ -141,17 +174,20 @@ map_aligned(size_t bytes)
     return base;
 }
 
-/* Puts the next `bytes` of the heap's file in the place of the pages at `base`. */
+/* Puts the next part of the heap's file in the place of the span's pages. */
 static bool
-map_shared(struct ha_heap *heap, unsigned char *base, size_t bytes, uint64_t *offset)
+map_shared(struct ha_heap *heap, struct ha_span *span)
 {
-    uint64_t end = heap->file_end + bytes;
-    if (end > INT64_MAX || ftruncate(heap->file, (off_t)end) != 0 ||
-        mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, heap->file,
-             (off_t)heap->file_end) == MAP_FAILED) {
+    uint64_t serials = heap->file_end + span->mapped_bytes;
+    uint64_t end = serials + serials_bytes(span->slot_count);
+    if (end > INT64_MAX || ha_shared_file_grow(heap->file, end) != 0 ||
+        mmap(span->map, span->mapped_bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED, heap->file, (off_t)heap->file_end) == MAP_FAILED) {
         return false;
     }
-    *offset = heap->file_end;
+    span->file = heap->file;
+    span->file_offset = heap->file_end;
+    span->serials_offset = serials;
     heap->file_end = end;
     return true;
 }
@@ -187,19 +223,12 @@ span_new(struct ha_heap *heap, uint32_t class, size_t slot_bytes, size_t mapped_
         return NULL;
     }
     span->base = span->map + lead;
-    bool ready = true;
-    if (heap->shared) {
-        ready = map_shared(heap, span->map, mapped_bytes, &span->file_offset);
-        span->file = heap->file;
-    }
-    if (!ready) {
+    if (heap->shared && !map_shared(heap, span)) {
         munmap(span->map, mapped_bytes);
         free(span);
         return NULL;
     }
-    if (class == HA_CLASS_COUNT) {
-        ready = make_guards(span);
-    }
+    bool ready = class != HA_CLASS_COUNT || make_guards(span);
     /* A huge page would make the first small allocation of a class cost 2 MiB. */
     bool huge = class == HA_CLASS_COUNT && !span->guarded;
     (void)madvise(span->map, huge ? slot_bytes : mapped_bytes,
@@ -232,9 +261,13 @@ span_destroy(struct ha_span *span)
     }
     table_set(span, NULL);
     munmap(span->map, span->mapped_bytes);
+    if (span->serials != NULL) {
+        munmap(span->serials, serials_bytes(span->slot_count));
+    }
     if (heap->shared) {
         (void)fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        (off_t)span->file_offset, (off_t)span->mapped_bytes);
+                        (off_t)span->file_offset,
+                        (off_t)(span->mapped_bytes + serials_bytes(span->slot_count)));
     } else if (span->file >= 0) {
         close(span->file);
     }
@@ -253,9 +286,12 @@ ha_span_share(struct ha_span *span)
     size_t bytes =
         span->class == HA_CLASS_COUNT ? lead + span->slot_bytes : span->mapped_bytes;
     int file = -1;
-    int error = ha_shared_file_create(HA_SHARED_MEMORY, bytes, &file);
+    struct ha_file_limit limit;
+    int error = ha_shared_file_create(HA_SHARED_MEMORY,
+                                      bytes + serials_bytes(span->slot_count), &file);
     /* In pieces, so that there are never two copies of all. What has moved when one
      * fails stays moved: it is the same memory in other pages. */
+    ha_file_limit_hold(&limit);
     for (size_t at = 0; at < bytes && error == 0;) {
         size_t piece = bytes - at < HA_SPAN_BYTES ? bytes - at : HA_SPAN_BYTES;
         for (size_t done = 0; done < piece && error == 0;) {
@@ -270,6 +306,7 @@ ha_span_share(struct ha_span *span)
         }
         at += piece;
     }
+    ha_file_limit_release(&limit);
     if (error != 0) {
         if (file >= 0) {
             close(file);
@@ -278,6 +315,7 @@ ha_span_share(struct ha_span *span)
     }
     span->file = file;
     span->file_offset = lead;
+    span->serials_offset = bytes;
     return 0;
 }
 
@@ -460,6 +498,7 @@ ha_span_free(struct ha_span *span, uint32_t slot, size_t *footprint)
 {
     struct ha_slot *freed = &span->slots[slot];
     bool intact = ha_span_intact(span, slot);
+    ha_span_recall(span, slot);
     *footprint = span->slot_bytes;
     if (span->class == HA_CLASS_COUNT) {
         span_destroy(span);

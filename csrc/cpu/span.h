@@ -8,7 +8,9 @@
  *
  * A heap may be *shared*: its spans are then parts of one file in memory, which other
  * processes can map.  A span of any other heap becomes a file of its own when somebody
- * asks for that (ha_span_share).
+ * asks for that (ha_span_share).  Behind the slots of a span, its file has a word for
+ * each, its *serial*: the id of the allocation in it if other processes were told of
+ * that one, else 0.  It tells them whether it is still there.
  *
  * Behind each allocation stand at least HA_RED_ZONE_MIN_BYTES that belong to nobody;
  * they are filled with a pattern and looked at when it is freed.
@@ -26,6 +28,7 @@
 #ifndef HA_CPU_SPAN_H
 #define HA_CPU_SPAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,14 +62,16 @@ struct ha_span {
     size_t slot_bytes; /* of a large span: all up to the page behind it */
     uint32_t slot_count;
     uint32_t used_count;
-    uint32_t touched_count; /* slots from here on were never used */
-    uint32_t first_free;    /* plus 1; 0 = none */
-    uint32_t class;         /* HA_CLASS_COUNT = large */
-    bool listed;            /* on its heap's list of spans with room */
-    bool guarded;           /* large, with a page before it too */
-    int file;               /* whose pages these are, or -1; owned unless the heap's */
-    uint64_t file_offset;   /* of the first slot */
-    struct ha_heap *heap;   /* borrowed; also says what memory it is */
+    uint32_t touched_count;  /* slots from here on were never used */
+    uint32_t first_free;     /* plus 1; 0 = none */
+    uint32_t class;          /* HA_CLASS_COUNT = large */
+    bool listed;             /* on its heap's list of spans with room */
+    bool guarded;            /* large, with a page before it too */
+    int file;                /* whose pages these are, or -1; owned unless the heap's */
+    uint64_t file_offset;    /* of the first slot */
+    uint64_t serials_offset; /* in the file */
+    _Atomic uint64_t *serials; /* owned: mapped once a slot has one, else NULL */
+    struct ha_heap *heap;      /* borrowed; also says what memory it is */
     struct ha_span *room_next, *room_previous;
     struct ha_span *all_next, *all_previous; /* spans of the heap */
     struct ha_slot slots[];
@@ -104,6 +109,13 @@ void ha_span_resize(struct ha_span *span, uint32_t slot, size_t size, bool in_us
  * in one; 0, or the number of an error.  Addresses and contents stay.  Nobody may write
  * to the span meanwhile. */
 int ha_span_share(struct ha_span *span);
+
+/* Gives the LIVE slot of a shared span its serial; `*place` is where in the file it
+ * stands.  0, or the number of an error. */
+int ha_span_announce(struct ha_span *span, uint32_t slot, uint64_t *place);
+
+/* Other processes can't open what the slot holds any more. */
+void ha_span_recall(struct ha_span *span, uint32_t slot);
 
 /* Frees a slot that is not FREE; false if its red zone was written to. */
 bool ha_span_free(struct ha_span *span, uint32_t slot, size_t *footprint);

@@ -38,7 +38,10 @@ hipError_t ha_virtual_free(void *ptr, size_t size);
 hipError_t ha_physical_create(struct ha_device *device, size_t size,
                               const hipMemAllocationProp *prop,
                               hipMemGenericAllocationHandle_t *handle);
-hipError_t ha_physical_release(hipMemGenericAllocationHandle_t handle);
+/* Gives a handle back; `device` is whose memory it was if that was the last, or NULL.
+ */
+hipError_t ha_physical_release(hipMemGenericAllocationHandle_t handle,
+                               const struct ha_device **device);
 hipError_t ha_physical_properties(hipMemGenericAllocationHandle_t handle,
                                   hipMemAllocationProp *prop);
 /* A descriptor of its file, owned by the caller. */

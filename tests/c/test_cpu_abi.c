@@ -128,6 +128,13 @@ test_function_by_name_is_the_exported_one(void)
     CHECK(address == (void *)hipMalloc && status == HIP_GET_PROC_ADDRESS_SUCCESS);
     OK(hipGetProcAddress("hipGetDeviceProperties", &address, 600, 0, NULL));
     CHECK(address == (void *)hipGetDevicePropertiesR0600);
+    OK(hipGetProcAddress("hipGetDeviceProperties", &address, 599, 0, &status));
+    CHECK(address == (void *)hipGetDevicePropertiesR0000);
+    CHECK(status == HIP_GET_PROC_ADDRESS_SUCCESS);
+    OK(hipGetProcAddress("hipChooseDevice", &address, 500, 0, NULL));
+    CHECK(address == (void *)hipChooseDeviceR0000);
+    OK(hipGetProcAddress("hipChooseDevice", &address, 701, 0, NULL));
+    CHECK(address == (void *)hipChooseDeviceR0600);
     OK(hipGetDriverEntryPoint("hipFree", &address, 0, &found));
     CHECK(address == (void *)hipFree && found == hipDriverEntryPointSuccess);
 }
@@ -168,8 +175,9 @@ test_name_that_is_not_there_gives_no_address(void)
     CHECK(address == NULL && status == HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     CHECK_HIP(hipGetProcAddress(long_name, &address, 701, 2, &status),
               hipErrorInvalidValue);
-    CHECK_HIP(hipGetProcAddress("hipGetDeviceProperties", &address, 500, 0, &status),
-              hipErrorInvalidValue);
+    CHECK_HIP(
+        hipGetProcAddress("hipGetDevicePropertiesR0600", &address, 500, 0, &status),
+        hipErrorInvalidValue);
     CHECK(address == NULL && status == HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
     CHECK_HIP(hipGetProcAddress(NULL, &address, 701, 0, NULL), hipErrorInvalidValue);
     CHECK_HIP(hipGetProcAddress("hipMalloc", NULL, 701, 0, NULL), hipErrorInvalidValue);

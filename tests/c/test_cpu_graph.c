@@ -753,6 +753,10 @@ test_debug_print_writes_a_file(void)
           strstr(text, "->") != NULL);
     CHECK_HIP(hipGraphDebugDotPrint(graph, "/nowhere/at/all", 0),
               hipErrorOperatingSystem);
+    /* Devices and links are written to, and not replaced. */
+    CHECK(symlink("/dev/full", path) == 0);
+    CHECK_HIP(hipGraphDebugDotPrint(graph, path, 0), hipErrorOperatingSystem);
+    CHECK(unlink(path) == 0);
     OK(hipGraphDestroy(graph));
 }
 

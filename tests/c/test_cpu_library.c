@@ -23,9 +23,9 @@ loads_and_enumerates(void)
     const char *name;
 
     OK(hipLibraryGetKernelCount(&count, library));
-    CHECK(count == 10);
+    CHECK(count == 11);
     OK(hipLibraryEnumerateKernels(kernels, 16, library));
-    CHECK(kernels[9] != NULL && kernels[10] == NULL);
+    CHECK(kernels[10] != NULL && kernels[11] == NULL);
     OK(hipLibraryEnumerateKernels(two, 2, library));
     CHECK(two[0] == kernels[0] && two[1] == kernels[1] && two[2] == NULL);
     OK(hipLibraryGetKernel(&add, library, "add"));
@@ -81,8 +81,17 @@ tells_parameters(void)
               hipErrorInvalidDevice);
     CHECK_HIP(hipKernelGetAttribute(&value, HIP_FUNC_ATTRIBUTE_NUM_REGS, odd, -1),
               hipErrorInvalidDevice);
+    OK(hipKernelGetAttribute(&value, HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                             odd, 0));
+    CHECK(value == 65536 - 1024);
     OK(hipKernelSetAttribute(HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 4096,
                              odd, 0));
+    OK(hipKernelGetAttribute(&value, HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                             odd, 0));
+    CHECK(value == 4096);
+    OK(hipKernelGetAttribute(&value, HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                             odd, 1));
+    CHECK(value == 65536 - 1024); /* each device has its own */
     CHECK_HIP(hipKernelSetAttribute(HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                     1 << 20, odd, 0),
               hipErrorInvalidValue);

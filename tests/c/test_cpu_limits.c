@@ -3,6 +3,7 @@
  * child of its own, because limits and environment are the process's. */
 #include "cpu_support.h"
 
+#include <signal.h>
 #include <sys/resource.h>
 
 enum { LANES = 64, BLOCKS = 16, COUNT = LANES * BLOCKS };
@@ -255,10 +256,67 @@ test_guarded_memory(void)
     run(unguarded);
 }
 
+/* ---- the size of files ---- */
+
+/* A handler would hide what is looked for: the signal must not come at all. */
+static void
+small_files(void)
+{
+    void *small;
+    void *big;
+    hipIpcMemHandle_t handle;
+    hipMemPool_t pool;
+    hipMemPoolProps pool_props;
+    hipMemAllocationProp prop;
+    hipMemGenericAllocationHandle_t allocation;
+    hipModule_t module;
+    hipModule_t other;
+    sigset_t before;
+    sigset_t after;
+    (void)image_function(&module, "add");
+    CHECK(signal(SIGXFSZ, SIG_DFL) != SIG_ERR);
+    CHECK(sigprocmask(SIG_SETMASK, NULL, &before) == 0);
+    limit_set(RLIMIT_FSIZE, 6000);
+
+    OK(hipMalloc(&small, 1000));
+    OK(hipMemset(small, 5, 1000));
+    OK(hipMalloc(&big, (size_t)4 << 20));
+    CHECK_HIP(hipIpcGetMemHandle(&handle, small), hipErrorOutOfMemory);
+    CHECK_HIP(hipIpcGetMemHandle(&handle, big), hipErrorOutOfMemory);
+    memset(&pool_props, 0, sizeof pool_props);
+    pool_props.allocType = hipMemAllocationTypePinned;
+    pool_props.handleTypes = hipMemHandleTypePosixFileDescriptor;
+    pool_props.location.type = hipMemLocationTypeDevice;
+    OK(hipMemPoolCreate(&pool, &pool_props));
+    CHECK_HIP(hipMallocFromPoolAsync(&big, 1000, pool, NULL), hipErrorOutOfMemory);
+    memset(&prop, 0, sizeof prop);
+    prop.type = hipMemAllocationTypePinned;
+    prop.location.type = hipMemLocationTypeDevice;
+    CHECK_HIP(hipMemCreate(&allocation, (size_t)1 << 20, &prop, 0),
+              hipErrorOutOfMemory);
+    CHECK_HIP(hipModuleLoadData(&other, image_bytes), hipErrorOutOfMemory);
+
+    unsigned char host = 0;
+    OK(hipMemcpy(&host, small, 1, hipMemcpyDeviceToHost));
+    CHECK(host == 5);
+    CHECK(sigprocmask(SIG_SETMASK, NULL, &after) == 0);
+    CHECK(sigismember(&before, SIGXFSZ) == sigismember(&after, SIGXFSZ));
+    limit_set(RLIMIT_FSIZE, (rlim_t)1 << 30);
+    OK(hipIpcGetMemHandle(&handle, small));
+    OK(hipModuleLoadData(&other, image_bytes));
+}
+
+static void
+test_limit_of_file_sizes_is_an_error_and_no_signal(void)
+{
+    run(small_files);
+}
+
 int
 main(void)
 {
     RUN(test_what_runs_out_is_an_error);
+    RUN(test_limit_of_file_sizes_is_an_error_and_no_signal);
     RUN(test_guarded_memory);
     return 0;
 }
