@@ -11,6 +11,7 @@ others in interpreters of their own:
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import subprocess
@@ -41,6 +42,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("amd")
         if "interop" in item.path.parts:
             item.add_marker("interop")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def settled() -> None:
+    """What is there before a module stays: `gc.collect` of a test need not look at it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

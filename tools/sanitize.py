@@ -4,8 +4,9 @@
     python -m tools.sanitize KIND [PYTEST ARGUMENT ...]
 
 KIND is address (with undefined behaviour), thread or leak.  The native parts are built
-with it in place and put back afterwards; the interpreter is the ordinary one with the
-sanitizer's runtime preloaded.  The C tests run first, as programs of their own.
+with it in place, and afterwards as the environment says; the interpreter is the
+ordinary one with the sanitizer's runtime preloaded.  The C tests run first, as programs
+of their own.
 
 A leak counts only if a frame of it is in our libraries: suppressions would match any
 frame of a stack and hide ours.
@@ -50,7 +51,12 @@ OPTIONS = {
     "thread": {"TSAN_OPTIONS": "halt_on_error=0:exitcode=66:die_after_fork=0"},
 }
 PYTEST = ("-q", "-m", "not plain", "-p", "no:faulthandler", "-p", "no:cacheprovider")
-DEFAULT_TESTS = ("tests/unit",)
+# Without those of documents and of the tools, where next to nothing of ours runs.
+DEFAULT_TESTS = (
+    "tests/unit",
+    "--ignore=tests/unit/docs",
+    "--ignore=tests/unit/tools",
+)
 
 
 def runtime_of(name: str) -> str:
@@ -91,7 +97,7 @@ def instrumented(flags: str) -> Iterator[None]:
         build(flags)
         yield
     finally:
-        build(None)
+        build(os.environ.get("HIPADAPT_SANITIZE"))
 
 
 def own_leaks(output: str) -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 from tests.interop import fetched
 from tests.unit.rocprofiler.conftest import ROOT, STRICT, compiler, headers
 
+pytestmark = pytest.mark.fetched
 PEER = """
 from hip import hip, hiprtc
 

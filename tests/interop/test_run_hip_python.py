@@ -9,6 +9,7 @@ import pytest
 
 from tests.interop import fetched
 
+pytestmark = pytest.mark.fetched
 START = """
 import array, ctypes
 from hip import hip, hiprtc

@@ -18,6 +18,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,7 @@ def facts() -> list[tuple[str, ...]]:
     return out
 
 
+@cache
 def spelled(record: str, text: str) -> str:
     """How C names the record in a header with this text."""
     if re.search(rf"[}}\w*] *\b{record} *;", text):

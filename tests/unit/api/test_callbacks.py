@@ -451,7 +451,7 @@ print(sum(calls))
 def test_many_threads_with_callbacks_and_waits_never_stand_still(
     run_python: Run,
 ) -> None:
-    seconds = os.environ.get("HIPADAPT_STRESS_SECONDS", "4")
+    seconds = os.environ.get("HIPADAPT_STRESS_SECONDS", "2")
 
     done = run_python(PRELUDE + STRESS, seconds)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -49,6 +50,7 @@ GROWN_RECORDS = {
 # Number of facts that headers of a version share with the description, at least.
 LEAST = {"5.2": 930, "6.2": 1180, "7.1": 1330}
 Headers = Callable[[str], Path]
+pytestmark = pytest.mark.plain  # nothing of ours runs but the compiler
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +73,12 @@ def headers() -> Headers:
     return find
 
 
+@pytest.fixture(scope="session")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the description says, as a compiler sees it."""
+    return header_sets.our_table(tmp_path_factory.mktemp("ours"))
+
+
 def enumerators(names: set[str]) -> set[str]:
     return {c for enum in API.enums if enum.name in names for c in enum.constants}
 
@@ -87,11 +95,14 @@ def expected_differences(version: str) -> tuple[set[str], set[str]]:
     "version",
     [
         "installed",
-        *(pytest.param(v, marks=pytest.mark.interop) for v in ("5.2", "6.2", "7.1")),
+        *(
+            pytest.param(v, marks=[pytest.mark.interop, pytest.mark.fetched])
+            for v in ("5.2", "6.2", "7.1")
+        ),
     ],
 )
 def test_layouts_and_values_are_those_of_the_headers(
-    headers: Headers, tmp_path: Path, version: str
+    headers: Headers, ours: dict[str, str], tmp_path: Path, version: str
 ) -> None:
     include = headers(version)
     real = header_sets.version_of(include)
@@ -99,7 +110,6 @@ def test_layouts_and_values_are_those_of_the_headers(
     records, single = expected_differences(real)
 
     theirs = header_sets.their_table(include, tmp_path)
-    ours = header_sets.our_table(tmp_path)
 
     different = {fact for fact, value in theirs.items() if ours[fact] != value}
     assert {
@@ -113,6 +123,41 @@ def test_layouts_and_values_are_those_of_the_headers(
         touched = {fact.partition(".")[0] for fact in different}
         assert records <= touched
         assert all(touched & enumerators({name}) for name in OLD_ENUMS)
+
+
+OLD_PROPERTIES = "hipDeviceProp_tR0000"
+
+
+@pytest.mark.interop
+@pytest.mark.fetched
+@pytest.mark.parametrize("version", ["5.2", "6.2", "7.1"])
+def test_properties_of_hip_5_are_laid_out_as_in_its_headers(
+    headers: Headers, tmp_path: Path, version: str
+) -> None:
+    include = headers(version)
+    text = (header_sets.ROOT / "csrc/cpu/device_properties_old.h").read_text("utf-8")
+    body = text[text.index(f"struct {OLD_PROPERTIES} {{") :]
+    members = re.findall(r"^    [\w ]+?[ *](\w+)(?:\[\d+\])?;", body, re.MULTILINE)
+    facts: list[tuple[str, ...]] = [("size", OLD_PROPERTIES)]
+    facts += [("offset", OLD_PROPERTIES, member) for member in members]
+    spelling = f"}} {OLD_PROPERTIES};"
+    head = (
+        "#include <stdint.h>\n#include <stdbool.h>\n#include <hip/hip_runtime_api.h>\n"
+    )
+    if version == "5.2":
+        head += f"typedef hipDeviceProp_t {OLD_PROPERTIES};"
+    else:
+        head += "#include <hip/hip_deprecated.h>"
+
+    flags = ("-D__HIP_PLATFORM_AMD__", f"-I{include}")
+    theirs, lacking = header_sets.table(head, facts, spelling, tmp_path, *flags)
+    own = '#include "cpu/device_properties_old.h"\n'
+    own += f"typedef struct {OLD_PROPERTIES} {OLD_PROPERTIES};"
+    flags = (f"-I{header_sets.ROOT / 'csrc'}",)
+    ours, _ = header_sets.table(own, facts, spelling, tmp_path, *flags)
+
+    assert (lacking, len(members)) == ([], 55)
+    assert ours == theirs
 
 
 def uses_old(function: header_sets.model.Function) -> bool:
@@ -147,14 +192,14 @@ def test_record_classes_have_the_size_of_c(cpu: ModuleType) -> None:
             assert getattr(cpu, record.name).c_sizeof() == record.size, record.name
 
 
-def test_record_members_are_where_c_has_them(cpu: ModuleType, tmp_path: Path) -> None:
+def test_record_members_are_where_c_has_them(
+    cpu: ModuleType, ours: dict[str, str]
+) -> None:
     properties = cpu.hipDeviceProp_t(warpSize=77, name="abc", maxGridSize=[1, 2, 3])
     memory = bytes(properties)
 
-    offset = header_sets.our_table(tmp_path)
-
-    begin = int(offset["hipDeviceProp_t.warpSize"])
+    begin = int(ours["hipDeviceProp_t.warpSize"])
     assert memory[begin : begin + 4] == (77).to_bytes(4, "little")
     assert memory[:4] == b"abc\0"
-    begin = int(offset["hipDeviceProp_t.maxGridSize"])
+    begin = int(ours["hipDeviceProp_t.maxGridSize"])
     assert list(memoryview(memory[begin : begin + 12]).cast("i")) == [1, 2, 3]

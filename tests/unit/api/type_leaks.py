@@ -25,6 +25,7 @@ from . import probe
 
 Use = tuple[str, Callable[[], object]]
 HUGE = 2**62
+TURNS = probe.ALLOWED_BLOCKS + 2  # a block each time is seen
 BAD_ARGUMENTS: list[tuple[Any, ...]] = [
     (),
     (0,),
@@ -181,7 +182,7 @@ def main() -> int:
             for _, use in every:
                 use()
 
-        if probe.growth(all_of_them, turns=8, warm_up=4) > probe.ALLOWED_BLOCKS:
+        if probe.growth(all_of_them, TURNS, warm_up=2) > probe.ALLOWED_BLOCKS:
             for label, use in every:
                 grown = probe.growth(use)
                 if grown > probe.ALLOWED_BLOCKS:

@@ -299,8 +299,12 @@ def must_refuse(
 # In these roles ints in a tuple are addresses, and memory holds as many as C expects.
 ENTRIES = ("list", "record_list", "extra", "kernel_params")
 ENTRIES_OF_ADDRESSES = {"tuple", "other record"}
-# Right, though large: a kernel of 2**31 blocks takes long.
-TOO_LONG = {f"gridDim{axis}": BIG for axis in "XYZ"}
+# Right, though large: a kernel of 2**31 blocks takes long, and so does a text of as many
+# bytes.
+TOO_LONG = {
+    **{f"gridDim{axis}": set(BIG) for axis in "XYZ"},
+    "bufferSize": {"2**31", "2**32"},
+}
 
 
 def cases(

@@ -43,7 +43,8 @@ HOSTILE = [
     ["-fpass-plugin={secret}"],
     ["-load", "{secret}"],
     ["-Xclang", "-load", "-Xclang", "{secret}"],
-    ["-mllvm", "-time-passes"],
+    ["-mllvm"],
+    ["-mllvm=-time-passes"],
     ["-B{secret}"],
     ["-B", "{secret}"],
     ["--sysroot={secret}"],
@@ -134,22 +135,39 @@ def test_option_outside_the_list_is_refused_by_name(
     assert not list(work_dir.iterdir())
 
 
-ONE_LINE = [options for options in HOSTILE if "\n" not in "".join(options)]
+ONE_LINE = [text for option in HOSTILE for text in option if "\n" not in text]
+AT_ONCE = 32
 
 
-@pytest.mark.parametrize("option", ONE_LINE, ids=lambda options: " ".join(options))
+def compile_by_halves(rtc: Rtc, flag: str, texts: list[str]) -> None:
+    """With all of them as values; where one is refused, each half alone."""
+    values = [word for text in texts for word in (flag, text)]
+    compiled = rtc.compile(options=["-ferror-limit=0", *values])
+    if compiled.result == INVALID_OPTION and len(texts) > 1:
+        middle = len(texts) // 2
+        compile_by_halves(rtc, flag, texts[:middle])
+        compile_by_halves(rtc, flag, texts[middle:])
+
+
+@pytest.mark.parametrize("first", range(0, len(ONE_LINE), AT_ONCE))
+@pytest.mark.parametrize("flag", ["-I", "-D"])
 def test_hostile_text_behind_an_accepted_option_stays_its_value(
-    rtc: Rtc, tmp_path: Path, work_dir: Path, option: list[str]
+    rtc: Rtc, tmp_path: Path, work_dir: Path, flag: str, first: int
 ) -> None:
     marker = tmp_path / "marker"
-    filled = [text.replace("{marker}", str(marker)) for text in option]
+    some = ONE_LINE[first : first + AT_ONCE]
+    texts = [text.replace("{marker}", str(marker)) for text in some]
 
-    for text in filled:
-        rtc.compile(options=["-I", text])
-        rtc.compile(options=["-D", text])
+    def harm_of(values: list[str]) -> list[str]:
+        compile_by_halves(rtc, flag, values)
+        found = [path for path in (marker, *work_dir.iterdir()) if path.exists()]
+        for path in found:
+            path.unlink()
+        return [path.name for path in found]
 
-    assert not marker.exists()
-    assert not list(work_dir.iterdir())
+    harm = harm_of(texts)
+
+    assert not harm, {text: made for text in texts if (made := harm_of([text]))}
 
 
 @pytest.mark.parametrize(
@@ -179,6 +197,12 @@ def test_hostile_text_behind_an_accepted_option_stays_its_value(
         ["-fgpu-rdc", "-cuid=0123abcd"],
         ["-munsafe-fp-atomics"],
         ["-mcumode"],
+        ["-mllvm", "-inline-threshold=1", "-mllvm", "-time-passes"],
+        ["-fno-vectorize", "-fno-slp-vectorize", "-ftrapping-math"],
+        ["-mamdgpu-ieee", "-mno-amdgpu-ieee", "-mprintf-kind=buffered"],
+        ["-fhip-fp32-correctly-rounded-divide-sqrt"],
+        ["-fno-hip-fp32-correctly-rounded-divide-sqrt"],
+        ["-Rpass=inline", "-Rpass-missed=.*", "-Rpass-analysis=loop-vectorize"],
         ["-mno-wavefrontsize64"],
         ["-fno-strict-aliasing"],
         ["-fwrapv"],
@@ -236,6 +260,25 @@ def test_short_macro_does_not_break_the_device_headers(rtc: Rtc) -> None:
     options = [f"-D{name}=:" for name in names]
 
     compiled = rtc.compile("", options)
+
+    assert compiled.result == SUCCESS, compiled.log
+
+
+@pytest.mark.parametrize(
+    ("option", "type_name"),
+    [
+        ("-D__HIPRTC_PTRDIFF_T_IS_LONG_LONG__", "long long"),
+        ("-D__HIPRTC_PTRDIFF_T_IS_LONG_LONG__=1", "long long"),
+        ("-D__HIPRTC_PTRDIFF_T_IS_LONG_LONG__=0", "long"),
+        ("-D__HIPRTC_PTRDIFF_T_IS_LONG_LONG__X=1", "long"),
+    ],
+)
+def test_macro_of_hiprtc_says_what_ptrdiff_t_is(
+    rtc: Rtc, option: str, type_name: str
+) -> None:
+    source = f'static_assert(__is_same(ptrdiff_t, {type_name}), "");\n'
+
+    compiled = rtc.compile(source + KERNEL, options=[option])
 
     assert compiled.result == SUCCESS, compiled.log
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -12,9 +13,13 @@ import hipadapt
 
 np = pytest.importorskip("numpy", reason="the reference is numpy's")
 
-HEAD = "#include <complex>\ntypedef std::complex<{real}> number;\n"
+HEAD = """#include <complex>
+typedef {real} real_type;
+typedef std::complex<{real}> number;
+"""
 KERNEL = """
-extern "C" __global__ void k(const number *a, const number *b, number *out, int n) {{
+extern "C" __global__ void k{index}(const number *a, const number *b, number *out,
+                                    int n) {{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = {expression};
 }}"""
@@ -41,12 +46,20 @@ CASES: dict[str, Reference] = {
 }
 
 
+EXPRESSIONS = [*CASES, "a[i] / b[i]"]
+
+
+@lru_cache
+def module(real: str) -> hipadapt.Module:
+    """All expressions, compiled once."""
+    kernels = [KERNEL.format(index=i, expression=e) for i, e in enumerate(EXPRESSIONS)]
+    return hipadapt.Program(HEAD.format(real=real) + "".join(kernels)).compile()
+
+
 def run(real: str, expression: str, a: Any, b: Any) -> Any:
-    source = HEAD.format(real=real) + f"typedef {real} real_type;\n"
-    source += KERNEL.format(expression=expression)
     n = len(a)
     out = hipadapt.array(np.zeros(n, a.dtype))
-    kernel = hipadapt.compile_kernel(source, "k")
+    kernel = module(real).kernel(f"k{EXPRESSIONS.index(expression)}")
     kernel[(n + 63) // 64, 64](hipadapt.array(a), hipadapt.array(b), out, np.int32(n))
     return out.get()
 

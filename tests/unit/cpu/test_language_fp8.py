@@ -22,6 +22,7 @@ from .language_types import (
 )
 from .rtc_library import Rtc
 
+pytestmark = pytest.mark.plain  # its time is the compiler's and the kernels'
 HEADER = "#include <hip/hip_fp8.h>\n"
 
 

@@ -144,6 +144,9 @@ INTEGER: dict[str, Operation] = {
 }
 
 
+ELEMENTS_AT_ONCE = 24  # of vectors, in one kernel of the test below
+
+
 def operations(dtype: type) -> dict[str, Operation]:
     kind = np.dtype(dtype).kind
     table = dict(BOTH)
@@ -170,6 +173,7 @@ def numbers(dtype: type, n: int, seed: int) -> np.ndarray:
     return values
 
 
+@pytest.mark.plain  # its time is the compiler's and the kernels'
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ELEMENTS)
 @np.errstate(over="ignore")
@@ -177,16 +181,23 @@ def test_operators(load: Load, name: str, n: int) -> None:
     c, dtype = ELEMENTS[name]
     table = operations(dtype)
     members = ", ".join(f"a_[i].{m}" for m in "xyzw"[:n])
-    lines = "".join(
+    lines = [
         f"    {{ V a = a_[i], b = b_[i]; r_[i * {len(table)} + {k}] = {text}; }}\n"
         for k, text in enumerate(table)
+    ]
+    # A compiler takes far longer for one long kernel than for several short ones.
+    parts = range(0, len(table), ELEMENTS_AT_ONCE // n)
+    kernels = "".join(
+        f"""
+        extern "C" __global__ void operators{k}(const V *a_, const V *b_, V *r_) {{
+            int i = blockIdx.x * 32 + threadIdx.x;
+        {"".join(lines[k : k + parts.step])}}}"""
+        for k in parts
     )
     source = f"""
         typedef {name}{n} V;
         static_assert(__is_same(V::value_type, {c}), "");
-        extern "C" __global__ void operators(const V *a_, const V *b_, V *r_) {{
-            int i = blockIdx.x * 32 + threadIdx.x;
-        {lines}}}
+        {kernels}
         extern "C" __global__ void make(const V *a_, V *r_) {{
             int i = blockIdx.x * 32 + threadIdx.x;
             r_[i] = make_{name}{n}({members});
@@ -195,13 +206,12 @@ def test_operators(load: Load, name: str, n: int) -> None:
     image = load(source)
     a, b = (aligned(numbers(dtype, n, seed)) for seed in (1, 2))
     b[2:10] = a[2:10]
-    kernel = image.kernels["operators"]
-    results = []
+    results = [aligned(np.zeros((96, len(table), n), dtype)) for _ in range(2)]
 
-    for run in (kernel.run_fast, kernel.run_reference):
-        out = aligned(np.zeros((96, len(table), n), dtype))
-        run((3, 1, 1), (32, 1, 1), [a, b, out])
-        results.append(out)
+    for k in parts:
+        kernel = image.kernels[f"operators{k}"]
+        kernel.run_fast((3, 1, 1), (32, 1, 1), [a, b, results[0]])
+        kernel.run_reference((3, 1, 1), (32, 1, 1), [a, b, results[1]])
     made = aligned(np.zeros_like(a))
     image.kernels["make"].run_fast((3, 1, 1), (32, 1, 1), [a, made])
 
