@@ -221,6 +221,12 @@ ARGUMENTS: dict[str, Arguments] = {
     "hipSetupArgument": lambda w: (w.new_configuration(), 4, 0),
     "hipLaunchByPtr": lambda w: (w.full_configuration(),),
     "hipExtLaunchMultiKernelMultiDevice": lambda w: ([w.launch_params], 1, 0),
+    "hipLaunchCooperativeKernelMultiDevice": lambda w: ([w.launch_params], 1, 0),
+    "hipModuleLaunchCooperativeKernelMultiDevice": lambda w: (
+        [w.function_params],
+        1,
+        0,
+    ),
     "hipGetFuncBySymbol": lambda w: (w.host_kernel,),
     "hipKernelNameRefByPtr": lambda w: (w.host_kernel, w.stream),
     "hipGetSymbolAddress": lambda w: (w.symbol,),

@@ -121,6 +121,24 @@ class Kinds:
         self.world.ok("hipMemMap", mapped, PAGE, 0, self.physical, 0)
         return mapped
 
+    # ---- external memory -----------------------------------------------------------
+
+    @cached_property
+    def external_file(self) -> Any:
+        """The description of a file that can be imported."""
+        desc = self.hip.hipExternalMemoryHandleDesc_st(
+            type=self.hip.hipExternalMemoryHandleType_enum(FILE), size=PAGE
+        )
+        desc.handle.fd = self.file_of("hipMemExportToShareableHandle", self.physical)
+        return desc
+
+    def new_external(self) -> Any:
+        return self.world.ok("hipImportExternalMemory", self.external_file)
+
+    @cached_property
+    def external(self) -> Any:
+        return self.new_external()
+
     # ---- several processes ----------------------------------------------------------
 
     @property
@@ -139,6 +157,7 @@ class Kinds:
         for name, destroy in (
             ("mapped", "hipMemAddressFree"),
             ("addresses", "hipMemAddressFree"),
+            ("external", "hipDestroyExternalMemory"),
             ("physical", "hipMemRelease"),
             ("pooled", "hipFree"),
             ("imported_pool", "hipMemPoolDestroy"),
@@ -264,6 +283,12 @@ ARGUMENTS: dict[str, Callable[[Any], tuple[Any, ...]]] = {
         kinds(w).file_of("hipMemExportToShareableHandle", kinds(w).physical),
         FILE,
     ),
+    "hipImportExternalMemory": lambda w: (kinds(w).external_file,),
+    "hipDestroyExternalMemory": lambda w: (kinds(w).new_external(),),
+    "hipExternalMemoryGetMappedBuffer": lambda w: (
+        kinds(w).external,
+        w.hip.hipExternalMemoryBufferDesc_st(size=64),
+    ),
     "hipMemMap": empty_addresses,
     "hipMemUnmap": lambda w: (kinds(w).remapped(), PAGE),
     "hipMemSetAccess": lambda w: (kinds(w).mapped, PAGE, [kinds(w).access], 1),
@@ -292,6 +317,12 @@ UNDO_OF_OUTPUT = {
     "ihipMemPoolHandle_t": "hipMemPoolDestroy",
     "ihipMemGenericAllocationHandle": "hipMemRelease",
 }
+# Their output is memory.
+FREED = (
+    "hipMallocFromPoolAsync",
+    "hipMemPoolImportPointer",
+    "hipExternalMemoryGetMappedBuffer",
+)
 # Their output is not new.
 GETTERS = (
     "hipDeviceGetDefaultMemPool",
@@ -312,8 +343,12 @@ def undo(
     elif name == "hipMemUnmap":
         world.ok("hipMemAddressFree", arguments[0], PAGE)
         kinds(world).__dict__.pop("mapped", None)
-    elif name in ("hipMallocFromPoolAsync", "hipMemPoolImportPointer"):
+    elif name in FREED:
         world.ok("hipFree", outputs[0])
+    elif name == "hipImportExternalMemory":
+        written = bytes(arguments[0])[:8] if not outputs else b""
+        handle = outputs[0] if outputs else int.from_bytes(written, "little")
+        world.ok("hipDestroyExternalMemory", handle)
     elif name.endswith("ExportToShareableHandle"):
         file = exported_file(arguments[0])
         if file is not None:

@@ -164,6 +164,8 @@ def test_error_state(hip: Recorder, cpu: ModuleType) -> None:
     assert str(hip("hipDrvGetErrorName", invalid)) == "hipErrorInvalidValue"
     assert len(str(hip("hipGetErrorString", invalid))) > 4
     assert len(str(hip("hipDrvGetErrorString", invalid))) > 4
+    none = str(hip("hipGetErrorString", codes.hipErrorNoDevice))
+    assert none == "no ROCm-capable device is detected"  # programs look for this text
 
 
 ALLOCATIONS: list[tuple[str, tuple[int, ...], str]] = [

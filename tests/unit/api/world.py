@@ -312,6 +312,17 @@ class World:
             stream=self.stream,
         )
 
+    @cached_property
+    def function_params(self) -> Any:
+        """The same, as a function of a module."""
+        shape = {f"{what}Dim{axis}": 1 for what in ("grid", "block") for axis in "XYZ"}
+        return self.hip.hipFunctionLaunchParams_t(
+            **shape,
+            function=self.kernel,
+            kernelParams=self.launch_params.args,
+            hStream=self.stream,
+        )
+
     # ---- arrays and textures: 8 x 4 floats ------------------------------------------
 
     @cached_property

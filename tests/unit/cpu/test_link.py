@@ -303,6 +303,22 @@ def test_log_buffers_get_what_went_wrong() -> None:
     good(hiprtc.hiprtcLinkDestroy(state))
 
 
+def test_options_for_the_code_generator_of_a_gpu_change_nothing() -> None:
+    words = [b"-mllvm", b"-inline-threshold=1", b"-O3"]
+    names = [OPTION.hipJitOptionIRtoISAOptExt, OPTION.hipJitOptionIRtoISAOptCountExt]
+    texts = (ctypes.c_char_p * len(words))(*words)
+    state = good(
+        hiprtc.hiprtcLinkCreate(2, names, [ctypes.addressof(texts), len(words)])
+    )
+    good(add(state, bitcode(KERNEL)))
+    good(add(state, bitcode(FUNCTION)))
+
+    code, _ = good(hiprtc.hiprtcLinkComplete(state))
+
+    assert run(code)[1] == 132
+    good(hiprtc.hiprtcLinkDestroy(state))
+
+
 def test_unknown_option_is_refused() -> None:
     bad = hiprtc.hiprtcLinkCreate(1, [OPTION.hipJitOptionOptimizationLevel], [9])
 

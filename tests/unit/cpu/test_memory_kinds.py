@@ -403,3 +403,47 @@ def test_memory_and_event_of_another_process(
     assert (result == 2 * words).all()
     hip("hipEventDestroy", event)
     hip("hipFree", memory)
+
+
+STALE = """
+import sys
+from hipadapt import hip
+
+answers = []
+for kind, text in zip("mme", sys.argv[1:]):
+    if kind == "m":
+        handle = hip.hipIpcMemHandle_st()
+        handle.reserved = bytes.fromhex(text)
+        answers.append(int(hip.hipIpcOpenMemHandle(handle, 1)[0]))
+    else:
+        event = hip.hipIpcEventHandle_st()
+        event.reserved = bytes.fromhex(text)
+        answers.append(int(hip.hipIpcOpenEventHandle(event)[0]))
+print(*answers)
+"""
+
+
+def test_handles_of_what_was_freed_open_nothing(
+    cpu: ModuleType, hip: Hip, run_python: Run
+) -> None:
+    keep, first = hip("hipMalloc", 3000), hip("hipMalloc", 3000)
+    flags = cpu.hipEventInterprocess | cpu.hipEventDisableTiming
+    event = hip("hipEventCreateWithFlags", flags)
+    old = hip("hipIpcGetMemHandle", first)
+    passed = hip("hipIpcGetEventHandle", event)
+    place = int(first)
+    hip("hipFree", first)
+    hip("hipEventDestroy", event)
+    second = hip("hipMalloc", 3000)
+    assert int(second) == place
+    new = hip("hipIpcGetMemHandle", second)
+
+    arguments = [bytes(handle.reserved).hex() for handle in (old, new, passed)]
+    prelude = f"import sys; sys.argv[1:] = {arguments!r}\n"
+    answers = run_python(prelude + STALE).stdout.split()
+
+    codes = cpu.hipError_t
+    wanted = [codes.hipErrorInvalidDevicePointer, 0, codes.hipErrorInvalidValue]
+    assert [int(word) for word in answers] == [int(code) for code in wanted]
+    hip("hipFree", second)
+    hip("hipFree", keep)

@@ -287,6 +287,32 @@ def test_gather_takes_the_four_texels_of_a_linear_filter(
     np.testing.assert_array_equal(out, want)
 
 
+def test_gather_of_a_mirrored_image_turns_the_pairs_around(
+    kernels: Kernels, rng: np.random.Generator
+) -> None:
+    def mirrored(number: np.ndarray, size: int) -> np.ndarray:
+        number = number % (2 * size)
+        return np.where(number < size, number, 2 * size - 1 - number)
+
+    texels = random_texels(rng, (1, 5, 7, 4), np.float32)
+    x = rng.integers(-14, 14, 200)  # the first texel of a pair, for all periods
+    y = rng.integers(-10, 10, 200)
+    x0, x1, y0, y1 = (
+        *mirrored(np.stack([x, x + 1]), 7),
+        *mirrored(np.stack([y, y + 1]), 5),
+    )
+    corners = [(x0, y1), (x1, y1), (x1, y0), (x0, y0)]
+    want = np.stack([texels[0, j, i, 0] for i, j in corners], 1)
+    at = ((x + 0.75) / 7).astype(np.float32), ((y + 0.75) / 5).astype(np.float32)
+    out = outputs(200)
+
+    modes = sampling([model.MIRROR] * 3, normalized=True)
+    with array_texture(texels, 2, modes, flags=8) as handle:
+        kernels.run("gather", len(out), handle, *at, out, 0)
+
+    np.testing.assert_array_equal(out, want)
+
+
 OTHERS = """
 KERNEL k(hipTextureObject_t a, hipTextureObject_t b, hipTextureObject_t c,
          hipTextureObject_t al, hipTextureObject_t bl, hipTextureObject_t q,

@@ -133,6 +133,32 @@ def test_memory_of_all_kinds_comes_and_goes(tool: Tool, observe: Observe) -> Non
     assert found["MEMORY_ALLOCATION"] == 22
 
 
+RESET = """
+from hipadapt import hip
+def good(result):
+    assert int(result[0]) == 0, result
+    return result[1] if len(result) == 2 else None
+stream = good(hip.hipStreamCreate())
+good(hip.hipMalloc(4096))
+good(hip.hipMallocManaged(4096, 1))
+good(hip.hipMallocAsync(4096, stream))
+wanted = hip.hipCreateChannelDesc(32, 0, 0, 0, 2)[-1]
+good(hip.hipMallocArray(wanted, 64, 2, 0))
+extent = hip.hipExtent(width=64, height=4, depth=0)
+good(hip.hipFreeMipmappedArray(good(hip.hipMallocMipmappedArray(wanted, extent, 2, 0))))
+good(hip.hipDeviceReset())
+"""
+
+
+def test_what_a_reset_frees_is_told(tool: Tool, observe: Observe) -> None:
+    done = observe(RESET, tool("events.cpp", cxx=True))
+
+    assert done.returncode == 0, done.stderr
+    found = numbers(said(done))
+    assert found["MEMORY_ALLOCATION_ALLOCATE/1"] == 6
+    assert found["MEMORY_ALLOCATION_FREE/1"] == 6
+
+
 def test_exit_with_work_queued(tool: Tool, observe: Observe) -> None:
     code = PROGRAM.replace("hip.hipDeviceSynchronize()\n", "").replace(
         "hip.hipMemcpy(host, memory, 4096, back)\n", ""

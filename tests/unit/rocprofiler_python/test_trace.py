@@ -114,6 +114,52 @@ def test_memory_of_arrays_is_memory(cpu: ModuleType) -> None:
     assert made.address == freed.address != 0
 
 
+def test_pools_take_memory_and_give_it_back(cpu: ModuleType) -> None:
+    stream = cpu.hipStreamCreate()[1]
+    with rocprofiler.trace() as trace:
+        first = cpu.hipMallocAsync(5000, stream)[1]
+        cpu.hipFreeAsync(first, stream)
+        again = cpu.hipMallocAsync(5000, stream)[1]
+        cpu.hipFreeAsync(again, stream)
+        cpu.hipStreamSynchronize(stream)
+    cpu.hipStreamDestroy(stream)
+    events = list(trace.poll() or ())
+    calls = {
+        event.correlation: rocprofiler.operation_name(event.kind, event.operation)
+        for event in events
+        if rocprofiler.kind_name(event.kind) == "HIP_RUNTIME_API"
+    }
+    made, freed = (
+        event
+        for event in events
+        if rocprofiler.kind_name(event.kind) == "MEMORY_ALLOCATION"
+    )
+
+    assert calls[made.correlation] == "hipMallocAsync"
+    assert calls[freed.correlation] == "hipStreamSynchronize"
+    assert made.address == freed.address == int(first) == int(again)
+    assert made.bytes >= 5000
+    assert made.end <= freed.start
+
+
+@pytest.mark.parametrize("allocate", ["hipMalloc", "hipMallocAsync"])
+@pytest.mark.parametrize("free", ["hipFree", "hipFreeAsync"])
+def test_each_allocation_ends_once(cpu: ModuleType, allocate: str, free: str) -> None:
+    stream = cpu.hipStreamCreate()[1]
+    with rocprofiler.trace(kinds=["MEMORY_ALLOCATION"]) as trace:
+        wanted = (4096, stream) if allocate == "hipMallocAsync" else (4096,)
+        memory = getattr(cpu, allocate)(*wanted)[1]
+        cpu.hipStreamSynchronize(stream)
+        getattr(cpu, free)(*((memory, stream) if free == "hipFreeAsync" else (memory,)))
+        cpu.hipStreamSynchronize(stream)
+    cpu.hipStreamDestroy(stream)
+    made, freed = trace.poll() or ()
+
+    assert made.address == freed.address == int(memory)
+    assert made.bytes >= 4096
+    assert freed.device == made.device == 0
+
+
 def test_kernels_have_names_and_shapes(cpu: ModuleType) -> None:
     cell = zeros(1, np.int32)
     with rocprofiler.trace(kinds=["CODE_OBJECT", "KERNEL_DISPATCH"]) as trace:
@@ -476,6 +522,19 @@ def test_fork_leaves_the_parent_alone_and_the_child_untraced(run_python: Run) ->
     )
 
     assert done.stdout.split() == ["2"]
+
+
+def test_a_trace_has_the_calls_of_the_program_only(run_python: Run) -> None:
+    done = run_python("""
+        from hipadapt import hip, rocprofiler
+
+        with rocprofiler.trace(kinds=["HIP_RUNTIME_API"]) as trace:
+            hip.hipGetDevice()
+        events = trace.poll()
+        print([rocprofiler.operation_name(e.kind, e.operation) for e in events])
+    """)
+
+    assert done.stdout == "['hipGetDevice']\n"
 
 
 def test_exit_gives_what_is_left(run_python: Run) -> None:
