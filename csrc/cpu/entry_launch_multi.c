@@ -43,6 +43,21 @@ struct launch {
     struct grid grids[HA_DEVICE_MAX];
 };
 
+/* What a program writes for one device, without its kernel's arguments being read. */
+static struct ha_launch_request
+request_of(const hipLaunchParams *one, bool cooperative)
+{
+    return (struct ha_launch_request){
+        .grid = {one->gridDim.x, one->gridDim.y, one->gridDim.z},
+        .block = {one->blockDim.x, one->blockDim.y, one->blockDim.z},
+        .shared_bytes = one->sharedMem,
+        .cooperative = cooperative,
+        .stream = one->stream,
+        .address = one->func,
+        .params = one->args,
+    };
+}
+
 /* ---- checks ---- */
 
 static hipError_t
@@ -320,16 +335,7 @@ hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsList, int num
     }
     struct launch launch = {.count = (uint32_t)numDevices, .flags = flags};
     for (uint32_t i = 0; i < launch.count; i++) {
-        const hipLaunchParams *one = &launchParamsList[i];
-        launch.grids[i].request = (struct ha_launch_request){
-            .grid = {one->gridDim.x, one->gridDim.y, one->gridDim.z},
-            .block = {one->blockDim.x, one->blockDim.y, one->blockDim.z},
-            .shared_bytes = one->sharedMem,
-            .cooperative = true,
-            .stream = one->stream,
-            .address = one->func,
-            .params = one->args,
-        };
+        launch.grids[i].request = request_of(&launchParamsList[i], true);
     }
     return launch_run(&launch, device, hipErrorInvalidDeviceFunction);
 }
@@ -417,13 +423,7 @@ hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDev
     for (int i = 0; i < numDevices && code == hipSuccess; i++) {
         const hipLaunchParams *launch = &launchParamsList[i];
         struct ha_device *place = device;
-        const struct ha_launch_request request = {
-            .grid = {launch->gridDim.x, launch->gridDim.y, launch->gridDim.z},
-            .block = {launch->blockDim.x, launch->blockDim.y, launch->blockDim.z},
-            .shared_bytes = launch->sharedMem,
-            .stream = launch->stream,
-            .params = launch->args,
-        };
+        const struct ha_launch_request request = request_of(launch, false);
         code = ha_stream_device(launch->stream, &place);
         if (code == hipSuccess) {
             code = ha_launch_address(place, launch->func, hipErrorInvalidDeviceFunction,

@@ -11,8 +11,8 @@
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/managed.h"
-#include "cpu/shared_file.h"
 #include "cpu/pool.h"
+#include "cpu/shared_file.h"
 #include "cpu/span.h"
 #include "cpu/virtual.h"
 
