@@ -35,6 +35,13 @@ ha_counter_of(unsigned event)
     return (rocprofiler_counter_id_t){COUNTER_HANDLE + event + 1};
 }
 
+/* The event of a counter; HA_PERF_EVENTS or more where there is no such counter. */
+static uint64_t
+event_of(uint64_t handle)
+{
+    return handle - COUNTER_HANDLE - 1;
+}
+
 /* ---- functions of the interface */
 
 HA_SDK_EXPORT rocprofiler_status_t
@@ -59,7 +66,7 @@ rocprofiler_create_counter_config(rocprofiler_agent_id_t agent_id,
         config.events = older.events;
     }
     for (size_t i = 0; i < counters_count; i++) {
-        uint64_t event = counters_list[i].handle - COUNTER_HANDLE - 1;
+        uint64_t event = event_of(counters_list[i].handle);
         if (event >= HA_PERF_EVENTS || (ha_perf_usable() >> event & 1) == 0) {
             return ROCPROFILER_STATUS_ERROR_PROFILE_COUNTER_NOT_FOUND;
         }
@@ -158,7 +165,7 @@ rocprofiler_query_counter_info(rocprofiler_counter_id_t counter_id,
                                rocprofiler_counter_info_version_id_t version,
                                void *info)
 {
-    uint64_t event = counter_id.handle - COUNTER_HANDLE - 1;
+    uint64_t event = event_of(counter_id.handle);
 
     if (event >= HA_PERF_EVENTS) {
         return ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND;
@@ -190,7 +197,7 @@ rocprofiler_iterate_counter_dimensions(rocprofiler_counter_id_t id,
 {
     (void)info_cb;
     (void)user_data;
-    if (id.handle - COUNTER_HANDLE - 1 >= HA_PERF_EVENTS) {
+    if (event_of(id.handle) >= HA_PERF_EVENTS) {
         return ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND;
     }
     return ROCPROFILER_STATUS_ERROR_DIM_NOT_FOUND;
@@ -203,7 +210,7 @@ rocprofiler_query_counter_instance_count(rocprofiler_agent_id_t agent_id,
 {
     (void)agent_id;
     *instance_count = 0;
-    if (counter_id.handle - COUNTER_HANDLE - 1 >= HA_PERF_EVENTS) {
+    if (event_of(counter_id.handle) >= HA_PERF_EVENTS) {
         return ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND;
     }
     *instance_count = 1;
@@ -214,7 +221,7 @@ HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_query_record_counter_id(rocprofiler_counter_instance_id_t id,
                                     rocprofiler_counter_id_t *counter_id)
 {
-    if (id - COUNTER_HANDLE - 1 >= HA_PERF_EVENTS) {
+    if (event_of(id) >= HA_PERF_EVENTS) {
         return ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND;
     }
     counter_id->handle = id;
@@ -228,9 +235,8 @@ rocprofiler_query_record_dimension_position(rocprofiler_counter_instance_id_t id
 {
     (void)dim;
     (void)pos;
-    return id - COUNTER_HANDLE - 1 >= HA_PERF_EVENTS
-               ? ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND
-               : ROCPROFILER_STATUS_ERROR_DIM_NOT_FOUND;
+    return event_of(id) >= HA_PERF_EVENTS ? ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND
+                                          : ROCPROFILER_STATUS_ERROR_DIM_NOT_FOUND;
 }
 
 HA_SDK_EXPORT rocprofiler_status_t
