@@ -13,12 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.plain  # its time is the compiler's
-SOURCE = """
-#include <hip/hip_runtime.h>
-#ifndef VALUE
-#define VALUE 1
-#endif
-__global__ void put(int *x) { *x = VALUE; }
+MAIN = """\
 int main() {
     int *d, x = 0;
     if (hipMalloc(&d, sizeof *d)) return 100;
@@ -27,6 +22,16 @@ int main() {
     return x;
 }
 """
+SOURCE = (
+    """
+#include <hip/hip_runtime.h>
+#ifndef VALUE
+#define VALUE 1
+#endif
+__global__ void put(int *x) { *x = VALUE; }
+"""
+    + MAIN
+)
 
 
 @pytest.fixture
@@ -153,18 +158,14 @@ def test_static_library_is_linked_later(folder: Path) -> None:
     assert made(folder, "main.hip", "-L.", "-lput") == 3
 
 
-CALLS_ACROSS_FILES = """
+CALLS_ACROSS_FILES = (
+    """
 #include <hip/hip_runtime.h>
 __device__ int elsewhere();
 __global__ void put(int *x) { *x = elsewhere(); }
-int main() {
-    int *d, x = 0;
-    if (hipMalloc(&d, sizeof *d)) return 100;
-    put<<<1, 1>>>(d);
-    if (hipMemcpy(&x, d, sizeof x, hipMemcpyDeviceToHost)) return 101;
-    return x;
-}
 """
+    + MAIN
+)
 
 
 def test_device_code_of_a_static_library_is_linked(folder: Path) -> None:

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,20 +27,28 @@ ENDLESS = {
 }
 
 
-def as_usual() -> None:
-    """What a shell gives its commands, whatever this process has."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
-
-
-def started(folder: Path, *words: str, **settings: str) -> subprocess.Popen[bytes]:
+@contextmanager
+def started(
+    folder: Path, *words: str, ignores: tuple[signal.Signals, ...] = (), **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """A command of hipadapt that works in a folder of its own."""
-    return subprocess.Popen(
+
+    def as_a_shell_does() -> None:
+        for number in SIGNALS:
+            ignored = number in ignores
+            signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL)
+
+    running = subprocess.Popen(
         [sys.executable, "-m", "hipadapt", *words],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), **settings},
-        preexec_fn=as_usual,
+        preexec_fn=as_a_shell_does,
     )
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.wait()
 
 
 def at_work(folder: Path) -> list[list[str]]:
@@ -72,19 +81,15 @@ def test_signal_ends_the_compilers_and_leaves_no_files(
     temporary.mkdir()
     (folder / "long.hip").write_text(ENDLESS[side])
     words = ["cc", "-c", "-fconstexpr-steps=999999999", "long.hip"]
-    running = started(folder, *words, TMPDIR=str(temporary))
 
     def compiles() -> bool:
         has = {"device": "-emit-llvm", "host": "--cuda-host-only"}[side]
         return any(has in words for words in at_work(folder))
 
-    try:
+    with started(folder, *words, TMPDIR=str(temporary)) as running:
         wait_until(compiles, "no compiler was started")
         running.send_signal(number)
         status = running.wait(30)
-    finally:
-        running.kill()
-        running.wait()
 
     assert status == -number
     wait_until(lambda: not at_work(folder), "a compiler is still at work")
@@ -94,19 +99,10 @@ def test_signal_ends_the_compilers_and_leaves_no_files(
 
 def test_signal_that_the_caller_ignores_ends_nothing(tmp_path: Path) -> None:
     (tmp_path / "put.hip").write_text("int main() { return 3; }")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "hipadapt", "cc", "put.hip"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    )
-    try:
+    with started(tmp_path, "cc", "put.hip", ignores=(signal.SIGHUP,)) as running:
         wait_until(lambda: len(at_work(tmp_path)) > 1, "no compiler was started")
         running.send_signal(signal.SIGHUP)
         assert running.wait(120) == 0
-    finally:
-        running.kill()
-        running.wait()
 
     assert subprocess.run([tmp_path / "a.out"]).returncode == 3
 
@@ -115,14 +111,10 @@ def test_signal_that_the_caller_ignores_ends_nothing(tmp_path: Path) -> None:
 def test_signal_reaches_the_program_of_run(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    running = started(tmp_path, "run", "--", "sleep", "100")
-    try:
+    with started(tmp_path, "run", "--", "sleep", "100") as running:
         wait_until(lambda: at_work(tmp_path) == [["sleep", "100", ""]], "no program")
         running.send_signal(number)
         status = running.wait(30)
-    finally:
-        running.kill()
-        running.wait()
 
     assert status == -number
     assert at_work(tmp_path) == []

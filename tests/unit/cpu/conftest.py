@@ -13,12 +13,18 @@ from .rtc_library import Rtc, library_path
 
 
 @pytest.fixture(scope="session")
-def rtc() -> Rtc:
-    """The hiprtc C ABI of the CPU device."""
+def library() -> Path:
+    """The file of the CPU device."""
     path = library_path()
     if path is None:
         pytest.skip("libhipadapt_cpu.so was not built")
-    return Rtc(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def rtc(library: Path) -> Rtc:
+    """The hiprtc C ABI of the CPU device."""
+    return Rtc(library)
 
 
 @pytest.fixture

@@ -21,8 +21,6 @@ from tests.unit.api import header_sets
 from tests.unit.api.conftest import compiler
 from tools.codegen import cpu_device, emit_dispatch, model
 
-from .rtc_library import library_path
-
 API = model.load()
 SONAMES = ("libamdhip64.so.7", "libamdhip64.so.6", "libhiprtc.so.7", "libhiprtc.so.6")
 # Facts that were read in programs built with ROCm, not in the description.
@@ -102,14 +100,6 @@ def read_elf(path: Path) -> Elf:
         if tag == 14:
             elf.soname = text_at(names, value)
     return elf
-
-
-@pytest.fixture(scope="module")
-def library() -> Path:
-    path = library_path()
-    if path is None:
-        pytest.skip("libhipadapt_cpu.so was not built")
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ from types import ModuleType
 
 import pytest
 
-from .rtc_library import library_path
-
 # Offsets in the properties of HIP 5, whose function has kept its name.
 OLD_BYTES = 792
 OLD_NUMBERS = {
@@ -35,14 +33,6 @@ OLD_NUMBERS = {
     "managedMemory": (772, "i"),
     "pageableMemoryAccessUsesHostPageTables": (788, "i"),
 }
-
-
-@pytest.fixture(scope="module")
-def library() -> Path:
-    path = library_path()
-    if path is None:
-        pytest.skip("libhipadapt_cpu.so was not built")
-    return path
 
 
 def text_of(field: bytes) -> str:
