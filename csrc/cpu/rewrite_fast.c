@@ -12,7 +12,12 @@
  *
  * That argument needs indices that do not wrap.  They are followed as intervals, under
  * the guard that grid * block stays below HA_INDEX_END in each direction; launches
- * beyond it are not run by these loops. */
+ * beyond it are not run by these loops.
+ *
+ * The first and the last lane may be ones for which the kernel would not compare.  What
+ * the front end inferred from conditions (disjoint, nneg, samesign, nuw, nsw, exact)
+ * need not hold there, so it is never used: `or disjoint` is an addition, whose value
+ * is right where the flag holds and steady everywhere; other flags are dropped. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +34,14 @@ struct range {
     int64_t high; /* low > high: nothing is known */
 };
 
+/* An instruction without its flags. */
 struct operands {
+    struct ir_slice op;        /* as it is for every lane: add for `or disjoint` */
+    struct ir_slice predicate; /* comparisons */
     struct ir_slice type;
     struct ir_slice a;
     struct ir_slice b;  /* binary operations and comparisons */
     struct ir_slice to; /* conversions */
-    struct ir_slice flags;
 };
 
 struct study {
@@ -92,21 +99,26 @@ static bool
 take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst,
            struct operands *result)
 {
-    static const char *const flags[] = {
-        "nuw", "nsw", "nneg", "disjoint", "samesign", "eq",  "ne",    "slt", "sle",
-        "sgt", "sge", "ult",  "ule",      "ugt",      "uge", "exact", NULL};
+    static const char *const flags[] = {"nuw",      "nsw",      "nneg", "exact",
+                                        "disjoint", "samesign", NULL};
+    static const char *const predicates[] = {"eq",  "ne",  "slt", "sle", "sgt", "sge",
+                                             "ult", "ule", "ugt", "uge", NULL};
     struct ir_slice rest = inst->rest;
     size_t at = 0;
     uint32_t count;
 
+    *result = (struct operands){.op = inst->op, .predicate = ir_slice_of("")};
     for (;;) {
         struct ir_slice word = ir_token(rest, at);
-        if (word.size == 0 || !one_of(word, flags)) {
+        if (one_of(word, predicates)) {
+            result->predicate = word;
+        } else if (ir_is(word, "disjoint")) {
+            result->op = ir_slice_of("add");
+        } else if (word.size == 0 || !one_of(word, flags)) {
             break;
         }
         at += word.size + 1;
     }
-    result->flags = ir_trim(ir_part(rest, 0, at));
     result->type = ir_token(rest, at);
     if (type_bits(result->type) == 0) {
         return false;
@@ -188,7 +200,7 @@ place_range(enum ha_known place)
 }
 
 static struct range
-combine(const struct ir_inst *inst, struct range a, struct range b, int64_t bits)
+combine(struct ir_slice op, struct range a, struct range b, int64_t bits)
 {
     struct range result = {a.uniform && b.uniform, false, 1, 0};
     int64_t ends[4];
@@ -199,10 +211,10 @@ combine(const struct ir_inst *inst, struct range a, struct range b, int64_t bits
     }
     result.steady = a.steady && b.steady;
     bool overflow = false;
-    if (ir_is(inst->op, "add") || ir_is(inst->op, "or")) {
+    if (ir_is(op, "add")) {
         overflow |= __builtin_add_overflow(a.low, b.low, &result.low);
         overflow |= __builtin_add_overflow(a.high, b.high, &result.high);
-    } else if (ir_is(inst->op, "sub")) {
+    } else if (ir_is(op, "sub")) {
         overflow |= __builtin_sub_overflow(a.low, b.high, &result.low);
         overflow |= __builtin_sub_overflow(a.high, b.low, &result.high);
     } else {
@@ -270,13 +282,11 @@ range_of_inst(const struct study *study, const struct ir_inst *inst, uint32_t nu
                                           : unknown();
         }
         b = uniform((int64_t)1 << b.low, (int64_t)1 << b.low);
-    } else if (!ir_is(inst->op, "add") && !ir_is(inst->op, "sub") &&
-               !ir_is(inst->op, "mul") &&
-               !(ir_is(inst->op, "or") &&
-                 ir_find(operands.flags, "disjoint", 0) != SIZE_MAX)) {
+    } else if (!ir_is(operands.op, "add") && !ir_is(operands.op, "sub") &&
+               !ir_is(operands.op, "mul")) {
         return a.uniform && b.uniform ? (struct range){true, true, 1, 0} : unknown();
     }
-    return combine(inst, a, b, bits);
+    return combine(operands.op, a, b, bits);
 }
 
 static struct range
@@ -292,7 +302,7 @@ range_of(const struct study *study, struct ir_slice value, int64_t bits, unsigne
         return fit(uniform(constant, constant), bits);
     }
     if (ir_is(value, "true") || ir_is(value, "false")) {
-        return uniform(0, 1);
+        return uniform(-1, 0);
     }
     const struct ir_inst *inst = definition(study, value, &number);
     if (inst != NULL) {
@@ -375,9 +385,7 @@ flag_indices(struct study *study)
         }
         if (is_row_start(study, inst, &operands)) {
             study->fast->flagged[i] = 1;
-        } else if ((ir_is(inst->op, "add") ||
-                    (ir_is(inst->op, "or") &&
-                     ir_find(operands.flags, "disjoint", 0) != SIZE_MAX)) &&
+        } else if (ir_is(operands.op, "add") &&
                    ((is_product(study, operands.a) &&
                      is_place(study, operands.b, HA_KNOWN_THREAD_X)) ||
                     (is_product(study, operands.b) &&
@@ -393,8 +401,8 @@ is_leaf(const struct study *study, const struct ir_inst *inst)
     struct operands operands;
 
     if (!ir_is(inst->op, "icmp") || inst->def.size == 0 ||
-        !take_apart(study->rewriter, inst, &operands) || ir_begins(inst->rest, "eq ") ||
-        ir_begins(inst->rest, "ne ")) {
+        !take_apart(study->rewriter, inst, &operands) ||
+        ir_is(operands.predicate, "eq") || ir_is(operands.predicate, "ne")) {
         return false;
     }
     int64_t bits = type_bits(operands.type);
@@ -404,8 +412,7 @@ is_leaf(const struct study *study, const struct ir_inst *inst)
         return false;
     }
     struct range lane = a.uniform ? b : a;
-    bool is_signed = ir_find(operands.flags, "sl", 0) != SIZE_MAX ||
-                     ir_find(operands.flags, "sg", 0) != SIZE_MAX;
+    bool is_signed = ir_begins(operands.predicate, "s");
     return lane.steady && known(lane) && (is_signed || lane.low >= 0);
 }
 
@@ -565,16 +572,15 @@ write_value(const struct study *study, struct ir_slice value, uint8_t *done)
         return name;
     }
     struct ir_slice b = write_value(study, operands.b, done);
-    bool icmp = ir_is(inst->op, "icmp");
-    ir_print(out, "  %.*s = %.*s %.*s%s%.*s %.*s, %.*s\n", IR_ARGS(name),
-             IR_ARGS(inst->op), icmp ? (int)operands.flags.size : 0, operands.flags.at,
-             icmp ? " " : "", IR_ARGS(operands.type), IR_ARGS(a), IR_ARGS(b));
+    ir_print(out, "  %.*s = %.*s %.*s %.*s %.*s, %.*s\n", IR_ARGS(name),
+             IR_ARGS(operands.op), IR_ARGS(operands.predicate), IR_ARGS(operands.type),
+             IR_ARGS(a), IR_ARGS(b));
     return name;
 }
 
 /* A bit per leaf, for the lane whose place is given.  It may be computed where the
- * kernel itself would not compare, so nothing in it may be poison: nsw and nuw are left
- * out, and what a shift by too many bits would give is frozen. */
+ * kernel itself would not compare, so nothing in it may be poison: there are no flags,
+ * and what a shift by too many bits would give is frozen. */
 void
 ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
                 const struct ha_fast *fast)

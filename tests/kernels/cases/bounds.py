@@ -112,6 +112,66 @@ def defined(predicate: str, n: int) -> bool:
     return True
 
 
+# A guard, and a comparison under it whose form the compiler derives from the guard: where
+# a bit is known to be clear, i + 64 and i ^ 64 are both i | 64.
+GUARDED: tuple[tuple[str, str], ...] = (
+    ("(i & 64) == 0", "i + 64 < n"),
+    ("(i & 64) == 0", "(i ^ 64) < n"),
+    ("(i & 16) == 0", "(i ^ 16) < n"),
+    ("(i & 16) == 0", "(i | 16) + 5 < n"),
+    ("(i & s) == 0", "(i ^ s) < n"),
+    ("(i & 1) == 0", "2 * (i + 1) < n"),
+    ("(i & 3) == 1", "i + 2 < n"),
+    ("(i & 32) != 0", "i - 32 < n - 64"),
+    ("(t & 32) == 0", "t + 32 < n"),
+    ("(t & 8) == 0", "b * d + (t ^ 8) < n"),
+    ("i < 32", "i + 32 < n - 20"),
+    ("i < 32", "i + 64 < n"),
+    ("t < 64", "64 * b + t < n"),
+    ("t < 16", "16 * b + t < n - 50"),
+    ("i >= 40", "i - 40 < n - 60"),
+    ("i >= 40 and n >= 0", "2 * i < n + 60"),
+    ("i < n", "i + s < n"),
+    ("i >= s", "i - s < 50"),
+    ("(i & 64) == 0 and (i & 8) == 0", "i + 72 < n"),
+    ("i % 8 == 0", "i + 7 < n"),
+)
+
+
+@case()
+def bounds_under_a_guard(gpu: Gpu) -> Iterator[Check]:
+    """Facts that hold for lanes inside of a guard only, in blocks that cross it."""
+    module = gpu.build(
+        "".join(
+            f"""
+    extern "C" __global__ void guarded{row}(unsigned char *out, int n, int s) {{
+        int t = threadIdx.x, b = blockIdx.x, d = blockDim.x, i = b * d + t;
+        if ({guard}) {{ if ({inner}) out[i] = 1; }}
+    }}"""
+            for row, (guard, inner) in enumerate(GUARDED)
+        )
+    )
+    for grid, block in ((1, 96), (3, 40), (2, 65), (30, 4)):
+        i = np.arange(grid * block)
+        for n, s in ((100, 16), (70, 1), (40, 32), (-3, 4)):
+            names = {"i": i, "t": i % block, "b": i // block, "d": block}
+            names |= {"n": n, "s": s}
+            for row, forms in enumerate(GUARDED):
+                (got,) = gpu.call(
+                    module,
+                    f"guarded{row}",
+                    grid,
+                    block,
+                    InOut(np.zeros(i.size, np.uint8)),
+                    np.int32(n),
+                    np.int32(s),
+                )
+                want = np.ones(i.shape, bool)
+                for form in " and ".join(forms).split(" and "):
+                    want &= eval(form, {"__builtins__": {}}, names)
+                yield same(f"{forms}, {grid} x {block}, n={n}, s={s}", got, want)
+
+
 @case()
 def two_dimensional_bounds(gpu: Gpu) -> Iterator[Check]:
     """Rows that are shorter and longer than the block, columns outside, corners."""
