@@ -10,7 +10,11 @@
  * Only accesses with gaps between lanes are gathered.  An access is *dense* if lanes
  * touch neighbouring elements, or all the same one; everything else may be gathered.
  * The declaration is made if no store that may be gathered comes before another access
- * of possibly the same memory, and no load that may be gathered comes after a store. */
+ * of possibly the same memory, and no load that may be gathered comes after a store.
+ *
+ * The back end may unroll a loop inside of a lane.  So a pointer that is made on a
+ * cycle has several values, and accesses of all rounds count: offsets from it are
+ * compared within a round, and with the pointer's own step from round to round. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +22,11 @@
 
 #define ACCESSES_MAX 512u
 #define DEPTH_MAX 32u
+/* A loop that can be unrolled has too few rounds to go around 32 bits in such steps. */
+#define STEP_MAX ((int64_t)1 << 20)
 
-/* How a value changes from one lane of a row to the next. */
+/* How a value changes from one lane of a row to the next, or from one round of a loop
+ * to the next. */
 struct stride {
     bool known;
     int64_t step;
@@ -30,9 +37,19 @@ struct access {
     bool store;
     bool dense;
     struct ir_slice root; /* pointer, without constant offsets */
-    int64_t offset;       /* bytes behind it */
+    uint32_t loop;        /* in which the root is made, or IR_NONE */
+    struct stride round;  /* of the root in that loop */
+    int64_t offset;       /* bytes behind the root */
     int64_t size;
     const struct ir_param *param; /* that the pointer is made of, or NULL */
+};
+
+/* What was found out about all instructions, for lanes or for one loop. */
+struct strides {
+    uint32_t loop; /* IR_NONE: from lane to lane */
+    struct stride *of;
+    uint8_t *done; /* a flag per instruction: values are shared, so that a walk without
+                      memory could take exponential time */
 };
 
 struct hazard {
@@ -41,12 +58,20 @@ struct hazard {
     const struct ha_fast *fast;
     struct access accesses[ACCESSES_MAX];
     uint32_t count;
-    struct stride *strides; /* per instruction, where `strided` is set */
-    uint8_t *strided;
+    struct ir_flow flow;
+    uint32_t *blocks; /* per instruction: the block that it stands in */
+    struct strides *lanes;
+    struct strides **loops; /* per loop; NULL: not asked for yet */
     uint8_t *reach; /* block * block_count + block: a path of at least one edge */
 };
 
 static const struct stride unknown_stride = {false, 0};
+
+static bool
+is_far(int64_t step)
+{
+    return step > STEP_MAX || step < -STEP_MAX;
+}
 
 static const struct ir_inst *
 definition(const struct hazard *hazard, struct ir_slice value)
@@ -103,8 +128,21 @@ value_of(struct ir_slice operand)
 
 /* ---- strides ---- */
 
-static struct stride stride_of(const struct hazard *hazard, struct ir_slice value,
-                               unsigned depth);
+static struct stride stride_of(const struct hazard *hazard, struct strides *strides,
+                               struct ir_slice value, unsigned depth);
+
+static struct strides *
+new_strides(const struct hazard *hazard, uint32_t loop)
+{
+    struct ir_arena *arena = hazard->rewriter->arena;
+    struct strides *strides = ir_alloc(arena, 1, sizeof *strides);
+    uint32_t count = hazard->fast->inst_count + 1u;
+
+    strides->loop = loop;
+    strides->of = ir_alloc(arena, count, sizeof *strides->of);
+    strides->done = ir_alloc(arena, count, 1);
+    return strides;
+}
 
 struct address {
     struct ir_slice type;
@@ -160,18 +198,18 @@ element_size(const struct hazard *hazard, struct ir_slice *type, uint32_t index,
 }
 
 static struct stride
-stride_of_address(const struct hazard *hazard, const struct ir_inst *inst,
-                  unsigned depth)
+stride_of_address(const struct hazard *hazard, struct strides *strides,
+                  const struct ir_inst *inst, unsigned depth)
 {
     struct address address;
 
     if (!take_address(hazard, inst, &address)) {
         return unknown_stride;
     }
-    struct stride total = stride_of(hazard, address.base, depth + 1);
+    struct stride total = stride_of(hazard, strides, address.base, depth + 1);
     for (uint32_t i = 0; total.known && i < address.index_count; i++) {
         struct stride index =
-            stride_of(hazard, value_of(address.indices[i]), depth + 1);
+            stride_of(hazard, strides, value_of(address.indices[i]), depth + 1);
         int64_t size;
         if (!index.known ||
             (index.step != 0 &&
@@ -189,8 +227,8 @@ stride_of_address(const struct hazard *hazard, const struct ir_inst *inst,
 }
 
 static struct stride
-stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst,
-                 unsigned depth)
+stride_of_binary(const struct hazard *hazard, struct strides *strides,
+                 const struct ir_inst *inst, unsigned depth)
 {
     uint32_t count;
     int64_t constant;
@@ -201,8 +239,8 @@ stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst,
         return unknown_stride;
     }
     struct ir_slice right = value_of(parts[1]);
-    struct stride a = stride_of(hazard, value_of(parts[0]), depth + 1);
-    struct stride b = stride_of(hazard, right, depth + 1);
+    struct stride a = stride_of(hazard, strides, value_of(parts[0]), depth + 1);
+    struct stride b = stride_of(hazard, strides, right, depth + 1);
     if (!a.known || !b.known) {
         return unknown_stride;
     }
@@ -226,35 +264,96 @@ stride_of_binary(const struct hazard *hazard, const struct ir_inst *inst,
     return overflow ? unknown_stride : result;
 }
 
+/* "nneg i32 %x to i64" */
 static struct stride
-stride_of_inst(const struct hazard *hazard, const struct ir_inst *inst, unsigned depth)
+stride_of_extension(const struct hazard *hazard, struct strides *strides,
+                    const struct ir_inst *inst, unsigned depth)
+{
+    size_t to = ir_find(inst->rest, " to ", 0);
+    struct ir_slice operand =
+        to == SIZE_MAX ? ir_slice_of("") : ir_part(inst->rest, 0, to);
+    struct stride stride = stride_of(hazard, strides, value_of(operand), depth + 1);
+    bool wraps = ir_find(operand, "i32 ", 0) == SIZE_MAX || is_far(stride.step);
+
+    return strides->loop != IR_NONE && stride.step != 0 && wraps ? unknown_stride
+                                                                 : stride;
+}
+
+/* "i32 [ 0, %entry ], [ %next, %body ]" of a loop's first block: the step, if each way
+ * back adds the same constant. */
+static struct stride
+stride_of_phi(const struct hazard *hazard, uint32_t loop, const struct ir_inst *inst)
+{
+    const struct ir_loop *around = &hazard->flow.loops[loop];
+    uint32_t count;
+    struct ir_slice *ways = ir_split(hazard->rewriter->arena, inst->rest, &count);
+    struct stride result = unknown_stride;
+
+    for (uint32_t i = 0; i < count; i++) {
+        size_t open = ir_find(ways[i], "[ ", 0);
+        uint32_t number;
+        int64_t step;
+        if (open == SIZE_MAX) {
+            return unknown_stride;
+        }
+        struct ir_slice value = ir_token(ways[i], open + 2);
+        if (!ir_map_get(&hazard->fast->values, value, &number) ||
+            !around->members[hazard->blocks[number]]) {
+            continue; /* where the loop begins */
+        }
+        const struct ir_inst *next = hazard->fast->insts[number];
+        uint32_t parts;
+        struct ir_slice *sum = ir_split(hazard->rewriter->arena, next->rest, &parts);
+        if (!ir_is(next->op, "add") || parts < 2 ||
+            !ir_same(value_of(sum[0]), inst->def) ||
+            !is_constant(value_of(sum[1]), &step) ||
+            (result.known && result.step != step)) {
+            return unknown_stride;
+        }
+        result = (struct stride){true, step};
+    }
+    return result;
+}
+
+static struct stride
+stride_of_inst(const struct hazard *hazard, struct strides *strides, uint32_t number,
+               unsigned depth)
 {
     static const char *const binary[] = {"add",  "sub",  "mul",  "shl",  "or",
                                          "and",  "xor",  "lshr", "ashr", "udiv",
                                          "sdiv", "urem", "srem"};
+    const struct ir_inst *inst = hazard->fast->insts[number];
+    const struct ir_loop *loop =
+        strides->loop != IR_NONE ? &hazard->flow.loops[strides->loop] : NULL;
+    if (loop != NULL && !loop->members[hazard->blocks[number]]) {
+        return (struct stride){true, 0};
+    }
+    if (loop != NULL && ir_is(inst->op, "phi")) {
+        return hazard->blocks[number] == loop->header
+                   ? stride_of_phi(hazard, strides->loop, inst)
+                   : unknown_stride;
+    }
     enum ha_known place = ha_known_of(inst);
     if (place < HA_KNOWN_PLACES) {
-        return (struct stride){true, place == HA_KNOWN_THREAD_X};
+        return (struct stride){true, loop == NULL && place == HA_KNOWN_THREAD_X};
     }
     if (ir_is(inst->op, "getelementptr")) {
-        return stride_of_address(hazard, inst, depth);
+        return stride_of_address(hazard, strides, inst, depth);
     }
     if (ir_is(inst->op, "sext") || ir_is(inst->op, "zext")) {
-        size_t to = ir_find(inst->rest, " to ", 0);
-        return to == SIZE_MAX
-                   ? unknown_stride
-                   : stride_of(hazard, value_of(ir_part(inst->rest, 0, to)), depth + 1);
+        return stride_of_extension(hazard, strides, inst, depth);
     }
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
         if (ir_is(inst->op, binary[i])) {
-            return stride_of_binary(hazard, inst, depth);
+            return stride_of_binary(hazard, strides, inst, depth);
         }
     }
     return unknown_stride;
 }
 
 static struct stride
-stride_of(const struct hazard *hazard, struct ir_slice value, unsigned depth)
+stride_of(const struct hazard *hazard, struct strides *strides, struct ir_slice value,
+          unsigned depth)
 {
     uint32_t number;
     int64_t constant;
@@ -267,15 +366,39 @@ stride_of(const struct hazard *hazard, struct ir_slice value, unsigned depth)
                     param_named(hazard, value) != NULL;
         return (struct stride){same, 0};
     }
-    if (!hazard->strided[number]) {
-        hazard->strides[number] =
-            stride_of_inst(hazard, hazard->fast->insts[number], depth);
-        hazard->strided[number] = 1;
+    if (!strides->done[number]) {
+        strides->of[number] = stride_of_inst(hazard, strides, number, depth);
+        strides->done[number] = 1;
     }
-    return hazard->strides[number];
+    return strides->of[number];
 }
 
 /* ---- accesses ---- */
+
+/* How the root of an access changes in the loop that makes it; known only where there
+ * is no other loop around. */
+static void
+find_round(const struct hazard *hazard, struct access *access)
+{
+    uint32_t number;
+
+    access->loop = IR_NONE;
+    access->round = (struct stride){true, 0};
+    if (!ir_map_get(&hazard->fast->values, access->root, &number)) {
+        return; /* a parameter or a variable */
+    }
+    access->loop = hazard->flow.inner[hazard->blocks[number]];
+    if (hazard->flow.tangled ||
+        (access->loop != IR_NONE && hazard->flow.loops[access->loop].depth > 1)) {
+        access->round = unknown_stride;
+    } else if (access->loop != IR_NONE) {
+        struct strides **strides = &hazard->loops[access->loop];
+        if (*strides == NULL) {
+            *strides = new_strides(hazard, access->loop);
+        }
+        access->round = stride_of(hazard, *strides, access->root, 0);
+    }
+}
 
 /* Splits a pointer into what it is based on and a constant offset. */
 static void
@@ -298,6 +421,7 @@ find_root(const struct hazard *hazard, struct access *access, struct ir_slice po
         pointer = address.base;
     }
     access->root = pointer;
+    find_round(hazard, access);
     for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
         const struct ir_inst *inst = definition(hazard, pointer);
         if (inst == NULL || !ir_is(inst->op, "getelementptr") ||
@@ -331,7 +455,7 @@ take_access(const struct hazard *hazard, const struct ir_inst *inst,
     }
     struct ir_slice pointer = value_of(parts[1]);
     access->size = (int64_t)ir_layout_of(&hazard->rewriter->types, type).size;
-    struct stride stride = stride_of(hazard, pointer, 0);
+    struct stride stride = stride_of(hazard, hazard->lanes, pointer, 0);
     access->dense = stride.known && (stride.step == 0 || stride.step == access->size ||
                                      stride.step == -access->size);
     find_root(hazard, access, pointer);
@@ -366,6 +490,20 @@ list_accesses(struct hazard *hazard)
 }
 
 /* ---- order ---- */
+
+static void
+place_insts(struct hazard *hazard)
+{
+    uint32_t number = 0;
+
+    hazard->blocks = ir_alloc(hazard->rewriter->arena, hazard->fast->inst_count + 1u,
+                              sizeof *hazard->blocks);
+    for (uint32_t b = 0; b < hazard->function->block_count; b++) {
+        for (uint32_t i = 0; i < hazard->function->blocks[b].count; i++) {
+            hazard->blocks[number++] = b;
+        }
+    }
+}
 
 static void
 find_paths(struct hazard *hazard)
@@ -407,11 +545,33 @@ can_follow(const struct hazard *hazard, uint32_t a, uint32_t b)
            hazard->reach[(size_t)from * hazard->function->block_count + to];
 }
 
+/* Whether two accesses of one root, or one access and itself, meet in different rounds
+ * of the root's loop. */
 static bool
-may_alias(const struct access *a, const struct access *b)
+may_meet_later(const struct access *a, const struct access *b)
 {
+    if (!a->round.known) {
+        return true;
+    }
+    if (a->loop == IR_NONE) {
+        return false; /* one value: there is no other round */
+    }
+    int64_t low = a->offset < b->offset ? a->offset : b->offset;
+    int64_t high = a->offset + a->size > b->offset + b->size ? a->offset + a->size
+                                                             : b->offset + b->size;
+    int64_t step = a->round.step;
+    return is_far(step) || (step < 0 ? -step : step) < high - low;
+}
+
+static bool
+may_alias(const struct hazard *hazard, const struct access *a, const struct access *b)
+{
+    if (a == b) {
+        return a->loop != hazard->flow.inner[a->block] || may_meet_later(a, a);
+    }
     if (ir_same(a->root, b->root)) {
-        return a->offset < b->offset + b->size && b->offset < a->offset + a->size;
+        return (a->offset < b->offset + b->size && b->offset < a->offset + a->size) ||
+               may_meet_later(a, b);
     }
     return a->param == NULL || b->param == NULL || a->param == b->param ||
            (!a->param->noalias && !b->param->noalias);
@@ -426,9 +586,11 @@ ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number,
     hazard->rewriter = rewriter;
     hazard->function = &rewriter->module.functions[number];
     hazard->fast = fast;
-    hazard->strides =
-        ir_alloc(rewriter->arena, fast->inst_count + 1u, sizeof *hazard->strides);
-    hazard->strided = ir_alloc(rewriter->arena, fast->inst_count + 1u, 1);
+    ir_flow_read(rewriter->arena, hazard->function, &hazard->flow);
+    place_insts(hazard);
+    hazard->lanes = new_strides(hazard, IR_NONE);
+    hazard->loops =
+        ir_alloc(rewriter->arena, hazard->flow.loop_count + 1u, sizeof *hazard->loops);
     if (!list_accesses(hazard)) {
         return true;
     }
@@ -438,8 +600,7 @@ ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number,
         for (uint32_t b = 0; first->store && b < hazard->count; b++) {
             const struct access *second = &hazard->accesses[b];
             bool moves = !first->dense || (!second->store && !second->dense);
-            if (a != b && moves && may_alias(first, second) &&
-                can_follow(hazard, a, b)) {
+            if (moves && can_follow(hazard, a, b) && may_alias(hazard, first, second)) {
                 return true;
             }
         }
