@@ -22,6 +22,10 @@ typedef struct {
 typedef int (*register_function)(const char *, uint32_t (*)(void), uint32_t, void **,
                                  uint64_t, register_id *);
 
+/* The tool of a program.  It is weak, so nothing has to have one; it is a reference, so
+ * a linker that sees it exports the function of a program without -rdynamic. */
+extern void rocprofiler_configure(void) __attribute__((weak, visibility("default")));
+
 static register_function
 function_of(void *symbol)
 {
@@ -38,7 +42,7 @@ ha_profiler_wanted(void)
     const char *sdk = ha_env(HA_ENV_REGISTER_LIBRARY);
 
     return sdk != NULL || (list != NULL && list[strspn(list, ",: ")] != '\0') ||
-           ha_env_is_on(HA_ENV_REGISTER_FORCE_LOAD) ||
+           ha_env_is_on(HA_ENV_REGISTER_FORCE_LOAD) || rocprofiler_configure != NULL ||
            dlsym(RTLD_DEFAULT, "rocprofiler_configure") != NULL ||
            dlsym(RTLD_DEFAULT, REGISTER) != NULL ||
            dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table") != NULL;

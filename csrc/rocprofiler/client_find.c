@@ -10,6 +10,9 @@
 #include "core/env.h"
 #include "core/log.h"
 
+/* What the linker bound it to; see core/profiler.c. */
+#pragma weak rocprofiler_configure
+
 #define CONFIGURE "rocprofiler_configure"
 #define SEPARATORS ",: "
 
@@ -151,6 +154,9 @@ ha_tools_find(void (*found)(rocprofiler_configure_func_t configure))
     void *visible = dlsym(RTLD_DEFAULT, CONFIGURE);
 
     find_named(found);
+    if (rocprofiler_configure != NULL) {
+        found(rocprofiler_configure);
+    }
     if (visible != NULL) {
         give(found, visible);
         ha_loaded_each(look_for_tool, &found);

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, Observe, Tool, said
+import hipadapt._libraries
+
+from .conftest import ROOT, TOOLS, Observe, Tool, compiler, headers, said
 
 PROGRAM = """
 from hipadapt import hip
@@ -357,3 +359,34 @@ def test_program_without_python_is_observed(tool: Tool, tmp_path: Path) -> None:
 
     assert done.stdout == "0 1\n"
     assert said(done)[-1] == "tool: finalize: finalized -1 calls paired"
+
+
+@pytest.mark.plain  # a sanitizer has to be loaded first
+@pytest.mark.parametrize("linked", ["libamdhip64.so.7", "librocprofiler-sdk.so.1"])
+def test_program_that_is_a_tool_itself_is_found(tmp_path: Path, linked: str) -> None:
+    # Given: a program that is linked without -rdynamic.
+    hipadapt._libraries.make(tmp_path)
+    folder = str(tmp_path) if "hip" in linked else library_folder()
+    program = tmp_path / "program"
+    command = [compiler(False), "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
+    command += [*headers(), f"-I{TOOLS}", str(TOOLS / "program.c"), "-o", str(program)]
+    command += ["-DPROGRAM_LOADS_HIP"] if "hip" not in linked else []
+    command += [f"-Wl,-L{folder},-rpath,{library_folder()}", f"-l:{linked}", "-ldl"]
+    subprocess.run(command, check=True, timeout=60)
+
+    # When
+    done = subprocess.run(
+        [str(program), str(tmp_path / "libamdhip64.so.7")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    # Then
+    assert (done.returncode, done.stdout) == (0, RESULT), done.stderr
+    assert said(done) == [
+        "tool: configure 10201 1.2.1 priority 0 size 24",
+        "tool: initialize",
+        "tool: finalize",
+    ]

@@ -80,6 +80,14 @@ def test_only_system_libraries_are_needed(
     assert [name for name in needed if not SYSTEM_LIBRARIES.match(name)] == []
 
 
+@pytest.mark.parametrize(
+    "name", ["libhipadapt_cpu.so", "libroctx64.so.4", "librocprofiler-sdk.so.1"]
+)
+def test_linkers_are_asked_for_the_tool_of_a_program(package: Path, name: str) -> None:
+    symbols = readelf("--dyn-syms", package / "_lib" / name)
+    assert re.search(r" WEAK +DEFAULT +UND rocprofiler_configure\n", symbols)
+
+
 def test_device_has_its_soname(device: Path) -> None:
     assert "[libhipadapt_cpu.so]" in readelf("--dynamic", device)
 
