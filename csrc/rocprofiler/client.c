@@ -26,6 +26,11 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool busy; /* somebody configures; under the lock */
 static pthread_t busy_thread;
 static bool searched; /* the places were looked at */
+
+/* Those that are to be started, in order; by who has the right to configure. */
+static struct ha_client *fresh[HA_CLIENTS_MAX];
+static unsigned fresh_count;
+static uint32_t asked; /* tools so far, with those that declined */
 static _Thread_local struct ha_client *current, *running;
 
 struct ha_client *
@@ -71,42 +76,101 @@ ha_clients_between(enum ha_stage first, enum ha_stage last)
     return found;
 }
 
-static void
-add(rocprofiler_configure_func_t configure)
+/* The tool that has this configure function, or NULL. */
+static struct ha_client *
+find_client(rocprofiler_configure_func_t configure)
 {
     unsigned count = atomic_load(&ha_client_count);
-    const uint32_t handle = 0x1000 + count; /* no small number */
 
     for (unsigned i = 0; i < count; i++) {
         if (ha_clients[i]->configure == configure) {
-            return;
+            return ha_clients[i];
         }
     }
-    struct ha_client *client =
-        count < HA_CLIENTS_MAX ? calloc(1, sizeof *client) : NULL;
+    return NULL;
+}
+
+/* A new place, or that of a tool that has declined; NULL: there is none. */
+static struct ha_client *
+take_place(void)
+{
+    unsigned count = atomic_load(&ha_client_count);
+
+    if (count < HA_CLIENTS_MAX) {
+        struct ha_client *client = calloc(1, sizeof *client);
+        if (client != NULL) {
+            ha_clients[count] = client;
+            atomic_store(&ha_client_count, count + 1);
+        }
+        return client;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (ha_clients[i]->vacant) {
+            return ha_clients[i];
+        }
+    }
+    return NULL;
+}
+
+/* Makes the place that of a tool which nobody has asked yet. */
+static void
+settle(struct ha_client *client, rocprofiler_configure_func_t configure)
+{
+    const uint32_t handle = 0x1000 + asked; /* no small number */
+
+    client->vacant = false;
+    client->id.size = sizeof client->id;
+    client->id.name = NULL;
+    memcpy((char *)&client->id + offsetof(rocprofiler_client_id_t, handle), &handle,
+           sizeof handle);
+    client->configure = configure;
+    client->priority = asked++;
+    ha_tool_path(configure, client->path, sizeof client->path);
+    atomic_store(&client->stage, HA_CLIENT_FOUND);
+    fresh[fresh_count++] = client;
+}
+
+/* One that the search has found: those that are known, or have declined, aren't asked
+ * again. */
+static void
+add_found(rocprofiler_configure_func_t configure)
+{
+    if (find_client(configure) != NULL) {
+        return;
+    }
+    struct ha_client *client = take_place();
     if (client == NULL) {
         ha_log(0, "a tool is left out: there is no room for another one");
         return;
     }
-    client->id.size = sizeof client->id;
-    memcpy((char *)&client->id + offsetof(rocprofiler_client_id_t, handle), &handle,
-           sizeof handle);
-    client->configure = configure;
-    client->priority = count;
-    ha_tool_path(configure, client->path, sizeof client->path);
-    ha_clients[count] = client;
-    atomic_store(&ha_client_count, count + 1);
+    settle(client, configure);
 }
 
-/* Looks for tools, once.  Their constructors run, and ask whether somebody configures.
- */
+/* One that a program names: it may have declined before. */
+static rocprofiler_status_t
+add_forced(rocprofiler_configure_func_t configure)
+{
+    struct ha_client *client = find_client(configure);
+
+    if (client != NULL && !client->vacant) {
+        return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+    }
+    client = client != NULL ? client : take_place();
+    if (client == NULL) {
+        return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+    }
+    settle(client, configure);
+    return ROCPROFILER_STATUS_SUCCESS;
+}
+
+/* Looks for tools.  Their constructors run, and ask whether somebody configures. */
 static void
 find(void)
 {
     int before = atomic_exchange(&initialized, -1);
 
     searched = true;
-    ha_tools_find(add);
+    ha_tools_find(add_found);
     atomic_store(&initialized, before);
 }
 
@@ -139,13 +203,15 @@ finalize_by_id(rocprofiler_client_id_t id)
 {
     unsigned count = atomic_load(&ha_client_count);
 
+    if (current != NULL && current->id.handle == id.handle) {
+        atomic_store(&current->end_asked, true);
+        return;
+    }
     for (unsigned i = 0; i < count; i++) {
-        if (ha_clients[i]->id.handle == id.handle) {
-            if (ha_clients[i] == current) {
-                atomic_store(&current->end_asked, true);
-            } else {
-                ha_client_finalize(ha_clients[i]);
-            }
+        /* The place of one that isn't ready may become another's. */
+        if (atomic_load(&ha_clients[i]->stage) == HA_CLIENT_READY &&
+            ha_clients[i]->id.handle == id.handle) {
+            ha_client_finalize(ha_clients[i]);
         }
     }
 }
@@ -185,6 +251,7 @@ configure(struct ha_client *client)
     }
     if (crashed != 0 || atomic_load(&client->stage) != HA_CLIENT_CONFIGURED) {
         atomic_store(&client->stage, HA_CLIENT_ENDED);
+        client->vacant = true; /* it has made nothing, and was given no finalizer */
     }
 }
 
@@ -244,23 +311,24 @@ leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Configures and initializes the clients from number `first` on. */
+/* Configures and initializes those that were added. */
 static void
-start_from(unsigned first)
+start(void)
 {
-    unsigned count = atomic_load(&ha_client_count);
+    unsigned count = fresh_count;
 
-    if (count == first) {
+    if (count == 0) {
         return;
     }
     ha_clients_watch();
     atomic_store(&initialized, -1);
-    for (unsigned i = first; i < count; i++) {
-        configure(ha_clients[i]);
+    for (unsigned i = 0; i < count; i++) {
+        configure(fresh[i]);
     }
-    for (unsigned i = first; i < count; i++) {
-        initialize(ha_clients[i]);
+    for (unsigned i = 0; i < count; i++) {
+        initialize(fresh[i]);
     }
+    fresh_count = 0;
     if (!ha_client_finalized()) {
         ha_buffers_start();
     }
@@ -274,9 +342,8 @@ ha_clients_start(void)
         return false;
     }
     if (!searched) {
-        unsigned first = atomic_load(&ha_client_count);
         find();
-        start_from(first);
+        start();
     }
     bool found = ha_clients_between(HA_CLIENT_READY, HA_CLIENT_READY);
     leave();
@@ -286,9 +353,8 @@ ha_clients_start(void)
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 {
-    if (configure_func == NULL) {
-        return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-    }
+    rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
+
     if (ha_client_finalized()) {
         return ROCPROFILER_STATUS_ERROR_FINALIZED;
     }
@@ -298,19 +364,21 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
     if (!enter()) {
         return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
     }
-    unsigned first = atomic_load(&ha_client_count);
-    add(configure_func);
-    bool added = atomic_load(&ha_client_count) > first;
-    if (!searched) {
+    if (configure_func != NULL) {
+        status = add_forced(configure_func);
+    }
+    if (configure_func == NULL || !searched) {
         find();
     }
-    start_from(first);
-    leave();
-    if (!added) {
-        return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+    start();
+    if (configure_func == NULL) {
+        atomic_store(&initialized, 1); /* without a tool, too */
     }
-    ha_tables_update();
-    return ROCPROFILER_STATUS_SUCCESS;
+    leave();
+    if (status == ROCPROFILER_STATUS_SUCCESS) {
+        ha_tables_update();
+    }
+    return status;
 }
 
 void

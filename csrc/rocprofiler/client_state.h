@@ -23,6 +23,7 @@ struct ha_client {
     rocprofiler_tool_configure_result_t result;
     char path[HA_CLIENT_PATH_BYTES]; /* the file it came from */
     uint32_t priority;
+    bool vacant; /* it declined: another one may have its place */
     _Atomic int stage;
     atomic_bool end_asked;  /* by itself, within initialize */
     atomic_bool finalizing; /* its `finalize` runs */

@@ -58,10 +58,12 @@ typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(
     uint32_t version, const char *runtime_version, uint32_t priority,
     rocprofiler_client_id_t *client_id);
 
-/* Configures and initializes a tool now; the runtime may have been used before.
- * ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED: while tools are being initialized;
- * ROCPROFILER_STATUS_ERROR_FINALIZED: after the end;
- * ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT: NULL. */
+/* Configures and initializes a tool now; the runtime may have been used before.  NULL
+ * means all tools that are found now, and none of those that are known already.
+ * ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED: while tools are being initialized, or
+ * the tool takes part already;
+ * ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES: 128 tools take part;
+ * ROCPROFILER_STATUS_ERROR_FINALIZED: after the end. */
 rocprofiler_status_t rocprofiler_force_configure(
     rocprofiler_configure_func_t configure_func) ROCPROFILER_API;
 
