@@ -2,7 +2,8 @@
 /* Tools: from Python callables, and from libraries.
  *
  * The profiler's library tells tools apart by the address of their configure function,
- * so there is a fixed number of these, each used once.  Configure and initialize run
+ * so there is a fixed number of these, each used once, but for tools that declined.
+ * Configure and initialize run
  * within rocprofiler_force_configure on the thread that called it; what they raise is
  * raised there.  Finalize runs when the tool or the program ends. */
 #include <Python.h>
@@ -226,37 +227,58 @@ free_client(void)
     return -1;
 }
 
+/* True once this function can be another tool's: nobody knows it, or it has declined
+ * and the library is ours, which asks it again. */
+static bool
+is_free_again(const struct client *client)
+{
+    bool declined = client->asked && client->result.size == 0;
+
+    return !client->asked || (declined && ha_sdk.finalize != NULL);
+}
+
+/* A tool of these callables; NULL: all tools that the library finds. */
 static PyObject *
-force_configure(PyObject *module, PyObject *callable)
+configure_now(PyObject *module, int number, struct client *client)
 {
     rocprofiler_status_t status;
 
+    Py_BEGIN_ALLOW_THREADS;
+    status = ha_sdk.force_configure(client != NULL ? functions[number] : NULL);
+    Py_END_ALLOW_THREADS;
+    if (client != NULL && client->result.size == 0) {
+        Py_CLEAR(client->configure);
+        number = -1;
+    }
+    if (client != NULL && client->error[0] != NULL) {
+        PyErr_Restore(client->error[0], client->error[1], client->error[2]);
+        memset(client->error, 0, sizeof client->error);
+    }
+    if (client != NULL && is_free_again(client)) {
+        client->used = false;
+    }
+    return PyErr_Occurred() ? NULL
+                            : ha_result2(ha_profiler_member(module, (int)status),
+                                         PyLong_FromLong(number));
+}
+
+static PyObject *
+force_configure(PyObject *module, PyObject *callable)
+{
     if (!ha_sdk_need()) {
         return NULL;
     }
+    if (callable == Py_None) {
+        return configure_now(module, -1, NULL);
+    }
     int number = free_client();
     if (number < 0) {
-        return PyErr_Format(PyExc_RuntimeError,
-                            "rocprofiler_force_configure: a process has %d tools of "
-                            "Python at most",
-                            CLIENTS_MAX);
+        int status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+        return ha_result2(ha_profiler_member(module, status), PyLong_FromLong(-1));
     }
     struct client *client = &clients[number];
     *client = (struct client){.used = true, .configure = Py_NewRef(callable)};
-    Py_BEGIN_ALLOW_THREADS;
-    status = ha_sdk.force_configure(functions[number]);
-    Py_END_ALLOW_THREADS;
-    if (!client->asked) {
-        Py_CLEAR(client->configure);
-        client->used = false;
-    }
-    if (client->error[0] != NULL) {
-        PyErr_Restore(client->error[0], client->error[1], client->error[2]);
-        memset(client->error, 0, sizeof client->error);
-        return NULL;
-    }
-    return ha_result2(ha_profiler_member(module, (int)status),
-                      PyLong_FromLong(client->asked ? number : -1));
+    return configure_now(module, number, client);
 }
 
 /* Ends a tool: what the library gives its initialize for that. */
@@ -358,7 +380,7 @@ library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 static PyMethodDef methods[] = {
     {"profiler_force_configure", force_configure, METH_O,
      "profiler_force_configure($module, configure_func, /)\n--\n\n"
-     "Status, and the number of the tool or -1."},
+     "Status, and the number of the tool or -1.  None: the tools that are found."},
     {"profiler_finalize_client", finalize_client, METH_O,
      "profiler_finalize_client($module, number, /)\n--\n\nEnds a tool."},
     {"profiler_load_tool", load_tool, METH_O,

@@ -79,20 +79,27 @@ Configure = Callable[
 
 
 def rocprofiler_force_configure(
-    configure_func: Configure,
+    configure_func: Configure | None,
 ) -> tuple[rocprofiler_status_t]:
     """Configures and initializes a tool now.
+
+    None means the tools that are found now: those that ``ROCP_TOOL_LIBRARIES`` names,
+    and those that the process has loaded.  It succeeds without any, too.
 
     `configure_func` gets the version, the version's text, the number of tools before
     this one and a `rocprofiler_client_id_t`; it returns a
     `rocprofiler_tool_configure_result_t`, or None to decline.  What it or
-    `initialize` raises is raised here.
+    `initialize` raises is raised here.  A process has 64 tools of Python at most,
+    without those that declined: then the status is ``OUT_OF_RESOURCES``.
     """
+    if configure_func is None:
+        status, _ = profiler_force_configure(None)
+        return (status,)
     if not callable(configure_func):
         kind = type(configure_func).__name__
         raise TypeError(
-            "rocprofiler_force_configure: argument 'configure_func' must be callable, "
-            f"not {kind!r}"
+            "rocprofiler_force_configure: argument 'configure_func' must be callable "
+            f"or None, not {kind!r}"
         )
     number = -1
 

@@ -86,7 +86,7 @@ class Tool:
         Raises
         ------
         RocprofilerError
-            The library takes no tools now.
+            The library takes no tools now, or has as many as it can: 64 of Python.
         Exception
             What `configure` or `initialize` raised.
         """

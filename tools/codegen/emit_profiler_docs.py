@@ -89,7 +89,7 @@ def entry(call: Call) -> list[str]:
         if param.role == "sink":
             kind = "callable, `EventCollector`, ctypes function or address"
         if call.manual:
-            kind = "callable"
+            kind = "callable or None"
         rows.append([f"`{param.name}`", kind or WORDS[param.role], f"`{param.type}`"])
     lines = [f":::{{py:function}} {call.name}({', '.join(words)})", call.doc, ""]
     if rows:

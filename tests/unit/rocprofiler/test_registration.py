@@ -180,6 +180,30 @@ def test_a_tool_can_be_configured_after_hip_was_used(
     ]
 
 
+def test_force_configure_of_none_looks_for_tools_that_came_later(
+    tool: Tool, observe: Observe
+) -> None:
+    code = f"""
+    import ctypes
+    from hipadapt import hip, rocprofiler
+    hip.hipGetDeviceCount()
+    first = rocprofiler.rocprofiler_force_configure(None)[0]
+    ctypes.CDLL({str(tool("calls.c"))!r}, mode=ctypes.RTLD_GLOBAL)
+    second = rocprofiler.rocprofiler_force_configure(None)[0]
+    status, count = hip.hipGetDeviceCount()
+    print("result", first + second + status, count)
+    """
+
+    done = observe(code)
+
+    assert done.stdout == RESULT, done.stderr
+    assert said(done) == [
+        "tool: configure 10201 1.2.1 priority 0 size 24",
+        "tool: initialize: initialized -1",
+        "tool: finalize: finalized -1 calls paired",
+    ]
+
+
 def test_a_late_tool_finds_the_agents_of_what_is_loaded(observe: Observe) -> None:
     sdk = Path(library_folder()) / "librocprofiler-sdk.so.1"
     code = f"""

@@ -79,6 +79,38 @@ def test_tool_that_declines_is_not_initialized() -> None:
     assert "not registered" in repr(tool)
 
 
+def test_tools_that_decline_give_their_places_back(run_python: Run) -> None:
+    done = run_python(
+        """
+        from hipadapt import rocprofiler
+        from hipadapt.rocprofiler import RocprofilerError, Tool
+
+        def fail(info):
+            raise LookupError
+
+        for _ in range(100):
+            assert not Tool("declines", configure=lambda info: False).register().registered
+            try:
+                Tool("fails", configure=fail).register()
+            except LookupError:
+                pass
+        late = Tool("late", configure=lambda info: late.name == "now")
+        late.register()
+        late.name = "now"
+        tools = [late.register()] + [Tool("takes part").register() for _ in range(63)]
+        assert all(tool.registered for tool in tools)
+        try:
+            Tool("one more").register()
+        except RocprofilerError as error:
+            print(error.status.name)
+        print(rocprofiler.rocprofiler_force_configure(lambda *info: None)[0].name)
+        """
+    )
+
+    limit = "ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES\n"
+    assert (done.stdout, done.stderr) == (2 * limit, "")
+
+
 @pytest.mark.parametrize("where", ["configure", "initialize"])
 def test_what_a_tool_raises_is_raised_by_register(where: str) -> None:
     def fail(_: Any) -> None:
@@ -317,7 +349,7 @@ def test_second_service_of_a_kind_is_refused() -> None:
         (
             lambda: rocprofiler.rocprofiler_force_configure(3),  # type: ignore[arg-type]
             TypeError,
-            "argument 'configure_func' must be callable, not 'int'",
+            "argument 'configure_func' must be callable or None, not 'int'",
         ),
         (
             lambda: rocprofiler.load_tool("/nowhere/tool.so"),
@@ -338,6 +370,13 @@ def test_wrong_arguments_name_function_and_argument(
         call()
 
     assert message in str(raised.value)
+
+
+def test_force_configure_of_none_succeeds_without_a_tool() -> None:
+    for _ in range(2):
+        (status,) = rocprofiler.rocprofiler_force_configure(None)
+        assert status == STATUS.ROCPROFILER_STATUS_SUCCESS
+    assert rocprofiler.rocprofiler_is_initialized() == (status, 1)
 
 
 def test_made_up_handles_answer_codes() -> None:
