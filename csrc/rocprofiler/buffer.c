@@ -35,7 +35,30 @@ ha_buffer_of(rocprofiler_context_id_t context, rocprofiler_buffer_id_t id)
 {
     struct ha_buffer *buffer = ha_buffer_find(id);
 
-    return buffer != NULL && buffer->context.handle == context.handle ? buffer : NULL;
+    if (buffer == NULL || buffer->context.handle != context.handle) {
+        return NULL;
+    }
+    pthread_mutex_lock(&buffer->lock);
+    bool open = buffer->open;
+    buffer->serves = open;
+    pthread_mutex_unlock(&buffer->lock);
+    return open ? buffer : NULL;
+}
+
+bool
+ha_buffers_there(rocprofiler_context_id_t context)
+{
+    unsigned count = atomic_load(&ha_buffer_count);
+    bool there = true;
+
+    for (unsigned i = 0; i < count && there; i++) {
+        if (ha_buffers[i]->context.handle == context.handle) {
+            pthread_mutex_lock(&ha_buffers[i]->lock);
+            there = ha_buffers[i]->open || !ha_buffers[i]->serves;
+            pthread_mutex_unlock(&ha_buffers[i]->lock);
+        }
+    }
+    return there;
 }
 
 void

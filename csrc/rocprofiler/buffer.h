@@ -7,6 +7,7 @@
 #ifndef HA_ROCPROFILER_BUFFER_H
 #define HA_ROCPROFILER_BUFFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,9 +21,13 @@ struct ha_callback_thread;
 void ha_buffer_add(struct ha_buffer *buffer, uint32_t category, uint32_t kind,
                    const void *record, size_t bytes);
 
-/* The buffer if it is one of this context; else NULL. */
+/* For a service of the context: its buffer, or NULL where it has none of this number,
+ * or has destroyed it. */
 struct ha_buffer *ha_buffer_of(rocprofiler_context_id_t context,
                                rocprofiler_buffer_id_t id);
+
+/* Whether the buffers of the context's services are all there. */
+bool ha_buffers_there(rocprofiler_context_id_t context);
 
 /* Starts the threads of all open buffers. */
 void ha_buffers_start(void);

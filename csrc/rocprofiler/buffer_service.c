@@ -91,8 +91,10 @@ rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id)
     if (buffer == NULL) {
         return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
     }
+    /* Records that come while its context is active would be lost without a word. */
+    bool used = atomic_load(&ha_context_find(buffer->context)->active);
     pthread_mutex_lock(&buffer->lock);
-    bool open = buffer->open, busy = buffer->giving;
+    bool open = buffer->open, busy = buffer->giving || used;
     if (open && !busy) {
         buffer->open = false;
         ha_buffer_free_memory(buffer);

@@ -35,6 +35,7 @@ struct ha_buffer {
     struct ha_buffer_half halves[2];
     int filling;
     bool open;
+    bool serves;    /* a service adds records */
     bool sealed;    /* takes no more records */
     bool wanted;    /* its thread was asked for a batch */
     bool giving;    /* a batch is with the tool */

@@ -3,6 +3,7 @@
 
 #include "abi/activity.h"
 #include "rocprofiler/activity.h"
+#include "rocprofiler/buffer.h"
 #include "rocprofiler/client.h"
 #include "rocprofiler/counting.h"
 #include "rocprofiler/hip_api.h"
@@ -286,6 +287,9 @@ set_active(rocprofiler_context_id_t id, bool active)
     }
     if (active && (atomic_load(&context->dropped) || ha_client_finalized())) {
         return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+    }
+    if (active && !ha_buffers_there(id)) {
+        return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
     }
     ha_lock(HA_LOCK_CONTEXTS);
     bool before = atomic_exchange(&context->active, active);

@@ -197,11 +197,53 @@ busy_buffer_says_so(void)
     atomic_store(&hold, false);
     OK(rocprofiler_flush_buffer(buffer));
     CHECK_EQUAL(records, 21);
+}
+
+static void
+buffer_of_an_active_context_stays(void)
+{
+    mock_start(make_with_watermark, NULL);
+    CHECK_STATUS(rocprofiler_destroy_buffer(buffer), ERROR_BUFFER_BUSY);
+    call(5); /* it takes them all the same */
+    OK(rocprofiler_flush_buffer(buffer));
+    CHECK_EQUAL(records, 5);
+    OK(rocprofiler_stop_context(context));
     OK(rocprofiler_destroy_buffer(buffer));
     CHECK_STATUS(rocprofiler_destroy_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
     CHECK_STATUS(rocprofiler_flush_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
+    CHECK_STATUS(rocprofiler_start_context(context), ERROR_BUFFER_NOT_FOUND);
     call(100); /* nobody takes them */
-    CHECK_EQUAL(records, 21);
+    CHECK_EQUAL(records, 5);
+}
+
+static int
+make_and_destroy_one(void)
+{
+    const rocprofiler_buffer_tracing_kind_t kind =
+        ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API;
+
+    OK(rocprofiler_create_context(&context));
+    for (int i = 0; i < 2; i++) {
+        OK(rocprofiler_create_buffer(context, 4096, 4096,
+                                     ROCPROFILER_BUFFER_POLICY_LOSSLESS, on_batch,
+                                     (void *)&records, i == 0 ? &second : &buffer));
+    }
+    OK(rocprofiler_destroy_buffer(second));
+    CHECK_STATUS(
+        rocprofiler_configure_buffer_tracing_service(context, kind, NULL, 0, second),
+        ERROR_BUFFER_NOT_FOUND);
+    OK(rocprofiler_configure_buffer_tracing_service(context, kind, NULL, 0, buffer));
+    OK(rocprofiler_start_context(context)); /* no service had the other */
+    return 0;
+}
+
+static void
+destroyed_buffer_serves_nothing(void)
+{
+    mock_start(make_and_destroy_one, NULL);
+    call(3);
+    OK(rocprofiler_flush_buffer(buffer));
+    CHECK_EQUAL(records, 3);
 }
 
 static rocprofiler_status_t own_status, other_status;
@@ -387,6 +429,8 @@ main(void)
     RUN_ALONE(discarding_buffer_counts_what_it_drops);
     RUN_ALONE(batch_comes_at_the_watermark_and_not_before);
     RUN_ALONE(busy_buffer_says_so);
+    RUN_ALONE(buffer_of_an_active_context_stays);
+    RUN_ALONE(destroyed_buffer_serves_nothing);
     RUN_ALONE(flush_within_a_batch_ends);
     RUN_ALONE(bad_arguments_and_the_window);
     RUN_ALONE(tools_are_told_of_threads);

@@ -26,7 +26,9 @@ rocprofiler_create_buffer(rocprofiler_context_id_t context, size_t size,
                           rocprofiler_buffer_id_t *buffer_id) ROCPROFILER_API
     ROCPROFILER_NONNULL(5, 7);
 
-/* ..._BUFFER_BUSY while a batch is being given. */
+/* ..._BUFFER_BUSY while a batch is being given, or its context is active.  A context
+ * one of whose services had the buffer can't be started any more: ..._BUFFER_NOT_FOUND.
+ */
 rocprofiler_status_t
 rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
 
