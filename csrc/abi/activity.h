@@ -50,6 +50,7 @@ struct ha_activity_dispatch {
 };
 
 struct ha_activity_copy {
+    uint64_t queue; /* as that of a dispatch */
     int source_device;
     int target_device;
     uint64_t bytes;

@@ -186,7 +186,7 @@ device_of(const void *address)
 }
 
 struct ha_ticket *
-ha_ticket_copy(const struct ha_copy *copy)
+ha_ticket_copy(const struct ha_copy *copy, hipStream_t stream)
 {
     size_t depth = copy->depth > 0 ? copy->depth : 1;
 
@@ -194,6 +194,7 @@ ha_ticket_copy(const struct ha_copy *copy)
         return NULL;
     }
     struct ha_activity_copy told = {
+        .queue = (uint64_t)(uintptr_t)stream,
         .source_device = device_of(copy->src),
         .target_device = device_of(copy->dst),
         .bytes = copy->width * copy->height * depth,

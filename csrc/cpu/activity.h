@@ -35,7 +35,7 @@ ha_activity_wants(unsigned bit)
 /* Tickets for a launch and for a copy; NULL where nobody wants one. */
 struct ha_ticket *ha_ticket_launch(const struct ha_function *function,
                                    const struct ha_launch_request *request);
-struct ha_ticket *ha_ticket_copy(const struct ha_copy *copy);
+struct ha_ticket *ha_ticket_copy(const struct ha_copy *copy, hipStream_t stream);
 
 /* The operation ran between these times of ha_clock_ns, or never (0, 0).  Pool lock
  * held: the profiler is told when it is given back.  NULL does nothing. */

@@ -418,7 +418,7 @@ ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *give
     bool told = ha_activity_wants(HA_WANT_COPY);
     bool apart = !sync && !given->in_order;
     if (code == hipSuccess && (told || apart) && !ha_stream_captures(handle, device)) {
-        ticket = told ? ha_ticket_copy(given) : NULL;
+        ticket = told ? ha_ticket_copy(given, handle) : NULL;
         aside = apart ? ha_copy_aside(&copy, &wait) : NULL;
     }
     if (code == hipSuccess) {

@@ -14,6 +14,7 @@ struct entry {
     struct ha_function *function; /* owned reference; NULL: a copy, or nothing */
     struct ha_launch_request request;
     struct ha_copy copy;
+    hipStream_t stream; /* of a copy */
     bool copies;
     struct ha_ticket *ticket;
 };
@@ -38,6 +39,7 @@ entry_fill(struct entry *entry, const struct ha_node *node, hipStream_t stream)
     } else if (node->type == hipGraphNodeTypeMemcpy && node->copy.work) {
         entry->copy = node->copy.copy;
         entry->copies = true;
+        entry->stream = stream;
     }
 }
 
@@ -66,7 +68,7 @@ ha_graph_tickets_make(struct ha_graph_tickets *tickets)
         if (entry->function != NULL) {
             entry->ticket = ha_ticket_launch(entry->function, &entry->request);
         } else if (entry->copies) {
-            entry->ticket = ha_ticket_copy(&entry->copy);
+            entry->ticket = ha_ticket_copy(&entry->copy, entry->stream);
         }
     }
 }

@@ -237,6 +237,7 @@ set_payload(struct ha_event *event, const rocprofiler_callback_tracing_record_t 
         event->bytes = payload.copy->bytes;
         event->address = payload.copy->dst_address.value;
         event->source = payload.copy->src_address.value;
+        event->stream = ha_sdk_copy_stream(payload.copy);
         break;
     case ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION:
         event->start = payload.memory->start_timestamp;

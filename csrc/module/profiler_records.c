@@ -35,6 +35,7 @@ set_copy_record(struct ha_event *event, const void *payload)
     event->bytes = record->bytes;
     event->address = record->dst_address.value;
     event->source = record->src_address.value;
+    event->stream = ha_sdk_copy_stream(record);
 }
 
 static void

@@ -49,13 +49,13 @@ find_theirs(struct ha_dl_tried *tried)
     return open_theirs(SDK, RTLD_LAZY | RTLD_GLOBAL, tried);
 }
 
-/* The symbol that ours alone has, of that very library: NULL for AMD's. */
+/* A symbol that ours alone has, of that very library: NULL for AMD's. */
 static void *
-own_mark(const char *path)
+own_symbol(const char *path, const char *name)
 {
     void *library = path[0] != '\0' ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
-    return library != NULL ? dlsym(library, OWN_MARK) : NULL;
+    return library != NULL ? dlsym(library, name) : NULL;
 }
 
 /* Ours, below the folder of this module.  Global, so that the runtime finds it. */
@@ -135,7 +135,9 @@ ha_sdk_need(void)
                      ha_sdk.path[0] != '\0' ? ha_sdk.path : SDK, missing);
         return false;
     }
-    *(void **)&ha_sdk.finalize = own_mark(ha_sdk.path);
+    *(void **)&ha_sdk.finalize = own_symbol(ha_sdk.path, OWN_MARK);
+    *(void **)&ha_sdk.copy_stream =
+        own_symbol(ha_sdk.path, "hipadapt_rocprofiler_copy_stream");
     ha_sdk.there = true;
     return true;
 }

@@ -25,11 +25,20 @@
 struct ha_sdk {
     HA_SDK_FUNCTIONS(HA_SDK_MEMBER)
     void (*finalize)(void); /* our own library's end; NULL: AMD's */
+    /* The stream of a copy, by its payload or record; NULL: AMD's doesn't tell it. */
+    uint64_t (*copy_stream)(const void *copy);
     char path[1024];
     bool there;
 };
 
 extern struct ha_sdk ha_sdk;
+
+/* 0 where the library doesn't tell it. */
+static inline uint64_t
+ha_sdk_copy_stream(const void *copy)
+{
+    return ha_sdk.copy_stream != NULL ? ha_sdk.copy_stream(copy) : 0;
+}
 
 /* True where the library is there; else it is looked for, and RuntimeError says where.
  */

@@ -20,6 +20,7 @@ struct work {
     struct ha_counts *counts; /* counting.h; NULL: isn't counted */
     unsigned watcher_count;
     int copy_operation;
+    uint64_t stream; /* of a copy */
     union {
         rocprofiler_kernel_dispatch_info_t dispatch;
         rocprofiler_callback_tracing_memory_copy_data_t copy;
@@ -179,6 +180,33 @@ dispatch_end(void *ticket, uint64_t start, uint64_t end)
 
 /* ---- copies */
 
+/* What tools get, and behind it the stream, for those that ask for it. */
+struct told_copy {
+    rocprofiler_callback_tracing_memory_copy_data_t data;
+    uint64_t stream;
+};
+
+struct copy_record {
+    rocprofiler_buffer_tracing_memory_copy_record_t record;
+    uint64_t stream;
+};
+
+_Static_assert(offsetof(struct told_copy, stream) ==
+                       sizeof(rocprofiler_callback_tracing_memory_copy_data_t) &&
+                   offsetof(struct copy_record, stream) ==
+                       sizeof(rocprofiler_buffer_tracing_memory_copy_record_t),
+               "hipadapt_rocprofiler_copy_stream looks behind the size");
+
+uint64_t
+hipadapt_rocprofiler_copy_stream(const void *copy)
+{
+    uint64_t bytes, stream; /* each of the two begins with its size */
+
+    memcpy(&bytes, copy, sizeof bytes);
+    memcpy(&stream, (const char *)copy + bytes, sizeof stream);
+    return stream;
+}
+
 static int
 copy_operation(const struct ha_activity_copy *copy)
 {
@@ -200,10 +228,11 @@ tell_copy(struct work *work, rocprofiler_callback_phase_t phase)
     for (unsigned i = 0; i < work->watcher_count; i++) {
         struct ha_watcher *watcher = &work->watchers[i];
         if (watcher->callback) {
-            rocprofiler_callback_tracing_memory_copy_data_t data = work->u.copy;
+            struct told_copy told = {work->u.copy, work->stream};
             ha_tell(watcher, &watcher->user, work->correlation->internal,
                     work->ancestor, work->thread,
-                    ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, operation, phase, &data);
+                    ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, operation, phase,
+                    &told.data);
         }
     }
 }
@@ -225,6 +254,7 @@ copy_begin(const struct ha_activity_copy *copy)
         return NULL;
     }
     work->copy_operation = operation;
+    work->stream = copy->queue;
     work->u.copy = (rocprofiler_callback_tracing_memory_copy_data_t){
         .size = sizeof work->u.copy,
         .dst_agent_id = ha_agent_of_device(copy->target_device),
@@ -251,23 +281,27 @@ copy_end(void *ticket, uint64_t start, uint64_t end)
         if (!watcher->buffer) {
             continue;
         }
-        rocprofiler_buffer_tracing_memory_copy_record_t record = {
-            .size = sizeof record,
-            .kind = ROCPROFILER_BUFFER_TRACING_MEMORY_COPY,
-            .operation = (rocprofiler_memory_copy_operation_t)operation,
-            .correlation_id = {work->correlation->internal, watcher->external},
-            .thread_id = work->thread,
-            .start_timestamp = start,
-            .end_timestamp = end,
-            .dst_agent_id = work->u.copy.dst_agent_id,
-            .src_agent_id = work->u.copy.src_agent_id,
-            .bytes = work->u.copy.bytes,
-            .dst_address = work->u.copy.dst_address,
-            .src_address = work->u.copy.src_address,
+        struct copy_record told = {
+            .record =
+                {
+                    .size = sizeof told.record,
+                    .kind = ROCPROFILER_BUFFER_TRACING_MEMORY_COPY,
+                    .operation = (rocprofiler_memory_copy_operation_t)operation,
+                    .correlation_id = {work->correlation->internal, watcher->external},
+                    .thread_id = work->thread,
+                    .start_timestamp = start,
+                    .end_timestamp = end,
+                    .dst_agent_id = work->u.copy.dst_agent_id,
+                    .src_agent_id = work->u.copy.src_agent_id,
+                    .bytes = work->u.copy.bytes,
+                    .dst_address = work->u.copy.dst_address,
+                    .src_address = work->u.copy.src_address,
+                },
+            .stream = work->stream,
         };
-        ha_buffer_add(ha_contexts[watcher->context]->buffers[record.kind].buffer,
-                      ROCPROFILER_BUFFER_CATEGORY_TRACING, record.kind, &record,
-                      sizeof record);
+        ha_buffer_add(ha_contexts[watcher->context]->buffers[told.record.kind].buffer,
+                      ROCPROFILER_BUFFER_CATEGORY_TRACING, told.record.kind, &told,
+                      sizeof told);
     }
     work_free(work);
 }

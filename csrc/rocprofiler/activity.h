@@ -7,6 +7,7 @@
 
 #include "abi/activity.h"
 #include "rocprofiler/correlation.h"
+#include "rocprofiler/state.h"
 
 /* Subscribes to what contexts have asked for. */
 void ha_activity_subscribe(const struct ha_activity *activity);
@@ -18,6 +19,10 @@ void ha_activity_started(void);
 /* Tells contexts, from number `first` on, that a runtime has handed over its tables. */
 void ha_activity_runtime(int operation, uint64_t version, uint64_t instance,
                          unsigned first);
+
+/* The stream of a copy, which AMD's structs don't have.  `copy` is the payload of a
+ * callback or of a record, as a tool has got it from this library. */
+HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_copy_stream(const void *copy);
 
 /* Members of the sink that report what is over at once (activity_event.c). */
 void ha_activity_memory(enum ha_activity_memory operation, int device,

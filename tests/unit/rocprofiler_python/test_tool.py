@@ -190,17 +190,21 @@ def test_buffers_have_their_own_kinds(cpu: ModuleType) -> None:
     assert tool.context is not None
     data = bytearray(100)
     memory = cpu.hipMalloc(100)[1]
+    stream = cpu.hipStreamCreate()[1]
+    to_device = cpu.hipMemcpyKind.hipMemcpyHostToDevice
     with tool.context:
-        cpu.hipMemcpy(memory, data, 100, cpu.hipMemcpyKind.hipMemcpyHostToDevice)
+        cpu.hipMemcpyWithStream(memory, data, 100, to_device, stream)
     cpu.hipDeviceSynchronize()
     buffers[0].flush()
     tool.close()
     cpu.hipFree(memory)
+    cpu.hipStreamDestroy(stream)
 
     calls, retired, copies = ([e for e in events if e.kind == kind] for kind in kinds)
     assert len(calls) == len(retired) == len(copies) == 1
     assert calls[0].correlation == retired[0].correlation == copies[0].correlation
     assert copies[0].bytes == 100 and copies[0].device == 0
+    assert copies[0].stream == int(stream)
     assert calls[0].thread == threading.get_native_id()
 
 

@@ -103,6 +103,39 @@ def test_device_work_has_times_sizes_and_the_calls_correlation(cpu: ModuleType) 
     assert found["MEMORY_ALLOCATION_FREE"].address == int(memory)
 
 
+def test_copies_have_the_stream_of_their_call(cpu: ModuleType) -> None:
+    # Given: a stream, memory and a graph with a copy.
+    data = np.arange(1000, dtype=np.int32)
+    memory = cpu.hipMalloc(data.nbytes)[1]
+    to_device = cpu.hipMemcpyKind.hipMemcpyHostToDevice
+    arguments = (memory, data, data.nbytes, to_device)
+    stream, other = cpu.hipStreamCreate()[1], cpu.hipStreamCreate()[1]
+    cpu.hipStreamBeginCapture(
+        other, cpu.hipStreamCaptureMode.hipStreamCaptureModeGlobal
+    )
+    cpu.hipMemcpyAsync(*arguments, other)
+    graph = cpu.hipStreamEndCapture(other)[1]
+    executable = cpu.hipGraphInstantiate(graph, None, 0)[1]
+
+    # When
+    with rocprofiler.trace(kinds=["MEMORY_COPY"]) as trace:
+        cpu.hipMemcpy(*arguments)
+        cpu.hipMemcpyAsync(*arguments, stream)
+        cpu.hipMemcpy2DAsync(memory, 4, data, 4, 4, 1000, to_device, other)
+        cpu.hipGraphLaunch(executable, stream)
+        cpu.hipDeviceSynchronize()
+    copies = sorted(trace.poll() or (), key=lambda event: event.correlation)
+
+    # Then
+    wanted = [0, int(stream), int(other), int(stream)]
+    assert [event.stream for event in copies] == wanted
+    cpu.hipGraphExecDestroy(executable)
+    cpu.hipGraphDestroy(graph)
+    cpu.hipStreamDestroy(stream)
+    cpu.hipStreamDestroy(other)
+    cpu.hipFree(memory)
+
+
 def test_memory_of_arrays_is_memory(cpu: ModuleType) -> None:
     with rocprofiler.trace(kinds=["MEMORY_ALLOCATION"]) as trace:
         wanted = cpu.hipCreateChannelDesc(32, 0, 0, 0, 2)[-1]
