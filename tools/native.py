@@ -303,11 +303,23 @@ def compile_command(product: Product, command: list[str]) -> list[str]:
     return [*command, *common_flags(), *product.compile_flags]
 
 
+def empty_source(folder: Path) -> Path:
+    """A C file with nothing in it.
+
+    Without an object file zig doesn't link by itself but runs `ld`, of binutils.
+    """
+    path = folder / "empty.c"
+    if not path.is_file():
+        path.write_text("/* nothing */\n", encoding="utf-8")
+    return path
+
+
 def build(product: Product, command: list[str]) -> Path:
     """Compiles what changed, links if anything did, and returns the shared object."""
     compiling = compile_command(product, command)
     folder = folder_of(product.name, compiling)
-    outputs, changed = compile_all(sources(product.rooms), folder, compiling)
+    files = sources(product.rooms) or [empty_source(folder)]
+    outputs, changed = compile_all(files, folder, compiling)
     made = folder / product.name
     link = [*command, "-shared", *instrumentation(), *map(str, outputs)]
     link += ["-o", str(made), *product.link_flags]

@@ -129,7 +129,7 @@ kernel_finish(struct ha_op *op)
     struct kernel_run *run = run_of(op);
     struct ha_cooperative *cooperative = run->launch.cooperative;
     if (cooperative != NULL && cooperative->multi != NULL) {
-        ha_multi_leave(cooperative->multi, cooperative->rank, op->error,
+        ha_multi_leave(cooperative->multi, cooperative->rank, (int)op->error,
                        op->error_text);
     }
     free(run->memory);

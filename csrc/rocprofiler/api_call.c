@@ -77,9 +77,10 @@ ha_api_enter(struct ha_api_call *call)
         call->seen[call->seen_count++].stream_user.value = 0;
         seen->context = (uint8_t)number;
         seen->user.value = 0;
-        seen->callback = ha_wants_callback(context, place.callback, (int)place.number);
-        seen->buffer = ha_wants_buffer(context, place.buffer, (int)place.number) ||
-                       ha_wants_buffer(context, place.extended, (int)place.number);
+        seen->callback =
+            ha_wants_callback(context, (int)place.callback, (int)place.number);
+        seen->buffer = ha_wants_buffer(context, (int)place.buffer, (int)place.number) ||
+                       ha_wants_buffer(context, (int)place.extended, (int)place.number);
         seen->external = ha_external_id(
             number,
             seen->callback || seen->buffer
@@ -111,12 +112,12 @@ add(const struct ha_api_call *call, const struct ha_watcher *seen,
         .thread_id = ha_thread_id(),
     };
 
-    if (ha_wants_buffer(context, place->buffer, (int)place->number)) {
+    if (ha_wants_buffer(context, (int)place->buffer, (int)place->number)) {
         ha_buffer_add(context->buffers[place->buffer].buffer,
                       ROCPROFILER_BUFFER_CATEGORY_TRACING, place->buffer, &record,
                       sizeof record);
     }
-    if (ha_wants_buffer(context, place->extended, (int)place->number)) {
+    if (ha_wants_buffer(context, (int)place->extended, (int)place->number)) {
         rocprofiler_buffer_tracing_hip_api_ext_record_t extended = {
             .size = sizeof extended,
             .kind = place->extended,
