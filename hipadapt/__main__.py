@@ -31,9 +31,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser(
         "demo",
-        help="compile two kernels, run them on a field, compare with numpy",
-        description="Heat spreads over a plate: a stencil kernel with shared memory "
-        "does the steps, a reduction adds up the heat, numpy checks both.",
+        help="compile three kernels, run them on a field, compare with numpy",
+        description="Heat spreads over a plate: a plain stencil kernel does the steps, "
+        "then one with shared memory; a reduction adds up the heat, numpy checks all.",
     )
     demo.add_argument(
         "--input",

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hipadapt import _demo
+
 ROOT = Path(__file__).resolve().parents[2]
 # Also where the package is not installed, with whatever else is on the path.
 PYTHONPATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -47,13 +49,18 @@ def test_demo_prints_every_line_of_the_table() -> None:
     done = hipadapt("demo", *SMALL)
 
     assert done.returncode == 0, done.stderr
-    labels = [line[:14].strip() for line in done.stdout.splitlines()]
+    table, why = done.stdout.split("\n\n")
+    labels = [line[:14].strip() for line in table.splitlines()]
     assert labels == [
-        *("provider", "device", "field", "compile", "stencil", "reduction"),
+        *("provider", "device", "field", "compile"),
+        *("stencil", "shared memory", "reduction"),
         *("numpy", "largest error", "heat", "result"),
     ]
-    assert "64 x 64 float32, 3 steps" in done.stdout
-    assert done.stdout.rstrip().endswith("same as numpy")
+    assert "64 x 64 float32, 3 steps" in table
+    assert table.endswith("same as numpy")
+    assert "lanes of a kernel with barriers one after the other" in " ".join(
+        why.split()
+    )
     # Nobody looks at a terminal here, so nothing is drawn.
     assert "\r" not in done.stderr
 
@@ -67,6 +74,7 @@ def test_demo_as_json_has_numbers() -> None:
     assert report["largest_error"] <= report["allowed_error"]
     assert report["compile_ms"] > 0
     assert report["stencil_ms"] > 0
+    assert report["tiled_ms"] > 0
     # The edge is repeated, so no heat is lost.
     assert report["heat_after"] == pytest.approx(report["heat_before"], rel=1e-5)
 
@@ -230,9 +238,19 @@ def demo_with_other_source(old: str, new: str) -> subprocess.CompletedProcess[st
     )
 
 
-def test_demo_with_wrong_numbers_fails() -> None:
-    """The kernel spreads the heat a little too fast."""
-    done = demo_with_other_source("4.0f * here", "3.99f * here")
+def test_demo_has_a_plain_stencil_that_the_fast_executor_runs() -> None:
+    # Given: the source of the kernels, in the demo's order.
+    plain, tiled = _demo.SOURCE.split('extern "C"')[1:3]
+
+    # Then
+    assert "__shared__" not in plain and "__syncthreads" not in plain
+    assert "__shared__" in tiled and "__syncthreads" in tiled
+
+
+@pytest.mark.parametrize("which", ["above + below - 4.0f", "around - 4.0f"])
+def test_demo_with_wrong_numbers_fails(which: str) -> None:
+    """One of the two stencils spreads the heat a little too fast."""
+    done = demo_with_other_source(which, which.replace("4.0f", "3.99f"))
 
     assert done.returncode == 1, done.stderr
     assert "DIFFERS FROM NUMPY" in done.stdout
