@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import __version__
+
 
 def positive(text: str) -> int:
     """Argument type: a whole number above zero."""
@@ -27,7 +29,10 @@ def build_parser() -> argparse.ArgumentParser:
         prog="python -m hipadapt",
         description="HIP from Python, on a machine with or without a GPU.",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    parser.add_argument(
+        "--version", action="version", version=f"hipadapt {__version__}"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     demo = commands.add_parser(
         "demo",
@@ -255,7 +260,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import _cc
 
         return _cc.main(words[1:])
-    choices = build_parser().parse_args(words)
+    parser = build_parser()
+    choices = parser.parse_args(words)
+    if choices.command is None:
+        parser.print_help()
+        return 0
     try:
         command: Callable[[argparse.Namespace], int] = choices.run
         return command(choices)

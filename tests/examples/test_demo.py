@@ -170,7 +170,7 @@ def test_demo_refuses_files_that_are_no_arrays(tmp_path: Path) -> None:
         (("demo", "--steps", "-1"), "needs a whole number above 0"),
         (("demo", "--steps", "many"), "needs a whole number above 0"),
         (("demo", "--unknown"), "unrecognized arguments"),
-        ((), "COMMAND"),
+        (("--unknown",), "unrecognized arguments"),
     ],
 )
 def test_wrong_command_lines_are_explained(

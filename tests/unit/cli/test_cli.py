@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import hipadapt
 from tests.conftest import ROOT
 
 GOOD = "__global__ void k(int *x) { *x = N; }\n"
@@ -161,6 +162,20 @@ def test_every_command_has_help(command: str) -> None:
 
     assert done.returncode == 0
     assert command in done.stdout
+
+
+def test_without_a_command_the_help_is_shown() -> None:
+    done = run()
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run("--help").stdout
+    assert "compile kernels in files" in done.stdout
+
+
+def test_version_is_that_of_the_package() -> None:
+    done = run("--version")
+
+    assert (done.returncode, done.stdout) == (0, f"hipadapt {hipadapt.__version__}\n")
 
 
 def test_unknown_command_is_refused() -> None:
