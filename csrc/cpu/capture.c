@@ -534,10 +534,16 @@ ha_capture_permit_device(const struct ha_device *device)
     return hipSuccess;
 }
 
+void
+ha_capture_invalidate(struct ha_front *front)
+{
+    atomic_store(&front->capture->invalid, true);
+}
+
 hipError_t
 ha_capture_refuse(struct ha_front *front, const char *what)
 {
-    atomic_store(&front->capture->invalid, true);
+    ha_capture_invalidate(front);
     ha_pool_unlock();
     return ha_cpu_fail(hipErrorStreamCaptureUnsupported,
                        "%s a stream that is being captured; the capture is invalid now",

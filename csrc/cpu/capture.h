@@ -71,6 +71,8 @@ hipError_t ha_capture_permit_device(const struct ha_device *device);
 /* Makes the front's capture invalid; hipErrorStreamCaptureUnsupported with the text.
  * Pool lock held on entry; given back. */
 hipError_t ha_capture_refuse(struct ha_front *front, const char *what);
+/* Makes the front's capture invalid. Pool lock held. */
+void ha_capture_invalidate(struct ha_front *front);
 /* Makes captures of the device's blocking streams invalid. Pool lock held. */
 void ha_capture_spoil(struct ha_device *device);
 /* The stream is going away. Pool lock held. */

@@ -16,6 +16,7 @@
 #include "cpu/event.h"
 #include "cpu/handle.h"
 #include "cpu/launch.h"
+#include "cpu/launch_missing.h"
 #include "cpu/module.h"
 #include "cpu/multi_grid.h"
 #include "cpu/register.h"
@@ -34,6 +35,7 @@ struct grid {
     struct ha_stream *stream;         /* borrowed; valid with the pool lock */
     struct ha_op *op;                 /* these two are owned until submitted */
     struct ha_op *mark; /* what follows in the stream waits for all grids */
+    bool missing;       /* its kernel cannot run */
 };
 
 struct launch {
@@ -116,6 +118,7 @@ grid_check(struct grid *grid, uint32_t index, hipError_t unknown, uint32_t *devi
     if (code == hipSuccess) {
         code = ha_function_resolve(grid->request.address, grid->device, unknown,
                                    &grid->function);
+        grid->missing = code != hipSuccess;
     }
     if (code != hipSuccess) {
         return code;
@@ -310,6 +313,14 @@ launch_run(struct launch *launch, struct ha_device *device, hipError_t unknown)
         code = launch_submit(launch);
     }
     for (uint32_t i = 0; i < launch->count; i++) {
+        const struct ha_launch_request *request = &launch->grids[i].request;
+        /* No grid runs without the others, so each device lacks its own. */
+        for (uint32_t j = 0; launch->grids[i].missing && j < launch->count; j++) {
+            (void)ha_launch_missing(device, launch->grids[j].request.stream,
+                                    request->address, code);
+        }
+    }
+    for (uint32_t i = 0; i < launch->count; i++) {
         ha_ticket_drop(launch->grids[i].ticket);
         if (launch->grids[i].function != NULL) {
             ha_function_leave(launch->grids[i].function);
@@ -403,6 +414,30 @@ meet(const hipLaunchParams *list, int count)
     return code;
 }
 
+/* All kernels of the list are there, or none of them is launched. */
+static hipError_t
+kernels_check(const hipLaunchParams *list, int count, struct ha_device *device)
+{
+    hipError_t code = hipSuccess;
+    for (int i = 0; i < count && code == hipSuccess; i++) {
+        struct ha_device *place = device;
+        struct ha_function *function;
+        code = ha_stream_device(list[i].stream, &place);
+        if (code != hipSuccess) {
+            return code;
+        }
+        code = ha_function_resolve(list[i].func, place, hipErrorInvalidDeviceFunction,
+                                   &function);
+        if (code == hipSuccess) {
+            ha_function_leave(function);
+        }
+        for (int j = 0; code != hipSuccess && j < count; j++) {
+            (void)ha_launch_missing(device, list[j].stream, list[i].func, code);
+        }
+    }
+    return code;
+}
+
 HA_EXPORT hipError_t
 hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices,
                                    unsigned int flags)
@@ -416,6 +451,9 @@ hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDev
     for (int i = 0; i < numDevices && code == hipSuccess; i++) {
         struct ha_device *place = device;
         code = stream_check((uint32_t)i, launchParamsList[i].stream, &devices, &place);
+    }
+    if (code == hipSuccess) {
+        code = kernels_check(launchParamsList, numDevices, device);
     }
     if (code == hipSuccess && (flags & hipCooperativeLaunchMultiDeviceNoPreSync) == 0) {
         code = meet(launchParamsList, numDevices);

@@ -10,6 +10,7 @@
 #include "cpu/graph.h"
 #include "cpu/graph_state.h"
 #include "cpu/handle.h"
+#include "cpu/launch_missing.h"
 #include "cpu/module.h"
 #include "cpu/register.h"
 #include "cpu/runtime.h"
@@ -113,11 +114,11 @@ ha_node_set_kernel(struct ha_node *node, const hipKernelNodeParams *params)
         return ha_cpu_fail_null("func");
     }
     struct ha_function *function;
-    hipError_t code =
-        ha_function_resolve(params->func, ha_device_get(ha_thread_self()->device),
-                            hipErrorInvalidDeviceFunction, &function);
+    struct ha_device *device = ha_device_get(ha_thread_self()->device);
+    hipError_t code = ha_function_resolve(params->func, device,
+                                          hipErrorInvalidDeviceFunction, &function);
     if (code != hipSuccess) {
-        return code;
+        return ha_launch_missing_node(device, params->func, code);
     }
     const struct ha_launch_request request = {
         .grid = {params->gridDim.x, params->gridDim.y, params->gridDim.z},

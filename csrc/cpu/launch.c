@@ -15,6 +15,7 @@
 #include "cpu/error.h"
 #include "cpu/exec.h"
 #include "cpu/handle.h"
+#include "cpu/launch_missing.h"
 #include "cpu/module.h"
 #include "cpu/multi_grid.h"
 #include "cpu/pool.h"
@@ -522,6 +523,9 @@ ha_launch_address(struct ha_device *device, const void *address, hipError_t unkn
     }
     if (code == hipSuccess) {
         code = ha_function_resolve(address, place, unknown, &function);
+        if (code != hipSuccess) {
+            return ha_launch_missing(device, request->stream, address, code);
+        }
     }
     if (code == hipSuccess) {
         code = ha_launch_kernel(device, function, &named);

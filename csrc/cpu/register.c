@@ -19,6 +19,7 @@
 
 #define BUCKETS 1024u /* a power of two */
 #define MANAGED_ALIGN 256u
+#define NAME_SHOWN_MAX 200 /* bytes of a kernel's name, so that the reason has room */
 
 /* One host address.  Everything but `next` and `functions` is constant. */
 struct entry {
@@ -314,14 +315,41 @@ entry_acquire(const void *host, bool function)
     return entry;
 }
 
-/* Programs that ignore the code would go on with results that nothing has written. */
-static void
-tell_missing(struct entry *entry, hipError_t code)
+bool
+ha_register_cannot_run(const void *address)
 {
-    if (code != hipErrorDeinitialized && !atomic_exchange(&entry->told, true)) {
-        ha_log(1, "kernel '%s' of the program cannot run: %s", entry->request.name,
-               hipadaptGetErrorText());
+    struct entry *entry = entry_acquire(address, true);
+    if (entry == NULL) {
+        return false;
     }
+    bool told = atomic_load(&entry->told);
+    registered_drop(entry->binary);
+    return told;
+}
+
+/* Names the kernel in the text of the failure, which is logged once. */
+static hipError_t
+fail_missing(struct entry *entry, hipError_t code)
+{
+    const struct ha_thread *thread = ha_thread_self();
+    char reason[HA_CALL_TEXT_BYTES];
+    size_t named = thread->function != NULL ? strlen(thread->function) : 0;
+    const char *text = thread->text;
+    /* The function's name comes before the new text again. */
+    if (named > 0 && strncmp(text, thread->function, named) == 0) {
+        const char *end = strstr(text, ": ");
+        text = end != NULL ? end + 2 : text;
+    }
+    memcpy(reason, text, strlen(text) + 1);
+    if (code == hipErrorNotFound) {
+        code = hipErrorInvalidDeviceFunction;
+    }
+    (void)ha_cpu_fail(code, "kernel '%.*s' of the program cannot run: %s",
+                      NAME_SHOWN_MAX, entry->request.name, reason);
+    if (code != hipErrorDeinitialized && !atomic_exchange(&entry->told, true)) {
+        ha_log(1, "%s", hipadaptGetErrorText());
+    }
+    return code;
 }
 
 /* The function of the entry, by way of the device's module. */
@@ -336,8 +364,7 @@ function_find(struct entry *entry, struct ha_device *device,
         code = ha_module_function(module, entry->request.name, &handle);
     }
     if (code != hipSuccess) {
-        tell_missing(entry, code);
-        return code == hipErrorNotFound ? hipErrorInvalidDeviceFunction : code;
+        return fail_missing(entry, code);
     }
     *function = ha_function_acquire((uint64_t)(uintptr_t)handle);
     if (*function == NULL) {

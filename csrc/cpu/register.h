@@ -58,6 +58,11 @@ void ha_register_remove(struct ha_registered *binary);
 hipError_t ha_function_resolve(const void *address, struct ha_device *device,
                                hipError_t unknown, struct ha_function **function);
 
+/* Whether the host address is a kernel of the program that was found not to run: its
+ * fat binary has no code for the device, or code that is damaged or lacks the kernel.
+ */
+bool ha_register_cannot_run(const void *address);
+
 /* Address and size, on the device, of the variable that a host address stands for;
  * fails with hipErrorInvalidSymbol. */
 hipError_t ha_register_variable(const void *host, struct ha_device *device,

@@ -422,12 +422,35 @@ def test_what_is_missing_says_so(cupy: Cupy, call: str, name: str, text: str) ->
     assert "Traceback" not in done.stderr
 
 
-def test_kernel_that_only_a_gpu_could_run_is_named(cupy: Cupy) -> None:
-    # CuPy does not look at the launch's code there.
-    done = cupy("cp.random.default_rng(1).random(3)\n", quiet=False)
+@pytest.mark.parametrize(
+    ("call", "environment"),
+    [
+        # CuPy does not look at the launch's code in the first two.
+        ("cp.random.default_rng(1).random(3)", {}),
+        ("a.sum()", {"CUPY_ACCELERATORS": "cub"}),
+        ("fails(lambda: cp.sort(a.ravel()), 'RuntimeError')", {}),
+    ],
+)
+def test_kernel_that_only_a_gpu_could_run_leaves_an_error(
+    cupy: Cupy, call: str, environment: dict[str, str]
+) -> None:
+    done = cupy(
+        f"""
+from hipadapt import hip
+b = cp.arange(3)
+{call}
+for wait in (cp.cuda.Device().synchronize, cp.cuda.get_current_stream().synchronize,
+             b.get, lambda: cp.asnumpy(a)):
+    fails(wait, "CUDARuntimeError", "hipErrorNoBinaryForGpu")
+assert hip.hipDeviceReset() == hip.hipDeviceSynchronize() == (hip.hipError_t(0),)
+""",
+        quiet=False,
+        **environment,
+    )
 
     assert "of the program cannot run" in done.stderr
     assert "the fat binary has no code for the CPU device" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_configuration_and_ranges(cupy: Cupy) -> None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What goes wrong with fat binaries answers a code: code for other devices, compressed
 // code, nonsense, kernels that are not there, and registrations that are taken back.
+// What cannot run leaves its code with the device.
 // expect: other device hipErrorNoBinaryForGpu
 // expect: compressed hipErrorNoBinaryForGpu
 // expect: cut off hipErrorInvalidImage
@@ -49,6 +50,12 @@ static const char *launch(const Wrapper &wrapper, bool take_back = false) {
     if (take_back)
         __hipUnregisterFatBinary(binary);
     hipError_t code = hipLaunchKernel(&stand_in, dim3(1), dim3(1), nullptr, 0, nullptr);
+    // The program learns it even if it drops that code; a reset ends it.
+    hipError_t left = take_back ? hipSuccess : code;
+    for (int i = 0; i < 2; i++)
+        if (hipDeviceSynchronize() != left)
+            return "not left";
+    CHECK(hipDeviceReset());
     if (!take_back)
         __hipUnregisterFatBinary(binary);
     return hipGetErrorName(code);
