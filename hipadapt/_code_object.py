@@ -29,7 +29,8 @@ LIBRARY_FOLDERS = (
 )
 WHAT_NEEDS = {
     "__ha_print": "printf",
-    "__ha_query": "cooperative groups of the grid",
+    "__ockl_grid_sync": "barriers of the grid",
+    "__ockl_grid_is_valid": "cooperative groups of the grid",
     "malloc": "malloc",
     "free": "free",
 }

@@ -104,6 +104,38 @@ def test_missing_library_function_is_named(
     assert not (tmp_path / "k.hsaco").exists()
 
 
+GROUPS = """#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void groups(int *x) {
+    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    x[threadIdx.x] = tile.any(x[threadIdx.x]) + tile.all(x[threadIdx.x] > 1);
+    cg::this_thread_block().sync();
+    x[threadIdx.x] += clock64() != wall_clock64();
+#ifdef WHOLE
+    cg::this_grid().sync();
+#endif
+}"""
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O3"])
+def test_groups_of_a_block_need_no_library(tmp_path: Path, level: str) -> None:
+    (tmp_path / "k.hip").write_text(GROUPS)
+
+    elf = _code_object.compile_source(tmp_path / "k.hip", "gfx90a", [level])
+
+    assert "groups.kd" in symbols(elf)
+
+
+def test_barrier_of_the_grid_is_the_librarys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_code_object, "library_folder", lambda: None)
+
+    assert compiled(tmp_path, "gfx90a", "-DWHOLE", source=GROUPS) == 1
+
+    assert "__ockl_grid_sync (of barriers of the grid)" in capsys.readouterr().err
+
+
 def test_error_in_the_source_has_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

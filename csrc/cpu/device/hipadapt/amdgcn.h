@@ -44,11 +44,24 @@ __HA_GPU__ unsigned __ha_block_dim_z(void) { return __HA_HIDDEN_SIZE__(2); }
 
 /* ---- meetings of the block ---- */
 
+__attribute__((device)) void __ockl_grid_sync(void);
+__attribute__((device)) int __ockl_grid_is_valid(void);
+__attribute__((device)) void __ockl_multi_grid_sync(void);
+__attribute__((device)) unsigned __ockl_multi_grid_num_grids(void);
+__attribute__((device)) unsigned __ockl_multi_grid_grid_rank(void);
+__attribute__((device)) unsigned __ockl_multi_grid_size(void);
+__attribute__((device)) unsigned __ockl_multi_grid_thread_rank(void);
+__attribute__((device)) int __ockl_multi_grid_is_valid(void);
+
 __HA_GPU__ void __ha_gpu_barrier(void) {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+/* Whole grids meet in the device library.  Not by a number of __ha_block: without
+ * optimisation, each barrier would need that library. */
+#define __HA_GRID_SYNC__(line) __ockl_grid_sync()
+#define __HA_MULTI_GRID_SYNC__(line) __ockl_multi_grid_sync()
 /* op: 0 meets, 1 counts, 2 is and, 3 is or; `and` holds if nobody has a zero. */
 __HA_GPU__ unsigned __ha_block(unsigned op, unsigned value, unsigned) {
     if (op == 0) {
@@ -56,13 +69,14 @@ __HA_GPU__ unsigned __ha_block(unsigned op, unsigned value, unsigned) {
         return 0;
     }
     static __attribute__((shared)) unsigned total;
-    if (__ha_thread_x() == 0 && __ha_thread_y() == 0 && __ha_thread_z() == 0)
-        total = 0;
+    /* By every thread that is here: any single one may have returned. */
+    __hip_atomic_store(&total, 0u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
     __ha_gpu_barrier();
     if ((value != 0) != (op == 2))
         __hip_atomic_fetch_add(&total, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
     __ha_gpu_barrier();
-    unsigned result = total;
+    unsigned result =
+        __hip_atomic_load(&total, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
     __ha_gpu_barrier();
     return op == 1 ? result : op == 2 ? result == 0 : result != 0;
 }
@@ -84,11 +98,13 @@ __HA_GPU__ unsigned long __ha_gpu_ballot(bool value) {
     return __builtin_amdgcn_ballot_w32(value);
 #endif
 }
+/* Of a lane that is here; the lane's own value where there is none. */
 __HA_GPU__ unsigned long __ha_gpu_read(unsigned long value, unsigned lane) {
     unsigned low = (unsigned)__builtin_amdgcn_ds_bpermute((int)lane * 4, (int)value);
     unsigned high =
         (unsigned)__builtin_amdgcn_ds_bpermute((int)lane * 4, (int)(value >> 32));
-    return (unsigned long)high << 32 | low;
+    bool here = (__ha_gpu_ballot(true) >> (lane & (__HIP_CPU_WARP_SIZE__ - 1)) & 1) != 0;
+    return here ? (unsigned long)high << 32 | low : value;
 }
 /* Lanes with the same value, one value after the other. */
 __HA_GPU__ unsigned long __ha_gpu_match(unsigned long value) {
@@ -103,9 +119,12 @@ __HA_GPU__ unsigned long __ha_gpu_match(unsigned long value) {
     }
     return mine;
 }
-__HA_GPU__ unsigned long __ha_warp(unsigned op, unsigned long, unsigned long value,
+/* Lanes that are here answer for themselves, each within its own mask: those of several
+ * groups may make one call together.  Without a mask the group is all of them. */
+__HA_GPU__ unsigned long __ha_warp(unsigned op, unsigned long mask, unsigned long value,
                                    unsigned operand, unsigned width) {
     unsigned lane = __ha_gpu_lane(), first = lane & ~(width - 1), from = lane;
+    unsigned long group = __ha_gpu_ballot(true) & (mask != 0 ? mask : ~0ul);
     switch (op) {
     case 0:
         return __ha_gpu_read(value, first + (operand & (width - 1)));
@@ -119,30 +138,53 @@ __HA_GPU__ unsigned long __ha_warp(unsigned op, unsigned long, unsigned long val
         from = lane ^ operand;
         return __ha_gpu_read(value, from >= first + width ? lane : from);
     case 4:
-        return __ha_gpu_ballot(value != 0);
+        return __ha_gpu_ballot(value != 0) & group;
     case 5:
-        return __ha_gpu_ballot(value != 0) != 0;
+        return (__ha_gpu_ballot(value != 0) & group) != 0;
     case 6:
-        return __ha_gpu_ballot(value == 0) == 0;
+        return (__ha_gpu_ballot(value == 0) & group) == 0;
     case 7:
         __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
         __builtin_amdgcn_wave_barrier();
         __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
         return 0;
     case 8:
-        return __ha_gpu_ballot(true);
+        return group;
     case 9:
-        return __ha_gpu_match(value);
-    default: {
-        unsigned long all = __ha_gpu_ballot(true);
-        return __ha_gpu_match(value) == all ? all : 0;
-    }
+        return __ha_gpu_match(value) & group;
+    default:
+        return (__ha_gpu_match(value) & group) == group ? group : 0;
     }
 }
 
 /* ---- the rest ---- */
 
 __HA_GPU__ unsigned long __ha_clock(void) { return __builtin_readsteadycounter(); }
+/* clock64 counts cycles here, wall_clock64 does not. */
+#define __HA_CYCLES__() __builtin_readcyclecounter()
+/* enum ha_query of cpu/image.h */
+__HA_GPU__ unsigned long __ha_query(unsigned what) {
+    switch (what) {
+    case 0:
+        return __ockl_grid_is_valid() != 0;
+    case 2:
+        return __ockl_multi_grid_is_valid() != 0 ? __ockl_multi_grid_num_grids() : 0;
+    case 3:
+        return __ockl_multi_grid_grid_rank();
+    case 4:
+        return __ockl_multi_grid_size();
+    default: { /* 5: threads of the grids before this one */
+        unsigned block = (__ha_block_z() * __ha_grid_dim_y() + __ha_block_y()) *
+                             __ha_grid_dim_x() +
+                         __ha_block_x();
+        unsigned thread = (__ha_thread_z() * __ha_block_dim_y() + __ha_thread_y()) *
+                              __ha_block_dim_x() +
+                          __ha_thread_x();
+        unsigned threads = __ha_block_dim_x() * __ha_block_dim_y() * __ha_block_dim_z();
+        return __ockl_multi_grid_thread_rank() - (block * threads + thread);
+    }
+    }
+}
 __HA_GPU__ void __ha_pause(void) { __builtin_amdgcn_s_sleep(1); }
 __HA_GPU__ __attribute__((noreturn)) void __ha_assert_fail(const char *, const char *,
                                                            unsigned, const char *) {

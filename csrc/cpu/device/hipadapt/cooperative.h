@@ -10,6 +10,10 @@
 #pragma clang system_header
 
 #define __HA_CG__ __attribute__((device, always_inline)) inline
+#ifndef __HA_GRID_SYNC__
+#define __HA_GRID_SYNC__(line) ((void)__ha_block(4, 0, line))
+#define __HA_MULTI_GRID_SYNC__(line) ((void)__ha_block(5, 0, line))
+#endif
 
 namespace cooperative_groups {
 
@@ -116,7 +120,7 @@ class grid_group : public thread_group {
     }
     __HA_CG__ bool is_valid() const { return __ha_query(0) != 0; }
     __HA_CG__ void sync(unsigned line = __builtin_LINE()) const {
-        (void)__ha_block(4, 0, line);
+        __HA_GRID_SYNC__(line);
     }
     __HA_CG__ dim3 group_dim() const { return blockDim; } /* so it is in HIP */
     __HA_CG__ dim3 dim_blocks() const { return gridDim; }
@@ -157,7 +161,7 @@ class multi_grid_group : public thread_group {
     }
     __HA_CG__ bool is_valid() const { return __ha_query(2) != 0; }
     __HA_CG__ void sync(unsigned line = __builtin_LINE()) const {
-        (void)__ha_block(5, 0, line);
+        __HA_MULTI_GRID_SYNC__(line);
     }
 };
 

@@ -26,11 +26,14 @@ __HA_FN_T__ void operator delete[](void *, void *) noexcept {}
 __HA_FN__ __attribute__((noreturn)) void abort(void) { __builtin_trap(); }
 __HA_FN__ __attribute__((noreturn)) void __trap(void) { __builtin_trap(); }
 
-__HA_FN__ long long clock64(void) { return (long long)__ha_clock(); }
-__HA_FN__ long long __clock64(void) { return (long long)__ha_clock(); }
+#ifndef __HA_CYCLES__
+#define __HA_CYCLES__() __ha_clock()
+#endif
+__HA_FN__ long long clock64(void) { return (long long)__HA_CYCLES__(); }
+__HA_FN__ long long __clock64(void) { return (long long)__HA_CYCLES__(); }
 __HA_FN__ long long wall_clock64(void) { return (long long)__ha_clock(); }
-__HA_FN__ long long __clock(void) { return (long long)__ha_clock(); }
-__HA_FN__ long clock(void) { return (long)__ha_clock(); }
+__HA_FN__ long long __clock(void) { return (long long)__HA_CYCLES__(); }
+__HA_FN__ long clock(void) { return (long)__HA_CYCLES__(); }
 __HA_FN__ void __nanosleep(unsigned) { __ha_pause(); }
 /* The compiler knows it where it compiles for the host or for a GPU. */
 #if defined(__HIP_DEVICE_COMPILE__) && !defined(__AMDGCN__)
