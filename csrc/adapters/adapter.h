@@ -218,6 +218,8 @@ PyObject *ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes);
 /* Text that C owns; `owner` (borrowed, may be NULL) is kept as long as the result
  * lives. */
 PyObject *ha_cstr_new(struct ha_types *types, const char *text, PyObject *owner);
+/* A copy of text that C owns, and may free. */
+PyObject *ha_cstr_copy(struct ha_types *types, const char *text);
 /* Zeroed memory for `size` characters and a NUL, to be filled by C (ha_pointer_of). */
 PyObject *ha_cstr_alloc(struct ha_types *types, size_t size);
 /* Number `value` of list kind `kind` memory; see ListOf*.allocate. */

@@ -3,12 +3,14 @@
  *
  * A CStr compares and hashes like its text (str first: for text beyond ASCII the hash
  * is that of the str, not of the bytes).  Nothing is interned: text lives as long as
- * the CStr or the call that uses it. */
+ * the CStr or the call that uses it.  A CStr made from an address owns no text: it is
+ * looked at only after the system said that it can be read. */
 #include <Python.h>
 
 #include <string.h>
 
 #include "adapters/object.h"
+#include "core/readable.h"
 
 /* ---- conversion
  * -------------------------------------------------------------------------- */
@@ -58,11 +60,21 @@ cstr_from_text(PyObject *object, const struct ha_where *where, unsigned flags,
     return 0;
 }
 
-/* Host memory without a NUL is copied to a block that has one. */
+/* Whether the text behind an address, or within memory of known length, can be read. */
+static bool
+can_read(struct ha_types *types, const struct ha_view *view)
+{
+    size_t length;
+    const struct ha_pointer seen = {
+        .ptr = view->ptr, .size = view->size, .owner = view->owner};
+    return view->has_buffer || ha_pointer_can_read_text(types, &seen, &length);
+}
+
+/* Memory of known length without a NUL is copied to a block that has one. */
 static int
 terminate(struct ha_types *types, PyObject *object, struct ha_view *view)
 {
-    if (!view->has_buffer || memchr(view->ptr, 0, (size_t)view->size) != NULL ||
+    if (view->size < 0 || memchr(view->ptr, 0, (size_t)view->size) != NULL ||
         PyByteArray_CheckExact(object)) {
         return 0; /* bytearray keeps a NUL behind its last byte */
     }
@@ -80,9 +92,10 @@ terminate(struct ha_types *types, PyObject *object, struct ha_view *view)
     return 0;
 }
 
-int
-ha_cstr_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-             unsigned flags, struct ha_view *out)
+/* Addresses are taken as they are; of text elsewhere, a copy ends where it should. */
+static int
+take_text(struct ha_types *types, PyObject *object, const struct ha_where *where,
+          unsigned flags, struct ha_view *out)
 {
     ha_view_init(out);
     if (PyUnicode_Check(object) || PyBytes_Check(object)) {
@@ -97,9 +110,27 @@ ha_cstr_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
         }
         return -1;
     }
-    if ((flags & HA_WRITE) == 0 && terminate(types, object, out) < 0) {
+    if ((flags & HA_WRITE) == 0 && out->ptr != NULL && can_read(types, out) &&
+        terminate(types, object, out) < 0) {
         ha_view_release(out);
         return -1;
+    }
+    return 0;
+}
+
+int
+ha_cstr_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+             unsigned flags, struct ha_view *out)
+{
+    if (take_text(types, object, where, flags, out) < 0) {
+        return -1;
+    }
+    if ((flags & HA_WRITE) == 0 && out->ptr != NULL && !can_read(types, out)) {
+        void *address = out->ptr;
+        ha_view_release(out);
+        return ha_raise(PyExc_ValueError, where,
+                        "must be text, not an address (%p) where none can be read",
+                        address);
     }
     return 0;
 }
@@ -109,7 +140,7 @@ cstr_fill(struct ha_types *types, PyObject *self, PyObject *object)
 {
     struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
     struct ha_view view;
-    int status = ha_cstr_from(types, object, &where, 0, &view);
+    int status = take_text(types, object, &where, 0, &view);
     if (status == 0) {
         status = ha_pointer_set(types, (struct ha_pointer *)self, &view);
     }
@@ -141,6 +172,19 @@ ha_cstr_new(struct ha_types *types, const char *text, PyObject *owner)
 }
 
 PyObject *
+ha_cstr_copy(struct ha_types *types, const char *text)
+{
+    size_t length = strlen(text);
+    PyObject *self = ha_cstr_alloc(types, length);
+    if (self != NULL) {
+        struct ha_pointer *pointer = (struct ha_pointer *)self;
+        memcpy(pointer->ptr, text, length);
+        pointer->readonly = true;
+    }
+    return self;
+}
+
+PyObject *
 ha_cstr_alloc(struct ha_types *types, size_t size)
 {
     if (size >= (size_t)PY_SSIZE_T_MAX) {
@@ -163,29 +207,39 @@ ha_cstr_alloc(struct ha_types *types, size_t size)
 /* ---- text
  * -------------------------------------------------------------------------------- */
 
+/* The text, or NULL for a NULL pointer and for memory that can't be read. */
 static const char *
 text_of(PyObject *self, size_t *length)
 {
     const struct ha_pointer *pointer = (struct ha_pointer *)self;
-    if (pointer->ptr == NULL) {
+    if (pointer->ptr == NULL ||
+        !ha_pointer_can_read_text(ha_types_of_type(Py_TYPE(self)), pointer, length)) {
         *length = 0;
         return NULL;
     }
-    *length = pointer->size < 0 ? strlen(pointer->ptr)
-                                : strnlen(pointer->ptr, (size_t)pointer->size);
     return pointer->ptr;
 }
 
-/* The text, or NULL with ValueError for a NULL pointer. */
+/* The same with an exception of this type; answers NULL. */
+static const char *
+no_text(PyObject *self, PyObject *exception)
+{
+    const char *name = ha_short_name(Py_TYPE(self));
+    void *address = ((struct ha_pointer *)self)->ptr;
+    if (address == NULL) {
+        PyErr_Format(exception, "NULL %s has no text", name);
+    } else {
+        PyErr_Format(exception, "%s: there is no text at %p that can be read", name,
+                     address);
+    }
+    return NULL;
+}
+
 static const char *
 text_required(PyObject *self, size_t *length)
 {
     const char *text = text_of(self, length);
-    if (text == NULL) {
-        PyErr_Format(PyExc_ValueError, "NULL %s has no text",
-                     ha_short_name(Py_TYPE(self)));
-    }
-    return text;
+    return text != NULL ? text : no_text(self, PyExc_ValueError);
 }
 
 static PyObject *
@@ -208,10 +262,16 @@ static PyObject *
 cstr_repr(PyObject *self)
 {
     const char *name = ha_short_name(Py_TYPE(self));
-    if (((struct ha_pointer *)self)->ptr == NULL) {
+    void *address = ((struct ha_pointer *)self)->ptr;
+    size_t length;
+    if (address == NULL) {
         return PyUnicode_FromFormat("<%s NULL>", name);
     }
-    PyObject *text = decoded(self);
+    const char *chars = text_of(self, &length);
+    if (chars == NULL) {
+        return PyUnicode_FromFormat("<%s %p, cannot be read>", name, address);
+    }
+    PyObject *text = PyUnicode_DecodeUTF8(chars, (Py_ssize_t)length, "replace");
     if (text == NULL) {
         return NULL;
     }
@@ -315,6 +375,9 @@ cstr_richcompare(PyObject *self, PyObject *other, int op)
     const char *text = text_of(self, &length);
     bool equal = (text == NULL) == (other_chars == NULL) && length == other_length &&
                  (length == 0 || memcmp(text, other_chars, length) == 0);
+    if (text == NULL && other_chars == NULL) { /* two without text: NULL, or dead */
+        equal = ha_pointer_of(self) == ha_pointer_of(other);
+    }
     return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
@@ -438,7 +501,7 @@ cstr_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
     const char *text = text_of(self, &length);
     buffer->obj = NULL;
     if (text == NULL) {
-        PyErr_SetString(PyExc_BufferError, "NULL CStr has no text");
+        no_text(self, PyExc_BufferError);
         return -1;
     }
     PyObject *keeper = ha_pointer_keeper((struct ha_pointer *)self);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "adapters/object.h"
+#include "core/readable.h"
 
 #define REPR_ELEMENTS 16
 
@@ -191,20 +192,41 @@ list_length(PyObject *self)
     return list->count;
 }
 
+/* The addresses in a list may be anything: C wrote them, or somebody's buffer did. */
+static PyObject *
+text_element(const struct ha_list *list, Py_ssize_t i, const char *text)
+{
+    size_t length;
+    if (text == NULL) {
+        Py_RETURN_NONE;
+    }
+    if (!ha_text_readable(text, &length)) {
+        return PyErr_Format(PyExc_ValueError,
+                            "%s: element %zd is %p, where no text can be read",
+                            ha_short_name(Py_TYPE(list)), i, text);
+    }
+    return PyBytes_FromStringAndSize(text, (Py_ssize_t)length);
+}
+
 static PyObject *
 element(struct ha_list *list, Py_ssize_t i)
 {
     const unsigned char *at =
         (const unsigned char *)list->base.ptr + (size_t)i * ha_kind_size(list->kind);
+    struct ha_types *types = ha_types_of_type(Py_TYPE(list));
+    if (!ha_pointer_can_read(types, &list->base, at, ha_kind_size(list->kind))) {
+        return PyErr_Format(PyExc_ValueError,
+                            "%s: element %zd at %p is in memory that cannot be read",
+                            ha_short_name(Py_TYPE(list)), i, at);
+    }
     if (ha_kind_is_number(list->kind)) {
         return ha_number_to(list->kind, at);
     }
     void *pointer;
     memcpy(&pointer, at, sizeof pointer);
     if (list->kind == HA_CSTR) {
-        return pointer == NULL ? Py_NewRef(Py_None) : PyBytes_FromString(pointer);
+        return text_element(list, i, pointer);
     }
-    struct ha_types *types = ha_types_of_type(Py_TYPE(list));
     PyObject *result = ha_pointer_new(types, pointer);
     PyObject *owner = result == NULL ? NULL : ha_pointer_keeper(&list->base);
     if (owner == NULL) {
@@ -313,6 +335,11 @@ list_repr(PyObject *self)
                                     list->count);
     }
     PyObject *items = list_to_list(self, NULL);
+    if (items == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear();
+        return PyUnicode_FromFormat("<%s %p, %zd elements, cannot be read>", name,
+                                    list->base.ptr, list->count);
+    }
     if (items == NULL) {
         return NULL;
     }
@@ -351,16 +378,30 @@ other_elements(PyObject *other)
     return NULL;
 }
 
+/* For elements that were asked for in vain: those that can't be read equal nothing. */
+static PyObject *
+differs(int op)
+{
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) {
+        return NULL;
+    }
+    PyErr_Clear();
+    return PyBool_FromLong(op == Py_NE);
+}
+
 static PyObject *
 compare_elements(PyObject *self, PyObject *other, int op)
 {
     PyObject *left = list_to_list(self, NULL);
-    PyObject *right = left == NULL ? NULL : other_elements(other);
+    if (left == NULL) {
+        return differs(op);
+    }
+    PyObject *right = other_elements(other);
     PyObject *result = NULL;
     if (right != NULL) {
         result = PyObject_RichCompare(left, right, op);
     }
-    Py_XDECREF(left);
+    Py_DECREF(left);
     Py_XDECREF(right);
     return result;
 }
@@ -384,16 +425,16 @@ list_richcompare(PyObject *self, PyObject *other, int op)
         Py_RETURN_NOTIMPLEMENTED;
     }
     const struct ha_list *that = (struct ha_list *)other;
-    if (list->count >= 0 && that->count >= 0) {
+    bool equal = list->base.ptr == that->base.ptr && list->count == that->count;
+    if (!equal && list->count >= 0 && that->count >= 0) {
         PyObject *elements = list_to_list(other, NULL);
         if (elements == NULL) {
-            return NULL;
+            return differs(op);
         }
         PyObject *result = compare_elements(self, elements, op);
         Py_DECREF(elements);
         return result;
     }
-    bool equal = list->base.ptr == that->base.ptr && list->count == that->count;
     return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
@@ -404,6 +445,10 @@ list_hash(PyObject *self)
         return ha_pointer_hash(self);
     }
     PyObject *elements = list_to_tuple(self, NULL);
+    if (elements == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear(); /* can't be read */
+        return ha_pointer_hash(self);
+    }
     if (elements == NULL) {
         return -1;
     }
@@ -453,6 +498,11 @@ pointer_to_set(PyObject *self, PyObject *value, void *closure)
         return ha_raise(PyExc_BufferError, &where, "is in read-only memory");
     }
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    if (!ha_pointer_can_read(types, &list->base, list->base.ptr,
+                             ha_kind_size(list->kind))) {
+        return ha_raise(PyExc_ValueError, &where, "is at %p, where there is no memory",
+                        list->base.ptr);
+    }
     if (ha_number_from(types, value, &where, list->kind, &number) < 0) {
         return -1;
     }

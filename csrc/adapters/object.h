@@ -262,6 +262,14 @@ void ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size,
 /* New reference to what keeps the memory of `self` (self itself where nothing else
  * does). */
 PyObject *ha_pointer_keeper(struct ha_pointer *self);
+/* Whether `bytes` bytes at `at`, which `self` leads to, can be read here.  Memory of
+ * Python objects and of blocks that `self` keeps can; of anything else the system is
+ * asked: somebody made the address up, or it was valid once. */
+bool ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *self,
+                         const void *at, size_t bytes);
+/* The same for text up to its NUL; *length is what comes before that. */
+bool ha_pointer_can_read_text(const struct ha_types *types,
+                              const struct ha_pointer *self, size_t *length);
 /* True for instances of types made here, false for Python subclasses. */
 bool ha_is_native(PyTypeObject *type);
 /* Constructors with one optional argument "pyobj" (None where absent).  `fill` converts
@@ -296,7 +304,10 @@ int ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
                  bool publish, PyTypeObject **out);
 
 /* record.c: memory of records. */
-unsigned char *ha_record_data(const struct ha_record *self); /* NULL: ValueError */
+/* The address; ValueError for NULL and for memory that can't be read. */
+unsigned char *ha_record_data(const struct ha_record *self);
+/* Needs: an address. */
+bool ha_record_can_read(const struct ha_record *self);
 /* An instance of a record type without memory. */
 struct ha_record *ha_record_empty(struct ha_types *types, PyTypeObject *type);
 /* Gives `self` fresh memory for `count` elements, zeroed where `bytes` is NULL; `each`:

@@ -6,6 +6,7 @@
 #include <structmember.h>
 
 #include "adapters/object.h"
+#include "core/readable.h"
 
 bool
 ha_is_native(PyTypeObject *type)
@@ -128,6 +129,36 @@ ha_pointer_keeper(struct ha_pointer *self)
         return Py_NewRef(self->owner);
     }
     return PyTuple_Pack(2, (PyObject *)self, self->owner);
+}
+
+static bool
+keeps_host_memory(const struct ha_types *types, const struct ha_pointer *self)
+{
+    const PyObject *owner = self->owner;
+    return owner != NULL && self->size >= 0 &&
+           (Py_TYPE(owner) == types->block || Py_TYPE(owner) == types->hold ||
+            PyBytes_CheckExact(owner) || PyUnicode_CheckExact(owner));
+}
+
+bool
+ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *self,
+                    const void *at, size_t bytes)
+{
+    return keeps_host_memory(types, self) || ha_memory_readable(at, bytes);
+}
+
+bool
+ha_pointer_can_read_text(const struct ha_types *types, const struct ha_pointer *self,
+                         size_t *length)
+{
+    if (self->size < 0) {
+        return ha_text_readable(self->ptr, length);
+    }
+    if (!ha_pointer_can_read(types, self, self->ptr, (size_t)self->size)) {
+        return false;
+    }
+    *length = strnlen(self->ptr, (size_t)self->size);
+    return true;
 }
 
 /* ---- construction

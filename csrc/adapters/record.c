@@ -10,12 +10,25 @@
 /* ---- memory
  * ---------------------------------------------------------------------------- */
 
+bool
+ha_record_can_read(const struct ha_record *self)
+{
+    size_t count = self->count > 0 ? (size_t)self->count : 1;
+    return ha_pointer_can_read(ha_types_of_type(Py_TYPE(self)), &self->base,
+                               self->base.ptr, count * self->info->size);
+}
+
 unsigned char *
 ha_record_data(const struct ha_record *self)
 {
     if (self->base.ptr == NULL) {
         PyErr_Format(PyExc_ValueError, "NULL %s has no members",
                      ha_short_name(Py_TYPE(self)));
+        return NULL;
+    }
+    if (!ha_record_can_read(self)) {
+        PyErr_Format(PyExc_ValueError, "%s: there is no memory at %p that can be read",
+                     ha_short_name(Py_TYPE(self)), self->base.ptr);
         return NULL;
     }
     return self->base.ptr;

@@ -156,6 +156,9 @@ record_repr(PyObject *self)
     if (record->base.ptr == NULL) {
         return PyUnicode_FromFormat("<%s NULL>", name);
     }
+    if (!ha_record_can_read(record)) {
+        return PyUnicode_FromFormat("<%s %p, cannot be read>", name, record->base.ptr);
+    }
     if (record->count > 1) {
         return PyUnicode_FromFormat("<%s %p, %zd elements>", name, record->base.ptr,
                                     record->count);
@@ -202,7 +205,8 @@ record_richcompare(PyObject *self, PyObject *other, int op)
     }
     const struct ha_record *right = (struct ha_record *)other;
     bool equal = left->base.ptr == right->base.ptr;
-    if (!equal && left->base.ptr != NULL && right->base.ptr != NULL) {
+    if (!equal && left->base.ptr != NULL && right->base.ptr != NULL &&
+        ha_record_can_read(left) && ha_record_can_read(right)) {
         Py_ssize_t count = left->count < 0 ? 1 : left->count;
         equal = count == (right->count < 0 ? 1 : right->count);
         for (Py_ssize_t i = 0; equal && i < count; i++) {

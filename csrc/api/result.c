@@ -83,7 +83,7 @@ ha_out_cstr(struct ha_api *api, bool good, const char *text)
     if (!good || text == NULL) {
         Py_RETURN_NONE;
     }
-    return ha_cstr_new(&api->types, text, NULL);
+    return ha_cstr_copy(&api->types, text);
 }
 
 PyObject *

@@ -21,6 +21,7 @@ PyObject *ha_out_handle_of(struct ha_api *api, bool good, unsigned index, void *
                            const void *home);
 /* A record that looks at memory of HIP. */
 PyObject *ha_out_record(struct ha_api *api, bool good, unsigned index, void *address);
+/* A copy: what C gave ends with its program, module or library. */
 PyObject *ha_out_cstr(struct ha_api *api, bool good, const char *text);
 PyObject *ha_out_enum(struct ha_api *api, bool good, enum ha_enum which, int value);
 

@@ -68,6 +68,34 @@ def test_template_by_name_expression_runs(cpu: ModuleType, hiprtc: ModuleType) -
     check(cpu.hipModuleUnload(module))
 
 
+def test_names_outlive_what_they_were_asked_of(
+    cpu: ModuleType, hiprtc: ModuleType
+) -> None:
+    program = check(hiprtc.hiprtcCreateProgram(TEMPLATE.encode(), b"t.hip", 0, [], []))
+    check(hiprtc.hiprtcAddNameExpression(program, b"scale<double>"))
+    check(hiprtc.hiprtcCompileProgram(program, 1, [b"-O3"]))
+    lowered = check(hiprtc.hiprtcGetLoweredName(program, b"scale<double>"))
+    code = bytearray(check(hiprtc.hiprtcGetCodeSize(program)))
+    check(hiprtc.hiprtcGetCode(program, code))
+    module = check(cpu.hipModuleLoadData(code))
+    function = check(cpu.hipModuleGetFunction(module, lowered))
+    library = check(cpu.hipLibraryLoadData(code, [], [], 0, [], [], 0))
+    kernel = check(cpu.hipLibraryGetKernel(library, lowered))
+    names = [lowered, check(cpu.hipKernelNameRef(function))]
+    names.append(check(cpu.hipKernelGetName(kernel)))
+    wanted = [str(name) for name in names]
+
+    check(hiprtc.hiprtcDestroyProgram(program.createRef()))
+    check(cpu.hipModuleUnload(module))
+    check(cpu.hipLibraryUnload(library))
+    filler = [b"#" * len(wanted[0]) for _ in range(1000)]
+
+    assert [str(name) for name in names] == wanted
+    assert wanted[0] == "_Z5scaleIdEvPT_S0_i"
+    assert all(name == wanted[0] for name in wanted)
+    del filler
+
+
 def test_compile_error_is_in_the_log(hiprtc: ModuleType) -> None:
     source = b"__global__ void k(int *p) {\n  *p = unknown_name;\n}\n"
     program = check(hiprtc.hiprtcCreateProgram(source, b"mine.hip", 0, [], []))
