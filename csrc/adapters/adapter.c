@@ -31,6 +31,10 @@ take_pointer(struct ha_take *take, PyObject *object)
         return 0;
     }
     struct ha_pointer *pointer = (struct ha_pointer *)object;
+    if (ha_pointer_is_gone(take->types, pointer)) {
+        return ha_raise_gone(take->types, PyExc_ValueError, pointer,
+                             take->where->function, take->where->argument);
+    }
     take_pointer_fields(take, pointer);
     if (ha_is_native(Py_TYPE(object))) {
         /* The memory has its own object, so that a later __init__ can't free it. */
@@ -205,8 +209,13 @@ ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
     int status;
     if (type == types->device_array || type == types->pointer) {
         /* The same as row "Pointer", without the walk over the bases. */
-        take_pointer_fields(&take, (struct ha_pointer *)object);
-        out->owner = Py_XNewRef(((struct ha_pointer *)object)->owner);
+        struct ha_pointer *pointer = (struct ha_pointer *)object;
+        if (ha_pointer_is_gone(types, pointer)) {
+            return ha_raise_gone(types, PyExc_ValueError, pointer, where->function,
+                                 where->argument);
+        }
+        take_pointer_fields(&take, pointer);
+        out->owner = Py_XNewRef(pointer->owner);
         status = 1;
     } else if (type == &PyLong_Type) {
         status = ha_take_integer(&take, object);

@@ -310,6 +310,11 @@ ha_pointer_check(const struct ha_types *types, PyObject *object)
     return PyObject_TypeCheck(object, types->pointer);
 }
 
+/* HIP has freed the memory at `ptr`, for which `object` stood in the call: if it is a
+ * record, an array or a Pointer that looks at `ptr`, it has no memory from now on.
+ * Never fails. */
+void ha_pointer_freed(struct ha_types *types, PyObject *object, const void *ptr);
+
 /* The address in an object for which ha_pointer_check holds. */
 void *ha_pointer_of(PyObject *object);
 

@@ -63,8 +63,9 @@ ha_array_locate(struct ha_types *types, const struct ha_array *self, int *device
 {
     enum ha_place place = self->place;
     *device = self->device;
-    if (self->base.ptr == NULL && ha_array_bytes(self) > 0) {
-        return HA_PLACE_UNKNOWN; /* closed */
+    if ((self->base.ptr == NULL && ha_array_bytes(self) > 0) ||
+        ha_pointer_is_gone(types, &self->base)) {
+        return HA_PLACE_UNKNOWN;
     }
     if (self->base.ptr != NULL && types->memory != NULL &&
         (place == HA_PLACE_UNKNOWN || (place != HA_PLACE_HOST && *device < 0))) {
@@ -192,6 +193,7 @@ ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes, PyObject *owner)
     self->base.owner = owner;
     self->base.weakrefs = NULL;
     self->base.readonly = false;
+    self->base.gone = HA_HERE;
     self->shape = self->inline_shape;
     self->inline_shape[0] = bytes;
     self->inline_shape[1] = 1;
@@ -229,6 +231,11 @@ ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset
                              ? types->device_array
                              : types->nd_buffer;
     Py_ssize_t bytes = 0;
+    if (ha_pointer_is_gone(types, &parent->base)) {
+        ha_raise_gone(types, PyExc_ValueError, &parent->base,
+                      ha_short_name(Py_TYPE(parent)), NULL);
+        return NULL;
+    }
     ha_shape_bytes(parent->ndim, dims, parent->format.size,
                    &bytes); /* part of parent */
     PyObject *owner = ha_pointer_keeper(&parent->base);

@@ -175,8 +175,13 @@ get_cuda_array_interface(PyObject *self, void *closure)
 {
     const struct ha_array *array = (struct ha_array *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    PyObject *result = PyDict_New();
     (void)closure;
+    if (ha_pointer_is_gone(types, &array->base)) {
+        ha_raise_gone(types, PyExc_ValueError, &array->base, "__cuda_array_interface__",
+                      NULL);
+        return NULL;
+    }
+    PyObject *result = PyDict_New();
     if (result != NULL &&
         (set_entry(result, types->str_shape, get_shape(self, NULL)) < 0 ||
          set_entry(result, types->str_typestr, interface_typestr(array)) < 0 ||
@@ -201,10 +206,13 @@ ha_array_repr(PyObject *self)
     PyObject *result = NULL;
     if (shape != NULL && typestr != NULL) {
         const char *readonly = array->base.readonly ? ", read-only" : "";
+        const char *const states[] = {
+            [HA_HERE] = " NULL", [HA_CLOSED] = ", closed", [HA_FREED] = ", freed"};
         result = array->base.ptr == NULL
-                     ? PyUnicode_FromFormat("<%s NULL, shape=%R, typestr=%R%s>",
-                                            ha_short_name(Py_TYPE(self)), shape,
-                                            typestr, readonly)
+                     ? PyUnicode_FromFormat("<%s%s, shape=%R, typestr=%R%s>",
+                                            ha_short_name(Py_TYPE(self)),
+                                            states[array->base.gone], shape, typestr,
+                                            readonly)
                      : PyUnicode_FromFormat("<%s %p, shape=%R, typestr=%R%s>",
                                             ha_short_name(Py_TYPE(self)),
                                             array->base.ptr, shape, typestr, readonly);

@@ -42,10 +42,14 @@ int
 ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
 {
     struct ha_array *array = (struct ha_array *)self;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     int device;
     buffer->obj = NULL;
-    if (!ha_place_is_host(
-            ha_array_locate(ha_types_of_type(Py_TYPE(self)), array, &device)) ||
+    if (ha_pointer_is_gone(types, &array->base)) {
+        return ha_raise_gone(types, PyExc_BufferError, &array->base,
+                             ha_short_name(Py_TYPE(self)), NULL);
+    }
+    if (!ha_place_is_host(ha_array_locate(types, array, &device)) ||
         (array->base.ptr == NULL && ha_array_count(array) > 0)) {
         PyErr_Format(PyExc_BufferError,
                      "%s is device memory or a bare address; copy it with numpy() or "

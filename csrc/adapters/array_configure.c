@@ -202,6 +202,10 @@ ha_array_configure(PyObject *self, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "configure() takes keyword arguments only");
         return NULL;
     }
+    if (ha_pointer_is_gone(types, &array->base)) {
+        ha_raise_gone(types, PyExc_ValueError, &array->base, "configure", NULL);
+        return NULL;
+    }
     memset(&plan, 0, sizeof plan);
     plan.ndim = array->ndim;
     memcpy(plan.dims, array->shape, (size_t)array->ndim * sizeof plan.dims[0]);

@@ -61,6 +61,10 @@ read_transfer(struct ha_types *types, const struct ha_where where[2],
         return ha_refuse(&where[0], "an NDBuffer or a DeviceArray", args[0]);
     }
     struct ha_array *array = (struct ha_array *)args[0];
+    if (ha_pointer_is_gone(types, &array->base)) {
+        return ha_raise_gone(types, PyExc_BufferError, &array->base, where[0].function,
+                             where[0].argument);
+    }
     size_t bytes = (size_t)ha_array_bytes(array);
     if (ha_ptr_from(types, args[1], &where[1], flags, view) < 0) {
         return -1;
@@ -129,6 +133,7 @@ array_write(PyObject *module, PyObject *const *args, Py_ssize_t count)
 /* ---- methods that are Python
  * -------------------------------------------------------------- */
 
+/* `function` is "array_" and the name of the method. */
 static PyObject *
 call_python(const char *module, const char *function, PyObject *self,
             PyObject *const *args, Py_ssize_t count, PyObject *kwnames)
@@ -159,21 +164,42 @@ done:
     return result;
 }
 
-#define PYTHON_METHOD(scope, name, module, function)                                   \
+/* The exception of methods that need the memory, where it is gone. */
+static int
+check_memory(PyObject *self, PyObject *exception, const char *function)
+{
+    const struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    const struct ha_pointer *pointer = (struct ha_pointer *)self;
+    return ha_pointer_is_gone(types, pointer)
+               ? ha_raise_gone(types, exception, pointer, function, NULL)
+               : 0;
+}
+
+/* `exception`: where the memory is gone; NULL for methods that don't need it. */
+#define PYTHON_METHOD(scope, name, module, function, exception)                        \
     scope PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t count,      \
                          PyObject *kwnames)                                            \
     {                                                                                  \
+        PyObject *type = exception;                                                    \
+        if (type != NULL &&                                                            \
+            check_memory(self, type, (function) + strlen("array_")) < 0) {             \
+            return NULL;                                                               \
+        }                                                                              \
         return call_python(module, function, self, args, count, kwnames);              \
     }
 
-PYTHON_METHOD(, ha_array_numpy, "hipadapt._interop", "array_numpy")
-PYTHON_METHOD(, ha_array_array, "hipadapt._interop", "array_array")
-PYTHON_METHOD(static, array_reduce, "hipadapt._interop", "array_reduce")
-PYTHON_METHOD(static, array_get, "hipadapt._array_copy", "array_get")
-PYTHON_METHOD(static, array_fill, "hipadapt._array_copy", "array_fill")
-PYTHON_METHOD(static, array_copy_from, "hipadapt._array_copy", "array_copy_from")
-PYTHON_METHOD(static, array_copy_to, "hipadapt._array_copy", "array_copy_to")
-PYTHON_METHOD(static, array_html, "hipadapt._html", "array_html")
+PYTHON_METHOD(, ha_array_numpy, "hipadapt._interop", "array_numpy", PyExc_BufferError)
+PYTHON_METHOD(, ha_array_array, "hipadapt._interop", "array_array", PyExc_BufferError)
+PYTHON_METHOD(static, array_reduce, "hipadapt._interop", "array_reduce",
+              PyExc_ValueError)
+PYTHON_METHOD(static, array_get, "hipadapt._array_copy", "array_get", PyExc_ValueError)
+PYTHON_METHOD(static, array_fill, "hipadapt._array_copy", "array_fill",
+              PyExc_ValueError)
+PYTHON_METHOD(static, array_copy_from, "hipadapt._array_copy", "array_copy_from",
+              PyExc_ValueError)
+PYTHON_METHOD(static, array_copy_to, "hipadapt._array_copy", "array_copy_to",
+              PyExc_ValueError)
+PYTHON_METHOD(static, array_html, "hipadapt._html", "array_html", NULL)
 
 PyObject *
 ha_array_dtype(PyObject *self, void *closure)
@@ -190,6 +216,9 @@ array_copy(PyObject *self, PyObject *unused)
     struct ha_array *array = (struct ha_array *)self;
     int device;
     (void)unused;
+    if (check_memory(self, PyExc_ValueError, "copy") < 0) {
+        return NULL;
+    }
     enum ha_place place = ha_array_locate(types, array, &device);
     if (place == HA_PLACE_UNKNOWN) {
         if (ha_array_bytes(array) > 0) {
@@ -214,10 +243,13 @@ array_close(PyObject *self, PyObject *unused)
     PyObject *method = NULL, *result = NULL;
     (void)unused;
     if (owner == NULL) {
+        if (pointer->ptr == NULL && pointer->gone == HA_HERE) {
+            pointer->gone = HA_CLOSED; /* without elements there is no memory */
+        }
         Py_RETURN_NONE;
     }
     Py_INCREF(owner);
-    ha_pointer_assign(pointer, NULL, 0, pointer->readonly, NULL);
+    ha_pointer_set_gone(pointer, HA_CLOSED);
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     int status = 0;
     if (Py_TYPE(owner) != types->hold) {
@@ -241,6 +273,9 @@ static PyObject *
 array_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
+    if (check_memory(self, PyExc_ValueError, "with") < 0) {
+        return NULL;
+    }
     return Py_NewRef(self);
 }
 

@@ -84,6 +84,10 @@ ha_dl_device_of(struct ha_types *types, struct ha_array *array, enum ha_place *p
                 struct ha_dl_device *device)
 {
     int id;
+    if (ha_pointer_is_gone(types, &array->base)) {
+        return ha_raise_gone(types, PyExc_BufferError, &array->base, "__dlpack__",
+                             NULL);
+    }
     *place = ha_array_locate(types, array, &id);
     if (*place == HA_PLACE_UNKNOWN && ha_array_bytes(array) == 0) {
         bool on_device =

@@ -234,6 +234,7 @@ static PyType_Spec hold_spec = {
 struct allocation {
     PyObject_HEAD
     void *address; /* owned, or NULL */
+    bool closed;   /* the memory is gone; without bytes there was none */
     enum ha_place place;
     const struct ha_memory_hooks *memory; /* static; not NULL for memory of HIP */
 };
@@ -243,6 +244,7 @@ allocation_free(struct allocation *self)
 {
     void *address = self->address;
     self->address = NULL;
+    self->closed = true;
     if (address == NULL) {
         return;
     }
@@ -268,6 +270,19 @@ allocation_close(PyObject *self, PyObject *unused)
     (void)unused;
     allocation_free((struct allocation *)self);
     Py_RETURN_NONE;
+}
+
+bool
+ha_allocation_is_closed(const PyObject *owner)
+{
+    return ((const struct allocation *)owner)->closed;
+}
+
+void
+ha_allocation_forget(PyObject *owner)
+{
+    ((struct allocation *)owner)->address = NULL;
+    ((struct allocation *)owner)->closed = true;
 }
 
 static PyMethodDef allocation_methods[] = {
@@ -319,6 +334,7 @@ ha_allocation_new(struct ha_types *types, enum ha_place place, int device,
         return NULL;
     }
     self->address = NULL;
+    self->closed = false;
     self->place = place;
     self->memory = types->memory;
     if (bytes > 0 &&

@@ -28,6 +28,9 @@ PyFloat_Pack2(double value, char *bytes, int little_endian)
 #include "adapters/memory.h"
 #include "adapters/record.h"
 
+/* What became of the memory: closed by close(), or freed by a call of HIP. */
+enum ha_gone { HA_HERE = 0, HA_CLOSED, HA_FREED };
+
 struct ha_pointer {
     PyObject_HEAD
     void *ptr;
@@ -35,6 +38,7 @@ struct ha_pointer {
     PyObject *owner; /* owned; keeps the memory, or NULL */
     PyObject *weakrefs;
     bool readonly;
+    uint8_t gone; /* enum ha_gone; what is gone has the address NULL */
 };
 
 #define HA_INLINE_DIMS 4
@@ -244,8 +248,23 @@ PyObject *ha_allocation_new(struct ha_types *types, enum ha_place place, int dev
 /* True where `owner` is such memory of HIP: what frees it waits for the device, so that
  * work in flight does not have to keep it. */
 bool ha_allocation_waits(const struct ha_types *types, PyObject *owner);
+/* Whether `owner`, such memory, was freed before its end; and says that it was. */
+bool ha_allocation_is_closed(const PyObject *owner);
+void ha_allocation_forget(PyObject *owner);
 /* Takes over the buffer; on failure (NULL) the buffer stays with the caller. */
 PyObject *ha_hold_new(struct ha_types *types, Py_buffer *stolen);
+
+/* Whether the memory of an array, or what it is a part of, was closed or freed. */
+static inline bool
+ha_pointer_is_gone(const struct ha_types *types, const struct ha_pointer *self)
+{
+    const PyObject *owner = self->owner;
+    return self->gone != HA_HERE ||
+           (owner != NULL &&
+            ((Py_TYPE(owner) == types->allocation && ha_allocation_is_closed(owner)) ||
+             (Py_TYPE(owner) == types->device_array &&
+              ((const struct ha_pointer *)owner)->gone != HA_HERE)));
+}
 
 /* pointer.c: an instance of a native type, or of a Python subclass, with empty fields.
  */
@@ -259,6 +278,13 @@ int ha_pointer_set(struct ha_types *types, struct ha_pointer *self,
 /* Sets the fields, dropping what was there; steals owner. */
 void ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size,
                        bool readonly, PyObject *owner);
+/* The memory of `self` is gone; drops what kept it. */
+void ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone);
+/* Raises "function: argument 'x': this array is closed" for what is gone; `argument`
+ * may be NULL.  Answers -1. */
+int ha_raise_gone(const struct ha_types *types, PyObject *exception,
+                  const struct ha_pointer *self, const char *function,
+                  const char *argument);
 /* New reference to what keeps the memory of `self` (self itself where nothing else
  * does). */
 PyObject *ha_pointer_keeper(struct ha_pointer *self);

@@ -86,11 +86,65 @@ ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size, bool read
     self->ptr = ptr;
     self->size = size;
     self->readonly = readonly;
+    self->gone = HA_HERE;
     self->owner = owner;
     if (owner != NULL && !PyObject_GC_IsTracked((PyObject *)self)) {
         PyObject_GC_Track((PyObject *)self);
     }
     ha_release(old); /* last: this may run anything */
+}
+
+void
+ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone)
+{
+    PyObject *old = self->owner;
+    self->ptr = NULL;
+    self->size = 0;
+    self->owner = NULL;
+    self->gone = (uint8_t)gone;
+    ha_release(old); /* last: this may run anything */
+}
+
+void
+ha_pointer_freed(struct ha_types *types, PyObject *object, const void *ptr)
+{
+    if (!ha_pointer_check(types, object)) {
+        return;
+    }
+    struct ha_pointer *self = (struct ha_pointer *)object;
+    PyObject *owner = self->owner;
+    ha_record_forget(types, object, ptr);
+    if (self->ptr != ptr || ptr == NULL ||
+        (Py_TYPE(object) != types->pointer &&
+         !PyObject_TypeCheck(object, types->nd_buffer))) {
+        return;
+    }
+    if (owner != NULL && Py_TYPE(owner) == types->allocation) {
+        ha_allocation_forget(owner); /* it would free what may be somebody else's */
+    } else if (owner != NULL && owner != object) {
+        ha_pointer_freed(types, owner, ptr); /* the array that this one is a part of */
+    }
+    ha_pointer_set_gone(self, HA_FREED);
+}
+
+int
+ha_raise_gone(const struct ha_types *types, PyObject *exception,
+              const struct ha_pointer *self, const char *function, const char *argument)
+{
+    const char *what =
+        PyObject_TypeCheck((PyObject *)self, types->nd_buffer) ? "array" : "pointer";
+    const PyObject *owner = self->owner;
+    bool freed = self->gone == HA_FREED ||
+                 (owner != NULL && Py_TYPE(owner) == types->device_array &&
+                  ((const struct ha_pointer *)owner)->gone == HA_FREED);
+    const char *state = freed ? "was freed" : "is closed";
+    if (argument == NULL) {
+        PyErr_Format(exception, "%s: this %s %s", function, what, state);
+    } else {
+        PyErr_Format(exception, "%s: argument '%s': this %s %s", function, argument,
+                     what, state);
+    }
+    return -1;
 }
 
 int
@@ -256,6 +310,7 @@ pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
     self->owner = stolen;
     self->weakrefs = NULL;
     self->readonly = readonly;
+    self->gone = HA_HERE;
     if (stolen != NULL) {
         PyObject_GC_Track((PyObject *)self);
     }
@@ -368,7 +423,8 @@ pointer_repr(PyObject *self)
     struct ha_pointer *pointer = (struct ha_pointer *)self;
     const char *name = ha_short_name(Py_TYPE(self));
     if (pointer->ptr == NULL) {
-        return PyUnicode_FromFormat("<%s NULL>", name);
+        return PyUnicode_FromFormat(
+            pointer->gone == HA_FREED ? "<%s, freed>" : "<%s NULL>", name);
     }
     const char *readonly = pointer->readonly ? ", read-only" : "";
     if (pointer->size < 0) {
@@ -398,10 +454,14 @@ pointer_subscript(PyObject *self, PyObject *key)
         return PyErr_Format(PyExc_IndexError, "offset %zd is beyond the %zd bytes",
                             offset, pointer->size);
     }
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    if (ha_pointer_is_gone(types, pointer)) {
+        ha_raise_gone(types, PyExc_ValueError, pointer, "[]", NULL);
+        return NULL;
+    }
     if (pointer->ptr == NULL && offset > 0) {
         return PyErr_Format(PyExc_ValueError, "offset %zd from NULL", offset);
     }
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     PyObject *owner = ha_pointer_keeper(pointer);
     if (owner == NULL) {
         return NULL;
@@ -426,6 +486,11 @@ pointer_as_c_void_p(PyObject *self, PyObject *unused)
 {
     (void)unused;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    if (ha_pointer_is_gone(types, (struct ha_pointer *)self)) {
+        ha_raise_gone(types, PyExc_ValueError, (struct ha_pointer *)self, "as_c_void_p",
+                      NULL);
+        return NULL;
+    }
     return ha_ctypes_void_p(types, ((struct ha_pointer *)self)->ptr);
 }
 

@@ -65,6 +65,16 @@ refuse_range(const struct ha_packing *pack, Py_ssize_t index, PyObject *object)
     return -1;
 }
 
+static int
+refuse_gone(const struct ha_packing *pack, Py_ssize_t index,
+            const struct ha_pointer *array)
+{
+    char name[MESSAGE_BYTES];
+    snprintf(name, sizeof name, "args[%zd]", index);
+    return ha_raise_gone(&pack->kernel->api->types, PyExc_ValueError, array,
+                         ha_kernel_name(pack->kernel), name);
+}
+
 static inline void
 store(struct ha_packing *pack, const struct ha_kernel_slot *slot, const void *value)
 {
@@ -170,6 +180,9 @@ put_array(struct ha_packing *pack, Py_ssize_t index, PyObject *object)
     struct ha_pointer *array = (struct ha_pointer *)object;
     if (!takes_address(slot)) {
         return refuse(pack, index, object, sizeof array->ptr);
+    }
+    if (ha_pointer_is_gone(&pack->kernel->api->types, array)) {
+        return refuse_gone(pack, index, array);
     }
     store(pack, slot, &array->ptr);
     if (array->owner == NULL ||

@@ -507,7 +507,7 @@ class Writer:
         if raw.get("frees"):
             freed = self.params[raw["frees"]]
             self.on_success_do(
-                f"ha_record_forget(&api->types, {self.argument(freed)},"
+                f"ha_pointer_freed(&api->types, {self.argument(freed)},"
                 f" v_{freed.name}.ptr)"
             )
         if raw.get("drop"):

@@ -1674,6 +1674,9 @@ ha_wrap_hipFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (api->pending.count > 0) {
         ha_pending_reap(api, false);
     }
+    if (status == hipSuccess) {
+        ha_pointer_freed(&api->types, args[0], v_ptr.ptr);
+    }
     result = ha_hip_result(&api->enums, (int)status);
 done:
     ha_view_end(&v_ptr);

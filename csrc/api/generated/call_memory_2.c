@@ -49,6 +49,9 @@ ha_wrap_hipFreeHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
+    if (status == hipSuccess) {
+        ha_pointer_freed(&api->types, args[0], v_ptr.ptr);
+    }
     result = ha_hip_result(&api->enums, (int)status);
 done:
     ha_view_end(&v_ptr);
@@ -88,6 +91,9 @@ ha_wrap_hipHostFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
+    }
+    if (status == hipSuccess) {
+        ha_pointer_freed(&api->types, args[0], v_ptr.ptr);
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:

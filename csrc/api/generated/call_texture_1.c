@@ -1027,7 +1027,7 @@ ha_wrap_hipFreeMipmappedArray(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (status == hipSuccess) {
-        ha_record_forget(&api->types, args[0], v_mipmappedArray.ptr);
+        ha_pointer_freed(&api->types, args[0], v_mipmappedArray.ptr);
     }
     result = ha_hip_result(&api->enums, (int)status);
 done:
@@ -1173,7 +1173,7 @@ ha_wrap_hipMipmappedArrayDestroy(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (status == hipSuccess) {
-        ha_record_forget(&api->types, args[0], v_hMipmappedArray.ptr);
+        ha_pointer_freed(&api->types, args[0], v_hMipmappedArray.ptr);
     }
     PyObject *items[] = {
         ha_hip_status(&api->enums, (int)status),

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import array as stdlib_array
+import copy
 import gc
+import pickle
 import threading
 import weakref
 from collections.abc import Callable
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 
 import hipadapt
-from hipadapt import DeviceArray, Stream, errors, hip
+from hipadapt import DeviceArray, Stream, errors, hip, types
 from tests.conftest import in_threads
 
 DTYPES = (
@@ -357,6 +359,103 @@ def test_last_user_frees(cpu: ModuleType, ordered: bool) -> None:
     hipadapt.Device().synchronize()
 
     assert not is_allocated(address)
+
+
+USES: dict[str, Callable[[Any], Any]] = {
+    "get": lambda x: x.get(),
+    "get out": lambda x: x.get(np.zeros(4, "f4")),
+    "fill": lambda x: x.fill(0),
+    "copy_from": lambda x: x.copy_from(np.zeros(4, "f4")),
+    "copy_to": lambda x: x.copy_to(np.zeros(4, "f4")),
+    "copied to": lambda x: hipadapt.empty(x.shape, "f4").copy_to(x),
+    "copied from": lambda x: hipadapt.empty(x.shape, "f4").copy_from(x),
+    "array": hipadapt.array,
+    "asarray of it": lambda x: hipadapt.asarray(x, "f4"),
+    "copy": lambda x: x.copy(),
+    "copy.copy": copy.copy,
+    "copy.deepcopy": copy.deepcopy,
+    "pickle": pickle.dumps,
+    "element": lambda x: x[0],
+    "slice": lambda x: x[1:],
+    "configure": lambda x: x.configure(shape=(2, 2)),
+    "with": lambda x: x.__enter__(),
+    "numpy": lambda x: x.numpy(),
+    "numpy.asarray": np.asarray,
+    "memoryview": memoryview,
+    "bytes": bytes,
+    "cuda array interface": lambda x: x.__cuda_array_interface__,
+    "dlpack": lambda x: x.__dlpack__(),
+    "dlpack device": lambda x: x.__dlpack_device__(),
+    "c_void_p": lambda x: x.as_c_void_p(),
+    "Pointer": types.Pointer,
+    "DeviceArray": DeviceArray,
+    "NDBuffer": types.NDBuffer,
+    "list": lambda x: types.ListOfPointer([x]),
+    "hipMemcpy": lambda x: hip.hipMemcpy(x, bytes(16), 16, 1),
+    "hipMemset": lambda x: hip.hipMemset(x, 0, 16),
+    "hipFree": hip.hipFree,
+    "extra": lambda x: types.HipModuleLaunchKernel_extra([x]),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_closed_array_says_so(cpu: ModuleType, use: Callable[[Any], Any]) -> None:
+    array = hipadapt.empty(4, "f4")
+    part = array[1:3]
+    array.close()
+
+    for closed in (array, part):
+        with pytest.raises((ValueError, BufferError), match="this array is closed"):
+            use(closed)
+    assert repr(array) == "<DeviceArray, closed, shape=(4,), typestr='f4'>"
+    assert array.shape == (4,)
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_freed_array_says_so(cpu: ModuleType, use: Callable[[Any], Any]) -> None:
+    array = hip.hipMalloc(16)[1].configure(shape=(4,), typestr="f4")
+    part = array[1:3]
+    assert hip.hipFree(array) == (0,)
+
+    for freed in (array, part):
+        with pytest.raises((ValueError, BufferError), match="this array was freed"):
+            use(freed)
+    assert repr(array) == "<DeviceArray, freed, shape=(4,), typestr='f4'>"
+
+
+def test_raw_free_of_an_array_is_the_only_one(cpu: ModuleType) -> None:
+    array = hipadapt.empty(100, "f4")
+    address = int(array)
+    assert hip.hipFree(array) == (0,)
+    other = hipadapt.empty(100, "f4")  # in its place, as a rule
+
+    array.close()
+    del array
+
+    assert is_allocated(int(other)), hex(address)
+    other.fill(1)
+
+
+@pytest.mark.parametrize("how", ["launch", "extra", "kernelParams"])
+def test_closed_array_as_kernel_argument_runs_nothing(
+    module: hipadapt.Module, how: str
+) -> None:
+    kernel = module.kernel("shared")
+    array = hipadapt.empty(4, "int32")
+    array.close()
+
+    def launch() -> None:
+        if how == "launch":
+            kernel[1, 1](array)
+        else:
+            given = {"kernelParams": None, "extra": None, how: (array,)}
+            size = (1, 1, 1, 1, 1, 1)
+            hip.hipModuleLaunchKernel(kernel.function, *size, 0, None, **given)
+
+    with pytest.raises(ValueError, match=r"\[0\]': this array is closed"):
+        launch()
+
+    assert hip.hipDeviceSynchronize() == (0,)
 
 
 def test_memory_of_a_closed_stream_is_freed(cpu: ModuleType) -> None:
