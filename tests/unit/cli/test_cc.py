@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ..cpu.test_contraction import host_fuses
+
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.plain  # its time is the compiler's
 MAIN = """\
@@ -111,6 +113,41 @@ def test_kernels_with_std_from_the_cpp_library_of_ziglang(
 
     expected = re.findall("^// expect: (.*)$", source.read_text(), re.MULTILINE)
     assert ran.stdout.splitlines() == expected
+
+
+# The status has a bit for each sum that is one operation with its product.
+FUSED = """
+#include <hip/hip_runtime.h>
+__global__ void put(int *d, float x, float z) {
+    float product = x * x;
+    *d = (x * x + z != 0) | (product + z != 0) << 1;
+}
+__global__ void put_rounded(int *d, float x, float z) {
+#pragma STDC FP_CONTRACT OFF
+    *d |= (x * x + z != 0) << 2;
+}
+int main() {
+    int *d, status = 0;
+    if (hipMalloc(&d, sizeof *d)) return 100;
+    put<<<1, 1>>>(d, 1 + 0x1p-12f, -1 - 0x1p-11f);
+    put_rounded<<<1, 1>>>(d, 1 + 0x1p-12f, -1 - 0x1p-11f);
+    if (hipMemcpy(&status, d, sizeof status, hipMemcpyDeviceToHost)) return 101;
+    return status;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [([], 3), (["-ffp-contract=on"], 1), (["-ffp-contract=off"], 0)],
+    ids=["default", "on", "off"],
+)
+def test_contraction_of_kernels_is_what_the_option_says(
+    folder: Path, words: list[str], status: int
+) -> None:
+    (folder / "fused.hip").write_text(FUSED)
+
+    assert made(folder, *words, "fused.hip") == (status if host_fuses() else 0)
 
 
 ELEMENT = """

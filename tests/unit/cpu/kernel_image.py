@@ -174,8 +174,10 @@ class Packed:
 class Image:
     """Compiled and loaded; stays loaded until the process ends."""
 
-    def __init__(self, rtc: Rtc, folder: Path, source: str) -> None:
-        compiled = rtc.compile(source)
+    def __init__(
+        self, rtc: Rtc, folder: Path, source: str, options: Sequence[str] = ()
+    ) -> None:
+        compiled = rtc.compile(source, options)
         assert compiled.result == SUCCESS, compiled.log + rtc.error_text()
         path = folder / f"image{len(list(folder.iterdir()))}.so"
         path.write_bytes(compiled.code[:-TRAILER_BYTES])

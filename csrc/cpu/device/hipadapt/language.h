@@ -100,6 +100,9 @@ typedef unsigned long long ullong;
 /* Functions of this header set: on the device, and always part of their caller. */
 #define __HA_FN__ static inline __attribute__((device, always_inline))
 #define __HA_FN_T__ inline __attribute__((device, always_inline))
+/* Begins the body of a function whose products and sums are not fused.  The pragma ends
+ * with the body: outside of one it would hold for the program behind the header. */
+#define __HA_EXACT__ _Pragma("clang fp contract(off)")
 
 /* Selects an overload: __ha_if<condition, type> is `type` or no type at all. */
 template <bool condition, class _Tp> struct __ha_select {};

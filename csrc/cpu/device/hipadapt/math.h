@@ -279,14 +279,12 @@ __HA_FN__ float __powf(float x, float y) { return __builtin_powf(x, y); }
 __HA_FN__ float __saturatef(float x) { return saturatef(x); }
 __HA_FN__ float __fdividef(float x, float y) { return x / y; }
 __HA_FN__ void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
-#pragma clang fp contract(off)
-__HA_FN__ float __fadd_rn(float x, float y) { return x + y; }
-__HA_FN__ float __fsub_rn(float x, float y) { return x - y; }
-__HA_FN__ float __fmul_rn(float x, float y) { return x * y; }
-__HA_FN__ double __dadd_rn(double x, double y) { return x + y; }
-__HA_FN__ double __dsub_rn(double x, double y) { return x - y; }
-__HA_FN__ double __dmul_rn(double x, double y) { return x * y; }
-#pragma clang fp contract(fast)
+__HA_FN__ float __fadd_rn(float x, float y) { __HA_EXACT__ return x + y; }
+__HA_FN__ float __fsub_rn(float x, float y) { __HA_EXACT__ return x - y; }
+__HA_FN__ float __fmul_rn(float x, float y) { __HA_EXACT__ return x * y; }
+__HA_FN__ double __dadd_rn(double x, double y) { __HA_EXACT__ return x + y; }
+__HA_FN__ double __dsub_rn(double x, double y) { __HA_EXACT__ return x - y; }
+__HA_FN__ double __dmul_rn(double x, double y) { __HA_EXACT__ return x * y; }
 __HA_FN__ float __fdiv_rn(float x, float y) { return x / y; }
 __HA_FN__ float __frcp_rn(float x) { return 1.0f / x; }
 __HA_FN__ float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }

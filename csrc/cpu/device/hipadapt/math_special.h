@@ -3,26 +3,26 @@
  * inverses of the error function, the scaled one, modified Bessel functions, the normal
  * distribution, lengths of vectors.
  *
- * Numbers of double accuracy that need more on their way are pairs, high and low; the
- * contraction of products and sums is off where they are made.  The float functions are
- * the double ones, rounded. */
+ * Numbers of double accuracy that need more on their way are pairs, high and low; they
+ * are made as written (__HA_EXACT__).  The float functions are the double ones, rounded. */
 #pragma once
 #pragma clang system_header
-
-#pragma clang fp contract(off)
 
 struct __ha_pair {
     double high, low;
 };
 __HA_FN__ __ha_pair __ha_two_sum(double a, double b) {
+    __HA_EXACT__
     double s = a + b, t = s - a;
     return {s, (a - (s - t)) + (b - t)};
 }
 __HA_FN__ __ha_pair __ha_two_product(double a, double b) {
+    __HA_EXACT__
     double p = a * b;
     return {p, __builtin_fma(a, b, -p)};
 }
 __HA_FN__ __ha_pair __ha_pair_product(__ha_pair a, __ha_pair b) {
+    __HA_EXACT__
     __ha_pair p = __ha_two_product(a.high, b.high);
     p.low += a.high * b.low + a.low * b.high;
     double s = p.high + p.low;
@@ -30,6 +30,7 @@ __HA_FN__ __ha_pair __ha_pair_product(__ha_pair a, __ha_pair b) {
 }
 /* 1 + a / b, where a is not negative. */
 __HA_FN__ __ha_pair __ha_pair_next(__ha_pair a, double b) {
+    __HA_EXACT__
     double q = a.high / b;
     double rest = __builtin_fma(-q, b, a.high) + a.low;
     __ha_pair s = __ha_two_sum(1.0, q);
@@ -41,6 +42,7 @@ __HA_FN__ __ha_pair __ha_pair_next(__ha_pair a, double b) {
 /* The root or its reciprocal of a number whose size is moderate: the library's root, and
  * a step by the exact rest, which is that of x - r^3 or 1 - x r^3. */
 __HA_FN__ double __ha_cbrt_moderate(double x, bool reciprocal) {
+    __HA_EXACT__
     double r = __builtin_cbrt(x);
     r = reciprocal ? 1.0 / r : r;
     __ha_pair square = __ha_two_product(r, r), cube = __ha_two_product(square.high, r);
@@ -52,6 +54,7 @@ __HA_FN__ double __ha_cbrt_moderate(double x, bool reciprocal) {
 }
 /* Powers of eight are taken off exactly where r^3 would be out of range. */
 __HA_FN__ double __ha_cbrt(double x, bool reciprocal) {
+    __HA_EXACT__
     double a = __builtin_fabs(x);
     if (!(a > 0.0 && a < __builtin_inf()))
         return reciprocal ? 1.0 / x : x;
@@ -68,7 +71,10 @@ template <class _Tp, class = __ha_integral<_Tp>> __HA_FN_T__ double cbrt(_Tp x) 
 }
 __HA_FN__ float cbrtf(float x) { return __builtin_cbrtf(x); }
 __HA_FN__ float cbrt(float x) { return __builtin_cbrtf(x); }
-__HA_FN__ float rcbrtf(float x) { return (float)(1.0 / __builtin_cbrt((double)x)); }
+__HA_FN__ float rcbrtf(float x) {
+    __HA_EXACT__
+    return (float)(1.0 / __builtin_cbrt((double)x));
+}
 __HA_FN__ float rcbrt(float x) { return rcbrtf(x); }
 
 /* ---- the error function ---- */
@@ -76,6 +82,7 @@ __HA_FN__ float rcbrt(float x) { return rcbrtf(x); }
 /* exp(x * x) * erfc(x): from both where both are in range, else by the series in
  * 1 / (2 x x), of which eight terms are enough there. */
 __HA_FN__ double erfcx(double x) {
+    __HA_EXACT__
     if (x < 25.0) {
         __ha_pair s = __ha_two_product(x, x);
         double e = __builtin_exp(s.high);
@@ -90,12 +97,14 @@ __HA_FN__ float erfcxf(float x) { return (float)erfcx((double)x); }
 
 /* A value near the y for which 1 - erf(y)^2 is exp(l): good to a third of a percent. */
 __HA_FN__ double __ha_erf_guess(double l) {
+    __HA_EXACT__
     const double a = 0.147;
     double t = 2.0 / (3.14159265358979323846 * a) + 0.5 * l;
     return __builtin_sqrt(__builtin_sqrt(t * t - l / a) - t);
 }
 /* For |x| <= 1/2: Halley's steps on erf(y) - x. */
 __HA_FN__ double __ha_erfinv_middle(double x) {
+    __HA_EXACT__
     double y = __builtin_copysign(__ha_erf_guess(__builtin_log1p(-x * x)), x);
     if (__builtin_fabs(x) < 1e-8)
         return x * 0.88622692545275801365; /* sqrt(pi) / 2 */
@@ -107,6 +116,7 @@ __HA_FN__ double __ha_erfinv_middle(double x) {
 }
 /* For 0 < q < 1/2: Newton's steps on log erfc(y) - log q, which is nearly a parabola. */
 __HA_FN__ double __ha_erfcinv_tail(double q) {
+    __HA_EXACT__
     double l = __builtin_log(q);
     double y = __ha_erf_guess(l + 0.69314718055994530942 + __builtin_log1p(-0.5 * q));
     for (int i = 0; i < 4; i++) {
@@ -117,6 +127,7 @@ __HA_FN__ double __ha_erfcinv_tail(double q) {
     return y;
 }
 __HA_FN__ double erfcinv(double q) {
+    __HA_EXACT__
     if (!(q >= 0.0 && q <= 2.0))
         return __builtin_nan("");
     if (q >= 0.5 && q <= 1.5)
@@ -126,6 +137,7 @@ __HA_FN__ double erfcinv(double q) {
     return q < 1.0 ? __ha_erfcinv_tail(q) : -__ha_erfcinv_tail(2.0 - q);
 }
 __HA_FN__ double erfinv(double x) {
+    __HA_EXACT__
     double a = __builtin_fabs(x);
     if (!(a <= 1.0))
         return __builtin_nan("");
@@ -140,6 +152,7 @@ __HA_FN__ float erfinvf(float x) { return (float)erfinv((double)x); }
 
 /* erfc(-x / sqrt(2)) / 2; the rounding of its argument is put right by the derivative. */
 __HA_FN__ double normcdf(double x) {
+    __HA_EXACT__
     const double high = 0.70710678118654757, low = -4.8336466567264567e-17;
     __ha_pair t = __ha_two_product(-x, high);
     double rest = t.low - x * low;
@@ -150,6 +163,7 @@ __HA_FN__ double normcdf(double x) {
 }
 __HA_FN__ float normcdff(float x) { return (float)normcdf((double)x); }
 __HA_FN__ double normcdfinv(double p) {
+    __HA_EXACT__
     return 0.0 - 1.41421356237309504880 * erfcinv(2.0 * p);
 }
 __HA_FN__ float normcdfinvf(float p) {
@@ -160,6 +174,7 @@ __HA_FN__ float normcdfinvf(float p) {
 
 /* Of order 0 or 1, for x >= 0. */
 __HA_FN__ double __ha_bessel_i(double x, int order) {
+    __HA_EXACT__
     if (x < 40.0) { /* the power series, from its small end */
         __ha_pair q = __ha_two_product(0.5 * x, 0.5 * x), s = {1.0, 0.0};
         for (int k = 20 + (int)(1.5 * x); k > 0; k--)
@@ -190,6 +205,7 @@ struct __ha_length {
     int e;
 };
 template <class At> __HA_FN_T__ __ha_length __ha_length_of(int n, At at) {
+    __HA_EXACT__
     double most = 0.0;
     bool nan = false;
     for (int i = 0; i < n; i++) {
@@ -209,12 +225,14 @@ template <class At> __HA_FN_T__ __ha_length __ha_length_of(int n, At at) {
     return {sum, e};
 }
 template <class At> __HA_FN_T__ double __ha_norm(int n, At at) {
+    __HA_EXACT__
     __ha_length length = __ha_length_of(n, at);
     double s = length.sum.high + length.sum.low;
     return __builtin_ldexp(__builtin_sqrt(s), length.e);
 }
 /* With a step by the rest 1 - s r^2; it is NaN where r is 0, infinite or NaN already. */
 template <class At> __HA_FN_T__ double __ha_rnorm(int n, At at) {
+    __HA_EXACT__
     __ha_length length = __ha_length_of(n, at);
     double s = length.sum.high + length.sum.low,
            low = length.sum.low - (s - length.sum.high);
@@ -247,6 +265,7 @@ __HA_FN__ double rhypot(double x, double y) {
 
 /* In double: no float overflows or underflows there. */
 __HA_FN__ double __ha_square_of(int n, const float *v) {
+    __HA_EXACT__
     double sum = 0;
     bool infinite = false;
     for (int i = 0; i < n; i++) {
@@ -267,19 +286,21 @@ __HA_FN__ float normf(int n, const float *v) {
     return (float)__builtin_sqrt(__ha_square_of(n, v));
 }
 __HA_FN__ float rhypotf(float x, float y) {
+    __HA_EXACT__
     float v[2] = {x, y};
     return (float)(1.0 / __builtin_sqrt(__ha_square_of(2, v)));
 }
 __HA_FN__ float rnorm3df(float x, float y, float z) {
+    __HA_EXACT__
     float v[3] = {x, y, z};
     return (float)(1.0 / __builtin_sqrt(__ha_square_of(3, v)));
 }
 __HA_FN__ float rnorm4df(float x, float y, float z, float w) {
+    __HA_EXACT__
     float v[4] = {x, y, z, w};
     return (float)(1.0 / __builtin_sqrt(__ha_square_of(4, v)));
 }
 __HA_FN__ float rnormf(int n, const float *v) {
+    __HA_EXACT__
     return (float)(1.0 / __builtin_sqrt(__ha_square_of(n, v)));
 }
-
-#pragma clang fp contract(fast)

@@ -10,8 +10,6 @@
 
 #include "hipadapt/texel.h"
 
-#pragma clang fp contract(off)
-
 struct __ha_axis {
     int low, high; /* outside of the image only if the mode is border */
     float weight;  /* of `high` */
@@ -20,6 +18,7 @@ struct __ha_axis {
 __HA_FN__ float
 __ha_weight(float fraction)
 {
+    __HA_EXACT__
     return __builtin_floorf(fraction * 256.0f + 0.5f) * 0.00390625f;
 }
 
@@ -33,6 +32,7 @@ __HA_FN__ __ha_axis
 __ha_place(const __hip_texture *t, uint32_t mode, float x, uint32_t texels,
            bool between)
 {
+    __HA_EXACT__
     const int size = (int)texels;
     if (t->normalized) {
         if (mode == hipAddressModeWrap) {
@@ -101,6 +101,7 @@ __ha_float_at(const __hip_texture *t, const __ha_image *image, int x, int y, int
 __HA_FN__ uint32_t
 __ha_border_integer(const __hip_texture *t, float value)
 {
+    __HA_EXACT__
     float least = t->kind == 1 ? 0.0f : -(float)(1u << (t->bits - 1));
     float most = t->kind == 1 ? (float)(((uint64_t)1 << t->bits) - 1)
                               : (float)((1u << (t->bits - 1)) - 1);
@@ -161,6 +162,7 @@ __ha_locate(const __hip_texture *t, const __ha_image *image, float x, float y, f
 __HA_FN__ __ha_floats
 __ha_filtered(const __hip_texture *t, const __ha_image *image, const __ha_point &at)
 {
+    __HA_EXACT__
     __ha_floats sum = {0, 0, 0, 0};
     for (int corner = 0; corner < 8; corner++) {
         int place[3];
@@ -194,6 +196,7 @@ __ha_level(const __hip_texture *t, uint32_t level, float x, float y, float z, in
 __HA_FN__ float
 __ha_level_of(const __hip_texture *t, float level)
 {
+    __HA_EXACT__
     float last = (float)(t->level_count - 1);
     level = level + t->level_bias;
     level = level < t->level_most ? level : t->level_most;
@@ -217,6 +220,7 @@ __HA_CORE__ __ha_words
 __ha_sample(const __hip_texture *t, uint32_t shape, float x, float y, float z,
             int slice, float level)
 {
+    __HA_EXACT__
     __ha_need(t, shape);
     level = t->level_count > 1 ? __ha_level_of(t, level) : 0.0f;
     if (!t->as_float) {
@@ -264,6 +268,7 @@ __ha_fetch(const __hip_texture *t, int i)
 __HA_FN__ void
 __ha_mirror_pair(__ha_axis &axis, float x, uint32_t texels)
 {
+    __HA_EXACT__
     const int size = (int)texels;
     x = (x - 2.0f * __builtin_floorf(0.5f * x)) * (float)size;
     x = x > 0.0f ? x : 0.0f; /* what is no number, too */
@@ -308,6 +313,7 @@ struct __ha_face {
 __HA_FN__ __ha_face
 __ha_face_of(float x, float y, float z)
 {
+    __HA_EXACT__
     float ax = __builtin_fabsf(x), ay = __builtin_fabsf(y), az = __builtin_fabsf(z);
     float s, t, m;
     int number;
@@ -333,6 +339,7 @@ __HA_CORE__ __ha_words
 __ha_sample_cube(const __hip_texture *t, uint32_t shape, float x, float y, float z,
                  int layer, float level)
 {
+    __HA_EXACT__
     __ha_need(t, shape);
     __ha_face face = __ha_face_of(x, y, z);
     layer = __ha_clamp(layer, (int)t->levels[0].depth / 6);
@@ -343,6 +350,7 @@ __ha_sample_cube(const __hip_texture *t, uint32_t shape, float x, float y, float
 __HA_FN__ float
 __ha_gradient_level(const __hip_texture *t, const float *dx, const float *dy)
 {
+    __HA_EXACT__
     const __ha_image *image = &t->levels[0];
     const float size[3] = {(float)image->width, (float)image->height,
                            (float)image->depth};
@@ -354,5 +362,3 @@ __ha_gradient_level(const __hip_texture *t, const float *dx, const float *dy)
     float most = a > b ? a : b;
     return most > 0.0f ? 0.5f * __builtin_log2f(most) : -126.0f;
 }
-
-#pragma clang fp contract(fast)
