@@ -32,6 +32,30 @@ ha_hold_end(void)
     tell_kept(NULL, NULL);
 }
 
+static void
+tell_image(const void *image, Py_ssize_t bytes)
+{
+    const struct ha_provider *provider = ha_provider_loaded();
+
+    if (provider != NULL && provider->image_size != NULL) {
+        provider->image_size(image, (size_t)bytes);
+    }
+}
+
+void
+ha_hold_image(const struct ha_view *image)
+{
+    if (image->size >= 0) {
+        tell_image(image->ptr, image->size);
+    }
+}
+
+void
+ha_hold_image_end(void)
+{
+    tell_image(NULL, 0);
+}
+
 int
 ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *views,
               int count)

@@ -16,6 +16,11 @@ int ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const 
 void ha_hold_begin(const struct ha_view *dst, const struct ha_view *src);
 void ha_hold_end(void);
 
+/* Around a call that reads an image, whose size HIP is not told: tells the CPU device
+ * how many bytes the view shows. */
+void ha_hold_image(const struct ha_view *image);
+void ha_hold_image_end(void);
+
 /* As ha_hold_views, for the arguments of a kernel. */
 int ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *launch);
 

@@ -119,6 +119,7 @@ introduce(struct ha_provider_search *search)
     *(void **)&set_compiler = dlsym(found->hip, "hipadaptSetCompiler");
     *(void **)&set_check = dlsym(found->hip, "hipadaptSetInterruptCheck");
     *(void **)&found->keeps = dlsym(found->hip, "hipadaptKeepsMemory");
+    *(void **)&found->image_size = dlsym(found->hip, "hipadaptImageSize");
     if (set_compiler != NULL && search->compiler[0] != '\0' &&
         ha_env(HA_ENV_COMPILER) == NULL) {
         set_compiler(search->compiler);

@@ -41,6 +41,7 @@ struct ha_provider {
     /* CPU device only: */
     void (*shutdown)(void);
     void (*keeps)(const void *dst, const void *src);
+    void (*image_size)(const void *image, size_t bytes);
 };
 
 /* Borrowed and constant from then on; loads the provider if need be.  NULL with

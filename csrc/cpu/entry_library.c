@@ -49,7 +49,11 @@ hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption *jitOpt
     }
     status = check_options(jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
                            numLibraryOptions);
-    return status == hipSuccess ? ha_library_load(device, code, library) : status;
+    size_t size = 0;
+    if (status == hipSuccess) {
+        status = ha_module_image_size(code, &size);
+    }
+    return status == hipSuccess ? ha_library_load(device, code, size, library) : status;
 }
 
 HA_EXPORT hipError_t

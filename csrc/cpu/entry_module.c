@@ -26,7 +26,9 @@ module_load(const char *function, hipModule_t *module, const void *image)
     if (image == NULL) {
         return ha_cpu_fail_null("image");
     }
-    return ha_module_load(device, image, 0, module);
+    size_t size;
+    code = ha_module_image_size(image, &size);
+    return code == hipSuccess ? ha_module_load(device, image, size, module) : code;
 }
 
 HA_EXPORT hipError_t
@@ -75,8 +77,14 @@ hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
     if (module == NULL || fatbin == NULL) {
         return ha_cpu_fail_null(module == NULL ? "module" : "fatbin");
     }
-    const void *inside = ha_fatbin_unwrap(fatbin);
-    return ha_module_load(device, inside != NULL ? inside : fatbin, 0, module);
+    size_t size;
+    code = ha_module_image_size(fatbin, &size);
+    if (code != hipSuccess) {
+        return code;
+    }
+    const void *inside = ha_fatbin_unwrap(fatbin, size);
+    return inside != NULL ? ha_module_load(device, inside, 0, module)
+                          : ha_module_load(device, fatbin, size, module);
 }
 
 HA_EXPORT hipError_t

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/error.h"
+#include "cpu/image_file.h"
 
 #define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
 #define BUNDLE_MAGIC_BYTES (sizeof BUNDLE_MAGIC - 1)
@@ -13,13 +14,12 @@
 #define ENTRY_BYTES (3 * sizeof(uint64_t))
 #define ENTRIES_MAX 1024u
 #define ID_BYTES_MAX 1024u
-#define BUNDLE_BYTES_MAX (UINT64_C(1) << 40)
 #define LISTED_BYTES 200
 
-/* The part of the bundle that may be read: all of it if its size is not known. */
+/* `size` 0 = unknown: the system is asked about each part before it is read. */
 struct bundle {
     const unsigned char *bytes;
-    uint64_t size;
+    size_t size;
 };
 
 struct bundle_entry {
@@ -30,16 +30,9 @@ struct bundle_entry {
 };
 
 static bool
-begins_with(const void *bytes, size_t size, const char *magic, size_t magic_bytes)
+reaches(const struct bundle *bundle, uint64_t at, uint64_t count)
 {
-    /* Byte by byte: what is no bundle may end before the magic does. */
-    const unsigned char *text = bytes;
-    for (size_t i = 0; i < magic_bytes; i++) {
-        if ((size != 0 && i >= size) || text[i] != (unsigned char)magic[i]) {
-            return false;
-        }
-    }
-    return true;
+    return ha_image_reaches(bundle->bytes, bundle->size, at, count);
 }
 
 static hipError_t
@@ -53,7 +46,7 @@ static hipError_t
 entry_read(const struct bundle *bundle, uint64_t *at, struct bundle_entry *entry)
 {
     uint64_t numbers[3];
-    if (*at > bundle->size || bundle->size - *at < ENTRY_BYTES) {
+    if (!reaches(bundle, *at, ENTRY_BYTES)) {
         return damaged("the list of its entries is cut off");
     }
     memcpy(numbers, bundle->bytes + *at, sizeof numbers);
@@ -62,11 +55,11 @@ entry_read(const struct bundle *bundle, uint64_t *at, struct bundle_entry *entry
     entry->size = numbers[1];
     entry->id_size = numbers[2];
     entry->id = (const char *)bundle->bytes + *at;
-    if (entry->id_size > ID_BYTES_MAX || bundle->size - *at < entry->id_size) {
+    if (entry->id_size > ID_BYTES_MAX || !reaches(bundle, *at, entry->id_size)) {
         return damaged("the id of an entry is cut off");
     }
     *at += entry->id_size;
-    if (entry->offset > bundle->size || entry->size > bundle->size - entry->offset) {
+    if (bundle->size != 0 && !reaches(bundle, entry->offset, entry->size)) {
         return damaged("an entry lies outside of it");
     }
     return hipSuccess;
@@ -112,7 +105,7 @@ bundle_find(const struct bundle *bundle, struct bundle_entry *entry, bool *found
     uint64_t at = HEADER_BYTES;
     *found = false;
     listed[0] = '\0';
-    if (bundle->size < HEADER_BYTES) {
+    if (!reaches(bundle, 0, HEADER_BYTES)) {
         return damaged("it has no list of entries");
     }
     memcpy(&count, bundle->bytes + BUNDLE_MAGIC_BYTES, sizeof count);
@@ -143,10 +136,16 @@ bundle_pick(const struct bundle *bundle, const void **image, size_t *image_size)
     if (code != hipSuccess) {
         return code;
     }
+    if (found && entry.size == 0) {
+        return damaged("the code object is empty");
+    }
+    if (found && !reaches(bundle, entry.offset, entry.size)) {
+        return damaged("the code object can't be read");
+    }
     if (found) {
         *image = bundle->bytes + entry.offset;
         *image_size = (size_t)entry.size;
-        return entry.size != 0 ? hipSuccess : damaged("the code object is empty");
+        return hipSuccess;
     }
     return ha_cpu_fail(hipErrorNoBinaryForGpu,
                        "the fat binary has no code for the CPU device (%s), only for: "
@@ -157,19 +156,18 @@ bundle_pick(const struct bundle *bundle, const void **image, size_t *image_size)
 hipError_t
 ha_fatbin_pick(const void *bytes, size_t size, const void **image, size_t *image_size)
 {
-    if (begins_with(bytes, size, COMPRESSED_MAGIC, COMPRESSED_MAGIC_BYTES)) {
+    if (ha_image_begins(bytes, size, COMPRESSED_MAGIC, COMPRESSED_MAGIC_BYTES)) {
         return ha_cpu_fail(
             hipErrorNoBinaryForGpu,
             "the fat binary is compressed, which the CPU device does not "
             "read; build it with --no-offload-compress");
     }
-    if (!begins_with(bytes, size, BUNDLE_MAGIC, BUNDLE_MAGIC_BYTES)) {
+    if (!ha_image_begins(bytes, size, BUNDLE_MAGIC, BUNDLE_MAGIC_BYTES)) {
         *image = bytes;
         *image_size = size;
         return hipSuccess;
     }
-    const struct bundle bundle = {.bytes = bytes,
-                                  .size = size != 0 ? size : BUNDLE_BYTES_MAX};
+    const struct bundle bundle = {.bytes = bytes, .size = size};
     return bundle_pick(&bundle, image, image_size);
 }
 
@@ -179,20 +177,20 @@ ha_fatbin_warp_size(const void *bytes)
     char listed[LISTED_BYTES];
     struct bundle_entry entry;
     bool found = false;
-    if (bytes != NULL && begins_with(bytes, 0, BUNDLE_MAGIC, BUNDLE_MAGIC_BYTES)) {
-        const struct bundle bundle = {.bytes = bytes, .size = BUNDLE_BYTES_MAX};
+    if (bytes != NULL && ha_image_begins(bytes, 0, BUNDLE_MAGIC, BUNDLE_MAGIC_BYTES)) {
+        const struct bundle bundle = {.bytes = bytes};
         (void)bundle_find(&bundle, &entry, &found, listed);
     }
     return found ? entry_warp_size(&entry) : 0;
 }
 
 const void *
-ha_fatbin_unwrap(const void *wrapper)
+ha_fatbin_unwrap(const void *wrapper, size_t size)
 {
     struct ha_fatbin_wrapper copy;
     const uint32_t magic = HA_FATBIN_WRAPPER_MAGIC;
-    if (wrapper == NULL ||
-        !begins_with(wrapper, 0, (const char *)&magic, sizeof magic)) {
+    if (wrapper == NULL || !ha_image_begins(wrapper, size, &magic, sizeof magic) ||
+        !ha_image_reaches(wrapper, size, 0, sizeof copy)) {
         return NULL;
     }
     memcpy(&copy, wrapper, sizeof copy);

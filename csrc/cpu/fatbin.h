@@ -48,7 +48,8 @@ struct ha_fatbin_wrapper {
 _Static_assert(sizeof(struct ha_fatbin_wrapper) == 24, "compilers write the wrapper");
 
 /* The device's code object in a bundle, and its size; what is no bundle is given back
- * as it is.  `size` 0 = unknown: then what the bundle claims must be readable.  Fails
+ * as it is.  `size` 0 = unknown: the system is asked whether what the bundle claims can
+ * be read (core/readable.h).  Fails
  * with hipErrorNoBinaryForGpu if there is none, hipErrorInvalidImage for nonsense. */
 hipError_t ha_fatbin_pick(const void *bytes, size_t size, const void **image,
                           size_t *image_size);
@@ -57,7 +58,8 @@ hipError_t ha_fatbin_pick(const void *bytes, size_t size, const void **image,
  */
 uint32_t ha_fatbin_warp_size(const void *bytes);
 
-/* The binary that a wrapper points at, or NULL if it is no wrapper. */
-const void *ha_fatbin_unwrap(const void *wrapper);
+/* The binary that a wrapper points at, or NULL if it is no wrapper.  `size` as above;
+ * how large the binary is, is not known. */
+const void *ha_fatbin_unwrap(const void *wrapper, size_t size);
 
 #endif

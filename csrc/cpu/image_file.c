@@ -2,13 +2,14 @@
 #include "cpu/image_file.h"
 
 #include <elf.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "core/sha256.h"
 
 #define EM_AMDGPU_NUMBER 224
-#define ELF_BYTES_MAX ((uint64_t)1 << 40)
+#define PAGE_MASK ((uintptr_t)4095) /* no system has smaller pages */
+/* Linkers are stopped at a quarter of this (cpu/build.c). */
+#define ELF_BYTES_MAX ((uint64_t)1 << 32)
 
 #if defined(__x86_64__)
 #define HOST_MACHINE EM_X86_64
@@ -27,13 +28,14 @@ static const char *const gpu_magics[] = {
     "\x03\x02\x23\x07",         /* SPIR-V */
 };
 
-/* Compares byte by byte and stops at the first difference, so that bytes of unknown
- * size are never read beyond the first one that tells. */
-static bool
-begins_with(const unsigned char *bytes, size_t size, const char *magic)
+bool
+ha_image_begins(const void *bytes, size_t size, const void *magic, size_t magic_bytes)
 {
-    for (size_t i = 0; magic[i] != '\0'; i++) {
-        if ((size != 0 && i >= size) || bytes[i] != (unsigned char)magic[i]) {
+    /* Byte by byte: what is something else may end before the magic does. */
+    const unsigned char *found = bytes, *wanted = magic;
+    for (size_t i = 0; i < magic_bytes; i++) {
+        bool asked = size == 0 && i != 0 && ((uintptr_t)(found + i) & PAGE_MASK) != 0;
+        if ((!asked && !ha_image_reaches(bytes, size, i, 1)) || found[i] != wanted[i]) {
             return false;
         }
     }
@@ -52,7 +54,7 @@ size_t
 ha_image_file_elf_size(const void *bytes, size_t size)
 {
     Elf64_Ehdr header;
-    if (size != 0 && size < sizeof header) {
+    if (!ha_image_reaches(bytes, size, 0, sizeof header)) {
         return 0;
     }
     memcpy(&header, bytes, sizeof header);
@@ -62,6 +64,7 @@ ha_image_file_elf_size(const void *bytes, size_t size)
         return 0;
     }
     uint64_t end = header.e_shoff + (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
+    /* Of an unknown size all of it is asked about when all of it is wanted. */
     return size != 0 && end > size ? 0 : (size_t)end;
 }
 
@@ -70,20 +73,23 @@ static enum ha_status
 check_kind(const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < sizeof gpu_magics / sizeof gpu_magics[0]; i++) {
-        if (begins_with(bytes, size, gpu_magics[i])) {
+        if (ha_image_begins(bytes, size, gpu_magics[i], strlen(gpu_magics[i]))) {
             return ha_error_set(
                 HA_ERROR_UNSUPPORTED,
                 "the image is a container of GPU code, not code for the "
                 "CPU device");
         }
     }
-    if (!begins_with(bytes, size, ELFMAG)) {
+    if (!ha_image_begins(bytes, size, ELFMAG, SELFMAG)) {
         return ha_error_set(HA_ERROR_CORRUPT, "the image is not an ELF file");
     }
     Elf64_Ehdr header;
-    if (size != 0 && size < sizeof header) {
-        return ha_error_set(HA_ERROR_CORRUPT,
-                            "the image has %zu bytes, an ELF header 64", size);
+    if (!ha_image_reaches(bytes, size, 0, sizeof header)) {
+        return size != 0
+                   ? ha_error_set(HA_ERROR_CORRUPT,
+                                  "the image has %zu bytes, an ELF header 64", size)
+                   : ha_error_set(HA_ERROR_CORRUPT,
+                                  "the image's ELF header can't be read");
     }
     memcpy(&header, bytes, sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -114,13 +120,16 @@ ha_image_file_check(const void *bytes, size_t size, const void **elf, size_t *el
     if (bytes == NULL) {
         return ha_error_set(HA_ERROR_INVALID, "the image is NULL");
     }
+    if (!ha_image_reaches(bytes, size, 0, 1)) {
+        return ha_error_set(HA_ERROR_CORRUPT, "the memory at %p can't be read", bytes);
+    }
     enum ha_status status = check_kind(bytes, size);
     if (status != HA_OK) {
         return status;
     }
     size_t inner = ha_image_file_elf_size(bytes, size);
     struct ha_image_trailer trailer, expected;
-    if (inner == 0 || (size != 0 && size - inner < sizeof trailer)) {
+    if (inner == 0 || !ha_image_reaches(bytes, size, inner, sizeof trailer)) {
         return ha_error_set(HA_ERROR_CORRUPT, "the image is cut short");
     }
     memcpy(&trailer, (const char *)bytes + inner, sizeof trailer);
@@ -130,6 +139,9 @@ ha_image_file_check(const void *bytes, size_t size, const void **elf, size_t *el
             HA_ERROR_CORRUPT,
             "the image has no trailer: it was not made by hipadapt, or it "
             "is cut short");
+    }
+    if (!ha_image_reaches(bytes, size, 0, inner)) {
+        return ha_error_set(HA_ERROR_CORRUPT, "the image can't be read");
     }
     ha_image_file_seal(bytes, inner, &expected);
     if (memcmp(&trailer, &expected, sizeof trailer) != 0) {

@@ -262,20 +262,20 @@ library_make(struct ha_device *device, void *image, size_t size, hipLibrary_t *h
 }
 
 hipError_t
-ha_library_load(struct ha_device *device, const void *bytes, hipLibrary_t *handle)
+ha_library_load(struct ha_device *device, const void *bytes, size_t size,
+                hipLibrary_t *handle)
 {
     const void *elf;
     size_t elf_size;
-    size_t known = 0;
-    hipError_t code = ha_fatbin_pick(bytes, 0, &bytes, &known);
+    hipError_t code = ha_fatbin_pick(bytes, size, &bytes, &size);
     if (code != hipSuccess) {
         return code;
     }
-    enum ha_status status = ha_image_file_check(bytes, known, &elf, &elf_size);
+    enum ha_status status = ha_image_file_check(bytes, size, &elf, &elf_size);
     if (status != HA_OK) {
         return ha_cpu_fail_status(status);
     }
-    size_t size = elf_size + sizeof(struct ha_image_trailer);
+    size = elf_size + sizeof(struct ha_image_trailer);
     void *image = malloc(size);
     if (image == NULL) {
         return no_memory();

@@ -34,8 +34,9 @@ struct ha_kernel {
     uint32_t arg_count;
 };
 
-/* Loads the image, on `device` at once, so that one that does not fit is refused. */
-hipError_t ha_library_load(struct ha_device *device, const void *bytes,
+/* Loads the image, on `device` at once, so that one that does not fit is refused;
+ * size 0 = unknown. */
+hipError_t ha_library_load(struct ha_device *device, const void *bytes, size_t size,
                            hipLibrary_t *handle);
 hipError_t ha_library_load_file(struct ha_device *device, const char *path,
                                 hipLibrary_t *handle);

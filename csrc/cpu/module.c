@@ -273,6 +273,30 @@ handles_make(struct ha_module *module)
     return hipSuccess;
 }
 
+/* What the binding of this thread's program knows. */
+static _Thread_local struct {
+    const void *image; /* borrowed; NULL = nothing is known */
+    size_t bytes;
+} told;
+
+void
+hipadaptImageSize(const void *image, size_t bytes)
+{
+    told.image = image;
+    told.bytes = bytes;
+}
+
+hipError_t
+ha_module_image_size(const void *image, size_t *size)
+{
+    bool known = told.image != NULL && told.image == image;
+    if (known && told.bytes == 0) {
+        return ha_cpu_fail(hipErrorInvalidImage, "the image is empty");
+    }
+    *size = known ? told.bytes : 0;
+    return hipSuccess;
+}
+
 hipError_t
 ha_module_load(struct ha_device *device, const void *bytes, size_t size,
                hipModule_t *handle)

@@ -20,6 +20,7 @@
 
 #include "abi/hip.h"
 #include "cpu/image.h"
+#include "cpu/runtime.h"
 
 struct ha_device;
 struct ha_module;
@@ -43,6 +44,12 @@ hipError_t ha_module_load(struct ha_device *device, const void *bytes, size_t si
                           hipModule_t *handle);
 hipError_t ha_module_load_file(struct ha_device *device, const char *path,
                                hipModule_t *handle);
+/* For language bindings that know how many bytes there are behind the address that a
+ * call gets as an image or a fat binary, which HIP does not say: this thread's calls
+ * read no further, until the next call of this function (NULL: nothing is known). */
+HA_EXPORT void hipadaptImageSize(const void *image, size_t bytes);
+/* What is known of the image; 0 = nothing.  hipErrorInvalidImage where it is empty. */
+hipError_t ha_module_image_size(const void *image, size_t *size);
 /* The file as it is now; the caller frees the bytes. */
 hipError_t ha_module_read_file(const char *path, void **bytes, size_t *size);
 hipError_t ha_module_unload(hipModule_t handle);

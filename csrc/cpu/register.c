@@ -95,7 +95,7 @@ ha_register_binary(const void *wrapper)
     if (binary == NULL) {
         return NULL;
     }
-    binary->binary = ha_fatbin_unwrap(wrapper);
+    binary->binary = ha_fatbin_unwrap(wrapper, 0);
     if (binary->binary == NULL) {
         ha_log(1, "__hipRegisterFatBinary: %p is not a fat binary of HIP", wrapper);
     }

@@ -356,7 +356,7 @@ KNOWN = {
     *("name", "module", "returns", "since", "params", "symbol", "doc", "wrapped"),
     *("manual", "gil", "forms", "review", "reaps", "least_version"),
     *("stream", "streams", "hold", "share", "launches", "drop", "forget", "destroys"),
-    *("captures", "frees", "resets"),
+    *("captures", "frees", "resets", "image"),
 }
 
 

@@ -352,6 +352,9 @@ class Writer:
         sides = self.copied_sides()
         if sides:
             self.add(f"{pad}ha_hold_begin({sides});")
+        image = f.raw.get("image")
+        if image:
+            self.add(f"{pad}ha_hold_image(&v_{image});")
         if not keep:
             self.add(f"{pad}PyThreadState *thread = PyEval_SaveThread();")
         result = "status" if status_type(f) else "answer"
@@ -363,6 +366,8 @@ class Writer:
             self.add(f"{pad}PyEval_RestoreThread(thread);")
         if sides:
             self.add(f"{pad}ha_hold_end();")
+        if image:
+            self.add(f"{pad}ha_hold_image_end();")
         if not status_type(f):
             self.add(f"        status = {self.good};")
         if counted:

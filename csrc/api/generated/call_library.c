@@ -223,6 +223,7 @@ ha_wrap_hipLibraryLoadData(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
+        ha_hold_image(&v_code);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipLibraryLoadData(&o_library, v_code.ptr,
                                              (hipJitOption *)v_jitOptions.ptr,
@@ -232,6 +233,7 @@ ha_wrap_hipLibraryLoadData(PyObject *module, PyObject *const *args, Py_ssize_t c
                                              (void **)v_libraryOptionValues.ptr,
                                              v_numLibraryOptions);
         PyEval_RestoreThread(thread);
+        ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -227,9 +227,11 @@ ha_wrap_hipModuleLoadFatBinary(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
+        ha_hold_image(&v_fatbin);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipModuleLoadFatBinary(&o_module, v_fatbin.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -576,9 +578,11 @@ ha_wrap_hipModuleLoadData(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
+        ha_hold_image(&v_image);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipModuleLoadData(&o_module, v_image.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -645,11 +649,13 @@ ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
+        ha_hold_image(&v_image);
         PyThreadState *thread = PyEval_SaveThread();
         status = ha_calls.hipModuleLoadDataEx(&o_module, v_image.ptr, v_numOptions,
                                               (hipJitOption *)v_options.ptr,
                                               (void **)v_optionValues.ptr);
         PyEval_RestoreThread(thread);
+        ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
