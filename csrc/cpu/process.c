@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,8 +24,8 @@
 #define SLICE_MS 50
 /* Without a pidfd: how often the child is asked for. */
 #define POLL_NS (500 * 1000L)
-/* Descriptors of ours lie at or above this one, so that no dup2 of a spawn overwrites
- * the source of a later one. */
+/* Descriptors of ours lie at or above this one, so that none that the child gets
+ * overwrites the source of a later one. */
 #define FD_FLOOR HA_PROCESS_FILES_MAX
 
 enum ha_status
@@ -110,121 +111,152 @@ ha_memory_file_close(struct ha_memory_file *file)
     file->fd = -1;
 }
 
-/* glibc has posix_spawn_file_actions_addclosefrom_np since 2.34; it is looked up, so
- * that the library also loads on an older one, where descriptors that the program
- * itself left without close-on-exec reach the child. */
-static int
-add_close_from(posix_spawn_file_actions_t *actions, int from)
+/* ---- the child ---- */
+
+#define CHILD_STACK_BYTES ((size_t)64 << 10)
+#define CHILD_FAILED 127
+#define CHILD_LIMITS_MAX 4u
+#define SIGNALS_MAX 64
+#define SIGNAL_SET_BYTES ((size_t)8) /* the kernel's sigset_t */
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* Linux 5.9 */
+#endif
+/* Where the kernel cannot close a range, numbers up to this one are tried. */
+#define CLOSE_TRIED_MAX 4096
+
+struct child_limit {
+    int resource;
+    struct {
+        uint64_t soft, hard;
+    } value; /* as the kernel has it */
+};
+
+/* What the child does before it becomes the program. */
+struct child {
+    const struct ha_process_request *request;
+    const char *const *envp;
+    pid_t parent;
+    struct child_limit limits[CHILD_LIMITS_MAX];
+    uint32_t limit_count;
+    int sources[HA_PROCESS_FILES_MAX];
+    volatile int error; /* of the child, 0 = it became the program */
+};
+
+static void
+limit(struct child *child, int resource, uint64_t soft, uint64_t hard)
 {
-    int (*close_from)(posix_spawn_file_actions_t *, int);
-    *(void **)&close_from =
-        dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addclosefrom_np");
-    return close_from != NULL ? close_from(actions, from) : 0;
+    /* A lower hard limit of ours stays: only a process with rights could raise it. */
+    struct rlimit now;
+    if (prlimit(0, (__rlimit_resource_t)resource, NULL, &now) != 0) {
+        return;
+    }
+    hard = hard < now.rlim_max ? hard : now.rlim_max;
+    soft = soft < hard ? soft : hard;
+    struct child_limit *next = &child->limits[child->limit_count++];
+    next->resource = resource;
+    next->value.soft = soft;
+    next->value.hard = hard;
 }
 
-static int
-prepare_files(posix_spawn_file_actions_t *actions,
-              const struct ha_process_request *request)
+static void
+limit_all(struct child *child)
 {
-    int error = 0;
-    for (uint32_t i = 0; i < request->file_count && error == 0; i++) {
-        error =
-            posix_spawn_file_actions_adddup2(actions, request->files[i]->fd, (int)i);
+    const struct ha_process_request *request = child->request;
+    limit(child, RLIMIT_CORE, 0, 0);
+    if (request->address_space_bytes != 0) {
+        limit(child, RLIMIT_AS, request->address_space_bytes,
+              request->address_space_bytes);
     }
-    return error != 0 ? error : add_close_from(actions, (int)request->file_count);
+    if (request->file_bytes != 0) {
+        limit(child, RLIMIT_FSIZE, request->file_bytes, request->file_bytes);
+    }
+    if (request->deadline_ns != UINT64_MAX) {
+        uint64_t now = ha_clock_ns();
+        uint64_t left = request->deadline_ns > now ? request->deadline_ns - now : 0;
+        uint64_t seconds = left / 1000000000u + 2;
+        limit(child, RLIMIT_CPU, seconds, seconds + 5);
+    }
 }
 
-static int
-prepare_attributes(posix_spawnattr_t *attributes)
+/* The child has the memory of this process until it becomes the program, and this
+ * thread waits for that (as vfork and posix_spawn do).  So it calls the kernel and
+ * nothing else: functions of the C library, and what sanitizers put in their place,
+ * would change what they keep of this process. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static int
+child_main(void *context)
 {
-    sigset_t none, all;
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    int error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0) {
-        error = posix_spawnattr_setsigdefault(attributes, &all);
+    struct child *child = context;
+    const struct ha_process_request *request = child->request;
+    static const uint64_t none[4]; /* the default action, the empty set */
+    /* It dies with the thread that waits for it; that thread may be dead by now. */
+    (void)syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (syscall(SYS_getppid) != child->parent) {
+        (void)syscall(SYS_exit_group, CHILD_FAILED);
     }
-    if (error == 0) {
-        error = posix_spawnattr_setpgroup(attributes, 0);
+    for (int number = 1; number <= SIGNALS_MAX; number++) {
+        (void)syscall(SYS_rt_sigaction, number, none, NULL, SIGNAL_SET_BYTES);
     }
-    if (error == 0) {
-        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
-                                                         POSIX_SPAWN_SETSIGDEF |
-                                                         POSIX_SPAWN_SETPGROUP);
+    (void)syscall(SYS_setpgid, 0, 0);
+    for (uint32_t i = 0; i < request->file_count; i++) {
+        if (syscall(SYS_dup3, child->sources[i], (int)i, 0) < 0) {
+            goto failed;
+        }
     }
-    return error;
+    if (syscall(SYS_close_range, request->file_count, ~0u, 0) != 0) {
+        for (int fd = (int)request->file_count; fd < CLOSE_TRIED_MAX; fd++) {
+            (void)syscall(SYS_close, fd);
+        }
+    }
+    for (uint32_t i = 0; i < child->limit_count; i++) {
+        (void)syscall(SYS_prlimit64, 0, child->limits[i].resource,
+                      &child->limits[i].value, NULL);
+    }
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, SIGNAL_SET_BYTES);
+    (void)syscall(SYS_execve, request->argv[0], request->argv, child->envp);
+failed:
+    child->error = errno;
+    (void)syscall(SYS_exit_group, CHILD_FAILED);
+    return CHILD_FAILED;
 }
 
 static int
 spawn(const struct ha_process_request *request, pid_t *pid)
 {
     static const char *const plain[] = {"LANG=C", NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) {
-        return error;
+    struct child child = {.request = request,
+                          .envp = request->envp != NULL ? request->envp : plain,
+                          .parent = getpid()};
+    sigset_t all, before;
+    for (uint32_t i = 0; i < request->file_count; i++) {
+        child.sources[i] = request->files[i]->fd;
     }
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        goto no_attributes;
+    limit_all(&child);
+    char *stack = mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED) {
+        return errno;
     }
-    error = prepare_files(&actions, request);
-    if (error == 0) {
-        error = prepare_attributes(&attributes);
+    /* No handler of this process may run in the child. */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = 0;
+    pid_t made = clone(child_main, stack + CHILD_STACK_BYTES,
+                       CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+    if (made < 0) {
+        error = errno;
     }
-    if (error == 0) {
-        error = posix_spawn(pid, request->argv[0], &actions, &attributes,
-                            (char *const *)request->argv,
-                            (char *const *)(request->envp ? request->envp : plain));
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)munmap(stack, CHILD_STACK_BYTES);
+    if (made >= 0 && child.error != 0) {
+        error = child.error;
+        while (waitpid(made, NULL, 0) < 0 && errno == EINTR) {
+        }
     }
-    (void)posix_spawnattr_destroy(&attributes);
-no_attributes:
-    (void)posix_spawn_file_actions_destroy(&actions);
+    *pid = made;
     return error;
 }
 
-static void
-limit(pid_t pid, __rlimit_resource_t resource, uint64_t soft, uint64_t hard)
-{
-    /* A lower hard limit of ours stays: only a process with rights could raise it, and
-     * a failure here leaves the child with the limits of this process. */
-    struct rlimit now;
-    if (prlimit(pid, resource, NULL, &now) != 0) {
-        return;
-    }
-    struct rlimit wanted = {soft, hard};
-    if (wanted.rlim_max > now.rlim_max) {
-        wanted.rlim_max = now.rlim_max;
-    }
-    if (wanted.rlim_cur > wanted.rlim_max) {
-        wanted.rlim_cur = wanted.rlim_max;
-    }
-    (void)prlimit(pid, resource, &wanted, NULL);
-}
-
-/* Set from outside, right after the exec: nothing but async-signal-safe code could run
- * before it in the child of a threaded process, and the first allocation of any size
- * comes much later than this. */
-static void
-limit_all(pid_t pid, const struct ha_process_request *request)
-{
-    limit(pid, RLIMIT_CORE, 0, 0);
-    if (request->address_space_bytes != 0) {
-        limit(pid, RLIMIT_AS, request->address_space_bytes,
-              request->address_space_bytes);
-    }
-    if (request->file_bytes != 0) {
-        limit(pid, RLIMIT_FSIZE, request->file_bytes, request->file_bytes);
-    }
-    if (request->deadline_ns != UINT64_MAX) {
-        /* So that a child whose parent was killed ends too. */
-        uint64_t now = ha_clock_ns();
-        uint64_t left = request->deadline_ns > now ? request->deadline_ns - now : 0;
-        uint64_t seconds = left / 1000000000u + 2;
-        limit(pid, RLIMIT_CPU, seconds, seconds + 5);
-    }
-}
+/* ---- its end ---- */
 
 /* Takes the exit status if it is there: 1 = ended, 0 = still running. */
 static int
@@ -300,20 +332,25 @@ ha_process_run(const struct ha_process_request *request,
         return ha_error_set(HA_ERROR_INVALID, "process: %u files, 3 to %d are possible",
                             request->file_count, HA_PROCESS_FILES_MAX);
     }
+    /* The child ends with this thread, and nobody would take its files. */
+    int cancel;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pid_t pid;
     int error = spawn(request, &pid);
+    if (error == 0) {
+        int pidfd = -1;
+#ifdef SYS_pidfd_open
+        pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+#endif
+        wait_for(pid, pidfd, request, result);
+        if (pidfd >= 0) {
+            (void)close(pidfd);
+        }
+    }
+    (void)pthread_setcancelstate(cancel, NULL);
     if (error != 0) {
         return ha_error_set(HA_ERROR_SYSTEM, "cannot run '%s': %s", request->argv[0],
                             strerror(error));
-    }
-    int pidfd = -1;
-#ifdef SYS_pidfd_open
-    pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-#endif
-    limit_all(pid, request);
-    wait_for(pid, pidfd, request, result);
-    if (pidfd >= 0) {
-        (void)close(pidfd);
     }
     if (result->end == HA_PROCESS_SIGNALED && result->code == SIGXCPU) {
         result->end = HA_PROCESS_TIMED_OUT;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A compiler as a child process: no shell, no inherited environment, no pipes.
  *
+ * A child ends with the thread that runs it, also where that is killed: the kernel
+ * kills it then (PR_SET_PDEATHSIG).  The thread waits for its child and cannot be
+ * cancelled meanwhile, so other threads may come and go.
+ *
  * Everything that goes in or comes out is an anonymous *memory file* (memfd), so that
  * nothing has to be pumped while the child runs, a child that dies early raises no
  * SIGPIPE here, and the output of one step is the input of the next without a copy. The
