@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tools import native
+
 ROOT = Path(__file__).resolve().parents[3]
 # About what the dynamic linker keeps for libraries that are loaded late, for all of
 # them together; more makes dlopen fail in programs that load many.
@@ -106,6 +108,22 @@ def test_stack_is_not_executable(which: str, request: pytest.FixtureRequest) -> 
     path: Path = request.getfixturevalue(which)
     (flags,) = re.findall(r"GNU_STACK +(?:0x\w+ +){5}(\w+)", readelf("-l", path))
     assert "E" not in flags
+
+
+@pytest.mark.plain  # the compiler of ziglang has no sanitizers
+def test_library_without_sources_links_where_no_linker_is_installed(
+    package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Given: neither a compiler nor binutils.
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    product = native.roctx_sdk(package / "_lib" / "libroctx64.so.4")
+
+    # When
+    made = native.build(product, native.compiler())
+
+    # Then
+    assert made.read_bytes().startswith(b"\x7fELF")
 
 
 def test_device_headers_are_those_of_the_sources(package: Path) -> None:
