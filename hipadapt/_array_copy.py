@@ -118,22 +118,7 @@ def _check_alike(function: str, array: Any, other: Any, role: str) -> None:
 def array_copy_from(
     target: DeviceArray, source: Any, *, stream: StreamLike = None
 ) -> DeviceArray:
-    """`DeviceArray.copy_from`: replaces the elements by those of another array.
-
-    Parameters
-    ----------
-    source : array
-        As many elements of the same type, in any shape: numpy arrays, buffers, arrays
-        of GPU packages, `DeviceArray`.  Plain bytes and buffers of bytes have no type.
-    stream : Stream, handle or object with ``__cuda_stream__``, optional
-        Copies in the order of this stream and does not wait; the source is kept and
-        must not be changed until then.
-
-    Returns
-    -------
-    DeviceArray
-        Itself.
-    """
+    """`DeviceArray.copy_from`; the native type has the docstring."""
     if target.is_read_only:
         raise BufferError("copy_from: the array is read-only")
     view = source if isinstance(source, _core.NDBuffer) else view_of(source, stream)
@@ -148,20 +133,7 @@ def array_copy_from(
 def array_copy_to(
     source: DeviceArray, target: Any, *, stream: StreamLike = None
 ) -> Any:
-    """`DeviceArray.copy_to`: writes the elements into another array.
-
-    Parameters
-    ----------
-    target : array
-        Writable, with as many elements of the same type; see `copy_from`.
-    stream : Stream, handle or object with ``__cuda_stream__``, optional
-        Copies in the order of this stream and does not wait.
-
-    Returns
-    -------
-    array
-        The target.
-    """
+    """`DeviceArray.copy_to`; the native type has the docstring."""
     view = target
     if not isinstance(target, _core.NDBuffer):
         view = _core.array_of(target, stream=stream_argument(stream))
@@ -178,25 +150,7 @@ def array_copy_to(
 def array_get(
     source: DeviceArray, out: Any = None, *, stream: StreamLike = None
 ) -> Any:
-    """`DeviceArray.get`: a copy in host memory.
-
-    Parameters
-    ----------
-    out : numpy.ndarray, optional
-        Where it goes; a new array where it is left out.
-    stream : Stream, handle or object with ``__cuda_stream__``, optional
-        Copies in the order of this stream and does not wait: the result is there after
-        ``stream.synchronize()``.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ImportError
-        numpy is not installed and no `out` is given.
-    """
+    """`DeviceArray.get`; the native type has the docstring."""
     if out is None:
         import numpy as np
 
@@ -266,22 +220,7 @@ def _fill_bytes(target: DeviceArray, pattern: bytes, stream: Stream) -> None:
 def array_fill(
     target: DeviceArray, value: Any, *, stream: StreamLike = None
 ) -> DeviceArray:
-    """`DeviceArray.fill`: sets all elements to one value.
-
-    Parameters
-    ----------
-    value : number
-        An int or float for real types; numpy scalars for all others.  What does not fit
-        the element type is refused.
-    stream : Stream, handle or object with ``__cuda_stream__``, optional
-        Where the work goes; the current stream where it is left out.  The call does not
-        wait for it.
-
-    Returns
-    -------
-    DeviceArray
-        Itself.
-    """
+    """`DeviceArray.fill`; the native type has the docstring."""
     if target.is_read_only:
         raise BufferError("fill: the array is read-only")
     pattern = pattern_of(target.type_name, target.itemsize, value)

@@ -306,10 +306,90 @@ PyMethodDef ha_device_array_methods[] = {
     {"__deepcopy__", array_copy, METH_O, NULL},
     {"__reduce__", FAST(array_reduce), METH_FASTCALL | METH_KEYWORDS,
      PyDoc_STR("__reduce__($self, /)\n--\n\nPickles a copy of the elements.")},
-    {"get", FAST(array_get), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"fill", FAST(array_fill), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"copy_from", FAST(array_copy_from), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"copy_to", FAST(array_copy_to), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"get", FAST(array_get), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR("get($self, /, out=None, *, stream=None)\n--\n\n"
+               "A copy of the elements in memory of the host.\n"
+               "\n"
+               "Parameters\n"
+               "----------\n"
+               "out : numpy.ndarray, optional\n"
+               "    Where it goes; a new array where it is left out.\n"
+               "stream : Stream, handle or object with ``__cuda_stream__``, optional\n"
+               "    Copies in the order of this stream and does not wait; the\n"
+               "    result is there after ``stream.synchronize()``.\n"
+               "\n"
+               "Returns\n"
+               "-------\n"
+               "numpy.ndarray\n"
+               "    `out`, or the new array.\n"
+               "\n"
+               "Raises\n"
+               "------\n"
+               "ImportError\n"
+               "    numpy is not installed and no `out` is given.\n"
+               "\n"
+               "Examples\n"
+               "--------\n"
+               ">>> import hipadapt\n"
+               ">>> hipadapt.arange(3).get().tolist()\n"
+               "[0, 1, 2]")},
+    {"fill", FAST(array_fill), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR("fill($self, /, value, *, stream=None)\n--\n\n"
+               "Sets all elements to one value.\n"
+               "\n"
+               "Parameters\n"
+               "----------\n"
+               "value : number\n"
+               "    An int or float for real types; numpy scalars for all others.\n"
+               "    What does not fit the element type is refused.\n"
+               "stream : Stream, handle or object with ``__cuda_stream__``, optional\n"
+               "    Where the work goes; the array's or the current stream where it\n"
+               "    is left out.  The call does not wait for it.\n"
+               "\n"
+               "Returns\n"
+               "-------\n"
+               "DeviceArray\n"
+               "    Itself.\n"
+               "\n"
+               "Examples\n"
+               "--------\n"
+               ">>> import hipadapt\n"
+               ">>> hipadapt.empty(3, 'int32').fill(7).get().tolist()\n"
+               "[7, 7, 7]")},
+    {"copy_from", FAST(array_copy_from), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR("copy_from($self, /, source, *, stream=None)\n--\n\n"
+               "Replaces the elements by those of another array.\n"
+               "\n"
+               "Parameters\n"
+               "----------\n"
+               "source : array\n"
+               "    As many elements of the same type, in any shape; numpy arrays,\n"
+               "    buffers, arrays of GPU packages, `DeviceArray`.  Plain bytes and\n"
+               "    buffers of bytes have no type.\n"
+               "stream : Stream, handle or object with ``__cuda_stream__``, optional\n"
+               "    Copies in the order of this stream and does not wait; the\n"
+               "    source is kept and must not be changed until then.\n"
+               "\n"
+               "Returns\n"
+               "-------\n"
+               "DeviceArray\n"
+               "    Itself.")},
+    {"copy_to", FAST(array_copy_to), METH_FASTCALL | METH_KEYWORDS,
+     PyDoc_STR(
+         "copy_to($self, /, target, *, stream=None)\n--\n\n"
+         "Writes the elements into another array.\n"
+         "\n"
+         "Parameters\n"
+         "----------\n"
+         "target : array\n"
+         "    Writable, with as many elements of the same type; see `copy_from`.\n"
+         "stream : Stream, handle or object with ``__cuda_stream__``, optional\n"
+         "    Copies in the order of this stream and does not wait.\n"
+         "\n"
+         "Returns\n"
+         "-------\n"
+         "array\n"
+         "    The target.")},
     {"_repr_html_", FAST(array_html), METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+import hipadapt
+import hipadapt.errors
+import hipadapt.rocprofiler
+import hipadapt.types
 from tests.conftest import Run
 from tools import check_layers
 
@@ -91,3 +96,28 @@ def test_readme_examples_run(run_python: Run) -> None:
 
     assert float(run_python(kernel).stdout) < 1e-6
     assert re.fullmatch(r"(\d+ ns, 24 bytes\n){2}", run_python(trace).stdout)
+
+
+def public_members() -> list[tuple[str, str | None]]:
+    """Methods and properties of the classes that people see, and their docstrings."""
+    modules = (hipadapt, hipadapt.types, hipadapt.errors, hipadapt.rocprofiler)
+    classes = {
+        found
+        for module in modules
+        for found in (getattr(module, name) for name in module.__all__)
+        if inspect.isclass(found) and found.__module__.startswith("hipadapt")
+    }
+    return [
+        (f"{found.__name__}.{name}", member.__doc__)
+        for found in classes
+        for name, member in vars(found).items()
+        if not name.startswith("_")
+        and (callable(member) or inspect.isdatadescriptor(member))
+    ]
+
+
+def test_every_public_method_and_property_has_a_docstring() -> None:
+    members = public_members()
+
+    assert len(members) > 150
+    assert [name for name, doc in members if not doc] == []
