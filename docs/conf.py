@@ -61,3 +61,27 @@ html_theme = "furo"
 html_title = f"hipadapt {version}"
 html_copy_source = False
 html_show_sourcelink = False
+
+
+# Napoleon takes what stands before a colon in the docstring of a property for its type,
+# and turns the sentence round.  Properties have annotations; their docstrings stay.
+PROPERTIES = ("attribute", "data", "property")
+kept: dict[str, list[str]] = {}
+
+
+def keep(app, what, name, found, options, lines):
+    """Before napoleon."""
+    if what in PROPERTIES:
+        kept[name] = list(lines)
+
+
+def put_back(app, what, name, found, options, lines):
+    """After napoleon."""
+    if what in PROPERTIES:
+        lines[:] = kept.pop(name)
+
+
+def setup(app):
+    """Sphinx calls this."""
+    app.connect("autodoc-process-docstring", keep, priority=400)
+    app.connect("autodoc-process-docstring", put_back, priority=600)
