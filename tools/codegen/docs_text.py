@@ -9,26 +9,99 @@ from . import text
 from .emit_tables import FUNCTIONS, POINTERS
 from .model import Api
 
+# In the order of the site: what most programs use stands first.
 FAMILIES = {
-    "array": ("Arrays", "HIP arrays: memory in a layout that textures can read."),
-    "context": ("Contexts", "Contexts, primary contexts and execution contexts."),
+    "memory": ("Memory", "Allocation, copies, fills, and what an address belongs to."),
+    "launch": ("Launches", "Launching kernels and host functions."),
+    "hiprtc": ("hiprtc", "Run-time compilation and linking of kernels."),
+    "module": ("Modules", "Code objects: kernels and variables, and linking."),
+    "stream": ("Streams", "Streams: queues of work."),
+    "event": ("Events", "Events: points in a stream, to wait for and to measure with."),
     "device": ("Devices", "Devices: count, choice, properties, limits, peers."),
     "error": ("Errors", "The last error of a thread, and names and texts of codes."),
-    "event": ("Events", "Events: points in a stream, to wait for and to measure with."),
-    "external": ("External resources", "Memory and semaphores of graphics programs."),
-    "graph": ("Graphs", "Graphs: work that is described once and launched often."),
-    "hiprtc": ("hiprtc", "Run-time compilation and linking of kernels."),
-    "launch": ("Launches", "Launching kernels and host functions."),
-    "library": ("Libraries", "Code objects that are loaded on their first use."),
-    "memory": ("Memory", "Allocation, copies, fills, and what an address belongs to."),
-    "module": ("Modules", "Code objects: kernels and variables, and linking."),
-    "occupancy": ("Occupancy", "How many blocks of a kernel fit on a device."),
-    "other": ("Other functions", "What belongs to no other family."),
     "pool": ("Memory pools", "Allocation in the order of a stream."),
-    "stream": ("Streams", "Streams: queues of work."),
-    "symbol": ("Symbols", "Variables of a program's own device code."),
+    "graph": ("Graphs", "Graphs: work that is described once and launched often."),
+    "occupancy": ("Occupancy", "How many blocks of a kernel fit on a device."),
+    "array": ("Arrays", "HIP arrays: memory in a layout that textures can read."),
     "texture": ("Textures and surfaces", "Texture and surface objects and references."),
+    "library": ("Libraries", "Code objects that are loaded on their first use."),
+    "symbol": ("Symbols", "Variables of a program's own device code."),
     "vmm": ("Virtual memory", "Address ranges and the memory mapped into them."),
+    "context": ("Contexts", "Contexts, primary contexts and execution contexts."),
+    "external": ("External resources", "Memory and semaphores of graphics programs."),
+    "other": ("Other functions", "What belongs to no other family."),
+}
+# Functions that a page begins with; the others follow in the order of the header.
+FIRST = {
+    "memory": (
+        "hipMalloc hipFree hipMemcpy hipMemcpyAsync hipMemset hipMemsetAsync "
+        "hipHostMalloc hipHostFree hipMallocManaged hipMemGetInfo hipMemcpy2D "
+        "hipMemcpy2DAsync hipMallocPitch hipPointerGetAttributes"
+    ),
+    "launch": (
+        "hipModuleLaunchKernel hipModuleLaunchCooperativeKernel hipLaunchHostFunc"
+    ),
+    "hiprtc": (
+        "hiprtcCreateProgram hiprtcCompileProgram hiprtcGetProgramLogSize "
+        "hiprtcGetProgramLog hiprtcGetCodeSize hiprtcGetCode hiprtcDestroyProgram "
+        "hiprtcAddNameExpression hiprtcGetLoweredName"
+    ),
+    "module": (
+        "hipModuleLoadData hipModuleLoad hipModuleGetFunction hipModuleGetGlobal "
+        "hipModuleUnload"
+    ),
+    "stream": (
+        "hipStreamCreate hipStreamSynchronize hipStreamDestroy hipStreamQuery "
+        "hipStreamWaitEvent hipStreamCreateWithFlags hipStreamCreateWithPriority"
+    ),
+    "event": (
+        "hipEventCreate hipEventRecord hipEventSynchronize hipEventElapsedTime "
+        "hipEventQuery hipEventDestroy hipEventCreateWithFlags"
+    ),
+    "device": (
+        "hipGetDeviceCount hipSetDevice hipGetDevice hipGetDeviceProperties "
+        "hipDeviceGetAttribute hipDeviceSynchronize hipDeviceReset hipDeviceGetName "
+        "hipDeviceTotalMem hipInit"
+    ),
+    "pool": (
+        "hipMallocAsync hipFreeAsync hipMallocFromPoolAsync hipMemPoolCreate "
+        "hipMemPoolDestroy"
+    ),
+    "graph": (
+        "hipStreamBeginCapture hipStreamEndCapture hipGraphInstantiate "
+        "hipGraphLaunch hipGraphExecDestroy hipGraphDestroy hipGraphCreate "
+        "hipGraphAddKernelNode hipGraphAddMemcpyNode hipGraphAddMemsetNode "
+        "hipGraphAddHostNode hipGraphAddDependencies hipGraphExecUpdate"
+    ),
+    "occupancy": (
+        "hipModuleOccupancyMaxPotentialBlockSize "
+        "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
+    ),
+    "array": (
+        "hipMallocArray hipFreeArray hipMemcpy2DToArray hipMemcpy2DFromArray "
+        "hipMalloc3DArray hipMemcpy3D"
+    ),
+    "texture": (
+        "hipCreateTextureObject hipDestroyTextureObject hipCreateSurfaceObject "
+        "hipDestroySurfaceObject hipCreateChannelDesc"
+    ),
+    "library": (
+        "hipLibraryLoadData hipLibraryLoadFromFile hipLibraryGetKernel "
+        "hipLibraryGetGlobal hipLibraryUnload hipKernelGetFunction"
+    ),
+    "vmm": (
+        "hipMemAddressReserve hipMemCreate hipMemMap hipMemSetAccess hipMemUnmap "
+        "hipMemRelease hipMemAddressFree hipMemGetAllocationGranularity"
+    ),
+    "context": (
+        "hipCtxCreate hipCtxDestroy hipCtxSetCurrent hipCtxGetCurrent "
+        "hipCtxPushCurrent hipCtxPopCurrent hipDevicePrimaryCtxRetain "
+        "hipDevicePrimaryCtxRelease"
+    ),
+    "external": (
+        "hipImportExternalMemory hipExternalMemoryGetMappedBuffer "
+        "hipDestroyExternalMemory"
+    ),
 }
 ADAPTERS = re.compile(
     r"Pointer|NDBuffer|DeviceArray|CStr|ListOf\w+|PointerTo\w+|Record|Handle"

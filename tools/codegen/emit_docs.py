@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from . import cpu_device, emit_docs_types
-from .docs_text import FAMILIES, Links, head, table
+from .docs_text import FAMILIES, FIRST, Links, head, table
 from .emit_methods import result_names
 from .forms import form_params
 from .model import Api, Function, Param
@@ -77,10 +77,9 @@ UNITS = {
 UNIT_OF = {name: unit for unit, names in UNITS.items() for name in names}
 
 INDEX = """\
-Every function, type and constant of HIP and hiprtc, generated from the description that
-the wrappers are generated from.
+## How to read an entry
 
-**How to read an entry.** The signature shows what Python passes; names are HIP's own
+The signature shows what Python passes; names are HIP's own
 and may be used as keywords. *Direction* is seen from C:
 
 | direction | meaning |
@@ -226,12 +225,14 @@ class Pages:
                 f"family {family!r} has no title; add it in tools/codegen/docs_text.py"
             )
         title, what = FAMILIES[family]
-        functions = [f for f in self.api.functions if f.family == family]
+        functions = in_order(
+            family, [f for f in self.api.functions if f.family == family]
+        )
         have = sum(f.name not in self.lacking for f in functions)
         lines = [
             *head(title),
             f"{what} {len(functions)} functions; the CPU device has {have} of them. "
-            "[How to read an entry](index.md).",
+            "[How to read an entry](index.md#how-to-read-an-entry).",
             "",
             "```{py:currentmodule} hipadapt." + functions[0].module,
             "```",
@@ -243,8 +244,13 @@ class Pages:
 
     def index(self, families: list[str]) -> str:
         wrapped = sum(f.wrapped for f in self.api.functions)
-        lines = [*head("HIP and hiprtc"), INDEX]
-        lines += [f"{wrapped} of {len(self.api.functions)} functions are wrapped.", ""]
+        lines = [
+            *head("HIP and hiprtc"),
+            "Every function, type and constant of HIP and hiprtc, generated from the "
+            "description that the wrappers are generated from. "
+            f"{wrapped} of {len(self.api.functions)} functions are wrapped.",
+            "",
+        ]
         rows = []
         for family in families:
             functions = [f for f in self.api.functions if f.family == family]
@@ -255,6 +261,7 @@ class Pages:
         lines += table(["page", "", "functions", "on the CPU device"], rows)
         pages = emit_docs_types.PAGES
         lines += ["", *table(["types and names", ""], [[*row] for row in pages]), ""]
+        lines += [INDEX]
         targets = [*families, *emit_docs_types.NAMES]
         lines += ["```{toctree}", ":hidden:", "", *targets, "```", ""]
         return "\n".join(lines)
@@ -281,6 +288,16 @@ class Pages:
                 "",
             ]
         return "\n".join(lines)
+
+
+def in_order(family: str, functions: list[Function]) -> list[Function]:
+    """First those that most programs use."""
+    names = FIRST.get(family, "").split()
+    missing = set(names) - {f.name for f in functions}
+    if missing:
+        raise ValueError(f"docs_text.FIRST: {family} has no {', '.join(missing)}")
+    rank = {name: number for number, name in enumerate(names)}
+    return sorted(functions, key=lambda f: rank.get(f.name, len(rank)))
 
 
 def is_number(param: Param) -> bool:

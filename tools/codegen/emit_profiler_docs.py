@@ -117,10 +117,26 @@ happens, and kept for good; `hipadapt/rocprofiler/_callbacks.py` has what it is 
 """
 
 
+# What a tool needs; the others follow in the order of the description.
+FIRST = [
+    "force_configure",
+    "create_context",
+    "configure_callback_tracing_service",
+    "start_context",
+    "stop_context",
+    "create_buffer",
+    "configure_buffer_tracing_service",
+    "flush_buffer",
+    "destroy_buffer",
+    "query_available_agents",
+]
+
+
 def page(calls: list[Call]) -> str:
+    rank = {name: number for number, name in enumerate(FIRST)}
     lines = [*head("rocprofiler-sdk"), INTRODUCTION]
     lines += ["```{py:currentmodule} hipadapt.rocprofiler", "```", ""]
-    for call in calls:
+    for call in sorted(calls, key=lambda call: rank.get(call.short, len(rank))):
         lines += entry(call)
     return re.sub(r"\n+\Z", "\n", "\n".join(lines))
 

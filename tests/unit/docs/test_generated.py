@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 import hipadapt
-from hipadapt import hip, hiprtc
+from hipadapt import hip, hiprtc, types
 from tools.codegen import emit_docs, emit_docs_types, model
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,6 +46,34 @@ def test_every_public_name_of_the_package_is_documented() -> None:
     named = set(re.findall(r"auto(?:class|function):: (\w+)$", page, re.MULTILINE))
     named |= set(re.findall(r"`hipadapt\.(\w+)`", page))
     assert set(hipadapt.__all__) - modules - named == set()
+
+
+def test_every_adapter_type_is_documented() -> None:
+    page = (ROOT / "docs" / "python" / "types.md").read_text()
+    assert sorted(re.findall(r"autoclass:: (\w+)$", page, re.M)) == sorted(
+        types.__all__
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "first"),
+    [
+        ("memory", ["hipMalloc", "hipFree", "hipMemcpy"]),
+        ("launch", ["hipModuleLaunchKernel"]),
+        ("hiprtc", ["hiprtcCreateProgram", "hiprtcCompileProgram"]),
+        ("module", ["hipModuleLoadData", "hipModuleLoad", "hipModuleGetFunction"]),
+        ("stream", ["hipStreamCreate", "hipStreamSynchronize"]),
+        ("event", ["hipEventCreate", "hipEventRecord"]),
+        ("device", ["hipGetDeviceCount", "hipSetDevice"]),
+        ("graph", ["hipStreamBeginCapture", "hipStreamEndCapture"]),
+        ("texture", ["hipCreateTextureObject"]),
+        ("rocprofiler", ["rocprofiler_force_configure", "rocprofiler_create_context"]),
+    ],
+)
+def test_a_page_begins_with_what_people_use(page: str, first: list[str]) -> None:
+    shown = [name for name, _ in ENTRY.findall(PAGES[page])]
+    assert shown[: len(first)] == first
+    assert len(shown) == len(set(shown))
 
 
 def test_every_type_and_constant_has_an_entry() -> None:
