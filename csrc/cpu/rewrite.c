@@ -252,29 +252,75 @@ write_declares(struct ha_rewriter *rewriter)
     ir_print(&rewriter->out, "\n");
 }
 
-/* Numbered nodes stay, but those that name functions; named ones are the target's. */
+static bool
+is_node(struct ir_slice text)
+{
+    return text.size > 1 && text.at[0] == '!' && text.at[1] >= '0' && text.at[1] <= '9';
+}
+
+/* Whether a node names a function or variable, or a node that does not stay. */
+static bool
+node_names_lost(const struct ha_rewriter *rewriter, struct ir_slice line)
+{
+    if (ir_find(line, "@", 0) != SIZE_MAX) {
+        return true;
+    }
+    for (size_t at = 0; (at = ir_find(line, "!", at + 1)) != SIZE_MAX;) {
+        struct ir_slice name = ir_token(line, at);
+        if (is_node(name) && !ha_keeps_node(rewriter, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+ha_keeps_node(const struct ha_rewriter *rewriter, struct ir_slice name)
+{
+    uint32_t stays;
+
+    return ir_map_get(&rewriter->nodes, name, &stays) && stays != 0;
+}
+
+/* Numbered nodes stay, but those that name functions, which have other names and
+ * signatures in host IR, and all that lead there; named ones are the target's. */
+static void
+choose_metadata(struct ha_rewriter *rewriter)
+{
+    const struct ir_module *module = &rewriter->module;
+    bool changed = true;
+
+    rewriter->nodes.arena = rewriter->arena;
+    for (size_t i = 0; i < module->metadata_count; i++) {
+        struct ir_slice line = module->metadata[i];
+        if (is_node(line)) {
+            uint32_t number = (uint32_t)strtoul(line.at + 1, NULL, 10);
+            rewriter->metadata =
+                number >= rewriter->metadata ? number + 1 : rewriter->metadata;
+            ir_map_set(&rewriter->nodes, ir_token(line, 0), 1);
+        }
+    }
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < module->metadata_count; i++) {
+            struct ir_slice line = module->metadata[i];
+            struct ir_slice name = ir_token(line, 0);
+            if (is_node(line) && ha_keeps_node(rewriter, name) &&
+                node_names_lost(rewriter, line)) {
+                ir_map_set(&rewriter->nodes, name, 0);
+                changed = true;
+            }
+        }
+    }
+}
+
 static void
 write_metadata(struct ha_rewriter *rewriter)
 {
     for (size_t i = 0; i < rewriter->module.metadata_count; i++) {
         struct ir_slice line = rewriter->module.metadata[i];
-        if (line.size < 2 || line.at[1] < '0' || line.at[1] > '9' ||
-            ir_find(line, "@", 0) != SIZE_MAX) {
-            continue;
-        }
-        ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
-    }
-}
-
-static void
-number_metadata(struct ha_rewriter *rewriter)
-{
-    for (size_t i = 0; i < rewriter->module.metadata_count; i++) {
-        struct ir_slice line = rewriter->module.metadata[i];
-        if (line.size > 1 && line.at[1] >= '0' && line.at[1] <= '9') {
-            uint32_t number = (uint32_t)strtoul(line.at + 1, NULL, 10);
-            rewriter->metadata =
-                number >= rewriter->metadata ? number + 1 : rewriter->metadata;
+        if (is_node(line) && ha_keeps_node(rewriter, ir_token(line, 0))) {
+            ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
         }
     }
 }
@@ -316,6 +362,16 @@ take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **l
     return true;
 }
 
+/* Where what is said to the linker and to the front end's target begins. */
+static size_t
+end_of_variable(struct ir_slice rest)
+{
+    size_t comdat = ir_find(rest, ", comdat", 0);
+    size_t attachment = ir_find(rest, ", !", 0);
+
+    return comdat < attachment ? comdat : attachment;
+}
+
 /* Variables are written by the host at any time, so constant ones are no constants
  * here. Only the table of the image names them. */
 static void
@@ -332,14 +388,14 @@ write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
     }
     if (ha_is_variable(global)) {
         struct ir_slice rest = ir_part(line, kind + skip, line.size);
-        size_t end = ir_find(rest, ", comdat", 0);
+        size_t end = end_of_variable(rest);
         ir_print(&rewriter->out, "%.*s = internal global %.*s\n", IR_ARGS(global->name),
                  IR_ARGS(ir_part(rest, 0, end)));
         return;
     }
     /* Strings and tables of virtual functions. */
     struct ir_slice rest = ir_part(line, kind, line.size);
-    size_t end = ir_find(rest, ", comdat", 0);
+    size_t end = end_of_variable(rest);
     ir_print(&rewriter->out, "%.*s = internal unnamed_addr%.*s\n",
              IR_ARGS(global->name), IR_ARGS(ir_part(rest, 0, end)));
 }
@@ -402,7 +458,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     ir_parse(rewriter->arena, text, &rewriter->module);
     ir_types_read(&rewriter->types, &rewriter->module);
     ha_rewrite_scan(rewriter);
-    number_metadata(rewriter);
+    choose_metadata(rewriter);
     ir_print(&rewriter->out, "%s", host_head);
     write_types(rewriter);
     write_attributes(rewriter);

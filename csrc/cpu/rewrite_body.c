@@ -304,15 +304,23 @@ touches_memory(const struct ir_inst *inst)
            (ir_is(inst->op, "call") && ir_begins(inst->callee, "@llvm.mem"));
 }
 
-/* Source lines belong to the front end's functions; the host's have other shapes. */
+/* ", !kind !7" that host IR cannot have: the node is not there, or is a source line,
+ * which belongs to the front end's functions; the host's have other shapes. */
 static struct ir_slice
-without_source_line(struct writer *writer, struct ir_slice line)
+without_lost_metadata(struct writer *writer, struct ir_slice line)
 {
-    size_t at = ir_find(line, ", !dbg !", 0);
-
-    return at == SIZE_MAX ? line
-                          : splice(writer, line, at, 7 + ir_token(line, at + 7).size,
-                                   ir_slice_of(""));
+    for (size_t at = 0; (at = ir_find(line, ", !", at)) != SIZE_MAX;) {
+        struct ir_slice kind = ir_token(line, at + 2);
+        size_t behind = at + 2 + kind.size + 1;
+        struct ir_slice node = ir_token(line, behind);
+        if (node.size > 1 && node.at[0] == '!' &&
+            (ir_is(kind, "!dbg") || !ha_keeps_node(writer->rewriter, node))) {
+            line = splice(writer, line, at, behind + node.size - at, ir_slice_of(""));
+        } else {
+            at += 2;
+        }
+    }
+    return line;
 }
 
 static void
@@ -326,7 +334,7 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
                    inst->callee.at[0] == '@' && known == HA_KNOWN_NONE &&
                    !ir_map_get(&rewriter->functions, inst->callee, &number);
     struct ir_slice line =
-        without_source_line(writer, ha_host_text(rewriter, inst->line, library));
+        without_lost_metadata(writer, ha_host_text(rewriter, inst->line, library));
 
     if (fast != NULL && writer->body->leaves) {
         for (uint32_t i = 0; i < fast->leaf_count; i++) {

@@ -103,8 +103,9 @@ struct ha_rewriter {
     uint32_t block_sites;
     uint32_t warp_sites;
     uint32_t loops;
-    uint32_t metadata; /* next free number */
-    bool *fast;        /* per function: has a fast form */
+    uint32_t metadata;   /* next free number */
+    struct ir_map nodes; /* name of the front end's metadata -> 1 if it stays */
+    bool *fast;          /* per function: has a fast form */
 };
 
 /* One form of a function, as it is written. */
@@ -141,6 +142,9 @@ struct ha_body {
 
 /* Fills functions, infos and shared memory. */
 void ha_rewrite_scan(struct ha_rewriter *rewriter);
+
+/* Whether the metadata node of a name such as !7 is in the host IR. */
+bool ha_keeps_node(const struct ha_rewriter *rewriter, struct ir_slice name);
 
 /* A variable that the host may look up by name. */
 bool ha_is_variable(const struct ir_global *global);
