@@ -307,13 +307,15 @@ parse_global(struct ir_arena *arena, struct ir_slice line)
         skip = 10;
     }
     if (kind == SIZE_MAX) {
-        ir_fail(arena, HA_ERROR_UNSUPPORTED, "IR with an alias or ifunc: %.*s",
+        ir_fail(arena, HA_ERROR_UNSUPPORTED, "IR with an ifunc: %.*s",
                 IR_ARGS(global.name));
     }
     if (space < kind) {
         global.space = (uint32_t)strtoul(line.at + space + 10, NULL, 10);
     }
-    global.external = ir_find(ir_part(line, 0, kind), " external ", 0) != SIZE_MAX;
+    struct ir_slice head = ir_part(line, 0, kind + 1);
+    global.external = ir_find(head, " external ", 0) != SIZE_MAX ||
+                      ir_find(head, " extern_weak ", 0) != SIZE_MAX;
     struct ir_slice rest = ir_trim(ir_part(line, kind + skip, line.size));
     if (rest.size == 0) {
         ir_fail(arena, HA_ERROR_INVALID, "IR with a variable that has no type");
@@ -327,7 +329,7 @@ parse_global(struct ir_arena *arena, struct ir_slice line)
 void
 ir_parse(struct ir_arena *arena, struct ir_slice text, struct ir_module *module)
 {
-    struct reader reader = {.arena = arena, .text = text};
+    struct reader reader = {.arena = arena, .text = ir_without_aliases(arena, text)};
     struct list types = {.arena = arena, .size = sizeof(struct ir_slice)};
     struct list globals = {.arena = arena, .size = sizeof(struct ir_global)};
     struct list functions = {.arena = arena, .size = sizeof(struct ir_function)};

@@ -149,6 +149,10 @@ void ir_map_set(struct ir_map *map, struct ir_slice name, uint32_t value);
 /* False if the name is not there. */
 bool ir_map_get(const struct ir_map *map, struct ir_slice name, uint32_t *value);
 
+/* The text with one name for each function and variable, in the arena; or `text` itself
+ * where there are no aliases. */
+struct ir_slice ir_without_aliases(struct ir_arena *arena, struct ir_slice text);
+
 /* Reads a module; slices borrow from `text`. */
 void ir_parse(struct ir_arena *arena, struct ir_slice text, struct ir_module *module);
 
