@@ -53,11 +53,47 @@ ha_known_of(const struct ir_inst *inst)
     return HA_KNOWN_NONE;
 }
 
+static bool
+is_asm(const struct ir_inst *inst)
+{
+    return ir_find(inst->rest, " asm ", 0) != SIZE_MAX || ir_begins(inst->rest, "asm ");
+}
+
+/* `asm sideeffect "", "=r,0,~{memory}"`: without an instruction, and with operands that
+ * mean the same on every target.  Programs hold values back from the optimiser so. */
+static bool
+is_empty_asm(struct ha_rewriter *rewriter, const struct ir_inst *inst)
+{
+    static const char *const known[] = {"=r", "=&r", "r", "=*m", "*m", "~{memory}"};
+    size_t at = ir_find(inst->rest, "\"", 0);
+    struct ir_slice text = ir_part(inst->rest, at, inst->rest.size);
+    uint32_t count;
+
+    if (at == SIZE_MAX || !ir_begins(text, "\"\", \"")) {
+        return false;
+    }
+    text = ir_part(text, 5, text.size);
+    const char *end = memchr(text.at, '"', text.size);
+    text = ir_part(text, 0, end != NULL ? (size_t)(end - text.at) : 0);
+    struct ir_slice *operands = ir_split(rewriter->arena, text, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        bool portable = operands[i].size == 1 && operands[i].at[0] >= '0' &&
+                        operands[i].at[0] <= '9';
+        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+            portable |= ir_is(operands[i], known[k]);
+        }
+        if (!portable) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void
 refuse(struct ha_rewriter *rewriter, const struct ir_function *function,
        const struct ir_inst *inst)
 {
-    if (ir_find(inst->rest, " asm ", 0) != SIZE_MAX || ir_begins(inst->rest, "asm ")) {
+    if (is_asm(inst) && !is_empty_asm(rewriter, inst)) {
         ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
                 "function %.*s contains inline assembly", IR_ARGS(function->name));
     }
@@ -101,6 +137,9 @@ scan_call(struct ha_rewriter *rewriter, const struct ir_function *function,
     info->warp |= known == HA_KNOWN_WARP;
     info->pause |= known == HA_KNOWN_PAUSE;
     info->dynamic |= known == HA_KNOWN_SHARED_DYNAMIC;
+    if (is_asm(inst)) {
+        return;
+    }
     if (inst->callee.size == 0 || inst->callee.at[0] == '%') {
         info->indirect = true;
     } else if (ir_map_get(&rewriter->functions, inst->callee, &number)) {

@@ -202,16 +202,50 @@ is_repeatable(const struct ir_inst *inst)
 /* The clock is read like memory: lanes that wait for some time do so together, not one
  * after the other. */
 static bool
-is_polled(const struct ir_inst *inst)
+is_polled(const struct ir_inst *inst, bool reread)
 {
     if (ha_known_of(inst) == HA_KNOWN_CLOCK) {
         return true;
     }
     if (ir_is(inst->op, "load")) {
-        return ir_begins(inst->rest, "volatile ") || ir_begins(inst->rest, "atomic ");
+        return reread || ir_begins(inst->rest, "volatile ") ||
+               ir_begins(inst->rest, "atomic ");
     }
     return (ir_is(inst->op, "cmpxchg") || ir_is(inst->op, "atomicrmw")) &&
            is_repeatable(inst);
+}
+
+/* Whether a function says that memory has changed, as empty assembly does: all that it
+ * loads counts then as if it were volatile. */
+static bool
+rereads(const struct ir_function *function)
+{
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        for (uint32_t i = 0; i < function->blocks[b].count; i++) {
+            const struct ir_inst *inst = &function->blocks[b].insts[i];
+            if (ir_is(inst->op, "call") && inst->callee.size == 0 &&
+                memmem(inst->rest.at, inst->rest.size, "~{memory}", 9) != NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether one of a function's instructions could be what a loop waits for. */
+static bool
+reads_polled(const struct ir_function *function)
+{
+    bool reread = rereads(function);
+
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        for (uint32_t i = 0; i < function->blocks[b].count; i++) {
+            if (is_polled(&function->blocks[b].insts[i], reread)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* Adds the values that an instruction is made from. */
@@ -235,7 +269,7 @@ add_values(struct poll *poll, struct ir_slice text)
  * that others may write. */
 static bool
 branch_polls(const struct ir_block *block, const struct values *values,
-             const struct ir_loop *loop)
+             const struct ir_loop *loop, bool reread)
 {
     struct poll poll = {.count = 0};
     uint32_t number;
@@ -247,7 +281,7 @@ branch_polls(const struct ir_block *block, const struct values *values,
             continue;
         }
         const struct ir_inst *inst = values->insts[number];
-        if (is_polled(inst)) {
+        if (is_polled(inst, reread)) {
             return true;
         }
         if (!ir_is(inst->op, "load") && !ir_is(inst->op, "call") &&
@@ -265,6 +299,7 @@ find_polls(struct ha_rewriter *rewriter, struct ha_sites *sites)
     bool any = false;
     const struct ir_function *function = sites->function;
     const struct ir_flow *flow = &sites->flow;
+    bool reread = rereads(function);
     struct values values;
 
     read_values(rewriter, function, &values);
@@ -275,7 +310,7 @@ find_polls(struct ha_rewriter *rewriter, struct ha_sites *sites)
         for (uint32_t i = 0; loop != IR_NONE && i < block->next_count; i++) {
             leaves |= !flow->loops[loop].members[block->next[i]];
         }
-        if (leaves && branch_polls(block, &values, &flow->loops[loop])) {
+        if (leaves && branch_polls(block, &values, &flow->loops[loop], reread)) {
             sites->polls[loop] = 1;
             any = true;
         }
@@ -370,14 +405,8 @@ bool
 ha_sites_polls(struct ha_rewriter *rewriter, uint32_t number)
 {
     struct ha_sites sites = {.function = &rewriter->module.functions[number]};
-    bool reads = false;
 
-    for (uint32_t b = 0; b < sites.function->block_count; b++) {
-        for (uint32_t i = 0; i < sites.function->blocks[b].count; i++) {
-            reads |= is_polled(&sites.function->blocks[b].insts[i]);
-        }
-    }
-    if (!reads) {
+    if (!reads_polled(sites.function)) {
         return false;
     }
     ir_flow_read(rewriter->arena, sites.function, &sites.flow);
@@ -390,13 +419,12 @@ ha_sites_read(struct ha_rewriter *rewriter, uint32_t number, struct ha_sites *si
 {
     const struct ir_function *function = &rewriter->module.functions[number];
     bool meets = false;
-    bool waits = false;
+    bool waits = reads_polled(function);
 
     *sites = (struct ha_sites){.function = function};
     for (uint32_t b = 0; b < function->block_count; b++) {
         for (uint32_t i = 0; i < function->blocks[b].count; i++) {
             meets |= is_site(&function->blocks[b].insts[i]);
-            waits |= is_polled(&function->blocks[b].insts[i]);
         }
     }
     if (!meets && !waits) {

@@ -161,6 +161,15 @@ REFUSED = {
         'extern "C" __global__ void k() { asm volatile("nop"); }',
         "@k contains inline assembly",
     ),
+    "inline assembly of one's own registers": (
+        'extern "C" __global__ void k(float *p) { asm("" : "+f"(*p)); }',
+        "@k contains inline assembly",
+    ),
+    "weak variable that is not there": (
+        "extern __device__ __attribute__((weak)) int far;"
+        'extern "C" __global__ void k(int *p) { *p = far; }',
+        "variable @far is declared but not defined",
+    ),
     "undefined function": (
         '__device__ int far(int);extern "C" __global__ void k(int *p) { *p = far(3); }',
         "function @_Z3fari is declared but not defined",

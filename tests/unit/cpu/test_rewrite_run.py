@@ -54,6 +54,11 @@ WAITS = {
         "__HIP_MEMORY_SCOPE_WORKGROUP);",
         "__hip_atomic_load(&p[2], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP)",
     ),
+    "empty assembly": (
+        "",
+        'p[1] = 5; asm volatile("" ::: "memory"); p[2] = 1;',
+        '({ asm volatile("" ::: "memory"); p[2]; })',
+    ),
     "add of nothing": ("", "p[1] = 5; atomicExch(&p[2], 1);", "atomicAdd(&p[2], 0)"),
     "exchange": ("", "p[1] = 5; atomicExch(&p[2], 1);", "atomicExch(&p[2], 0)"),
     "compare and swap": (
