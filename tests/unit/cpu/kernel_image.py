@@ -179,8 +179,19 @@ class Image:
     ) -> None:
         compiled = rtc.compile(source, options)
         assert compiled.result == SUCCESS, compiled.log + rtc.error_text()
+        self.load(compiled.code, folder)
+
+    @classmethod
+    def of_code(cls, code: bytes, folder: Path) -> Image:
+        """Of code that hiprtc made already."""
+        image = cls.__new__(cls)
+        image.load(code, folder)
+        return image
+
+    def load(self, code: bytes, folder: Path) -> None:
+        """Fills the object."""
         path = folder / f"image{len(list(folder.iterdir()))}.so"
-        path.write_bytes(compiled.code[:-TRAILER_BYTES])
+        path.write_bytes(code[:-TRAILER_BYTES])
         for library in ("libm.so.6", "libmvec.so.1"):
             # What is not on this machine is not used by the image either.
             with contextlib.suppress(OSError):
