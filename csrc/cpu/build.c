@@ -20,6 +20,7 @@
 /* The files of the way from IR to an image. */
 struct files {
     struct ha_memory_file host_ir, object, elf;
+    bool loops_store; /* what the rewriter said about `host_ir` */
 };
 
 void
@@ -176,7 +177,7 @@ ha_build_ir_arguments(const struct ha_build *build, struct ha_list *arguments,
 /* Host IR; the names that expressions stand for go into the result. */
 static enum ha_status
 run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t name_count,
-            struct ha_memory_file *host_ir, struct ha_compile_result *result)
+            struct files *files, struct ha_compile_result *result)
 {
     const struct ha_rewrite_request request = {
         .ir = ir,
@@ -196,12 +197,13 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
     if (memmem(rewritten.ir, rewritten.ir_size, ".incbin", 7) != NULL) {
         build->cacheable = false;
     }
-    status = ha_memory_file_open(host_ir, "ir");
+    files->loops_store = rewritten.loops_store;
+    status = ha_memory_file_open(&files->host_ir, "ir");
     if (status == HA_OK) {
-        status = ha_memory_file_write(host_ir, rewritten.ir, rewritten.ir_size);
+        status = ha_memory_file_write(&files->host_ir, rewritten.ir, rewritten.ir_size);
     }
     if (status == HA_OK) {
-        status = ha_memory_file_rewind(host_ir);
+        status = ha_memory_file_rewind(&files->host_ir);
     }
     if (status == HA_OK) {
         result->lowered = rewritten.lowered;
@@ -217,6 +219,7 @@ static enum ha_status
 run_back(struct ha_build *build, struct files *files)
 {
     static const char *const flags[] = {HA_BACK_FLAGS, NULL};
+    static const char *const forwarding[] = {HA_NO_FORWARDING, NULL};
     const struct ha_toolchain *toolchain = &build->toolchain;
     struct ha_list arguments = {0};
     ha_list_add(&arguments, toolchain->zig);
@@ -231,6 +234,9 @@ run_back(struct ha_build *build, struct files *files)
     if (build->level >= 2) {
         ha_list_add(&arguments, "-vectorize-loops");
         ha_list_add(&arguments, "-vectorize-slp");
+    }
+    if (files->loops_store) {
+        ha_build_flags(&arguments, forwarding);
     }
 #if defined(__x86_64__)
     if (toolchain->vector_math) {
@@ -297,10 +303,9 @@ enum ha_status
 ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
                uint32_t name_count, struct ha_compile_result *result)
 {
-    struct files files = {HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT,
-                          HA_MEMORY_FILE_INIT};
-    enum ha_status status =
-        run_rewrite(build, ir, ir_size, name_count, &files.host_ir, result);
+    struct files files = {HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT,
+                          false};
+    enum ha_status status = run_rewrite(build, ir, ir_size, name_count, &files, result);
     if (status == HA_OK) {
         status = run_back(build, &files);
     }

@@ -467,6 +467,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     ir_print(&rewriter->out, "%s", runtime_functions);
     ha_rewrite_half(rewriter);
     write_functions(rewriter);
+    rewriter->loops_store = ha_rewrite_loops_store(rewriter);
     ha_rewrite_tables(rewriter);
     ir_print(&rewriter->out, "%s",
              rewriter->tail.text != NULL ? rewriter->tail.text : "");
@@ -509,7 +510,8 @@ ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *r
     *result = (struct ha_rewrite_result){.ir = text,
                                          .ir_size = rewriter.out.size,
                                          .lowered = lowered,
-                                         .lowered_count = request->name_count};
+                                         .lowered_count = request->name_count,
+                                         .loops_store = rewriter.loops_store};
     lowered = NULL;
 done:
     for (uint32_t i = 0; lowered != NULL && i < request->name_count; i++) {

@@ -8,6 +8,7 @@
 #ifndef HA_CPU_REWRITE_H
 #define HA_CPU_REWRITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct ha_rewrite_result {
     size_t ir_size;
     char **lowered; /* owned, name_count entries, NULL where none was found */
     uint32_t lowered_count;
+    bool loops_store; /* the back end is to take HA_NO_FORWARDING */
 };
 
 /* Needs: IR that the pinned front end wrote.  After success the caller owns the result

@@ -106,6 +106,7 @@ struct ha_rewriter {
     uint32_t metadata;   /* next free number */
     struct ir_map nodes; /* name of the front end's metadata -> 1 if it stays */
     bool *fast;          /* per function: has a fast form */
+    bool loops_store;    /* what ha_rewrite_loops_store said */
 };
 
 /* One form of a function, as it is written. */
@@ -200,6 +201,10 @@ void ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
 /* Writes the bodies, the leaf function and the loops around them. */
 void ha_fast_write(struct ha_rewriter *rewriter, uint32_t number,
                    const struct ha_fast *fast);
+
+/* Whether a loop of a kernel, or a function that kernels call, loads and stores more
+ * than once a round: then the back end must not carry values from round to round. */
+bool ha_rewrite_loops_store(struct ha_rewriter *rewriter);
 
 /* Writes the tables that the loader finds kernels and variables by (cpu/image.h); needs
  * to know which kernels have a fast form. */

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,37 @@ def test_code_object_is_for_the_gpu(tmp_path: Path, arch: str) -> None:
         assert found[name][1] != 0, name
     assert b"amdhsa.kernels" in elf
     assert f"amdgcn-amd-amdhsa--{arch}".encode() in elf
+
+
+FORWARDED = """
+extern "C" __global__ void k(unsigned *p, int n, unsigned h) {
+    for (int j = 0; j < n; j++) {
+        ((unsigned char *)p)[4 * j + 3] = h;
+        p[j + 1] = h * 31u;
+        h = h * 33u ^ p[j];
+    }
+}
+"""
+
+
+def test_word_of_a_loop_is_loaded_again_after_a_byte_of_it_was_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, texts = _code_object.run, []
+
+    def look(command: list[str]) -> str:
+        if "-cc1" in command:
+            as_text = [w for w in command if w != "-emit-obj"]
+            as_text += ["-emit-llvm", "-o", "-"]
+            texts.append(subprocess.check_output(as_text, text=True))
+        return step(command)
+
+    monkeypatch.setattr(_code_object, "run", look)
+
+    assert compiled(tmp_path, "gfx90a", source=FORWARDED) == 0
+
+    assert "define protected amdgpu_kernel void @k(" in texts[0]
+    assert "store_forwarded" not in texts[0]
 
 
 def test_features_of_the_gpu_are_in_the_flags(tmp_path: Path) -> None:
