@@ -87,7 +87,7 @@ hipError_t ha_device_fail(struct ha_device *device);
 /* Fills every field; the device is honest about being a CPU. */
 void ha_device_properties(const struct ha_device *device, hipDeviceProp_t *properties);
 
-/* The value of an attribute that has a property behind it; false for any other. */
+/* The value of an attribute; false for what is none. */
 bool ha_device_attribute(const struct ha_device *device, hipDeviceAttribute_t attribute,
                          int *value);
 

@@ -2,8 +2,10 @@
 /* What the CPU device says of itself.
  *
  * Numbers are those of this machine or of this implementation; what a CPU does not have
- * (ECC, PCI) is 0.  Each attribute is a row of one table that points
- * at the property behind it, so the two can't differ. */
+ * (ECC, PCI) is 0, as is what the system does not tell (speed and width of memory).
+ * Each attribute is a row of one table that points at the property behind it, so the
+ * two can't differ, or of a second one where there is no property.
+ * docs/device_attributes.md has all of them. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,8 +23,23 @@
 static struct {
     pthread_once_t once;
     char model[CPU_MODEL_BYTES];
-    int cache_bytes;
+    int cache_bytes; /* of the last cache, which cores share */
+    int numa_node;   /* the first one; -1: the system knows none */
 } machine = {.once = PTHREAD_ONCE_INIT};
+
+static int
+first_numa_node(void)
+{
+    int node = -1;
+    FILE *file = fopen("/sys/devices/system/node/online", "re");
+    if (file != NULL) {
+        if (fscanf(file, "%d", &node) != 1) {
+            node = -1;
+        }
+        fclose(file);
+    }
+    return node;
+}
 
 static void
 machine_read(void)
@@ -47,6 +64,7 @@ machine_read(void)
         }
         fclose(file);
     }
+    machine.numa_node = first_numa_node();
     long cache = -1;
 #ifdef _SC_LEVEL3_CACHE_SIZE
     cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -157,6 +175,19 @@ fill_images(hipDeviceProp_t *properties)
     properties->maxTexture2DLinear[2] = INT_MAX;
 }
 
+/* One thread runs one piece of work after the other. */
+static void
+fill_concurrency(hipDeviceProp_t *properties)
+{
+    unsigned others = ha_config()->thread_count - 1;
+    properties->concurrentKernels = others > 0;
+    properties->deviceOverlap = others > 0;
+    /* Copies beside a kernel: 2 stands for both directions at once. */
+    properties->asyncEngineCount = others < 2 ? (int)others : 2;
+    properties->computePreemptionSupported =
+        1; /* kernels run on threads of the system */
+}
+
 static void
 fill_abilities(hipDeviceProp_t *properties)
 {
@@ -173,10 +204,10 @@ fill_abilities(hipDeviceProp_t *properties)
     properties->pageableMemoryAccessUsesHostPageTables = 1;
     properties->hostNativeAtomicSupported = 1;
     properties->hostRegisterSupported = 1;
+    properties->hostRegisterReadOnlySupported = 1;
     properties->canUseHostPointerForRegisteredMem = 1;
-    properties->concurrentKernels = 1;
-    properties->asyncEngineCount = 1;
-    properties->deviceOverlap = 1;
+    properties->globalL1CacheSupported = 1;
+    properties->localL1CacheSupported = 1;
     properties->cooperativeLaunch = 1;
     properties->cooperativeMultiDeviceLaunch = 1;
     properties->cooperativeMultiDeviceUnmatchedFunc = 1;
@@ -198,8 +229,10 @@ fill_abilities(hipDeviceProp_t *properties)
     properties->arch.hasWarpVote = 1;
     properties->arch.hasWarpBallot = 1;
     properties->arch.hasWarpShuffle = 1;
+    properties->arch.hasFunnelShift = 1;
     properties->arch.hasThreadFenceSystem = 1;
     properties->arch.hasSyncThreadsExt = 1;
+    properties->arch.hasSurfaceFuncs = 1;
     properties->arch.has3dGrid = 1;
 }
 
@@ -212,6 +245,7 @@ ha_device_properties(const struct ha_device *device, hipDeviceProp_t *properties
     fill_limits(device, properties);
     fill_images(properties);
     fill_abilities(properties);
+    fill_concurrency(properties);
 }
 
 struct attribute_row {
@@ -329,18 +363,41 @@ static const struct attribute_row attribute_rows[] = {
 
 #undef ROW
 
+/* What has an attribute but no property.  Missing are the LUID and the HDP registers,
+ * which don't fit an int and are not there. */
+static const struct {
+    hipDeviceAttribute_t attribute;
+    int value;
+} other_rows[] = {
+    {hipDeviceAttributeVirtualMemoryManagementSupported, 1},
+    {hipDeviceAttributeDmaBufSupported, 0},
+    {hipDeviceAttributeGPUDirectRDMAWithHipVMMSupported, 0},
+    {hipDeviceAttributeHandleTypeFabricSupported, 0},
+    {hipDeviceAttributeCanUseStreamWaitValue, 1},
+    {hipDeviceAttributeImageSupport, 1},
+    {hipDeviceAttributeFineGrainSupport, 1},
+    {hipDeviceAttributeNumberOfXccs, 1},
+    {hipDeviceAttributeMaxAvailableVgprsPerThread,
+     (int)(HA_REGISTERS_PER_PROCESSOR / HA_MAX_THREADS_PER_PROCESSOR)},
+    {hipDeviceAttributePciChipId, 0},
+    {hipDeviceAttributeExpertSchedMode, 0},
+    {hipDeviceAttributeMaxDynDataPrefetchRegions, 0},
+};
+
 bool
 ha_device_attribute(const struct ha_device *device, hipDeviceAttribute_t attribute,
                     int *value)
 {
-    /* Abilities that have an attribute but no property. */
-    if (attribute == hipDeviceAttributeCanUseStreamWaitValue ||
-        attribute == hipDeviceAttributeVirtualMemoryManagementSupported ||
-        attribute == hipDeviceAttributeFineGrainSupport ||
-        attribute == hipDeviceAttributeNumberOfXccs ||
-        attribute == hipDeviceAttributeImageSupport) {
-        *value = 1;
+    if (attribute == hipDeviceAttributeHostNumaId) {
+        pthread_once(&machine.once, machine_read);
+        *value = machine.numa_node;
         return true;
+    }
+    for (size_t i = 0; i < sizeof other_rows / sizeof other_rows[0]; i++) {
+        if (other_rows[i].attribute == attribute) {
+            *value = other_rows[i].value;
+            return true;
+        }
     }
     for (size_t i = 0; i < sizeof attribute_rows / sizeof attribute_rows[0]; i++) {
         const struct attribute_row *row = &attribute_rows[i];
