@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import hip as _raw
 from ._calls import On, finalize, hip
 from ._device import Device, ordinal_of
+from ._owner import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -21,7 +22,7 @@ __all__ = ["Event"]
 _NOT_READY = 600  # hipErrorNotReady
 
 
-class Event:
+class Event(Owner):
     """A point in the work of a stream, for waiting and for measuring.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import _core, errors
 from ._calls import On, hip
+from ._owner import Owner
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,7 +37,7 @@ class KernelAttributes(NamedTuple):
     """Registers of a thread."""
 
 
-class Kernel(_core.Kernel):
+class Kernel(Owner, _core.Kernel):
     """A kernel of a loaded module; `Module.kernel` gives it.
 
     ``kernel[grid, block, shared, stream]`` is a launch configuration; call it with the

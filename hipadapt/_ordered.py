@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import hip as _raw
 from ._calls import On, finalize, hip
 from ._device import Device, ordinal_of
+from ._owner import Owner
 from ._stream import Stream, current_stream
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Ordered", "allocate_ordered", "free_ordered", "stream_of"]
 
 
-class Ordered:
+class Ordered(Owner):
     """Memory that is allocated and freed in the order of a stream.
 
     It is freed on the stream that it was allocated on, so work in that stream may still

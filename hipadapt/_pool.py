@@ -12,6 +12,7 @@ from . import errors
 from . import hip as _raw
 from ._calls import finalize, hip
 from ._device import Device, ordinal_of
+from ._owner import Owner
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -45,7 +46,7 @@ def _need(*names: str) -> None:
 _NOT_SUPPORTED = 801  # hipErrorNotSupported
 
 
-class MemoryPool:
+class MemoryPool(Owner):
     """Device memory that is handed out and taken back in the order of streams.
 
     Parameters

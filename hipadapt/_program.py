@@ -16,6 +16,7 @@ from . import hiprtc as _raw_rtc
 from ._calls import On, finalize, hip, hiprtc
 from ._device import Device, ordinal_of
 from ._kernel import Kernel
+from ._owner import Owner
 from ._signature import ANY, Parameter, metadata, parse_types, signature
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _str(text: Text) -> str:
     return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
-class Program:
+class Program(Owner):
     """Source text of kernels, to be compiled by hiprtc.
 
     Parameters
@@ -196,7 +197,7 @@ def _library_layout(code: bytes, name: bytes) -> tuple[Parameter, ...] | None:
         _raw.hipLibraryUnload(library)
 
 
-class Module:
+class Module(Owner):
     """Compiled code that is loaded on a device; `Program.compile` gives it.
 
     Attributes

@@ -12,6 +12,7 @@ from . import _core
 from . import hip as _raw
 from ._calls import On, finalize, hip
 from ._device import Device, ordinal_of
+from ._owner import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -28,7 +29,7 @@ _LEGACY, _LEGACY_NAMED, _PER_THREAD = 0, 1, 2
 _frames = _core.current_stream_frame
 
 
-class Stream:
+class Stream(Owner):
     """Work of a device that is done one after the other.
 
     Parameters

@@ -29,6 +29,7 @@ from .._core import (
     rocprofiler_start_context,
     rocprofiler_stop_context,
 )
+from .._owner import Owner
 from . import _pump
 from ._enums import rocprofiler_buffer_policy_t, rocprofiler_buffer_tracing_kind_t
 from ._info import Agent, Counter, check, choose
@@ -96,7 +97,7 @@ def make_collector(
     return made
 
 
-class Context:
+class Context(Owner):
     """Services that start and stop together; made within a tool's `initialize`.
 
     ``with context:`` starts it and stops it again.
@@ -287,7 +288,7 @@ class Context:
         return f"<Context {self.handle:#x}, {'started' if self.active else 'stopped'}>"
 
 
-class Buffer:
+class Buffer(Owner):
     """A buffer of the profiler's library, whose records come as events."""
 
     def __init__(self, handle: int, collector: EventCollector) -> None:

@@ -14,6 +14,7 @@ from .._core import (
     profiler_force_configure,
     profiler_load_tool,
 )
+from .._owner import Owner
 from . import _pump
 from ._info import check
 
@@ -32,7 +33,7 @@ class ClientInfo(NamedTuple):
     handle: int
 
 
-class Tool:
+class Tool(Owner):
     """A tool: contexts are made in `initialize`, results are shown in `finalize`.
 
     Parameters

@@ -10,6 +10,7 @@ from functools import partial
 from types import TracebackType
 
 from .._core import EventBatch, EventCollector
+from .._owner import Owner
 from . import _pump
 from ._context import (
     INTERVAL_S,
@@ -35,7 +36,7 @@ _free: dict[_Key, list[_Place]] = {}
 _started: set[Trace] = set()
 
 
-class Trace:
+class Trace(Owner):
     """Events of some kinds while it is started; made by `trace`.
 
     ``with`` starts it, and at the end stops it and gives what is there.  A started

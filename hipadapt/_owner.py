@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""What owns something of HIP's has no copies."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+__all__ = ["Owner"]
+
+
+class Owner:
+    """Base of objects that own a handle, memory or code.
+
+    A copy would be a second owner, and whichever ends first takes the handle from the
+    other; in another process it means nothing.
+    """
+
+    __slots__ = ()
+
+    # copy, deepcopy and pickle all come here.
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            f"cannot pickle or copy '{type(self).__name__}': what it owns has one "
+            "owner, and means nothing in another process"
+        )
