@@ -23,20 +23,36 @@ from .._core import (
     rocprofiler_query_callback_tracing_kind_operation_name,
     rocprofiler_query_counter_info,
 )
-from ._base import RocprofilerEnum, RocprofilerError
-from ._enums import rocprofiler_agent_type_t, rocprofiler_callback_tracing_kind_t
+from ._base import RocprofilerError
+from ._enums import (
+    rocprofiler_agent_type_t,
+    rocprofiler_callback_tracing_kind_t,
+    rocprofiler_status_t,
+)
 
 _PREFIX = "ROCPROFILER_CALLBACK_TRACING_"
 _operations: dict[int, dict[str, int]] = {}
 _names: dict[tuple[int, int], str] = {}
 
 
-def check(function: str, result: tuple[Any, ...]) -> Any:
+def check(function: str, result: Any) -> Any:
     """Takes the status off the result of a call; raises where it isn't success.
 
     Returns None for no other output, the output where there is one, else a tuple.
+
+    Raises
+    ------
+    RocprofilerError
+        The status is not success.
+    TypeError
+        `result` is not a tuple that begins with a status.
     """
-    status: RocprofilerEnum = result[0]
+    status: Any = result[0] if isinstance(result, tuple) and result else None
+    if not isinstance(status, rocprofiler_status_t):
+        raise TypeError(
+            "check: argument 'result' must be a tuple that begins with a "
+            f"rocprofiler_status_t, not {result!r:.200}"
+        )
     if status != 0:
         text = rocprofiler_get_status_string(status)
         raise RocprofilerError(function, status, text or "")

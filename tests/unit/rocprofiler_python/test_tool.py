@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 import pickle
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -619,3 +621,20 @@ def test_example_prints_what_the_tool_library_prints(tmp_path: Path) -> None:
 
     assert len(in_c) >= 6 and in_c[-1].startswith("[tool] ExampleTool: ")
     assert sorted(in_python) == sorted(in_c)
+
+
+@pytest.mark.parametrize("result", [1, (), (1,), (0,), None, "text", [0]])
+def test_check_of_what_is_no_result_is_a_type_error(result: Any) -> None:
+    with pytest.raises(TypeError, match=r"check: argument 'result' must be a tuple"):
+        rocprofiler.check("rocprofiler_start_context", result)
+    with pytest.raises(TypeError, match="check"):
+        rocprofiler.check(result)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("action", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_contexts_and_tools_have_no_copies(action: Callable[[Any], Any]) -> None:
+    with rocprofiler.trace(kinds=["HIP_RUNTIME_API"]) as trace:
+        owners = [Tool("copied"), trace, trace.context]
+        for owner in owners:
+            with pytest.raises(TypeError, match="cannot pickle or copy"):
+                action(owner)
