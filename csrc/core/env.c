@@ -33,7 +33,7 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_COMPILER] = {"HIPADAPT_COMPILER", NULL,
                          "Path of the zig program that compiles kernels."},
     [HA_ENV_COMPILE_TIMEOUT] = {"HIPADAPT_COMPILE_TIMEOUT", "60",
-                                "Seconds that one compiler process may run."},
+                                "Seconds that one compilation or link may take."},
     [HA_ENV_COMPILE_MEMORY] = {"HIPADAPT_COMPILE_MEMORY", "4096",
                                "MiB of address space of one compiler process."},
     [HA_ENV_CACHE] = {"HIPADAPT_CACHE", "1",

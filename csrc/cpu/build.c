@@ -16,6 +16,7 @@
 #define OUTPUT_BYTES_MAX ((uint64_t)1 << 30)
 #define TIMEOUT_MAX_SECONDS 86400
 #define MEMORY_MAX_MIB (1 << 24)
+#define ASK_NS (50u * 1000000u)
 
 /* The files of the way from IR to an image. */
 struct files {
@@ -30,6 +31,24 @@ ha_build_start(struct ha_build *build)
         ha_env_long(HA_ENV_COMPILE_TIMEOUT, 1, TIMEOUT_MAX_SECONDS);
     build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
     build->cacheable = true;
+}
+
+enum ha_status
+ha_build_go_on(struct ha_build *build, const char *what)
+{
+    uint64_t now = ha_clock_ns();
+    if (now >= build->deadline_ns) {
+        return ha_error_set(HA_ERROR_TIMEOUT,
+                            "%s did not end within %ld s (HIPADAPT_COMPILE_TIMEOUT)",
+                            what, build->timeout_seconds);
+    }
+    if (build->interrupted != NULL && now - build->asked_ns >= ASK_NS) {
+        build->asked_ns = now;
+        if (build->interrupted()) {
+            return ha_error_set(HA_ERROR_TIMEOUT, "%s was interrupted", what);
+        }
+    }
+    return HA_OK;
 }
 
 /* ---- child processes ---- */
@@ -174,6 +193,12 @@ ha_build_ir_arguments(const struct ha_build *build, struct ha_list *arguments,
 
 /* ---- from IR to an image ---- */
 
+enum ha_status
+ha_build_stop_rewriter(void *build)
+{
+    return ha_build_go_on(build, "the rewriter");
+}
+
 /* Host IR; the names that expressions stand for go into the result. */
 static enum ha_status
 run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t name_count,
@@ -185,6 +210,8 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .target_cpu = build->toolchain.target_cpu,
         .warp_size = build->warp_size,
         .name_count = name_count,
+        .stop = ha_build_stop_rewriter,
+        .stop_context = build,
     };
     struct ha_rewrite_result rewritten = {0};
     uint64_t before_ns = ha_clock_ns();

@@ -30,11 +30,20 @@ struct ha_build {
     unsigned level; /* of optimisation, 0 to 3 */
     uint64_t deadline_ns;
     long timeout_seconds;
-    bool cacheable; /* nothing was read that the key does not know of */
+    bool cacheable;    /* nothing was read that the key does not know of */
+    uint64_t asked_ns; /* when `interrupted` was asked last by ha_build_go_on */
 };
 
-/* The clock of HIPADAPT_COMPILE_TIMEOUT starts. */
+/* The clock of HIPADAPT_COMPILE_TIMEOUT starts: first of all, for the limit is for
+ * everything, processes and what we do ourselves. */
 void ha_build_start(struct ha_build *build);
+
+/* HA_OK, or HA_ERROR_TIMEOUT with a text where the time is over or somebody interrupts;
+ * `what` does not go on. */
+#define HA_BUILD_WAITING "another process that compiles the same"
+enum ha_status ha_build_go_on(struct ha_build *build, const char *what);
+/* The same for cpu/rewrite.h; the context is the build. */
+enum ha_status ha_build_stop_rewriter(void *build);
 
 /* Runs `zig <arguments>`.  Standard input and output are the two files; `extra` are the
  * descriptors 3 and up.  The output is opened here, and mapped after success; a step

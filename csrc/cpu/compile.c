@@ -166,6 +166,23 @@ compose_source(struct work *work)
     return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory") : HA_OK;
 }
 
+/* With what the options and name expressions brought. */
+static enum ha_status
+check_size(const struct work *work)
+{
+    size_t size = work->source.size;
+    for (uint32_t i = 0; i < work->request->header_count; i++) {
+        size += strlen(work->request->header_texts[i]);
+    }
+    if (size <= HA_COMPILE_SOURCE_MAX) {
+        return HA_OK;
+    }
+    return ha_error_set(HA_ERROR_COMPILE,
+                        "the source has %zu bytes with its headers and name "
+                        "expressions; %zu MiB are possible",
+                        size, HA_COMPILE_SOURCE_MAX >> 20);
+}
+
 /* ---- the key ---- */
 
 static void
@@ -358,8 +375,14 @@ build_bitcode(struct work *work)
                                &work->ir_file, &bitcode, NULL, 0);
     }
     if (status == HA_OK) {
-        status = ha_rewrite_names(work->ir_file.bytes, work->ir_file.size,
-                                  work->request->expression_count, &result->lowered);
+        const struct ha_rewrite_request request = {
+            .ir = work->ir_file.bytes,
+            .ir_size = work->ir_file.size,
+            .name_count = work->request->expression_count,
+            .stop = ha_build_stop_rewriter,
+            .stop_context = &work->build,
+        };
+        status = ha_rewrite_names(&request, &result->lowered);
     }
     if (status == HA_OK) {
         result->lowered_count = work->request->expression_count;
@@ -398,12 +421,13 @@ build(struct work *work)
 static enum ha_status
 build_once(struct work *work)
 {
-    ha_build_start(&work->build);
     int lock =
         ha_cache_lock(work->key, work->build.deadline_ns, work->request->interrupted);
     enum ha_status status = HA_OK;
-    if (lock < 0 || !ha_cache_load(work->key, work->result)) {
-        ha_build_start(&work->build);
+    if (lock < 0) {
+        status = ha_build_go_on(&work->build, HA_BUILD_WAITING);
+    }
+    if (status == HA_OK && (lock < 0 || !ha_cache_load(work->key, work->result))) {
         status = build(work);
         if (status == HA_OK) {
             status = ha_build_take_log(&work->build, work->result);
@@ -440,6 +464,9 @@ prepare(struct work *work)
         status = compose_source(work);
     }
     if (status == HA_OK) {
+        status = check_size(work);
+    }
+    if (status == HA_OK) {
         status = compute_key(work);
     }
     return status;
@@ -462,6 +489,7 @@ ha_compile(const struct ha_compile_request *request, struct ha_compile_result *r
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         files[i]->fd = -1;
     }
+    ha_build_start(&work->build);
     enum ha_status status = prepare(work);
     if (status == HA_OK && !ha_cache_load(work->key, result)) {
         status = build_once(work);

@@ -21,6 +21,10 @@
 
 #include "core/status.h"
 
+/* Bytes of a source with its headers and name expressions.  Larger ones run into the
+ * limits on time and memory anyhow. */
+#define HA_COMPILE_SOURCE_MAX ((size_t)64 << 20)
+
 struct ha_compile_request { /* everything is borrowed */
     const char *source;
     size_t source_size;

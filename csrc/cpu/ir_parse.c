@@ -38,6 +38,7 @@ struct reader {
 static bool
 next_line(struct reader *reader, struct ir_slice *line)
 {
+    ir_poll(reader->arena);
     if (reader->at >= reader->text.size) {
         return false;
     }

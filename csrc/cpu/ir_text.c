@@ -7,6 +7,10 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)256 << 10)
+/* Polls from one question to the next; one that comes with much memory is always asked.
+ */
+#define POLLS 256u
+#define LARGE_BYTES ((size_t)1 << 20)
 
 struct ir_chunk {
     struct ir_chunk *next;
@@ -33,14 +37,30 @@ ir_fail(struct ir_arena *arena, enum ha_status status, const char *format, ...)
     longjmp(arena->escape, 1);
 }
 
+void
+ir_poll(struct ir_arena *arena)
+{
+    if (arena->stop != NULL && ++arena->polls % POLLS == 0) {
+        enum ha_status status = arena->stop(arena->stop_context);
+        if (status != HA_OK) {
+            ir_fail(arena, status, "%s", ha_error_text());
+        }
+    }
+}
+
 void *
 ir_alloc(struct ir_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
     struct ir_chunk *chunk = arena->chunks;
 
+    ir_poll(arena);
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
         ir_fail(arena, HA_ERROR_MEMORY, "no memory for the compiler's IR");
+    }
+    if (bytes > LARGE_BYTES) {
+        arena->polls = UINT32_MAX;
+        ir_poll(arena);
     }
     bytes = (bytes + 15) & ~(size_t)15;
     if (chunk == NULL || chunk->capacity - chunk->used < bytes) {

@@ -30,6 +30,11 @@ struct ir_arena {
     struct ir_chunk *chunks; /* owned */
     jmp_buf escape;
     enum ha_status status; /* why ir_fail was called */
+    /* Asked from time to time, may be NULL: not HA_OK, with a text, ends the rewrite.
+     */
+    enum ha_status (*stop)(void *context);
+    void *stop_context; /* borrowed */
+    uint32_t polls;
 };
 
 /* A growing text in the arena. */
@@ -115,7 +120,11 @@ struct ir_module {
 __attribute__((noreturn, format(printf, 3, 4))) void
 ir_fail(struct ir_arena *arena, enum ha_status status, const char *format, ...);
 
-/* Zeroed memory that lives as long as the arena; fails by ir_fail. */
+/* Whether to go on: fails by ir_fail where not.  Cheap; belongs into each loop that
+ * grows with the input. */
+void ir_poll(struct ir_arena *arena);
+
+/* Zeroed memory that lives as long as the arena; fails by ir_fail.  Polls. */
 void *ir_alloc(struct ir_arena *arena, size_t count, size_t size);
 void ir_arena_release(struct ir_arena *arena);
 /* A formatted slice in the arena, NUL terminated behind its end. */

@@ -434,7 +434,6 @@ build_image(struct state *state, struct ha_build *build,
             struct ha_compile_result *result)
 {
     struct ha_buffer ir = {0};
-    ha_build_start(build);
     enum ha_status status = ha_link_merge(build, state->inputs, state->count, &ir);
     if (status == HA_OK) {
         status = ha_build_image(build, ir.bytes, ir.size, 0, result);
@@ -453,6 +452,7 @@ link_inputs(struct state *state, struct ha_compile_result *result)
                              .warp_size = ha_warp_size(),
                              .level = state->settings.level};
     *result = (struct ha_compile_result){0};
+    ha_build_start(&build);
     enum ha_status status = ha_toolchain_find(&build.toolchain);
     build.places = (struct ha_messages_places){
         .folder = "", .device_dir = build.toolchain.device_dir};
@@ -460,9 +460,11 @@ link_inputs(struct state *state, struct ha_compile_result *result)
         status = compute_key(state, &build, key);
     }
     if (status == HA_OK && !ha_cache_load(key, result)) {
-        ha_build_start(&build);
         int lock = ha_cache_lock(key, build.deadline_ns, build.interrupted);
-        if (lock < 0 || !ha_cache_load(key, result)) {
+        if (lock < 0) {
+            status = ha_build_go_on(&build, HA_BUILD_WAITING);
+        }
+        if (status == HA_OK && (lock < 0 || !ha_cache_load(key, result))) {
             status = build_image(state, &build, result);
             if (status == HA_OK) {
                 status = ha_build_take_log(&build, result);

@@ -332,6 +332,10 @@ ha_process_run(const struct ha_process_request *request,
         return ha_error_set(HA_ERROR_INVALID, "process: %u files, 3 to %d are possible",
                             request->file_count, HA_PROCESS_FILES_MAX);
     }
+    if (ha_clock_ns() >= request->deadline_ns) {
+        *result = (struct ha_process_result){HA_PROCESS_TIMED_OUT, 0};
+        return HA_OK;
+    }
     /* The child ends with this thread, and nobody would take its files. */
     int cancel;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);

@@ -488,7 +488,8 @@ rewrite_guarded(struct ha_rewriter *rewriter, char **lowered)
 enum ha_status
 ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *result)
 {
-    struct ir_arena arena = {0};
+    struct ir_arena arena = {.stop = request->stop,
+                             .stop_context = request->stop_context};
     struct ha_rewriter rewriter = {.arena = &arena, .request = request};
     char **lowered = calloc(request->name_count + 1u, sizeof *lowered);
     enum ha_status status = HA_OK;
@@ -538,12 +539,12 @@ names_guarded(struct ha_rewriter *rewriter, char **lowered)
 }
 
 enum ha_status
-ha_rewrite_names(const char *ir, size_t ir_size, uint32_t name_count, char ***lowered)
+ha_rewrite_names(const struct ha_rewrite_request *request, char ***lowered)
 {
-    const struct ha_rewrite_request request = {
-        .ir = ir, .ir_size = ir_size, .name_count = name_count};
-    struct ir_arena arena = {0};
-    struct ha_rewriter rewriter = {.arena = &arena, .request = &request};
+    struct ir_arena arena = {.stop = request->stop,
+                             .stop_context = request->stop_context};
+    struct ha_rewriter rewriter = {.arena = &arena, .request = request};
+    uint32_t name_count = request->name_count;
     char **names = calloc(name_count + 1u, sizeof *names);
 
     if (names == NULL) {

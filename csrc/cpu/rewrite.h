@@ -20,6 +20,10 @@ struct ha_rewrite_request {
     const char *target_cpu; /* e.g. "x86-64-v3" */
     uint32_t warp_size;     /* 32 or 64 */
     uint32_t name_count;    /* name expressions __hip_name_0 .. in the source */
+    /* Asked from time to time, may be NULL: not HA_OK, with a text, ends the rewrite.
+     */
+    enum ha_status (*stop)(void *context);
+    void *stop_context; /* borrowed */
 };
 
 struct ha_rewrite_result {
@@ -38,8 +42,9 @@ enum ha_status ha_rewrite(const struct ha_rewrite_request *request,
 void ha_rewrite_release(struct ha_rewrite_result *result);
 
 /* The lowered names alone, without a look at functions: `name_count` owned entries in
- * an owned array, NULL where none was found; `lowered` is untouched on failure. */
-enum ha_status ha_rewrite_names(const char *ir, size_t ir_size, uint32_t name_count,
+ * an owned array, NULL where none was found; `lowered` is untouched on failure.  Needs
+ * no target and no warp size. */
+enum ha_status ha_rewrite_names(const struct ha_rewrite_request *request,
                                 char ***lowered);
 
 #endif

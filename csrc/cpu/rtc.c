@@ -126,7 +126,8 @@ leave(hiprtcProgram handle, struct program *program)
 }
 
 static hiprtcResult
-check_headers(int count, const char *const *texts, const char *const *names)
+check_input(const char *source, int count, const char *const *texts,
+            const char *const *names)
 {
     static const char function[] = "hiprtcCreateProgram";
     if (count < 0 || count > HEADERS_MAX) {
@@ -139,6 +140,7 @@ check_headers(int count, const char *const *texts, const char *const *names)
                            "argument '%s' is NULL but 'numHeaders' is %d",
                            texts == NULL ? "headers" : "includeNames", count);
     }
+    size_t size = strlen(source);
     for (int i = 0; i < count; i++) {
         if (texts[i] == NULL || names[i] == NULL) {
             return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
@@ -149,6 +151,13 @@ check_headers(int count, const char *const *texts, const char *const *names)
             return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
                                "argument 'includeNames': %s", ha_error_text());
         }
+        size += strlen(texts[i]);
+    }
+    if (size > HA_COMPILE_SOURCE_MAX) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
+                           "argument 'src' has %zu bytes with its headers, %zu MiB are "
+                           "possible",
+                           size, HA_COMPILE_SOURCE_MAX >> 20);
     }
     return HIPRTC_SUCCESS;
 }
@@ -163,7 +172,8 @@ ha_program_create(const char *source, const char *name, int header_count,
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
                            "argument '%s' is NULL", handle == NULL ? "prog" : "src");
     }
-    hiprtcResult checked = check_headers(header_count, header_texts, header_names);
+    hiprtcResult checked =
+        check_input(source, header_count, header_texts, header_names);
     if (checked != HIPRTC_SUCCESS) {
         return checked;
     }

@@ -105,6 +105,45 @@ try_damaged(const char *ir, size_t size)
     free(copy);
 }
 
+static enum ha_status
+stop_later(void *context)
+{
+    unsigned *left = context;
+    return (*left)-- > 0 ? HA_OK : ha_error_set(HA_ERROR_TIMEOUT, "enough");
+}
+
+static void
+test_rewrite_ends_when_it_is_told_to(void)
+{
+    enum { REPEATS = 200 };
+    size_t size = sizeof fixture - 1;
+    char *text = malloc(size * REPEATS);
+    CHECK(text != NULL);
+    for (size_t i = 0; i < REPEATS; i++) {
+        memcpy(text + i * size, fixture, size);
+    }
+    for (unsigned turn = 0; turn < 3; turn++) {
+        unsigned left = turn;
+        struct ha_rewrite_result result = {0};
+        char **names = NULL;
+        const struct ha_rewrite_request request = {
+            .ir = text,
+            .ir_size = size * REPEATS,
+            .target_cpu = "x86-64-v3",
+            .warp_size = 32,
+            .stop = stop_later,
+            .stop_context = &left,
+        };
+        CHECK_EQUAL(ha_rewrite(&request, &result), HA_ERROR_TIMEOUT);
+        CHECK_PART(ha_error_text(), "enough");
+        CHECK(result.ir == NULL);
+        left = turn;
+        CHECK_EQUAL(ha_rewrite_names(&request, &names), HA_ERROR_TIMEOUT);
+        CHECK(names == NULL);
+    }
+    free(text);
+}
+
 static void
 test_cut_input_is_survived_at_every_length(void)
 {
@@ -167,6 +206,7 @@ main(void)
     test_name_expressions_are_lowered();
     test_same_input_gives_same_output();
     test_empty_input_gives_empty_tables();
+    test_rewrite_ends_when_it_is_told_to();
     test_cut_input_is_survived_at_every_length();
     test_damaged_input_is_survived();
     test_refusals_name_the_function();
