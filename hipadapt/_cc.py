@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from . import _cc_openmp, _cc_stop
 from ._cc_host import LIBRARY, Failed, Host
+from ._work_folder import work_folder
 
 USAGE = """\
 usage: hipadapt-cc [options] FILE...
@@ -486,8 +486,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if answer(words):
             return 0
         job = parse(words)
-        with tempfile.TemporaryDirectory(prefix="hipadapt-cc-") as folder:
-            Build(job, Path(folder)).run()
+        with work_folder() as folder:
+            Build(job, folder).run()
     except Failed as failure:
         if not _cc_stop.stopped.is_set():
             sys.stderr.write(failure.log)

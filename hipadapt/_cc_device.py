@@ -13,12 +13,11 @@ import hashlib
 import os
 import struct
 import sys
-import tempfile
 from functools import cache
-from pathlib import Path
 
 from . import _cc_stop
 from ._cc_host import INCLUDE, LIBRARY, STD, Failed, Host, machine
+from ._work_folder import work_folder
 
 ARCH = "gfx000:cpu"  # HA_ARCH_NAME
 TARGET = f"hipv4-{machine()}-hipadapt-linux-gnu--{ARCH}"  # HA_FATBIN_ID
@@ -81,8 +80,8 @@ def preprocess(host: Host, source: str, flags: list[str], plain: bool = False) -
     command += ["-isystem", str(INCLUDE)]
     for folder in (str(STD), *folders):
         command += ["-internal-isystem", folder]
-    with tempfile.TemporaryDirectory(prefix="hipadapt-cc-") as folder:
-        text = Path(folder) / "device.hipi"
+    with work_folder() as folder:
+        text = folder / "device.hipi"
         host.run([*command, "-o", str(text), source])
         return b"" if host.dry else text.read_bytes() + (b"" if plain else INLINE_END)
 

@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 
 from . import _cc_stop
+from ._child import dies_with_us
 
 PACKAGE = Path(__file__).resolve().parent
 INCLUDE = PACKAGE / "include"
@@ -67,6 +68,7 @@ def output_of(command: list[str]) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=dies_with_us(),
     )
     if done.returncode != 0:
         raise Failed(f"exit status {done.returncode} of {shlex.join(command)}")

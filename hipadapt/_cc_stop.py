@@ -16,6 +16,8 @@ import threading
 from types import FrameType
 from typing import NoReturn
 
+from ._child import dies_with_us
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 2.0  # in which a child may remove what it began to write
 
@@ -82,7 +84,12 @@ def run(command: list[str]) -> int:
     """The exit status of a tool; it is in a group of its own, to be ended whole."""
     if stopped.is_set():
         return 128 + _number
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=dies_with_us(),
+    )
     _running.add(child)
     try:
         if stopped.is_set():  # between the two lines above

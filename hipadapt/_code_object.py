@@ -13,10 +13,11 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from ._cc_host import PACKAGE, Failed, zig
+from ._child import dies_with_us
+from ._work_folder import work_folder
 
 DEVICE_HEADERS = PACKAGE / "_lib" / "device"
 ARCH = re.compile(r"gfx(\d+)([0-9a-f])([0-9a-f])((?::[a-z]+[+-])*)\Z")
@@ -91,7 +92,11 @@ def library_flags(arch: str, fast: bool) -> list[str]:
 def run(command: list[str]) -> str:
     """One step; its messages.  Errors of the source go to the user as they are."""
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        preexec_fn=dies_with_us(),
     )
     if done.returncode != 0:
         raise Failed(explain(done.stderr))
@@ -138,8 +143,8 @@ def compile_source(source: Path, arch: str, options: list[str]) -> bytes:
     rest = [o for o in options if not o.startswith("-O")]
     if not any(o.startswith("-std=") for o in rest):
         rest.append("-std=gnu++17")
-    with tempfile.TemporaryDirectory(prefix="hipadapt-amd-") as folder:
-        made, linked = Path(folder) / "kernels.o", Path(folder) / "kernels.hsaco"
+    with work_folder() as folder:
+        made, linked = folder / "kernels.o", folder / "kernels.hsaco"
         command = [tool, "clang", "-cc1", "-triple", "amdgcn-amd-amdhsa"]
         command += ["-aux-triple", "x86_64-unknown-linux-gnu", "-target-cpu", name]
         command += [*target, "-x", "hip", "-fcuda-is-device", "-fdeclspec", "-fno-rtti"]

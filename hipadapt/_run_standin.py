@@ -247,6 +247,8 @@ def build(zig: str, folder: str, soname: str, symbols: Mapping[str, str]) -> Non
 def _run(command: list[str], text: str) -> None:
     import subprocess
 
+    from ._child import dies_with_us
+
     try:
         done = subprocess.run(
             command,
@@ -255,6 +257,7 @@ def _run(command: list[str], text: str) -> None:
             env={},
             timeout=_COMPILE_LIMIT_S,
             check=False,
+            preexec_fn=dies_with_us(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RuntimeError(f"a stand-in cannot be compiled: {error}") from None

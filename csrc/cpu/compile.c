@@ -404,6 +404,7 @@ build_bitcode(struct work *work)
 static enum ha_status
 build(struct work *work)
 {
+    ha_workdir_sweep();
     enum ha_status status = run_front(work);
     if (status == HA_OK && work->options.relocatable) {
         status = build_bitcode(work);

@@ -97,6 +97,34 @@ def test_signal_ends_the_compilers_and_leaves_no_files(
     assert [path.name for path in folder.iterdir()] == ["long.hip"]
 
 
+@pytest.mark.parametrize("side", ENDLESS)
+def test_kill_ends_the_compilers_and_the_next_build_sweeps(
+    side: str, tmp_path: Path
+) -> None:
+    folder, temporary = tmp_path / "work", tmp_path / "temporary"
+    folder.mkdir()
+    temporary.mkdir()
+    (folder / "long.hip").write_text(ENDLESS[side])
+    (folder / "short.hip").write_text("int main() {}")
+    words = ["cc", "-c", "-fconstexpr-steps=999999999", "long.hip"]
+
+    def compiles() -> bool:
+        has = {"device": "-emit-llvm", "host": "--cuda-host-only"}[side]
+        return any(has in words for words in at_work(folder))
+
+    with started(folder, *words, TMPDIR=str(temporary)) as running:
+        wait_until(compiles, "no compiler was started")
+        running.kill()
+        running.wait(30)
+        wait_until(lambda: not at_work(folder), "a compiler is still at work")
+    left = list(temporary.iterdir())
+    with started(folder, "cc", "-c", "short.hip", TMPDIR=str(temporary)) as running:
+        assert running.wait(120) == 0
+
+    assert left
+    assert list(temporary.iterdir()) == []
+
+
 def test_signal_that_the_caller_ignores_ends_nothing(tmp_path: Path) -> None:
     (tmp_path / "put.hip").write_text("int main() { return 3; }")
     with started(tmp_path, "cc", "put.hip", ignores=(signal.SIGHUP,)) as running:

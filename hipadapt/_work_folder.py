@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Folders for the time of one build, and what dead processes left of theirs.
+
+The rules are those of csrc/cpu/workdir.h: whoever makes a folder holds a lock on it,
+which ends with the process.  A folder of this user whose lock can be had is nobody's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+PREFIX = "hipadapt-work-"  # HA_WORKDIR_PREFIX
+_TRIES = 16
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _is_ours(folder: int) -> bool:
+    found = os.fstat(folder)
+    return found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == 0o700
+
+
+@cache
+def sweep(base: str) -> None:
+    """Removes the folders below `base` that dead processes of this user left; once."""
+    with contextlib.suppress(OSError), os.scandir(base) as entries:
+        for entry in entries:
+            if not entry.name.startswith(PREFIX):
+                continue
+            try:
+                folder = os.open(entry.path, _OPEN)
+            except OSError:
+                continue
+            try:
+                if _is_ours(folder):
+                    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(entry.path, ignore_errors=True)
+            except OSError:
+                pass  # somebody works in it
+            finally:
+                os.close(folder)
+
+
+def _make() -> tuple[str, int]:
+    """A new folder and its lock."""
+    for _ in range(_TRIES):
+        path = tempfile.mkdtemp(prefix=PREFIX)
+        # A sweep that comes here may take it for a left one: then there is another.
+        with contextlib.suppress(FileNotFoundError):
+            folder = os.open(path, _OPEN)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(folder)
+                continue
+            except OSError:
+                pass  # no locks on this file system: nobody sweeps either
+            if os.fstat(folder).st_nlink > 0:
+                return path, folder
+            os.close(folder)
+    raise OSError("no folder for temporary files could be made")
+
+
+@contextlib.contextmanager
+def work_folder() -> Iterator[Path]:
+    """A private folder for temporary files, gone at the end."""
+    sweep(tempfile.gettempdir())
+    path, folder = _make()
+    try:
+        yield Path(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(folder)
