@@ -313,12 +313,26 @@ done:
     return result;
 }
 
+/* A process has one provider, whose end comes with that of one interpreter, and its
+ * threads call into one. */
+static int
+refuse_subinterpreters(void)
+{
+    if (PyInterpreterState_Get() == PyInterpreterState_Main()) {
+        return 0;
+    }
+    PyErr_SetString(PyExc_ImportError,
+                    "hipadapt works in the main interpreter only, not in "
+                    "sub-interpreters; use processes or threads");
+    return -1;
+}
+
 static int
 core_exec(PyObject *module)
 {
     struct module_state *state = state_of(module);
 
-    if (ha_api_init(module) < 0) {
+    if (refuse_subinterpreters() < 0 || ha_api_init(module) < 0) {
         return -1;
     }
     state->provider_type = PyStructSequence_NewType(&provider_desc);
@@ -391,6 +405,9 @@ core_free(void *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, core_exec},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
     {0, NULL},
 };
 
