@@ -14,16 +14,21 @@ if TYPE_CHECKING:
     from ._kernel import Kernel
 
 _PREVIEW_BYTES = 1 << 20  # of an array that is copied to be shown
+# Colours are the page's, dark or light.  Styles of notebooks on web sites (myst-nb,
+# nbsphinx) have black text and every other row light, which in the dark can't be read.
+_TABLE = "style='color:inherit'"
+_ROW = "style='background:none'"
+_CELL = "style='text-align:left'"
 
 
 def table(rows: Iterable[tuple[str, object]]) -> str:
     """Names and values; all of it is escaped."""
     lines = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-        f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>"
+        f"<tr {_ROW}><th {_CELL}>{html.escape(name)}</th>"
+        f"<td {_CELL}>{html.escape(str(value))}</td></tr>"
         for name, value in rows
     )
-    return f"<table>{lines}</table>"
+    return f"<table {_TABLE}>{lines}</table>"
 
 
 def device_html(device: Device) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,13 @@ def test_table_escapes_what_it_shows() -> None:
     assert "&lt;b&gt;" in text
     assert "a &amp; b" in text
     assert "<script>" not in text
+
+
+def test_table_has_the_colours_of_the_page_dark_or_light() -> None:
+    text = table([("a", 1), ("b", 2)])
+
+    assert re.findall(r"<table[^>]*>", text) == ["<table style='color:inherit'>"]
+    assert re.findall(r"<tr[^>]*>", text) == 2 * ["<tr style='background:none'>"]
 
 
 def test_device_shows_name_and_memory(cpu: ModuleType) -> None:
