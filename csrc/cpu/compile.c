@@ -5,11 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/file.h"
 #include "core/sha256.h"
 #include "cpu/buffer.h"
 #include "cpu/build.h"
 #include "cpu/cache.h"
 #include "cpu/depends.h"
+#include "cpu/file_asm.h"
 #include "cpu/image.h"
 #include "cpu/options.h"
 #include "cpu/process.h"
@@ -234,6 +236,7 @@ compute_key(struct work *work)
 
 /* ---- the steps ---- */
 
+/* Up to the input; what comes out and where to is left to the caller. */
 static void
 front_arguments(struct work *work, struct ha_list *arguments)
 {
@@ -270,6 +273,11 @@ front_arguments(struct work *work, struct ha_list *arguments)
         ha_list_format(arguments, "-fmacro-prefix-map=%s/=", work->workdir.path);
         ha_list_format(arguments, "-fdebug-prefix-map=%s/=", work->workdir.path);
     }
+}
+
+static enum ha_status
+run_front(struct work *work)
+{
     static const char *const outputs[] = {
         "-dependency-file",
         "/proc/self/fd/3",
@@ -282,12 +290,6 @@ front_arguments(struct work *work, struct ha_list *arguments)
         "-",
         NULL,
     };
-    ha_build_flags(arguments, outputs);
-}
-
-static enum ha_status
-run_front(struct work *work)
-{
     struct ha_list arguments = {0};
     enum ha_status status = HA_OK;
     if (work->request->header_count > 0) {
@@ -319,6 +321,7 @@ run_front(struct work *work)
     };
     (void)clock_gettime(CLOCK_REALTIME, &work->started);
     front_arguments(work, &arguments);
+    ha_build_flags(&arguments, outputs);
     struct ha_memory_file *const extra[] = {&work->rules_file};
     status = ha_build_step(&work->build, "the front end", &arguments,
                            &work->source_file, &work->ir_file, extra, 1);
@@ -359,6 +362,66 @@ collect_inputs(struct work *work)
         }
     }
     ha_list_release(&texts);
+}
+
+/* Whether a text that the front end read may have assembly outside of functions. */
+static bool
+may_have_file_asm(const struct work *work)
+{
+    const struct ha_compile_request *request = work->request;
+    const struct ha_buffer *macros = &work->options.macros;
+    const struct ha_list *files = &work->inputs.files;
+    bool may = ha_file_asm_possible(request->source, request->source_size) ||
+               (macros->size > 0 && ha_file_asm_possible(macros->bytes, macros->size));
+    for (uint32_t i = 0; i < request->header_count && !may; i++) {
+        const char *text = request->header_texts[i];
+        may = ha_file_asm_possible(text, strlen(text));
+    }
+    /* The list of files is complete only where the result may be cached. */
+    may |= work->options.dirs.count > 0 && !work->build.cacheable;
+    for (uint32_t i = 0; i < files->count && !may; i++) {
+        void *bytes;
+        size_t size;
+        may = true;
+        if (ha_file_read(files->items[i], false, &bytes, &size) == HA_OK) {
+            may = ha_file_asm_possible(bytes, size);
+            free(bytes);
+        }
+    }
+    return may;
+}
+
+/* Assembly outside of functions is refused like that inside of kernels.  In a program
+ * of host and device it is the host's. */
+static enum ha_status
+refuse_file_asm(struct work *work)
+{
+    static const char *const outputs[] = {"-w", "-ast-print", "-o", "-", "-", NULL};
+    struct ha_memory_file printed = HA_MEMORY_FILE_INIT;
+    struct ha_list arguments = {0};
+    size_t length;
+    if (work->options.program || !may_have_file_asm(work)) {
+        return HA_OK;
+    }
+    front_arguments(work, &arguments);
+    ha_build_flags(&arguments, outputs);
+    enum ha_status status = ha_memory_file_rewind(&work->source_file);
+    if (status == HA_OK) {
+        status = ha_build_step(&work->build, "the front end", &arguments,
+                               &work->source_file, &printed, NULL, 0);
+    }
+    if (status == HA_OK) {
+        const char *found = ha_file_asm_find(printed.bytes, printed.size, &length);
+        if (found != NULL) {
+            status = ha_error_set(HA_ERROR_UNSUPPORTED,
+                                  "the program contains assembly outside of functions, "
+                                  "which the CPU device does not have: %.*s",
+                                  length < 200 ? (int)length : 200, found);
+        }
+    }
+    ha_list_release(&arguments);
+    ha_memory_file_close(&printed);
+    return status;
 }
 
 /* Relocatable code: the front end's output as bitcode, with the lowered names. */
@@ -406,14 +469,15 @@ build(struct work *work)
 {
     ha_workdir_sweep();
     enum ha_status status = run_front(work);
+    if (status == HA_OK) {
+        collect_inputs(work);
+        status = refuse_file_asm(work);
+    }
     if (status == HA_OK && work->options.relocatable) {
         status = build_bitcode(work);
     } else if (status == HA_OK) {
         status = ha_build_image(&work->build, work->ir_file.bytes, work->ir_file.size,
                                 work->request->expression_count, work->result);
-    }
-    if (status == HA_OK) {
-        collect_inputs(work);
     }
     return status;
 }

@@ -155,6 +155,79 @@ def test_lowered_names(rtc: Rtc) -> None:
     }
 
 
+def test_literals_in_name_expressions(rtc: Rtc) -> None:
+    source = "template <char c, long n> __global__ void k(long *p) { *p = c + n; }"
+    names = [
+        "k<'a', 8 >= 3>",
+        "k<';', 1'000>",
+        "k<'\\'', (1 << 2)>",
+        "k<u8')', 0x1'f>",
+        "&k<'\"', 2>",
+    ]
+
+    compiled = rtc.compile(source, names=names)
+
+    assert compiled.result == SUCCESS, compiled.log
+    assert [*compiled.lowered.values()] == [
+        "_Z1kILc97ELl1EEvPl",
+        "_Z1kILc59ELl1000EEvPl",
+        "_Z1kILc39ELl4EEvPl",
+        "_Z1kILc41ELl31EEvPl",
+        "_Z1kILc34ELl2EEvPl",
+    ]
+
+
+FILE_ASSEMBLY = {
+    "plain": 'asm("nop");',
+    "other spelling": '__asm__\n(".globl x");',
+    "file": 'asm(".incbin \\"/etc/hostname\\"");',
+    "in a namespace": 'namespace n { extern "C" { __asm("nop"); } }',
+    "language without braces": 'extern "C" asm("nop");',
+    "by a macro": '#define LINE asm\nLINE("nop");',
+    "of an option": "LINE",
+    "of a header": "#include <given.h>",
+    "of a file": "#include <file.h>",
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "more"),
+    [*((what, ()) for what in FILE_ASSEMBLY), ("plain", ("-fgpu-rdc",))],
+)
+def test_assembly_outside_of_functions_is_refused(
+    rtc: Rtc, tmp_path: Path, what: str, more: tuple[str, ...]
+) -> None:
+    text = 'asm("nop");\n'
+    (tmp_path / "file.h").write_text(text)
+    options = [f"-DLINE={text}".strip(), f"-I{tmp_path}", *more]
+
+    compiled = rtc.compile(
+        FILE_ASSEMBLY[what] + "\n" + KERNEL, options, headers={"given.h": text}
+    )
+
+    assert compiled.result == COMPILATION
+    assert "the program contains assembly outside of functions" in compiled.log
+    assert "__asm (" in compiled.log
+
+
+def test_other_uses_of_the_word_asm_are_no_assembly(rtc: Rtc) -> None:
+    source = """
+        // asm("in a comment");
+        #define UNUSED asm("nop");
+        #if 0
+        asm("nop");
+        #endif
+        __device__ int named(int x) asm("another name");
+        __device__ int named(int x) { asm("" ::: "memory"); return x; }
+        __constant__ const char text[] = "\\n__asm (\\"nop\\")", quote = '"';
+        extern "C" __global__ void k(int *p) { *p = named(text[*p]) + quote; }
+    """
+
+    compiled = rtc.compile(source)
+
+    assert compiled.result == SUCCESS, compiled.log
+
+
 @pytest.mark.parametrize(
     "variable",
     [
