@@ -58,7 +58,8 @@ append_quoted(struct ha_buffer *buffer, const char *text)
 }
 
 /* The address of a name expression as a constant: its initialiser in the IR is the
- * lowered name.  Programs write variables as `&name` and kernels as `name`. */
+ * lowered name.  Programs write variables as `&name` and kernels as `name`.  A comma
+ * outside of its brackets declares nothing within ours. */
 static void
 append_expression(struct ha_buffer *source, uint32_t index, const char *expression)
 {
@@ -71,7 +72,7 @@ append_expression(struct ha_buffer *source, uint32_t index, const char *expressi
     ha_buffer_format(
         source,
         "__attribute__((device, used)) constexpr auto " HA_REWRITE_NAME_PREFIX
-        "%u = &%s;\n",
+        "%u = (&%s);\n",
         index, name);
 }
 

@@ -12,6 +12,7 @@
 #include "cpu/compile.h"
 #include "cpu/device.h"
 #include "cpu/handle.h"
+#include "cpu/name_expression.h"
 #include "cpu/register.h"
 #include "cpu/runtime.h"
 #include "cpu/workdir.h"
@@ -233,6 +234,13 @@ ha_program_add_name(hiprtcProgram handle, const char *expression)
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
                            "argument 'name_expression' is %s",
                            expression == NULL ? "NULL" : "empty");
+    }
+    const char *why = ha_name_expression_check(expression);
+    if (why != NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID, function,
+                           "argument 'name_expression' is '%.200s', which is no "
+                           "expression that names something: %s",
+                           expression, why);
     }
     struct program *program = enter(handle, function);
     if (program == NULL) {

@@ -21,7 +21,7 @@
  *
  * The source is HA_SOURCE_BEFORE, `#line 1 "<name>"`, the user's text, a newline and,
  * for each name expression, a `#line` and `__attribute__((device, used)) constexpr
- * auto` HA_REWRITE_NAME_PREFIX<n>` = &<expression>;`, then HA_SOURCE_AFTER.
+ * auto` HA_REWRITE_NAME_PREFIX<n>` = (&<expression>);`, then HA_SOURCE_AFTER.
  *
  * Each list of flags is comma separated string literals, for an array initialiser. */
 #ifndef HA_CPU_TOOLCHAIN_FLAGS_H

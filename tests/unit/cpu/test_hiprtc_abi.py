@@ -248,6 +248,56 @@ def test_name_expression_twice_is_one(rtc: Rtc) -> None:
     rtc.destroy(program)
 
 
+NO_EXPRESSIONS = {
+    "f;int x": "a ';'",
+    "f, x = &f": "a ',' outside of brackets",
+    "f<1, 2>, g": "a ',' outside of brackets",
+    "f<&A::operator->>, g": "a ',' outside of brackets",
+    "f);int x(1": "closes a bracket",
+    "f = {": "leaves a bracket open",
+    "f]": "closes a bracket",
+    "f(]": "closes a bracket",
+    "f\n#error mine": "a '#'",
+    "f\n%:error mine": "a '%:'",
+    "f//": "a comment",
+    "f /* ": "a comment",
+    "f\\\n": "a backslash",
+    "f??/": "holds '??'",
+    "f<'a>": "a literal that does not end",
+    'f<"a\n">': "a literal that does not end",
+    'f<R"(")">': "a raw literal",
+    '_Pragma("clang attribute pop") f': "a pragma",
+    "f\x01": "a control character",
+    " ": "names nothing",
+    "&": "names nothing",
+    "(" * 257 + "f" + ")" * 257: "nested too deeply",
+}
+
+
+@pytest.mark.parametrize("text", NO_EXPRESSIONS)
+def test_name_that_is_no_expression_is_refused(rtc: Rtc, text: str) -> None:
+    _, program = rtc.create(TEMPLATE)
+
+    answer = rtc.c.hiprtcAddNameExpression(program, text.encode())
+
+    assert answer == NAME_EXPRESSION_NOT_VALID
+    said = rtc.error_text()
+    assert "hiprtcAddNameExpression: argument 'name_expression' is" in said
+    assert NO_EXPRESSIONS[text] in said
+    assert rtc.compile_program(program) == SUCCESS
+    rtc.destroy(program)
+
+
+def test_comma_in_a_name_expression_declares_nothing(rtc: Rtc) -> None:
+    _, program = rtc.create("__device__ int a, *b;")
+    # To the eye a list of arguments of a template.
+    assert rtc.c.hiprtcAddNameExpression(program, b"a < b, c = &a") == SUCCESS
+
+    assert rtc.compile_program(program) == COMPILATION
+    assert "undeclared identifier 'c'" in rtc.log(program)
+    rtc.destroy(program)
+
+
 def test_compilation_after_a_failure(rtc: Rtc) -> None:
     _, program = rtc.create("#ifndef GOOD\n#error bad\n#endif\n" + KERNEL)
 
