@@ -372,12 +372,45 @@ end_of_variable(struct ir_slice rest)
     return comdat < attachment ? comdat : attachment;
 }
 
+struct ir_slice
+ha_with_kernel_addresses(struct ha_rewriter *rewriter, struct ir_slice line)
+{
+    struct ir_out out = {.arena = rewriter->arena};
+    uint32_t number;
+    size_t done = 0;
+
+    for (size_t at = 0; (at = ir_find(line, "@", at)) != SIZE_MAX;) {
+        struct ir_slice name = ir_token(line, at);
+        if (ir_map_get(&rewriter->functions, name, &number) &&
+            rewriter->module.functions[number].kernel) {
+            struct ir_slice held = ha_suffixed(rewriter->arena, name, "held");
+            if (!rewriter->held[number]) {
+                rewriter->held[number] = 1;
+                ir_print(&rewriter->tail,
+                         "define internal void %.*s() nounwind {\n"
+                         "  call void @llvm.trap()\n  unreachable\n}\n",
+                         IR_ARGS(held));
+            }
+            ir_put(&out, ir_part(line, done, at));
+            ir_put(&out, held);
+            done = at + name.size;
+        }
+        at += name.size;
+    }
+    if (done == 0) {
+        return line;
+    }
+    ir_put(&out, ir_part(line, done, line.size));
+    return (struct ir_slice){out.text, out.size};
+}
+
 /* Variables are written by the host at any time, so constant ones are no constants
  * here. Only the table of the image names them. */
 static void
 write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
 {
-    struct ir_slice line = ha_host_text(rewriter, global->line, true);
+    struct ir_slice line =
+        ha_with_kernel_addresses(rewriter, ha_host_text(rewriter, global->line, true));
     size_t kind = ir_find(line, " global ", 0);
     size_t constant = ir_find(line, " constant ", 0);
     size_t skip = 8;
@@ -403,6 +436,7 @@ write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
 static void
 write_variables(struct ha_rewriter *rewriter, char **lowered)
 {
+    rewriter->held = ir_alloc(rewriter->arena, rewriter->module.function_count + 1, 1);
     for (size_t i = 0; i < rewriter->module.global_count; i++) {
         const struct ir_global *global = &rewriter->module.globals[i];
         if (ir_begins(global->name, "@llvm.global_ctors") ||

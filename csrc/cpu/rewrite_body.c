@@ -353,7 +353,7 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
     if (known != HA_KNOWN_NONE) {
         line = known_call(writer, inst, known, line);
     }
-    line = place_shared(writer, line);
+    line = ha_with_kernel_addresses(rewriter, place_shared(writer, line));
     if (inst->step && writer->body->form == HA_FORM_REFERENCE) {
         ha_sites_write_step(rewriter, inst, &writer->lines);
     }

@@ -96,6 +96,7 @@ struct ha_rewriter {
     uint32_t shared_count;
     uint8_t *live_functions; /* a flag each: kernels can reach it */
     uint8_t *live_globals;
+    uint8_t *held;                 /* a flag per kernel: something has its address */
     struct ir_map used;            /* names of declarations that live code needs */
     struct ir_map kept_attributes; /* "#n" of declared library functions */
     struct ir_out out;
@@ -160,6 +161,12 @@ enum ha_known ha_known_of(const struct ir_inst *inst);
  * calls. */
 struct ir_slice ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line,
                              bool attributes);
+
+/* A kernel has no host function of its shape.  Its address, where a line has it,
+ * becomes that of a function that ends the launch: device code may hold it and compare
+ * it, and cannot call it. */
+struct ir_slice ha_with_kernel_addresses(struct ha_rewriter *rewriter,
+                                         struct ir_slice line);
 
 /* A name such as @f or @"f g" with a suffix inside of its quotes. */
 struct ir_slice ha_suffixed(struct ir_arena *arena, struct ir_slice name,

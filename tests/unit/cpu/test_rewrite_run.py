@@ -143,6 +143,23 @@ def test_warp_calls_in_loops_of_different_lengths(gpu: Gpu) -> None:
     assert out.tolist() == want
 
 
+def test_address_of_a_kernel_can_be_held_and_compared(gpu: Gpu) -> None:
+    source = """
+        extern "C" __global__ void other(int *p) { *p = 1; }
+        extern "C" __global__ void third(int *p) { *p = 2; }
+        __device__ void (*const table[])(int *) = {&other, &third, &other};
+        extern "C" __global__ void k(int *p) {
+            p[0] = table[p[0]] == table[0];
+            p[1] = table[p[1]] == table[0];
+            p[2] = table[p[2]] == nullptr;
+        }
+    """
+
+    (out,) = gpu.run(source, "k", 1, 1, InOut(np.array([1, 2, 1], np.int32)))
+
+    assert out.tolist() == [0, 1, 0]
+
+
 def test_shared_memory_of_a_function_that_stays(gpu: Gpu) -> None:
     source = """
         __device__ __attribute__((noinline)) int turn(int v) {
