@@ -22,6 +22,7 @@ from ._run_scan import Standins
 _LAYOUT = 6  # of the folder's text; part of its name's hash
 _UNUSED_S = 30 * 24 * 3600  # roots that nobody used for so long are removed
 _HALF_MADE_S = 3600
+_DIVIDERS = ":;"  # of LD_LIBRARY_PATH
 _BUILTINS = (
     "libhiprtc-builtins.so",
     "libhiprtc-builtins.so.6",
@@ -117,18 +118,49 @@ def private_folder(path: Path) -> None:
         raise RootError(f"{path} is open to others; chmod 700 {path}")
 
 
+def _absolute(variable: str) -> str | None:
+    """A folder of the environment; a relative one is ignored, as in the C library."""
+    value = os.environ.get(variable, "")
+    return value if value.startswith("/") else None
+
+
 def _candidates() -> Iterator[Path]:
     named = os.environ.get("HIPADAPT_CACHE_DIR")
     if named:
         yield Path(named).absolute()
         return
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")
-    if base:
-        folder = (
-            Path(base) if os.environ.get("XDG_CACHE_HOME") else Path(base, ".cache")
+    home = _absolute("HOME")
+    cache = _absolute("XDG_CACHE_HOME") or (home and f"{home}/.cache")
+    if cache:
+        yield Path(cache, "hipadapt")
+    yield Path(_absolute("TMPDIR") or "/tmp", f"hipadapt-{os.geteuid()}")
+
+
+def _overflow_uid() -> int:
+    """Who owns, in a user namespace, what belongs to nobody there."""
+    try:
+        return int(Path("/proc/sys/kernel/overflowuid").read_text())
+    except (OSError, ValueError):
+        return 65534
+
+
+def check_place(path: Path) -> None:
+    """Refuses a place that programs cannot be led to, or not safely: RootError.
+
+    The dynamic linker loads what it finds there and asks for no owner.
+    """
+    text = str(path)
+    if any(sign in text for sign in _DIVIDERS) or "$" in text:
+        raise RootError(
+            f"{text!r} has a colon, a semicolon or a dollar sign, which mean something "
+            "else in LD_LIBRARY_PATH"
         )
-        yield folder.absolute() / "hipadapt"
-    yield Path(os.environ.get("TMPDIR") or "/tmp") / f"hipadapt-{os.geteuid()}"
+    for folder in path.parents:
+        found = folder.stat()
+        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+            raise RootError(f"everybody can replace what is in {folder}")
+        if found.st_uid not in (0, os.geteuid(), _overflow_uid()):
+            raise RootError(f"{folder} belongs to another user")
 
 
 def base_folder() -> Path:
@@ -140,9 +172,13 @@ def base_folder() -> Path:
     tried: list[str] = []
     for candidate in _candidates():
         try:
-            private_folder(candidate)
-            private_folder(candidate / "run")
-            return candidate / "run"
+            folder = candidate.parent.resolve() / candidate.name
+            private_folder(folder)
+            check_place(folder)
+            private_folder(folder / "run")
+            if not os.access(folder / "run", os.W_OK | os.X_OK):
+                raise RootError(f"{folder / 'run'} cannot be written")
+            return folder / "run"
         except (OSError, RootError) as error:
             tried.append(str(error))
     text = "; ".join(tried)

@@ -13,7 +13,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def _make() -> tuple[str, int]:
 
 
 @contextlib.contextmanager
-def work_folder() -> Iterator[Path]:
+def work_folder() -> Generator[Path]:
     """A private folder for temporary files, gone at the end."""
     sweep(tempfile.gettempdir())
     path, folder = _make()
