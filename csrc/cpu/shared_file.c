@@ -224,7 +224,11 @@ ha_ticket_open(const struct ha_ticket *ticket, enum ha_shared_kind kind, int *fi
     if (opened < 0) {
         return HA_TICKET_GONE;
     }
-    if (!ha_ticket_fits(ticket, kind, opened)) {
+    struct stat status;
+    /* The kernel lets root open what is anybody's; the bytes of a ticket are no reason
+     * to. */
+    if (fstat(opened, &status) != 0 || status.st_uid != geteuid() ||
+        !ha_ticket_fits(ticket, kind, opened)) {
         close(opened);
         return HA_TICKET_GONE;
     }

@@ -8,7 +8,8 @@
  * - as a file descriptor that the program passes on itself (HIP's POSIX handles);
  * - as a *ticket*, which is plain bytes: process, descriptor and inode of the file. The
  *   other side opens /proc/<process>/fd/<descriptor>.  The kernel allows that to the
- *   same user only, and only while the process lives; the inode tells whether it is
+ *   same user and to root, whom we refuse what is not his, and only while the process
+ *   lives; the inode tells whether it is
  *   still the same file, and a number in the file whether what the ticket is for is
  *   still there.
  *
