@@ -240,6 +240,18 @@ ha_heap_call_release(void *ptr)
 }
 
 bool
+ha_heap_holds(uint32_t device, const void *address, uint64_t size)
+{
+    (void)pthread_mutex_lock(&heap_lock);
+    const struct heap *heap = &heaps[device];
+    uint64_t offset = (uintptr_t)address - (uintptr_t)heap->range;
+    bool holds = heap->range != NULL && offset <= heap->range_bytes &&
+                 size <= heap->range_bytes - offset;
+    (void)pthread_mutex_unlock(&heap_lock);
+    return holds;
+}
+
+bool
 ha_heap_set_limit(uint32_t device, uint64_t bytes)
 {
     (void)pthread_mutex_lock(&heap_lock);

@@ -25,6 +25,9 @@ void ha_heap_call_release(void *ptr);
 void *ha_heap_alloc(uint32_t device, uint64_t size);
 bool ha_heap_release(uint32_t device, void *ptr);
 
+/* Whether the bytes lie in the heap; they need not be allocated. */
+bool ha_heap_holds(uint32_t device, const void *address, uint64_t size);
+
 /* Size of the heap (hipLimitMallocHeapSize), rounded up to a power of two.  False once
  * a kernel has allocated: as with HIP, the limit is set before that. */
 bool ha_heap_set_limit(uint32_t device, uint64_t bytes);

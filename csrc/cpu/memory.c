@@ -26,6 +26,7 @@ static struct {
     size_t foreign_count;
     size_t foreign_capacity;
     uint64_t next_id;
+    _Atomic uint64_t changes; /* written under the lock */
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const kind_names[HA_MEMORY_KIND_COUNT] = {
@@ -57,6 +58,19 @@ ha_memory_init(bool guard)
     }
     pthread_mutex_unlock(&memory.lock);
     return hipSuccess;
+}
+
+uint64_t
+ha_memory_changes(void)
+{
+    return atomic_load_explicit(&memory.changes, memory_order_acquire) + 1;
+}
+
+/* Lock held. */
+static void
+note_change(void)
+{
+    atomic_fetch_add_explicit(&memory.changes, 1, memory_order_release);
 }
 
 bool
@@ -209,6 +223,7 @@ ha_memory_release(void *ptr)
     if (slot != NULL &&
         (slot->state == HA_SLOT_FREEING || slot->state == HA_SLOT_CACHED)) {
         managed = span->heap->kind == HA_MEMORY_MANAGED;
+        note_change();
         account_remove(span, span->slot_bytes);
         intact = ha_span_free(span, index, &footprint);
     }
@@ -231,6 +246,7 @@ ha_memory_cache(void *ptr)
         intact = ha_span_intact(span, index);
         ha_span_recall(span, index);
         slot->state = HA_SLOT_CACHED;
+        note_change();
     }
     pthread_mutex_unlock(&memory.lock);
     return intact;
@@ -245,6 +261,7 @@ ha_memory_reuse(void *ptr, size_t size)
     struct ha_slot *slot = slot_at(ptr, &span, &index);
     if (slot != NULL) {
         ha_span_resize(span, index, size, slot->state == HA_SLOT_FREEING);
+        note_change();
         ha_span_recall(span, index);
         slot->state = HA_SLOT_LIVE;
         slot->sync = false;
@@ -365,6 +382,7 @@ ha_memory_remove_foreign(void *ptr, enum ha_memory_kind kind)
         memmove(&memory.foreign[at], &memory.foreign[at + 1],
                 (memory.foreign_count - at) * sizeof memory.foreign[0]);
         removed = true;
+        note_change();
     }
     pthread_mutex_unlock(&memory.lock);
     return removed;
@@ -513,6 +531,7 @@ static void
 heap_reset(struct ha_heap *heap)
 {
     struct ha_span *span = heap->all;
+    note_change();
     while (span != NULL) {
         struct ha_span *next = span->all_next;
         /* Freeing the last slot may free the span: count first. */

@@ -94,6 +94,10 @@ bool ha_memory_cache(void *ptr);
  * or a smaller footprint (ha_span_footprint). Work may still use what was claimed. */
 void ha_memory_reuse(void *ptr, size_t size);
 
+/* Differs from before if ranges have gone or become shorter since, but for mapped
+ * memory; never 0. Needs no lock. */
+uint64_t ha_memory_changes(void);
+
 /* The range that holds the address; false if it is not known. */
 bool ha_memory_find(const void *ptr, struct ha_range *range);
 

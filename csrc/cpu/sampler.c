@@ -368,3 +368,10 @@ ha_sampler_describe(const struct ha_texture_request *request,
     }
     return hipSuccess;
 }
+
+bool
+ha_sampler_holds(const void *address, uint64_t size)
+{
+    uint64_t offset = (uintptr_t)address - (uintptr_t)srgb_table;
+    return offset <= sizeof srgb_table && size <= sizeof srgb_table - offset;
+}

@@ -6,6 +6,9 @@
 #ifndef HA_CPU_SAMPLER_H
 #define HA_CPU_SAMPLER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "abi/hip.h"
 #include "cpu/array.h"
 #include "cpu/device/hipadapt/texture_object.h"
@@ -16,5 +19,8 @@ struct ha_texture_request;
 hipError_t ha_sampler_describe(const struct ha_texture_request *request,
                                struct ha_array *const *arrays, uint32_t array_count,
                                struct __hip_texture *object);
+
+/* Whether the bytes lie in the tables that objects point at. */
+bool ha_sampler_holds(const void *address, uint64_t size);
 
 #endif

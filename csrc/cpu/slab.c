@@ -46,6 +46,19 @@ flag_of(const struct ha_slab *slab, const void *item)
     return NULL;
 }
 
+bool
+ha_slab_holds(const struct ha_slab *slab, const void *address, uint64_t size)
+{
+    for (uint32_t chunk = 0; chunk < slab->chunk_count; chunk++) {
+        uint64_t bytes = chunk_items(chunk) * slab->item_bytes;
+        uint64_t offset = (uintptr_t)address - (uintptr_t)slab->chunks[chunk];
+        if (offset <= bytes && size <= bytes - offset) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 grow(struct ha_slab *slab)
 {

@@ -37,6 +37,9 @@ void *ha_slab_take(struct ha_slab *slab);
 /* Whether the address is that of an item that is in use. */
 bool ha_slab_has(const struct ha_slab *slab, const void *item);
 
+/* Whether the bytes lie in memory of the slab, of items in use or not. */
+bool ha_slab_holds(const struct ha_slab *slab, const void *address, uint64_t size);
+
 /* Zeroes an item that is in use and gives it back. */
 void ha_slab_give(struct ha_slab *slab, void *item);
 

@@ -130,3 +130,12 @@ ha_surface_after_fork_child(void)
     pthread_mutex_init(&lock, NULL);
     ha_slab_after_fork_child(&surfaces);
 }
+
+bool
+ha_surface_holds(const void *address, uint64_t size)
+{
+    pthread_mutex_lock(&lock);
+    bool holds = ha_slab_holds(&surfaces, address, size);
+    pthread_mutex_unlock(&lock);
+    return holds;
+}

@@ -9,6 +9,9 @@
 #ifndef HA_CPU_SURFACE_H
 #define HA_CPU_SURFACE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "abi/hip.h"
 
 struct ha_device;
@@ -18,6 +21,9 @@ hipError_t ha_surface_create(struct ha_device *device, const hipResourceDesc *re
 
 /* Waits for the device and takes the object out of use. */
 hipError_t ha_surface_destroy(hipSurfaceObject_t object);
+
+/* Whether the bytes lie where objects are, in use or not. */
+bool ha_surface_holds(const void *address, uint64_t size);
 
 /* Frees those of the device.  Needs: it has no work. */
 void ha_surfaces_reset(struct ha_device *device);

@@ -179,3 +179,13 @@ ha_texture_after_fork_child(void)
     pthread_mutex_init(&lock, NULL);
     ha_slab_after_fork_child(&textures);
 }
+
+bool
+ha_texture_holds(const void *address, uint64_t size)
+{
+    pthread_mutex_lock(&lock);
+    bool holds =
+        ha_slab_holds(&textures, address, size) || ha_sampler_holds(address, size);
+    pthread_mutex_unlock(&lock);
+    return holds;
+}

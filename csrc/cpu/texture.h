@@ -12,6 +12,7 @@
 #define HA_CPU_TEXTURE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "abi/hip.h"
 #include "cpu/array.h"
@@ -39,6 +40,9 @@ hipError_t ha_texture_get(const char *argument, hipTextureObject_t object,
 
 /* Whether it is an object in use. */
 bool ha_texture_is(hipTextureObject_t object);
+
+/* Whether the bytes lie where objects are, in use or not, or what they point at. */
+bool ha_texture_holds(const void *address, uint64_t size);
 
 /* Fills shape and image of an array; used by surfaces too. */
 void ha_image_of_array(const struct ha_array *array, uint32_t *shape,
