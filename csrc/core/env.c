@@ -20,8 +20,10 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                                 "numbers and commas, up to the first that is none."},
     [HA_ENV_CPU_EXEC] = {"HIPADAPT_CPU_EXEC", "fast",
                          "fast: vectorised lane loops where proved; reference: never."},
-    [HA_ENV_CPU_GUARD] = {"HIPADAPT_CPU_GUARD", "0",
-                          "1: each allocation stands alone between forbidden pages."},
+    [HA_ENV_CPU_GUARD] =
+        {"HIPADAPT_CPU_GUARD", "0",
+         "1: each allocation stands alone between forbidden pages, and "
+         "kernels ask before each access."},
     [HA_ENV_CPU_WARP_SIZE] =
         {"HIPADAPT_CPU_WARP_SIZE", NULL,
          "Lanes of a warp on the CPU device, 32 or 64; unset: what "

@@ -31,6 +31,7 @@ ha_build_start(struct ha_build *build)
         ha_env_long(HA_ENV_COMPILE_TIMEOUT, 1, TIMEOUT_MAX_SECONDS);
     build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
     build->cacheable = true;
+    build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
 }
 
 enum ha_status
@@ -212,6 +213,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .name_count = name_count,
         .stop = ha_build_stop_rewriter,
         .stop_context = build,
+        .guard = build->guard,
     };
     struct ha_rewrite_result rewritten = {0};
     uint64_t before_ns = ha_clock_ns();

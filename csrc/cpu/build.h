@@ -28,6 +28,7 @@ struct ha_build {
     bool (*interrupted)(void);        /* may be NULL */
     uint32_t warp_size;
     unsigned level; /* of optimisation, 0 to 3 */
+    bool guard;     /* HIPADAPT_CPU_GUARD: accesses are asked for */
     uint64_t deadline_ns;
     long timeout_seconds;
     bool cacheable;    /* nothing was read that the key does not know of */
@@ -35,7 +36,8 @@ struct ha_build {
 };
 
 /* The clock of HIPADAPT_COMPILE_TIMEOUT starts: first of all, for the limit is for
- * everything, processes and what we do ourselves. */
+ * everything, processes and what we do ourselves.  The guard is as the environment
+ * says. */
 void ha_build_start(struct ha_build *build);
 
 /* HA_OK, or HA_ERROR_TIMEOUT with a text where the time is over or somebody interrupts;

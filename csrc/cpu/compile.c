@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/env.h"
 #include "core/file.h"
 #include "core/sha256.h"
 #include "cpu/buffer.h"
@@ -214,6 +215,7 @@ compute_key(struct work *work)
     ha_buffer_block(&key, toolchain->target_cpu, strlen(toolchain->target_cpu));
     ha_buffer_u32(&key, toolchain->vector_math);
     ha_buffer_u32(&key, request->warp_size);
+    ha_buffer_u32(&key, ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1);
     ha_buffer_u32(&key, work->options.level);
     append_list(&key, &work->options.front);
     ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);

@@ -200,8 +200,9 @@ fill_abilities(hipDeviceProp_t *properties)
     properties->ipcEventSupported = 1;
     properties->concurrentManagedAccess = 1;
     properties->directManagedMemAccessFromHost = 1;
-    properties->pageableMemoryAccess = 1;
-    properties->pageableMemoryAccessUsesHostPageTables = 1;
+    /* The guard finds what kernels do to it (cpu/access.h). */
+    properties->pageableMemoryAccess = !ha_config()->guard;
+    properties->pageableMemoryAccessUsesHostPageTables = !ha_config()->guard;
     properties->hostNativeAtomicSupported = 1;
     properties->hostRegisterSupported = 1;
     properties->hostRegisterReadOnlySupported = 1;

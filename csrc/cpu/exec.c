@@ -221,6 +221,9 @@ add_address(struct text *text, const struct ha_group *group,
     } else {
         add(text, "invalid access at 0x%llx", (unsigned long long)fault->address);
     }
+    if (fault->detail) {
+        add(text, " (%s)", fault->detail);
+    }
     if (!fault->text && fault->address >= (uintptr_t)group->shared_map &&
         fault->address < shared_end) {
         add(text, " (outside of shared memory)");

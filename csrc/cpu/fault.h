@@ -50,6 +50,8 @@ struct ha_fault {
     uint32_t line[2]; /* HA_FAULT_DIVERGED: their lines; HA_FAULT_ASSERT: line[0] */
     const char
         *text; /* HA_FAULT_ASSERT: the condition; HA_FAULT_TRAP: what was wrong */
+    const char
+        *detail; /* HA_FAULT_ADDRESS without a signal: what is wrong with the access */
     const char *file; /* HA_FAULT_ASSERT, the image's string, as is the next */
     const char *function;
 };

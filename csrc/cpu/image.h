@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 2u
+#define HA_IMAGE_ABI 3u
 #define HA_IMAGE_SYMBOL "__ha_image"
 #define HA_LOOP_DEPTH_MAX                                                              \
     8u /* nesting of loops around a warp site that is told apart */
@@ -118,6 +118,9 @@ struct ha_image_runtime {
     void (*pause)(void);
     /* The same for all lanes of a launch; 0 for what is not an enum ha_query. */
     uint64_t (*query)(uint32_t what);
+    /* The lane is going to read or write so many bytes (cpu/access.h); only kernels
+     * with HA_KERNEL_GUARDED call it. */
+    void (*access)(const void *address, uint64_t size, uint32_t write);
 };
 
 enum ha_kernel_flags {
@@ -125,6 +128,7 @@ enum ha_kernel_flags {
     HA_KERNEL_WARP = 1u << 1,  /* has a warp call somewhere it can reach */
     HA_KERNEL_LANE = 1u << 2,  /* calls a function that asks runtime->self() */
     HA_KERNEL_SHARED_DYNAMIC = 1u << 3,
+    HA_KERNEL_GUARDED = 1u << 4, /* asks before each access */
 };
 
 /* What an argument is, for whoever converts to it; the device only needs its size. */

@@ -413,6 +413,18 @@ ha_launch_check(const struct ha_function *function,
     return code != hipSuccess ? code : arguments_check(function, request, &packed);
 }
 
+/* The program asked for what this image can't do. */
+static void
+tell_unguarded(struct ha_function *function)
+{
+    if (!atomic_exchange_explicit(&function->told, true, memory_order_relaxed)) {
+        ha_log(1,
+               "kernel '%s' was compiled without HIPADAPT_CPU_GUARD=1: accesses to "
+               "memory that HIP does not know are not found",
+               function->kernel->name);
+    }
+}
+
 struct ha_op *
 ha_launch_op(struct ha_function *function, const struct ha_launch_request *request)
 {
@@ -423,6 +435,9 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
         return NULL;
     }
     struct kernel_run *run = run_of(op);
+    if (ha_config()->guard && (function->kernel->flags & HA_KERNEL_GUARDED) == 0) {
+        tell_unguarded(function);
+    }
     if ((request->extra != NULL && extra_read(request->extra, &packed) != hipSuccess) ||
         !arguments_copy(run, function, request, &packed)) {
         ha_op_discard(op);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/env.h"
 #include "core/sha256.h"
 #include "cpu/build.h"
 #include "cpu/cache.h"
@@ -411,6 +412,7 @@ compute_key(const struct state *state, const struct ha_build *build,
     ha_buffer_block(&text, toolchain->target_cpu, strlen(toolchain->target_cpu));
     ha_buffer_u32(&text, toolchain->vector_math);
     ha_buffer_u32(&text, build->warp_size);
+    ha_buffer_u32(&text, ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1);
     ha_buffer_u32(&text, build->level);
     ha_buffer_u32(&text, state->count);
     for (uint32_t i = 0; i < state->count; i++) {

@@ -78,6 +78,7 @@ _Static_assert(offsetof(struct ha_image_runtime, release) == 48,
 _Static_assert(offsetof(struct ha_image_runtime, clock) == 56, "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, pause) == 64, "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, query) == 72, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, access) == 80, "in ha_guard_function");
 
 /* Functions that programs reach by other names than those of the device headers;
  * written where a program declares them. */
@@ -474,7 +475,8 @@ write_functions(struct ha_rewriter *rewriter)
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        rewriter->fast[f] = ha_fast_study(rewriter, f, &fast);
+        rewriter->fast[f] =
+            !rewriter->request->guard && ha_fast_study(rewriter, f, &fast);
         ha_body_write(rewriter, f, &reference);
         if (rewriter->fast[f]) {
             ha_fast_write(rewriter, f, &fast);
@@ -498,7 +500,8 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     write_attributes(rewriter);
     write_variables(rewriter, lowered);
     write_declares(rewriter);
-    ir_print(&rewriter->out, "%s", runtime_functions);
+    ir_print(&rewriter->out, "%s%s", runtime_functions,
+             rewriter->request->guard ? ha_guard_function : "");
     ha_rewrite_half(rewriter);
     write_functions(rewriter);
     rewriter->loops_store = ha_rewrite_loops_store(rewriter);

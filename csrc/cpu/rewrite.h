@@ -24,6 +24,7 @@ struct ha_rewrite_request {
      */
     enum ha_status (*stop)(void *context);
     void *stop_context; /* borrowed */
+    bool guard; /* kernels ask before each access (cpu/access.h); no fast forms */
 };
 
 struct ha_rewrite_result {

@@ -357,6 +357,9 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
     if (inst->step && writer->body->form == HA_FORM_REFERENCE) {
         ha_sites_write_step(rewriter, inst, &writer->lines);
     }
+    if (rewriter->request->guard) {
+        ha_guard_write(rewriter, inst, &writer->lines);
+    }
     ir_print(&writer->lines, "  %.*s", IR_ARGS(line));
     if (fast != NULL && fast->parallel && touches_memory(inst)) {
         ir_print(&writer->lines, ", !llvm.access.group !%u", rewriter->metadata);

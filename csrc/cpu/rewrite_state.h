@@ -108,6 +108,7 @@ struct ha_rewriter {
     struct ir_map nodes; /* name of the front end's metadata -> 1 if it stays */
     bool *fast;          /* per function: has a fast form */
     bool loops_store;    /* what ha_rewrite_loops_store said */
+    uint32_t guards;     /* values that questions before accesses need */
 };
 
 /* One form of a function, as it is written. */
@@ -191,6 +192,12 @@ void ha_sites_write_round(const struct ha_sites *sites, uint32_t loop,
 /* The meeting of the warp before an access that is made in step. */
 void ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *inst,
                          struct ir_out *out);
+
+/* The text of what questions call, and the question before an instruction, if it
+ * accesses memory. */
+extern const char ha_guard_function[];
+void ha_guard_write(struct ha_rewriter *rewriter, const struct ir_inst *inst,
+                    struct ir_out *out);
 
 /* Writes function `number` in one form. */
 void ha_body_write(struct ha_rewriter *rewriter, uint32_t number,

@@ -89,7 +89,8 @@ write_kernels(struct ha_rewriter *rewriter)
         uint32_t flags = (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
                          (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
                          (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
-                         (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0);
+                         (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
+                         (rewriter->request->guard ? (uint32_t)HA_KERNEL_GUARDED : 0);
         uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
                                ? info->max_threads
                                : 1024;

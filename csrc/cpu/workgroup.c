@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "cpu/access.h"
 #include "cpu/cooperative.h"
 #include "cpu/heap.h"
 #include "cpu/multi_grid.h"
@@ -574,6 +575,7 @@ const struct ha_image_runtime ha_exec_runtime = {
     .clock = runtime_clock,
     .pause = runtime_pause,
     .query = runtime_query,
+    .access = ha_access_call,
 };
 
 /* ---- blocks ---- */

@@ -8,6 +8,8 @@
 #include "cpu/rewrite.h"
 #include "rewrite_fixture.h"
 
+static bool guard; /* of the requests */
+
 static enum ha_status
 rewrite(const char *ir, size_t size, struct ha_rewrite_result *result)
 {
@@ -17,6 +19,7 @@ rewrite(const char *ir, size_t size, struct ha_rewrite_result *result)
         .target_cpu = "x86-64-v3",
         .warp_size = 32,
         .name_count = 3,
+        .guard = guard,
     };
     return ha_rewrite(&request, result);
 }
@@ -199,9 +202,66 @@ test_refusals_name_the_function(void)
     }
 }
 
+/* Each kind of access, with the bytes that it touches and whether it writes. */
+static void
+test_guarded_kernel_asks_before_each_access(void)
+{
+    static const struct {
+        const char *access, *question; /* NULL: none */
+    } cases[] = {
+        {"%x = load i32, ptr %p, align 4", "(ptr %p, i64 4, i32 0)"},
+        {"%x = load atomic volatile i64, ptr addrspace(1) %g syncscope(\"agent\") "
+         "monotonic, align 8",
+         "(ptr %g, i64 8, i32 0)"},
+        {"store <3 x float> zeroinitializer, ptr %p, align 4",
+         "(ptr %p, i64 12, i32 1)"},
+        {"store volatile { i8, i64 } zeroinitializer, ptr %p",
+         "(ptr %p, i64 16, i32 1)"},
+        {"store i1 true, ptr %p", "(ptr %p, i64 1, i32 1)"},
+        {"store ptr %p, ptr %q, align 8", "(ptr %q, i64 8, i32 1)"},
+        {"%x = atomicrmw volatile add ptr %p, i32 1 syncscope(\"agent\") monotonic",
+         "(ptr %p, i64 4, i32 1)"},
+        {"%x = cmpxchg weak ptr %p, i64 0, i64 1 monotonic monotonic",
+         "(ptr %p, i64 8, i32 1)"},
+        {"call void @llvm.memset.p0.i64(ptr noundef align 4 %p, i8 0, i64 %n, i1 "
+         "false)",
+         "(ptr %p, i64 %n, i32 1)"},
+        {"call void @llvm.memcpy.p0.p1.i64(ptr %p, ptr addrspace(1) %g, i64 24, i1 "
+         "false)",
+         "(ptr %g, i64 24, i32 0)"},
+        {"store i32 1, ptr addrspace(3) %s", NULL},
+        {"store i32 1, ptr addrspacecast (ptr addrspace(1) @v to ptr)", NULL},
+        {"%x = add i64 %n, 1", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ha_rewrite_result result = {0};
+        char ir[1024];
+        int size = snprintf(
+            ir, sizeof ir,
+            "@v = addrspace(1) global i32 0\n"
+            "define ptx_kernel void @k(ptr %%p, ptr %%q, ptr addrspace(1) %%g, ptr "
+            "addrspace(3) %%s, i64 %%n) {\n  %s\n  ret void\n}\n"
+            "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
+            "declare void @llvm.memcpy.p0.p1.i64(ptr, ptr addrspace(1), i64, i1)\n",
+            cases[i].access);
+        guard = true;
+        CHECK_EQUAL(rewrite(ir, (size_t)size, &result), HA_OK);
+        guard = false;
+        const char *body = strstr(result.ir, "void @k.ref(");
+        CHECK(body != NULL && strstr(result.ir, "@k.fast") == NULL);
+        const char *question = strstr(body, "@__ha_rt_access");
+        CHECK((question != NULL) == (cases[i].question != NULL));
+        if (question != NULL) {
+            CHECK(strstr(question, cases[i].question) != NULL);
+        }
+        ha_rewrite_release(&result);
+    }
+}
+
 int
 main(void)
 {
+    test_guarded_kernel_asks_before_each_access();
     test_result_is_host_ir_with_tables();
     test_name_expressions_are_lowered();
     test_same_input_gives_same_output();
@@ -209,6 +269,10 @@ main(void)
     test_rewrite_ends_when_it_is_told_to();
     test_cut_input_is_survived_at_every_length();
     test_damaged_input_is_survived();
+    guard = true;
+    test_cut_input_is_survived_at_every_length();
+    test_damaged_input_is_survived();
+    guard = false;
     test_refusals_name_the_function();
     return 0;
 }

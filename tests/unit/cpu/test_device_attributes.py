@@ -65,6 +65,7 @@ def first_numa_node() -> int:
             "HIPADAPT_CPU_DEVICES": "3",
             "HIP_VISIBLE_DEVICES": "2,0",
             "HIPADAPT_KERNEL_TIMEOUT": "0",
+            "HIPADAPT_CPU_GUARD": "1",
         },
     ],
 )
@@ -88,6 +89,7 @@ def test_attributes_are_the_documented_ones(
             "`cache`": fields["l2CacheSize"],
             "`numa`": first_numa_node(),
             "`timeout > 0`": int(settings.get("HIPADAPT_KERNEL_TIMEOUT") != "0"),
+            "`no guard`": int("HIPADAPT_CPU_GUARD" not in settings),
             "`ordinal`": int(ordinal),
             "`warp`": int(settings.get("HIPADAPT_CPU_WARP_SIZE", "32")),
             "none": "hipErrorInvalidValue",
