@@ -43,6 +43,37 @@ extern "C" __global__ void fill(float *out, float value, int n) {
     if (i < n) out[i] = held[(threadIdx.x + 1) % 64] + calls;
 }
 """
+# Device IR as a program may write it: the linker takes text as well.
+TEXT_IR = b"""
+target datalayout = "e-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+@calls = addrspace(1) global i32 3
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare void @llvm.nvvm.barrier0()
+define float @scale(float %x) {
+  %y = fmul float %x, 2.0
+  ret float %y
+}
+define ptx_kernel void @fill(ptr %out, float %value, i32 %n) {
+entry:
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %inside = icmp slt i32 %i, %n
+  br i1 %inside, label %body, label %done
+body:
+  %wide = zext i32 %i to i64
+  %place = getelementptr inbounds float, ptr %out, i64 %wide
+  %scaled = call float @scale(float %value)
+  store float %scaled, ptr %place, align 4
+  switch i32 %i, label %done [ i32 1, label %more
+    i32 2, label %more ]
+more:
+  %old = atomicrmw add ptr addrspace(1) @calls, i32 1 seq_cst
+  br label %done
+done:
+  call void @llvm.nvvm.barrier0()
+  ret void
+}
+"""
 ODD = (
     0,
     1,
@@ -340,7 +371,8 @@ def run(loads: int, links: int, seed: int) -> tuple[Counter[str], Counter[str]]:
             fitting = pieces[2:] if "Link" in way else pieces[:2]
             one(way, call, file, made.choice((*fitting, *fitting, *pieces)))
         for _ in range(links):
-            one("hiprtcLinkComplete", complete, False, made.choice(pieces[2:]))
+            piece = made.choice((*pieces[2:], TEXT_IR))
+            one("hiprtcLinkComplete", complete, False, piece)
     return tried, taken
 
 
