@@ -89,7 +89,8 @@ struct ha_adapter {
 };
 
 /* The adapter order.  Everything that turns an object into an address goes through
- * these rows from top to bottom; nothing else decides about order. */
+ * these rows from top to bottom; nothing else decides about order.  The specification's
+ * six come first, in its order; what we add comes behind them. */
 static const struct ha_adapter adapter_table[] = {
     {"None", "None: NULL", take_none},
     {"Pointer", "a Pointer or an instance of a subclass: its address", take_pointer},
@@ -103,8 +104,6 @@ static const struct ha_adapter adapter_table[] = {
      "they "
      "hold (other ctypes objects are buffers: the address of the object)",
      ha_take_ctypes},
-    {"__dlpack_c_exchange_api__",
-     "types with the C table of DLPack 1.3 (torch): C or F order", ha_take_exchange},
     {"__cuda_array_interface__", "CUDA array interface, C or F order, without mask",
      ha_take_cuda_array},
     {"buffer",
@@ -113,6 +112,8 @@ static const struct ha_adapter adapter_table[] = {
      ha_take_buffer},
     {"as_c_void_p", "objects with as_c_void_p() that answers c_void_p or int",
      ha_take_as_c_void_p},
+    {"__dlpack_c_exchange_api__",
+     "types with the C table of DLPack 1.3 (torch): C or F order", ha_take_exchange},
     {"__dlpack__", "DLPack on CPU, ROCm, or host memory of a GPU; C or F order",
      ha_take_dlpack},
     {"__index__", "remaining objects with __index__: the address", ha_take_index},

@@ -4,6 +4,7 @@
 #include <Python.h>
 
 #include "adapters/array.h"
+#include "adapters/dlpack.h"
 
 /* What the dict said, before it is believed. */
 struct cuda_array {
@@ -181,6 +182,27 @@ read_version(struct ha_take *take, PyObject *object, long *version)
     return *version == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
+/* Interfaces before version 3 say no stream.  Where the type has DLPack's table, that
+ * tells in which stream the producer works (torch on a GPU). */
+static int
+ask_stream(struct ha_take *take, PyObject *object)
+{
+    struct ha_types *types = take->types;
+    enum ha_place place;
+    uintptr_t stream;
+    int device = -1;
+    const struct ha_dl_exchange *table = ha_dl_table_of(types, object);
+    if (table == NULL || types->memory == NULL ||
+        types->memory->find(take->view->ptr, &place, &device) <= 0 || device < 0) {
+        return 0;
+    }
+    if (ha_dl_work_stream(table, take->where, device, &stream) < 0) {
+        return -1;
+    }
+    take->shape->stream = PyLong_FromSize_t(stream == 0 ? 1 : stream);
+    return take->shape->stream == NULL ? -1 : 0;
+}
+
 /* Strides and size, once everything has been read. */
 static int
 check_layout(struct ha_take *take, const struct cuda_array *array)
@@ -230,7 +252,7 @@ fill_shape(struct ha_take *take, const struct cuda_array *array, PyObject *types
 }
 
 static int
-read_dict(struct ha_take *take, PyObject *dict)
+read_dict(struct ha_take *take, PyObject *object, PyObject *dict)
 {
     struct ha_types *types = take->types;
     struct cuda_array array; /* large: only what is read is set */
@@ -279,8 +301,11 @@ read_dict(struct ha_take *take, PyObject *dict)
     if (check_layout(take, &array) < 0) {
         goto done;
     }
-    if (take->shape != NULL && fill_shape(take, &array, typestr, stream) < 0) {
-        goto done;
+    if (take->shape != NULL) {
+        if (fill_shape(take, &array, typestr, stream) < 0 ||
+            (number < 3 && ask_stream(take, object) < 0)) {
+            goto done;
+        }
     }
     status = 1;
 done:
@@ -308,7 +333,7 @@ ha_take_cuda_array(struct ha_take *take, PyObject *object)
         return 0;
     }
     if (PyDict_Check(dict)) {
-        status = read_dict(take, dict);
+        status = read_dict(take, object, dict);
     } else {
         status = ha_raise(PyExc_TypeError, take->where,
                           "has a __cuda_array_interface__ that is '%.200s', no dict",

@@ -334,7 +334,7 @@ is_lazy(struct ha_types *types, PyObject *object)
 }
 
 const struct ha_dl_exchange *
-ha_dl_exchange_of(struct ha_types *types, PyObject *object)
+ha_dl_table_of(struct ha_types *types, PyObject *object)
 {
     /* The type's own method cache makes this the look-up per type that the protocol
      * has in mind. */
@@ -348,11 +348,17 @@ ha_dl_exchange_of(struct ha_types *types, PyObject *object)
         table = table->previous;
     }
     if (table == NULL || table->version.major != HA_DL_MAJOR ||
-        table->managed_from == NULL || table->work_stream == NULL ||
-        is_lazy(types, object)) {
+        table->managed_from == NULL || table->work_stream == NULL) {
         return NULL;
     }
     return table;
+}
+
+const struct ha_dl_exchange *
+ha_dl_exchange_of(struct ha_types *types, PyObject *object)
+{
+    const struct ha_dl_exchange *table = ha_dl_table_of(types, object);
+    return table == NULL || is_lazy(types, object) ? NULL : table;
 }
 
 PyObject *

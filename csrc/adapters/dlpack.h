@@ -97,6 +97,8 @@ _Static_assert(sizeof(int64_t) == sizeof(Py_ssize_t), "64-bit only");
 
 /* The exchange table in the type of `object`, of a version that is understood; NULL
  * where there is none.  Borrowed; no exception. */
+const struct ha_dl_exchange *ha_dl_table_of(struct ha_types *types, PyObject *object);
+/* The same, but NULL for objects whose elements are not what is in their memory. */
 const struct ha_dl_exchange *ha_dl_exchange_of(struct ha_types *types,
                                                PyObject *object);
 

@@ -69,6 +69,24 @@ def test_element_types_both_ways(name: str) -> None:
     assert (back.data_ptr(), back.dtype) == (source.data_ptr(), source.dtype)
 
 
+@pytest.mark.parametrize("adapter", [types.Pointer, types.DeviceArray, types.NDBuffer])
+def test_tensor_with_an_interface_of_its_own_goes_by_that(adapter: Any) -> None:
+    memory = bytearray(16)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+    class Mine(torch.Tensor):  # type: ignore[misc]
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]:
+            data = (address, False)
+            return {"shape": (4,), "typestr": "<f4", "data": data, "version": 3}
+
+    tensor = torch.ones(4)
+    mine = tensor.as_subclass(Mine)
+
+    assert int(adapter(mine)) == address
+    assert int(adapter(tensor)) == tensor.data_ptr()
+
+
 def test_writing_goes_through(cpu: ModuleType) -> None:
     source = torch.zeros(4)
 

@@ -336,12 +336,56 @@ def test_read_only_tensor_is_refused_where_a_call_writes(cpu: ModuleType) -> Non
     assert foreign.deleted == 1
 
 
-def test_table_comes_before_the_other_protocols() -> None:
+@pytest.mark.parametrize("adapter", [types.Pointer, types.DeviceArray])
+def test_interface_comes_before_the_table(adapter: Any) -> None:
     foreign = Foreign()
     producer = producer_of(foreign)
-    type(producer).__cuda_array_interface__ = property(lambda self: 1 // 0)
+    type(producer).__cuda_array_interface__ = CudaArray(4096).interface
 
-    assert int(types.Pointer(producer)) == ctypes.addressof(foreign.memory)
+    assert int(adapter(producer)) == 4096
+    assert foreign.deleted == 0
+
+
+def test_buffer_comes_before_the_table() -> None:
+    foreign = Foreign()
+    table = producer_of(foreign)
+
+    class Memory(bytearray):
+        __dlpack_c_exchange_api__ = table.__dlpack_c_exchange_api__
+
+    memory = Memory(8)
+
+    address = ctypes.addressof((ctypes.c_char * 8).from_buffer(memory))
+    assert int(types.Pointer(memory)) == address
+
+
+def test_as_c_void_p_comes_before_the_table_and_the_table_before_the_method() -> None:
+    foreign = Foreign()
+    producer = producer_of(foreign)
+    type(producer).__dlpack__ = lambda self, **told: 1 // 0
+
+    by_table = int(types.Pointer(producer))
+    type(producer).as_c_void_p = lambda self: ctypes.c_void_p(4096)
+
+    assert by_table == ctypes.addressof(foreign.memory)
+    assert int(types.Pointer(producer)) == 4096
+
+
+def test_table_tells_the_stream_that_an_old_interface_does_not(
+    cpu: ModuleType,
+) -> None:
+    memory = _core.array_allocate(4, "f4")
+    producer = producer_of(Foreign(), stream=4096)
+    interface = CudaArray(int(memory)).interface
+    type(producer).__cuda_array_interface__ = interface
+
+    streams = []
+    for version in (2, 3):
+        interface["version"] = version
+        streams.append(types.DeviceArray(producer).stream_as_int)
+
+    assert streams == [4096, None]
+    assert producer.asked == [(ROCM, 0)]
 
 
 @pytest.mark.parametrize("error", [-1, 1])
