@@ -182,6 +182,55 @@ read_version(struct ha_take *take, PyObject *object, long *version)
     return *version == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
+/* The number of a stream, or of an object with __cuda_stream__ (a handle is one). */
+static int
+stream_number(struct ha_take *take, PyObject *stream, uintptr_t *number)
+{
+    PyObject *protocol = NULL;
+    if ((PyLong_Check(stream) && !PyBool_Check(stream)) ||
+        ha_numpy_scalar_class(stream) == HA_NUMPY_INTEGER) {
+        PyObject *index = PyNumber_Index(stream);
+        *number = index == NULL ? 0 : PyLong_AsSize_t(index);
+        bool is_int = index != NULL;
+        Py_XDECREF(index);
+        if (is_int && PyErr_Occurred() != NULL &&
+            PyErr_ExceptionMatches(PyExc_OverflowError)) {
+            PyErr_Clear();
+            return ha_raise_range(
+                take->where,
+                "memory whose __cuda_array_interface__ has a stream of 1 .. 2**64-1",
+                stream);
+        }
+        return PyErr_Occurred() == NULL ? 0 : -1;
+    }
+    int status = ha_get_attribute(stream, take->types->str_cuda_stream, &protocol);
+    Py_XDECREF(protocol);
+    if (status > 0) {
+        return ha_stream_from(take->types, stream, take->where, number);
+    }
+    return status < 0 ? -1
+                      : ha_raise(PyExc_TypeError, take->where,
+                                 "has a __cuda_array_interface__ whose stream is "
+                                 "'%.200s', no int",
+                                 Py_TYPE(stream)->tp_name);
+}
+
+/* The one place where a stream is checked, whatever type is made from the interface. */
+static int
+check_stream(struct ha_take *take, PyObject *stream)
+{
+    uintptr_t number;
+    if (stream_number(take, stream, &number) < 0) {
+        return -1;
+    }
+    if (number == 0) {
+        return ha_raise(PyExc_ValueError, take->where,
+                        "has a __cuda_array_interface__ with stream 0, which is no "
+                        "stream (1 is the default stream)");
+    }
+    return 0;
+}
+
 /* Interfaces before version 3 say no stream.  Where the type has DLPack's table, that
  * tells in which stream the producer works (torch on a GPU). */
 static int
@@ -229,18 +278,11 @@ check_layout(struct ha_take *take, const struct cuda_array *array)
     return 0;
 }
 
-static int
+static void
 fill_shape(struct ha_take *take, const struct cuda_array *array, PyObject *typestr,
            PyObject *stream)
 {
     struct ha_shape *shape = take->shape;
-    Py_ssize_t number;
-    if (stream != NULL && PyLong_Check(stream) && ha_long_is_compact(stream, &number) &&
-        number == 0) {
-        return ha_raise(PyExc_ValueError, take->where,
-                        "has a __cuda_array_interface__ with stream 0, which is no "
-                        "stream (1 is the default stream)");
-    }
     shape->ndim = array->ndim;
     for (int i = 0; i < array->ndim; i++) {
         shape->dims[i] = array->shape[i];
@@ -248,7 +290,6 @@ fill_shape(struct ha_take *take, const struct cuda_array *array, PyObject *types
     shape->format = array->format;
     shape->typestr = Py_NewRef(typestr);
     shape->stream = Py_XNewRef(stream);
-    return 0;
 }
 
 static int
@@ -269,7 +310,7 @@ read_dict(struct ha_take *take, PyObject *object, PyObject *dict)
         get_entry(dict, types->str_mask, &mask) < 0 ||
         get_entry(dict, types->str_descr, &descr) < 0 ||
         get_entry(dict, types->str_version, &version) < 0 ||
-        (take->shape != NULL && get_entry(dict, types->str_stream, &stream) < 0)) {
+        get_entry(dict, types->str_stream, &stream) < 0) {
         goto done;
     }
     if (shape == NULL || typestr == NULL || data == NULL) {
@@ -298,12 +339,13 @@ read_dict(struct ha_take *take, PyObject *object, PyObject *dict)
                                       array.strides, &count) < 0) {
         goto done;
     }
-    if (check_layout(take, &array) < 0) {
+    if (check_layout(take, &array) < 0 ||
+        (stream != NULL && check_stream(take, stream) < 0)) {
         goto done;
     }
     if (take->shape != NULL) {
-        if (fill_shape(take, &array, typestr, stream) < 0 ||
-            (number < 3 && ask_stream(take, object) < 0)) {
+        fill_shape(take, &array, typestr, stream);
+        if (number < 3 && ask_stream(take, object) < 0) {
             goto done;
         }
     }

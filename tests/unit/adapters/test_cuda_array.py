@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
-from hipadapt import _core, types
+from hipadapt import _core, hip, types
 
 from .conftest import CudaArray
 
@@ -218,9 +219,59 @@ def test_stream_is_exported_as_it_came(stream: int) -> None:
     assert array.__cuda_array_interface__["stream"] == stream
 
 
-def test_stream_0_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("stream", "error"),
+    [
+        (0, ValueError),
+        (np.uint64(0), ValueError),
+        ("x", TypeError),
+        (True, TypeError),
+        (False, TypeError),
+        (1.5, TypeError),
+        (b"abcdefgh", TypeError),
+        (CudaArray(4096), TypeError),
+        (-1, OverflowError),
+        (2**64, OverflowError),
+        (2**70, OverflowError),
+        pytest.param(2**70000, OverflowError, id="2**70000"),
+    ],
+)
+@pytest.mark.parametrize(
+    "take",
+    [
+        types.Pointer,
+        types.NDBuffer,
+        types.DeviceArray,
+        types.ListOfPointer,
+        types.ListOfInt,
+        types.PointerToInt,
+        lambda source: types.ListOfPointer([source]),
+        _core.array_of,
+        hip.dim3.fromObj,
+        hip.hipStream_t,
+        lambda source: hip.hipMemcpy(source, bytes(16), 16, 0),
+        lambda source: hip.hipMemset(source, 0, 16),
+    ],
+)
+def test_stream_is_checked_alike_wherever_the_array_goes(
+    take: Any, stream: Any, error: type[Exception]
+) -> None:
+    memory = np.zeros(4, "i4")
+    source = CudaArray(memory.ctypes.data, (4,), typestr="<i4", stream=stream)
+
+    with pytest.raises(error, match="__cuda_array_interface__"):
+        take(source)
+
+
+@pytest.mark.parametrize("adapter", [types.Pointer, types.DeviceArray])
+def test_stream_objects_are_streams_of_an_interface(adapter: Any) -> None:
+    for stream in (hip.hipStream_t(4096), Stream((0, 4096)), np.uint64(4096)):
+        made = adapter(CudaArray(ADDRESS, stream=stream))
+
+        assert int(made) == ADDRESS
+        assert adapter is types.Pointer or made.stream_as_int == 4096
     with pytest.raises(ValueError, match="stream 0"):
-        types.DeviceArray(CudaArray(ADDRESS, stream=0))
+        adapter(CudaArray(ADDRESS, stream=hip.hipStream_t(0)))
 
 
 @pytest.fixture
