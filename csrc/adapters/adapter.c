@@ -290,6 +290,18 @@ ha_sizes_tuple(int ndim, const Py_ssize_t *sizes, Py_ssize_t unit)
 }
 
 int
+ha_check_span(const struct ha_where *where, const void *ptr, Py_ssize_t bytes)
+{
+    uintptr_t end;
+    if (!ha_address_add(ptr, (uint64_t)bytes, &end)) {
+        return ha_raise(PyExc_OverflowError, where,
+                        "has %zd bytes at %p, which end beyond the last address", bytes,
+                        ptr);
+    }
+    return 0;
+}
+
+int
 ha_raise_strides(const struct ha_where *where, const char *wanted, int ndim,
                  const Py_ssize_t *shape, const Py_ssize_t *strides)
 {

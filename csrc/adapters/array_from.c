@@ -147,7 +147,7 @@ check_made(const struct made *made, PyObject *const *args)
                         "has %zd bytes, but the shape takes %zd", made->view.size,
                         made->bytes);
     }
-    return 0;
+    return ha_check_span(&wheres[ADDRESS], made->view.ptr, made->bytes);
 }
 
 static int

@@ -275,7 +275,7 @@ check_layout(struct ha_take *take, const struct cuda_array *array)
                         bytes);
     }
     take->view->size = bytes;
-    return 0;
+    return ha_check_span(take->where, take->view->ptr, bytes);
 }
 
 static void

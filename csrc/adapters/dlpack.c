@@ -191,11 +191,18 @@ ha_dl_take_tensor(struct ha_take *take, const struct ha_dl_tensor *tensor,
         return ha_raise(PyExc_ValueError, take->where,
                         "has a DLPack tensor with address 0 for %zd bytes", bytes);
     }
-    if (take->shape != NULL && fill_shape(take, tensor) < 0) {
+    uintptr_t address = 0;
+    if (tensor->data != NULL &&
+        !ha_address_add(tensor->data, tensor->byte_offset, &address)) {
+        return ha_raise(PyExc_OverflowError, take->where,
+                        "has a DLPack tensor whose byte_offset is beyond the last "
+                        "address");
+    }
+    if (ha_check_span(take->where, (void *)address, bytes) < 0 ||
+        (take->shape != NULL && fill_shape(take, tensor) < 0)) {
         return -1;
     }
-    take->view->ptr =
-        (char *)tensor->data + (tensor->data == NULL ? 0 : tensor->byte_offset);
+    take->view->ptr = (void *)address;
     take->view->size = bytes;
     take->view->readonly = readonly;
     return 1;

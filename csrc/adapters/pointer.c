@@ -462,11 +462,17 @@ pointer_subscript(PyObject *self, PyObject *key)
     if (pointer->ptr == NULL && offset > 0) {
         return PyErr_Format(PyExc_ValueError, "offset %zd from NULL", offset);
     }
+    uintptr_t address;
+    if (!ha_address_add(pointer->ptr, (uint64_t)offset, &address)) {
+        return PyErr_Format(PyExc_OverflowError,
+                            "offset %zd from %p is beyond the last address", offset,
+                            pointer->ptr);
+    }
     PyObject *owner = ha_pointer_keeper(pointer);
     if (owner == NULL) {
         return NULL;
     }
-    return pointer_make(types->pointer, (char *)pointer->ptr + offset,
+    return pointer_make(types->pointer, (void *)address,
                         pointer->size < 0 ? -1 : pointer->size - offset,
                         pointer->readonly, owner);
 }

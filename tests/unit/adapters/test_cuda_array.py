@@ -172,6 +172,14 @@ def test_nonsense(adapter: Any, more: Any, error: type[Exception]) -> None:
         adapter(source)
 
 
+@pytest.mark.parametrize("address", [2**64 - 1, 2**64 - 16])
+@pytest.mark.parametrize("adapter", [types.Pointer, types.DeviceArray, types.ListOfInt])
+def test_memory_beyond_the_last_address_is_refused(adapter: Any, address: int) -> None:
+    with pytest.raises(OverflowError, match="beyond the last address"):
+        adapter(CudaArray(address, (4,), typestr="<i4"))
+    assert int(adapter(CudaArray(2**64 - 17, (4,), typestr="<i4"))) == 2**64 - 17
+
+
 @pytest.mark.parametrize("name", ["shape", "typestr", "data"])
 def test_missing_entry(name: str) -> None:
     source = CudaArray(ADDRESS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hipadapt import types
+from hipadapt import _core, types
 
 from .conftest import read
 from .dlpack_c import (
@@ -46,6 +46,24 @@ def test_address_is_taken_and_the_capsule_kept(adapter: Any, version: Any) -> No
     gc.collect()
     assert producer.alive == 0
     assert not producer.consumed
+
+
+TAKE = [types.Pointer, types.DeviceArray, _core.from_dlpack]
+
+
+@pytest.mark.parametrize(
+    "beyond",
+    [
+        {"offset": 2**64 - 1},
+        {"data": 2**64 - 8, "offset": 8},
+        {"data": 2**64 - 8},
+        {"data": 2**63, "offset": 2**63 - 20},
+    ],
+)
+@pytest.mark.parametrize("take", TAKE)
+def test_memory_beyond_the_last_address_is_refused(take: Any, beyond: Any) -> None:
+    with pytest.raises(OverflowError, match="beyond the last address"):
+        take(Producer(**beyond))
 
 
 def test_producer_before_version_1() -> None:

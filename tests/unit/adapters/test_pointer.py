@@ -201,6 +201,21 @@ def test_offset() -> None:
     assert int(types.Pointer(4096)[2**20]) == 4096 + 2**20
 
 
+@pytest.mark.parametrize(
+    ("address", "offset"),
+    [(2**64 - 1, 1), (2**64 - 4, 4), (2**63, 2**63 - 1), (1, 2**63 - 1)],
+)
+def test_offset_beyond_the_last_address_is_refused(address: int, offset: int) -> None:
+    pointer = types.Pointer(address)
+
+    if address + offset < 2**64:
+        assert int(pointer[offset]) == address + offset
+        return
+    with pytest.raises(OverflowError, match="beyond the last address"):
+        pointer[offset]
+    assert int(pointer[offset - 1]) == address + offset - 1
+
+
 def test_pointer_is_not_iterable() -> None:
     with pytest.raises(TypeError):
         iter(types.Pointer(5))  # type: ignore[call-overload]
