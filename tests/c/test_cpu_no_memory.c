@@ -9,12 +9,9 @@
  * HIPADAPT_SLOW_TESTS=1: every n. */
 /* libraries: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc */
 /* libraries: -Wl,--wrap=strdup,--wrap=strndup,--wrap=mmap,--wrap=memfd_create */
-#include <errno.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
-
 #include "abi/hiprtc.h"
 #include "cpu_support.h"
+#include "no_memory.h"
 
 #define BYTES 8192
 #define COUNT ((uint64_t)(BYTES / sizeof(int)))
@@ -22,46 +19,6 @@
 #define LIMIT_S 60
 #define REPEATED_TIMES                                                                 \
     4 /* how often in a row there is no memory, in the second round */
-
-/* Requests until one fails; 0 or less: none does any more. */
-static _Atomic long left;
-static _Atomic long failures; /* in a row */
-static _Atomic bool armed;
-static _Atomic long asked;
-
-static bool
-fails(void)
-{
-    atomic_fetch_add(&asked, 1);
-    if (!armed) {
-        return false;
-    }
-    long now = atomic_fetch_sub(&left, 1);
-    return now <= 1 && now > 1 - failures;
-}
-
-#define FAILING(type, name, parameters, arguments, none)                               \
-    type __real_##name parameters;                                                     \
-    type __wrap_##name parameters;                                                     \
-    type __wrap_##name parameters                                                      \
-    {                                                                                  \
-        if (fails()) {                                                                 \
-            errno = ENOMEM;                                                            \
-            return none;                                                               \
-        }                                                                              \
-        return __real_##name arguments;                                                \
-    }
-
-FAILING(void *, malloc, (size_t size), (size), NULL)
-FAILING(void *, calloc, (size_t count, size_t size), (count, size), NULL)
-FAILING(void *, realloc, (void *old, size_t size), (old, size), NULL)
-FAILING(void *, aligned_alloc, (size_t align, size_t size), (align, size), NULL)
-FAILING(char *, strdup, (const char *text), (text), NULL)
-FAILING(char *, strndup, (const char *text, size_t size), (text, size), NULL)
-FAILING(void *, mmap,
-        (void *at, size_t size, int protect, int flags, int fd, off_t from),
-        (at, size, protect, flags, fd, from), MAP_FAILED)
-FAILING(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1)
 
 /* Goes on after success and leaves after "no memory"; all else is an error. */
 #define TRY(call)                                                                      \
