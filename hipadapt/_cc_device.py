@@ -80,8 +80,8 @@ def preprocess(host: Host, source: str, flags: list[str], plain: bool = False) -
     command += ["-isystem", str(INCLUDE)]
     for folder in (str(STD), *folders):
         command += ["-internal-isystem", folder]
-    with work_folder() as folder:
-        text = folder / "device.hipi"
+    with work_folder() as made:
+        text = made / "device.hipi"
         host.run([*command, "-o", str(text), source])
         return b"" if host.dry else text.read_bytes() + (b"" if plain else INLINE_END)
 
