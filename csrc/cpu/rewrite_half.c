@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions between float formats that a processor may have no instruction for.  The
- * back end calls functions of these names then.  They belong to the compiler's run-time
- * library, which is not there when an image is loaded, so the image brings them along.
- */
+/* Conversions between float formats that a processor may have no instruction for, and
+ * powers of integers, which it makes of others where it may be inexact.  The back end
+ * calls functions of these names then.  They belong to the compiler's run-time library,
+ * which is not there when an image is loaded, so the image brings them along. */
 #include <string.h>
 
 #include "cpu/rewrite_state.h"
@@ -96,6 +96,36 @@ static const char functions[] =
     "  %r = bitcast i32 %whole to float\n"
     "  ret float %r\n}\n\n";
 
+/* By squares, as that library does it; the last round is the one without a bit left. */
+static void
+write_power(struct ha_rewriter *rewriter, const char *name, const char *type)
+{
+    ir_print(&rewriter->out,
+             "define hidden %s @%s(%s %%x, i32 %%n) nounwind {\n"
+             "first:\n  br label %%loop\n"
+             "loop:\n"
+             "  %%square = phi %s [ %%x, %%first ], [ %%next, %%more ]\n"
+             "  %%rest = phi i32 [ %%n, %%first ], [ %%half, %%more ]\n"
+             "  %%power = phi %s [ 1.0, %%first ], [ %%product, %%more ]\n"
+             "  %%bit = and i32 %%rest, 1\n"
+             "  %%odd = icmp ne i32 %%bit, 0\n"
+             "  %%larger = fmul %s %%power, %%square\n"
+             "  %%product = select i1 %%odd, %s %%larger, %s %%power\n"
+             "  %%half = sdiv i32 %%rest, 2\n"
+             "  %%done = icmp eq i32 %%half, 0\n"
+             "  br i1 %%done, label %%last, label %%more\n"
+             "more:\n"
+             "  %%next = fmul %s %%square, %%square\n"
+             "  br label %%loop\n"
+             "last:\n"
+             "  %%negative = icmp slt i32 %%n, 0\n"
+             "  %%inverse = fdiv %s 1.0, %%product\n"
+             "  %%r = select i1 %%negative, %s %%inverse, %s %%product\n"
+             "  ret %s %%r\n}\n",
+             type, name, type, type, type, type, type, type, type, type, type, type,
+             type);
+}
+
 void
 ha_rewrite_half(struct ha_rewriter *rewriter)
 {
@@ -105,5 +135,9 @@ ha_rewrite_half(struct ha_rewriter *rewriter)
     if (memmem(ir, size, "half", strlen("half")) != NULL ||
         memmem(ir, size, "bfloat", strlen("bfloat")) != NULL) {
         ir_print(&rewriter->out, "%s", functions);
+    }
+    if (memmem(ir, size, "pow", strlen("pow")) != NULL) {
+        write_power(rewriter, "__powisf2", "float");
+        write_power(rewriter, "__powidf2", "double");
     }
 }

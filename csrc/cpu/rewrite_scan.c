@@ -105,6 +105,20 @@ refuse(struct ha_rewriter *rewriter, const struct ir_function *function,
     }
 }
 
+/* Whether a type of more than 64 bits is named; values have such names behind a %. */
+static bool
+has_wide_integer(struct ir_slice text)
+{
+    for (size_t at = 0; at + 1 < text.size; at++) {
+        bool begins = at == 0 || text.at[at - 1] == ' ';
+        if (begins && text.at[at] == 'i' && text.at[at + 1] >= '0' &&
+            text.at[at + 1] <= '9' && strtoul(text.at + at + 1, NULL, 10) > 64) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Operations that the host's compiler makes into calls of its own run-time library. */
 static bool
 needs_library(const struct ir_inst *inst)
@@ -112,9 +126,8 @@ needs_library(const struct ir_inst *inst)
     static const char *const divisions[] = {"sdiv", "udiv", "srem", "urem"};
     static const char *const conversions[] = {"sitofp", "uitofp", "fptosi", "fptoui"};
 
-    if (!ir_begins(inst->rest, "i128 ") &&
-        ir_find(inst->rest, " i128", 0) == SIZE_MAX) {
-        return false; /* values have such names too, behind a % */
+    if (!has_wide_integer(inst->rest)) {
+        return false;
     }
     for (size_t i = 0; i < 4; i++) {
         if (ir_is(inst->op, divisions[i]) || ir_is(inst->op, conversions[i])) {
@@ -190,9 +203,10 @@ scan_function(struct ha_rewriter *rewriter, uint32_t number)
                         IR_ARGS(function->name), IR_ARGS(inst->op));
             }
             if (needs_library(inst)) {
-                ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
-                        "function %.*s divides or converts integers of 128 bits",
-                        IR_ARGS(function->name));
+                ir_fail(
+                    rewriter->arena, HA_ERROR_UNSUPPORTED,
+                    "function %.*s divides or converts integers of more than 64 bits",
+                    IR_ARGS(function->name));
             }
             info->stack |= ir_is(inst->op, "alloca");
             info->ordered |= ir_is(inst->op, "atomicrmw") ||

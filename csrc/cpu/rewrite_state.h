@@ -224,8 +224,8 @@ bool ha_rewrite_loops_store(struct ha_rewriter *rewriter);
  * to know which kernels have a fast form. */
 void ha_rewrite_tables(struct ha_rewriter *rewriter);
 
-/* Writes the functions that the back end calls for half and bfloat16 where the
- * processor has no instruction, if the program has such types. */
+/* Writes the functions that the back end calls for half, bfloat16 and powers of
+ * integers where the processor has no instruction, if the program may need them. */
 void ha_rewrite_half(struct ha_rewriter *rewriter);
 
 #endif

@@ -190,7 +190,15 @@ REFUSED = {
     ),
     "division of 128 bits": (
         'extern "C" __global__ void k(__int128 *p) { *p = p[1] / p[2]; }',
-        "@k divides or converts integers of 128 bits",
+        "@k divides or converts integers of more than 64 bits",
+    ),
+    "division of 100 bits": (
+        'extern "C" __global__ void k(_BitInt(100) *p) { *p = p[1] / p[2]; }',
+        "@k divides or converts integers of more than 64 bits",
+    ),
+    "conversion of 65 bits": (
+        'extern "C" __global__ void k(_BitInt(65) *p, float x) { *p = x; }',
+        "@k divides or converts integers of more than 64 bits",
     ),
     "warp call in nine loops": (
         'extern "C" __global__ void k(int *p, const int *n) {'

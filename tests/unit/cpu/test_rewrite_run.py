@@ -160,6 +160,29 @@ def test_address_of_a_kernel_can_be_held_and_compared(gpu: Gpu) -> None:
     assert out.tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize("options", [[], ["-ffast-math"]], ids=["exact", "fast math"])
+def test_powers_of_integers(gpu: Gpu, options: list[str]) -> None:
+    source = """
+        extern "C" __global__ void k(const int *n, float *f, double *d, double *e) {
+            int i = threadIdx.x;
+            f[i] = powf(1.5f, (float)n[i]);
+            d[i] = pow(2.0 + n[0], (double)n[i]);
+            e[i] = __builtin_powi(0.5 + n[0], n[i]);
+        }
+    """
+    n = np.array([0, 1, 2, 5, 7, -1, -3, 31], np.int32)
+    module = gpu.build(source, options=options)
+    floats, doubles = np.zeros(8, np.float32), np.zeros(8)
+
+    f, d, e = gpu.call(
+        module, "k", 1, 8, In(n), InOut(floats), InOut(doubles), InOut(doubles)
+    )
+
+    np.testing.assert_allclose(f, np.float64(1.5) ** n, rtol=2e-6)
+    assert d.tolist() == (np.float64(2) ** n).tolist()
+    assert e.tolist() == (np.float64(0.5) ** n).tolist()
+
+
 def test_shared_memory_of_a_function_that_stays(gpu: Gpu) -> None:
     source = """
         __device__ __attribute__((noinline)) int turn(int v) {
