@@ -23,6 +23,7 @@ from .rtc_library import (
     Rtc,
     zig_path,
 )
+from .test_contraction import HEADERS
 
 pytestmark = pytest.mark.usefixtures("no_cache", "work_dir")
 
@@ -130,6 +131,22 @@ def test_headers_leave_capital_letters_to_the_program(rtc: Rtc) -> None:
     compiled = rtc.compile(source, [f"-D{letter}=3" for letter in letters])
 
     assert compiled.result == SUCCESS, compiled.log
+
+
+def test_headers_leave_layout_and_warnings_to_the_program(rtc: Rtc) -> None:
+    program = """
+        struct Row { char c; int i; };
+        static_assert(sizeof(Row) == 8, "packed");
+        extern "C" __global__ void warned(Row *r) { int forgotten; r->i = r->c; }
+        extern "C" __global__ void narrowed(char *c, int i) { *c = i; }
+    """
+    source = "".join(f"#include <{name}>\n" for name in HEADERS) + program
+
+    compiled = rtc.compile(source, ["-Wall", "-Wconversion"])
+
+    assert compiled.result == SUCCESS, compiled.log
+    assert "unused variable 'forgotten'" in compiled.log
+    assert "implicit conversion loses integer precision" in compiled.log
 
 
 def test_lowered_names(rtc: Rtc) -> None:
