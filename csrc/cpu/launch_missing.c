@@ -67,6 +67,8 @@ ha_launch_missing(struct ha_device *device, hipStream_t stream, const void *addr
         struct ha_device *owner = found->queue.device;
         if (found->front != NULL) {
             ha_capture_invalidate(found->front);
+        }
+        if (found->front != NULL || ha_stream_is_idle(found)) {
             ha_device_set_fault(owner, code, failure.text);
             ha_pool_unlock();
         } else if (!fault_queued(found, code, failure.text)) {

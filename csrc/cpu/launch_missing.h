@@ -15,9 +15,10 @@
 struct ha_device;
 
 /* A launch was to go into the stream, and ha_function_resolve failed with `code` and
- * the thread's text.  If `address` is a kernel of the program, the stream gets the
- * fault behind the work that it has; a capture of it becomes invalid, and the device
- * has the fault at once.  Returns `code`; the thread's failure stays as it is. */
+ * the thread's text.  If `address` is a kernel of the program, the device gets the
+ * fault behind the work that the stream has: at once, if there is none.  A capture of
+ * the stream becomes invalid, and the device has the fault at once.  Returns `code`;
+ * the thread's failure stays as it is. */
 hipError_t ha_launch_missing(struct ha_device *device, hipStream_t stream,
                              const void *address, hipError_t code);
 

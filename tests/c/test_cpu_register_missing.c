@@ -178,20 +178,33 @@ node_of_graph_leaves_an_error(void)
     OK(hipGraphDestroy(graph));
 }
 
+static _Atomic int stage; /* 1: the host function may end, 2: it has ended */
+
+static void
+wait_for_stage(void *unused)
+{
+    (void)unused;
+    while (stage == 0) {
+        usleep(100);
+    }
+    stage = 2;
+}
+
 static void
 work_before_the_launch_is_done(void)
 {
-    int *pinned;
-    int value = 5;
-    OK(hipHostMalloc((void **)&pinned, sizeof *pinned, 0));
-    *pinned = 0;
-    OK(hipMemcpyAsync(pinned, &value, sizeof value, hipMemcpyDefault, streams[0]));
+    hipStream_t other;
+    OK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
+    stage = 0;
+    OK(hipLaunchHostFunc(streams[0], wait_for_stage, NULL));
     CHECK_HIP(hipLaunchKernel(&host_gone, one, one, NULL, 0, streams[0]),
               hipErrorNoBinaryForGpu);
+    OK(hipStreamSynchronize(other)); /* as if the kernel had not begun yet */
+    stage = 1;
     CHECK_HIP(hipStreamSynchronize(streams[0]), hipErrorNoBinaryForGpu);
-    CHECK(*pinned == 5);
+    CHECK(stage == 2);
+    CHECK_HIP(hipStreamSynchronize(other), hipErrorNoBinaryForGpu);
     check_device(0);
-    OK(hipHostFree(pinned));
 }
 
 /* What only asks, or names no kernel of the program, leaves nothing behind. */
