@@ -6,6 +6,7 @@
 #include "cpu/capture_state.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/graph_state.h"
 #include "cpu/stream.h"
 
@@ -215,8 +216,11 @@ static hipError_t
 befores_of(const struct ha_graph *graph, const hipGraphNode_t *befores, size_t count,
            struct ha_nodes *nodes)
 {
-    if (count > 0 && befores == NULL) {
-        return ha_cpu_fail_null("dependencies");
+    hipError_t code =
+        count == 0 ? hipSuccess
+                   : ha_gone_check("dependencies", befores, count * sizeof *befores);
+    if (code != hipSuccess) {
+        return code;
     }
     for (size_t i = 0; i < count; i++) {
         struct ha_node *node = ha_node_find(befores[i]);

@@ -5,6 +5,7 @@
 #include "abi/hip.h"
 #include "cpu/entry_graph.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/graph.h"
 #include "cpu/runtime.h"
 
@@ -130,8 +131,12 @@ edges_change(const char *function, hipGraph_t handle, const hipGraphNode_t *from
     if (graph == NULL || count == 0) {
         return ha_graph_leave(graph == NULL ? hipErrorInvalidValue : hipSuccess);
     }
-    if (from == NULL || to == NULL) {
-        return ha_graph_leave(ha_cpu_fail_null(from == NULL ? "from" : "to"));
+    code = ha_gone_check("from", from, count * sizeof *from);
+    if (code == hipSuccess) {
+        code = ha_gone_check("to", to, count * sizeof *to);
+    }
+    if (code != hipSuccess) {
+        return ha_graph_leave(code);
     }
     for (size_t i = 0; i < count; i++) {
         const struct ha_node *before = ha_node_find(from[i]);

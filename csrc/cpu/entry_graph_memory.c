@@ -7,6 +7,7 @@
 #include "cpu/device.h"
 #include "cpu/entry_graph.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/graph_state.h"
 #include "cpu/pool.h"
 #include "cpu/runtime.h"
@@ -30,8 +31,8 @@ hipDeviceGetGraphMemAttribute(int id, hipGraphMemAttributeType attr, void *value
         return code;
     }
     code = device_find(id, &device);
-    if (code == hipSuccess && value == NULL) {
-        code = ha_cpu_fail_null("value");
+    if (code == hipSuccess) {
+        code = ha_gone_check("value", value, sizeof number);
     }
     if (code == hipSuccess) {
         code = ha_graph_memory_attribute(device, attr, &number);
@@ -52,8 +53,8 @@ hipDeviceSetGraphMemAttribute(int id, hipGraphMemAttributeType attr, void *value
         return code;
     }
     code = device_find(id, &device);
-    if (code == hipSuccess && value == NULL) {
-        code = ha_cpu_fail_null("value");
+    if (code == hipSuccess) {
+        code = ha_gone_check("value", value, sizeof number);
     }
     if (code == hipSuccess) {
         memcpy(&number, value, sizeof number);

@@ -5,6 +5,7 @@
 
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/graph.h"
 #include "cpu/graph_exec.h"
 #include "cpu/runtime.h"
@@ -38,11 +39,19 @@ add_locked(const struct ha_node_place *place, hipGraphNodeType type, ha_node_set
     if (graph == NULL) {
         return hipErrorInvalidValue;
     }
+    hipError_t code = ha_gone_check("params", params, 1);
+    if (code == hipSuccess && place->befores != NULL && place->count != 0) {
+        code = ha_gone_check("pDependencies", place->befores,
+                             place->count * sizeof place->befores[0]);
+    }
+    if (code != hipSuccess) {
+        return code;
+    }
     struct ha_node *node = ha_node_new(graph, type, place->befores, place->count);
     if (node == NULL) {
         return ha_thread_self()->last_error;
     }
-    hipError_t code = set(node, params);
+    code = set(node, params);
     if (code != hipSuccess) {
         ha_node_free(node);
         return code;
@@ -69,9 +78,9 @@ ha_node_change(const char *function, hipGraphNode_t handle, hipGraphNodeType typ
         return code;
     }
     struct ha_node *node = ha_node_find_type(handle, type);
-    if (node == NULL || params == NULL) {
-        return ha_graph_leave(node == NULL ? hipErrorInvalidValue
-                                           : ha_cpu_fail_null("params"));
+    code = node == NULL ? hipErrorInvalidValue : ha_gone_check("params", params, 1);
+    if (code != hipSuccess) {
+        return ha_graph_leave(code);
     }
     return ha_graph_leave(set(node, params));
 }
@@ -112,11 +121,9 @@ ha_node_get_begin(const char *function, hipGraphNode_t handle, hipGraphNodeType 
         return code;
     }
     *node = ha_node_find_type(handle, type);
-    if (*node == NULL || out == NULL) {
-        return ha_graph_leave(*node == NULL ? hipErrorInvalidValue
-                                            : ha_cpu_fail_null("params"));
-    }
-    return hipSuccess;
+    code = *node == NULL ? hipErrorInvalidValue
+                         : ha_gone_check("params", out, sizeof(void *));
+    return code == hipSuccess ? code : ha_graph_leave(code);
 }
 
 /* ---- any type ---- */

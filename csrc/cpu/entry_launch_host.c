@@ -9,6 +9,7 @@
 #include "cpu/device.h"
 #include "cpu/error.h"
 #include "cpu/event.h"
+#include "cpu/gone.h"
 #include "cpu/launch.h"
 #include "cpu/runtime.h"
 #include "cpu/stream.h"
@@ -198,8 +199,8 @@ hipSetupArgument(const void *arg, size_t size, size_t offset)
     if (code != hipSuccess) {
         return code;
     }
-    return arg == NULL ? ha_cpu_fail_null("arg")
-                       : ha_call_config_argument(arg, size, offset);
+    code = ha_gone_check("arg", arg, size);
+    return code == hipSuccess ? ha_call_config_argument(arg, size, offset) : code;
 }
 
 HA_EXPORT hipError_t

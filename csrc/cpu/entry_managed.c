@@ -12,6 +12,7 @@
 #include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/location.h"
 #include "cpu/managed.h"
 #include "cpu/memory.h"
@@ -416,6 +417,10 @@ hipMemRangeGetAttribute(void *data, size_t data_size, hipMemRangeAttribute attri
     if (code == hipSuccess) {
         code = ha_managed_check("dev_ptr", dev_ptr, count);
     }
+    if (code != hipSuccess) {
+        return code;
+    }
+    code = data != NULL ? ha_gone_check("data", data, data_size) : hipSuccess;
     if (code != hipSuccess) {
         return code;
     }

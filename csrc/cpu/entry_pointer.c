@@ -7,6 +7,7 @@
 #include "cpu/context.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/location.h"
 #include "cpu/memory.h"
 #include "cpu/memory_pool.h"
@@ -172,8 +173,10 @@ hipPointerGetAttribute(void *data, hipPointer_attribute attribute, hipDeviceptr_
     if (code != hipSuccess) {
         return code;
     }
-    if (data == NULL || ptr == NULL) {
-        return ha_cpu_fail_null(data == NULL ? "data" : "ptr");
+    code = ptr == NULL ? ha_cpu_fail_null("ptr")
+                       : ha_gone_check("data", data, sizeof(int));
+    if (code != hipSuccess) {
+        return code;
     }
     if (!find(ptr, &range)) {
         return ha_cpu_fail(hipErrorInvalidValue,
@@ -225,8 +228,9 @@ hipPointerSetAttribute(const void *value, hipPointer_attribute attribute,
     if (code != hipSuccess) {
         return code;
     }
-    if (value == NULL || ptr == NULL) {
-        return ha_cpu_fail_null(value == NULL ? "value" : "ptr");
+    code = ptr == NULL ? ha_cpu_fail_null("ptr") : ha_gone_check("value", value, 1);
+    if (code != hipSuccess) {
+        return code;
     }
     if (attribute != HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS) {
         return ha_cpu_fail(hipErrorInvalidValue,

@@ -3,6 +3,7 @@
 #include "abi/hip.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/location.h"
 #include "cpu/memory_pool.h"
 #include "cpu/reclaim.h"
@@ -206,8 +207,8 @@ HA_EXPORT hipError_t
 hipMemPoolSetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr, void *value)
 {
     hipError_t code = enter("hipMemPoolSetAttribute", "mem_pool", mem_pool);
-    if (code == hipSuccess && value == NULL) {
-        code = ha_cpu_fail_null("value");
+    if (code == hipSuccess) {
+        code = ha_gone_check("value", value, sizeof(int));
     }
     return code == hipSuccess ? ha_memory_pool_set(mem_pool, attr, value) : code;
 }
@@ -216,8 +217,8 @@ HA_EXPORT hipError_t
 hipMemPoolGetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr, void *value)
 {
     hipError_t code = enter("hipMemPoolGetAttribute", "mem_pool", mem_pool);
-    if (code == hipSuccess && value == NULL) {
-        code = ha_cpu_fail_null("value");
+    if (code == hipSuccess) {
+        code = ha_gone_check("value", value, sizeof(int));
     }
     return code == hipSuccess ? ha_memory_pool_get(mem_pool, attr, value) : code;
 }
@@ -297,8 +298,8 @@ hipMemPoolExportToShareableHandle(void *shared_handle, hipMemPool_t mem_pool,
                                   unsigned int flags)
 {
     hipError_t code = enter("hipMemPoolExportToShareableHandle", "mem_pool", mem_pool);
-    if (code == hipSuccess && shared_handle == NULL) {
-        code = ha_cpu_fail_null("shared_handle");
+    if (code == hipSuccess) {
+        code = ha_gone_check("shared_handle", shared_handle, sizeof(int));
     }
     if (code == hipSuccess) {
         code = check_shareable(handle_type, flags);

@@ -9,6 +9,7 @@
 #include "abi/hip.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/pool.h"
 #include "cpu/runtime.h"
 #include "cpu/stream.h"
@@ -210,8 +211,11 @@ hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMaskSize,
     if (code != hipSuccess) {
         return code;
     }
-    if (stream == NULL || cuMask == NULL) {
-        return ha_cpu_fail_null(stream == NULL ? "stream" : "cuMask");
+    code = stream == NULL
+               ? ha_cpu_fail_null("stream")
+               : ha_gone_check("cuMask", cuMask, cuMaskSize * sizeof *cuMask);
+    if (code != hipSuccess) {
+        return code;
     }
     for (uint32_t i = 0; i < cuMaskSize && i < HA_MASK_WORDS; i++) {
         mask[i] = cuMask[i] & units_in_word(i);

@@ -9,6 +9,7 @@
 #include "cpu/capture.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/location.h"
 #include "cpu/runtime.h"
 #include "cpu/shared_file.h"
@@ -238,8 +239,8 @@ hipMemExportToShareableHandle(void *shareableHandle,
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipMemExportToShareableHandle", &device);
-    if (code == hipSuccess && shareableHandle == NULL) {
-        code = ha_cpu_fail_null("shareableHandle");
+    if (code == hipSuccess) {
+        code = ha_gone_check("shareableHandle", shareableHandle, sizeof(int));
     }
     if (code == hipSuccess) {
         code = check_flags(flags);

@@ -16,6 +16,7 @@
 #include "cpu/build.h"
 #include "cpu/cache.h"
 #include "cpu/device.h"
+#include "cpu/gone.h"
 #include "cpu/handle.h"
 #include "cpu/image.h"
 #include "cpu/link_ir.h"
@@ -293,6 +294,10 @@ ha_link_add_data(uint64_t handle, hipJitInputType type, const void *bytes, size_
         answer = take_options(options, &unused);
     }
     if (answer != HA_LINK_OK) {
+        goto done;
+    }
+    if (bytes != NULL && size <= INPUT_BYTES_MAX && ha_gone(bytes, size)) {
+        answer = fail(HA_LINK_ARGUMENT, "there is no memory at the input's address");
         goto done;
     }
     if (bytes == NULL || size == 0 || size > INPUT_BYTES_MAX) {

@@ -10,6 +10,7 @@
 #include "cpu/activity.h"
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/managed.h"
 #include "cpu/pool.h"
 #include "cpu/shared_file.h"
@@ -478,8 +479,8 @@ check(const char *argument, const void *ptr, size_t size, bool required, bool *k
                            "knows%s",
                            argument, ptr, is_freed(ptr) ? " (any more)" : "");
     }
-    if (!found) {
-        return hipSuccess;
+    if (!found) { /* memory of the program's own, or nobody's */
+        return size > 0 ? ha_gone_check(argument, ptr, size) : hipSuccess;
     }
     /* Mapped allocations that lie side by side are one piece of memory. */
     const char *at = ptr;

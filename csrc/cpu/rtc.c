@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/readable.h"
 #include "cpu/buffer.h"
 #include "cpu/compile.h"
 #include "cpu/device.h"
@@ -210,6 +211,13 @@ ha_program_destroy(hiprtcProgram *handle)
     if (handle == NULL) {
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
                            "argument 'prog' is NULL");
+    }
+    /* A handle where its address belongs, as in CUDA's older form, is no memory. */
+    if (!ha_memory_readable((const void *)handle, sizeof *handle)) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_PROGRAM, function,
+                           "argument 'prog' (%p) is not the address of a program's "
+                           "handle",
+                           (void *)handle);
     }
     struct program *program =
         ha_handle_retire(HA_HANDLE_PROGRAM, (uint64_t)(uintptr_t)*handle);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cpu/gone.h"
 #include "cpu/shared_file.h"
 
 #include <errno.h>
@@ -136,6 +137,7 @@ ha_shared_file_map(int file, uint64_t offset, size_t size, struct ha_file_view *
 void
 ha_shared_file_unmap(struct ha_file_view *view)
 {
+    ha_gone_add(view->map, view->map_bytes);
     munmap(view->map, view->map_bytes);
     view->map = NULL;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cpu/gone.h"
 #include "cpu/span.h"
 
 #include <errno.h>
@@ -260,6 +261,7 @@ span_destroy(struct ha_span *span)
         span->all_next->all_previous = span->all_previous;
     }
     table_set(span, NULL);
+    ha_gone_add(span->map, span->mapped_bytes);
     munmap(span->map, span->mapped_bytes);
     if (span->serials != NULL) {
         munmap(span->serials, serials_bytes(span->slot_count));

@@ -11,6 +11,7 @@
 
 #include "cpu/device.h"
 #include "cpu/error.h"
+#include "cpu/gone.h"
 #include "cpu/pool.h"
 #include "cpu/virtual_state.h"
 
@@ -301,6 +302,7 @@ ha_virtual_free(void *ptr, size_t size)
     } else if (reservation->count > 0) {
         code = hipErrorIllegalState;
     } else {
+        ha_gone_add(ptr, size);
         munmap(ptr, size);
         memmove(&state.all[at], &state.all[at + 1],
                 (state.count - at - 1) * sizeof *state.all);
