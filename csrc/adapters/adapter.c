@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adapters/object.h"
+#include "core/readable.h"
 
 static int
 take_none(struct ha_take *take, PyObject *object)
@@ -232,6 +233,26 @@ ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
         return -1;
     }
     return flags == 0 ? 0 : check_flags(where, flags, object, out);
+}
+
+int
+ha_need_memory(const struct ha_view *view, const struct ha_where *where, size_t bytes,
+               size_t align)
+{
+    if (view->ptr == NULL || view->size >= 0) {
+        return 0; /* NULL is C's business, and an owner's memory is there */
+    }
+    if (align > 1 && (uintptr_t)view->ptr % align != 0) {
+        return ha_raise(PyExc_ValueError, where,
+                        "is the address %p, which is no multiple of %zu", view->ptr,
+                        align);
+    }
+    if (!ha_memory_readable(view->ptr, bytes)) {
+        return ha_raise(PyExc_ValueError, where,
+                        "is the address %p, where there are no %zu bytes of memory",
+                        view->ptr, bytes);
+    }
+    return 0;
 }
 
 /* ---- messages

@@ -62,6 +62,8 @@ enum ha_flags {
      * device are refused; not so a record of this type, even one that somebody has made
      * from an address. */
     HA_KNOWN = 4,
+    /* Records at bare addresses are not looked at: nobody follows the address yet. */
+    HA_ANYWHERE = 8,
     HA_BY_VALUE = HA_KNOWN | HA_NOT_NULL,
 };
 
@@ -205,6 +207,11 @@ ha_size_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
 {
     return ha_number_from(types, object, where, HA_SIZE, out);
 }
+
+/* For memory of the host that C reads or writes at once: ValueError, -1, where the view
+ * is a bare address that is not aligned, or where no `bytes` bytes can be read. */
+int ha_need_memory(const struct ha_view *view, const struct ha_where *where,
+                   size_t bytes, size_t align);
 
 /* TypeError "function: argument 'x' must be <wanted>, not 'type'"; answers -1. */
 int ha_refuse(const struct ha_where *where, const char *wanted, PyObject *object);

@@ -109,6 +109,18 @@ entry_address(struct ha_types *types, struct ha_launch *launch, PyObject *object
     return status;
 }
 
+/* At least the first byte of a value has to be there; how long it is C knows. */
+static int
+check_storage(struct ha_types *types, PyObject *object, const struct ha_where *where,
+              void *address)
+{
+    const struct ha_view place = {.ptr = address, .size = -1};
+    bool known = ha_pointer_check(types, object) &&
+                 (((struct ha_pointer *)object)->size >= 0 ||
+                  ((struct ha_pointer *)object)->owner != NULL);
+    return known ? 0 : ha_need_memory(&place, where, 1, 1);
+}
+
 /* An entry by value, or its address.  *is_address: it is one, or None. */
 static int
 extra_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
@@ -173,7 +185,7 @@ params_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
     if (storage || PyLong_Check(object) ||
         (ha_pointer_check(types, object) && !is_pointer_value(types, object))) {
         *place = address;
-        return 0;
+        return storage ? 0 : check_storage(types, object, where, address);
     }
     *place = ha_launch_put_address(launch, address);
     return *place == NULL ? -1 : 0;
@@ -262,6 +274,17 @@ is_readable(struct ha_types *types, PyObject *object, const struct ha_launch *la
             PyObject_TypeCheck(object, types->list_pointer));
 }
 
+/* Bare addresses of lists are followed by C: something has to be there. */
+static int
+check_address(const struct ha_where *where, struct ha_launch *launch)
+{
+    if (ha_need_memory(&launch->view, where, sizeof(void *), sizeof(void *)) < 0) {
+        ha_launch_release(launch);
+        return -1;
+    }
+    return 0;
+}
+
 /* Pairs of a marker and an address, up to the marker that ends them: C reads until it.
  */
 static int
@@ -299,8 +322,9 @@ ha_extra_from(struct ha_types *types, PyObject *object, const struct ha_where *w
               struct ha_launch *out)
 {
     int status = ha_extra_pack(types, object, where, out);
-    if (status == 0 && is_readable(types, object, out)) {
-        status = check_extra_memory(where, out);
+    if (status == 0) {
+        status = is_readable(types, object, out) ? check_extra_memory(where, out)
+                                                 : check_address(where, out);
     }
     return status < 0 ? -1 : 0;
 }
@@ -339,8 +363,9 @@ ha_params_from(struct ha_types *types, PyObject *object, const struct ha_where *
                struct ha_launch *out)
 {
     int status = launch_from(types, object, where, true, out);
-    if (status == 0 && is_readable(types, object, out)) {
-        status = params_from_memory(where, out);
+    if (status == 0) {
+        status = is_readable(types, object, out) ? params_from_memory(where, out)
+                                                 : check_address(where, out);
     }
     if (status > 0) {
         out->value = out->slots;

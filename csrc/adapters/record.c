@@ -313,6 +313,10 @@ from_record(const struct ha_record *record, const struct ha_where *where,
     out->size = record->base.size;
     out->count = record->count;
     out->readonly = record->base.readonly;
+    if ((flags & HA_ANYWHERE) == 0 &&
+        ha_need_memory(out, where, record->info->size, record->info->align) < 0) {
+        return -1;
+    }
     /* A block has what the members point to; other memory leaves that to the record. */
     out->owner =
         Py_XNewRef(record->keep != NULL ? (PyObject *)record : record->base.owner);
@@ -365,6 +369,11 @@ ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *
         return ha_raise(PyExc_BufferError, where,
                         "must be at least %u bytes for %s, not %zd",
                         (unsigned)info->size, info->name, size);
+    }
+    if ((flags & HA_ANYWHERE) == 0 &&
+        ha_need_memory(out, where, info->size, info->align) < 0) {
+        ha_view_release(out);
+        return -1;
     }
     out->count =
         out->size < 0 || info->size == 0 ? -1 : out->size / (Py_ssize_t)info->size;

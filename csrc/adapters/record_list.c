@@ -76,7 +76,8 @@ ha_record_list_from(struct ha_types *types, PyObject *object,
     if (PyList_Check(object) || PyTuple_Check(object)) {
         return from_sequence(types, object, where, index, out);
     }
-    if (ha_record_from(types, object, where, index, flags, out) < 0) {
+    /* Its length is checked with the count that the call has. */
+    if (ha_record_from(types, object, where, index, flags | HA_ANYWHERE, out) < 0) {
         return -1;
     }
     if (out->ptr == NULL) {

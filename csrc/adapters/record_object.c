@@ -24,7 +24,7 @@ record_from_obj(PyObject *cls, PyObject *object)
         return NULL;
     }
     unsigned index = (unsigned)(self->info - types->tables->records);
-    if (ha_record_from(types, object, &where, index, 0, &view) < 0 ||
+    if (ha_record_from(types, object, &where, index, HA_ANYWHERE, &view) < 0 ||
         ha_pointer_set(types, &self->base, &view) < 0) {
         ha_view_release(&view);
         Py_DECREF(self);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "adapters/object.h"
+#include "core/readable.h"
 
 enum { NAMES_CHARS = 1024 };
 
@@ -306,9 +307,16 @@ ha_need_bytes(const struct ha_view *view, const struct ha_where *where, size_t b
 
 int
 ha_need_entries(const struct ha_view *view, const struct ha_where *where,
-                long long entries, const char *text)
+                long long entries, size_t bytes, const char *text)
 {
-    if (view->count < 0 || entries <= view->count) {
+    if (view->count < 0) {
+        size_t align = bytes % sizeof(void *) == 0 ? sizeof(void *) : 1;
+        return entries <= 0
+                   ? 0
+                   : ha_need_memory(view, where, ha_size_items((size_t)entries, bytes),
+                                    bytes == 4 ? 4 : align);
+    }
+    if (entries <= view->count) {
         return 0;
     }
     if (text[0] >= '0' && text[0] <= '9') {
@@ -317,6 +325,30 @@ ha_need_entries(const struct ha_view *view, const struct ha_where *where,
     }
     return ha_raise(PyExc_ValueError, where, "has %zd entries, but %s is %lld",
                     view->count, text, entries);
+}
+
+int
+ha_need_texts(struct ha_types *types, const struct ha_view *view,
+              const struct ha_where *where, long long entries, const char *text)
+{
+    if (ha_need_entries(view, where, entries, sizeof(char *), text) < 0) {
+        return -1;
+    }
+    if (view->ptr == NULL ||
+        (view->owner != NULL && Py_TYPE(view->owner) == types->block)) {
+        return 0; /* made of Python texts */
+    }
+    for (long long i = 0; i < entries; i++) {
+        const char *entry;
+        size_t length;
+        memcpy(&entry, (const char *)view->ptr + (size_t)i * sizeof entry,
+               sizeof entry);
+        if (entry != NULL && !ha_text_readable(entry, &length)) {
+            return ha_raise(PyExc_ValueError, where,
+                            "has the entry %p, where no text can be read", entry);
+        }
+    }
+    return 0;
 }
 
 size_t

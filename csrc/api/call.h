@@ -101,9 +101,15 @@ ha_inout_of(const struct ha_view *view, void *cell)
 int ha_need_bytes(const struct ha_view *view, const struct ha_where *where,
                   size_t bytes, const char *text);
 
-/* The same for lists and their number of entries. */
+/* The same for lists and their number of entries, of so many bytes each.  Entries at a
+ * bare address are asked for: see ha_need_memory. */
 int ha_need_entries(const struct ha_view *view, const struct ha_where *where,
-                    long long entries, const char *text);
+                    long long entries, size_t bytes, const char *text);
+
+/* The same for lists of texts, each of which is asked for where somebody else made the
+ * list; entries may be NULL. */
+int ha_need_texts(struct ha_types *types, const struct ha_view *view,
+                  const struct ha_where *where, long long entries, const char *text);
 
 /* Bytes that `rows` rows of `width` bytes take when they begin `pitch` bytes apart, and
  * `count` items of `item` bytes; SIZE_MAX where that is more than a size_t holds. */

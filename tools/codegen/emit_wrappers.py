@@ -203,8 +203,10 @@ class Writer:
             amount = size if size.isdigit() else f"(long long)v_{size}"
         if size != param.size:  # NULL will do
             amount = f"v_{param.name}.ptr != NULL ? {amount} : 0"
-        args = f'&v_{param.name}, {self.where(param)}, {amount}, "{size}"'
-        return f"ha_need_entries({args})"
+        args = f"&v_{param.name}, {self.where(param)}, {amount}"
+        if param.role == "text_list":
+            return f'ha_need_texts(&api->types, {args}, "{size}")'
+        return f'ha_need_entries({args}, sizeof *({param.type})0, "{size}")'
 
     def need_bytes(self, param: Param, expression: str, label: str) -> str:
         args = f'&v_{param.name}, {self.where(param)}, {expression}, "{label}"'
@@ -281,6 +283,7 @@ class Writer:
             length = self.output_length(param)
             expression = f"{length} > 0 ? (size_t){length} : 0"
             yield self.need_bytes(param, expression, param.size or "")
+            yield f"ha_need_memory(&v_{param.name}, {where}, {expression}, 1)"
 
     def making(self, param: Param) -> list[str]:
         """C that makes the memory of an output."""
@@ -630,6 +633,8 @@ def wrap_condition(opening: str, condition: str) -> list[str]:
     indent = " " * at
     while len(line) > text.WIDTH:
         cut = line.rfind(", ", 0, text.WIDTH)
+        if cut <= at:
+            cut = line.find(", ", text.WIDTH)
         if cut <= at:
             break
         lines.append(line[: cut + 1])

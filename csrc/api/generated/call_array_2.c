@@ -245,7 +245,8 @@ ha_wrap_hipMemcpy3DBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_opList, &where[1], (long long)v_numOps, "numOps") < 0) {
+    if (ha_need_entries(&v_opList, &where[1], (long long)v_numOps,
+                        sizeof *(hipMemcpy3DBatchOp *)0, "numOps") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -407,7 +408,8 @@ ha_wrap_hipMemMapArrayAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_mapInfoList, &where[0], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_mapInfoList, &where[0], (long long)v_count,
+                        sizeof *(hipArrayMapInfo *)0, "count") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {

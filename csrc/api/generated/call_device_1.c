@@ -219,6 +219,9 @@ ha_wrap_hipDeviceGetName(PyObject *module, PyObject *const *args, Py_ssize_t cou
                           "len") < 0) {
             goto done;
         }
+        if (ha_need_memory(&v_name, &where[2], v_len > 0 ? (size_t)v_len : 0, 1) < 0) {
+            goto done;
+        }
     }
     else {
         o_name = ha_cstr_alloc(&api->types, v_len > 0 ? (size_t)v_len : 0);
@@ -401,6 +404,10 @@ ha_wrap_hipDeviceGetPCIBusId(PyObject *module, PyObject *const *args, Py_ssize_t
         }
         if (ha_need_bytes(&v_pciBusId, &where[2], v_len > 0 ? (size_t)v_len : 0,
                           "len") < 0) {
+            goto done;
+        }
+        if (ha_need_memory(&v_pciBusId, &where[2], v_len > 0 ? (size_t)v_len : 0,
+                           1) < 0) {
             goto done;
         }
     }
@@ -645,7 +652,8 @@ ha_wrap_hipSetValidDevices(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_arg_int(&api->types, args[1], &where[1], &v_len) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_device_arr, &where[0], (long long)v_len, "len") < 0) {
+    if (ha_need_entries(&v_device_arr, &where[0], (long long)v_len, sizeof *(int *)0,
+                        "len") < 0) {
         goto done;
     }
     int ready = HA_READY(hipSetValidDevices);

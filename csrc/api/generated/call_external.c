@@ -113,8 +113,9 @@ ha_wrap_hipSignalExternalSemaphoresAsync(PyObject *module, PyObject *const *args
         goto done;
     }
     if (ha_need_entries(&v_extSemArray, &where[0], (long long)v_numExtSems,
-                        "numExtSems") < 0 ||
+                        sizeof *(const hipExternalSemaphore_t *)0, "numExtSems") < 0 ||
         ha_need_entries(&v_paramsArray, &where[1], (long long)v_numExtSems,
+                        sizeof *(const hipExternalSemaphoreSignalParams *)0,
                         "numExtSems") < 0) {
         goto done;
     }
@@ -184,8 +185,9 @@ ha_wrap_hipWaitExternalSemaphoresAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_extSemArray, &where[0], (long long)v_numExtSems,
-                        "numExtSems") < 0 ||
+                        sizeof *(const hipExternalSemaphore_t *)0, "numExtSems") < 0 ||
         ha_need_entries(&v_paramsArray, &where[1], (long long)v_numExtSems,
+                        sizeof *(const hipExternalSemaphoreWaitParams *)0,
                         "numExtSems") < 0) {
         goto done;
     }

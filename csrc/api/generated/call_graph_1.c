@@ -55,7 +55,7 @@ ha_wrap_hipGraphAddBatchMemOpNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_dependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddBatchMemOpNode);
@@ -370,9 +370,10 @@ ha_wrap_hipStreamBeginCaptureToGraph(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_dependencies, &where[2], (long long)v_numDependencies,
-                        "numDependencies") < 0 ||
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0 ||
         ha_need_entries(&v_dependencyData, &where[3],
-                        v_dependencyData.ptr != NULL ? (long long)v_numDependencies : 0, "numDependencies") < 0) {
+                        v_dependencyData.ptr != NULL ? (long long)v_numDependencies : 0, sizeof *(const hipGraphEdgeData *)0,
+                        "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipStreamBeginCaptureToGraph);
@@ -612,7 +613,7 @@ ha_wrap_hipStreamUpdateCaptureDependencies(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ha_need_entries(&v_dependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipStreamUpdateCaptureDependencies);
@@ -813,9 +814,9 @@ ha_wrap_hipGraphAddDependencies(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_from, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0 ||
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0 ||
         ha_need_entries(&v_to, &where[2], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddDependencies);
@@ -884,9 +885,9 @@ ha_wrap_hipGraphRemoveDependencies(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_from, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0 ||
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0 ||
         ha_need_entries(&v_to, &where[2], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphRemoveDependencies);
@@ -963,7 +964,8 @@ ha_wrap_hipGraphGetEdges(PyObject *module, PyObject *const *args, Py_ssize_t cou
             goto done;
         }
         if (ha_need_entries(&v_from, &where[1], ha_count_in(&v_numEdges,
-                            sizeof o_numEdges), "numEdges") < 0) {
+                            sizeof o_numEdges), sizeof *(hipGraphNode_t *)0,
+                            "numEdges") < 0) {
             goto done;
         }
     }
@@ -972,7 +974,8 @@ ha_wrap_hipGraphGetEdges(PyObject *module, PyObject *const *args, Py_ssize_t cou
             goto done;
         }
         if (ha_need_entries(&v_to, &where[2], ha_count_in(&v_numEdges,
-                            sizeof o_numEdges), "numEdges") < 0) {
+                            sizeof o_numEdges), sizeof *(hipGraphNode_t *)0,
+                            "numEdges") < 0) {
             goto done;
         }
     }
@@ -1067,7 +1070,8 @@ ha_wrap_hipGraphGetNodes(PyObject *module, PyObject *const *args, Py_ssize_t cou
             goto done;
         }
         if (ha_need_entries(&v_nodes, &where[1], ha_count_in(&v_numNodes,
-                            sizeof o_numNodes), "numNodes") < 0) {
+                            sizeof o_numNodes), sizeof *(hipGraphNode_t *)0,
+                            "numNodes") < 0) {
             goto done;
         }
     }
@@ -1158,7 +1162,8 @@ ha_wrap_hipGraphGetRootNodes(PyObject *module, PyObject *const *args, Py_ssize_t
             goto done;
         }
         if (ha_need_entries(&v_pRootNodes, &where[1], ha_count_in(&v_pNumRootNodes,
-                            sizeof o_pNumRootNodes), "pNumRootNodes") < 0) {
+                            sizeof o_pNumRootNodes), sizeof *(hipGraphNode_t *)0,
+                            "pNumRootNodes") < 0) {
             goto done;
         }
     }
@@ -1250,7 +1255,8 @@ ha_wrap_hipGraphNodeGetDependencies(PyObject *module, PyObject *const *args,
         }
         if (ha_need_entries(&v_pDependencies, &where[1],
                             ha_count_in(&v_pNumDependencies,
-                            sizeof o_pNumDependencies), "pNumDependencies") < 0) {
+                            sizeof o_pNumDependencies), sizeof *(hipGraphNode_t *)0,
+                            "pNumDependencies") < 0) {
             goto done;
         }
     }
@@ -1343,7 +1349,8 @@ ha_wrap_hipGraphNodeGetDependentNodes(PyObject *module, PyObject *const *args,
         }
         if (ha_need_entries(&v_pDependentNodes, &where[1],
                             ha_count_in(&v_pNumDependentNodes,
-                            sizeof o_pNumDependentNodes), "pNumDependentNodes") < 0) {
+                            sizeof o_pNumDependentNodes), sizeof *(hipGraphNode_t *)0,
+                            "pNumDependentNodes") < 0) {
             goto done;
         }
     }
@@ -1621,6 +1628,10 @@ ha_wrap_hipGraphInstantiate(PyObject *module, PyObject *const *args, Py_ssize_t 
         if (ha_need_bytes(&v_pLogBuffer, &where[2],
                           v_bufferSize > 0 ? (size_t)v_bufferSize : 0,
                           "bufferSize") < 0) {
+            goto done;
+        }
+        if (ha_need_memory(&v_pLogBuffer, &where[2],
+                           v_bufferSize > 0 ? (size_t)v_bufferSize : 0, 1) < 0) {
             goto done;
         }
     }

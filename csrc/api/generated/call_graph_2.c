@@ -54,7 +54,7 @@ ha_wrap_hipGraphAddNode(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddNode);
@@ -404,7 +404,7 @@ ha_wrap_hipGraphAddKernelNode(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddKernelNode);
@@ -666,7 +666,7 @@ ha_wrap_hipDrvGraphAddMemcpyNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_dependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipDrvGraphAddMemcpyNode);
@@ -744,7 +744,7 @@ ha_wrap_hipGraphAddMemcpyNode(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddMemcpyNode);
@@ -1135,7 +1135,7 @@ ha_wrap_hipGraphAddMemcpyNode1D(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0 ||
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0 ||
         ha_need_bytes(&v_dst, &where[3], v_count, "count") < 0 ||
         ha_need_bytes(&v_src, &where[4], v_count, "count") < 0) {
         goto done;
@@ -1360,7 +1360,7 @@ ha_wrap_hipGraphAddMemcpyNodeFromSymbol(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0 ||
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0 ||
         ha_need_bytes(&v_dst, &where[3], v_count, "count") < 0) {
         goto done;
     }
@@ -1589,7 +1589,7 @@ ha_wrap_hipGraphAddMemcpyNodeToSymbol(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0 ||
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0 ||
         ha_need_bytes(&v_src, &where[4], v_count, "count") < 0) {
         goto done;
     }
@@ -1807,7 +1807,7 @@ ha_wrap_hipGraphAddMemsetNode(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddMemsetNode);

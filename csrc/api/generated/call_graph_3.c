@@ -111,7 +111,7 @@ ha_wrap_hipGraphAddHostNode(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddHostNode);
@@ -367,7 +367,7 @@ ha_wrap_hipGraphAddChildGraphNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddChildGraphNode);
@@ -540,7 +540,7 @@ ha_wrap_hipGraphAddEmptyNode(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddEmptyNode);
@@ -609,7 +609,7 @@ ha_wrap_hipGraphAddEventRecordNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddEventRecordNode);
@@ -825,7 +825,7 @@ ha_wrap_hipGraphAddEventWaitNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddEventWaitNode);
@@ -1042,7 +1042,7 @@ ha_wrap_hipGraphAddMemAllocNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddMemAllocNode);
@@ -1183,7 +1183,7 @@ ha_wrap_hipGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddMemFreeNode);

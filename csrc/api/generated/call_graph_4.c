@@ -212,7 +212,7 @@ ha_wrap_hipGraphAddExternalSemaphoresWaitNode(PyObject *module, PyObject *const 
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddExternalSemaphoresWaitNode);
@@ -290,7 +290,7 @@ ha_wrap_hipGraphAddExternalSemaphoresSignalNode(PyObject *module, PyObject *cons
         goto done;
     }
     if (ha_need_entries(&v_pDependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphAddExternalSemaphoresSignalNode);
@@ -887,7 +887,7 @@ ha_wrap_hipDrvGraphAddMemsetNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_dependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipDrvGraphAddMemsetNode);
@@ -964,7 +964,7 @@ ha_wrap_hipDrvGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_dependencies, &where[1], (long long)v_numDependencies,
-                        "numDependencies") < 0) {
+                        sizeof *(const hipGraphNode_t *)0, "numDependencies") < 0) {
         goto done;
     }
     int ready = HA_READY(hipDrvGraphAddMemFreeNode);
@@ -1155,7 +1155,8 @@ ha_wrap_hipGraphicsMapResources(PyObject *module, PyObject *const *args,
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_resources, &where[1], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_resources, &where[1], (long long)v_count,
+                        sizeof *(hipGraphicsResource_t *)0, "count") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphicsMapResources);
@@ -1312,7 +1313,8 @@ ha_wrap_hipGraphicsUnmapResources(PyObject *module, PyObject *const *args,
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_resources, &where[1], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_resources, &where[1], (long long)v_count,
+                        sizeof *(hipGraphicsResource_t *)0, "count") < 0) {
         goto done;
     }
     int ready = HA_READY(hipGraphicsUnmapResources);

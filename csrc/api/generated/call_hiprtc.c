@@ -155,8 +155,8 @@ ha_wrap_hiprtcCompileProgram(PyObject *module, PyObject *const *args, Py_ssize_t
         ha_list_bytes_from(&api->types, args[2], &where[2], 0, &v_options) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_options, &where[2], (long long)v_numOptions,
-                        "numOptions") < 0) {
+    if (ha_need_texts(&api->types, &v_options, &where[2], (long long)v_numOptions,
+                      "numOptions") < 0) {
         goto done;
     }
     int ready = HA_READY(hiprtcCompileProgram);
@@ -216,10 +216,10 @@ ha_wrap_hiprtcCreateProgram(PyObject *module, PyObject *const *args, Py_ssize_t 
         ha_list_bytes_from(&api->types, args[4], &where[4], 0, &v_includeNames) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_headers, &where[3], (long long)v_numHeaders,
-                        "numHeaders") < 0 ||
-        ha_need_entries(&v_includeNames, &where[4], (long long)v_numHeaders,
-                        "numHeaders") < 0) {
+    if (ha_need_texts(&api->types, &v_headers, &where[3], (long long)v_numHeaders,
+                      "numHeaders") < 0 ||
+        ha_need_texts(&api->types, &v_includeNames, &where[4], (long long)v_numHeaders,
+                      "numHeaders") < 0) {
         goto done;
     }
     int ready = HA_READY(hiprtcCreateProgram);
@@ -481,9 +481,9 @@ ha_wrap_hiprtcLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ha_need_entries(&v_option_ptr, &where[1], (long long)v_num_options,
-                        "num_options") < 0 ||
+                        sizeof *(hipJitOption *)0, "num_options") < 0 ||
         ha_need_entries(&v_option_vals_pptr, &where[2], (long long)v_num_options,
-                        "num_options") < 0) {
+                        sizeof *(void **)0, "num_options") < 0) {
         goto done;
     }
     int ready = HA_READY(hiprtcLinkCreate);
@@ -558,9 +558,9 @@ ha_wrap_hiprtcLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ha_need_entries(&v_options_ptr, &where[4], (long long)v_num_options,
-                        "num_options") < 0 ||
+                        sizeof *(hipJitOption *)0, "num_options") < 0 ||
         ha_need_entries(&v_option_values, &where[5], (long long)v_num_options,
-                        "num_options") < 0) {
+                        sizeof *(void **)0, "num_options") < 0) {
         goto done;
     }
     int ready = HA_READY(hiprtcLinkAddFile);
@@ -639,9 +639,9 @@ ha_wrap_hiprtcLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     if (ha_need_bytes(&v_image, &where[2], v_image_size, "image_size") < 0 ||
         ha_need_entries(&v_options_ptr, &where[6], (long long)v_num_options,
-                        "num_options") < 0 ||
+                        sizeof *(hipJitOption *)0, "num_options") < 0 ||
         ha_need_entries(&v_option_values, &where[7], (long long)v_num_options,
-                        "num_options") < 0) {
+                        sizeof *(void **)0, "num_options") < 0) {
         goto done;
     }
     int ready = HA_READY(hiprtcLinkAddData);

@@ -47,7 +47,7 @@ ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice(PyObject *module,
         goto done;
     }
     if (ha_need_entries(&v_launchParamsList, &where[0], (long long)v_numDevices,
-                        "numDevices") < 0) {
+                        sizeof *(hipFunctionLaunchParams *)0, "numDevices") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -106,7 +106,7 @@ ha_wrap_hipLaunchCooperativeKernelMultiDevice(PyObject *module, PyObject *const 
         goto done;
     }
     if (ha_need_entries(&v_launchParamsList, &where[0], (long long)v_numDevices,
-                        "numDevices") < 0) {
+                        sizeof *(hipLaunchParams *)0, "numDevices") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -165,7 +165,7 @@ ha_wrap_hipExtLaunchMultiKernelMultiDevice(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ha_need_entries(&v_launchParamsList, &where[0], (long long)v_numDevices,
-                        "numDevices") < 0) {
+                        sizeof *(hipLaunchParams *)0, "numDevices") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -248,7 +248,8 @@ ha_wrap_hipLaunchKernelExC(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     if (status == hipSuccess &&
         ha_hold_launch(api,
-                       v_config.ptr != NULL ? ((const hipLaunchConfig_t *)v_config.ptr)->stream : NULL, &v_args) < 0) {
+                       v_config.ptr != NULL ? ((const hipLaunchConfig_t *)v_config.ptr)->stream : NULL,
+                       &v_args) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -316,12 +317,14 @@ ha_wrap_hipDrvLaunchKernelEx(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     if (status == hipSuccess &&
         ha_hold_launch(api,
-                       v_config.ptr != NULL ? ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream : NULL, &v_params) < 0) {
+                       v_config.ptr != NULL ? ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream : NULL,
+                       &v_params) < 0) {
         goto done;
     }
     if (status == hipSuccess &&
         ha_hold_launch(api,
-                       v_config.ptr != NULL ? ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream : NULL, &v_extra) < 0) {
+                       v_config.ptr != NULL ? ((const HIP_LAUNCH_CONFIG *)v_config.ptr)->hStream : NULL,
+                       &v_extra) < 0) {
         goto done;
     }
     result = ha_hip_result(&api->enums, (int)status);

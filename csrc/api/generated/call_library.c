@@ -209,13 +209,14 @@ ha_wrap_hipLibraryLoadData(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ha_need_entries(&v_jitOptions, &where[1], (long long)v_numJitOptions,
-                        "numJitOptions") < 0 ||
+                        sizeof *(hipJitOption *)0, "numJitOptions") < 0 ||
         ha_need_entries(&v_jitOptionsValues, &where[2], (long long)v_numJitOptions,
-                        "numJitOptions") < 0 ||
+                        sizeof *(void **)0, "numJitOptions") < 0 ||
         ha_need_entries(&v_libraryOptions, &where[4], (long long)v_numLibraryOptions,
-                        "numLibraryOptions") < 0 ||
+                        sizeof *(hipLibraryOption *)0, "numLibraryOptions") < 0 ||
         ha_need_entries(&v_libraryOptionValues, &where[5],
-                        (long long)v_numLibraryOptions, "numLibraryOptions") < 0) {
+                        (long long)v_numLibraryOptions, sizeof *(void **)0,
+                        "numLibraryOptions") < 0) {
         goto done;
     }
     int ready = HA_READY(hipLibraryLoadData);
@@ -311,13 +312,14 @@ ha_wrap_hipLibraryLoadFromFile(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_jitOptions, &where[1], (long long)v_numJitOptions,
-                        "numJitOptions") < 0 ||
+                        sizeof *(hipJitOption *)0, "numJitOptions") < 0 ||
         ha_need_entries(&v_jitOptionsValues, &where[2], (long long)v_numJitOptions,
-                        "numJitOptions") < 0 ||
+                        sizeof *(void **)0, "numJitOptions") < 0 ||
         ha_need_entries(&v_libraryOptions, &where[4], (long long)v_numLibraryOptions,
-                        "numLibraryOptions") < 0 ||
+                        sizeof *(hipLibraryOption *)0, "numLibraryOptions") < 0 ||
         ha_need_entries(&v_libraryOptionValues, &where[5],
-                        (long long)v_numLibraryOptions, "numLibraryOptions") < 0) {
+                        (long long)v_numLibraryOptions, sizeof *(void **)0,
+                        "numLibraryOptions") < 0) {
         goto done;
     }
     int ready = HA_READY(hipLibraryLoadFromFile);
@@ -852,9 +854,9 @@ ha_wrap_hipLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     if (ha_need_bytes(&v_data, &where[2], v_size, "size") < 0 ||
         ha_need_entries(&v_options, &where[6], (long long)v_numOptions,
-                        "numOptions") < 0 ||
+                        sizeof *(hipJitOption *)0, "numOptions") < 0 ||
         ha_need_entries(&v_optionValues, &where[7], (long long)v_numOptions,
-                        "numOptions") < 0) {
+                        sizeof *(void **)0, "numOptions") < 0) {
         goto done;
     }
     int ready = HA_READY(hipLinkAddData);
@@ -942,9 +944,9 @@ ha_wrap_hipLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ha_need_entries(&v_options, &where[4], (long long)v_numOptions,
-                        "numOptions") < 0 ||
+                        sizeof *(hipJitOption *)0, "numOptions") < 0 ||
         ha_need_entries(&v_optionValues, &where[5], (long long)v_numOptions,
-                        "numOptions") < 0) {
+                        sizeof *(void **)0, "numOptions") < 0) {
         goto done;
     }
     int ready = HA_READY(hipLinkAddFile);
@@ -1079,9 +1081,9 @@ ha_wrap_hipLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ha_need_entries(&v_options, &where[1], (long long)v_numOptions,
-                        "numOptions") < 0 ||
+                        sizeof *(hipJitOption *)0, "numOptions") < 0 ||
         ha_need_entries(&v_optionValues, &where[2], (long long)v_numOptions,
-                        "numOptions") < 0) {
+                        sizeof *(void **)0, "numOptions") < 0) {
         goto done;
     }
     int ready = HA_READY(hipLinkCreate);

@@ -44,7 +44,8 @@ ha_wrap_hipPointerSetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_bytes(&v_value, &where[0],
-                      (size_t)(v_attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_P2P_TOKENS ? 16 : v_attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_MAPPED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS ? 4 : 8), "attribute") < 0) {
+                      (size_t)(v_attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_P2P_TOKENS ? 16 : v_attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_MAPPED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS ? 4 : 8),
+                      "attribute") < 0) {
         goto done;
     }
     int ready = HA_READY(hipPointerSetAttribute);
@@ -167,7 +168,8 @@ ha_wrap_hipPointerGetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_bytes(&v_data, &where[0],
-                      (size_t)(v_attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_P2P_TOKENS ? 16 : v_attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_MAPPED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS ? 4 : 8), "attribute") < 0) {
+                      (size_t)(v_attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_P2P_TOKENS ? 16 : v_attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_MAPPED ? 1 : v_attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE ? 4 : v_attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS ? 4 : 8),
+                      "attribute") < 0) {
         goto done;
     }
     int ready = HA_READY(hipPointerGetAttribute);
@@ -227,9 +229,9 @@ ha_wrap_hipDrvPointerGetAttributes(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_attributes, &where[1], (long long)v_numAttributes,
-                        "numAttributes") < 0 ||
+                        sizeof *(hipPointer_attribute *)0, "numAttributes") < 0 ||
         ha_need_entries(&v_data, &where[2], (long long)v_numAttributes,
-                        "numAttributes") < 0) {
+                        sizeof *(void **)0, "numAttributes") < 0) {
         goto done;
     }
     int ready = HA_READY(hipDrvPointerGetAttributes);
@@ -681,12 +683,15 @@ ha_wrap_hipMemPrefetchBatchAsync(PyObject *module, PyObject *const *args,
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_dev_ptrs, &where[0], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0 ||
+    if (ha_need_entries(&v_dev_ptrs, &where[0], (long long)v_count, sizeof *(void **)0,
+                        "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, sizeof *(size_t *)0,
+                        "count") < 0 ||
         ha_need_entries(&v_prefetch_locs, &where[3], (long long)v_num_prefetch_locs,
-                        "num_prefetch_locs") < 0 ||
+                        sizeof *(hipMemLocation *)0, "num_prefetch_locs") < 0 ||
         ha_need_entries(&v_prefetch_loc_idxs, &where[4],
-                        (long long)v_num_prefetch_locs, "num_prefetch_locs") < 0) {
+                        (long long)v_num_prefetch_locs, sizeof *(size_t *)0,
+                        "num_prefetch_locs") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -766,8 +771,10 @@ ha_wrap_hipMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_dev_ptrs, &where[0], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_dev_ptrs, &where[0], (long long)v_count, sizeof *(void **)0,
+                        "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, sizeof *(size_t *)0,
+                        "count") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -842,8 +849,10 @@ ha_wrap_hipDrvMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count,
+                        sizeof *(hipDeviceptr_t *)0, "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, sizeof *(size_t *)0,
+                        "count") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -931,12 +940,14 @@ ha_wrap_hipMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const *ar
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0 ||
+    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count, sizeof *(void **)0,
+                        "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, sizeof *(size_t *)0,
+                        "count") < 0 ||
         ha_need_entries(&v_prefetchLocs, &where[3], (long long)v_numPrefetchLocs,
-                        "numPrefetchLocs") < 0 ||
+                        sizeof *(hipMemLocation *)0, "numPrefetchLocs") < 0 ||
         ha_need_entries(&v_prefetchLocIdxs, &where[4], (long long)v_numPrefetchLocs,
-                        "numPrefetchLocs") < 0) {
+                        sizeof *(size_t *)0, "numPrefetchLocs") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -1028,12 +1039,14 @@ ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const 
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_sizes, &where[1], (long long)v_count, "count") < 0 ||
+    if (ha_need_entries(&v_dptrs, &where[0], (long long)v_count,
+                        sizeof *(hipDeviceptr_t *)0, "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[1], (long long)v_count, sizeof *(size_t *)0,
+                        "count") < 0 ||
         ha_need_entries(&v_prefetchLocs, &where[3], (long long)v_numPrefetchLocs,
-                        "numPrefetchLocs") < 0 ||
+                        sizeof *(hipMemLocation *)0, "numPrefetchLocs") < 0 ||
         ha_need_entries(&v_prefetchLocIdxs, &where[4], (long long)v_numPrefetchLocs,
-                        "numPrefetchLocs") < 0) {
+                        sizeof *(size_t *)0, "numPrefetchLocs") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {
@@ -1281,11 +1294,11 @@ ha_wrap_hipMemRangeGetAttributes(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_data, &where[0], (long long)v_num_attributes,
-                        "num_attributes") < 0 ||
+                        sizeof *(void **)0, "num_attributes") < 0 ||
         ha_need_entries(&v_data_sizes, &where[1], (long long)v_num_attributes,
-                        "num_attributes") < 0 ||
+                        sizeof *(size_t *)0, "num_attributes") < 0 ||
         ha_need_entries(&v_attributes, &where[2], (long long)v_num_attributes,
-                        "num_attributes") < 0 ||
+                        sizeof *(hipMemRangeAttribute *)0, "num_attributes") < 0 ||
         ha_need_bytes(&v_dev_ptr, &where[4], v_count, "count") < 0) {
         goto done;
     }

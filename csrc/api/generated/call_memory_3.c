@@ -913,12 +913,16 @@ ha_wrap_hipMemcpyBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
                        &v_stream) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_dsts, &where[0], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_srcs, &where[1], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_sizes, &where[2], (long long)v_count, "count") < 0 ||
-        ha_need_entries(&v_attrs, &where[4], (long long)v_numAttrs, "numAttrs") < 0 ||
+    if (ha_need_entries(&v_dsts, &where[0], (long long)v_count, sizeof *(void **)0,
+                        "count") < 0 ||
+        ha_need_entries(&v_srcs, &where[1], (long long)v_count, sizeof *(void **)0,
+                        "count") < 0 ||
+        ha_need_entries(&v_sizes, &where[2], (long long)v_count, sizeof *(size_t *)0,
+                        "count") < 0 ||
+        ha_need_entries(&v_attrs, &where[4], (long long)v_numAttrs,
+                        sizeof *(hipMemcpyAttributes *)0, "numAttrs") < 0 ||
         ha_need_entries(&v_attrsIdxs, &where[5], (long long)v_numAttrs,
-                        "numAttrs") < 0) {
+                        sizeof *(size_t *)0, "numAttrs") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {

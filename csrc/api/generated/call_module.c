@@ -639,9 +639,9 @@ ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ha_need_entries(&v_options, &where[2], (long long)v_numOptions,
-                        "numOptions") < 0 ||
+                        sizeof *(hipJitOption *)0, "numOptions") < 0 ||
         ha_need_entries(&v_optionValues, &where[3], (long long)v_numOptions,
-                        "numOptions") < 0) {
+                        sizeof *(void **)0, "numOptions") < 0) {
         goto done;
     }
     int ready = HA_READY(hipModuleLoadDataEx);

@@ -115,7 +115,8 @@ ha_wrap_hipDevSmResourceSplitByCount(PyObject *module, PyObject *const *args,
             goto done;
         }
         if (ha_need_entries(&v_result, &where[3], ha_count_in(&v_nbGroups,
-                            sizeof o_nbGroups), "nbGroups") < 0) {
+                            sizeof o_nbGroups), sizeof *(hipDevResource *)0,
+                            "nbGroups") < 0) {
             goto done;
         }
     }
@@ -225,7 +226,7 @@ ha_wrap_hipDevSmResourceSplit(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ha_need_entries(&v_groupParams, &where[3], (long long)v_nbGroups,
-                        "nbGroups") < 0) {
+                        sizeof *(hipDevSmResourceGroupParams *)0, "nbGroups") < 0) {
         goto done;
     }
     if ((given & 0x10) != 0) {
@@ -234,7 +235,7 @@ ha_wrap_hipDevSmResourceSplit(PyObject *module, PyObject *const *args, Py_ssize_
             goto done;
         }
         if (ha_need_entries(&v_result, &where[4], (long long)v_nbGroups,
-                            "nbGroups") < 0) {
+                            sizeof *(hipDevResource *)0, "nbGroups") < 0) {
             goto done;
         }
     }
@@ -318,7 +319,7 @@ ha_wrap_hipDevResourceGenerateDesc(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_resources, &where[0], (long long)v_nbResources,
-                        "nbResources") < 0) {
+                        sizeof *(hipDevResource *)0, "nbResources") < 0) {
         goto done;
     }
     int ready = HA_READY(hipDevResourceGenerateDesc);

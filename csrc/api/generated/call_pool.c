@@ -307,7 +307,8 @@ ha_wrap_hipMemPoolSetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_bytes(&v_value, &where[2],
-                      (size_t)(v_attr == hipMemPoolReuseFollowEventDependencies ? 4 : v_attr == hipMemPoolReuseAllowOpportunistic ? 4 : v_attr == hipMemPoolReuseAllowInternalDependencies ? 4 : 8), "attr") < 0) {
+                      (size_t)(v_attr == hipMemPoolReuseFollowEventDependencies ? 4 : v_attr == hipMemPoolReuseAllowOpportunistic ? 4 : v_attr == hipMemPoolReuseAllowInternalDependencies ? 4 : 8),
+                      "attr") < 0) {
         goto done;
     }
     int ready = HA_READY(hipMemPoolSetAttribute);
@@ -360,7 +361,8 @@ ha_wrap_hipMemPoolGetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_bytes(&v_value, &where[2],
-                      (size_t)(v_attr == hipMemPoolReuseFollowEventDependencies ? 4 : v_attr == hipMemPoolReuseAllowOpportunistic ? 4 : v_attr == hipMemPoolReuseAllowInternalDependencies ? 4 : 8), "attr") < 0) {
+                      (size_t)(v_attr == hipMemPoolReuseFollowEventDependencies ? 4 : v_attr == hipMemPoolReuseAllowOpportunistic ? 4 : v_attr == hipMemPoolReuseAllowInternalDependencies ? 4 : 8),
+                      "attr") < 0) {
         goto done;
     }
     int ready = HA_READY(hipMemPoolGetAttribute);
@@ -412,7 +414,8 @@ ha_wrap_hipMemPoolSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t 
         ha_arg_size(&api->types, args[2], &where[2], &v_count) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_desc_list, &where[1], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_desc_list, &where[1], (long long)v_count,
+                        sizeof *(const hipMemAccessDesc *)0, "count") < 0) {
         goto done;
     }
     int ready = HA_READY(hipMemPoolSetAccess);
@@ -660,7 +663,8 @@ ha_wrap_hipMemPoolExportToShareableHandle(PyObject *module, PyObject *const *arg
         goto done;
     }
     if (ha_need_bytes(&v_shared_handle, &where[0],
-                      (size_t)(v_handle_type == hipMemHandleTypePosixFileDescriptor ? 4 : v_handle_type == hipMemHandleTypeFabric ? 64 : 8), "handle_type") < 0) {
+                      (size_t)(v_handle_type == hipMemHandleTypePosixFileDescriptor ? 4 : v_handle_type == hipMemHandleTypeFabric ? 64 : 8),
+                      "handle_type") < 0) {
         goto done;
     }
     int ready = HA_READY(hipMemPoolExportToShareableHandle);

@@ -516,7 +516,7 @@ ha_wrap_hipExtStreamCreateWithCUMask(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_cuMask, &where[1], (long long)v_cuMaskSize,
-                        "cuMaskSize") < 0) {
+                        sizeof *(const uint32_t *)0, "cuMaskSize") < 0) {
         goto done;
     }
     int ready = HA_READY(hipExtStreamCreateWithCUMask);
@@ -582,7 +582,7 @@ ha_wrap_hipExtStreamGetCUMask(PyObject *module, PyObject *const *args, Py_ssize_
             goto done;
         }
         if (ha_need_entries(&v_cuMask, &where[2], (long long)v_cuMaskSize,
-                            "cuMaskSize") < 0) {
+                            sizeof *(uint32_t *)0, "cuMaskSize") < 0) {
             goto done;
         }
     }
@@ -1072,7 +1072,8 @@ ha_wrap_hipStreamBatchMemOp(PyObject *module, PyObject *const *args, Py_ssize_t 
         ha_arg_uint(&api->types, args[3], &where[3], &v_flags) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_paramArray, &where[2], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_paramArray, &where[2], (long long)v_count,
+                        sizeof *(hipStreamBatchMemOpParams *)0, "count") < 0) {
         goto done;
     }
     if (api->pending.count > 0) {

@@ -1017,7 +1017,7 @@ ha_wrap_hipTexRefSetBorderColor(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_entries(&v_pBorderColor, &where[1], v_pBorderColor.ptr != NULL ? 4 : 0,
-                        "4") < 0) {
+                        sizeof *(float *)0, "4") < 0) {
         goto done;
     }
     int ready = HA_READY(hipTexRefSetBorderColor);

@@ -247,7 +247,8 @@ ha_wrap_hipMemExportToShareableHandle(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_need_bytes(&v_shareableHandle, &where[0],
-                      (size_t)(v_handleType == hipMemHandleTypePosixFileDescriptor ? 4 : v_handleType == hipMemHandleTypeFabric ? 64 : 8), "handleType") < 0) {
+                      (size_t)(v_handleType == hipMemHandleTypePosixFileDescriptor ? 4 : v_handleType == hipMemHandleTypeFabric ? 64 : 8),
+                      "handleType") < 0) {
         goto done;
     }
     int ready = HA_READY(hipMemExportToShareableHandle);
@@ -658,7 +659,8 @@ ha_wrap_hipMemSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t coun
         ha_arg_size(&api->types, args[3], &where[3], &v_count) < 0) {
         goto done;
     }
-    if (ha_need_entries(&v_desc, &where[2], (long long)v_count, "count") < 0) {
+    if (ha_need_entries(&v_desc, &where[2], (long long)v_count,
+                        sizeof *(const hipMemAccessDesc *)0, "count") < 0) {
         goto done;
     }
     int ready = HA_READY(hipMemSetAccess);

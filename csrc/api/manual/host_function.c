@@ -82,6 +82,10 @@ target_from(struct ha_api *api, PyObject *function, PyObject *user,
          ha_ptr_from(&api->types, user, where_user, 0, &user_view) < 0)) {
         goto done;
     }
+    /* It is called later, on a thread of the device. */
+    if (maker.ticket == 0 && ha_need_memory(&function_view, where_function, 1, 1) < 0) {
+        goto done;
+    }
     void *context = maker.ticket != 0 ? context_of(maker.ticket) : user_view.ptr;
     hipHostFn_t address = (hipHostFn_t)function_view.ptr;
     owner = ha_view_hold(&api->types, &function_view);
@@ -222,7 +226,8 @@ enqueue(PyObject *module, PyObject *const *args, const struct ha_where *where,
     }
     /* A Python callable gets the object itself, so only C functions need an address. */
     if (maker.ticket == 0 &&
-        ha_ptr_from(&api->types, args[2], &where[2], 0, &user) < 0) {
+        (ha_need_memory(&function, &where[1], 1, 1) < 0 ||
+         ha_ptr_from(&api->types, args[2], &where[2], 0, &user) < 0)) {
         goto done;
     }
     if (ready) {

@@ -32,7 +32,8 @@ write_out(struct ha_api *api, PyObject *const *args, const struct ha_where *wher
         status = size_of(program.ptr, &bytes);
         PyEval_RestoreThread(thread);
         if (status == HIPRTC_SUCCESS &&
-            ha_need_bytes(&memory, &where[1], bytes, size_name) < 0) {
+            (ha_need_bytes(&memory, &where[1], bytes, size_name) < 0 ||
+             ha_need_memory(&memory, &where[1], bytes, 1) < 0)) {
             goto done;
         }
         if (status == HIPRTC_SUCCESS) {
@@ -104,6 +105,10 @@ ha_wrap_hiprtcDestroyProgram(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     if (!is_program &&
         ha_need_bytes(&program, &where[0], sizeof(void *), "a handle") < 0) {
+        goto done;
+    }
+    if (!is_program &&
+        ha_need_memory(&program, &where[0], sizeof(void *), sizeof(void *)) < 0) {
         goto done;
     }
     hiprtcProgram handle = program.ptr;

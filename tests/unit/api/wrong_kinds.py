@@ -2,10 +2,10 @@
 """Arguments of wrong kinds, and which of them may be tried where.
 
 A wrong value is made by a function of (world, parameter).  Values that C would take as
-an address and follow (ints, pointers to nowhere, handles of another type) are only tried
-where nobody follows them: as handles, as numbers, and with functions that the device
-lacks.  SAFE names the roles where nobody follows an address, WRAPPER the roles where the
-wrapper does so itself, whatever the device has.
+an address and follow (ints, arrays) are only tried where nobody follows them: as
+handles, as numbers, and with functions that the device lacks.  Addresses where no memory
+can be (NOWHERE) are tried everywhere.  SAFE names the roles where nobody follows an
+address, WRAPPER the roles where the wrapper does so itself, whatever the device has.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tools.codegen import forms, model
 from . import calls
 from .world import API, MADE_UP, World
 
+FREED = {"ptr", "mipmappedArray", "hMipmappedArray"}
 # These take no address, or look it up.
 SAFE = {"value", "enum", "handle", "record_value"}
 WRAPPER = {"handle_ref", "extra", "text", "inout", *forms.OUTPUTS}
@@ -207,7 +208,12 @@ KINDS = [
     Kind("NULL c_void_p", lambda w, p: ctypes.c_void_p()),
     Kind("c_void_p", lambda w, p: ctypes.c_void_p(MADE_UP), True),
     Kind("pointer", lambda w, p: types().Pointer(MADE_UP), True),
-    Kind("device array", lambda w, p: w.array, True),
+    # A new one where it may be freed.
+    Kind(
+        "device array",
+        lambda w, p: w.new_array() if p.name in FREED else w.array,
+        True,
+    ),
     Kind("other handle", other_handle, True),
     Kind("freed handle", freed_handle),
     Kind("made-up handle", lambda w, p: made_up(w, p)),
@@ -299,6 +305,10 @@ def must_refuse(
 # In these roles ints in a tuple are addresses, and memory holds as many as C expects.
 ENTRIES = ("list", "record_list", "extra", "kernel_params")
 ENTRIES_OF_ADDRESSES = {"tuple", "other record"}
+# Addresses where no memory can be are found out before anybody follows them.
+NOWHERE = {"c_void_p", "pointer", "other handle"}
+# How long they are stands in them: tests/unit/cpu is about those.
+IMAGES = {"image", "code", "fatbin"}
 # Right, though large: a kernel of 2**31 blocks takes long, and so does a text of as many
 # bytes.
 TOO_LONG = {
@@ -314,7 +324,8 @@ def cases(
     for number, param in enumerate(params):
         followed = param.role in WRAPPER or (present and param.role not in SAFE)
         for kind in KINDS:
-            if kind.address and followed:
+            nowhere = kind.name in NOWHERE and param.name not in IMAGES
+            if kind.address and followed and not (present and nowhere):
                 continue
             if kind.name in TOO_LONG.get(param.name, ()):
                 continue
