@@ -120,12 +120,15 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
     if (ha_take_all(&take, object) < 0) {
         goto done;
     }
+    Py_ssize_t limit = view.size;
     if (PyObject_TypeCheck(object, types->nd_buffer)) {
         shape_from_array(&shape, (struct ha_array *)object);
+        limit = ((struct ha_array *)object)->limit < 0 ? -1 : view.size;
     } else if (shape.ndim < 0) {
-        /* Only an address: bytes, one of them where the size is not known. */
+        /* Only an address: bytes, one of them where the size is not known, and none
+         * behind NULL. */
         shape.ndim = 1;
-        shape.dims[0] = view.size < 0 ? 1 : view.size;
+        shape.dims[0] = view.size >= 0 ? view.size : view.ptr != NULL;
         shape.format = ha_format_bytes;
     }
     if (ha_array_stream(types, shape.stream, &where, &stream_address) < 0 ||
@@ -140,6 +143,7 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
     array->place = view.ptr == NULL ? HA_PLACE_UNKNOWN : shape.place;
     array->device = view.ptr == NULL ? -1 : shape.device;
     array->source_readonly = view.readonly;
+    array->limit = limit;
     array->stream_address = stream_address;
     Py_XSETREF(array->stream, shape.stream);
     shape.stream = NULL;
@@ -158,7 +162,9 @@ array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (self != NULL) {
         struct ha_array *array = (struct ha_array *)self;
         array->shape = array->inline_shape;
-        array->inline_shape[0] = array->inline_shape[1] = 1;
+        array->inline_shape[0] = 0;
+        array->inline_shape[1] = 1;
+        array->limit = -1;
         array->ndim = 1;
         array->format = ha_format_bytes;
         array->device = -1;
@@ -197,6 +203,7 @@ ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes, PyObject *owner)
     self->shape = self->inline_shape;
     self->inline_shape[0] = bytes;
     self->inline_shape[1] = 1;
+    self->limit = bytes;
     self->typestr = NULL;
     self->stream = NULL;
     self->stream_address = 0;
@@ -259,6 +266,7 @@ ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset
     part->place = parent->place;
     part->device = parent->device;
     part->source_readonly = parent->source_readonly;
+    part->limit = parent->limit < 0 ? -1 : bytes;
     part->base.readonly = parent->base.readonly;
     return (PyObject *)part;
 }
@@ -344,7 +352,12 @@ static PyMethodDef array_methods[] = {
          "stream : int, stream or None\n    What consumers have to wait for.\n"
          "itemsize : int\n    Bytes of an element where typestr does not say it.\n"
          "read_only : bool\n    Calls that write refuse the array.\n"
-         "_force : bool\n    Allows another number of bytes.\n")},
+         "_force : bool\n    Allows another number of bytes: fewer, or more where the\n"
+         "    length of the memory is not known, as behind an address.\n\n"
+         "Raises\n------\n"
+         "ValueError\n    More bytes than the memory is known to have, or another "
+         "number\n"
+         "    of them without _force.\n")},
     {"host", ha_array_host, METH_NOARGS,
      PyDoc_STR("host($self, /)\n--\n\n"
                "NDBuffer over the same memory for the processor, once it is ready.\n\n"

@@ -151,11 +151,25 @@ check_bytes(const struct plan *plan, const struct ha_array *array, Py_ssize_t *b
             "configure: argument 'shape' has more bytes than fit in memory");
         return -1;
     }
+    if (array->limit >= 0 && *bytes > array->limit) {
+        PyErr_Format(PyExc_ValueError,
+                     "configure: the array would change from %zd to %zd bytes, but the "
+                     "memory has %zd; _force serves where its length is not known",
+                     old, *bytes, array->limit);
+        return -1;
+    }
     if (*bytes != old && !plan->force) {
         PyErr_Format(PyExc_ValueError,
                      "configure: the array would change from %zd to %zd bytes; give "
                      "_force=True if that is meant",
                      old, *bytes);
+        return -1;
+    }
+    if (*bytes > old && array->base.ptr == NULL) {
+        return ha_raise(PyExc_ValueError, &shape_where,
+                        "takes %zd bytes, but the array is NULL", *bytes);
+    }
+    if (ha_check_span(&shape_where, array->base.ptr, *bytes) < 0) {
         return -1;
     }
     if (array->source_readonly && !plan->readonly) {

@@ -362,6 +362,7 @@ ha_array_host(PyObject *object, PyObject *unused)
         return NULL;
     }
     view->place = HA_PLACE_HOST;
+    view->limit = self->limit;
     view->base.readonly = self->base.readonly;
     view->source_readonly = self->source_readonly;
     return (PyObject *)view;

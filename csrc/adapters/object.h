@@ -56,6 +56,7 @@ struct ha_array {
     struct ha_format format;
     int ndim;
     int device;           /* of the memory, -1 unknown */
+    Py_ssize_t limit;     /* bytes that the memory is known to have, -1 unknown */
     enum ha_place place;  /* as it was given; see ha_array_locate */
     bool source_readonly; /* the memory itself, not only our flag, is read-only */
 };

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import weakref
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -122,7 +124,38 @@ def test_interface_stream() -> None:
         types.DeviceArray(CudaArray(ADDRESS, stream=0))
 
 
-@pytest.mark.parametrize("value", [None, ADDRESS, np.uint64(ADDRESS)])
+@pytest.mark.parametrize("value", [None, 0, ctypes.c_void_p(None), types.Pointer()])
+@pytest.mark.parametrize("adapter", [types.NDBuffer, types.DeviceArray])
+def test_null_has_no_elements(adapter: Any, value: object) -> None:
+    made = adapter(value)
+
+    interface = made.__cuda_array_interface__
+    assert (made.shape, made.nbytes, len(made)) == ((0,), 0, 0)
+    assert (interface["shape"], interface["data"]) == ((0,), (0, False))
+    assert adapter(CudaArray(**_arguments(interface))).shape == (0,)
+    with pytest.raises(IndexError):
+        made[0]
+    with pytest.raises(ValueError, match="NULL"):
+        made.configure(shape=(1,), _force=True)
+    made.configure(shape=(0, 4), typestr="f4")
+
+
+def test_array_before_init_has_no_elements() -> None:
+    assert types.DeviceArray.__new__(types.DeviceArray).shape == (0,)
+
+
+def _arguments(interface: dict[str, Any]) -> dict[str, Any]:
+    address, readonly = interface["data"]
+    shape, typestr = interface["shape"], interface["typestr"]
+    return {
+        "address": address,
+        "shape": shape,
+        "typestr": typestr,
+        "readonly": readonly,
+    }
+
+
+@pytest.mark.parametrize("value", [ADDRESS, np.uint64(ADDRESS)])
 def test_address_without_shape(value: object) -> None:
     made = types.DeviceArray(value)
     assert made.shape == (1,)
@@ -261,6 +294,66 @@ def test_configure_is_all_or_nothing(
 def test_configure_message_shows_both_sizes() -> None:
     with pytest.raises(ValueError, match=r"from 64 to 20 bytes.*_force=True"):
         device().configure(shape=(5,))
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        bytearray(16),
+        np.zeros(4, "f4"),
+        (ctypes.c_int * 4)(),
+        CudaArray(ADDRESS, (4,)),
+        types.Pointer(bytearray(16)),
+        types.Pointer(bytearray(32))[16],
+        types.ListOfInt([1, 2, 3, 4]),
+        types.NDBuffer(bytearray(32))[8:24],
+        types.NDBuffer(types.NDBuffer(bytearray(16))),
+        types.NDBuffer(bytearray(32)).configure(shape=(16,), _force=True),
+    ],
+    ids=lambda memory: type(memory).__name__,
+)
+@pytest.mark.parametrize("adapter", [types.NDBuffer, types.DeviceArray])
+def test_configure_never_enlarges_memory_of_known_length(
+    adapter: Any, memory: Any
+) -> None:
+    array = adapter(memory)
+
+    for force in (True, False):
+        for more in (
+            {"shape": (17,), "typestr": "u1"},
+            {"shape": (9,), "typestr": "u2"},
+        ):
+            with pytest.raises(ValueError, match="but the memory has 16"):
+                array.configure(_force=force, **more)
+    array.configure(shape=(2,), typestr="u2", _force=True)
+    assert array.nbytes == 4
+    assert array.configure(shape=(2, 4), _force=True).nbytes == 16
+    with pytest.raises(ValueError, match="but the memory has 16"):
+        array.configure(shape=(1 << 16,), _force=True)
+    for part in (array[0:1], array[1:1], adapter(array[0])):
+        with pytest.raises(ValueError, match="but the memory has"):
+            part.configure(shape=(2, 4), _force=True)
+
+
+def test_configure_never_enlarges_what_hip_allocated(cpu: ModuleType) -> None:
+    array = cpu.hipMalloc(16)[1]
+
+    with pytest.raises(ValueError, match="but the memory has 16"):
+        array.configure(shape=(17,), _force=True)
+    with pytest.raises(ValueError, match="but the memory has 16"):
+        array.host().configure(shape=(17,), _force=True)
+
+    cpu.hipFree(array)
+
+
+def test_force_gives_an_address_a_length_again_and_again() -> None:
+    array = types.DeviceArray(ADDRESS)
+
+    for count in (10, 1000, 5, 2000):
+        assert array.configure(shape=(count,), _force=True).nbytes == count
+        assert types.DeviceArray(array).configure(shape=(3000,), _force=True)
+    with pytest.raises(OverflowError, match="beyond the last address"):
+        types.DeviceArray(2**64 - 16).configure(shape=(16,), _force=True)
 
 
 def test_configure_force() -> None:

@@ -90,7 +90,7 @@ def test_python_subclass(adapter: type[types.Pointer]) -> None:
 
 @each
 def test_copying_and_pickling_is_refused(adapter: type[types.Pointer]) -> None:
-    made = adapter.fromObj(None)
+    made = adapter.fromObj(0x1230)
     for what in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="cannot pickle or copy"):
             what(made)
