@@ -105,6 +105,64 @@ fill_floats(struct ha_types *types, PyObject *sequence, const struct ha_where *w
     return 0;
 }
 
+/* Whether the bytes of an object are text of known length: a buffer, but not one that
+ * holds an address or a number. */
+static int
+is_text_memory(struct ha_types *types, PyObject *item)
+{
+    enum ha_ctypes_class class;
+    if (!PyObject_CheckBuffer(item) || ha_numpy_scalar_class(item) != HA_NOT_NUMPY ||
+        (ha_pointer_check(types, item) &&
+         !PyObject_TypeCheck(item, types->nd_buffer))) {
+        return 0;
+    }
+    if (ha_ctypes_class(types, item, &class) < 0) {
+        return -1;
+    }
+    return class == HA_NOT_CTYPES || class == HA_CTYPES_ARRAY ||
+           class == HA_CTYPES_AGGREGATE;
+}
+
+/* A copy of the buffer's bytes with a NUL behind them. */
+static int
+copy_text(struct ha_types *types, PyObject *item, const struct ha_where *where,
+          struct ha_view *out)
+{
+    struct ha_view view;
+    struct ha_take take = {.types = types, .where = where, .view = &view};
+    ha_view_init(&view);
+    int status = ha_take_buffer(&take, item);
+    struct ha_block *block = status < 0 ? NULL : ha_block_new(types, view.size + 1);
+    if (block != NULL) {
+        memcpy(block->bytes, view.size == 0 ? "" : view.ptr, (size_t)view.size);
+        out->ptr = block->bytes;
+        out->size = view.size + 1;
+        out->owner = (PyObject *)block;
+    }
+    ha_view_release(&view);
+    return block == NULL ? -1 : 0;
+}
+
+/* An entry of ListOfBytes.  An address is none: C would read there until it finds a
+ * NUL, wherever that is. */
+static int
+text_entry(struct ha_types *types, PyObject *item, const struct ha_where *where,
+           struct ha_view *out)
+{
+    ha_view_init(out);
+    if (PyUnicode_Check(item) || PyBytes_Check(item) ||
+        PyObject_TypeCheck(item, types->cstr)) {
+        return ha_cstr_from(types, item, where, HA_NOT_NULL, out);
+    }
+    int status = is_text_memory(types, item);
+    if (status > 0) {
+        return copy_text(types, item, where, out);
+    }
+    return status < 0
+               ? -1
+               : ha_refuse(where, "bytes, str, a CStr or a buffer with text", item);
+}
+
 /* Texts and pointers: each entry's owner is kept by the block. */
 static int
 fill_pointers(struct ha_types *types, PyObject *sequence, const struct ha_where *where,
@@ -117,7 +175,7 @@ fill_pointers(struct ha_types *types, PyObject *sequence, const struct ha_where 
         struct ha_view view;
         PyObject *item = Py_NewRef(sequence_item(sequence, i));
         ha_entry_set(&entry, i);
-        int status = kind == HA_CSTR ? ha_cstr_from(types, item, &entry.where, 0, &view)
+        int status = kind == HA_CSTR ? text_entry(types, item, &entry.where, &view)
                                      : ha_ptr_from(types, item, &entry.where, 0, &view);
         Py_DECREF(item);
         if (status == 0) {

@@ -7,6 +7,7 @@ import array
 import ctypes
 import enum
 import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hipadapt import types
+from hipadapt import _core, hip, hiprtc, types
 
-from .conftest import CudaArray, Index, read
+from .conftest import AsVoidPointer, CudaArray, Index, read
 
 NUMBERS = {
     types.ListOfInt: np.int32,
@@ -224,7 +225,8 @@ def test_list_of_its_own_type_shares_memory_and_length(kind: Any) -> None:
     address = int(first)
     wanted = first.to_list()
     del first
-    junk = [kind([None] * 2) for _ in range(100)]
+    other = [b"x", b"y"] if kind is types.ListOfBytes else [None, None]
+    junk = [kind(other) for _ in range(100)]
     assert int(second) == address
     assert second.to_list() == wanted
     assert len(second) == 2
@@ -312,8 +314,8 @@ def test_list_of_pointer_keeps_its_entries() -> None:
 def test_list_of_bytes() -> None:
     text = "".join(["x", "y"])
     before = sys.getrefcount(text)
-    made = types.ListOfBytes([b"one", "zwölf", types.CStr("three"), None, text])
-    assert made.to_list() == [b"one", "zwölf".encode(), b"three", None, b"xy"]
+    made = types.ListOfBytes([b"one", "zwölf", types.CStr("three"), text])
+    assert made.to_list() == [b"one", "zwölf".encode(), b"three", b"xy"]
     assert sys.getrefcount(text) == before + 1
     del made
     assert sys.getrefcount(text) == before
@@ -326,6 +328,66 @@ def test_list_of_bytes() -> None:
             types.ListOfBytes([b"x", bad])
     with pytest.raises(ValueError, match="NUL"):
         types.ListOfBytes(["a\0b"])
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        5,
+        0,
+        True,
+        None,
+        np.int64(5),
+        np.float32(5),
+        ctypes.c_void_p(5),
+        ctypes.c_char_p(b"text"),
+        ctypes.c_int(5),
+        ctypes.pointer(ctypes.c_char(5)),
+        types.Pointer(5),
+        types.Pointer(b"text"),
+        types.ListOfInt([1]),
+        hip.hipStream_t(5),
+        CudaArray(5),
+        AsVoidPointer(5),
+        Index(5),
+    ],
+    ids=repr,
+)
+def test_address_is_no_entry_of_texts(entry: Any) -> None:
+    with pytest.raises(TypeError, match=r"pyobj\[1\]' must be bytes, str, a CStr or"):
+        types.ListOfBytes(["text", entry])
+    with pytest.raises(
+        TypeError, match=r"hiprtcCreateProgram: argument 'headers\[0\]'"
+    ):
+        hiprtc.hiprtcCreateProgram("", "x", 1, [entry], ["x"])
+
+
+def test_null_text_and_device_memory_are_no_entries(cpu: ModuleType) -> None:
+    with pytest.raises(ValueError, match="must not be NULL"):
+        types.ListOfBytes([types.CStr(None)])
+    with pytest.raises(BufferError, match="device memory"):
+        types.ListOfBytes([_core.array_allocate(4, "u1")])
+
+
+def test_buffers_are_entries_with_a_nul_behind_them() -> None:
+    memory = bytearray(b"abc")
+    chars = ctypes.create_string_buffer(b"defg", 16)
+    host = types.NDBuffer(np.frombuffer(b"hi", "u1"))
+
+    made = types.ListOfBytes([memory, chars, host, np.array([b"jkl"]), bytearray()])
+    memory[:] = b"changed, and longer"
+
+    assert made.to_list() == [b"abc", b"defg", b"hi", b"jkl", b""]
+
+
+def test_compile_with_an_address_for_an_option(cpu: ModuleType) -> None:
+    program = hiprtc.hiprtcCreateProgram(b"", b"x", 0, [], [])[1]
+
+    for option in (5, types.Pointer(5), ctypes.c_void_p(5), np.uint64(5)):
+        with pytest.raises(TypeError, match=r"argument 'options\[0\]' must be bytes"):
+            hiprtc.hiprtcCompileProgram(program, 1, [option])
+
+    hiprtc.hiprtcDestroyProgram(program.createRef())
 
 
 def test_list_of_pointer_takes_an_array_of_addresses() -> None:
