@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* DLPack of other packages, as a source of addresses: two rows of the adapter table.
  *
- * A row never consumes a capsule: it keeps its name and is held as the owner, so that
- * its own destructor calls the producer's deleter, once, when the last view of the
- * memory is gone. */
+ * A row does not consume a capsule that has a destructor: it keeps its name and is held
+ * as the owner, so that its own destructor calls the producer's deleter, once, when the
+ * last view of the memory is gone.  Without a destructor nobody would, so the tensor is
+ * taken over. */
 #include <Python.h>
 
 #include "adapters/dlpack.h"
@@ -246,20 +247,62 @@ ha_dl_open_capsule(const struct ha_where *where, PyObject *capsule,
                     "has a __dlpack__() that answers no unused DLPack capsule");
 }
 
+/* What keeps the tensor of a capsule that __dlpack__ has made for us, which is stolen:
+ * the capsule, or a keeper where the capsule's end would not call the deleter. */
+static PyObject *
+capsule_owner(struct ha_types *types, PyObject *stolen, struct ha_dl_legacy *legacy,
+              struct ha_dl_versioned *versioned)
+{
+    bool has_deleter = (legacy != NULL && legacy->deleter != NULL) ||
+                       (versioned != NULL && versioned->deleter != NULL);
+    if (!has_deleter || PyCapsule_GetDestructor(stolen) != NULL) {
+        return stolen;
+    }
+    PyCapsule_SetName(stolen, legacy != NULL ? HA_DL_USED_LEGACY_NAME
+                                             : HA_DL_USED_VERSIONED_NAME);
+    PyObject *keeper = ha_dl_keeper(types, legacy, versioned);
+    ha_release(stolen);
+    return keeper;
+}
+
+void
+ha_dl_drop_capsule(struct ha_types *types, PyObject *stolen)
+{
+    struct ha_dl_legacy *legacy = NULL;
+    struct ha_dl_versioned *versioned = NULL;
+    if (PyCapsule_IsValid(stolen, HA_DL_VERSIONED_NAME)) {
+        versioned = PyCapsule_GetPointer(stolen, HA_DL_VERSIONED_NAME);
+    } else if (PyCapsule_IsValid(stolen, HA_DL_LEGACY_NAME)) {
+        legacy = PyCapsule_GetPointer(stolen, HA_DL_LEGACY_NAME);
+    }
+    ha_release(capsule_owner(types, stolen, legacy, versioned));
+}
+
+/* The capsule is stolen. */
 static int
-take_capsule(struct ha_take *take, PyObject *capsule)
+take_capsule(struct ha_take *take, PyObject *stolen)
 {
     struct ha_dl_legacy *legacy;
     struct ha_dl_versioned *versioned;
-    if (ha_dl_open_capsule(take->where, capsule, &legacy, &versioned) < 0) {
+    if (ha_dl_open_capsule(take->where, stolen, &legacy, &versioned) < 0) {
+        ha_dl_drop_capsule(take->types, stolen);
         return -1;
     }
-    if (legacy != NULL) {
-        /* Read-only memory can't be exported this way, so it is writable. */
-        return ha_dl_take_tensor(take, &legacy->tensor, false);
+    PyObject *owner = capsule_owner(take->types, stolen, legacy, versioned);
+    if (owner == NULL) {
+        return -1;
     }
-    return ha_dl_take_tensor(take, &versioned->tensor,
-                             (versioned->flags & HA_DL_READ_ONLY) != 0);
+    /* Read-only memory can't be exported as a legacy tensor, so that is writable. */
+    int status = legacy != NULL
+                     ? ha_dl_take_tensor(take, &legacy->tensor, false)
+                     : ha_dl_take_tensor(take, &versioned->tensor,
+                                         (versioned->flags & HA_DL_READ_ONLY) != 0);
+    if (status > 0) {
+        take->view->owner = owner; /* keeps the tensor; the producer may not */
+    } else {
+        ha_release(owner);
+    }
+    return status;
 }
 
 /* Calls __dlpack__; producers from before 1.0 don't know the keyword. */
@@ -289,16 +332,7 @@ ha_take_dlpack(struct ha_take *take, PyObject *object)
     }
     PyObject *capsule = get_capsule(take->types, method);
     Py_DECREF(method);
-    if (capsule == NULL) {
-        return -1;
-    }
-    status = take_capsule(take, capsule);
-    if (status > 0) {
-        take->view->owner = capsule; /* keeps the tensor; the producer may not */
-    } else {
-        ha_release(capsule);
-    }
-    return status;
+    return capsule == NULL ? -1 : take_capsule(take, capsule);
 }
 
 /* ---- the exchange table of a type

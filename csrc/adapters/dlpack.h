@@ -120,6 +120,9 @@ int ha_dl_check_version(const struct ha_where *where,
 int ha_dl_open_capsule(const struct ha_where *where, PyObject *capsule,
                        struct ha_dl_legacy **legacy,
                        struct ha_dl_versioned **versioned);
+/* Lets a capsule go that __dlpack__ has made for us, which is stolen.  The deleter of
+ * an unused tensor is called, by the capsule's destructor or, without one, here. */
+void ha_dl_drop_capsule(struct ha_types *types, PyObject *stolen);
 /* The tensor of an object by the table of its type, in a keeper: owned, or NULL with an
  * exception. */
 PyObject *ha_dl_ask_exchange(struct ha_types *types,

@@ -349,8 +349,8 @@ import_object(struct request *request)
             PyObject *capsule = ask_capsule(request);
             if (capsule != NULL) {
                 array = import_capsule(request, &take, capsule);
+                ha_dl_drop_capsule(request->types, capsule);
             }
-            ha_release(capsule);
         }
     }
     ha_view_release(&view);

@@ -92,6 +92,8 @@ class Producer:
         flags: int = 0,
         name: bytes | None = None,
         modern: bool = True,
+        destructor: bool = True,
+        deleter: bool = True,
     ) -> None:
         self.memory = ctypes.create_string_buffer(64)
         address = ctypes.addressof(self.memory) if data is None else data
@@ -111,7 +113,9 @@ class Producer:
         self.asked: list[Any] = []
         self.destructor = DESTRUCTOR(self.destroy)
         self.deleter = DELETER(self.delete)
-        self.managed.deleter = ctypes.cast(self.deleter, ctypes.c_void_p)
+        if deleter:
+            self.managed.deleter = ctypes.cast(self.deleter, ctypes.c_void_p)
+        self.has_destructor = destructor
 
     def destroy(self, capsule: int) -> None:
         """Runs when the capsule dies; deletes what nobody consumed."""
@@ -133,7 +137,9 @@ class Producer:
         if kwargs and not self.modern:
             raise TypeError("unexpected keyword")
         self.alive += 1
-        destructor = ctypes.cast(self.destructor, ctypes.c_void_p)
+        destructor = None
+        if self.has_destructor:
+            destructor = ctypes.cast(self.destructor, ctypes.c_void_p)
         return new_capsule(ctypes.addressof(self.managed), self.name, destructor)
 
 

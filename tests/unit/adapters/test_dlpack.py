@@ -51,6 +51,41 @@ def test_address_is_taken_and_the_capsule_kept(adapter: Any, version: Any) -> No
 TAKE = [types.Pointer, types.DeviceArray, _core.from_dlpack]
 
 
+@pytest.mark.parametrize("version", [None, (1, 0)])
+@pytest.mark.parametrize("take", TAKE)
+def test_capsule_without_destructor_is_deleted_once(take: Any, version: Any) -> None:
+    producer = Producer(version=version, destructor=False)
+
+    made = take(producer)
+    part = types.Pointer(made)
+    del made
+    gc.collect()
+    before = producer.deleted
+    del part
+    gc.collect()
+
+    assert (before, producer.deleted) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"version": (2, 0)}, {"device": CUDA}, {"strides": (9, 2)}]
+)
+@pytest.mark.parametrize("take", TAKE)
+def test_refused_capsule_without_destructor_is_deleted(take: Any, wrong: Any) -> None:
+    producer = Producer(destructor=False, **wrong)
+
+    with pytest.raises(BufferError):
+        take(producer)
+
+    assert producer.deleted == 1
+
+
+def test_capsule_with_neither_destructor_nor_deleter_is_kept() -> None:
+    producer = Producer(destructor=False, deleter=False)
+
+    assert int(types.Pointer(producer)) == ctypes.addressof(producer.memory)
+
+
 @pytest.mark.parametrize(
     "beyond",
     [
