@@ -101,6 +101,22 @@ take_function_address(struct ha_take *take, PyObject *object)
     return status;
 }
 
+/* Memory of known length is data, and no code begins there. */
+static int
+refuse_function(struct ha_types *types, const struct ha_where *where, const char *more,
+                PyObject *object)
+{
+    const char *wanted = "a ctypes function, an address or a Pointer to code";
+    if (ha_pointer_check(types, object)) {
+        return ha_raise(PyExc_TypeError, where,
+                        "must be %s%s, not a %s to memory of %zd bytes", more, wanted,
+                        ha_short_name(Py_TYPE(object)),
+                        ((struct ha_pointer *)object)->size);
+    }
+    return ha_raise(PyExc_TypeError, where, "must be %s%s, not '%.200s'", more, wanted,
+                    Py_TYPE(object)->tp_name);
+}
+
 int
 ha_callback_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
                  unsigned index, ha_trampoline_maker maker, void *context,
@@ -121,9 +137,7 @@ ha_callback_from(struct ha_types *types, PyObject *object, const struct ha_where
             return 0;
         }
     } else if (status == 0) {
-        status = ha_refuse(
-            where, "None, a callable, a ctypes function, an address or a Pointer",
-            object);
+        status = refuse_function(types, where, "None, a callable, ", object);
     }
     out->size = -1;
     if (status < 0) {
@@ -159,8 +173,7 @@ function_fill(struct ha_types *types, PyObject *self, PyObject *object)
         ha_view_init(&view);
         int taken = take_function_address(&take, object);
         if (taken == 0) {
-            taken = ha_refuse(
-                &where, "None, a ctypes function, an address or a Pointer", object);
+            taken = refuse_function(types, &where, "None, ", object);
         }
         if (taken < 0) {
             ha_view_release(&view);

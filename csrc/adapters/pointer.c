@@ -383,6 +383,24 @@ pointer_int(PyObject *self)
     return PyLong_FromVoidPtr(((struct ha_pointer *)self)->ptr);
 }
 
+/* Python would take __index__ instead, and give the address for a number that is stored
+ * there. */
+static PyObject *
+pointer_float(PyObject *self)
+{
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    const char *advice = "int() gives its address";
+    if (PyObject_TypeCheck(self, types->nd_buffer)) {
+        advice = "numpy() copies its elements, and int() gives its address";
+    } else if (PyObject_TypeCheck(self, types->cstr)) {
+        advice = "str() gives its text, and int() gives its address";
+    } else if (Py_TYPE(self)->tp_as_mapping->mp_length != NULL) {
+        advice = "an index reads an element, and int() gives its address";
+    }
+    return PyErr_Format(PyExc_TypeError, "a %s is no number: %s",
+                        ha_short_name(Py_TYPE(self)), advice);
+}
+
 static int
 pointer_bool(PyObject *self)
 {
@@ -609,6 +627,7 @@ static PyType_Slot pointer_slots[] = {
     {Py_tp_richcompare, ha_pointer_richcompare},
     {Py_nb_int, pointer_int},
     {Py_nb_index, pointer_int},
+    {Py_nb_float, pointer_float},
     {Py_nb_bool, pointer_bool},
     {Py_mp_subscript, pointer_subscript},
     {Py_tp_methods, pointer_methods},

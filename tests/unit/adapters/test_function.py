@@ -24,6 +24,19 @@ def call(function: Any, argument: int) -> None:
     PROTOTYPE(int(function))(argument)
 
 
+def test_data_is_no_code() -> None:
+    for memory, said in (
+        (types.Pointer(bytearray(8)), "not a Pointer to memory of 8 bytes"),
+        (types.ListOfInt([1, 2]), "not a ListOfInt to memory of 8 bytes"),
+        (types.NDBuffer(bytearray(3)), "not a NDBuffer to memory of 3 bytes"),
+        (bytearray(8), "not 'bytearray'"),
+    ):
+        for wanted in (hip.hipHostFn_t, types.FunctionPointer):
+            with pytest.raises(TypeError, match=rf"a Pointer to code, {said}$"):
+                wanted(memory)
+    assert int(hip.hipHostFn_t(types.Pointer(4096))) == 4096
+
+
 def test_python_callable_is_called_from_c() -> None:
     seen: list[Any] = []
     function = hip.hipHostFn_t(seen.append)

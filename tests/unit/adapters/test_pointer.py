@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import array
 import copy
 import ctypes
 import gc
+import math
 import pickle
+import struct
 import sys
 import weakref
 from typing import Any
@@ -214,6 +217,45 @@ def test_offset_beyond_the_last_address_is_refused(address: int, offset: int) ->
     with pytest.raises(OverflowError, match="beyond the last address"):
         pointer[offset]
     assert int(pointer[offset - 1]) == address + offset - 1
+
+
+@each
+def test_address_is_no_number(adapter: type[types.Pointer]) -> None:
+    made = adapter.fromObj(0x1230)
+
+    for convert in (
+        float,
+        math.sqrt,
+        complex,
+        ctypes.c_float,
+        lambda x: struct.pack("d", x),
+        lambda x: array.array("d", [x]),
+        lambda x: 1.0 + x,
+        "%f".__mod__,
+    ):
+        with pytest.raises((TypeError, struct.error)):
+            convert(made)
+    with pytest.raises(TypeError, match=r"no number: .*int\(\) gives its address"):
+        float(made)  # type: ignore[arg-type]
+    assert (int(made), hex(made), f"{int(made):x}") == (0x1230, "0x1230", "1230")
+
+
+def test_element_of_an_array_is_no_number() -> None:
+    values = types.NDBuffer(np.array([4.0, 9.0]))
+
+    for convert in (float, math.sqrt):
+        with pytest.raises(TypeError, match=r"numpy\(\) copies its elements"):
+            convert(values[0])  # type: ignore[arg-type]
+
+    assert float(values[1].numpy()[0]) == 9.0
+
+
+def test_subclass_may_be_a_number() -> None:
+    class Mine(types.Pointer):
+        def __float__(self) -> float:
+            return 2.5
+
+    assert float(Mine(4096)) == 2.5
 
 
 def test_pointer_is_not_iterable() -> None:
