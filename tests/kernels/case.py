@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a kernel case is, and the table of all cases.
 
-A *case* is a function that takes a `Gpu`, runs one or more kernels and yields *checks*:
+A *case* is a function that takes a `Gpu` (those of the group "asked": and what the test
+gives), runs one or more kernels and yields *checks*:
 an array that came back from the device, beside the array that numpy says it must be.
 Cases know nothing of executors; the worker runs each once per executor and warp size.
 """
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .gpu import Gpu
+    pass
 
-CaseFunction = Callable[["Gpu"], "Iterator[Check]"]
+CaseFunction = Callable[..., "Iterator[Check]"]
 
 
 @dataclass(frozen=True)

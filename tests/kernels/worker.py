@@ -18,6 +18,7 @@ import tempfile
 import traceback
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from .case import CASES, Check
 
@@ -66,15 +67,22 @@ class Worker:
         """Checks of the case; the second request for a case is answered from memory."""
         if name not in self.results:
             self.results[name] = self._ask(name)
-        answer = self.results[name]
+        return self._checks(self.results[name])
+
+    def ask(self, name: str, *arguments: Any) -> list[Check]:
+        """Checks of a case that takes arguments besides the device."""
+        return self._checks(self._ask(name, *arguments))
+
+    @staticmethod
+    def _checks(answer: list[Check] | str) -> list[Check]:
         if isinstance(answer, str):
             raise CaseFailure(answer)
         return answer
 
-    def _ask(self, name: str) -> list[Check] | str:
+    def _ask(self, name: str, *arguments: Any) -> list[Check] | str:
         connection = self._connect()
         try:
-            connection.send(name)
+            connection.send((name, arguments))
             if connection.poll(ANSWER_LIMIT_s):
                 return connection.recv()
             ending = f"gave no answer within {ANSWER_LIMIT_s} s"
@@ -130,7 +138,9 @@ class Worker:
         self.directory.cleanup()
 
 
-def answer(name: str, output: Path, log: Path) -> list[Check] | str:
+def answer(
+    name: str, arguments: tuple[Any, ...], output: Path, log: Path
+) -> list[Check] | str:
     """Run one case here; its checks, or the traceback as text."""
     from .gpu import Gpu
 
@@ -138,7 +148,7 @@ def answer(name: str, output: Path, log: Path) -> list[Check] | str:
     gpu.printed()  # what earlier cases left behind is not this one's
     gpu.logged()
     try:
-        return list(CASES[name].function(gpu))
+        return list(CASES[name].function(gpu, *arguments))
     except Exception:
         text = traceback.format_exc()
         gpu.reset()  # a sticky error must not reach the next case
@@ -153,10 +163,10 @@ def serve(descriptor: int, output: Path, log: Path) -> None:
     connection = Connection(descriptor)
     while True:
         try:
-            name = connection.recv()
+            name, arguments = connection.recv()
         except EOFError:
             return
-        connection.send(answer(name, output, log))
+        connection.send(answer(name, arguments, output, log))
 
 
 if __name__ == "__main__":
