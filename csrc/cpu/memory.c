@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/clock.h"
 #include "cpu/activity.h"
@@ -179,6 +180,30 @@ range_of_slot(const struct ha_span *span, uint32_t index, struct ha_range *range
     };
 }
 
+/* Managed memory that a reset of the device has ended is no memory of HIP any more, but
+ * its addresses stay until the program frees them: views of the host look at them. */
+static bool
+is_left(const struct ha_span *span, uint32_t index)
+{
+    return span->heap->kind == HA_MEMORY_MANAGED &&
+           span->slots[index].state == HA_SLOT_CACHED;
+}
+
+static void
+leave(struct ha_span *span, uint32_t index)
+{
+    struct ha_slot *slot = &span->slots[index];
+    void *address = ha_span_address(span, index);
+    slot->state = HA_SLOT_CACHED;
+    /* The pages of large ones go back to the machine, and read as zeros. */
+    if (span->class != HA_CLASS_COUNT || span->guarded ||
+        madvise(address, span->slot_bytes, MADV_DONTNEED) != 0) {
+        memset(address, 0, slot->size);
+    } else {
+        ha_span_resize(span, index, slot->size, false);
+    }
+}
+
 bool
 ha_memory_claim(void *ptr, unsigned kinds, struct ha_range *range)
 {
@@ -192,6 +217,9 @@ ha_memory_claim(void *ptr, unsigned kinds, struct ha_range *range)
         slot->state = HA_SLOT_FREEING;
         range_of_slot(span, index, range);
         claimed = true;
+    } else if (slot != NULL && is_left(span, index)) {
+        size_t footprint;
+        ha_span_free(span, index, &footprint); /* nobody looks at it any more */
     }
     pthread_mutex_unlock(&memory.lock);
     return claimed;
@@ -543,12 +571,19 @@ heap_reset(struct ha_heap *heap)
                 continue;
             }
             used--;
+            if (is_left(span, slot)) {
+                continue;
+            }
             if (span->slots[slot].state == HA_SLOT_LIVE) { /* else somebody frees it */
                 ha_activity_memory_defer(HA_ACTIVITY_FREE, heap->device,
                                          ha_span_address(span, slot), 0, ha_clock_ns());
             }
             account_remove(span, span->slot_bytes);
-            ha_span_free(span, slot, &footprint);
+            if (heap->kind == HA_MEMORY_MANAGED) {
+                leave(span, slot);
+            } else {
+                ha_span_free(span, slot, &footprint);
+            }
         }
         span = next;
     }

@@ -133,7 +133,8 @@ hipError_t ha_memory_add_foreign(int device, enum ha_memory_kind kind, uint32_t 
 bool ha_memory_remove_foreign(void *ptr, enum ha_memory_kind kind);
 
 /* Frees all device, managed and pool memory of the device; pinned host memory stays,
- * because the host may be using it. */
+ * because the host may be using it.  Managed memory is no memory of HIP afterwards, but
+ * its addresses can still be read, as zeros, until they are freed once. */
 void ha_memory_reset(struct ha_device *device);
 
 /* In a forked child: forgets everything. */

@@ -17,6 +17,7 @@ import pytest
 
 import hipadapt
 from hipadapt import _core, types
+from tests.conftest import Run
 
 from .conftest import CudaArray
 
@@ -563,4 +564,34 @@ def test_without_numpy(isolated: Callable[..., str]) -> None:
                                in sys.modules.items() if module is not None]
         """,
         HIPADAPT_PROVIDER="cpu",
+    )
+
+
+@pytest.mark.parametrize("count", [16, 1 << 20])
+def test_view_of_managed_memory_outlives_a_reset(run_python: Run, count: int) -> None:
+    run_python(
+        """
+        import sys
+        import numpy as np
+        import hipadapt
+        from hipadapt import hip
+        count = int(sys.argv[1])
+        free = hip.hipMemGetInfo()[1]
+        for _ in range(3):
+            array = hipadapt.managed_empty(count, "int32")
+            view = np.asarray(array)
+            view[:] = 7
+            assert hip.hipDeviceReset() == (0,)
+            assert hip.hipMemGetInfo()[1] == free
+            assert not view.any()  # the memory is gone, the addresses are not
+            view[:] = 3
+            assert hip.hipMemset(array, 0, 4)[0] == 1
+            again = hipadapt.managed_empty(count, "int32")
+            assert int(again) != int(array)
+            assert hip.hipDeviceReset() == (0,)
+            address = int(array)
+            del array, view
+            assert hip.hipFree(address)[0] == 1
+        """,
+        str(count),
     )
