@@ -180,6 +180,11 @@ int ha_callback_from(struct ha_types *types, PyObject *object,
 int ha_number_from(struct ha_types *types, PyObject *object,
                    const struct ha_where *where, enum ha_kind kind, void *out);
 
+/* The same for arguments and members that count something: a float that is a whole
+ * number will do, as n / block is one in programs for hip-python. */
+int ha_count_from(struct ha_types *types, PyObject *object,
+                  const struct ha_where *where, enum ha_kind kind, void *out);
+
 /* Value of a member of the Python enum `type` (borrowed; NULL = any int will do), or an
  * int that is the value of one of its members; members of other enums are refused.
  * `known` answers whether an int is a value of the enum; NULL lets every int that fits

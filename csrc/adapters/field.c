@@ -68,7 +68,7 @@ bits_set(struct ha_types *types, const struct ha_where *where,
     uint64_t mask = bit_mask(field);
     int64_t number;
     uint64_t raw = 0;
-    if (ha_number_from(types, value, where, HA_I64, &number) < 0) {
+    if (ha_count_from(types, value, where, HA_I64, &number) < 0) {
         return -1;
     }
     bool is_signed = ha_kind_is_signed((enum ha_kind)field->kind);
@@ -250,7 +250,7 @@ value_set(struct ha_types *types, struct ha_record *record,
         if (field->bit_width != 0) {
             return bits_set(types, where, field, at, value);
         }
-        if (ha_number_from(types, value, where, (enum ha_kind)field->kind, &number) <
+        if (ha_count_from(types, value, where, (enum ha_kind)field->kind, &number) <
             0) {
             return -1;
         }

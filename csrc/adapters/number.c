@@ -319,6 +319,26 @@ ha_number_from(struct ha_types *types, PyObject *object, const struct ha_where *
 }
 
 int
+ha_count_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
+              enum ha_kind kind, void *out)
+{
+    if (!PyFloat_Check(object) || kind == HA_F32 || kind == HA_F64) {
+        return ha_number_from(types, object, where, kind, out);
+    }
+    double value = PyFloat_AS_DOUBLE(object);
+    if (!isfinite(value) || value != floor(value)) {
+        return ha_raise(PyExc_TypeError, where, "must be an int, not %R", object);
+    }
+    PyObject *number = PyLong_FromDouble(value);
+    if (number == NULL) {
+        return -1;
+    }
+    int status = integer_from_long(number, object, where, kind, out);
+    Py_DECREF(number);
+    return status;
+}
+
+int
 ha_enum_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
              PyObject *type, bool (*known)(int), int *out)
 {

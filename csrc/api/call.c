@@ -224,7 +224,7 @@ ha_bind_forms(const struct ha_where *where, const unsigned char *table,
             *value = (type)small;                                                      \
             return 0;                                                                  \
         }                                                                              \
-        return ha_number_from(types, object, where, kind, value);                      \
+        return ha_count_from(types, object, where, kind, value);                       \
     }
 
 NUMBER(int, int, HA_I32, INT_MIN, INT_MAX)

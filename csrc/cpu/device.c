@@ -94,5 +94,11 @@ ha_device_fail(struct ha_device *device)
     if (code == hipSuccess) { /* reset by another thread since the caller looked */
         code = hipErrorContextIsDestroyed;
     }
-    return ha_cpu_fail(code, "device %d failed earlier: %s", device->id, text);
+    const char *way_out =
+        code == hipErrorDeinitialized || code == hipErrorContextIsDestroyed
+            ? ""
+            : "; hipDeviceReset makes it usable again, and ends all of its memory, "
+              "streams, events and modules";
+    return ha_cpu_fail(code, "device %d failed earlier: %s%s", device->id, text,
+                       way_out);
 }

@@ -34,7 +34,7 @@ def test_construction() -> None:
         ((1, 2, 3, 4), {}, TypeError, "at most 3 values"),
         ((), {"w": 1}, TypeError, "unexpected keyword argument 'w'"),
         ((1,), {"x": 1}, TypeError, "multiple values for argument 'x'"),
-        ((1.5,), {}, TypeError, "dim3: argument 'x' must be an int, not 'float'"),
+        ((1.5,), {}, TypeError, r"dim3: argument 'x' must be an int, not 1\.5"),
         (("1",), {}, TypeError, "argument 'x'"),
         ((0, -1), {}, OverflowError, "argument 'y'"),
         ((0, 0, 2**32), {}, OverflowError, "argument 'z'"),
@@ -50,11 +50,31 @@ def test_construction_refused(
         adapter(*args, **kwargs)
 
 
+@pytest.mark.parametrize("value", [4.0, np.float64(4.0), 1024 / 256])
+def test_whole_floats_are_members(value: Any) -> None:
+    made = hip.dim3(value, y=value)
+    made.z = value
+
+    assert (made.x, made.y, made.z) == (4, 4, 4)
+    assert type(made.x) is int
+
+
+@pytest.mark.parametrize("value", [2.5, -0.5, float("nan"), float("inf"), 1e30, -1.0])
+def test_other_floats_are_refused_by_name(value: float) -> None:
+    made = hip.dim3(1, 2, 3)
+
+    with pytest.raises((TypeError, OverflowError), match=r"dim3: argument 'y' must be"):
+        hip.dim3(1, value)
+    with pytest.raises((TypeError, OverflowError), match="'y' must be"):
+        made.y = value
+    assert made.y == 2
+
+
 def test_members() -> None:
     value = hip.dim3(1, 2, 3)
     value.y = np.int64(7)
     assert (value.x, value.y, value.z) == (1, 7, 3)
-    for wrong, error in ((-1, OverflowError), (2**32, OverflowError), (1.0, TypeError)):
+    for wrong, error in ((-1, OverflowError), (2**32, OverflowError), (1.5, TypeError)):
         with pytest.raises(error):
             value.y = wrong
     assert value.y == 7

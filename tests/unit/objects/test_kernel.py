@@ -19,7 +19,7 @@ import pytest
 
 import hipadapt
 from hipadapt import Stream, _core, errors, hip
-from tests.conftest import in_threads
+from tests.conftest import Run, in_threads
 
 
 class Pair(ctypes.Structure):
@@ -578,3 +578,37 @@ def test_kernel_is_weakly_referenced_and_not_made_by_hand(
     assert gone() is None
     with pytest.raises(TypeError):
         type(module.kernel("nothing")[1, 1])()  # type: ignore[call-arg]
+
+
+def test_whole_floats_are_dimensions(module: hipadapt.Module) -> None:
+    kernel = module.kernel("where")
+    out = hipadapt.zeros(64, "uint32")
+
+    kernel[64 / 32, (32.0, 1)](out)
+
+    assert out.get().tolist()[::32] == [0, 1000]
+    with pytest.raises(TypeError, match=r"argument '\w+' must be an int, not 2\.5"):
+        kernel[2.5, 32]
+
+
+def test_dead_device_says_what_revives_it(run_python: Run) -> None:
+    run_python(
+        """
+        import hipadapt
+        from hipadapt import hip
+        source = 'extern "C" __global__ void f() { *(volatile int *)16 = 1; }'
+        hipadapt.compile_kernel(source, "f")[1, 1]()
+        texts = []
+        for call in (hipadapt.Stream.default(0).synchronize, lambda: hipadapt.empty(3)):
+            try:
+                call()
+            except hipadapt.errors.HipErrorIllegalAddress as error:
+                texts.append(str(error))
+        assert len(texts) == 2
+        for text in texts:
+            assert "hipDeviceReset makes it usable again" in text, text
+            assert "ends all of its memory, streams, events and modules" in text, text
+        assert hip.hipDeviceReset() == (0,)
+        hipadapt.zeros(3).get()
+        """
+    )
