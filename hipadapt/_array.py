@@ -18,7 +18,7 @@ from ._array_copy import (
     view_of,
 )
 from ._device import Device, ordinal_of
-from ._interop import numpy_dtype, type_of
+from ._interop import element_type, numpy_dtype, type_of
 from ._ordered import allocate_ordered, stream_of
 
 if TYPE_CHECKING:
@@ -228,7 +228,8 @@ def empty_like(
         As in `empty`.
     """
     if dtype is None:
-        dtype = getattr(prototype, "type_name", None) or prototype.dtype
+        is_ours = isinstance(prototype, _core.NDBuffer)
+        dtype = element_type(prototype) if is_ours else prototype.dtype
     if shape is None:
         shape = tuple(prototype.shape)
     return empty(shape, dtype, stream=stream, pool=pool, device=device)
@@ -284,7 +285,7 @@ def array(
             )
         source = _core.array_of(host_array(obj, dtype))
     made = empty(
-        source.shape, source.type_name, stream=stream, pool=pool, device=device
+        source.shape, element_type(source), stream=stream, pool=pool, device=device
     )
     array_copy_from(made, source, stream=stream)
     return made
@@ -292,7 +293,7 @@ def array(
 
 def _same_type(source: Any, dtype: Any) -> bool:
     probe = _core.array_from_memory(0, (0,), type_of(dtype), memory="device", device=0)
-    return bool(probe.type_name == source.type_name)
+    return bool(element_type(probe) == element_type(source))
 
 
 def asarray(

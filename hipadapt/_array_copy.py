@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._calls import On, hip
-from ._interop import numpy_dtype, type_of
+from ._interop import element_dtype, numpy_dtype, type_of
 from ._ordered import Ordered, stream_of
 from ._stream import Stream, stream_argument
 
@@ -154,7 +154,7 @@ def array_get(
     if out is None:
         import numpy as np
 
-        out = np.empty(source.shape, numpy_dtype(source.type_name))
+        out = np.empty(source.shape, element_dtype(source))
         view: Any = out.reshape(-1).view(np.uint8) if out.dtype.kind == "V" else out
         used = _order(source, stream)
         if source.nbytes:

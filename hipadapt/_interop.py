@@ -36,10 +36,26 @@ def numpy_dtype(name: str) -> Any:
         return np.dtype(getattr(ml_dtypes, name))
 
 
+def element_type(array: NDBuffer) -> Any:
+    """What makes arrays of the same elements: the list of their fields, or a name."""
+    fields = array.__cuda_array_interface__.get("descr")
+    return array.type_name if fields is None else fields
+
+
+def element_dtype(array: NDBuffer) -> Any:
+    """The numpy.dtype of an array's elements; raises as `numpy_dtype`."""
+    kind = element_type(array)
+    if isinstance(kind, str):
+        return numpy_dtype(kind)
+    import numpy as np
+
+    return np.lib.format.descr_to_dtype(kind)
+
+
 def array_dtype(array: NDBuffer) -> Any:
     """`NDBuffer.dtype`."""
     try:
-        return numpy_dtype(array.type_name)
+        return element_dtype(array)
     except ImportError:
         return array.type_name
 
@@ -48,7 +64,7 @@ def array_numpy(array: NDBuffer) -> np.ndarray[Any, Any]:
     """`NDBuffer.numpy`."""
     import numpy as np
 
-    out = np.empty(array.shape, numpy_dtype(array.type_name))
+    out = np.empty(array.shape, element_dtype(array))
     array_read(array, out)
     return out
 
@@ -65,7 +81,7 @@ def host_view(array: NDBuffer) -> np.ndarray[Any, Any] | None:
         memory = memoryview(view)
     except BufferError:
         return None
-    elements = np.asarray(memory).view(numpy_dtype(array.type_name))
+    elements = np.asarray(memory).view(element_dtype(array))
     shaped: np.ndarray[Any, Any] = elements.reshape(array.shape)
     return shaped
 
@@ -89,10 +105,10 @@ def array_array(
 
 
 def rebuild(
-    data: Any, shape: tuple[int, ...], name: str, memory: str, readonly: bool
+    data: Any, shape: tuple[int, ...], kind: Any, memory: str, readonly: bool
 ) -> DeviceArray:
     """A pickled array: the same kind of memory, on the current device."""
-    array = array_allocate(shape, name, memory=memory)
+    array = array_allocate(shape, kind, memory=memory)
     array_write(array, data)
     return array.configure(read_only=True) if readonly else array
 
@@ -110,7 +126,7 @@ def array_reduce(array: DeviceArray) -> tuple[Any, ...]:
     return rebuild, (
         data,
         array.shape,
-        array.type_name,
+        element_type(array),
         memory or "device",
         array.is_read_only,
     )

@@ -276,6 +276,7 @@ struct ha_types {
     PyObject *str_shape, *str_typestr, *str_data, *str_strides, *str_version;
     PyObject *str_mask, *str_stream, *str_itemsize, *str_read_only, *str_force;
     PyObject *str_max_version, *str_str, *str_name, *str_dtype, *str_close, *str_descr;
+    PyObject *str_names;
     PyObject *str_is_neg, *str_is_conj, *str_requires_grad;
     PyObject *str_dl_device, *str_copy, *str_dlpack_exchange;
     PyObject *dlpack_kwnames; /* ("max_version",) */

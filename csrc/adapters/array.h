@@ -24,8 +24,9 @@ int ha_array_stream(struct ha_types *types, PyObject *stream,
 /* A tuple or list of extents; `dims` has HA_MAX_DIMS entries. */
 int ha_array_read_shape(PyObject *value, const struct ha_where *where, int *ndim,
                         Py_ssize_t *dims);
-/* A typestr, a name ("float32", "bfloat16") or a dtype; `text` (owned) is what was
- * given as str, or NULL where the name of the element type says more. */
+/* A typestr, a name ("float32", "bfloat16"), a dtype or a list of fields; `text`
+ * (owned) is what was given as str, the fields (elements.h), or NULL where the name of
+ * the element type says more. */
 int ha_array_read_type(struct ha_types *types, PyObject *value,
                        const struct ha_where *where, struct ha_format *format,
                        PyObject **text);
@@ -36,6 +37,11 @@ int ha_array_parse_type(PyObject *text, struct ha_format *format);
  * any number): 1 and format filled, 0 where it is not, or -1. */
 int ha_array_dtype_name(struct ha_types *types, PyObject *dtype, ptrdiff_t size,
                         struct ha_format *format);
+/* Reads a numpy dtype or what is like one: 1, format filled, and `text` (owned) its
+ * typestr or fields, or NULL where the name says more; 0 where it is none (`text` may
+ * be its str), or -1. */
+int ha_array_read_dtype(struct ha_types *types, PyObject *dtype,
+                        struct ha_format *format, PyObject **text);
 /* An array of `type` (NDBuffer or DeviceArray) over memory that `owner` (stolen, may be
  * NULL) keeps. */
 struct ha_array *ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes,

@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include "adapters/array.h"
+#include "adapters/elements.h"
 
 static PyObject *
 get_shape(PyObject *self, void *closure)
@@ -74,7 +75,7 @@ get_typestr(PyObject *self, void *closure)
 {
     const struct ha_array *array = (struct ha_array *)self;
     (void)closure;
-    if (array->typestr != NULL) {
+    if (array->typestr != NULL && !ha_elements_check(array->typestr)) {
         return Py_NewRef(array->typestr);
     }
     if (ha_format_equal(&array->format, &ha_format_bytes)) {
@@ -169,6 +170,20 @@ set_entry(PyObject *dict, PyObject *name, PyObject *value)
     return status;
 }
 
+/* What typestr can't say of elements with fields: 0 or -1. */
+static int
+set_descr(PyObject *dict, struct ha_types *types, const struct ha_array *array)
+{
+    if (!ha_elements_check(array->typestr)) {
+        return 0;
+    }
+    PyObject *descr = ha_elements_descr(array->typestr);
+    if (descr == NULL) {
+        return PyErr_Occurred() == NULL ? 0 : -1;
+    }
+    return set_entry(dict, types->str_descr, descr);
+}
+
 /* stream is None where consumers have nothing to wait for. */
 static PyObject *
 get_cuda_array_interface(PyObject *self, void *closure)
@@ -188,7 +203,8 @@ get_cuda_array_interface(PyObject *self, void *closure)
          set_entry(result, types->str_data, interface_data(array)) < 0 ||
          set_entry(result, types->str_strides, Py_NewRef(Py_None)) < 0 ||
          set_entry(result, types->str_stream, get_stream_as_int(self, NULL)) < 0 ||
-         set_entry(result, types->str_version, PyLong_FromLong(3)) < 0)) {
+         set_entry(result, types->str_version, PyLong_FromLong(3)) < 0 ||
+         set_descr(result, types, array) < 0)) {
         Py_CLEAR(result);
     }
     return result;

@@ -5,11 +5,15 @@
 #include "adapters/array.h"
 
 #include <stddef.h>
+#include <string.h>
+
+#include "adapters/elements.h"
 
 /* What one exported buffer holds; configure and __init__ don't touch it. */
 struct export
 {
-    PyObject *keeper; /* owned; the memory */
+    PyObject *keeper;  /* owned; the memory */
+    PyObject *typestr; /* owned, or NULL; has the format of elements with fields */
     Py_ssize_t *strides;
     Py_ssize_t shape[2 * HA_MAX_DIMS]; /* allocated for 2 * ndim: shape, then strides */
 };
@@ -29,6 +33,7 @@ export_new(struct ha_array *array)
         PyMem_Free(export);
         return NULL;
     }
+    export->typestr = Py_XNewRef(array->typestr);
     export->strides = export->shape + array->ndim;
     for (int i = 0; i < array->ndim; i++) {
         export->shape[i] = array->shape[i];
@@ -36,6 +41,28 @@ export_new(struct ha_array *array)
     }
     ha_format_buffer(&array->format, (char *)(export->strides + array->ndim));
     return export;
+}
+
+/* False with BufferError where the protocol has no format for the elements.  As numpy
+ * does: with a format for plain bytes numpy would take that, and not ask for more. */
+static bool
+has_format(const struct ha_array *array)
+{
+    char text[HA_FORMAT_TEXT_CHARS];
+    const char *name = ha_format_name(&array->format);
+    bool has_fields = ha_elements_check(array->typestr);
+    if (has_fields ? ha_elements_format(array->typestr) != NULL
+                   : array->format.extended == 0 && array->format.kind != 'M' &&
+                         array->format.kind != 'm') {
+        return true;
+    }
+    if (name == NULL) {
+        ha_format_typestr(&array->format, text);
+        name = text;
+    }
+    PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s%s",
+                 has_fields ? "the fields of " : "", name);
+    return false;
 }
 
 int
@@ -57,10 +84,7 @@ ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
                      ha_short_name(Py_TYPE(self)));
         return -1;
     }
-    if ((flags & PyBUF_FORMAT) != 0 && array->format.extended != 0) {
-        /* As numpy does: "2s" would be read as text. */
-        PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s",
-                     ha_format_name(&array->format));
+    if ((flags & PyBUF_FORMAT) != 0 && !has_format(array)) {
         return -1;
     }
     if ((flags & PyBUF_WRITABLE) != 0 && array->base.readonly) {
@@ -76,8 +100,12 @@ ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
     buffer->itemsize = array->format.size;
     buffer->readonly = array->base.readonly;
     buffer->ndim = array->ndim;
-    buffer->format =
-        (flags & PyBUF_FORMAT) != 0 ? (char *)(export->strides + array->ndim) : NULL;
+    buffer->format = NULL;
+    if ((flags & PyBUF_FORMAT) != 0) {
+        buffer->format = ha_elements_check(export->typestr)
+                             ? (char *)ha_elements_format(export->typestr)
+                             : (char *)(export->strides + array->ndim);
+    }
     buffer->shape = (flags & PyBUF_ND) != 0 ? export->shape : NULL;
     buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? export->strides : NULL;
     if (buffer->shape == NULL) {
@@ -96,5 +124,6 @@ ha_array_releasebuffer(PyObject *self, Py_buffer *buffer)
     (void)self;
     buffer->internal = NULL;
     Py_DECREF(export->keeper);
+    Py_XDECREF(export->typestr);
     PyMem_Free(export);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapters/array.h"
+#include "adapters/elements.h"
 
 static int
 read_extent(PyObject *item, const struct ha_where *where, Py_ssize_t *out)
@@ -106,24 +107,87 @@ parse_named(PyObject *text, const struct ha_where *where, struct ha_format *form
     return status < 0 ? -1 : 0;
 }
 
-/* A dtype: what has `str`, and perhaps `name`. */
+/* The fields of elements of `size` bytes: 1, 0 where the list describes none, or -1. */
+static int
+read_fields(PyObject *descr, Py_ssize_t size, struct ha_format *format, PyObject **out)
+{
+    int status = ha_elements_from_descr(descr, &size, out);
+    if (status > 0) {
+        *format = (struct ha_format){.kind = 'V', .order = '|', .size = size};
+    }
+    return status;
+}
+
+/* dtype.descr of a dtype with fields: the same. */
+static int
+dtype_fields(struct ha_types *types, PyObject *dtype, struct ha_format *format,
+             PyObject **out)
+{
+    PyObject *names = NULL, *descr = NULL;
+    int status = ha_get_attribute(dtype, types->str_names, &names);
+    if (status > 0) {
+        status = names != Py_None;
+        Py_DECREF(names);
+    }
+    if (status > 0) {
+        status = ha_get_attribute(dtype, types->str_descr, &descr);
+    }
+    if (status < 0 && PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear(); /* numpy: no descr can say how these fields overlap */
+        status = 0;
+    }
+    if (status > 0) {
+        status =
+            PyList_Check(descr) ? read_fields(descr, format->size, format, out) : 0;
+        Py_DECREF(descr);
+    }
+    return status;
+}
+
+int
+ha_array_read_dtype(struct ha_types *types, PyObject *dtype, struct ha_format *format,
+                    PyObject **text)
+{
+    int status = text_attribute(dtype, types->str_str, text);
+    if (status > 0) {
+        status = ha_array_dtype_name(types, dtype, 0, format);
+        if (status > 0) {
+            Py_CLEAR(*text);
+            return 1;
+        }
+    }
+    if (status == 0 && *text != NULL) {
+        status = ha_array_parse_type(*text, format);
+    }
+    if (status > 0 && format->kind == 'V') {
+        PyObject *fields = NULL;
+        int found = dtype_fields(types, dtype, format, &fields);
+        if (found > 0) {
+            Py_SETREF(*text, fields);
+        }
+        status = found < 0 ? -1 : 1;
+    }
+    return status;
+}
+
+/* A dtype, or a list of fields as descr has them. */
 static int
 read_dtype(struct ha_types *types, PyObject *value, const struct ha_where *where,
            struct ha_format *format, PyObject **text)
 {
-    int status = text_attribute(value, types->str_str, text);
-    if (status == 0) {
+    if (PyList_Check(value)) {
+        int status = read_fields(value, -1, format, text);
+        return status != 0
+                   ? (status < 0 ? -1 : 0)
+                   : ha_raise(PyExc_ValueError, where,
+                              "must be fields such as [('x', '<f4')], not %R", value);
+    }
+    int status = ha_array_read_dtype(types, value, format, text);
+    if (status == 0 && *text == NULL) {
         return ha_raise(PyExc_TypeError, where, "must be str or a dtype, not '%.200s'",
                         Py_TYPE(value)->tp_name);
     }
-    if (status > 0) {
-        status = ha_array_dtype_name(types, value, 0, format);
-    }
-    if (status > 0) {
-        Py_CLEAR(*text);
-        return 0;
-    }
-    return status < 0 ? -1 : parse_named(*text, where, format);
+    return status < 0 ? -1 : status > 0 ? 0 : parse_named(*text, where, format);
 }
 
 int

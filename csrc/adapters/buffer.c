@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapters/array.h"
+#include "adapters/elements.h"
 
 /* bytes never move and never change: the object itself is the owner, no buffer is held.
  */
@@ -75,19 +76,51 @@ fill_shape(struct ha_shape *shape, const Py_buffer *buffer)
     shape->place = HA_PLACE_HOST;
 }
 
-/* The buffer protocol has no format for the elements of ml_dtypes: numpy's dtype says
- * more. */
-static int
-fill_type(struct ha_take *take, PyObject *object)
+/* Whether the exporter's shape and element size are those of its length. */
+static bool
+fits(const struct ha_shape *shape, Py_ssize_t length)
 {
-    PyObject *dtype = NULL;
-    struct ha_format *format = &take->shape->format;
+    Py_ssize_t bytes;
+    return ha_shape_bytes(shape->ndim, shape->dims, shape->format.size, &bytes) &&
+           bytes == length;
+}
+
+/* What the producer's dtype says of elements that its buffer has no format for: those
+ * of ml_dtypes, dates, and fields with either.  0 or -1. */
+static int
+ask_dtype(struct ha_take *take, PyObject *object)
+{
+    PyObject *dtype = NULL, *text = NULL;
+    struct ha_format format;
     int status = ha_get_attribute(object, take->types->str_dtype, &dtype);
     if (status > 0) {
-        status = ha_array_dtype_name(take->types, dtype, format->size, format);
+        status = ha_array_read_dtype(take->types, dtype, &format, &text);
         Py_DECREF(dtype);
     }
-    return status;
+    if (status > 0 && format.size == take->shape->format.size && format.kind != 'O') {
+        take->shape->format = format;
+        status = ha_elements_merge(&take->shape->typestr, text);
+    }
+    Py_XDECREF(text);
+    return status < 0 ? -1 : 0;
+}
+
+/* The element type where the format is no single letter, or there is none. */
+static int
+fill_type(struct ha_take *take, PyObject *object, const char *format)
+{
+    struct ha_shape *shape = take->shape;
+    if (shape->format.kind != 'V' && format != NULL) {
+        return 0;
+    }
+    if (format != NULL && has_objects(format)) {
+        return 0;
+    }
+    int status = 0;
+    if (format != NULL && format[strlen(format) - 1] != 'x') {
+        status = ha_elements_from_format(format, shape->format.size, &shape->typestr);
+    }
+    return status < 0 || ask_dtype(take, object) < 0 ? -1 : 0;
 }
 
 int
@@ -123,8 +156,12 @@ ha_take_buffer(struct ha_take *take, PyObject *object)
     take->view->readonly = buffer->readonly != 0;
     if (take->shape != NULL) {
         fill_shape(take->shape, buffer);
-        if ((take->shape->format.kind == 'V' || buffer->format == NULL) &&
-            fill_type(take, object) < 0) {
+        if (!fits(take->shape, buffer->len)) {
+            return ha_raise(PyExc_BufferError, take->where,
+                            "exports %zd bytes for a shape that takes another number",
+                            buffer->len);
+        }
+        if (fill_type(take, object, buffer->format) < 0) {
             return -1;
         }
     }

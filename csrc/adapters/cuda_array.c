@@ -5,6 +5,7 @@
 
 #include "adapters/array.h"
 #include "adapters/dlpack.h"
+#include "adapters/elements.h"
 
 /* What the dict said, before it is believed. */
 struct cuda_array {
@@ -138,23 +139,26 @@ is_plain_descr(PyObject *entry, const struct ha_format *format)
     return status;
 }
 
-/* Elements with fields are opaque bytes here ("|V16"); what typestr says of plain ones
- * must not be contradicted. */
+/* The fields of elements whose typestr is "|V16", into `elements` where they are
+ * understood; what typestr says of plain ones must not be contradicted. */
 static int
-check_descr(struct ha_take *take, PyObject *descr, const struct ha_format *format)
+read_descr(struct ha_take *take, PyObject *descr, const struct ha_format *format,
+           PyObject **elements)
 {
     int plain = 0;
+    Py_ssize_t bytes = -1;
     if (!PyList_Check(descr)) {
         return ha_raise(PyExc_TypeError, take->where,
                         "has a __cuda_array_interface__ whose descr is '%.200s', no "
                         "list",
                         Py_TYPE(descr)->tp_name);
     }
-    if (format->kind == 'V') {
-        return 0;
-    }
     if (PyList_GET_SIZE(descr) == 1) {
         plain = is_plain_descr(PyList_GET_ITEM(descr, 0), format);
+    }
+    if (plain == 0 && format->kind == 'V') {
+        int status = ha_elements_from_descr(descr, &bytes, elements);
+        plain = status < 0 ? -1 : status == 0 || bytes == format->size;
     }
     if (plain == 0) {
         ha_raise(PyExc_BufferError, take->where,
@@ -300,6 +304,7 @@ read_dict(struct ha_take *take, PyObject *object, PyObject *dict)
     array.ndim = 0;
     PyObject *shape = NULL, *typestr = NULL, *data = NULL, *strides = NULL;
     PyObject *mask = NULL, *stream = NULL, *descr = NULL, *version = NULL;
+    PyObject *elements = NULL;
     int status = -1;
     int count = 0;
     long number;
@@ -328,7 +333,7 @@ read_dict(struct ha_take *take, PyObject *object, PyObject *dict)
     if (read_sizes(take, shape, "shape", false, -1, array.shape, &array.ndim) < 0 ||
         read_typestr(take, typestr, &array.format) < 0 || read_data(take, data) < 0 ||
         read_version(take, version, &number) < 0 ||
-        (descr != NULL && check_descr(take, descr, &array.format) < 0)) {
+        (descr != NULL && read_descr(take, descr, &array.format, &elements) < 0)) {
         goto done;
     }
     if (number < 3) {
@@ -344,7 +349,7 @@ read_dict(struct ha_take *take, PyObject *object, PyObject *dict)
         goto done;
     }
     if (take->shape != NULL) {
-        fill_shape(take, &array, typestr, stream);
+        fill_shape(take, &array, elements == NULL ? typestr : elements, stream);
         if (number < 3 && ask_stream(take, object) < 0) {
             goto done;
         }
@@ -359,6 +364,7 @@ done:
     Py_XDECREF(stream);
     Py_XDECREF(descr);
     Py_XDECREF(version);
+    Py_XDECREF(elements);
     return status;
 }
 

@@ -280,6 +280,40 @@ ha_format_parse(const char *text, struct ha_format *out)
     return found;
 }
 
+/* Whether a number of this letter can have so many bytes.  What lies is plain bytes:
+ * ctypes says "B" of unions. */
+static bool
+letter_fits(char letter, ptrdiff_t size)
+{
+    switch (letter) {
+    case '?':
+    case 'b':
+    case 'B':
+    case 'c':
+        return size == 1;
+    case 'e':
+    case 'h':
+    case 'H':
+        return size == 2;
+    case 'f':
+    case 'i':
+    case 'I':
+        return size == 4;
+    case 'l':
+    case 'L':
+        return size == 4 || size == (ptrdiff_t)sizeof(long);
+    case 'd':
+    case 'q':
+    case 'Q':
+    case 'n':
+    case 'N':
+    case 'P':
+        return size == 8;
+    default:
+        return true;
+    }
+}
+
 void
 ha_format_from_buffer(const char *text, ptrdiff_t itemsize, struct ha_format *out)
 {
@@ -321,7 +355,9 @@ ha_format_from_buffer(const char *text, ptrdiff_t itemsize, struct ha_format *ou
             kind = 'U';
         }
     }
-    if (kind != 'V' && size_fits_kind(kind, itemsize)) {
+    bool is_number = kind != 'S' && kind != 'U';
+    if (kind != 'V' && size_fits_kind(kind, itemsize) &&
+        (!is_number || letter_fits(*text, complex_number ? itemsize / 2 : itemsize))) {
         format.kind = kind;
         format.order = order_of(order, kind, itemsize);
     }
@@ -391,7 +427,7 @@ ha_format_name(const struct ha_format *format)
         size_t length = strlen(row->text);
         bool sized =
             row->text[length - 1] >= '0' && row->text[length - 1] <= '9' && length >= 4;
-        if (row->kind == format->kind && row->size == format->size &&
+        if (row->kind == format->kind && row->size == format->size && row->size > 0 &&
             (sized || row->kind == 'b') && length > 1) {
             return row->text;
         }
@@ -444,13 +480,16 @@ ha_format_buffer(const struct ha_format *format, char text[HA_FORMAT_TEXT_CHARS]
     default:
         break;
     }
+    const char *order = ha_format_is_native(format) ? "" : ">";
     if (format->kind == 'U') {
-        snprintf(text, HA_FORMAT_TEXT_CHARS, "%tdw", format->size / 4);
-    } else if (letter[0] == '\0') {
+        snprintf(text, HA_FORMAT_TEXT_CHARS, "%s%tdw", order, format->size / 4);
+    } else if (format->kind == 'S') {
         snprintf(text, HA_FORMAT_TEXT_CHARS, "%tds", format->size);
+    } else if (letter[0] == '\0') {
+        /* Not "s", which is text: readers cut zeros off its end. */
+        snprintf(text, HA_FORMAT_TEXT_CHARS, "%tdx", format->size);
     } else {
-        bool swapped = format->order != '|' && format->order != NATIVE_ORDER;
-        snprintf(text, HA_FORMAT_TEXT_CHARS, "%s%s", swapped ? ">" : "", letter);
+        snprintf(text, HA_FORMAT_TEXT_CHARS, "%s%s", order, letter);
     }
 }
 

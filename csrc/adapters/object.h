@@ -50,7 +50,8 @@ struct ha_array {
      * HA_INLINE_DIMS. */
     Py_ssize_t *shape;
     Py_ssize_t inline_shape[2 * HA_INLINE_DIMS];
-    PyObject *typestr; /* owned; as the user wrote it, or NULL = made from format */
+    PyObject *typestr; /* owned; as the user wrote it, or the elements' fields
+                        * (elements.h), or NULL = made from format */
     PyObject *stream;  /* owned; what was given as stream, or NULL = none */
     uintptr_t stream_address;
     struct ha_format format;
@@ -95,7 +96,7 @@ struct ha_shape {
     enum ha_place place;
     int device; /* -1 unknown */
     struct ha_format format;
-    PyObject *typestr; /* owned, or NULL */
+    PyObject *typestr; /* owned, or NULL; a str, or fields (elements.h) */
     PyObject *stream;  /* owned, or NULL */
     Py_ssize_t dims[HA_MAX_DIMS];
 };

@@ -565,7 +565,14 @@ pointer_bytes(PyObject *self, PyObject *unused)
                             "cannot read '%s' as bytes: its length is not known",
                             ha_short_name(Py_TYPE(self)));
     }
-    return PyBytes_FromObject(self);
+    /* Not PyBytes_FromObject: that asks for a format, which not all elements have. */
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(self, &buffer, PyBUF_SIMPLE) < 0) {
+        return NULL;
+    }
+    PyObject *bytes = PyBytes_FromStringAndSize(buffer.buf, buffer.len);
+    PyBuffer_Release(&buffer);
+    return bytes;
 }
 
 static PyMethodDef pointer_methods[] = {

@@ -38,6 +38,7 @@ static const struct interned interned_names[] = {
     INTERNED(str_is_conj, "is_conj"),
     INTERNED(str_requires_grad, "requires_grad"),
     INTERNED(str_descr, "descr"),
+    INTERNED(str_names, "names"),
     INTERNED(str_dl_device, "dl_device"),
     INTERNED(str_copy, "copy"),
     INTERNED(str_dlpack_exchange, "__dlpack_c_exchange_api__"),

@@ -62,12 +62,6 @@ def test_numpy_array_comes_back_the_same() -> None:
         assert (np.asarray(types.NDBuffer(source)) == source).all()
 
 
-def test_dates_are_bytes_of_the_right_size() -> None:
-    made = types.NDBuffer(np.zeros(3, "M8[ns]"))
-    assert made.shape == (3,)
-    assert made.itemsize == 8
-
-
 def test_fortran_order_is_refused_because_the_shape_would_lie() -> None:
     source = np.zeros((3, 4), order="F")
     with pytest.raises(BufferError, match=r"C-contiguous.*\(3, 4\).*\(8, 24\)"):
