@@ -14,7 +14,7 @@
 #include "cpu/workgroup.h"
 
 #define ACCESS_STACK_BYTES ((size_t)8 << 10)
-#define RECENT_COUNT 8u /* a power of two */
+#define RECENT_COUNT 4u /* a power of two; room for data of threads is scarce */
 
 /* Ranges that were found to be allowed; the thread's own. */
 static __thread struct {
