@@ -20,6 +20,8 @@ from tests.conftest import in_threads
 from .conftest import AsVoidPointer, CudaArray
 
 ARRAY = np.zeros((4, 4), np.float32)
+FIELDS = np.zeros(2, [("a", [("b", "f4"), ("c", ">i2")], (2,)), ("d", "V4")])
+DATES = np.zeros(2, "M8[s]")
 INTS = np.arange(4, dtype=np.int32)
 CUDA = CudaArray(4096, (4, 4))
 VOID = AsVoidPointer(5)
@@ -77,6 +79,20 @@ CALLS: dict[str, Callable[[], Any]] = {
     "array-configure-refused": lambda: refused(
         DEVICE.configure, shape=(5,), stream=5, typestr="f8"
     ),
+    "array-fields": lambda: types.NDBuffer(FIELDS)[1:].__cuda_array_interface__,
+    "array-fields-format": lambda: types.NDBuffer(memoryview(FIELDS)).host(),
+    "array-fields-descr": lambda: types.DeviceArray(
+        CudaArray(4096, (2,), typestr="|V16", descr=FIELDS.dtype.descr)
+    ),
+    "array-fields-refused": lambda: [
+        refused(types.NDBuffer(bytearray(8)).configure, typestr=fields)
+        for fields in ([("x", "O")], [("x", [("y", 5)])], [("x", "f4", (-1,))])
+    ],
+    "array-dates": lambda: types.NDBuffer(DATES),
+    "array-stream-refused": lambda: [
+        refused(types.Pointer, CudaArray(4096, stream=stream))
+        for stream in (0, "x", -1, True)
+    ],
     "array-interface": lambda: DEVICE.__cuda_array_interface__,
     "array-iterate": lambda: list(DEVICE),
     "array-again": lambda: again(types.NDBuffer, ARRAY),
