@@ -47,7 +47,8 @@ def check(function: str, result: Any) -> Any:
     TypeError
         `result` is not a tuple that begins with a status.
     """
-    status: Any = result[0] if isinstance(result, tuple) and result else None
+    size: int = len(result) if issubclass(type(result), tuple) else 0
+    status: Any = result[0] if size > 0 else None
     if not isinstance(status, rocprofiler_status_t):
         raise TypeError(
             "check: argument 'result' must be a tuple that begins with a "
@@ -56,9 +57,9 @@ def check(function: str, result: Any) -> Any:
     if status != 0:
         text = rocprofiler_get_status_string(status)
         raise RocprofilerError(function, status, text or "")
-    if len(result) == 1:
+    if size == 1:
         return None
-    return result[1] if len(result) == 2 else result[1:]
+    return result[1] if size == 2 else result[1:]
 
 
 def version() -> tuple[int, int, int]:
