@@ -19,6 +19,7 @@ from ._array_copy import (
 )
 from ._device import Device, ordinal_of
 from ._interop import element_type, numpy_dtype, type_of
+from ._named import ERRORS, named, refusal, rename
 from ._ordered import allocate_ordered, stream_of
 
 if TYPE_CHECKING:
@@ -99,29 +100,42 @@ def empty(
     ...     x.shape, x.nbytes
     ((2, 3), 24)
     """
-    element = type_of(dtype)
-    each = item_size(element)
-    if stream is None and pool is None:
-        number = None if device is None else ordinal_of(device)
-        return _core.array_allocate(shape, element, memory="device", device=number)
-    if pool is not None and device is None and stream is None:
-        device = pool.device
-    order = stream_of(stream, device)
-    if pool is None and not _raw.has_symbol("hipMallocAsync"):
-        return _core.array_allocate(
-            shape, element, memory="device", device=order._device
+    try:
+        element = type_of(dtype)
+        each = item_size(element)
+        if stream is None and pool is None:
+            number = None if device is None else ordinal_of(device)
+            return _core.array_allocate(shape, element, memory="device", device=number)
+        if pool is not None:
+            _check_pool(pool)
+            if device is None and stream is None:
+                device = pool.device
+        order = stream_of(stream, device)
+        if pool is None and not _raw.has_symbol("hipMallocAsync"):
+            return _core.array_allocate(
+                shape, element, memory="device", device=order._device
+            )
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        address, owner = allocate_ordered(_nbytes(extents, each), order, pool)
+        return _core.array_from_memory(
+            address,
+            extents,
+            element,
+            owner=owner,
+            memory="device",
+            device=order._device,
+            stream=order,
         )
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    address, owner = allocate_ordered(_nbytes(extents, each), order, pool)
-    return _core.array_from_memory(
-        address,
-        extents,
-        element,
-        owner=owner,
-        memory="device",
-        device=order._device,
-        stream=order,
-    )
+    except ERRORS as error:
+        rename(error, "empty", {})
+        raise
+
+
+def _check_pool(pool: Any) -> None:
+    from ._pool import MemoryPool
+
+    if not isinstance(pool, MemoryPool):
+        raise refusal("empty", "pool", "a MemoryPool", pool)
 
 
 def _nbytes(extents: tuple[int, ...], each: int) -> int:
@@ -133,6 +147,7 @@ def _nbytes(extents: tuple[int, ...], each: int) -> int:
     return count
 
 
+@named()
 def zeros(
     shape: Shape,
     dtype: Any = "float64",
@@ -157,6 +172,7 @@ def zeros(
     return made
 
 
+@named()
 def full(
     shape: Shape,
     value: Any,
@@ -207,6 +223,7 @@ def _type_of_value(value: Any) -> Any:
     raise TypeError(f"full: argument 'value' must be a number, not {value!r}")
 
 
+@named()
 def empty_like(
     prototype: Any,
     dtype: Any = None,
@@ -227,6 +244,8 @@ def empty_like(
     stream, pool, device
         As in `empty`.
     """
+    if not hasattr(prototype, "shape") or not hasattr(prototype, "dtype"):
+        raise refusal("empty_like", "prototype", "an array", prototype)
     if dtype is None:
         is_ours = isinstance(prototype, _core.NDBuffer)
         dtype = element_type(prototype) if is_ours else prototype.dtype
@@ -239,6 +258,7 @@ def _is_sequence(obj: Any) -> bool:
     return isinstance(obj, (list, tuple, range, int, float, complex))
 
 
+@named(pyobj="obj", src="obj")
 def array(
     obj: Any,
     dtype: Any = None,
@@ -273,6 +293,8 @@ def array(
     (2, 2)
     """
     source = obj
+    if dtype is not None:
+        item_size(type_of(dtype))  # before numpy sees it, which has other words
     if _is_sequence(obj):
         source = host_array(obj, dtype)
     if not isinstance(source, _core.NDBuffer):
@@ -296,6 +318,7 @@ def _same_type(source: Any, dtype: Any) -> bool:
     return bool(element_type(probe) == element_type(source))
 
 
+@named(pyobj="obj", src="obj")
 def asarray(
     obj: Any,
     dtype: Any = None,
@@ -333,6 +356,7 @@ def asarray(
     return array(obj, dtype, stream=stream, device=device)
 
 
+@named()
 def arange(
     start: float,
     stop: float | None = None,
@@ -365,6 +389,8 @@ def arange(
     """
     import numpy as np
 
+    if dtype is not None:
+        item_size(type_of(dtype))
     first, last = (0, start) if stop is None else (start, stop)
     host = np.arange(first, last, step)
     element: Any = host.dtype if dtype is None else type_of(dtype)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._calls import On, hip
 from ._interop import element_dtype, numpy_dtype, type_of
+from ._named import named
 from ._ordered import Ordered, stream_of
 from ._stream import Stream, stream_argument
 
@@ -115,6 +116,7 @@ def _check_alike(function: str, array: Any, other: Any, role: str) -> None:
         )
 
 
+@named(pyobj="source", obj="source", src="source")
 def array_copy_from(
     target: DeviceArray, source: Any, *, stream: StreamLike = None
 ) -> DeviceArray:
@@ -130,6 +132,7 @@ def array_copy_from(
     return target
 
 
+@named(pyobj="target", obj="target", dst="target")
 def array_copy_to(
     source: DeviceArray, target: Any, *, stream: StreamLike = None
 ) -> Any:
@@ -147,6 +150,7 @@ def array_copy_to(
     return target
 
 
+@named(pyobj="out", obj="out", dst="out", target="out")
 def array_get(
     source: DeviceArray, out: Any = None, *, stream: StreamLike = None
 ) -> Any:
@@ -217,6 +221,7 @@ def _fill_bytes(target: DeviceArray, pattern: bytes, stream: Stream) -> None:
         filled += more
 
 
+@named()
 def array_fill(
     target: DeviceArray, value: Any, *, stream: StreamLike = None
 ) -> DeviceArray:

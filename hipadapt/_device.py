@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import errors
 from ._calls import On, hip
+from ._named import refusal
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -198,6 +199,8 @@ class Device:
         if ordinal is None:
             self._ordinal: int = hip.hipGetDevice()
         else:
+            if not hasattr(ordinal, "__index__"):
+                raise refusal("Device", "ordinal", "an int", ordinal)
             self._ordinal = hip.hipDeviceGet(ordinal)
 
     @staticmethod
@@ -383,4 +386,6 @@ def ordinal_of(device: Device | int | None) -> int:
     """Number of what was given as a device; None is the current one."""
     if isinstance(device, Device):
         return device.ordinal
+    if device is not None and not hasattr(device, "__index__"):
+        raise refusal("", "device", "a Device or an int", device)
     return Device(device).ordinal

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import hip as _raw
 from ._calls import On, finalize, hip
 from ._device import Device, ordinal_of
+from ._named import need
 from ._owner import Owner
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ class Event(Owner):
         HipErrorInvalidHandle
             One of them was not recorded, or was made without timing.
         """
+        need(stop, Event, "Event.elapsed", "stop", "an Event")
         milliseconds: float = hip.hipEventElapsedTime(self.handle, stop.handle)
         return milliseconds
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._core import NDBuffer, array_allocate, array_read, array_write, from_dlpack
+from ._named import named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,6 +133,7 @@ def array_reduce(array: DeviceArray) -> tuple[Any, ...]:
     )
 
 
+@named()
 def pinned_empty(
     shape: int | tuple[int, ...] | list[int], dtype: Any = "float64"
 ) -> Any:
@@ -172,6 +174,7 @@ def pinned_empty(
     return array if view is None else view
 
 
+@named()
 def managed_empty(
     shape: int | tuple[int, ...] | list[int], dtype: Any = "float64"
 ) -> DeviceArray:

@@ -16,6 +16,7 @@ from . import hiprtc as _raw_rtc
 from ._calls import On, finalize, hip, hiprtc
 from ._device import Device, ordinal_of
 from ._kernel import Kernel
+from ._named import need
 from ._owner import Owner
 from ._signature import ANY, Parameter, metadata, parse_types, signature
 
@@ -90,6 +91,7 @@ class Program(Owner):
         ):
             if isinstance(value, (str, bytes)):
                 raise TypeError(f"Program: argument '{what}' must be a sequence of str")
+        need(source, (str, bytes), "Program", "source", "str or bytes")
         self.source = _str(source)
         self.options = tuple(_str(option) for option in options)
         self.name = name
@@ -325,6 +327,7 @@ class Module(Owner):
             There is no kernel of this name.
         """
         handle = self.handle
+        need(name, str, "Module.kernel", "name", "str")
         lowered = self._lowered.get(name, name)
         known = self._kernels.get(name) if types is None else None
         if known is not None:
@@ -394,6 +397,7 @@ class Module(Owner):
         from ._array import item_size
         from ._interop import type_of
 
+        need(name, str, "Module.get_global", "name", "str")
         with On(self._ordinal):
             address, size = hip.hipModuleGetGlobal(
                 self.handle, self._lowered.get(name, name).encode()
@@ -503,6 +507,7 @@ def compile_kernel(
     >>> [float(value) for value in x.get()]
     [1.0, 1.0, 1.0, 1.0]
     """
+    need(name, str, "compile_kernel", "name", "str")
     program = Program(
         source,
         options,

@@ -12,6 +12,7 @@ from . import _core
 from . import hip as _raw
 from ._calls import On, finalize, hip
 from ._device import Device, ordinal_of
+from ._named import need, refusal
 from ._owner import Owner
 
 if TYPE_CHECKING:
@@ -213,9 +214,11 @@ class Stream(Owner):
         timing : bool
             Whether the new one has a time.
         """
-        if event is None:
-            from ._event import Event
+        from ._event import Event
 
+        if event is not None:
+            need(event, Event, "Stream.record", "event", "an Event")
+        if event is None:
             event = Event(timing=timing, device=self._device)
         return event.record(self)
 
@@ -228,6 +231,8 @@ class Stream(Owner):
             with other.record(timing=False) as event:
                 self.wait(event)
             return
+        if not hasattr(other, "handle"):
+            raise refusal("Stream.wait", "other", "an Event or a Stream", other)
         with On(self._device):
             hip.hipStreamWaitEvent(self.handle, other.handle, 0)
 
