@@ -27,6 +27,7 @@ _INNER: dict[str, dict[str, str]] = {
     "hipMemcpyAsync": {},
     "empty": {},
     "array": {},
+    "__cuda_array_interface__": {},
     "copy_from": {},
     "copy_to": {},
     "fill": {},
