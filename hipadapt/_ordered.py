@@ -40,6 +40,10 @@ class Ordered(Owner):
         if address is not None:
             free_ordered(address, self.stream, hip)
 
+    def _forget_memory(self) -> None:
+        """HIP has freed it, by a call that was given the array."""
+        self._address = None
+
     def __del__(self, _late: Any = finalize) -> None:
         address, self._address = self._address, None
         if address is not None:

@@ -458,6 +458,15 @@ def test_closed_array_as_kernel_argument_runs_nothing(
     assert hip.hipDeviceSynchronize() == (0,)
 
 
+def test_array_of_a_stream_that_hip_freed_frees_nothing(cpu: ModuleType) -> None:
+    array = hipadapt.empty(1000, stream=hipadapt.Stream())
+
+    (status,) = cpu.hipFree(array)
+
+    assert status == cpu.hipError_t.hipSuccess
+    assert cpu.hipGetLastError() == (cpu.hipError_t.hipSuccess,)
+
+
 def test_memory_of_a_closed_stream_is_freed(cpu: ModuleType) -> None:
     stream = Stream()
     x = hipadapt.zeros(1000, stream=stream)
