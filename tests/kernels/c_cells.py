@@ -122,23 +122,28 @@ class Cells(Values):
         size = self.pick(*(s for s in sizes if s <= region.size))
         return self.pick(*sizes[size])
 
-    def touch(self, region: Region | None = None) -> list[Statement]:
-        """Read or write a cell."""
+    def touch(self, region: Region | None = None, kind: int = -1) -> list[Statement]:
+        """Read a cell (kind 0 to 3), write it (4 to 7) or both (8 and 9)."""
         region = region or self.pick(*self.regions)
+        kind = self.random.randrange(10) if kind < 0 else kind
         element = self.element_of(region)
+        if self.pace and self.chance(0.5):
+            # Reads of what a narrower store has changed in part.
+            own = region.buffer.element
+            parts = [e for e in ("byte", "any16", "any32") if SIZES[e] < SIZES[own]]
+            element = self.pick(*parts) if kind >= 4 and parts else own
         target = self.access(region, element)
         if target is None:
             return []
         if element == "any128":
-            return self.touch_vector(target)
+            return self.touch_vector(target, kind)
         wide = SIZES[element] == 8 and self.chance(0.5)
-        kind = self.random.randrange(10)
         if kind < 4:
             if wide:
                 return [statement("w", self.pick(" = ", " ^= ", " += "), target, ";")]
             op = self.pick(" = ", " ^= ", " += ")
             return [statement(self.variable(), op, "(unsigned)", target, ";")]
-        value = self.data(self.pick(1, 2, 3))
+        value = self.data(self.pick(1, 2, 3)) if self.chance(0.5) else self.variable()
         given: list[str | Tree] = [f"({element})", value]
         if SIZES[element] == 8:
             given = ["w ^ ", value] if wide else [value]
@@ -148,8 +153,8 @@ class Cells(Values):
         op = self.pick(" ^= ", " |= ") if signed else self.pick(" ^= ", " += ", " -= ")
         return [statement(target, op, *given, ";")]
 
-    def touch_vector(self, target: Expr) -> list[Statement]:
-        if self.chance(0.5):
+    def touch_vector(self, target: Expr, kind: int) -> list[Statement]:
+        if kind < 4:
             q = self.fresh("q")
             return [
                 statement(f"any128 {q} = ", target, ";"),
@@ -166,11 +171,11 @@ class Cells(Values):
         if region.size % size or region.buffer.shift % size:
             return []
         last = region.size // size - 1
-        start = self.pick(0, 0, self.random.randrange(last + 1))
+        start = self.pick(0, 0, 0, self.random.randrange(last + 1))
         index = cast(self.place_index(region, size), "long")
         index = arith("+", index, number(start - region.buffer.shift // size))
         place = Place(self.fresh("r"), element, start * size, start * size)
-        if self.counters and not fixed and self.chance(0.8):
+        if self.counters and not fixed and self.chance(0.9):
             counter = self.counters[-1]
             factor = max(self.pace // size, 1)
             if start + factor * counter.high <= last:

@@ -63,8 +63,11 @@ class Statements(Cells):
             "switch": self.switch,
         }
         kinds += [extra[f] for f in extra if self.has(f)]
+        inner = [nested[f] for f in nested if self.has(f)]
+        if self.lean and depth == 0 and inner:
+            return self.random.choice(inner)(depth)
         if depth < 4:
-            kinds += [nested[f] for f in nested if self.has(f)] * 2
+            kinds += inner * 2
         if self.has("root") and self.regions:
             kinds.append(
                 lambda depth: self.pointer_to(
@@ -100,7 +103,7 @@ class Statements(Cells):
         """Many operations.  With so many, the front end leaves a loop of some rounds as
         it is, and the back end unrolls it."""
         made = []
-        for _ in range(self.pick(4, 12, 30, 60, 90, 120) // rounds + 1):
+        for _ in range(self.pick(4, 12, 70, 90, 110) // rounds + 1):
             v, c = f"v{self.random.randrange(4)}", self.random.randrange(1, 32)
             u, d = f"v{self.random.randrange(4)}", self.random.randrange(3, 1 << 20) | 1
             text = self.pick(
@@ -258,20 +261,26 @@ class Statements(Cells):
         return self.loop(depth, self.pick(*wide)) if wide else []
 
     def swept(self, region: Region) -> Block:
-        """Two to five accesses of a cell that go on together."""
+        """Accesses of a cell that go on together, a load and a store among them."""
         others = [r for r in self.regions if r.buffer.element == region.buffer.element]
         size = SIZES[region.buffer.element]
         self.pace = self.pick(size, size, size, 2 * size, max(size, 4))
         made = Block()
         count = len(region.places)
-        if self.chance(0.5):
+        if self.chance(0.7):
             made.parts += self.pointer_to(region, region.buffer.element)
-        own = region.places[count:]
-        for _ in range(self.random.randrange(2, 6)):
-            one = region if self.chance(0.8) else self.pick(*others)
-            if own and self.chance(0.8):
-                one = Region(region.buffer, region.cell, region.size, own)
-            made.parts += self.touch(one)
+        # Often all of them go by this pointer.
+        narrow = Region(region.buffer, region.cell, region.size, region.places[count:])
+        if not narrow.places or self.chance(0.3):
+            narrow = region
+        more = self.pick(0, 0, 1, 1, 3)
+        kinds = [0, 4, *(self.random.randrange(10) for _ in range(more))]
+        if self.chance(0.5):
+            self.random.shuffle(kinds)
+        for kind in kinds:
+            made.parts += self.touch(
+                narrow if self.chance(0.9) else self.pick(*others), kind
+            )
         del region.places[count:]
         self.pace = 0
         return made
@@ -289,7 +298,11 @@ class Statements(Cells):
                 else self.pick(2, 3, 4)
             )
             if swept:
-                rounds = min(rounds, swept.size // SIZES[swept.buffer.element] - 1)
+                rounds = min(
+                    rounds,
+                    self.pick(2, 3, rounds),
+                    swept.size // SIZES[swept.buffer.element] - 1,
+                )
             limit: Expr = number(rounds)
         else:
             rounds = ROUNDS
@@ -313,19 +326,22 @@ class Statements(Cells):
             form = "up"
         self.counters.append(counter)
         self.loops.append("for" if form in ("up", "down") else "while")
-        running = self.running(rounds)
+        running = None if swept else self.running(rounds)
         body = self.block(depth + 1, 6) if swept is None else self.swept(swept)
         if not body.parts:
             body.parts += self.touch() if self.regions else self.assign(depth)
-        if self.chance(0.4) and (self.has("chain") or swept):
-            body.parts += self.chain(depth, rounds)
+        if self.chance(0.7 if swept else 0.4) and (swept or self.has("chain")):
+            # Behind, or somewhere in between, so that stores write what comes out.
+            between = self.random.randrange(len(body.parts) + 1)
+            place = self.pick(len(body.parts), between, between)
+            body.parts[place:place] = self.chain(depth, rounds)
         after = running[1] if running else []
         if running:
             running[2].places.pop()
         body.parts += after
         self.loops.pop()
         self.counters.pop()
-        pragma = self.pick("", "", "", "\n#pragma unroll\n", "\n#pragma unroll 1\n")
+        pragma = self.pick(*[""] * 7, "\n#pragma unroll\n", "\n#pragma unroll 1\n")
         before += running[0] if running else []
         if form == "up":
             head: list[str | Tree] = [

@@ -41,7 +41,10 @@ class Values:
         self.loops: list[str] = []
         self.number = 0
         self.pace = 0  # bytes that accesses go on by in each round of the inner loop
-        self.budget = self.random.choice((2, 3, 4, 6, 10, 16, 24))
+        self.budget = self.random.choice((2, 2, 3, 4, 6, 10, 16, 24))
+        # One or two guards or loops and nothing else: each further access may make the
+        # compiler more careful with all of them.
+        self.lean = self.chance(0.4)
 
     # ---- choices ----
 

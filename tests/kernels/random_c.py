@@ -60,7 +60,7 @@ class Writer(Statements):
 
     def own_buffers(self) -> None:
         """Buffers of cells, and one that all lanes read."""
-        for place in range(self.pick(1, 1, 2, 3)):
+        for place in range(1 if self.lean else self.pick(1, 1, 2, 3)):
             self.cell_buffer(place)
         c = self.favourites[0]
         if self.has("pair"):
@@ -86,7 +86,11 @@ class Writer(Statements):
         that each lane has in it."""
         element = self.pick(*ELEMENTS, "unsigned", "unsigned")
         size = SIZES[element]
-        cell = max(size, self.pick(size, size, 2 * size, 16, 16, 32, 64, 256, 1024))
+        # The compiler gathers elements of up to eight neighbours into wide accesses.
+        few = self.pick(2, 3, 4, 4, 6, 8) * size
+        cell = max(size, self.pick(size, size, few, few, 16, 16, 32, 64, 256, 1024))
+        if self.has("sweep") and self.chance(0.6):
+            cell = max(few, self.pick(4, 4, 6, 8) * size)
         buffer = Buffer(f"y{place}", element, cell, lambda count: count)
         cells = [self.cell_of(buffer)]
         if self.has("planes") and buffer.cells(1) == 1 and self.chance(0.5):
@@ -131,11 +135,15 @@ class Writer(Statements):
         """Lines that declare i and other places; what stands before the braces of the
         rest; dimensions; the block's width if it is a constant of the program."""
         type = self.pick(
-            "int", "int", "int", "unsigned", "long", "unsigned long", "short"
+            *("int",) * (8 if self.lean else 3),
+            "unsigned",
+            "long",
+            "unsigned long",
+            "short",
         )
         self.integers.append(name("i", type, 0, ITEMS_MOST - 1))
         row = "blockIdx.x * blockDim.x + threadIdx.x"
-        kind = self.random.randrange(12)
+        kind = 0 if self.lean else self.random.randrange(12)
         if kind < 5:
             return [f"{type} i = {row};"], "", 1, 0
         if kind == 5:
@@ -240,11 +248,13 @@ class Writer(Statements):
         body.parts += [
             statement("unsigned long w = v0 * 0x9E3779B97F4A7C15UL;", kept=True)
         ]
+        if self.lean:
+            self.budget = self.pick(1, 1, 2)
         while self.budget > 0:
             self.budget -= 1
             body.parts += self.statements(0)
         last = "out[i] = (v0 ^ v1 * 3 ^ v2 * 5 ^ v3 * 7) + (unsigned)(w ^ w >> 32);"
-        if self.chance(0.6):
+        if self.chance(0.4 if self.lean else 0.7):
             body.parts.append(statement(last))
         if loop:
             whole = Block([Statement([loop, body])])

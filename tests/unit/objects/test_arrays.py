@@ -460,6 +460,7 @@ def test_closed_array_as_kernel_argument_runs_nothing(
 
 def test_array_of_a_stream_that_hip_freed_frees_nothing(cpu: ModuleType) -> None:
     array = hipadapt.empty(1000, stream=hipadapt.Stream())
+    cpu.hipGetLastError()
 
     (status,) = cpu.hipFree(array)
 
