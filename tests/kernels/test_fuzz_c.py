@@ -20,7 +20,7 @@ from .random_c import programs_of
 FRESH = int(
     os.environ.get("HIPADAPT_TEST_SEED") or random.SystemRandom().randrange(10**6)
 )
-KNOWN = (21, 24)  # seeds whose kernels went wrong once
+KNOWN = (5025, 5032, 5052)  # seeds whose kernels went wrong once
 SEEDS = [pytest.param(seed, id=f"known-{seed}") for seed in KNOWN] + [
     pytest.param(FRESH + place, id=f"fresh-{place}") for place in range(12)
 ]
