@@ -88,7 +88,7 @@ ha_api_clear(struct ha_api *api)
 static int
 compare_method(const void *name, const void *entry)
 {
-    return strcmp(name, ha_method_text + ((const struct ha_method *)entry)->name);
+    return strcmp(name, ha_method_name(entry));
 }
 
 static bool
@@ -124,7 +124,7 @@ expand(const char *text, char *out)
 static const char *
 doc_of(const struct ha_method *method)
 {
-    const char *text = ha_method_text + method->doc;
+    const char *text = ha_method_doc(method);
     size_t size = expand(text, NULL);
     char *doc = PyMem_RawMalloc(size + 1);
 
@@ -148,7 +148,7 @@ make_function(PyObject *self, const char *module, const struct ha_method *found)
     if (home == NULL) {
         return NULL;
     }
-    definition->ml_name = ha_method_text + found->name;
+    definition->ml_name = ha_method_name(found);
     definition->ml_meth = found->call;
     definition->ml_flags =
         found->no_arguments ? METH_NOARGS : METH_FASTCALL | METH_KEYWORDS;
@@ -316,7 +316,7 @@ append_names(PyObject *list, const char *module)
     int result = 0;
 
     for (int i = 0; result == 0 && i < HA_METHOD_COUNT; i++) {
-        const char *name = ha_method_text + ha_methods[i].name;
+        const char *name = ha_method_name(&ha_methods[i]);
         result = is_in(&ha_methods[i], module) ? append(list, name) : 0;
     }
     for (int i = 0; result == 0 && i < HA_ENUM_COUNT; i++) {

@@ -193,11 +193,11 @@ visit_arguments(const struct visit *visit, unsigned op,
     int answer = 0;
 
     for (unsigned i = 0; i < ha_ops[op].count && answer == 0; i++) {
-        const struct ha_op_arg *argument = &ha_op_args[ha_ops[op].first + i];
+        const struct ha_op_arg *argument = &ha_op_args(&ha_ops[op])[i];
         const void *at = (const char *)args + argument->offset;
         int followed = ha_arg_print(text, argument, at, visit->follow_max);
-        const char *type = ha_op_text + argument->type;
-        const char *name = ha_op_text + argument->name;
+        const char *type = ha_op_text(argument->type);
+        const char *name = ha_op_text(argument->name);
         if (visit->callback != NULL) {
             answer =
                 visit->callback(visit->kind, visit->operation, i, at, argument->stars,

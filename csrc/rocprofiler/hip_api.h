@@ -37,7 +37,7 @@ enum ha_arg_kind {
 };
 
 struct ha_op_arg {
-    uint16_t name; /* in ha_op_text */
+    uint16_t name; /* places for ha_op_text */
     uint16_t type; /* as C says it */
     uint16_t offset;
     uint16_t bytes;
@@ -46,15 +46,16 @@ struct ha_op_arg {
 };
 
 struct ha_op {
-    uint16_t name;
-    uint16_t first; /* in ha_op_args */
+    uint16_t name;  /* place for ha_op_text */
+    uint16_t first; /* for ha_op_args */
     uint8_t count;
     uint8_t stream; /* 1 + which of them is a stream; 0: none */
 };
 
 extern const struct ha_op ha_ops[HA_OP_COUNT];
-extern const struct ha_op_arg ha_op_args[];
-extern const char ha_op_text[];
+const char *ha_op_text(uint16_t place);
+/* The `count` arguments of an operation. */
+const struct ha_op_arg *ha_op_args(const struct ha_op *op);
 
 /* The wrapper of each operation, and what it calls: set before it is put into a slot.
  */
@@ -62,12 +63,18 @@ extern void *const ha_wrappers[HA_OP_COUNT];
 extern void *ha_originals[HA_OP_COUNT];
 
 #define HA_ARG(op, member, name, type, kind, stars)                                    \
-    {name,                                                                             \
-     type,                                                                             \
+    {offsetof(struct texts, name),                                                     \
+     offsetof(struct texts, type),                                                     \
      offsetof(rocprofiler_hip_api_args_t, op.member),                                  \
      sizeof(((rocprofiler_hip_api_args_t *)0)->op.member),                             \
      HA_ARG_##kind,                                                                    \
      stars},
+
+#define HA_OP(op, name, count, stream)                                                 \
+    {offsetof(struct texts, name),                                                     \
+     offsetof(struct arguments, op) / sizeof(struct ha_op_arg),                        \
+     count,                                                                            \
+     stream},
 
 #define HA_DIM3(value) ((rocprofiler_dim3_t){(value).x, (value).y, (value).z})
 

@@ -231,10 +231,10 @@ operation_name(enum group group, int operation)
         return NULL;
     }
     if (group == GROUP_HIP_RUNTIME) {
-        return ha_op_text + ha_ops[operation].name;
+        return ha_op_text(ha_ops[operation].name);
     }
     if (group == GROUP_HIP_COMPILER) {
-        return ha_op_text + ha_ops[HA_OP_RUNTIME_COUNT + operation].name;
+        return ha_op_text(ha_ops[HA_OP_RUNTIME_COUNT + operation].name);
     }
     return groups[group].names[operation];
 }

@@ -15,7 +15,7 @@ ha_stream_set(struct ha_api_call *call, rocprofiler_callback_phase_t phase)
     if (op->stream == 0) {
         return;
     }
-    const struct ha_op_arg *argument = &ha_op_args[op->first + op->stream - 1];
+    const struct ha_op_arg *argument = &ha_op_args(op)[op->stream - 1];
     memcpy(&stream, (const char *)&call->data.args + argument->offset, sizeof stream);
     for (uint32_t i = 0; i < call->seen_count; i++) {
         struct ha_seen *seen = &call->seen[i];

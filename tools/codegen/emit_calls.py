@@ -9,6 +9,11 @@ from .model import Api
 SINCE_CHARS = 8
 
 
+def texts(api: Api) -> list[str]:
+    """All names, those of Python and those of the library, once each."""
+    return list(dict.fromkeys(n for f in api.functions for n in (f.name, f.symbol)))
+
+
 def header(api: Api) -> str:
     lines = [
         text.banner("/*", " */"),
@@ -41,11 +46,9 @@ def header(api: Api) -> str:
         "    sizeof(struct ha_call_table) == HA_CALL_COUNT * sizeof(void *),",
         '    "the table is an array of pointers");',
         "",
-        "/* Names are in one text: pointers to them would be relocations at the start",
-        " * of each process. */",
         "struct ha_call_entry {",
-        "    uint16_t name;     /* under which Python knows it; in ha_call_text */",
-        "    uint16_t symbol;   /* in the library */",
+        "    uint16_t name;     /* places of the texts */",
+        "    uint16_t symbol;",
         "    bool rtc;          /* in the hiprtc library */",
         f"    char since[{SINCE_CHARS}];     /* first HIP version known to have it */",
         "    int least_version; /* older runtimes mean something else by it */",
@@ -53,19 +56,10 @@ def header(api: Api) -> str:
         "",
         "extern struct ha_call_table ha_calls;",
         "extern const struct ha_call_entry ha_call_entries[HA_CALL_COUNT];",
-        "extern const char ha_call_text[];",
         "",
-        "static inline const char *",
-        "ha_call_name(enum ha_call call)",
-        "{",
-        "    return ha_call_text + ha_call_entries[call].name;",
-        "}",
-        "",
-        "static inline const char *",
-        "ha_call_symbol(enum ha_call call)",
-        "{",
-        "    return ha_call_text + ha_call_entries[call].symbol;",
-        "}",
+        "/* Under which Python knows it, and what the library calls it. */",
+        "const char *ha_call_name(enum ha_call call);",
+        "const char *ha_call_symbol(enum ha_call call);",
         "",
         "#endif",
         "",
@@ -78,29 +72,41 @@ def source(api: Api) -> str:
         text.banner("/*", " */"),
         '#include "api/generated/calls.h"',
         "",
+        "#include <stddef.h>",
+        "",
+        "/* All names are in one object: pointers to them would be relocations at the",
+        " * start of each process.  Each is a member, whose place the compiler finds:",
+        " * another function changes no other line. */",
+        "static const struct texts {",
+        *(f"    char of_{name}[{len(name) + 1}];" for name in texts(api)),
+        "} texts = {",
+        *(f'    "{name}",' for name in texts(api)),
+        "};",
+        "",
+        '_Static_assert(sizeof texts <= UINT16_MAX, "places have 16 bits");',
+        "#define AT(name) offsetof(struct texts, of_##name)",
+        "",
         "struct ha_call_table ha_calls;",
         "",
         "const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {",
     ]
-    names = list(dict.fromkeys(n for f in api.functions for n in (f.name, f.symbol)))
-    places: dict[str, int] = {}
-    size = 0
-    for name in names:
-        places[name] = size
-        size += len(name) + 1
-    if size > 0xFFFF:
-        raise ValueError("the names of all calls are longer than 64 KiB")
     for f in api.functions:
         rtc = "true" if f.module == "hiprtc" else "false"
         least = f.raw.get("least_version", 0)
-        name, symbol = places[f.name], places[f.symbol]
         lines += [
             f"    [HA_CALL_{f.symbol}] =",
-            f'        {{{name}, {symbol}, {rtc}, "{f.since}", {least}}},',
+            f'        {{AT({f.name}), AT({f.symbol}), {rtc}, "{f.since}", {least}}},',
         ]
-    pieces = [f"{name}\\0" for name in names]
-    lines += ["};", "", "const char ha_call_text[] ="]
-    lines += [*text.wrap_string("    ", pieces, ";"), ""]
+    lines += ["};", ""]
+    for what in ("name", "symbol"):
+        lines += [
+            "const char *",
+            f"ha_call_{what}(enum ha_call call)",
+            "{",
+            f"    return (const char *)&texts + ha_call_entries[call].{what};",
+            "}",
+            "",
+        ]
     return "\n".join(lines)
 
 

@@ -14,23 +14,20 @@ from .phrases import PHRASES
 
 PHRASE = re.compile("|".join(map(re.escape, sorted(PHRASES, key=len, reverse=True))))
 PHRASE_INDEX = {phrase: i for i, phrase in enumerate(PHRASES)}
-ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n"}
+ESCAPES = {0: "\\000", ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n"}
 
 
-def prototype(function: Function) -> list[str]:
-    name = wrapper_name(function)
-    if not slots(function):
-        return [f"PyObject *{name}(PyObject *module, PyObject *none);"]
-    return text.wrap_call(f"PyObject *{name}(", FASTCALL, ");")
+def prototype(function: Function) -> str:
+    kind = "ha_wrapper" if slots(function) else "ha_wrapper_without_arguments"
+    return f"{kind} {wrapper_name(function)};"
 
 
 def methods_header(api: Api) -> str:
     lines = [
         text.banner("/*", " */"),
         "/* All wrappers, generated and hand-written, and the table that Python's",
-        " * modules are filled from.  Its names and docstrings are in one text, since",
-        " * pointers to them would be relocations at the start of each process.  In a",
-        " * docstring, a byte of 128 + i stands for phrase number i. */",
+        " * modules are filled from.  In a docstring, a byte of 128 + i stands for",
+        " * phrase number i. */",
         "#ifndef HA_API_GENERATED_METHODS_H",
         "#define HA_API_GENERATED_METHODS_H",
         "",
@@ -40,13 +37,19 @@ def methods_header(api: Api) -> str:
         "",
     ]
     wrapped = [f for f in api.functions if f.wrapped]
-    for function in wrapped:
-        lines += prototype(function)
     lines += [
+        *text.wrap_call("typedef PyObject *ha_wrapper(", FASTCALL, ");"),
+        *text.wrap_call(
+            "typedef PyObject *ha_wrapper_without_arguments(",
+            ["PyObject *module", "PyObject *none"],
+            ");",
+        ),
+        "",
+        *(prototype(function) for function in wrapped),
         "",
         "struct ha_method {",
         "    PyCFunction call;",
-        "    uint32_t name; /* where it begins in ha_method_text */",
+        "    uint32_t name; /* places of the texts */",
         "    uint32_t doc;",
         "    bool rtc;      /* in module hiprtc, else in hip */",
         "    bool no_arguments;",
@@ -55,7 +58,8 @@ def methods_header(api: Api) -> str:
         f"#define HA_METHOD_COUNT {len(wrapped)}",
         "/* In the order of their names. */",
         "extern const struct ha_method ha_methods[HA_METHOD_COUNT];",
-        "extern const char ha_method_text[];",
+        "const char *ha_method_name(const struct ha_method *method);",
+        "const char *ha_method_doc(const struct ha_method *method);",
         "",
         f"#define HA_PHRASE_COUNT {len(PHRASES)}",
         "/* Where each phrase begins in ha_phrase_text. */",
@@ -123,43 +127,71 @@ def shortened(content: str) -> bytes:
     )
 
 
-def c_string(content: bytes) -> list[str]:
-    """A string literal with its NUL."""
+def c_string(content: bytes, tail: str = "") -> list[str]:
+    """A string literal."""
     pieces = [ESCAPES.get(byte, chr(byte)) for byte in content]
     # Octal escapes have three digits, so what follows is not taken for a part of them.
     pieces = [f"\\{ord(p):03o}" if ord(p[0]) > 0x7F else p for p in pieces]
-    return text.wrap_string("    ", [*pieces, "\\000"], "")
+    return text.wrap_string("    ", pieces, tail)
 
 
 def methods_source(api: Api) -> str:
+    rows: list[str] = []
+    members: list[str] = []
+    texts: list[str] = []
+    for function in sorted((f for f in api.functions if f.wrapped), key=by_name):
+        names = ", ".join(p.python_name for p in form_params(function)[0])
+        head = f"{function.name}($module, /{', ' if names else ''}{names})"
+        doc = shortened("\n".join([head, "--", "", *docstring(function)]))
+        name = function.name
+        rtc = "true" if function.module == "hiprtc" else "false"
+        none = "false" if slots(function) else "true"
+        rows += [
+            f"    {{CALL({wrapper_name(function)}),",
+            f"     AT({name}), AT({name}_doc), {rtc}, {none}}},",
+        ]
+        members += [
+            f"    char {name}[{len(name) + 1}];",
+            f"    char {name}_doc[{len(doc) + 1}];",
+        ]
+        texts += [f'    "{name}",', *c_string(doc, ",")]
     lines = [
         text.banner("/*", " */"),
         '#include "api/generated/methods.h"',
         "",
+        "#include <stddef.h>",
+        "",
+        "/* All texts are in one object: pointers to them would be relocations at the",
+        " * start of each process.  Each is a member, whose place the compiler finds:",
+        " * another function changes no other line. */",
+        "static const struct texts {",
+        *members,
+        "} texts = {",
+        *texts,
+        "};",
+        "",
+        "#define AT(name) offsetof(struct texts, name)",
         "#define CALL(name) ((PyCFunction)(void (*)(void))(name))",
         "",
         "const struct ha_method ha_methods[HA_METHOD_COUNT] = {",
+        *rows,
+        "};",
+        "",
     ]
-    wrapped = sorted((f for f in api.functions if f.wrapped), key=lambda f: f.name)
-    texts: list[str] = []
-    at = 0
-    for function in wrapped:
-        names = ", ".join(p.python_name for p in form_params(function)[0])
-        head = f"{function.name}($module, /{', ' if names else ''}{names})"
-        doc = shortened("\n".join([head, "--", "", *docstring(function)]))
-        name = function.name.encode()
-        rtc = "true" if function.module == "hiprtc" else "false"
-        none = "false" if slots(function) else "true"
+    for what in ("name", "doc"):
         lines += [
-            f"    {{CALL({wrapper_name(function)}),",
-            f"     {at}, {at + len(name) + 1}, {rtc}, {none}}},",
+            "const char *",
+            f"ha_method_{what}(const struct ha_method *method)",
+            "{",
+            f"    return (const char *)&texts + method->{what};",
+            "}",
+            "",
         ]
-        for part in (name, doc):
-            texts += c_string(part)
-            at += len(part) + 1
-    lines += ["};", "", "const char ha_method_text[] =", *texts]
-    lines[-1] += ";"
-    return "\n".join([*lines, "", *phrases_source()])
+    return "\n".join([*lines, *phrases_source()])
+
+
+def by_name(function: Function) -> str:
+    return function.name
 
 
 def phrases_source() -> list[str]:
@@ -172,7 +204,7 @@ def phrases_source() -> list[str]:
     lines += [*text.wrap_call("    ", places, "};"), ""]
     lines.append("const char ha_phrase_text[] =")
     for phrase in PHRASES:
-        lines += c_string(phrase.encode())
+        lines += c_string(phrase.encode() + b"\0")
     lines[-1] += ";"
     return [*lines, ""]
 

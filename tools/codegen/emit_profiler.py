@@ -160,31 +160,25 @@ def arg_kind(
     return base_kind(api, base, enums, handles), stars
 
 
+def place(word: str) -> str:
+    """The member that holds a word."""
+    return "of_" + "".join(
+        c if c.isalnum() or c == "_" else f"_{ord(c):x}_" for c in word
+    )
+
+
 def source(api: Api) -> str:
     enums = {e.name for e in api.enums} | {"hipGLDeviceList"}
     handles = {pointer for h in api.handles for pointer, _ in h.pointers}
     records = {r.name for r in api.all_records()}
     found = operations(api)
-    blob: dict[str, int] = {}
-
-    def place(word: str) -> int:
-        if word not in blob:
-            blob[word] = sum(len(w) + 1 for w in blob)
-        return blob[word]
-
-    place("")
-    lines = [
-        text.banner("/*", " */"),
-        '#include "rocprofiler/hip_api.h"',
-        "",
-        "/* ---- what arguments are called, and where they are */",
-        "",
-        "/* clang-format off */",
-        "const struct ha_op_arg ha_op_args[] = {",
-    ]
-    rows, first = [], 0
+    args: list[str] = []
+    rows: list[str] = []
+    words: set[str] = set()
     for _, name, function in found:
         pairs = members(api, name, function)
+        words |= {name}
+        args.append("    {")
         for param, member in pairs:
             kind, stars = arg_kind(api, param, enums, handles)
             if kind == "RECORD":
@@ -193,32 +187,55 @@ def source(api: Api) -> str:
                 )
                 if base.strip() not in records:
                     kind = "VOID" if stars else "POINTER"
-            lines += text.wrap_call(
-                "HA_ARG(",
-                [
-                    name,
-                    member,
-                    str(place(member)),
-                    str(place(param.type)),
-                    kind,
-                    f"{stars}",
-                ],
-                ")",
+            words |= {member, param.type}
+            places = [place(member), place(param.type)]
+            args += text.wrap_call(
+                "        HA_ARG(", [name, member, *places, kind, f"{stars}"], ")"
             )
+        args.append("    }," if pairs else "        {0}},")
         streams = [i for i, (p, _) in enumerate(pairs) if p.type == "hipStream_t"]
-        rows.append((place(name), first, len(pairs), streams[0] + 1 if streams else 0))
-        first += len(pairs)
-    lines += [
+        stream = streams[0] + 1 if streams else 0
+        rows.append(f"    HA_OP({name}, {place(name)}, {len(pairs)}, {stream})")
+    texts = sorted(words)
+    lines = [
+        text.banner("/*", " */"),
+        '#include "rocprofiler/hip_api.h"',
+        "",
+        "/* All words are in one object, and so are all arguments: pointers to them",
+        " * would be relocations.  Each is a member, whose place the compiler finds:",
+        " * another function changes no other line. */",
+        "/* clang-format off */",
+        "static const struct texts {",
+        *(f"    char {place(word)}[{len(word) + 1}];" for word in texts),
+        "} texts = {",
+        *(f'    "{word}",' for word in texts),
         "};",
         "",
-        "/* Name, first argument, number of arguments, 1 + number of the stream. */",
+        "static const struct arguments {",
+        *(
+            f"    struct ha_op_arg {name}[{len(function.params) or 1}];"
+            for _, name, function in found
+        ),
+        "} arguments = {",
+        *args,
+        "};",
+        "",
+        "/* Where the name is, number of arguments, 1 + number of the stream. */",
         "const struct ha_op ha_ops[HA_OP_COUNT] = {",
-        *(f"    {{{', '.join(map(str, row))}}}," for row in rows),
+        *rows,
         "};",
         "",
-        "const char ha_op_text[] =",
-        *(f'    "{word}\\0"' for word in blob),
-        "    ;",
+        "const char *",
+        "ha_op_text(uint16_t place)",
+        "{",
+        "    return (const char *)&texts + place;",
+        "}",
+        "",
+        "const struct ha_op_arg *",
+        "ha_op_args(const struct ha_op *op)",
+        "{",
+        "    return (const struct ha_op_arg *)&arguments + op->first;",
+        "}",
         "",
         "/* ---- functions that go into slots */",
         "",

@@ -2,1308 +2,2243 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/calls.h"
 
+#include <stddef.h>
+
+/* All names are in one object: pointers to them would be relocations at the
+ * start of each process.  Each is a member, whose place the compiler finds:
+ * another function changes no other line. */
+static const struct texts {
+    char of_hipMallocArray[15];
+    char of_hipArrayCreate[15];
+    char of_hipArrayDestroy[16];
+    char of_hipArray3DCreate[17];
+    char of_hipFreeArray[13];
+    char of_hipMalloc3DArray[17];
+    char of_hipArrayGetInfo[16];
+    char of_hipArrayGetDescriptor[22];
+    char of_hipArray3DGetDescriptor[24];
+    char of_hipMemcpy2DToArray[19];
+    char of_hipMemcpy2DToArrayAsync[24];
+    char of_hipMemcpy2DArrayToArray[24];
+    char of_hipMemcpyToArray[17];
+    char of_hipMemcpyFromArray[19];
+    char of_hipMemcpy2DFromArray[21];
+    char of_hipMemcpy2DFromArrayAsync[26];
+    char of_hipMemcpy3D[12];
+    char of_hipMemcpy3DAsync[17];
+    char of_hipDrvMemcpy3D[15];
+    char of_hipDrvMemcpy3DAsync[20];
+    char of_hipMemcpy3DBatchAsync[22];
+    char of_hipMemcpy3DPeer[16];
+    char of_hipMemcpy3DPeerAsync[21];
+    char of_hipMemMapArrayAsync[20];
+    char of_hipMemcpy2DFromArray_spt[25];
+    char of_hipMemcpy3D_spt[16];
+    char of_hipMemcpy3DAsync_spt[21];
+    char of_hipMemcpyFromArray_spt[23];
+    char of_hipMemcpy2DToArray_spt[23];
+    char of_hipMemcpy2DFromArrayAsync_spt[30];
+    char of_hipMemcpy2DToArrayAsync_spt[28];
+    char of_hipGreenCtxCreate[18];
+    char of_hipExecutionCtxDestroy[23];
+    char of_hipDeviceGetExecutionCtx[25];
+    char of_hipExecutionCtxStreamCreate[28];
+    char of_hipExecutionCtxGetDevResource[30];
+    char of_hipExecutionCtxGetDevice[25];
+    char of_hipExecutionCtxGetId[21];
+    char of_hipExecutionCtxRecordEvent[27];
+    char of_hipExecutionCtxSynchronize[27];
+    char of_hipExecutionCtxWaitEvent[25];
+    char of_hipCtxCreate[13];
+    char of_hipCtxDestroy[14];
+    char of_hipCtxPopCurrent[17];
+    char of_hipCtxPushCurrent[18];
+    char of_hipCtxSetCurrent[17];
+    char of_hipCtxGetCurrent[17];
+    char of_hipCtxGetDevice[16];
+    char of_hipCtxGetApiVersion[20];
+    char of_hipCtxGetCacheConfig[21];
+    char of_hipCtxSetCacheConfig[21];
+    char of_hipCtxSetSharedMemConfig[25];
+    char of_hipCtxGetSharedMemConfig[25];
+    char of_hipCtxSynchronize[18];
+    char of_hipCtxGetFlags[15];
+    char of_hipCtxEnablePeerAccess[23];
+    char of_hipCtxDisablePeerAccess[24];
+    char of_hipDevicePrimaryCtxGetState[28];
+    char of_hipDevicePrimaryCtxRelease[27];
+    char of_hipDevicePrimaryCtxRetain[26];
+    char of_hipDevicePrimaryCtxReset[25];
+    char of_hipDevicePrimaryCtxSetFlags[28];
+    char of_hipInit[8];
+    char of_hipDriverGetVersion[20];
+    char of_hipRuntimeGetVersion[21];
+    char of_hipDeviceGet[13];
+    char of_hipDeviceComputeCapability[27];
+    char of_hipDeviceGetName[17];
+    char of_hipDeviceGetUuid[17];
+    char of_hipDeviceGetP2PAttribute[25];
+    char of_hipDeviceGetPCIBusId[21];
+    char of_hipDeviceGetByPCIBusId[23];
+    char of_hipDeviceTotalMem[18];
+    char of_hipDeviceSynchronize[21];
+    char of_hipDeviceReset[15];
+    char of_hipSetDevice[13];
+    char of_hipSetValidDevices[19];
+    char of_hipGetDevice[13];
+    char of_hipGetDeviceCount[18];
+    char of_hipDeviceGetAttribute[22];
+    char of_hipGetDeviceProperties[23];
+    char of_hipGetDevicePropertiesR0600[28];
+    char of_hipDeviceSetCacheConfig[24];
+    char of_hipDeviceGetCacheConfig[24];
+    char of_hipDeviceGetLimit[18];
+    char of_hipDeviceSetLimit[18];
+    char of_hipDeviceGetSharedMemConfig[28];
+    char of_hipGetDeviceFlags[18];
+    char of_hipDeviceSetSharedMemConfig[28];
+    char of_hipSetDeviceFlags[18];
+    char of_hipChooseDevice[16];
+    char of_hipChooseDeviceR0600[21];
+    char of_hipIpcGetMemHandle[19];
+    char of_hipIpcOpenMemHandle[20];
+    char of_hipIpcCloseMemHandle[21];
+    char of_hipIpcGetEventHandle[21];
+    char of_hipIpcOpenEventHandle[22];
+    char of_hipDeviceGetStreamPriorityRange[32];
+    char of_hipGetProcAddress[18];
+    char of_hipDeviceCanAccessPeer[23];
+    char of_hipDeviceEnablePeerAccess[26];
+    char of_hipDeviceDisablePeerAccess[27];
+    char of_hipDeviceGetDevResource[24];
+    char of_hipGetDriverEntryPoint[23];
+    char of_hipGetStreamDeviceId[21];
+    char of_hipGetDriverEntryPoint_spt[27];
+    char of_hipGetProcAddress_spt[22];
+    char of_hipGetLastError[16];
+    char of_hipExtGetLastError[19];
+    char of_hipPeekAtLastError[19];
+    char of_hipGetErrorName[16];
+    char of_hipGetErrorString[18];
+    char of_hipDrvGetErrorName[19];
+    char of_hipDrvGetErrorString[21];
+    char of_hipEventCreateWithFlags[24];
+    char of_hipEventCreate[15];
+    char of_hipEventRecordWithFlags[24];
+    char of_hipEventRecord[15];
+    char of_hipEventDestroy[16];
+    char of_hipEventSynchronize[20];
+    char of_hipEventElapsedTime[20];
+    char of_hipEventQuery[14];
+    char of_hipEventRecord_spt[19];
+    char of_hipImportExternalSemaphore[27];
+    char of_hipSignalExternalSemaphoresAsync[33];
+    char of_hipWaitExternalSemaphoresAsync[31];
+    char of_hipDestroyExternalSemaphore[28];
+    char of_hipImportExternalMemory[24];
+    char of_hipExternalMemoryGetMappedBuffer[33];
+    char of_hipDestroyExternalMemory[25];
+    char of_hipExternalMemoryGetMappedMipmappedArray[41];
+    char of_hipGraphAddBatchMemOpNode[26];
+    char of_hipGraphBatchMemOpNodeGetParams[32];
+    char of_hipGraphBatchMemOpNodeSetParams[32];
+    char of_hipGraphExecBatchMemOpNodeSetParams[36];
+    char of_hipStreamBeginCapture[22];
+    char of_hipStreamBeginCaptureToGraph[29];
+    char of_hipStreamEndCapture[20];
+    char of_hipStreamGetCaptureInfo[24];
+    char of_hipStreamGetCaptureInfo_v2[27];
+    char of_hipStreamUpdateCaptureDependencies[35];
+    char of_hipThreadExchangeStreamCaptureMode[35];
+    char of_hipGraphCreate[15];
+    char of_hipGraphDestroy[16];
+    char of_hipGraphAddDependencies[24];
+    char of_hipGraphRemoveDependencies[27];
+    char of_hipGraphGetEdges[17];
+    char of_hipGraphGetNodes[17];
+    char of_hipGraphGetRootNodes[21];
+    char of_hipGraphNodeGetDependencies[28];
+    char of_hipGraphNodeGetDependentNodes[30];
+    char of_hipGraphNodeGetType[20];
+    char of_hipGraphDestroyNode[20];
+    char of_hipGraphClone[14];
+    char of_hipGraphNodeFindInClone[24];
+    char of_hipGraphInstantiate[20];
+    char of_hipGraphInstantiateWithFlags[29];
+    char of_hipGraphInstantiateWithParams[30];
+    char of_hipGraphLaunch[15];
+    char of_hipGraphUpload[15];
+    char of_hipGraphAddNode[16];
+    char of_hipGraphExecGetFlags[21];
+    char of_hipGraphNodeSetParams[22];
+    char of_hipGraphExecNodeSetParams[26];
+    char of_hipGraphExecDestroy[20];
+    char of_hipGraphExecUpdate[19];
+    char of_hipGraphAddKernelNode[22];
+    char of_hipGraphKernelNodeGetParams[28];
+    char of_hipGraphKernelNodeSetParams[28];
+    char of_hipGraphExecKernelNodeSetParams[32];
+    char of_hipDrvGraphAddMemcpyNode[25];
+    char of_hipGraphAddMemcpyNode[22];
+    char of_hipGraphMemcpyNodeGetParams[28];
+    char of_hipGraphMemcpyNodeSetParams[28];
+    char of_hipGraphKernelNodeSetAttribute[31];
+    char of_hipGraphKernelNodeGetAttribute[31];
+    char of_hipGraphExecMemcpyNodeSetParams[32];
+    char of_hipGraphAddMemcpyNode1D[24];
+    char of_hipGraphMemcpyNodeSetParams1D[30];
+    char of_hipGraphExecMemcpyNodeSetParams1D[34];
+    char of_hipGraphAddMemcpyNodeFromSymbol[32];
+    char of_hipGraphMemcpyNodeSetParamsFromSymbol[38];
+    char of_hipGraphExecMemcpyNodeSetParamsFromSymbol[42];
+    char of_hipGraphAddMemcpyNodeToSymbol[30];
+    char of_hipGraphMemcpyNodeSetParamsToSymbol[36];
+    char of_hipGraphExecMemcpyNodeSetParamsToSymbol[40];
+    char of_hipGraphAddMemsetNode[22];
+    char of_hipGraphMemsetNodeGetParams[28];
+    char of_hipGraphMemsetNodeSetParams[28];
+    char of_hipGraphExecMemsetNodeSetParams[32];
+    char of_hipGraphAddHostNode[20];
+    char of_hipGraphHostNodeGetParams[26];
+    char of_hipGraphHostNodeSetParams[26];
+    char of_hipGraphExecHostNodeSetParams[30];
+    char of_hipGraphAddChildGraphNode[26];
+    char of_hipGraphChildGraphNodeGetGraph[31];
+    char of_hipGraphExecChildGraphNodeSetParams[36];
+    char of_hipGraphAddEmptyNode[21];
+    char of_hipGraphAddEventRecordNode[27];
+    char of_hipGraphEventRecordNodeGetEvent[32];
+    char of_hipGraphEventRecordNodeSetEvent[32];
+    char of_hipGraphExecEventRecordNodeSetEvent[36];
+    char of_hipGraphAddEventWaitNode[25];
+    char of_hipGraphEventWaitNodeGetEvent[30];
+    char of_hipGraphEventWaitNodeSetEvent[30];
+    char of_hipGraphExecEventWaitNodeSetEvent[34];
+    char of_hipGraphAddMemAllocNode[24];
+    char of_hipGraphMemAllocNodeGetParams[30];
+    char of_hipGraphAddMemFreeNode[23];
+    char of_hipGraphMemFreeNodeGetParams[29];
+    char of_hipDeviceGetGraphMemAttribute[30];
+    char of_hipDeviceSetGraphMemAttribute[30];
+    char of_hipDeviceGraphMemTrim[22];
+    char of_hipUserObjectCreate[20];
+    char of_hipUserObjectRelease[21];
+    char of_hipUserObjectRetain[20];
+    char of_hipGraphRetainUserObject[25];
+    char of_hipGraphReleaseUserObject[26];
+    char of_hipGraphDebugDotPrint[22];
+    char of_hipGraphKernelNodeCopyAttributes[33];
+    char of_hipGraphNodeSetEnabled[23];
+    char of_hipGraphNodeGetEnabled[23];
+    char of_hipGraphAddExternalSemaphoresWaitNode[38];
+    char of_hipGraphAddExternalSemaphoresSignalNode[40];
+    char of_hipGraphExternalSemaphoresSignalNodeSetParams[46];
+    char of_hipGraphExternalSemaphoresWaitNodeSetParams[44];
+    char of_hipGraphExternalSemaphoresSignalNodeGetParams[46];
+    char of_hipGraphExternalSemaphoresWaitNodeGetParams[44];
+    char of_hipGraphExecExternalSemaphoresSignalNodeSetParams[50];
+    char of_hipGraphExecExternalSemaphoresWaitNodeSetParams[48];
+    char of_hipDrvGraphMemcpyNodeGetParams[31];
+    char of_hipDrvGraphMemcpyNodeSetParams[31];
+    char of_hipDrvGraphAddMemsetNode[25];
+    char of_hipDrvGraphAddMemFreeNode[26];
+    char of_hipDrvGraphExecMemcpyNodeSetParams[35];
+    char of_hipDrvGraphExecMemsetNodeSetParams[35];
+    char of_hipGraphicsMapResources[24];
+    char of_hipGraphicsSubResourceGetMappedArray[37];
+    char of_hipGraphicsResourceGetMappedPointer[36];
+    char of_hipGraphicsUnmapResources[26];
+    char of_hipGraphicsUnregisterResource[30];
+    char of_hipGraphLaunch_spt[19];
+    char of_hipStreamBeginCapture_spt[26];
+    char of_hipStreamEndCapture_spt[24];
+    char of_hipStreamGetCaptureInfo_spt[28];
+    char of_hipStreamGetCaptureInfo_v2_spt[31];
+    char of_hiprtcGetErrorString[21];
+    char of_hiprtcVersion[14];
+    char of_hiprtcAddNameExpression[24];
+    char of_hiprtcCompileProgram[21];
+    char of_hiprtcCreateProgram[20];
+    char of_hiprtcDestroyProgram[21];
+    char of_hiprtcGetLoweredName[21];
+    char of_hiprtcGetProgramLog[20];
+    char of_hiprtcGetProgramLogSize[24];
+    char of_hiprtcGetCode[14];
+    char of_hiprtcGetCodeSize[18];
+    char of_hiprtcGetBitcode[17];
+    char of_hiprtcGetBitcodeSize[21];
+    char of_hiprtcLinkCreate[17];
+    char of_hiprtcLinkAddFile[18];
+    char of_hiprtcLinkAddData[18];
+    char of_hiprtcLinkComplete[19];
+    char of_hiprtcLinkDestroy[18];
+    char of_hipModuleLaunchKernel[22];
+    char of_hipModuleLaunchCooperativeKernel[33];
+    char of_hipModuleLaunchCooperativeKernelMultiDevice[44];
+    char of_hipLaunchCooperativeKernel[27];
+    char of_hipLaunchCooperativeKernelMultiDevice[38];
+    char of_hipExtLaunchMultiKernelMultiDevice[35];
+    char of_hipLaunchKernelExC[19];
+    char of_hipDrvLaunchKernelEx[21];
+    char of_hipConfigureCall[17];
+    char of_hipSetupArgument[17];
+    char of_hipLaunchByPtr[15];
+    char of_hipLaunchKernel[16];
+    char of_hipLaunchHostFunc[18];
+    char of_hipExtLaunchKernel[19];
+    char of_hipLaunchCooperativeKernel_spt[31];
+    char of_hipLaunchKernel_spt[20];
+    char of_hipLaunchHostFunc_spt[22];
+    char of_hipKernelSetAttribute[22];
+    char of_hipKernelGetFunction[21];
+    char of_hipKernelGetAttribute[22];
+    char of_hipLibraryLoadData[19];
+    char of_hipLibraryLoadFromFile[23];
+    char of_hipLibraryUnload[17];
+    char of_hipLibraryGetKernel[20];
+    char of_hipLibraryGetKernelCount[25];
+    char of_hipLibraryGetGlobal[20];
+    char of_hipLibraryGetManaged[21];
+    char of_hipLibraryEnumerateKernels[27];
+    char of_hipKernelGetLibrary[20];
+    char of_hipKernelGetName[17];
+    char of_hipKernelGetParamInfo[22];
+    char of_hipLinkAddData[15];
+    char of_hipLinkAddFile[15];
+    char of_hipLinkComplete[16];
+    char of_hipLinkCreate[14];
+    char of_hipLinkDestroy[15];
+    char of_hipKernelNameRef[17];
+    char of_hipKernelNameRefByPtr[22];
+    char of_hipPointerSetAttribute[23];
+    char of_hipPointerGetAttributes[24];
+    char of_hipPointerGetAttribute[23];
+    char of_hipDrvPointerGetAttributes[27];
+    char of_hipMalloc[10];
+    char of_hipExtMallocWithFlags[22];
+    char of_hipMallocHost[14];
+    char of_hipMemAllocHost[16];
+    char of_hipHostMalloc[14];
+    char of_hipMallocManaged[17];
+    char of_hipMemPrefetchAsync[20];
+    char of_hipMemPrefetchAsync_v2[23];
+    char of_hipMemPrefetchBatchAsync[25];
+    char of_hipMemDiscardBatchAsync[24];
+    char of_hipDrvMemDiscardBatchAsync[27];
+    char of_hipMemDiscardAndPrefetchBatchAsync[35];
+    char of_hipDrvMemDiscardAndPrefetchBatchAsync[38];
+    char of_hipMemAdvise[13];
+    char of_hipMemAdvise_v2[16];
+    char of_hipMemRangeGetAttribute[24];
+    char of_hipMemRangeGetAttributes[25];
+    char of_hipHostAlloc[13];
+    char of_hipHostGetDevicePointer[24];
+    char of_hipHostGetFlags[16];
+    char of_hipHostRegister[16];
+    char of_hipHostUnregister[18];
+    char of_hipMallocPitch[15];
+    char of_hipMemAllocPitch[17];
+    char of_hipFree[8];
+    char of_hipFreeHost[12];
+    char of_hipHostFree[12];
+    char of_hipMemcpy[10];
+    char of_hipMemcpyWithStream[20];
+    char of_hipMemcpyHtoD[14];
+    char of_hipMemcpyDtoH[14];
+    char of_hipMemcpyDtoD[14];
+    char of_hipMemcpyAtoD[14];
+    char of_hipMemcpyDtoA[14];
+    char of_hipMemcpyAtoA[14];
+    char of_hipMemcpyHtoDAsync[19];
+    char of_hipMemcpyDtoHAsync[19];
+    char of_hipMemcpyDtoDAsync[19];
+    char of_hipMemcpyAtoHAsync[19];
+    char of_hipMemcpyHtoAAsync[19];
+    char of_hipMemcpyAsync[15];
+    char of_hipMemset[10];
+    char of_hipMemsetD8[12];
+    char of_hipMemsetD8Async[17];
+    char of_hipMemsetD16[13];
+    char of_hipMemsetD16Async[18];
+    char of_hipMemsetD32[13];
+    char of_hipMemsetAsync[15];
+    char of_hipMemsetD32Async[18];
+    char of_hipMemset2D[12];
+    char of_hipMemset2DAsync[17];
+    char of_hipMemset3D[12];
+    char of_hipMemset3DAsync[17];
+    char of_hipMemsetD2D8[14];
+    char of_hipMemsetD2D8Async[19];
+    char of_hipMemsetD2D16[15];
+    char of_hipMemsetD2D16Async[20];
+    char of_hipMemsetD2D32[15];
+    char of_hipMemsetD2D32Async[20];
+    char of_hipMemGetInfo[14];
+    char of_hipMemPtrGetInfo[17];
+    char of_hipMalloc3D[12];
+    char of_hipMemcpy2D[12];
+    char of_hipMemcpyParam2D[17];
+    char of_hipMemcpyParam2DAsync[22];
+    char of_hipMemcpy2DAsync[17];
+    char of_hipMemcpyAtoH[14];
+    char of_hipMemcpyHtoA[14];
+    char of_hipMemGetAddressRange[22];
+    char of_hipMemcpyBatchAsync[20];
+    char of_hipMemcpyPeer[14];
+    char of_hipMemcpyPeerAsync[19];
+    char of_hipDrvMemcpy2DUnaligned[24];
+    char of_hipMemcpy_spt[14];
+    char of_hipMemcpy2D_spt[16];
+    char of_hipMemset_spt[14];
+    char of_hipMemsetAsync_spt[19];
+    char of_hipMemset2D_spt[16];
+    char of_hipMemset2DAsync_spt[21];
+    char of_hipMemset3DAsync_spt[21];
+    char of_hipMemset3D_spt[16];
+    char of_hipMemcpyAsync_spt[19];
+    char of_hipMemcpy2DAsync_spt[21];
+    char of_hipFuncSetAttribute[20];
+    char of_hipFuncSetCacheConfig[22];
+    char of_hipFuncSetSharedMemConfig[26];
+    char of_hipModuleGetGlobal[19];
+    char of_hipModuleLoadFatBinary[23];
+    char of_hipModuleLoad[14];
+    char of_hipModuleUnload[16];
+    char of_hipModuleGetFunction[21];
+    char of_hipModuleGetFunctionCount[26];
+    char of_hipFuncGetAttributes[21];
+    char of_hipFuncGetAttribute[20];
+    char of_hipModuleLoadData[18];
+    char of_hipModuleLoadDataEx[20];
+    char of_hipModuleOccupancyMaxPotentialBlockSize[40];
+    char of_hipModuleOccupancyMaxPotentialBlockSizeWithFlags[49];
+    char of_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor[51];
+    char of_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[60];
+    char of_hipOccupancyMaxActiveBlocksPerMultiprocessor[45];
+    char of_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[54];
+    char of_hipOccupancyMaxPotentialBlockSize[34];
+    char of_hipOccupancyAvailableDynamicSMemPerBlock[41];
+    char of_hipOccupancyMaxActiveClusters[30];
+    char of_hipOccupancyMaxPotentialClusterSize[36];
+    char of_hipExtGetLinkTypeAndHopCount[29];
+    char of_hipDevSmResourceSplitByCount[29];
+    char of_hipDevSmResourceSplit[22];
+    char of_hipDevResourceGenerateDesc[27];
+    char of_hipProfilerStart[17];
+    char of_hipProfilerStop[16];
+    char of_hipApiName[11];
+    char of_hipExtEnableLogging[20];
+    char of_hipExtDisableLogging[21];
+    char of_hipExtSetLoggingParams[23];
+    char of_hipDeviceGetDefaultMemPool[27];
+    char of_hipDeviceSetMemPool[20];
+    char of_hipDeviceGetMemPool[20];
+    char of_hipMallocAsync[15];
+    char of_hipFreeAsync[13];
+    char of_hipMemPoolTrimTo[17];
+    char of_hipMemPoolSetAttribute[23];
+    char of_hipMemPoolGetAttribute[23];
+    char of_hipMemPoolSetAccess[20];
+    char of_hipMemPoolGetAccess[20];
+    char of_hipMemPoolCreate[17];
+    char of_hipMemPoolDestroy[18];
+    char of_hipMallocFromPoolAsync[23];
+    char of_hipMemPoolExportToShareableHandle[34];
+    char of_hipMemPoolImportFromShareableHandle[36];
+    char of_hipMemPoolExportPointer[24];
+    char of_hipMemPoolImportPointer[24];
+    char of_hipMemSetMemPool[17];
+    char of_hipMemGetMemPool[17];
+    char of_hipMemGetDefaultMemPool[24];
+    char of_hipStreamCreate[16];
+    char of_hipStreamCreateWithFlags[25];
+    char of_hipStreamCreateWithPriority[28];
+    char of_hipStreamDestroy[17];
+    char of_hipStreamQuery[15];
+    char of_hipStreamSynchronize[21];
+    char of_hipStreamWaitEvent[19];
+    char of_hipStreamGetFlags[18];
+    char of_hipStreamGetId[15];
+    char of_hipStreamGetPriority[21];
+    char of_hipStreamGetDevice[19];
+    char of_hipExtStreamCreateWithCUMask[29];
+    char of_hipExtStreamGetCUMask[22];
+    char of_hipStreamAddCallback[21];
+    char of_hipStreamSetAttribute[22];
+    char of_hipStreamGetAttribute[22];
+    char of_hipStreamCopyAttributes[24];
+    char of_hipStreamWaitValue32[21];
+    char of_hipStreamWaitValue64[21];
+    char of_hipStreamWriteValue32[22];
+    char of_hipStreamWriteValue64[22];
+    char of_hipStreamBatchMemOp[20];
+    char of_hipStreamAttachMemAsync[24];
+    char of_hipStreamGetDevResource[24];
+    char of_hipStreamIsCapturing[21];
+    char of_hipStreamQuery_spt[19];
+    char of_hipStreamSynchronize_spt[25];
+    char of_hipStreamGetPriority_spt[25];
+    char of_hipStreamWaitEvent_spt[23];
+    char of_hipStreamGetFlags_spt[22];
+    char of_hipStreamAddCallback_spt[25];
+    char of_hipStreamIsCapturing_spt[25];
+    char of_hipGetSymbolAddress[20];
+    char of_hipGetSymbolSize[17];
+    char of_hipMemcpyToSymbol[18];
+    char of_hipMemcpyToSymbolAsync[23];
+    char of_hipMemcpyFromSymbol[20];
+    char of_hipMemcpyFromSymbolAsync[25];
+    char of_hipGetFuncBySymbol[19];
+    char of_hipMemcpyToSymbol_spt[22];
+    char of_hipMemcpyFromSymbol_spt[24];
+    char of_hipMemcpyFromSymbolAsync_spt[29];
+    char of_hipMemcpyToSymbolAsync_spt[27];
+    char of_hipCreateChannelDesc[21];
+    char of_hipDeviceGetTexture1DLinearMaxWidth[36];
+    char of_hipMipmappedArrayGetMemoryRequirements[39];
+    char of_hipModuleGetTexRef[19];
+    char of_hipCreateTextureObject[23];
+    char of_hipDestroyTextureObject[24];
+    char of_hipGetChannelDesc[18];
+    char of_hipGetTextureObjectResourceDesc[32];
+    char of_hipGetTextureObjectResourceViewDesc[36];
+    char of_hipGetTextureObjectTextureDesc[31];
+    char of_hipTexObjectCreate[19];
+    char of_hipTexObjectDestroy[20];
+    char of_hipTexObjectGetResourceDesc[28];
+    char of_hipTexObjectGetResourceViewDesc[32];
+    char of_hipTexObjectGetTextureDesc[27];
+    char of_hipMallocMipmappedArray[24];
+    char of_hipFreeMipmappedArray[22];
+    char of_hipGetMipmappedArrayLevel[26];
+    char of_hipMipmappedArrayCreate[24];
+    char of_hipMipmappedArrayDestroy[25];
+    char of_hipMipmappedArrayGetLevel[26];
+    char of_hipBindTextureToMipmappedArray[31];
+    char of_hipGetTextureReference[23];
+    char of_hipTexRefGetBorderColor[24];
+    char of_hipTexRefGetArray[18];
+    char of_hipTexRefSetAddressMode[24];
+    char of_hipTexRefSetArray[18];
+    char of_hipTexRefSetFilterMode[23];
+    char of_hipTexRefSetFlags[18];
+    char of_hipTexRefSetFormat[19];
+    char of_hipBindTexture[15];
+    char of_hipBindTexture2D[17];
+    char of_hipBindTextureToArray[22];
+    char of_hipGetTextureAlignmentOffset[29];
+    char of_hipUnbindTexture[17];
+    char of_hipTexRefGetAddress[20];
+    char of_hipTexRefGetAddressMode[24];
+    char of_hipTexRefGetFilterMode[23];
+    char of_hipTexRefGetFlags[18];
+    char of_hipTexRefGetFormat[19];
+    char of_hipTexRefGetMaxAnisotropy[26];
+    char of_hipTexRefGetMipmapFilterMode[29];
+    char of_hipTexRefGetMipmapLevelBias[28];
+    char of_hipTexRefGetMipmapLevelClamp[29];
+    char of_hipTexRefGetMipMappedArray[27];
+    char of_hipTexRefSetAddress[20];
+    char of_hipTexRefSetAddress2D[22];
+    char of_hipTexRefSetMaxAnisotropy[26];
+    char of_hipTexRefSetBorderColor[24];
+    char of_hipTexRefSetMipmapFilterMode[29];
+    char of_hipTexRefSetMipmapLevelBias[28];
+    char of_hipTexRefSetMipmapLevelClamp[29];
+    char of_hipTexRefSetMipmappedArray[27];
+    char of_hipCreateSurfaceObject[23];
+    char of_hipDestroySurfaceObject[24];
+    char of_hipMemGetHandleForAddressRange[31];
+    char of_hipMemAddressFree[18];
+    char of_hipMemAddressReserve[21];
+    char of_hipMemCreate[13];
+    char of_hipMemExportToShareableHandle[30];
+    char of_hipMemGetAccess[16];
+    char of_hipMemGetAllocationGranularity[31];
+    char of_hipMemGetAllocationPropertiesFromHandle[40];
+    char of_hipMemImportFromShareableHandle[32];
+    char of_hipMemMap[10];
+    char of_hipMemRelease[14];
+    char of_hipMemRetainAllocationHandle[29];
+    char of_hipMemSetAccess[16];
+    char of_hipMemUnmap[12];
+} texts = {
+    "hipMallocArray",
+    "hipArrayCreate",
+    "hipArrayDestroy",
+    "hipArray3DCreate",
+    "hipFreeArray",
+    "hipMalloc3DArray",
+    "hipArrayGetInfo",
+    "hipArrayGetDescriptor",
+    "hipArray3DGetDescriptor",
+    "hipMemcpy2DToArray",
+    "hipMemcpy2DToArrayAsync",
+    "hipMemcpy2DArrayToArray",
+    "hipMemcpyToArray",
+    "hipMemcpyFromArray",
+    "hipMemcpy2DFromArray",
+    "hipMemcpy2DFromArrayAsync",
+    "hipMemcpy3D",
+    "hipMemcpy3DAsync",
+    "hipDrvMemcpy3D",
+    "hipDrvMemcpy3DAsync",
+    "hipMemcpy3DBatchAsync",
+    "hipMemcpy3DPeer",
+    "hipMemcpy3DPeerAsync",
+    "hipMemMapArrayAsync",
+    "hipMemcpy2DFromArray_spt",
+    "hipMemcpy3D_spt",
+    "hipMemcpy3DAsync_spt",
+    "hipMemcpyFromArray_spt",
+    "hipMemcpy2DToArray_spt",
+    "hipMemcpy2DFromArrayAsync_spt",
+    "hipMemcpy2DToArrayAsync_spt",
+    "hipGreenCtxCreate",
+    "hipExecutionCtxDestroy",
+    "hipDeviceGetExecutionCtx",
+    "hipExecutionCtxStreamCreate",
+    "hipExecutionCtxGetDevResource",
+    "hipExecutionCtxGetDevice",
+    "hipExecutionCtxGetId",
+    "hipExecutionCtxRecordEvent",
+    "hipExecutionCtxSynchronize",
+    "hipExecutionCtxWaitEvent",
+    "hipCtxCreate",
+    "hipCtxDestroy",
+    "hipCtxPopCurrent",
+    "hipCtxPushCurrent",
+    "hipCtxSetCurrent",
+    "hipCtxGetCurrent",
+    "hipCtxGetDevice",
+    "hipCtxGetApiVersion",
+    "hipCtxGetCacheConfig",
+    "hipCtxSetCacheConfig",
+    "hipCtxSetSharedMemConfig",
+    "hipCtxGetSharedMemConfig",
+    "hipCtxSynchronize",
+    "hipCtxGetFlags",
+    "hipCtxEnablePeerAccess",
+    "hipCtxDisablePeerAccess",
+    "hipDevicePrimaryCtxGetState",
+    "hipDevicePrimaryCtxRelease",
+    "hipDevicePrimaryCtxRetain",
+    "hipDevicePrimaryCtxReset",
+    "hipDevicePrimaryCtxSetFlags",
+    "hipInit",
+    "hipDriverGetVersion",
+    "hipRuntimeGetVersion",
+    "hipDeviceGet",
+    "hipDeviceComputeCapability",
+    "hipDeviceGetName",
+    "hipDeviceGetUuid",
+    "hipDeviceGetP2PAttribute",
+    "hipDeviceGetPCIBusId",
+    "hipDeviceGetByPCIBusId",
+    "hipDeviceTotalMem",
+    "hipDeviceSynchronize",
+    "hipDeviceReset",
+    "hipSetDevice",
+    "hipSetValidDevices",
+    "hipGetDevice",
+    "hipGetDeviceCount",
+    "hipDeviceGetAttribute",
+    "hipGetDeviceProperties",
+    "hipGetDevicePropertiesR0600",
+    "hipDeviceSetCacheConfig",
+    "hipDeviceGetCacheConfig",
+    "hipDeviceGetLimit",
+    "hipDeviceSetLimit",
+    "hipDeviceGetSharedMemConfig",
+    "hipGetDeviceFlags",
+    "hipDeviceSetSharedMemConfig",
+    "hipSetDeviceFlags",
+    "hipChooseDevice",
+    "hipChooseDeviceR0600",
+    "hipIpcGetMemHandle",
+    "hipIpcOpenMemHandle",
+    "hipIpcCloseMemHandle",
+    "hipIpcGetEventHandle",
+    "hipIpcOpenEventHandle",
+    "hipDeviceGetStreamPriorityRange",
+    "hipGetProcAddress",
+    "hipDeviceCanAccessPeer",
+    "hipDeviceEnablePeerAccess",
+    "hipDeviceDisablePeerAccess",
+    "hipDeviceGetDevResource",
+    "hipGetDriverEntryPoint",
+    "hipGetStreamDeviceId",
+    "hipGetDriverEntryPoint_spt",
+    "hipGetProcAddress_spt",
+    "hipGetLastError",
+    "hipExtGetLastError",
+    "hipPeekAtLastError",
+    "hipGetErrorName",
+    "hipGetErrorString",
+    "hipDrvGetErrorName",
+    "hipDrvGetErrorString",
+    "hipEventCreateWithFlags",
+    "hipEventCreate",
+    "hipEventRecordWithFlags",
+    "hipEventRecord",
+    "hipEventDestroy",
+    "hipEventSynchronize",
+    "hipEventElapsedTime",
+    "hipEventQuery",
+    "hipEventRecord_spt",
+    "hipImportExternalSemaphore",
+    "hipSignalExternalSemaphoresAsync",
+    "hipWaitExternalSemaphoresAsync",
+    "hipDestroyExternalSemaphore",
+    "hipImportExternalMemory",
+    "hipExternalMemoryGetMappedBuffer",
+    "hipDestroyExternalMemory",
+    "hipExternalMemoryGetMappedMipmappedArray",
+    "hipGraphAddBatchMemOpNode",
+    "hipGraphBatchMemOpNodeGetParams",
+    "hipGraphBatchMemOpNodeSetParams",
+    "hipGraphExecBatchMemOpNodeSetParams",
+    "hipStreamBeginCapture",
+    "hipStreamBeginCaptureToGraph",
+    "hipStreamEndCapture",
+    "hipStreamGetCaptureInfo",
+    "hipStreamGetCaptureInfo_v2",
+    "hipStreamUpdateCaptureDependencies",
+    "hipThreadExchangeStreamCaptureMode",
+    "hipGraphCreate",
+    "hipGraphDestroy",
+    "hipGraphAddDependencies",
+    "hipGraphRemoveDependencies",
+    "hipGraphGetEdges",
+    "hipGraphGetNodes",
+    "hipGraphGetRootNodes",
+    "hipGraphNodeGetDependencies",
+    "hipGraphNodeGetDependentNodes",
+    "hipGraphNodeGetType",
+    "hipGraphDestroyNode",
+    "hipGraphClone",
+    "hipGraphNodeFindInClone",
+    "hipGraphInstantiate",
+    "hipGraphInstantiateWithFlags",
+    "hipGraphInstantiateWithParams",
+    "hipGraphLaunch",
+    "hipGraphUpload",
+    "hipGraphAddNode",
+    "hipGraphExecGetFlags",
+    "hipGraphNodeSetParams",
+    "hipGraphExecNodeSetParams",
+    "hipGraphExecDestroy",
+    "hipGraphExecUpdate",
+    "hipGraphAddKernelNode",
+    "hipGraphKernelNodeGetParams",
+    "hipGraphKernelNodeSetParams",
+    "hipGraphExecKernelNodeSetParams",
+    "hipDrvGraphAddMemcpyNode",
+    "hipGraphAddMemcpyNode",
+    "hipGraphMemcpyNodeGetParams",
+    "hipGraphMemcpyNodeSetParams",
+    "hipGraphKernelNodeSetAttribute",
+    "hipGraphKernelNodeGetAttribute",
+    "hipGraphExecMemcpyNodeSetParams",
+    "hipGraphAddMemcpyNode1D",
+    "hipGraphMemcpyNodeSetParams1D",
+    "hipGraphExecMemcpyNodeSetParams1D",
+    "hipGraphAddMemcpyNodeFromSymbol",
+    "hipGraphMemcpyNodeSetParamsFromSymbol",
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol",
+    "hipGraphAddMemcpyNodeToSymbol",
+    "hipGraphMemcpyNodeSetParamsToSymbol",
+    "hipGraphExecMemcpyNodeSetParamsToSymbol",
+    "hipGraphAddMemsetNode",
+    "hipGraphMemsetNodeGetParams",
+    "hipGraphMemsetNodeSetParams",
+    "hipGraphExecMemsetNodeSetParams",
+    "hipGraphAddHostNode",
+    "hipGraphHostNodeGetParams",
+    "hipGraphHostNodeSetParams",
+    "hipGraphExecHostNodeSetParams",
+    "hipGraphAddChildGraphNode",
+    "hipGraphChildGraphNodeGetGraph",
+    "hipGraphExecChildGraphNodeSetParams",
+    "hipGraphAddEmptyNode",
+    "hipGraphAddEventRecordNode",
+    "hipGraphEventRecordNodeGetEvent",
+    "hipGraphEventRecordNodeSetEvent",
+    "hipGraphExecEventRecordNodeSetEvent",
+    "hipGraphAddEventWaitNode",
+    "hipGraphEventWaitNodeGetEvent",
+    "hipGraphEventWaitNodeSetEvent",
+    "hipGraphExecEventWaitNodeSetEvent",
+    "hipGraphAddMemAllocNode",
+    "hipGraphMemAllocNodeGetParams",
+    "hipGraphAddMemFreeNode",
+    "hipGraphMemFreeNodeGetParams",
+    "hipDeviceGetGraphMemAttribute",
+    "hipDeviceSetGraphMemAttribute",
+    "hipDeviceGraphMemTrim",
+    "hipUserObjectCreate",
+    "hipUserObjectRelease",
+    "hipUserObjectRetain",
+    "hipGraphRetainUserObject",
+    "hipGraphReleaseUserObject",
+    "hipGraphDebugDotPrint",
+    "hipGraphKernelNodeCopyAttributes",
+    "hipGraphNodeSetEnabled",
+    "hipGraphNodeGetEnabled",
+    "hipGraphAddExternalSemaphoresWaitNode",
+    "hipGraphAddExternalSemaphoresSignalNode",
+    "hipGraphExternalSemaphoresSignalNodeSetParams",
+    "hipGraphExternalSemaphoresWaitNodeSetParams",
+    "hipGraphExternalSemaphoresSignalNodeGetParams",
+    "hipGraphExternalSemaphoresWaitNodeGetParams",
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams",
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams",
+    "hipDrvGraphMemcpyNodeGetParams",
+    "hipDrvGraphMemcpyNodeSetParams",
+    "hipDrvGraphAddMemsetNode",
+    "hipDrvGraphAddMemFreeNode",
+    "hipDrvGraphExecMemcpyNodeSetParams",
+    "hipDrvGraphExecMemsetNodeSetParams",
+    "hipGraphicsMapResources",
+    "hipGraphicsSubResourceGetMappedArray",
+    "hipGraphicsResourceGetMappedPointer",
+    "hipGraphicsUnmapResources",
+    "hipGraphicsUnregisterResource",
+    "hipGraphLaunch_spt",
+    "hipStreamBeginCapture_spt",
+    "hipStreamEndCapture_spt",
+    "hipStreamGetCaptureInfo_spt",
+    "hipStreamGetCaptureInfo_v2_spt",
+    "hiprtcGetErrorString",
+    "hiprtcVersion",
+    "hiprtcAddNameExpression",
+    "hiprtcCompileProgram",
+    "hiprtcCreateProgram",
+    "hiprtcDestroyProgram",
+    "hiprtcGetLoweredName",
+    "hiprtcGetProgramLog",
+    "hiprtcGetProgramLogSize",
+    "hiprtcGetCode",
+    "hiprtcGetCodeSize",
+    "hiprtcGetBitcode",
+    "hiprtcGetBitcodeSize",
+    "hiprtcLinkCreate",
+    "hiprtcLinkAddFile",
+    "hiprtcLinkAddData",
+    "hiprtcLinkComplete",
+    "hiprtcLinkDestroy",
+    "hipModuleLaunchKernel",
+    "hipModuleLaunchCooperativeKernel",
+    "hipModuleLaunchCooperativeKernelMultiDevice",
+    "hipLaunchCooperativeKernel",
+    "hipLaunchCooperativeKernelMultiDevice",
+    "hipExtLaunchMultiKernelMultiDevice",
+    "hipLaunchKernelExC",
+    "hipDrvLaunchKernelEx",
+    "hipConfigureCall",
+    "hipSetupArgument",
+    "hipLaunchByPtr",
+    "hipLaunchKernel",
+    "hipLaunchHostFunc",
+    "hipExtLaunchKernel",
+    "hipLaunchCooperativeKernel_spt",
+    "hipLaunchKernel_spt",
+    "hipLaunchHostFunc_spt",
+    "hipKernelSetAttribute",
+    "hipKernelGetFunction",
+    "hipKernelGetAttribute",
+    "hipLibraryLoadData",
+    "hipLibraryLoadFromFile",
+    "hipLibraryUnload",
+    "hipLibraryGetKernel",
+    "hipLibraryGetKernelCount",
+    "hipLibraryGetGlobal",
+    "hipLibraryGetManaged",
+    "hipLibraryEnumerateKernels",
+    "hipKernelGetLibrary",
+    "hipKernelGetName",
+    "hipKernelGetParamInfo",
+    "hipLinkAddData",
+    "hipLinkAddFile",
+    "hipLinkComplete",
+    "hipLinkCreate",
+    "hipLinkDestroy",
+    "hipKernelNameRef",
+    "hipKernelNameRefByPtr",
+    "hipPointerSetAttribute",
+    "hipPointerGetAttributes",
+    "hipPointerGetAttribute",
+    "hipDrvPointerGetAttributes",
+    "hipMalloc",
+    "hipExtMallocWithFlags",
+    "hipMallocHost",
+    "hipMemAllocHost",
+    "hipHostMalloc",
+    "hipMallocManaged",
+    "hipMemPrefetchAsync",
+    "hipMemPrefetchAsync_v2",
+    "hipMemPrefetchBatchAsync",
+    "hipMemDiscardBatchAsync",
+    "hipDrvMemDiscardBatchAsync",
+    "hipMemDiscardAndPrefetchBatchAsync",
+    "hipDrvMemDiscardAndPrefetchBatchAsync",
+    "hipMemAdvise",
+    "hipMemAdvise_v2",
+    "hipMemRangeGetAttribute",
+    "hipMemRangeGetAttributes",
+    "hipHostAlloc",
+    "hipHostGetDevicePointer",
+    "hipHostGetFlags",
+    "hipHostRegister",
+    "hipHostUnregister",
+    "hipMallocPitch",
+    "hipMemAllocPitch",
+    "hipFree",
+    "hipFreeHost",
+    "hipHostFree",
+    "hipMemcpy",
+    "hipMemcpyWithStream",
+    "hipMemcpyHtoD",
+    "hipMemcpyDtoH",
+    "hipMemcpyDtoD",
+    "hipMemcpyAtoD",
+    "hipMemcpyDtoA",
+    "hipMemcpyAtoA",
+    "hipMemcpyHtoDAsync",
+    "hipMemcpyDtoHAsync",
+    "hipMemcpyDtoDAsync",
+    "hipMemcpyAtoHAsync",
+    "hipMemcpyHtoAAsync",
+    "hipMemcpyAsync",
+    "hipMemset",
+    "hipMemsetD8",
+    "hipMemsetD8Async",
+    "hipMemsetD16",
+    "hipMemsetD16Async",
+    "hipMemsetD32",
+    "hipMemsetAsync",
+    "hipMemsetD32Async",
+    "hipMemset2D",
+    "hipMemset2DAsync",
+    "hipMemset3D",
+    "hipMemset3DAsync",
+    "hipMemsetD2D8",
+    "hipMemsetD2D8Async",
+    "hipMemsetD2D16",
+    "hipMemsetD2D16Async",
+    "hipMemsetD2D32",
+    "hipMemsetD2D32Async",
+    "hipMemGetInfo",
+    "hipMemPtrGetInfo",
+    "hipMalloc3D",
+    "hipMemcpy2D",
+    "hipMemcpyParam2D",
+    "hipMemcpyParam2DAsync",
+    "hipMemcpy2DAsync",
+    "hipMemcpyAtoH",
+    "hipMemcpyHtoA",
+    "hipMemGetAddressRange",
+    "hipMemcpyBatchAsync",
+    "hipMemcpyPeer",
+    "hipMemcpyPeerAsync",
+    "hipDrvMemcpy2DUnaligned",
+    "hipMemcpy_spt",
+    "hipMemcpy2D_spt",
+    "hipMemset_spt",
+    "hipMemsetAsync_spt",
+    "hipMemset2D_spt",
+    "hipMemset2DAsync_spt",
+    "hipMemset3DAsync_spt",
+    "hipMemset3D_spt",
+    "hipMemcpyAsync_spt",
+    "hipMemcpy2DAsync_spt",
+    "hipFuncSetAttribute",
+    "hipFuncSetCacheConfig",
+    "hipFuncSetSharedMemConfig",
+    "hipModuleGetGlobal",
+    "hipModuleLoadFatBinary",
+    "hipModuleLoad",
+    "hipModuleUnload",
+    "hipModuleGetFunction",
+    "hipModuleGetFunctionCount",
+    "hipFuncGetAttributes",
+    "hipFuncGetAttribute",
+    "hipModuleLoadData",
+    "hipModuleLoadDataEx",
+    "hipModuleOccupancyMaxPotentialBlockSize",
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "hipOccupancyMaxPotentialBlockSize",
+    "hipOccupancyAvailableDynamicSMemPerBlock",
+    "hipOccupancyMaxActiveClusters",
+    "hipOccupancyMaxPotentialClusterSize",
+    "hipExtGetLinkTypeAndHopCount",
+    "hipDevSmResourceSplitByCount",
+    "hipDevSmResourceSplit",
+    "hipDevResourceGenerateDesc",
+    "hipProfilerStart",
+    "hipProfilerStop",
+    "hipApiName",
+    "hipExtEnableLogging",
+    "hipExtDisableLogging",
+    "hipExtSetLoggingParams",
+    "hipDeviceGetDefaultMemPool",
+    "hipDeviceSetMemPool",
+    "hipDeviceGetMemPool",
+    "hipMallocAsync",
+    "hipFreeAsync",
+    "hipMemPoolTrimTo",
+    "hipMemPoolSetAttribute",
+    "hipMemPoolGetAttribute",
+    "hipMemPoolSetAccess",
+    "hipMemPoolGetAccess",
+    "hipMemPoolCreate",
+    "hipMemPoolDestroy",
+    "hipMallocFromPoolAsync",
+    "hipMemPoolExportToShareableHandle",
+    "hipMemPoolImportFromShareableHandle",
+    "hipMemPoolExportPointer",
+    "hipMemPoolImportPointer",
+    "hipMemSetMemPool",
+    "hipMemGetMemPool",
+    "hipMemGetDefaultMemPool",
+    "hipStreamCreate",
+    "hipStreamCreateWithFlags",
+    "hipStreamCreateWithPriority",
+    "hipStreamDestroy",
+    "hipStreamQuery",
+    "hipStreamSynchronize",
+    "hipStreamWaitEvent",
+    "hipStreamGetFlags",
+    "hipStreamGetId",
+    "hipStreamGetPriority",
+    "hipStreamGetDevice",
+    "hipExtStreamCreateWithCUMask",
+    "hipExtStreamGetCUMask",
+    "hipStreamAddCallback",
+    "hipStreamSetAttribute",
+    "hipStreamGetAttribute",
+    "hipStreamCopyAttributes",
+    "hipStreamWaitValue32",
+    "hipStreamWaitValue64",
+    "hipStreamWriteValue32",
+    "hipStreamWriteValue64",
+    "hipStreamBatchMemOp",
+    "hipStreamAttachMemAsync",
+    "hipStreamGetDevResource",
+    "hipStreamIsCapturing",
+    "hipStreamQuery_spt",
+    "hipStreamSynchronize_spt",
+    "hipStreamGetPriority_spt",
+    "hipStreamWaitEvent_spt",
+    "hipStreamGetFlags_spt",
+    "hipStreamAddCallback_spt",
+    "hipStreamIsCapturing_spt",
+    "hipGetSymbolAddress",
+    "hipGetSymbolSize",
+    "hipMemcpyToSymbol",
+    "hipMemcpyToSymbolAsync",
+    "hipMemcpyFromSymbol",
+    "hipMemcpyFromSymbolAsync",
+    "hipGetFuncBySymbol",
+    "hipMemcpyToSymbol_spt",
+    "hipMemcpyFromSymbol_spt",
+    "hipMemcpyFromSymbolAsync_spt",
+    "hipMemcpyToSymbolAsync_spt",
+    "hipCreateChannelDesc",
+    "hipDeviceGetTexture1DLinearMaxWidth",
+    "hipMipmappedArrayGetMemoryRequirements",
+    "hipModuleGetTexRef",
+    "hipCreateTextureObject",
+    "hipDestroyTextureObject",
+    "hipGetChannelDesc",
+    "hipGetTextureObjectResourceDesc",
+    "hipGetTextureObjectResourceViewDesc",
+    "hipGetTextureObjectTextureDesc",
+    "hipTexObjectCreate",
+    "hipTexObjectDestroy",
+    "hipTexObjectGetResourceDesc",
+    "hipTexObjectGetResourceViewDesc",
+    "hipTexObjectGetTextureDesc",
+    "hipMallocMipmappedArray",
+    "hipFreeMipmappedArray",
+    "hipGetMipmappedArrayLevel",
+    "hipMipmappedArrayCreate",
+    "hipMipmappedArrayDestroy",
+    "hipMipmappedArrayGetLevel",
+    "hipBindTextureToMipmappedArray",
+    "hipGetTextureReference",
+    "hipTexRefGetBorderColor",
+    "hipTexRefGetArray",
+    "hipTexRefSetAddressMode",
+    "hipTexRefSetArray",
+    "hipTexRefSetFilterMode",
+    "hipTexRefSetFlags",
+    "hipTexRefSetFormat",
+    "hipBindTexture",
+    "hipBindTexture2D",
+    "hipBindTextureToArray",
+    "hipGetTextureAlignmentOffset",
+    "hipUnbindTexture",
+    "hipTexRefGetAddress",
+    "hipTexRefGetAddressMode",
+    "hipTexRefGetFilterMode",
+    "hipTexRefGetFlags",
+    "hipTexRefGetFormat",
+    "hipTexRefGetMaxAnisotropy",
+    "hipTexRefGetMipmapFilterMode",
+    "hipTexRefGetMipmapLevelBias",
+    "hipTexRefGetMipmapLevelClamp",
+    "hipTexRefGetMipMappedArray",
+    "hipTexRefSetAddress",
+    "hipTexRefSetAddress2D",
+    "hipTexRefSetMaxAnisotropy",
+    "hipTexRefSetBorderColor",
+    "hipTexRefSetMipmapFilterMode",
+    "hipTexRefSetMipmapLevelBias",
+    "hipTexRefSetMipmapLevelClamp",
+    "hipTexRefSetMipmappedArray",
+    "hipCreateSurfaceObject",
+    "hipDestroySurfaceObject",
+    "hipMemGetHandleForAddressRange",
+    "hipMemAddressFree",
+    "hipMemAddressReserve",
+    "hipMemCreate",
+    "hipMemExportToShareableHandle",
+    "hipMemGetAccess",
+    "hipMemGetAllocationGranularity",
+    "hipMemGetAllocationPropertiesFromHandle",
+    "hipMemImportFromShareableHandle",
+    "hipMemMap",
+    "hipMemRelease",
+    "hipMemRetainAllocationHandle",
+    "hipMemSetAccess",
+    "hipMemUnmap",
+};
+
+_Static_assert(sizeof texts <= UINT16_MAX, "places have 16 bits");
+#define AT(name) offsetof(struct texts, of_##name)
+
 struct ha_call_table ha_calls;
 
 const struct ha_call_entry ha_call_entries[HA_CALL_COUNT] = {
     [HA_CALL_hipMallocArray] =
-        {0, 0, false, "5.2", 0},
+        {AT(hipMallocArray), AT(hipMallocArray), false, "5.2", 0},
     [HA_CALL_hipArrayCreate] =
-        {15, 15, false, "5.2", 0},
+        {AT(hipArrayCreate), AT(hipArrayCreate), false, "5.2", 0},
     [HA_CALL_hipArrayDestroy] =
-        {30, 30, false, "5.2", 0},
+        {AT(hipArrayDestroy), AT(hipArrayDestroy), false, "5.2", 0},
     [HA_CALL_hipArray3DCreate] =
-        {46, 46, false, "5.2", 0},
+        {AT(hipArray3DCreate), AT(hipArray3DCreate), false, "5.2", 0},
     [HA_CALL_hipFreeArray] =
-        {63, 63, false, "5.2", 0},
+        {AT(hipFreeArray), AT(hipFreeArray), false, "5.2", 0},
     [HA_CALL_hipMalloc3DArray] =
-        {76, 76, false, "5.2", 0},
+        {AT(hipMalloc3DArray), AT(hipMalloc3DArray), false, "5.2", 0},
     [HA_CALL_hipArrayGetInfo] =
-        {93, 93, false, "6.2", 0},
+        {AT(hipArrayGetInfo), AT(hipArrayGetInfo), false, "6.2", 0},
     [HA_CALL_hipArrayGetDescriptor] =
-        {109, 109, false, "6.2", 0},
+        {AT(hipArrayGetDescriptor), AT(hipArrayGetDescriptor), false, "6.2", 0},
     [HA_CALL_hipArray3DGetDescriptor] =
-        {131, 131, false, "6.2", 0},
+        {AT(hipArray3DGetDescriptor), AT(hipArray3DGetDescriptor), false, "6.2", 0},
     [HA_CALL_hipMemcpy2DToArray] =
-        {155, 155, false, "5.2", 0},
+        {AT(hipMemcpy2DToArray), AT(hipMemcpy2DToArray), false, "5.2", 0},
     [HA_CALL_hipMemcpy2DToArrayAsync] =
-        {174, 174, false, "5.2", 0},
+        {AT(hipMemcpy2DToArrayAsync), AT(hipMemcpy2DToArrayAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpy2DArrayToArray] =
-        {198, 198, false, "6.2", 0},
+        {AT(hipMemcpy2DArrayToArray), AT(hipMemcpy2DArrayToArray), false, "6.2", 0},
     [HA_CALL_hipMemcpyToArray] =
-        {222, 222, false, "5.2", 0},
+        {AT(hipMemcpyToArray), AT(hipMemcpyToArray), false, "5.2", 0},
     [HA_CALL_hipMemcpyFromArray] =
-        {239, 239, false, "5.2", 0},
+        {AT(hipMemcpyFromArray), AT(hipMemcpyFromArray), false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArray] =
-        {258, 258, false, "5.2", 0},
+        {AT(hipMemcpy2DFromArray), AT(hipMemcpy2DFromArray), false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArrayAsync] =
-        {279, 279, false, "5.2", 0},
+        {AT(hipMemcpy2DFromArrayAsync), AT(hipMemcpy2DFromArrayAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpy3D] =
-        {305, 305, false, "5.2", 0},
+        {AT(hipMemcpy3D), AT(hipMemcpy3D), false, "5.2", 0},
     [HA_CALL_hipMemcpy3DAsync] =
-        {317, 317, false, "5.2", 0},
+        {AT(hipMemcpy3DAsync), AT(hipMemcpy3DAsync), false, "5.2", 0},
     [HA_CALL_hipDrvMemcpy3D] =
-        {334, 334, false, "5.2", 60000000},
+        {AT(hipDrvMemcpy3D), AT(hipDrvMemcpy3D), false, "5.2", 60000000},
     [HA_CALL_hipDrvMemcpy3DAsync] =
-        {349, 349, false, "5.2", 60000000},
+        {AT(hipDrvMemcpy3DAsync), AT(hipDrvMemcpy3DAsync), false, "5.2", 60000000},
     [HA_CALL_hipMemcpy3DBatchAsync] =
-        {369, 369, false, "7.1", 0},
+        {AT(hipMemcpy3DBatchAsync), AT(hipMemcpy3DBatchAsync), false, "7.1", 0},
     [HA_CALL_hipMemcpy3DPeer] =
-        {391, 391, false, "7.1", 0},
+        {AT(hipMemcpy3DPeer), AT(hipMemcpy3DPeer), false, "7.1", 0},
     [HA_CALL_hipMemcpy3DPeerAsync] =
-        {407, 407, false, "7.1", 0},
+        {AT(hipMemcpy3DPeerAsync), AT(hipMemcpy3DPeerAsync), false, "7.1", 0},
     [HA_CALL_hipMemMapArrayAsync] =
-        {428, 428, false, "5.2", 0},
+        {AT(hipMemMapArrayAsync), AT(hipMemMapArrayAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArray_spt] =
-        {448, 448, false, "5.2", 0},
+        {AT(hipMemcpy2DFromArray_spt), AT(hipMemcpy2DFromArray_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpy3D_spt] =
-        {473, 473, false, "5.2", 0},
+        {AT(hipMemcpy3D_spt), AT(hipMemcpy3D_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpy3DAsync_spt] =
-        {489, 489, false, "6.2", 0},
+        {AT(hipMemcpy3DAsync_spt), AT(hipMemcpy3DAsync_spt), false, "6.2", 0},
     [HA_CALL_hipMemcpyFromArray_spt] =
-        {510, 510, false, "6.2", 0},
+        {AT(hipMemcpyFromArray_spt), AT(hipMemcpyFromArray_spt), false, "6.2", 0},
     [HA_CALL_hipMemcpy2DToArray_spt] =
-        {533, 533, false, "5.2", 0},
+        {AT(hipMemcpy2DToArray_spt), AT(hipMemcpy2DToArray_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpy2DFromArrayAsync_spt] =
-        {556, 556, false, "6.2", 0},
+        {AT(hipMemcpy2DFromArrayAsync_spt), AT(hipMemcpy2DFromArrayAsync_spt), false, "6.2", 0},
     [HA_CALL_hipMemcpy2DToArrayAsync_spt] =
-        {586, 586, false, "6.2", 0},
+        {AT(hipMemcpy2DToArrayAsync_spt), AT(hipMemcpy2DToArrayAsync_spt), false, "6.2", 0},
     [HA_CALL_hipGreenCtxCreate] =
-        {614, 614, false, "7.15", 0},
+        {AT(hipGreenCtxCreate), AT(hipGreenCtxCreate), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxDestroy] =
-        {632, 632, false, "7.15", 0},
+        {AT(hipExecutionCtxDestroy), AT(hipExecutionCtxDestroy), false, "7.15", 0},
     [HA_CALL_hipDeviceGetExecutionCtx] =
-        {655, 655, false, "7.15", 0},
+        {AT(hipDeviceGetExecutionCtx), AT(hipDeviceGetExecutionCtx), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxStreamCreate] =
-        {680, 680, false, "7.15", 0},
+        {AT(hipExecutionCtxStreamCreate), AT(hipExecutionCtxStreamCreate), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxGetDevResource] =
-        {708, 708, false, "7.15", 0},
+        {AT(hipExecutionCtxGetDevResource), AT(hipExecutionCtxGetDevResource), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxGetDevice] =
-        {738, 738, false, "7.15", 0},
+        {AT(hipExecutionCtxGetDevice), AT(hipExecutionCtxGetDevice), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxGetId] =
-        {763, 763, false, "7.15", 0},
+        {AT(hipExecutionCtxGetId), AT(hipExecutionCtxGetId), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxRecordEvent] =
-        {784, 784, false, "7.15", 0},
+        {AT(hipExecutionCtxRecordEvent), AT(hipExecutionCtxRecordEvent), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxSynchronize] =
-        {811, 811, false, "7.15", 0},
+        {AT(hipExecutionCtxSynchronize), AT(hipExecutionCtxSynchronize), false, "7.15", 0},
     [HA_CALL_hipExecutionCtxWaitEvent] =
-        {838, 838, false, "7.15", 0},
+        {AT(hipExecutionCtxWaitEvent), AT(hipExecutionCtxWaitEvent), false, "7.15", 0},
     [HA_CALL_hipCtxCreate] =
-        {863, 863, false, "5.2", 0},
+        {AT(hipCtxCreate), AT(hipCtxCreate), false, "5.2", 0},
     [HA_CALL_hipCtxDestroy] =
-        {876, 876, false, "5.2", 0},
+        {AT(hipCtxDestroy), AT(hipCtxDestroy), false, "5.2", 0},
     [HA_CALL_hipCtxPopCurrent] =
-        {890, 890, false, "5.2", 0},
+        {AT(hipCtxPopCurrent), AT(hipCtxPopCurrent), false, "5.2", 0},
     [HA_CALL_hipCtxPushCurrent] =
-        {907, 907, false, "5.2", 0},
+        {AT(hipCtxPushCurrent), AT(hipCtxPushCurrent), false, "5.2", 0},
     [HA_CALL_hipCtxSetCurrent] =
-        {925, 925, false, "5.2", 0},
+        {AT(hipCtxSetCurrent), AT(hipCtxSetCurrent), false, "5.2", 0},
     [HA_CALL_hipCtxGetCurrent] =
-        {942, 942, false, "5.2", 0},
+        {AT(hipCtxGetCurrent), AT(hipCtxGetCurrent), false, "5.2", 0},
     [HA_CALL_hipCtxGetDevice] =
-        {959, 959, false, "5.2", 0},
+        {AT(hipCtxGetDevice), AT(hipCtxGetDevice), false, "5.2", 0},
     [HA_CALL_hipCtxGetApiVersion] =
-        {975, 975, false, "5.2", 0},
+        {AT(hipCtxGetApiVersion), AT(hipCtxGetApiVersion), false, "5.2", 0},
     [HA_CALL_hipCtxGetCacheConfig] =
-        {995, 995, false, "5.2", 0},
+        {AT(hipCtxGetCacheConfig), AT(hipCtxGetCacheConfig), false, "5.2", 0},
     [HA_CALL_hipCtxSetCacheConfig] =
-        {1016, 1016, false, "5.2", 0},
+        {AT(hipCtxSetCacheConfig), AT(hipCtxSetCacheConfig), false, "5.2", 0},
     [HA_CALL_hipCtxSetSharedMemConfig] =
-        {1037, 1037, false, "5.2", 0},
+        {AT(hipCtxSetSharedMemConfig), AT(hipCtxSetSharedMemConfig), false, "5.2", 0},
     [HA_CALL_hipCtxGetSharedMemConfig] =
-        {1062, 1062, false, "5.2", 0},
+        {AT(hipCtxGetSharedMemConfig), AT(hipCtxGetSharedMemConfig), false, "5.2", 0},
     [HA_CALL_hipCtxSynchronize] =
-        {1087, 1087, false, "5.2", 0},
+        {AT(hipCtxSynchronize), AT(hipCtxSynchronize), false, "5.2", 0},
     [HA_CALL_hipCtxGetFlags] =
-        {1105, 1105, false, "5.2", 0},
+        {AT(hipCtxGetFlags), AT(hipCtxGetFlags), false, "5.2", 0},
     [HA_CALL_hipCtxEnablePeerAccess] =
-        {1120, 1120, false, "5.2", 0},
+        {AT(hipCtxEnablePeerAccess), AT(hipCtxEnablePeerAccess), false, "5.2", 0},
     [HA_CALL_hipCtxDisablePeerAccess] =
-        {1143, 1143, false, "5.2", 0},
+        {AT(hipCtxDisablePeerAccess), AT(hipCtxDisablePeerAccess), false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxGetState] =
-        {1167, 1167, false, "5.2", 0},
+        {AT(hipDevicePrimaryCtxGetState), AT(hipDevicePrimaryCtxGetState), false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxRelease] =
-        {1195, 1195, false, "5.2", 0},
+        {AT(hipDevicePrimaryCtxRelease), AT(hipDevicePrimaryCtxRelease), false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxRetain] =
-        {1222, 1222, false, "5.2", 0},
+        {AT(hipDevicePrimaryCtxRetain), AT(hipDevicePrimaryCtxRetain), false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxReset] =
-        {1248, 1248, false, "5.2", 0},
+        {AT(hipDevicePrimaryCtxReset), AT(hipDevicePrimaryCtxReset), false, "5.2", 0},
     [HA_CALL_hipDevicePrimaryCtxSetFlags] =
-        {1273, 1273, false, "5.2", 0},
+        {AT(hipDevicePrimaryCtxSetFlags), AT(hipDevicePrimaryCtxSetFlags), false, "5.2", 0},
     [HA_CALL_hipInit] =
-        {1301, 1301, false, "5.2", 0},
+        {AT(hipInit), AT(hipInit), false, "5.2", 0},
     [HA_CALL_hipDriverGetVersion] =
-        {1309, 1309, false, "5.2", 0},
+        {AT(hipDriverGetVersion), AT(hipDriverGetVersion), false, "5.2", 0},
     [HA_CALL_hipRuntimeGetVersion] =
-        {1329, 1329, false, "5.2", 0},
+        {AT(hipRuntimeGetVersion), AT(hipRuntimeGetVersion), false, "5.2", 0},
     [HA_CALL_hipDeviceGet] =
-        {1350, 1350, false, "5.2", 0},
+        {AT(hipDeviceGet), AT(hipDeviceGet), false, "5.2", 0},
     [HA_CALL_hipDeviceComputeCapability] =
-        {1363, 1363, false, "5.2", 0},
+        {AT(hipDeviceComputeCapability), AT(hipDeviceComputeCapability), false, "5.2", 0},
     [HA_CALL_hipDeviceGetName] =
-        {1390, 1390, false, "5.2", 0},
+        {AT(hipDeviceGetName), AT(hipDeviceGetName), false, "5.2", 0},
     [HA_CALL_hipDeviceGetUuid] =
-        {1407, 1407, false, "5.2", 0},
+        {AT(hipDeviceGetUuid), AT(hipDeviceGetUuid), false, "5.2", 0},
     [HA_CALL_hipDeviceGetP2PAttribute] =
-        {1424, 1424, false, "5.2", 0},
+        {AT(hipDeviceGetP2PAttribute), AT(hipDeviceGetP2PAttribute), false, "5.2", 0},
     [HA_CALL_hipDeviceGetPCIBusId] =
-        {1449, 1449, false, "5.2", 0},
+        {AT(hipDeviceGetPCIBusId), AT(hipDeviceGetPCIBusId), false, "5.2", 0},
     [HA_CALL_hipDeviceGetByPCIBusId] =
-        {1470, 1470, false, "5.2", 0},
+        {AT(hipDeviceGetByPCIBusId), AT(hipDeviceGetByPCIBusId), false, "5.2", 0},
     [HA_CALL_hipDeviceTotalMem] =
-        {1493, 1493, false, "5.2", 0},
+        {AT(hipDeviceTotalMem), AT(hipDeviceTotalMem), false, "5.2", 0},
     [HA_CALL_hipDeviceSynchronize] =
-        {1511, 1511, false, "5.2", 0},
+        {AT(hipDeviceSynchronize), AT(hipDeviceSynchronize), false, "5.2", 0},
     [HA_CALL_hipDeviceReset] =
-        {1532, 1532, false, "5.2", 0},
+        {AT(hipDeviceReset), AT(hipDeviceReset), false, "5.2", 0},
     [HA_CALL_hipSetDevice] =
-        {1547, 1547, false, "5.2", 0},
+        {AT(hipSetDevice), AT(hipSetDevice), false, "5.2", 0},
     [HA_CALL_hipSetValidDevices] =
-        {1560, 1560, false, "6.2", 0},
+        {AT(hipSetValidDevices), AT(hipSetValidDevices), false, "6.2", 0},
     [HA_CALL_hipGetDevice] =
-        {1579, 1579, false, "5.2", 0},
+        {AT(hipGetDevice), AT(hipGetDevice), false, "5.2", 0},
     [HA_CALL_hipGetDeviceCount] =
-        {1592, 1592, false, "5.2", 0},
+        {AT(hipGetDeviceCount), AT(hipGetDeviceCount), false, "5.2", 0},
     [HA_CALL_hipDeviceGetAttribute] =
-        {1610, 1610, false, "5.2", 0},
+        {AT(hipDeviceGetAttribute), AT(hipDeviceGetAttribute), false, "5.2", 0},
     [HA_CALL_hipGetDevicePropertiesR0600] =
-        {1632, 1655, false, "6.2", 0},
+        {AT(hipGetDeviceProperties), AT(hipGetDevicePropertiesR0600), false, "6.2", 0},
     [HA_CALL_hipDeviceSetCacheConfig] =
-        {1683, 1683, false, "5.2", 0},
+        {AT(hipDeviceSetCacheConfig), AT(hipDeviceSetCacheConfig), false, "5.2", 0},
     [HA_CALL_hipDeviceGetCacheConfig] =
-        {1707, 1707, false, "5.2", 0},
+        {AT(hipDeviceGetCacheConfig), AT(hipDeviceGetCacheConfig), false, "5.2", 0},
     [HA_CALL_hipDeviceGetLimit] =
-        {1731, 1731, false, "5.2", 0},
+        {AT(hipDeviceGetLimit), AT(hipDeviceGetLimit), false, "5.2", 0},
     [HA_CALL_hipDeviceSetLimit] =
-        {1749, 1749, false, "6.2", 0},
+        {AT(hipDeviceSetLimit), AT(hipDeviceSetLimit), false, "6.2", 0},
     [HA_CALL_hipDeviceGetSharedMemConfig] =
-        {1767, 1767, false, "5.2", 0},
+        {AT(hipDeviceGetSharedMemConfig), AT(hipDeviceGetSharedMemConfig), false, "5.2", 0},
     [HA_CALL_hipGetDeviceFlags] =
-        {1795, 1795, false, "5.2", 0},
+        {AT(hipGetDeviceFlags), AT(hipGetDeviceFlags), false, "5.2", 0},
     [HA_CALL_hipDeviceSetSharedMemConfig] =
-        {1813, 1813, false, "5.2", 0},
+        {AT(hipDeviceSetSharedMemConfig), AT(hipDeviceSetSharedMemConfig), false, "5.2", 0},
     [HA_CALL_hipSetDeviceFlags] =
-        {1841, 1841, false, "5.2", 0},
+        {AT(hipSetDeviceFlags), AT(hipSetDeviceFlags), false, "5.2", 0},
     [HA_CALL_hipChooseDeviceR0600] =
-        {1859, 1875, false, "6.2", 0},
+        {AT(hipChooseDevice), AT(hipChooseDeviceR0600), false, "6.2", 0},
     [HA_CALL_hipIpcGetMemHandle] =
-        {1896, 1896, false, "5.2", 0},
+        {AT(hipIpcGetMemHandle), AT(hipIpcGetMemHandle), false, "5.2", 0},
     [HA_CALL_hipIpcOpenMemHandle] =
-        {1915, 1915, false, "5.2", 0},
+        {AT(hipIpcOpenMemHandle), AT(hipIpcOpenMemHandle), false, "5.2", 0},
     [HA_CALL_hipIpcCloseMemHandle] =
-        {1935, 1935, false, "5.2", 0},
+        {AT(hipIpcCloseMemHandle), AT(hipIpcCloseMemHandle), false, "5.2", 0},
     [HA_CALL_hipIpcGetEventHandle] =
-        {1956, 1956, false, "5.2", 0},
+        {AT(hipIpcGetEventHandle), AT(hipIpcGetEventHandle), false, "5.2", 0},
     [HA_CALL_hipIpcOpenEventHandle] =
-        {1977, 1977, false, "5.2", 0},
+        {AT(hipIpcOpenEventHandle), AT(hipIpcOpenEventHandle), false, "5.2", 0},
     [HA_CALL_hipDeviceGetStreamPriorityRange] =
-        {1999, 1999, false, "5.2", 0},
+        {AT(hipDeviceGetStreamPriorityRange), AT(hipDeviceGetStreamPriorityRange), false, "5.2", 0},
     [HA_CALL_hipGetProcAddress] =
-        {2031, 2031, false, "6.2", 0},
+        {AT(hipGetProcAddress), AT(hipGetProcAddress), false, "6.2", 0},
     [HA_CALL_hipDeviceCanAccessPeer] =
-        {2049, 2049, false, "5.2", 0},
+        {AT(hipDeviceCanAccessPeer), AT(hipDeviceCanAccessPeer), false, "5.2", 0},
     [HA_CALL_hipDeviceEnablePeerAccess] =
-        {2072, 2072, false, "5.2", 0},
+        {AT(hipDeviceEnablePeerAccess), AT(hipDeviceEnablePeerAccess), false, "5.2", 0},
     [HA_CALL_hipDeviceDisablePeerAccess] =
-        {2098, 2098, false, "5.2", 0},
+        {AT(hipDeviceDisablePeerAccess), AT(hipDeviceDisablePeerAccess), false, "5.2", 0},
     [HA_CALL_hipDeviceGetDevResource] =
-        {2125, 2125, false, "7.15", 0},
+        {AT(hipDeviceGetDevResource), AT(hipDeviceGetDevResource), false, "7.15", 0},
     [HA_CALL_hipGetDriverEntryPoint] =
-        {2149, 2149, false, "7.1", 0},
+        {AT(hipGetDriverEntryPoint), AT(hipGetDriverEntryPoint), false, "7.1", 0},
     [HA_CALL_hipGetStreamDeviceId] =
-        {2172, 2172, false, "5.2", 0},
+        {AT(hipGetStreamDeviceId), AT(hipGetStreamDeviceId), false, "5.2", 0},
     [HA_CALL_hipGetDriverEntryPoint_spt] =
-        {2193, 2193, false, "7.1", 0},
+        {AT(hipGetDriverEntryPoint_spt), AT(hipGetDriverEntryPoint_spt), false, "7.1", 0},
     [HA_CALL_hipGetProcAddress_spt] =
-        {2220, 2220, false, "7.1", 0},
+        {AT(hipGetProcAddress_spt), AT(hipGetProcAddress_spt), false, "7.1", 0},
     [HA_CALL_hipGetLastError] =
-        {2242, 2242, false, "5.2", 0},
+        {AT(hipGetLastError), AT(hipGetLastError), false, "5.2", 0},
     [HA_CALL_hipExtGetLastError] =
-        {2258, 2258, false, "6.2", 0},
+        {AT(hipExtGetLastError), AT(hipExtGetLastError), false, "6.2", 0},
     [HA_CALL_hipPeekAtLastError] =
-        {2277, 2277, false, "5.2", 0},
+        {AT(hipPeekAtLastError), AT(hipPeekAtLastError), false, "5.2", 0},
     [HA_CALL_hipGetErrorName] =
-        {2296, 2296, false, "5.2", 0},
+        {AT(hipGetErrorName), AT(hipGetErrorName), false, "5.2", 0},
     [HA_CALL_hipGetErrorString] =
-        {2312, 2312, false, "5.2", 0},
+        {AT(hipGetErrorString), AT(hipGetErrorString), false, "5.2", 0},
     [HA_CALL_hipDrvGetErrorName] =
-        {2330, 2330, false, "6.2", 0},
+        {AT(hipDrvGetErrorName), AT(hipDrvGetErrorName), false, "6.2", 0},
     [HA_CALL_hipDrvGetErrorString] =
-        {2349, 2349, false, "6.2", 0},
+        {AT(hipDrvGetErrorString), AT(hipDrvGetErrorString), false, "6.2", 0},
     [HA_CALL_hipEventCreateWithFlags] =
-        {2370, 2370, false, "5.2", 0},
+        {AT(hipEventCreateWithFlags), AT(hipEventCreateWithFlags), false, "5.2", 0},
     [HA_CALL_hipEventCreate] =
-        {2394, 2394, false, "5.2", 0},
+        {AT(hipEventCreate), AT(hipEventCreate), false, "5.2", 0},
     [HA_CALL_hipEventRecordWithFlags] =
-        {2409, 2409, false, "7.1", 0},
+        {AT(hipEventRecordWithFlags), AT(hipEventRecordWithFlags), false, "7.1", 0},
     [HA_CALL_hipEventRecord] =
-        {2433, 2433, false, "5.2", 0},
+        {AT(hipEventRecord), AT(hipEventRecord), false, "5.2", 0},
     [HA_CALL_hipEventDestroy] =
-        {2448, 2448, false, "5.2", 0},
+        {AT(hipEventDestroy), AT(hipEventDestroy), false, "5.2", 0},
     [HA_CALL_hipEventSynchronize] =
-        {2464, 2464, false, "5.2", 0},
+        {AT(hipEventSynchronize), AT(hipEventSynchronize), false, "5.2", 0},
     [HA_CALL_hipEventElapsedTime] =
-        {2484, 2484, false, "5.2", 0},
+        {AT(hipEventElapsedTime), AT(hipEventElapsedTime), false, "5.2", 0},
     [HA_CALL_hipEventQuery] =
-        {2504, 2504, false, "5.2", 0},
+        {AT(hipEventQuery), AT(hipEventQuery), false, "5.2", 0},
     [HA_CALL_hipEventRecord_spt] =
-        {2518, 2518, false, "6.2", 0},
+        {AT(hipEventRecord_spt), AT(hipEventRecord_spt), false, "6.2", 0},
     [HA_CALL_hipImportExternalSemaphore] =
-        {2537, 2537, false, "5.2", 0},
+        {AT(hipImportExternalSemaphore), AT(hipImportExternalSemaphore), false, "5.2", 0},
     [HA_CALL_hipSignalExternalSemaphoresAsync] =
-        {2564, 2564, false, "5.2", 60000000},
+        {AT(hipSignalExternalSemaphoresAsync), AT(hipSignalExternalSemaphoresAsync), false, "5.2", 60000000},
     [HA_CALL_hipWaitExternalSemaphoresAsync] =
-        {2597, 2597, false, "5.2", 60000000},
+        {AT(hipWaitExternalSemaphoresAsync), AT(hipWaitExternalSemaphoresAsync), false, "5.2", 60000000},
     [HA_CALL_hipDestroyExternalSemaphore] =
-        {2628, 2628, false, "5.2", 0},
+        {AT(hipDestroyExternalSemaphore), AT(hipDestroyExternalSemaphore), false, "5.2", 0},
     [HA_CALL_hipImportExternalMemory] =
-        {2656, 2656, false, "5.2", 0},
+        {AT(hipImportExternalMemory), AT(hipImportExternalMemory), false, "5.2", 0},
     [HA_CALL_hipExternalMemoryGetMappedBuffer] =
-        {2680, 2680, false, "5.2", 0},
+        {AT(hipExternalMemoryGetMappedBuffer), AT(hipExternalMemoryGetMappedBuffer), false, "5.2", 0},
     [HA_CALL_hipDestroyExternalMemory] =
-        {2713, 2713, false, "5.2", 0},
+        {AT(hipDestroyExternalMemory), AT(hipDestroyExternalMemory), false, "5.2", 0},
     [HA_CALL_hipExternalMemoryGetMappedMipmappedArray] =
-        {2738, 2738, false, "6.2", 0},
+        {AT(hipExternalMemoryGetMappedMipmappedArray), AT(hipExternalMemoryGetMappedMipmappedArray), false, "6.2", 0},
     [HA_CALL_hipGraphAddBatchMemOpNode] =
-        {2779, 2779, false, "7.1", 0},
+        {AT(hipGraphAddBatchMemOpNode), AT(hipGraphAddBatchMemOpNode), false, "7.1", 0},
     [HA_CALL_hipGraphBatchMemOpNodeGetParams] =
-        {2805, 2805, false, "7.1", 0},
+        {AT(hipGraphBatchMemOpNodeGetParams), AT(hipGraphBatchMemOpNodeGetParams), false, "7.1", 0},
     [HA_CALL_hipGraphBatchMemOpNodeSetParams] =
-        {2837, 2837, false, "7.1", 0},
+        {AT(hipGraphBatchMemOpNodeSetParams), AT(hipGraphBatchMemOpNodeSetParams), false, "7.1", 0},
     [HA_CALL_hipGraphExecBatchMemOpNodeSetParams] =
-        {2869, 2869, false, "7.1", 0},
+        {AT(hipGraphExecBatchMemOpNodeSetParams), AT(hipGraphExecBatchMemOpNodeSetParams), false, "7.1", 0},
     [HA_CALL_hipStreamBeginCapture] =
-        {2905, 2905, false, "5.2", 0},
+        {AT(hipStreamBeginCapture), AT(hipStreamBeginCapture), false, "5.2", 0},
     [HA_CALL_hipStreamBeginCaptureToGraph] =
-        {2927, 2927, false, "6.2", 0},
+        {AT(hipStreamBeginCaptureToGraph), AT(hipStreamBeginCaptureToGraph), false, "6.2", 0},
     [HA_CALL_hipStreamEndCapture] =
-        {2956, 2956, false, "5.2", 0},
+        {AT(hipStreamEndCapture), AT(hipStreamEndCapture), false, "5.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo] =
-        {2976, 2976, false, "5.2", 0},
+        {AT(hipStreamGetCaptureInfo), AT(hipStreamGetCaptureInfo), false, "5.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo_v2] =
-        {3000, 3000, false, "5.2", 0},
+        {AT(hipStreamGetCaptureInfo_v2), AT(hipStreamGetCaptureInfo_v2), false, "5.2", 0},
     [HA_CALL_hipStreamUpdateCaptureDependencies] =
-        {3027, 3027, false, "5.2", 0},
+        {AT(hipStreamUpdateCaptureDependencies), AT(hipStreamUpdateCaptureDependencies), false, "5.2", 0},
     [HA_CALL_hipThreadExchangeStreamCaptureMode] =
-        {3062, 3062, false, "5.2", 0},
+        {AT(hipThreadExchangeStreamCaptureMode), AT(hipThreadExchangeStreamCaptureMode), false, "5.2", 0},
     [HA_CALL_hipGraphCreate] =
-        {3097, 3097, false, "5.2", 0},
+        {AT(hipGraphCreate), AT(hipGraphCreate), false, "5.2", 0},
     [HA_CALL_hipGraphDestroy] =
-        {3112, 3112, false, "5.2", 0},
+        {AT(hipGraphDestroy), AT(hipGraphDestroy), false, "5.2", 0},
     [HA_CALL_hipGraphAddDependencies] =
-        {3128, 3128, false, "5.2", 0},
+        {AT(hipGraphAddDependencies), AT(hipGraphAddDependencies), false, "5.2", 0},
     [HA_CALL_hipGraphRemoveDependencies] =
-        {3152, 3152, false, "5.2", 0},
+        {AT(hipGraphRemoveDependencies), AT(hipGraphRemoveDependencies), false, "5.2", 0},
     [HA_CALL_hipGraphGetEdges] =
-        {3179, 3179, false, "5.2", 0},
+        {AT(hipGraphGetEdges), AT(hipGraphGetEdges), false, "5.2", 0},
     [HA_CALL_hipGraphGetNodes] =
-        {3196, 3196, false, "5.2", 0},
+        {AT(hipGraphGetNodes), AT(hipGraphGetNodes), false, "5.2", 0},
     [HA_CALL_hipGraphGetRootNodes] =
-        {3213, 3213, false, "5.2", 0},
+        {AT(hipGraphGetRootNodes), AT(hipGraphGetRootNodes), false, "5.2", 0},
     [HA_CALL_hipGraphNodeGetDependencies] =
-        {3234, 3234, false, "5.2", 0},
+        {AT(hipGraphNodeGetDependencies), AT(hipGraphNodeGetDependencies), false, "5.2", 0},
     [HA_CALL_hipGraphNodeGetDependentNodes] =
-        {3262, 3262, false, "5.2", 0},
+        {AT(hipGraphNodeGetDependentNodes), AT(hipGraphNodeGetDependentNodes), false, "5.2", 0},
     [HA_CALL_hipGraphNodeGetType] =
-        {3292, 3292, false, "5.2", 60000000},
+        {AT(hipGraphNodeGetType), AT(hipGraphNodeGetType), false, "5.2", 60000000},
     [HA_CALL_hipGraphDestroyNode] =
-        {3312, 3312, false, "5.2", 0},
+        {AT(hipGraphDestroyNode), AT(hipGraphDestroyNode), false, "5.2", 0},
     [HA_CALL_hipGraphClone] =
-        {3332, 3332, false, "5.2", 0},
+        {AT(hipGraphClone), AT(hipGraphClone), false, "5.2", 0},
     [HA_CALL_hipGraphNodeFindInClone] =
-        {3346, 3346, false, "5.2", 0},
+        {AT(hipGraphNodeFindInClone), AT(hipGraphNodeFindInClone), false, "5.2", 0},
     [HA_CALL_hipGraphInstantiate] =
-        {3370, 3370, false, "5.2", 0},
+        {AT(hipGraphInstantiate), AT(hipGraphInstantiate), false, "5.2", 0},
     [HA_CALL_hipGraphInstantiateWithFlags] =
-        {3390, 3390, false, "5.2", 0},
+        {AT(hipGraphInstantiateWithFlags), AT(hipGraphInstantiateWithFlags), false, "5.2", 0},
     [HA_CALL_hipGraphInstantiateWithParams] =
-        {3419, 3419, false, "6.2", 0},
+        {AT(hipGraphInstantiateWithParams), AT(hipGraphInstantiateWithParams), false, "6.2", 0},
     [HA_CALL_hipGraphLaunch] =
-        {3449, 3449, false, "5.2", 0},
+        {AT(hipGraphLaunch), AT(hipGraphLaunch), false, "5.2", 0},
     [HA_CALL_hipGraphUpload] =
-        {3464, 3464, false, "6.2", 0},
+        {AT(hipGraphUpload), AT(hipGraphUpload), false, "6.2", 0},
     [HA_CALL_hipGraphAddNode] =
-        {3479, 3479, false, "6.2", 0},
+        {AT(hipGraphAddNode), AT(hipGraphAddNode), false, "6.2", 0},
     [HA_CALL_hipGraphExecGetFlags] =
-        {3495, 3495, false, "7.1", 0},
+        {AT(hipGraphExecGetFlags), AT(hipGraphExecGetFlags), false, "7.1", 0},
     [HA_CALL_hipGraphNodeSetParams] =
-        {3516, 3516, false, "7.1", 0},
+        {AT(hipGraphNodeSetParams), AT(hipGraphNodeSetParams), false, "7.1", 0},
     [HA_CALL_hipGraphExecNodeSetParams] =
-        {3538, 3538, false, "7.1", 0},
+        {AT(hipGraphExecNodeSetParams), AT(hipGraphExecNodeSetParams), false, "7.1", 0},
     [HA_CALL_hipGraphExecDestroy] =
-        {3564, 3564, false, "5.2", 0},
+        {AT(hipGraphExecDestroy), AT(hipGraphExecDestroy), false, "5.2", 0},
     [HA_CALL_hipGraphExecUpdate] =
-        {3584, 3584, false, "5.2", 0},
+        {AT(hipGraphExecUpdate), AT(hipGraphExecUpdate), false, "5.2", 0},
     [HA_CALL_hipGraphAddKernelNode] =
-        {3603, 3603, false, "5.2", 0},
+        {AT(hipGraphAddKernelNode), AT(hipGraphAddKernelNode), false, "5.2", 0},
     [HA_CALL_hipGraphKernelNodeGetParams] =
-        {3625, 3625, false, "5.2", 0},
+        {AT(hipGraphKernelNodeGetParams), AT(hipGraphKernelNodeGetParams), false, "5.2", 0},
     [HA_CALL_hipGraphKernelNodeSetParams] =
-        {3653, 3653, false, "5.2", 0},
+        {AT(hipGraphKernelNodeSetParams), AT(hipGraphKernelNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphExecKernelNodeSetParams] =
-        {3681, 3681, false, "5.2", 0},
+        {AT(hipGraphExecKernelNodeSetParams), AT(hipGraphExecKernelNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipDrvGraphAddMemcpyNode] =
-        {3713, 3713, false, "6.2", 0},
+        {AT(hipDrvGraphAddMemcpyNode), AT(hipDrvGraphAddMemcpyNode), false, "6.2", 0},
     [HA_CALL_hipGraphAddMemcpyNode] =
-        {3738, 3738, false, "5.2", 0},
+        {AT(hipGraphAddMemcpyNode), AT(hipGraphAddMemcpyNode), false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeGetParams] =
-        {3760, 3760, false, "5.2", 0},
+        {AT(hipGraphMemcpyNodeGetParams), AT(hipGraphMemcpyNodeGetParams), false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParams] =
-        {3788, 3788, false, "5.2", 0},
+        {AT(hipGraphMemcpyNodeSetParams), AT(hipGraphMemcpyNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphKernelNodeSetAttribute] =
-        {3816, 3816, false, "6.2", 0},
+        {AT(hipGraphKernelNodeSetAttribute), AT(hipGraphKernelNodeSetAttribute), false, "6.2", 0},
     [HA_CALL_hipGraphKernelNodeGetAttribute] =
-        {3847, 3847, false, "6.2", 0},
+        {AT(hipGraphKernelNodeGetAttribute), AT(hipGraphKernelNodeGetAttribute), false, "6.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParams] =
-        {3878, 3878, false, "5.2", 0},
+        {AT(hipGraphExecMemcpyNodeSetParams), AT(hipGraphExecMemcpyNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphAddMemcpyNode1D] =
-        {3910, 3910, false, "5.2", 0},
+        {AT(hipGraphAddMemcpyNode1D), AT(hipGraphAddMemcpyNode1D), false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParams1D] =
-        {3934, 3934, false, "5.2", 0},
+        {AT(hipGraphMemcpyNodeSetParams1D), AT(hipGraphMemcpyNodeSetParams1D), false, "5.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParams1D] =
-        {3964, 3964, false, "5.2", 0},
+        {AT(hipGraphExecMemcpyNodeSetParams1D), AT(hipGraphExecMemcpyNodeSetParams1D), false, "5.2", 0},
     [HA_CALL_hipGraphAddMemcpyNodeFromSymbol] =
-        {3998, 3998, false, "5.2", 0},
+        {AT(hipGraphAddMemcpyNodeFromSymbol), AT(hipGraphAddMemcpyNodeFromSymbol), false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParamsFromSymbol] =
-        {4030, 4030, false, "5.2", 0},
+        {AT(hipGraphMemcpyNodeSetParamsFromSymbol), AT(hipGraphMemcpyNodeSetParamsFromSymbol), false, "5.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParamsFromSymbol] =
-        {4068, 4068, false, "5.2", 0},
+        {AT(hipGraphExecMemcpyNodeSetParamsFromSymbol), AT(hipGraphExecMemcpyNodeSetParamsFromSymbol), false, "5.2", 0},
     [HA_CALL_hipGraphAddMemcpyNodeToSymbol] =
-        {4110, 4110, false, "5.2", 0},
+        {AT(hipGraphAddMemcpyNodeToSymbol), AT(hipGraphAddMemcpyNodeToSymbol), false, "5.2", 0},
     [HA_CALL_hipGraphMemcpyNodeSetParamsToSymbol] =
-        {4140, 4140, false, "5.2", 0},
+        {AT(hipGraphMemcpyNodeSetParamsToSymbol), AT(hipGraphMemcpyNodeSetParamsToSymbol), false, "5.2", 0},
     [HA_CALL_hipGraphExecMemcpyNodeSetParamsToSymbol] =
-        {4176, 4176, false, "5.2", 0},
+        {AT(hipGraphExecMemcpyNodeSetParamsToSymbol), AT(hipGraphExecMemcpyNodeSetParamsToSymbol), false, "5.2", 0},
     [HA_CALL_hipGraphAddMemsetNode] =
-        {4216, 4216, false, "5.2", 0},
+        {AT(hipGraphAddMemsetNode), AT(hipGraphAddMemsetNode), false, "5.2", 0},
     [HA_CALL_hipGraphMemsetNodeGetParams] =
-        {4238, 4238, false, "5.2", 0},
+        {AT(hipGraphMemsetNodeGetParams), AT(hipGraphMemsetNodeGetParams), false, "5.2", 0},
     [HA_CALL_hipGraphMemsetNodeSetParams] =
-        {4266, 4266, false, "5.2", 0},
+        {AT(hipGraphMemsetNodeSetParams), AT(hipGraphMemsetNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphExecMemsetNodeSetParams] =
-        {4294, 4294, false, "5.2", 0},
+        {AT(hipGraphExecMemsetNodeSetParams), AT(hipGraphExecMemsetNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphAddHostNode] =
-        {4326, 4326, false, "5.2", 0},
+        {AT(hipGraphAddHostNode), AT(hipGraphAddHostNode), false, "5.2", 0},
     [HA_CALL_hipGraphHostNodeGetParams] =
-        {4346, 4346, false, "5.2", 0},
+        {AT(hipGraphHostNodeGetParams), AT(hipGraphHostNodeGetParams), false, "5.2", 0},
     [HA_CALL_hipGraphHostNodeSetParams] =
-        {4372, 4372, false, "5.2", 0},
+        {AT(hipGraphHostNodeSetParams), AT(hipGraphHostNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphExecHostNodeSetParams] =
-        {4398, 4398, false, "5.2", 0},
+        {AT(hipGraphExecHostNodeSetParams), AT(hipGraphExecHostNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphAddChildGraphNode] =
-        {4428, 4428, false, "5.2", 0},
+        {AT(hipGraphAddChildGraphNode), AT(hipGraphAddChildGraphNode), false, "5.2", 0},
     [HA_CALL_hipGraphChildGraphNodeGetGraph] =
-        {4454, 4454, false, "5.2", 0},
+        {AT(hipGraphChildGraphNodeGetGraph), AT(hipGraphChildGraphNodeGetGraph), false, "5.2", 0},
     [HA_CALL_hipGraphExecChildGraphNodeSetParams] =
-        {4485, 4485, false, "5.2", 0},
+        {AT(hipGraphExecChildGraphNodeSetParams), AT(hipGraphExecChildGraphNodeSetParams), false, "5.2", 0},
     [HA_CALL_hipGraphAddEmptyNode] =
-        {4521, 4521, false, "5.2", 0},
+        {AT(hipGraphAddEmptyNode), AT(hipGraphAddEmptyNode), false, "5.2", 0},
     [HA_CALL_hipGraphAddEventRecordNode] =
-        {4542, 4542, false, "5.2", 0},
+        {AT(hipGraphAddEventRecordNode), AT(hipGraphAddEventRecordNode), false, "5.2", 0},
     [HA_CALL_hipGraphEventRecordNodeGetEvent] =
-        {4569, 4569, false, "5.2", 0},
+        {AT(hipGraphEventRecordNodeGetEvent), AT(hipGraphEventRecordNodeGetEvent), false, "5.2", 0},
     [HA_CALL_hipGraphEventRecordNodeSetEvent] =
-        {4601, 4601, false, "5.2", 0},
+        {AT(hipGraphEventRecordNodeSetEvent), AT(hipGraphEventRecordNodeSetEvent), false, "5.2", 0},
     [HA_CALL_hipGraphExecEventRecordNodeSetEvent] =
-        {4633, 4633, false, "5.2", 0},
+        {AT(hipGraphExecEventRecordNodeSetEvent), AT(hipGraphExecEventRecordNodeSetEvent), false, "5.2", 0},
     [HA_CALL_hipGraphAddEventWaitNode] =
-        {4669, 4669, false, "5.2", 0},
+        {AT(hipGraphAddEventWaitNode), AT(hipGraphAddEventWaitNode), false, "5.2", 0},
     [HA_CALL_hipGraphEventWaitNodeGetEvent] =
-        {4694, 4694, false, "5.2", 0},
+        {AT(hipGraphEventWaitNodeGetEvent), AT(hipGraphEventWaitNodeGetEvent), false, "5.2", 0},
     [HA_CALL_hipGraphEventWaitNodeSetEvent] =
-        {4724, 4724, false, "5.2", 0},
+        {AT(hipGraphEventWaitNodeSetEvent), AT(hipGraphEventWaitNodeSetEvent), false, "5.2", 0},
     [HA_CALL_hipGraphExecEventWaitNodeSetEvent] =
-        {4754, 4754, false, "5.2", 0},
+        {AT(hipGraphExecEventWaitNodeSetEvent), AT(hipGraphExecEventWaitNodeSetEvent), false, "5.2", 0},
     [HA_CALL_hipGraphAddMemAllocNode] =
-        {4788, 4788, false, "6.2", 0},
+        {AT(hipGraphAddMemAllocNode), AT(hipGraphAddMemAllocNode), false, "6.2", 0},
     [HA_CALL_hipGraphMemAllocNodeGetParams] =
-        {4812, 4812, false, "6.2", 0},
+        {AT(hipGraphMemAllocNodeGetParams), AT(hipGraphMemAllocNodeGetParams), false, "6.2", 0},
     [HA_CALL_hipGraphAddMemFreeNode] =
-        {4842, 4842, false, "6.2", 0},
+        {AT(hipGraphAddMemFreeNode), AT(hipGraphAddMemFreeNode), false, "6.2", 0},
     [HA_CALL_hipGraphMemFreeNodeGetParams] =
-        {4865, 4865, false, "6.2", 0},
+        {AT(hipGraphMemFreeNodeGetParams), AT(hipGraphMemFreeNodeGetParams), false, "6.2", 0},
     [HA_CALL_hipDeviceGetGraphMemAttribute] =
-        {4894, 4894, false, "6.2", 0},
+        {AT(hipDeviceGetGraphMemAttribute), AT(hipDeviceGetGraphMemAttribute), false, "6.2", 0},
     [HA_CALL_hipDeviceSetGraphMemAttribute] =
-        {4924, 4924, false, "6.2", 0},
+        {AT(hipDeviceSetGraphMemAttribute), AT(hipDeviceSetGraphMemAttribute), false, "6.2", 0},
     [HA_CALL_hipDeviceGraphMemTrim] =
-        {4954, 4954, false, "6.2", 0},
+        {AT(hipDeviceGraphMemTrim), AT(hipDeviceGraphMemTrim), false, "6.2", 0},
     [HA_CALL_hipUserObjectCreate] =
-        {4976, 4976, false, "6.2", 0},
+        {AT(hipUserObjectCreate), AT(hipUserObjectCreate), false, "6.2", 0},
     [HA_CALL_hipUserObjectRelease] =
-        {4996, 4996, false, "6.2", 0},
+        {AT(hipUserObjectRelease), AT(hipUserObjectRelease), false, "6.2", 0},
     [HA_CALL_hipUserObjectRetain] =
-        {5017, 5017, false, "6.2", 0},
+        {AT(hipUserObjectRetain), AT(hipUserObjectRetain), false, "6.2", 0},
     [HA_CALL_hipGraphRetainUserObject] =
-        {5037, 5037, false, "6.2", 0},
+        {AT(hipGraphRetainUserObject), AT(hipGraphRetainUserObject), false, "6.2", 0},
     [HA_CALL_hipGraphReleaseUserObject] =
-        {5062, 5062, false, "6.2", 0},
+        {AT(hipGraphReleaseUserObject), AT(hipGraphReleaseUserObject), false, "6.2", 0},
     [HA_CALL_hipGraphDebugDotPrint] =
-        {5088, 5088, false, "6.2", 0},
+        {AT(hipGraphDebugDotPrint), AT(hipGraphDebugDotPrint), false, "6.2", 0},
     [HA_CALL_hipGraphKernelNodeCopyAttributes] =
-        {5110, 5110, false, "6.2", 0},
+        {AT(hipGraphKernelNodeCopyAttributes), AT(hipGraphKernelNodeCopyAttributes), false, "6.2", 0},
     [HA_CALL_hipGraphNodeSetEnabled] =
-        {5143, 5143, false, "6.2", 0},
+        {AT(hipGraphNodeSetEnabled), AT(hipGraphNodeSetEnabled), false, "6.2", 0},
     [HA_CALL_hipGraphNodeGetEnabled] =
-        {5166, 5166, false, "6.2", 0},
+        {AT(hipGraphNodeGetEnabled), AT(hipGraphNodeGetEnabled), false, "6.2", 0},
     [HA_CALL_hipGraphAddExternalSemaphoresWaitNode] =
-        {5189, 5189, false, "6.2", 0},
+        {AT(hipGraphAddExternalSemaphoresWaitNode), AT(hipGraphAddExternalSemaphoresWaitNode), false, "6.2", 0},
     [HA_CALL_hipGraphAddExternalSemaphoresSignalNode] =
-        {5227, 5227, false, "6.2", 0},
+        {AT(hipGraphAddExternalSemaphoresSignalNode), AT(hipGraphAddExternalSemaphoresSignalNode), false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresSignalNodeSetParams] =
-        {5267, 5267, false, "6.2", 0},
+        {AT(hipGraphExternalSemaphoresSignalNodeSetParams), AT(hipGraphExternalSemaphoresSignalNodeSetParams), false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresWaitNodeSetParams] =
-        {5313, 5313, false, "6.2", 0},
+        {AT(hipGraphExternalSemaphoresWaitNodeSetParams), AT(hipGraphExternalSemaphoresWaitNodeSetParams), false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresSignalNodeGetParams] =
-        {5357, 5357, false, "6.2", 0},
+        {AT(hipGraphExternalSemaphoresSignalNodeGetParams), AT(hipGraphExternalSemaphoresSignalNodeGetParams), false, "6.2", 0},
     [HA_CALL_hipGraphExternalSemaphoresWaitNodeGetParams] =
-        {5403, 5403, false, "6.2", 0},
+        {AT(hipGraphExternalSemaphoresWaitNodeGetParams), AT(hipGraphExternalSemaphoresWaitNodeGetParams), false, "6.2", 0},
     [HA_CALL_hipGraphExecExternalSemaphoresSignalNodeSetParams] =
-        {5447, 5447, false, "6.2", 0},
+        {AT(hipGraphExecExternalSemaphoresSignalNodeSetParams), AT(hipGraphExecExternalSemaphoresSignalNodeSetParams), false, "6.2", 0},
     [HA_CALL_hipGraphExecExternalSemaphoresWaitNodeSetParams] =
-        {5497, 5497, false, "6.2", 0},
+        {AT(hipGraphExecExternalSemaphoresWaitNodeSetParams), AT(hipGraphExecExternalSemaphoresWaitNodeSetParams), false, "6.2", 0},
     [HA_CALL_hipDrvGraphMemcpyNodeGetParams] =
-        {5545, 5545, false, "7.1", 0},
+        {AT(hipDrvGraphMemcpyNodeGetParams), AT(hipDrvGraphMemcpyNodeGetParams), false, "7.1", 0},
     [HA_CALL_hipDrvGraphMemcpyNodeSetParams] =
-        {5576, 5576, false, "7.1", 0},
+        {AT(hipDrvGraphMemcpyNodeSetParams), AT(hipDrvGraphMemcpyNodeSetParams), false, "7.1", 0},
     [HA_CALL_hipDrvGraphAddMemsetNode] =
-        {5607, 5607, false, "6.2", 0},
+        {AT(hipDrvGraphAddMemsetNode), AT(hipDrvGraphAddMemsetNode), false, "6.2", 0},
     [HA_CALL_hipDrvGraphAddMemFreeNode] =
-        {5632, 5632, false, "7.1", 0},
+        {AT(hipDrvGraphAddMemFreeNode), AT(hipDrvGraphAddMemFreeNode), false, "7.1", 0},
     [HA_CALL_hipDrvGraphExecMemcpyNodeSetParams] =
-        {5658, 5658, false, "7.1", 0},
+        {AT(hipDrvGraphExecMemcpyNodeSetParams), AT(hipDrvGraphExecMemcpyNodeSetParams), false, "7.1", 0},
     [HA_CALL_hipDrvGraphExecMemsetNodeSetParams] =
-        {5693, 5693, false, "7.1", 0},
+        {AT(hipDrvGraphExecMemsetNodeSetParams), AT(hipDrvGraphExecMemsetNodeSetParams), false, "7.1", 0},
     [HA_CALL_hipGraphicsMapResources] =
-        {5728, 5728, false, "5.2", 0},
+        {AT(hipGraphicsMapResources), AT(hipGraphicsMapResources), false, "5.2", 0},
     [HA_CALL_hipGraphicsSubResourceGetMappedArray] =
-        {5752, 5752, false, "5.2", 0},
+        {AT(hipGraphicsSubResourceGetMappedArray), AT(hipGraphicsSubResourceGetMappedArray), false, "5.2", 0},
     [HA_CALL_hipGraphicsResourceGetMappedPointer] =
-        {5789, 5789, false, "5.2", 0},
+        {AT(hipGraphicsResourceGetMappedPointer), AT(hipGraphicsResourceGetMappedPointer), false, "5.2", 0},
     [HA_CALL_hipGraphicsUnmapResources] =
-        {5825, 5825, false, "5.2", 0},
+        {AT(hipGraphicsUnmapResources), AT(hipGraphicsUnmapResources), false, "5.2", 0},
     [HA_CALL_hipGraphicsUnregisterResource] =
-        {5851, 5851, false, "5.2", 0},
+        {AT(hipGraphicsUnregisterResource), AT(hipGraphicsUnregisterResource), false, "5.2", 0},
     [HA_CALL_hipGraphLaunch_spt] =
-        {5881, 5881, false, "6.2", 0},
+        {AT(hipGraphLaunch_spt), AT(hipGraphLaunch_spt), false, "6.2", 0},
     [HA_CALL_hipStreamBeginCapture_spt] =
-        {5900, 5900, false, "6.2", 0},
+        {AT(hipStreamBeginCapture_spt), AT(hipStreamBeginCapture_spt), false, "6.2", 0},
     [HA_CALL_hipStreamEndCapture_spt] =
-        {5926, 5926, false, "6.2", 0},
+        {AT(hipStreamEndCapture_spt), AT(hipStreamEndCapture_spt), false, "6.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo_spt] =
-        {5950, 5950, false, "6.2", 0},
+        {AT(hipStreamGetCaptureInfo_spt), AT(hipStreamGetCaptureInfo_spt), false, "6.2", 0},
     [HA_CALL_hipStreamGetCaptureInfo_v2_spt] =
-        {5978, 5978, false, "6.2", 0},
+        {AT(hipStreamGetCaptureInfo_v2_spt), AT(hipStreamGetCaptureInfo_v2_spt), false, "6.2", 0},
     [HA_CALL_hiprtcGetErrorString] =
-        {6009, 6009, true, "5.2", 0},
+        {AT(hiprtcGetErrorString), AT(hiprtcGetErrorString), true, "5.2", 0},
     [HA_CALL_hiprtcVersion] =
-        {6030, 6030, true, "5.2", 0},
+        {AT(hiprtcVersion), AT(hiprtcVersion), true, "5.2", 0},
     [HA_CALL_hiprtcAddNameExpression] =
-        {6044, 6044, true, "5.2", 0},
+        {AT(hiprtcAddNameExpression), AT(hiprtcAddNameExpression), true, "5.2", 0},
     [HA_CALL_hiprtcCompileProgram] =
-        {6068, 6068, true, "5.2", 0},
+        {AT(hiprtcCompileProgram), AT(hiprtcCompileProgram), true, "5.2", 0},
     [HA_CALL_hiprtcCreateProgram] =
-        {6089, 6089, true, "5.2", 0},
+        {AT(hiprtcCreateProgram), AT(hiprtcCreateProgram), true, "5.2", 0},
     [HA_CALL_hiprtcDestroyProgram] =
-        {6109, 6109, true, "5.2", 0},
+        {AT(hiprtcDestroyProgram), AT(hiprtcDestroyProgram), true, "5.2", 0},
     [HA_CALL_hiprtcGetLoweredName] =
-        {6130, 6130, true, "5.2", 0},
+        {AT(hiprtcGetLoweredName), AT(hiprtcGetLoweredName), true, "5.2", 0},
     [HA_CALL_hiprtcGetProgramLog] =
-        {6151, 6151, true, "5.2", 0},
+        {AT(hiprtcGetProgramLog), AT(hiprtcGetProgramLog), true, "5.2", 0},
     [HA_CALL_hiprtcGetProgramLogSize] =
-        {6171, 6171, true, "5.2", 0},
+        {AT(hiprtcGetProgramLogSize), AT(hiprtcGetProgramLogSize), true, "5.2", 0},
     [HA_CALL_hiprtcGetCode] =
-        {6195, 6195, true, "5.2", 0},
+        {AT(hiprtcGetCode), AT(hiprtcGetCode), true, "5.2", 0},
     [HA_CALL_hiprtcGetCodeSize] =
-        {6209, 6209, true, "5.2", 0},
+        {AT(hiprtcGetCodeSize), AT(hiprtcGetCodeSize), true, "5.2", 0},
     [HA_CALL_hiprtcGetBitcode] =
-        {6227, 6227, true, "6.2", 0},
+        {AT(hiprtcGetBitcode), AT(hiprtcGetBitcode), true, "6.2", 0},
     [HA_CALL_hiprtcGetBitcodeSize] =
-        {6244, 6244, true, "6.2", 0},
+        {AT(hiprtcGetBitcodeSize), AT(hiprtcGetBitcodeSize), true, "6.2", 0},
     [HA_CALL_hiprtcLinkCreate] =
-        {6265, 6265, true, "6.2", 0},
+        {AT(hiprtcLinkCreate), AT(hiprtcLinkCreate), true, "6.2", 0},
     [HA_CALL_hiprtcLinkAddFile] =
-        {6282, 6282, true, "6.2", 0},
+        {AT(hiprtcLinkAddFile), AT(hiprtcLinkAddFile), true, "6.2", 0},
     [HA_CALL_hiprtcLinkAddData] =
-        {6300, 6300, true, "6.2", 0},
+        {AT(hiprtcLinkAddData), AT(hiprtcLinkAddData), true, "6.2", 0},
     [HA_CALL_hiprtcLinkComplete] =
-        {6318, 6318, true, "6.2", 0},
+        {AT(hiprtcLinkComplete), AT(hiprtcLinkComplete), true, "6.2", 0},
     [HA_CALL_hiprtcLinkDestroy] =
-        {6337, 6337, true, "6.2", 0},
+        {AT(hiprtcLinkDestroy), AT(hiprtcLinkDestroy), true, "6.2", 0},
     [HA_CALL_hipModuleLaunchKernel] =
-        {6355, 6355, false, "5.2", 0},
+        {AT(hipModuleLaunchKernel), AT(hipModuleLaunchKernel), false, "5.2", 0},
     [HA_CALL_hipModuleLaunchCooperativeKernel] =
-        {6377, 6377, false, "6.2", 0},
+        {AT(hipModuleLaunchCooperativeKernel), AT(hipModuleLaunchCooperativeKernel), false, "6.2", 0},
     [HA_CALL_hipModuleLaunchCooperativeKernelMultiDevice] =
-        {6410, 6410, false, "6.2", 0},
+        {AT(hipModuleLaunchCooperativeKernelMultiDevice), AT(hipModuleLaunchCooperativeKernelMultiDevice), false, "6.2", 0},
     [HA_CALL_hipLaunchCooperativeKernel] =
-        {6454, 6454, false, "5.2", 0},
+        {AT(hipLaunchCooperativeKernel), AT(hipLaunchCooperativeKernel), false, "5.2", 0},
     [HA_CALL_hipLaunchCooperativeKernelMultiDevice] =
-        {6481, 6481, false, "5.2", 0},
+        {AT(hipLaunchCooperativeKernelMultiDevice), AT(hipLaunchCooperativeKernelMultiDevice), false, "5.2", 0},
     [HA_CALL_hipExtLaunchMultiKernelMultiDevice] =
-        {6519, 6519, false, "5.2", 0},
+        {AT(hipExtLaunchMultiKernelMultiDevice), AT(hipExtLaunchMultiKernelMultiDevice), false, "5.2", 0},
     [HA_CALL_hipLaunchKernelExC] =
-        {6554, 6554, false, "7.1", 0},
+        {AT(hipLaunchKernelExC), AT(hipLaunchKernelExC), false, "7.1", 0},
     [HA_CALL_hipDrvLaunchKernelEx] =
-        {6573, 6573, false, "7.1", 0},
+        {AT(hipDrvLaunchKernelEx), AT(hipDrvLaunchKernelEx), false, "7.1", 0},
     [HA_CALL_hipConfigureCall] =
-        {6594, 6594, false, "5.2", 0},
+        {AT(hipConfigureCall), AT(hipConfigureCall), false, "5.2", 0},
     [HA_CALL_hipSetupArgument] =
-        {6611, 6611, false, "5.2", 0},
+        {AT(hipSetupArgument), AT(hipSetupArgument), false, "5.2", 0},
     [HA_CALL_hipLaunchByPtr] =
-        {6628, 6628, false, "5.2", 0},
+        {AT(hipLaunchByPtr), AT(hipLaunchByPtr), false, "5.2", 0},
     [HA_CALL_hipLaunchKernel] =
-        {6643, 6643, false, "5.2", 0},
+        {AT(hipLaunchKernel), AT(hipLaunchKernel), false, "5.2", 0},
     [HA_CALL_hipLaunchHostFunc] =
-        {6659, 6659, false, "6.2", 0},
+        {AT(hipLaunchHostFunc), AT(hipLaunchHostFunc), false, "6.2", 0},
     [HA_CALL_hipExtLaunchKernel] =
-        {6677, 6677, false, "5.2", 0},
+        {AT(hipExtLaunchKernel), AT(hipExtLaunchKernel), false, "5.2", 0},
     [HA_CALL_hipLaunchCooperativeKernel_spt] =
-        {6696, 6696, false, "5.2", 0},
+        {AT(hipLaunchCooperativeKernel_spt), AT(hipLaunchCooperativeKernel_spt), false, "5.2", 0},
     [HA_CALL_hipLaunchKernel_spt] =
-        {6727, 6727, false, "5.2", 0},
+        {AT(hipLaunchKernel_spt), AT(hipLaunchKernel_spt), false, "5.2", 0},
     [HA_CALL_hipLaunchHostFunc_spt] =
-        {6747, 6747, false, "6.2", 0},
+        {AT(hipLaunchHostFunc_spt), AT(hipLaunchHostFunc_spt), false, "6.2", 0},
     [HA_CALL_hipKernelSetAttribute] =
-        {6769, 6769, false, "7.15", 0},
+        {AT(hipKernelSetAttribute), AT(hipKernelSetAttribute), false, "7.15", 0},
     [HA_CALL_hipKernelGetFunction] =
-        {6791, 6791, false, "7.15", 0},
+        {AT(hipKernelGetFunction), AT(hipKernelGetFunction), false, "7.15", 0},
     [HA_CALL_hipKernelGetAttribute] =
-        {6812, 6812, false, "7.15", 0},
+        {AT(hipKernelGetAttribute), AT(hipKernelGetAttribute), false, "7.15", 0},
     [HA_CALL_hipLibraryLoadData] =
-        {6834, 6834, false, "7.1", 0},
+        {AT(hipLibraryLoadData), AT(hipLibraryLoadData), false, "7.1", 0},
     [HA_CALL_hipLibraryLoadFromFile] =
-        {6853, 6853, false, "7.1", 0},
+        {AT(hipLibraryLoadFromFile), AT(hipLibraryLoadFromFile), false, "7.1", 0},
     [HA_CALL_hipLibraryUnload] =
-        {6876, 6876, false, "7.1", 0},
+        {AT(hipLibraryUnload), AT(hipLibraryUnload), false, "7.1", 0},
     [HA_CALL_hipLibraryGetKernel] =
-        {6893, 6893, false, "7.1", 0},
+        {AT(hipLibraryGetKernel), AT(hipLibraryGetKernel), false, "7.1", 0},
     [HA_CALL_hipLibraryGetKernelCount] =
-        {6913, 6913, false, "7.1", 0},
+        {AT(hipLibraryGetKernelCount), AT(hipLibraryGetKernelCount), false, "7.1", 0},
     [HA_CALL_hipLibraryGetGlobal] =
-        {6938, 6938, false, "7.15", 0},
+        {AT(hipLibraryGetGlobal), AT(hipLibraryGetGlobal), false, "7.15", 0},
     [HA_CALL_hipLibraryGetManaged] =
-        {6958, 6958, false, "7.15", 0},
+        {AT(hipLibraryGetManaged), AT(hipLibraryGetManaged), false, "7.15", 0},
     [HA_CALL_hipLibraryEnumerateKernels] =
-        {6979, 6979, false, "7.15", 0},
+        {AT(hipLibraryEnumerateKernels), AT(hipLibraryEnumerateKernels), false, "7.15", 0},
     [HA_CALL_hipKernelGetLibrary] =
-        {7006, 7006, false, "7.15", 0},
+        {AT(hipKernelGetLibrary), AT(hipKernelGetLibrary), false, "7.15", 0},
     [HA_CALL_hipKernelGetName] =
-        {7026, 7026, false, "7.15", 0},
+        {AT(hipKernelGetName), AT(hipKernelGetName), false, "7.15", 0},
     [HA_CALL_hipKernelGetParamInfo] =
-        {7043, 7043, false, "7.15", 0},
+        {AT(hipKernelGetParamInfo), AT(hipKernelGetParamInfo), false, "7.15", 0},
     [HA_CALL_hipLinkAddData] =
-        {7065, 7065, false, "7.1", 0},
+        {AT(hipLinkAddData), AT(hipLinkAddData), false, "7.1", 0},
     [HA_CALL_hipLinkAddFile] =
-        {7080, 7080, false, "7.1", 0},
+        {AT(hipLinkAddFile), AT(hipLinkAddFile), false, "7.1", 0},
     [HA_CALL_hipLinkComplete] =
-        {7095, 7095, false, "7.1", 0},
+        {AT(hipLinkComplete), AT(hipLinkComplete), false, "7.1", 0},
     [HA_CALL_hipLinkCreate] =
-        {7111, 7111, false, "7.1", 0},
+        {AT(hipLinkCreate), AT(hipLinkCreate), false, "7.1", 0},
     [HA_CALL_hipLinkDestroy] =
-        {7125, 7125, false, "7.1", 0},
+        {AT(hipLinkDestroy), AT(hipLinkDestroy), false, "7.1", 0},
     [HA_CALL_hipKernelNameRef] =
-        {7140, 7140, false, "5.2", 0},
+        {AT(hipKernelNameRef), AT(hipKernelNameRef), false, "5.2", 0},
     [HA_CALL_hipKernelNameRefByPtr] =
-        {7157, 7157, false, "5.2", 0},
+        {AT(hipKernelNameRefByPtr), AT(hipKernelNameRefByPtr), false, "5.2", 0},
     [HA_CALL_hipPointerSetAttribute] =
-        {7179, 7179, false, "6.2", 0},
+        {AT(hipPointerSetAttribute), AT(hipPointerSetAttribute), false, "6.2", 0},
     [HA_CALL_hipPointerGetAttributes] =
-        {7202, 7202, false, "5.2", 60000000},
+        {AT(hipPointerGetAttributes), AT(hipPointerGetAttributes), false, "5.2", 60000000},
     [HA_CALL_hipPointerGetAttribute] =
-        {7226, 7226, false, "5.2", 0},
+        {AT(hipPointerGetAttribute), AT(hipPointerGetAttribute), false, "5.2", 0},
     [HA_CALL_hipDrvPointerGetAttributes] =
-        {7249, 7249, false, "5.2", 0},
+        {AT(hipDrvPointerGetAttributes), AT(hipDrvPointerGetAttributes), false, "5.2", 0},
     [HA_CALL_hipMalloc] =
-        {7276, 7276, false, "5.2", 0},
+        {AT(hipMalloc), AT(hipMalloc), false, "5.2", 0},
     [HA_CALL_hipExtMallocWithFlags] =
-        {7286, 7286, false, "5.2", 0},
+        {AT(hipExtMallocWithFlags), AT(hipExtMallocWithFlags), false, "5.2", 0},
     [HA_CALL_hipMallocHost] =
-        {7308, 7308, false, "5.2", 0},
+        {AT(hipMallocHost), AT(hipMallocHost), false, "5.2", 0},
     [HA_CALL_hipMemAllocHost] =
-        {7322, 7322, false, "5.2", 0},
+        {AT(hipMemAllocHost), AT(hipMemAllocHost), false, "5.2", 0},
     [HA_CALL_hipHostMalloc] =
-        {7338, 7338, false, "5.2", 0},
+        {AT(hipHostMalloc), AT(hipHostMalloc), false, "5.2", 0},
     [HA_CALL_hipMallocManaged] =
-        {7352, 7352, false, "5.2", 0},
+        {AT(hipMallocManaged), AT(hipMallocManaged), false, "5.2", 0},
     [HA_CALL_hipMemPrefetchAsync] =
-        {7369, 7369, false, "5.2", 0},
+        {AT(hipMemPrefetchAsync), AT(hipMemPrefetchAsync), false, "5.2", 0},
     [HA_CALL_hipMemPrefetchAsync_v2] =
-        {7389, 7389, false, "7.1", 0},
+        {AT(hipMemPrefetchAsync_v2), AT(hipMemPrefetchAsync_v2), false, "7.1", 0},
     [HA_CALL_hipMemPrefetchBatchAsync] =
-        {7412, 7412, false, "7.15", 0},
+        {AT(hipMemPrefetchBatchAsync), AT(hipMemPrefetchBatchAsync), false, "7.15", 0},
     [HA_CALL_hipMemDiscardBatchAsync] =
-        {7437, 7437, false, "7.15", 0},
+        {AT(hipMemDiscardBatchAsync), AT(hipMemDiscardBatchAsync), false, "7.15", 0},
     [HA_CALL_hipDrvMemDiscardBatchAsync] =
-        {7461, 7461, false, "7.15", 0},
+        {AT(hipDrvMemDiscardBatchAsync), AT(hipDrvMemDiscardBatchAsync), false, "7.15", 0},
     [HA_CALL_hipMemDiscardAndPrefetchBatchAsync] =
-        {7488, 7488, false, "7.15", 0},
+        {AT(hipMemDiscardAndPrefetchBatchAsync), AT(hipMemDiscardAndPrefetchBatchAsync), false, "7.15", 0},
     [HA_CALL_hipDrvMemDiscardAndPrefetchBatchAsync] =
-        {7523, 7523, false, "7.15", 0},
+        {AT(hipDrvMemDiscardAndPrefetchBatchAsync), AT(hipDrvMemDiscardAndPrefetchBatchAsync), false, "7.15", 0},
     [HA_CALL_hipMemAdvise] =
-        {7561, 7561, false, "5.2", 0},
+        {AT(hipMemAdvise), AT(hipMemAdvise), false, "5.2", 0},
     [HA_CALL_hipMemAdvise_v2] =
-        {7574, 7574, false, "7.1", 0},
+        {AT(hipMemAdvise_v2), AT(hipMemAdvise_v2), false, "7.1", 0},
     [HA_CALL_hipMemRangeGetAttribute] =
-        {7590, 7590, false, "5.2", 0},
+        {AT(hipMemRangeGetAttribute), AT(hipMemRangeGetAttribute), false, "5.2", 0},
     [HA_CALL_hipMemRangeGetAttributes] =
-        {7614, 7614, false, "5.2", 0},
+        {AT(hipMemRangeGetAttributes), AT(hipMemRangeGetAttributes), false, "5.2", 0},
     [HA_CALL_hipHostAlloc] =
-        {7639, 7639, false, "5.2", 0},
+        {AT(hipHostAlloc), AT(hipHostAlloc), false, "5.2", 0},
     [HA_CALL_hipHostGetDevicePointer] =
-        {7652, 7652, false, "5.2", 0},
+        {AT(hipHostGetDevicePointer), AT(hipHostGetDevicePointer), false, "5.2", 0},
     [HA_CALL_hipHostGetFlags] =
-        {7676, 7676, false, "5.2", 0},
+        {AT(hipHostGetFlags), AT(hipHostGetFlags), false, "5.2", 0},
     [HA_CALL_hipHostRegister] =
-        {7692, 7692, false, "5.2", 0},
+        {AT(hipHostRegister), AT(hipHostRegister), false, "5.2", 0},
     [HA_CALL_hipHostUnregister] =
-        {7708, 7708, false, "5.2", 0},
+        {AT(hipHostUnregister), AT(hipHostUnregister), false, "5.2", 0},
     [HA_CALL_hipMallocPitch] =
-        {7726, 7726, false, "5.2", 0},
+        {AT(hipMallocPitch), AT(hipMallocPitch), false, "5.2", 0},
     [HA_CALL_hipMemAllocPitch] =
-        {7741, 7741, false, "5.2", 0},
+        {AT(hipMemAllocPitch), AT(hipMemAllocPitch), false, "5.2", 0},
     [HA_CALL_hipFree] =
-        {7758, 7758, false, "5.2", 0},
+        {AT(hipFree), AT(hipFree), false, "5.2", 0},
     [HA_CALL_hipFreeHost] =
-        {7766, 7766, false, "5.2", 0},
+        {AT(hipFreeHost), AT(hipFreeHost), false, "5.2", 0},
     [HA_CALL_hipHostFree] =
-        {7778, 7778, false, "5.2", 0},
+        {AT(hipHostFree), AT(hipHostFree), false, "5.2", 0},
     [HA_CALL_hipMemcpy] =
-        {7790, 7790, false, "5.2", 0},
+        {AT(hipMemcpy), AT(hipMemcpy), false, "5.2", 0},
     [HA_CALL_hipMemcpyWithStream] =
-        {7800, 7800, false, "5.2", 0},
+        {AT(hipMemcpyWithStream), AT(hipMemcpyWithStream), false, "5.2", 0},
     [HA_CALL_hipMemcpyHtoD] =
-        {7820, 7820, false, "5.2", 0},
+        {AT(hipMemcpyHtoD), AT(hipMemcpyHtoD), false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoH] =
-        {7834, 7834, false, "5.2", 0},
+        {AT(hipMemcpyDtoH), AT(hipMemcpyDtoH), false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoD] =
-        {7848, 7848, false, "5.2", 0},
+        {AT(hipMemcpyDtoD), AT(hipMemcpyDtoD), false, "5.2", 0},
     [HA_CALL_hipMemcpyAtoD] =
-        {7862, 7862, false, "6.2", 0},
+        {AT(hipMemcpyAtoD), AT(hipMemcpyAtoD), false, "6.2", 0},
     [HA_CALL_hipMemcpyDtoA] =
-        {7876, 7876, false, "6.2", 0},
+        {AT(hipMemcpyDtoA), AT(hipMemcpyDtoA), false, "6.2", 0},
     [HA_CALL_hipMemcpyAtoA] =
-        {7890, 7890, false, "6.2", 0},
+        {AT(hipMemcpyAtoA), AT(hipMemcpyAtoA), false, "6.2", 0},
     [HA_CALL_hipMemcpyHtoDAsync] =
-        {7904, 7904, false, "5.2", 0},
+        {AT(hipMemcpyHtoDAsync), AT(hipMemcpyHtoDAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoHAsync] =
-        {7923, 7923, false, "5.2", 0},
+        {AT(hipMemcpyDtoHAsync), AT(hipMemcpyDtoHAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpyDtoDAsync] =
-        {7942, 7942, false, "5.2", 0},
+        {AT(hipMemcpyDtoDAsync), AT(hipMemcpyDtoDAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpyAtoHAsync] =
-        {7961, 7961, false, "6.2", 0},
+        {AT(hipMemcpyAtoHAsync), AT(hipMemcpyAtoHAsync), false, "6.2", 0},
     [HA_CALL_hipMemcpyHtoAAsync] =
-        {7980, 7980, false, "6.2", 0},
+        {AT(hipMemcpyHtoAAsync), AT(hipMemcpyHtoAAsync), false, "6.2", 0},
     [HA_CALL_hipMemcpyAsync] =
-        {7999, 7999, false, "5.2", 0},
+        {AT(hipMemcpyAsync), AT(hipMemcpyAsync), false, "5.2", 0},
     [HA_CALL_hipMemset] =
-        {8014, 8014, false, "5.2", 0},
+        {AT(hipMemset), AT(hipMemset), false, "5.2", 0},
     [HA_CALL_hipMemsetD8] =
-        {8024, 8024, false, "5.2", 0},
+        {AT(hipMemsetD8), AT(hipMemsetD8), false, "5.2", 0},
     [HA_CALL_hipMemsetD8Async] =
-        {8036, 8036, false, "5.2", 0},
+        {AT(hipMemsetD8Async), AT(hipMemsetD8Async), false, "5.2", 0},
     [HA_CALL_hipMemsetD16] =
-        {8053, 8053, false, "5.2", 0},
+        {AT(hipMemsetD16), AT(hipMemsetD16), false, "5.2", 0},
     [HA_CALL_hipMemsetD16Async] =
-        {8066, 8066, false, "5.2", 0},
+        {AT(hipMemsetD16Async), AT(hipMemsetD16Async), false, "5.2", 0},
     [HA_CALL_hipMemsetD32] =
-        {8084, 8084, false, "5.2", 0},
+        {AT(hipMemsetD32), AT(hipMemsetD32), false, "5.2", 0},
     [HA_CALL_hipMemsetAsync] =
-        {8097, 8097, false, "5.2", 0},
+        {AT(hipMemsetAsync), AT(hipMemsetAsync), false, "5.2", 0},
     [HA_CALL_hipMemsetD32Async] =
-        {8112, 8112, false, "5.2", 0},
+        {AT(hipMemsetD32Async), AT(hipMemsetD32Async), false, "5.2", 0},
     [HA_CALL_hipMemset2D] =
-        {8130, 8130, false, "5.2", 0},
+        {AT(hipMemset2D), AT(hipMemset2D), false, "5.2", 0},
     [HA_CALL_hipMemset2DAsync] =
-        {8142, 8142, false, "5.2", 0},
+        {AT(hipMemset2DAsync), AT(hipMemset2DAsync), false, "5.2", 0},
     [HA_CALL_hipMemset3D] =
-        {8159, 8159, false, "5.2", 0},
+        {AT(hipMemset3D), AT(hipMemset3D), false, "5.2", 0},
     [HA_CALL_hipMemset3DAsync] =
-        {8171, 8171, false, "5.2", 0},
+        {AT(hipMemset3DAsync), AT(hipMemset3DAsync), false, "5.2", 0},
     [HA_CALL_hipMemsetD2D8] =
-        {8188, 8188, false, "7.1", 0},
+        {AT(hipMemsetD2D8), AT(hipMemsetD2D8), false, "7.1", 0},
     [HA_CALL_hipMemsetD2D8Async] =
-        {8202, 8202, false, "7.1", 0},
+        {AT(hipMemsetD2D8Async), AT(hipMemsetD2D8Async), false, "7.1", 0},
     [HA_CALL_hipMemsetD2D16] =
-        {8221, 8221, false, "7.1", 0},
+        {AT(hipMemsetD2D16), AT(hipMemsetD2D16), false, "7.1", 0},
     [HA_CALL_hipMemsetD2D16Async] =
-        {8236, 8236, false, "7.1", 0},
+        {AT(hipMemsetD2D16Async), AT(hipMemsetD2D16Async), false, "7.1", 0},
     [HA_CALL_hipMemsetD2D32] =
-        {8256, 8256, false, "7.1", 0},
+        {AT(hipMemsetD2D32), AT(hipMemsetD2D32), false, "7.1", 0},
     [HA_CALL_hipMemsetD2D32Async] =
-        {8271, 8271, false, "7.1", 0},
+        {AT(hipMemsetD2D32Async), AT(hipMemsetD2D32Async), false, "7.1", 0},
     [HA_CALL_hipMemGetInfo] =
-        {8291, 8291, false, "5.2", 0},
+        {AT(hipMemGetInfo), AT(hipMemGetInfo), false, "5.2", 0},
     [HA_CALL_hipMemPtrGetInfo] =
-        {8305, 8305, false, "5.2", 0},
+        {AT(hipMemPtrGetInfo), AT(hipMemPtrGetInfo), false, "5.2", 0},
     [HA_CALL_hipMalloc3D] =
-        {8322, 8322, false, "5.2", 0},
+        {AT(hipMalloc3D), AT(hipMalloc3D), false, "5.2", 0},
     [HA_CALL_hipMemcpy2D] =
-        {8334, 8334, false, "5.2", 0},
+        {AT(hipMemcpy2D), AT(hipMemcpy2D), false, "5.2", 0},
     [HA_CALL_hipMemcpyParam2D] =
-        {8346, 8346, false, "5.2", 60000000},
+        {AT(hipMemcpyParam2D), AT(hipMemcpyParam2D), false, "5.2", 60000000},
     [HA_CALL_hipMemcpyParam2DAsync] =
-        {8363, 8363, false, "5.2", 60000000},
+        {AT(hipMemcpyParam2DAsync), AT(hipMemcpyParam2DAsync), false, "5.2", 60000000},
     [HA_CALL_hipMemcpy2DAsync] =
-        {8385, 8385, false, "5.2", 0},
+        {AT(hipMemcpy2DAsync), AT(hipMemcpy2DAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpyAtoH] =
-        {8402, 8402, false, "5.2", 0},
+        {AT(hipMemcpyAtoH), AT(hipMemcpyAtoH), false, "5.2", 0},
     [HA_CALL_hipMemcpyHtoA] =
-        {8416, 8416, false, "5.2", 0},
+        {AT(hipMemcpyHtoA), AT(hipMemcpyHtoA), false, "5.2", 0},
     [HA_CALL_hipMemGetAddressRange] =
-        {8430, 8430, false, "5.2", 0},
+        {AT(hipMemGetAddressRange), AT(hipMemGetAddressRange), false, "5.2", 0},
     [HA_CALL_hipMemcpyBatchAsync] =
-        {8452, 8452, false, "7.1", 0},
+        {AT(hipMemcpyBatchAsync), AT(hipMemcpyBatchAsync), false, "7.1", 0},
     [HA_CALL_hipMemcpyPeer] =
-        {8472, 8472, false, "5.2", 0},
+        {AT(hipMemcpyPeer), AT(hipMemcpyPeer), false, "5.2", 0},
     [HA_CALL_hipMemcpyPeerAsync] =
-        {8486, 8486, false, "5.2", 0},
+        {AT(hipMemcpyPeerAsync), AT(hipMemcpyPeerAsync), false, "5.2", 0},
     [HA_CALL_hipDrvMemcpy2DUnaligned] =
-        {8505, 8505, false, "5.2", 60000000},
+        {AT(hipDrvMemcpy2DUnaligned), AT(hipDrvMemcpy2DUnaligned), false, "5.2", 60000000},
     [HA_CALL_hipMemcpy_spt] =
-        {8529, 8529, false, "5.2", 0},
+        {AT(hipMemcpy_spt), AT(hipMemcpy_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpy2D_spt] =
-        {8543, 8543, false, "5.2", 0},
+        {AT(hipMemcpy2D_spt), AT(hipMemcpy2D_spt), false, "5.2", 0},
     [HA_CALL_hipMemset_spt] =
-        {8559, 8559, false, "5.2", 0},
+        {AT(hipMemset_spt), AT(hipMemset_spt), false, "5.2", 0},
     [HA_CALL_hipMemsetAsync_spt] =
-        {8573, 8573, false, "6.2", 0},
+        {AT(hipMemsetAsync_spt), AT(hipMemsetAsync_spt), false, "6.2", 0},
     [HA_CALL_hipMemset2D_spt] =
-        {8592, 8592, false, "5.2", 0},
+        {AT(hipMemset2D_spt), AT(hipMemset2D_spt), false, "5.2", 0},
     [HA_CALL_hipMemset2DAsync_spt] =
-        {8608, 8608, false, "6.2", 0},
+        {AT(hipMemset2DAsync_spt), AT(hipMemset2DAsync_spt), false, "6.2", 0},
     [HA_CALL_hipMemset3DAsync_spt] =
-        {8629, 8629, false, "6.2", 0},
+        {AT(hipMemset3DAsync_spt), AT(hipMemset3DAsync_spt), false, "6.2", 0},
     [HA_CALL_hipMemset3D_spt] =
-        {8650, 8650, false, "5.2", 0},
+        {AT(hipMemset3D_spt), AT(hipMemset3D_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpyAsync_spt] =
-        {8666, 8666, false, "5.2", 0},
+        {AT(hipMemcpyAsync_spt), AT(hipMemcpyAsync_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpy2DAsync_spt] =
-        {8685, 8685, false, "6.2", 0},
+        {AT(hipMemcpy2DAsync_spt), AT(hipMemcpy2DAsync_spt), false, "6.2", 0},
     [HA_CALL_hipFuncSetAttribute] =
-        {8706, 8706, false, "5.2", 0},
+        {AT(hipFuncSetAttribute), AT(hipFuncSetAttribute), false, "5.2", 0},
     [HA_CALL_hipFuncSetCacheConfig] =
-        {8726, 8726, false, "5.2", 0},
+        {AT(hipFuncSetCacheConfig), AT(hipFuncSetCacheConfig), false, "5.2", 0},
     [HA_CALL_hipFuncSetSharedMemConfig] =
-        {8748, 8748, false, "5.2", 0},
+        {AT(hipFuncSetSharedMemConfig), AT(hipFuncSetSharedMemConfig), false, "5.2", 0},
     [HA_CALL_hipModuleGetGlobal] =
-        {8774, 8774, false, "5.2", 0},
+        {AT(hipModuleGetGlobal), AT(hipModuleGetGlobal), false, "5.2", 0},
     [HA_CALL_hipModuleLoadFatBinary] =
-        {8793, 8793, false, "7.1", 0},
+        {AT(hipModuleLoadFatBinary), AT(hipModuleLoadFatBinary), false, "7.1", 0},
     [HA_CALL_hipModuleLoad] =
-        {8816, 8816, false, "5.2", 0},
+        {AT(hipModuleLoad), AT(hipModuleLoad), false, "5.2", 0},
     [HA_CALL_hipModuleUnload] =
-        {8830, 8830, false, "5.2", 0},
+        {AT(hipModuleUnload), AT(hipModuleUnload), false, "5.2", 0},
     [HA_CALL_hipModuleGetFunction] =
-        {8846, 8846, false, "5.2", 0},
+        {AT(hipModuleGetFunction), AT(hipModuleGetFunction), false, "5.2", 0},
     [HA_CALL_hipModuleGetFunctionCount] =
-        {8867, 8867, false, "7.1", 0},
+        {AT(hipModuleGetFunctionCount), AT(hipModuleGetFunctionCount), false, "7.1", 0},
     [HA_CALL_hipFuncGetAttributes] =
-        {8893, 8893, false, "5.2", 0},
+        {AT(hipFuncGetAttributes), AT(hipFuncGetAttributes), false, "5.2", 0},
     [HA_CALL_hipFuncGetAttribute] =
-        {8914, 8914, false, "5.2", 0},
+        {AT(hipFuncGetAttribute), AT(hipFuncGetAttribute), false, "5.2", 0},
     [HA_CALL_hipModuleLoadData] =
-        {8934, 8934, false, "5.2", 0},
+        {AT(hipModuleLoadData), AT(hipModuleLoadData), false, "5.2", 0},
     [HA_CALL_hipModuleLoadDataEx] =
-        {8952, 8952, false, "5.2", 0},
+        {AT(hipModuleLoadDataEx), AT(hipModuleLoadDataEx), false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxPotentialBlockSize] =
-        {8972, 8972, false, "5.2", 0},
+        {AT(hipModuleOccupancyMaxPotentialBlockSize), AT(hipModuleOccupancyMaxPotentialBlockSize), false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxPotentialBlockSizeWithFlags] =
-        {9012, 9012, false, "5.2", 0},
+        {AT(hipModuleOccupancyMaxPotentialBlockSizeWithFlags), AT(hipModuleOccupancyMaxPotentialBlockSizeWithFlags), false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor] =
-        {9061, 9061, false, "5.2", 0},
+        {AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor), AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor), false, "5.2", 0},
     [HA_CALL_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags] =
-        {9112, 9112, false, "5.2", 0},
+        {AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), false, "5.2", 0},
     [HA_CALL_hipOccupancyMaxActiveBlocksPerMultiprocessor] =
-        {9172, 9172, false, "5.2", 0},
+        {AT(hipOccupancyMaxActiveBlocksPerMultiprocessor), AT(hipOccupancyMaxActiveBlocksPerMultiprocessor), false, "5.2", 0},
     [HA_CALL_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags] =
-        {9217, 9217, false, "5.2", 0},
+        {AT(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), AT(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), false, "5.2", 0},
     [HA_CALL_hipOccupancyMaxPotentialBlockSize] =
-        {9271, 9271, false, "5.2", 0},
+        {AT(hipOccupancyMaxPotentialBlockSize), AT(hipOccupancyMaxPotentialBlockSize), false, "5.2", 0},
     [HA_CALL_hipOccupancyAvailableDynamicSMemPerBlock] =
-        {9305, 9305, false, "7.15", 0},
+        {AT(hipOccupancyAvailableDynamicSMemPerBlock), AT(hipOccupancyAvailableDynamicSMemPerBlock), false, "7.15", 0},
     [HA_CALL_hipOccupancyMaxActiveClusters] =
-        {9346, 9346, false, "7.15", 0},
+        {AT(hipOccupancyMaxActiveClusters), AT(hipOccupancyMaxActiveClusters), false, "7.15", 0},
     [HA_CALL_hipOccupancyMaxPotentialClusterSize] =
-        {9376, 9376, false, "7.15", 0},
+        {AT(hipOccupancyMaxPotentialClusterSize), AT(hipOccupancyMaxPotentialClusterSize), false, "7.15", 0},
     [HA_CALL_hipExtGetLinkTypeAndHopCount] =
-        {9412, 9412, false, "5.2", 0},
+        {AT(hipExtGetLinkTypeAndHopCount), AT(hipExtGetLinkTypeAndHopCount), false, "5.2", 0},
     [HA_CALL_hipDevSmResourceSplitByCount] =
-        {9441, 9441, false, "7.15", 0},
+        {AT(hipDevSmResourceSplitByCount), AT(hipDevSmResourceSplitByCount), false, "7.15", 0},
     [HA_CALL_hipDevSmResourceSplit] =
-        {9470, 9470, false, "7.15", 0},
+        {AT(hipDevSmResourceSplit), AT(hipDevSmResourceSplit), false, "7.15", 0},
     [HA_CALL_hipDevResourceGenerateDesc] =
-        {9492, 9492, false, "7.15", 0},
+        {AT(hipDevResourceGenerateDesc), AT(hipDevResourceGenerateDesc), false, "7.15", 0},
     [HA_CALL_hipProfilerStart] =
-        {9519, 9519, false, "5.2", 0},
+        {AT(hipProfilerStart), AT(hipProfilerStart), false, "5.2", 0},
     [HA_CALL_hipProfilerStop] =
-        {9536, 9536, false, "5.2", 0},
+        {AT(hipProfilerStop), AT(hipProfilerStop), false, "5.2", 0},
     [HA_CALL_hipApiName] =
-        {9552, 9552, false, "5.2", 0},
+        {AT(hipApiName), AT(hipApiName), false, "5.2", 0},
     [HA_CALL_hipExtEnableLogging] =
-        {9563, 9563, false, "7.15", 0},
+        {AT(hipExtEnableLogging), AT(hipExtEnableLogging), false, "7.15", 0},
     [HA_CALL_hipExtDisableLogging] =
-        {9583, 9583, false, "7.15", 0},
+        {AT(hipExtDisableLogging), AT(hipExtDisableLogging), false, "7.15", 0},
     [HA_CALL_hipExtSetLoggingParams] =
-        {9604, 9604, false, "7.15", 0},
+        {AT(hipExtSetLoggingParams), AT(hipExtSetLoggingParams), false, "7.15", 0},
     [HA_CALL_hipDeviceGetDefaultMemPool] =
-        {9627, 9627, false, "5.2", 0},
+        {AT(hipDeviceGetDefaultMemPool), AT(hipDeviceGetDefaultMemPool), false, "5.2", 0},
     [HA_CALL_hipDeviceSetMemPool] =
-        {9654, 9654, false, "5.2", 0},
+        {AT(hipDeviceSetMemPool), AT(hipDeviceSetMemPool), false, "5.2", 0},
     [HA_CALL_hipDeviceGetMemPool] =
-        {9674, 9674, false, "5.2", 0},
+        {AT(hipDeviceGetMemPool), AT(hipDeviceGetMemPool), false, "5.2", 0},
     [HA_CALL_hipMallocAsync] =
-        {9694, 9694, false, "5.2", 0},
+        {AT(hipMallocAsync), AT(hipMallocAsync), false, "5.2", 0},
     [HA_CALL_hipFreeAsync] =
-        {9709, 9709, false, "5.2", 0},
+        {AT(hipFreeAsync), AT(hipFreeAsync), false, "5.2", 0},
     [HA_CALL_hipMemPoolTrimTo] =
-        {9722, 9722, false, "5.2", 0},
+        {AT(hipMemPoolTrimTo), AT(hipMemPoolTrimTo), false, "5.2", 0},
     [HA_CALL_hipMemPoolSetAttribute] =
-        {9739, 9739, false, "5.2", 0},
+        {AT(hipMemPoolSetAttribute), AT(hipMemPoolSetAttribute), false, "5.2", 0},
     [HA_CALL_hipMemPoolGetAttribute] =
-        {9762, 9762, false, "5.2", 0},
+        {AT(hipMemPoolGetAttribute), AT(hipMemPoolGetAttribute), false, "5.2", 0},
     [HA_CALL_hipMemPoolSetAccess] =
-        {9785, 9785, false, "5.2", 0},
+        {AT(hipMemPoolSetAccess), AT(hipMemPoolSetAccess), false, "5.2", 0},
     [HA_CALL_hipMemPoolGetAccess] =
-        {9805, 9805, false, "5.2", 0},
+        {AT(hipMemPoolGetAccess), AT(hipMemPoolGetAccess), false, "5.2", 0},
     [HA_CALL_hipMemPoolCreate] =
-        {9825, 9825, false, "5.2", 0},
+        {AT(hipMemPoolCreate), AT(hipMemPoolCreate), false, "5.2", 0},
     [HA_CALL_hipMemPoolDestroy] =
-        {9842, 9842, false, "5.2", 0},
+        {AT(hipMemPoolDestroy), AT(hipMemPoolDestroy), false, "5.2", 0},
     [HA_CALL_hipMallocFromPoolAsync] =
-        {9860, 9860, false, "5.2", 0},
+        {AT(hipMallocFromPoolAsync), AT(hipMallocFromPoolAsync), false, "5.2", 0},
     [HA_CALL_hipMemPoolExportToShareableHandle] =
-        {9883, 9883, false, "5.2", 0},
+        {AT(hipMemPoolExportToShareableHandle), AT(hipMemPoolExportToShareableHandle), false, "5.2", 0},
     [HA_CALL_hipMemPoolImportFromShareableHandle] =
-        {9917, 9917, false, "5.2", 0},
+        {AT(hipMemPoolImportFromShareableHandle), AT(hipMemPoolImportFromShareableHandle), false, "5.2", 0},
     [HA_CALL_hipMemPoolExportPointer] =
-        {9953, 9953, false, "5.2", 0},
+        {AT(hipMemPoolExportPointer), AT(hipMemPoolExportPointer), false, "5.2", 0},
     [HA_CALL_hipMemPoolImportPointer] =
-        {9977, 9977, false, "5.2", 0},
+        {AT(hipMemPoolImportPointer), AT(hipMemPoolImportPointer), false, "5.2", 0},
     [HA_CALL_hipMemSetMemPool] =
-        {10001, 10001, false, "7.15", 0},
+        {AT(hipMemSetMemPool), AT(hipMemSetMemPool), false, "7.15", 0},
     [HA_CALL_hipMemGetMemPool] =
-        {10018, 10018, false, "7.15", 0},
+        {AT(hipMemGetMemPool), AT(hipMemGetMemPool), false, "7.15", 0},
     [HA_CALL_hipMemGetDefaultMemPool] =
-        {10035, 10035, false, "7.15", 0},
+        {AT(hipMemGetDefaultMemPool), AT(hipMemGetDefaultMemPool), false, "7.15", 0},
     [HA_CALL_hipStreamCreate] =
-        {10059, 10059, false, "5.2", 0},
+        {AT(hipStreamCreate), AT(hipStreamCreate), false, "5.2", 0},
     [HA_CALL_hipStreamCreateWithFlags] =
-        {10075, 10075, false, "5.2", 0},
+        {AT(hipStreamCreateWithFlags), AT(hipStreamCreateWithFlags), false, "5.2", 0},
     [HA_CALL_hipStreamCreateWithPriority] =
-        {10100, 10100, false, "5.2", 0},
+        {AT(hipStreamCreateWithPriority), AT(hipStreamCreateWithPriority), false, "5.2", 0},
     [HA_CALL_hipStreamDestroy] =
-        {10128, 10128, false, "5.2", 0},
+        {AT(hipStreamDestroy), AT(hipStreamDestroy), false, "5.2", 0},
     [HA_CALL_hipStreamQuery] =
-        {10145, 10145, false, "5.2", 0},
+        {AT(hipStreamQuery), AT(hipStreamQuery), false, "5.2", 0},
     [HA_CALL_hipStreamSynchronize] =
-        {10160, 10160, false, "5.2", 0},
+        {AT(hipStreamSynchronize), AT(hipStreamSynchronize), false, "5.2", 0},
     [HA_CALL_hipStreamWaitEvent] =
-        {10181, 10181, false, "5.2", 0},
+        {AT(hipStreamWaitEvent), AT(hipStreamWaitEvent), false, "5.2", 0},
     [HA_CALL_hipStreamGetFlags] =
-        {10200, 10200, false, "5.2", 0},
+        {AT(hipStreamGetFlags), AT(hipStreamGetFlags), false, "5.2", 0},
     [HA_CALL_hipStreamGetId] =
-        {10218, 10218, false, "7.1", 0},
+        {AT(hipStreamGetId), AT(hipStreamGetId), false, "7.1", 0},
     [HA_CALL_hipStreamGetPriority] =
-        {10233, 10233, false, "5.2", 0},
+        {AT(hipStreamGetPriority), AT(hipStreamGetPriority), false, "5.2", 0},
     [HA_CALL_hipStreamGetDevice] =
-        {10254, 10254, false, "6.2", 0},
+        {AT(hipStreamGetDevice), AT(hipStreamGetDevice), false, "6.2", 0},
     [HA_CALL_hipExtStreamCreateWithCUMask] =
-        {10273, 10273, false, "5.2", 0},
+        {AT(hipExtStreamCreateWithCUMask), AT(hipExtStreamCreateWithCUMask), false, "5.2", 0},
     [HA_CALL_hipExtStreamGetCUMask] =
-        {10302, 10302, false, "5.2", 0},
+        {AT(hipExtStreamGetCUMask), AT(hipExtStreamGetCUMask), false, "5.2", 0},
     [HA_CALL_hipStreamAddCallback] =
-        {10324, 10324, false, "5.2", 0},
+        {AT(hipStreamAddCallback), AT(hipStreamAddCallback), false, "5.2", 0},
     [HA_CALL_hipStreamSetAttribute] =
-        {10345, 10345, false, "7.1", 0},
+        {AT(hipStreamSetAttribute), AT(hipStreamSetAttribute), false, "7.1", 0},
     [HA_CALL_hipStreamGetAttribute] =
-        {10367, 10367, false, "7.1", 0},
+        {AT(hipStreamGetAttribute), AT(hipStreamGetAttribute), false, "7.1", 0},
     [HA_CALL_hipStreamCopyAttributes] =
-        {10389, 10389, false, "7.15", 0},
+        {AT(hipStreamCopyAttributes), AT(hipStreamCopyAttributes), false, "7.15", 0},
     [HA_CALL_hipStreamWaitValue32] =
-        {10413, 10413, false, "5.2", 0},
+        {AT(hipStreamWaitValue32), AT(hipStreamWaitValue32), false, "5.2", 0},
     [HA_CALL_hipStreamWaitValue64] =
-        {10434, 10434, false, "5.2", 0},
+        {AT(hipStreamWaitValue64), AT(hipStreamWaitValue64), false, "5.2", 0},
     [HA_CALL_hipStreamWriteValue32] =
-        {10455, 10455, false, "5.2", 0},
+        {AT(hipStreamWriteValue32), AT(hipStreamWriteValue32), false, "5.2", 0},
     [HA_CALL_hipStreamWriteValue64] =
-        {10477, 10477, false, "5.2", 0},
+        {AT(hipStreamWriteValue64), AT(hipStreamWriteValue64), false, "5.2", 0},
     [HA_CALL_hipStreamBatchMemOp] =
-        {10499, 10499, false, "7.1", 0},
+        {AT(hipStreamBatchMemOp), AT(hipStreamBatchMemOp), false, "7.1", 0},
     [HA_CALL_hipStreamAttachMemAsync] =
-        {10519, 10519, false, "5.2", 0},
+        {AT(hipStreamAttachMemAsync), AT(hipStreamAttachMemAsync), false, "5.2", 0},
     [HA_CALL_hipStreamGetDevResource] =
-        {10543, 10543, false, "7.15", 0},
+        {AT(hipStreamGetDevResource), AT(hipStreamGetDevResource), false, "7.15", 0},
     [HA_CALL_hipStreamIsCapturing] =
-        {10567, 10567, false, "5.2", 0},
+        {AT(hipStreamIsCapturing), AT(hipStreamIsCapturing), false, "5.2", 0},
     [HA_CALL_hipStreamQuery_spt] =
-        {10588, 10588, false, "5.2", 0},
+        {AT(hipStreamQuery_spt), AT(hipStreamQuery_spt), false, "5.2", 0},
     [HA_CALL_hipStreamSynchronize_spt] =
-        {10607, 10607, false, "5.2", 0},
+        {AT(hipStreamSynchronize_spt), AT(hipStreamSynchronize_spt), false, "5.2", 0},
     [HA_CALL_hipStreamGetPriority_spt] =
-        {10632, 10632, false, "5.2", 0},
+        {AT(hipStreamGetPriority_spt), AT(hipStreamGetPriority_spt), false, "5.2", 0},
     [HA_CALL_hipStreamWaitEvent_spt] =
-        {10657, 10657, false, "5.2", 0},
+        {AT(hipStreamWaitEvent_spt), AT(hipStreamWaitEvent_spt), false, "5.2", 0},
     [HA_CALL_hipStreamGetFlags_spt] =
-        {10680, 10680, false, "5.2", 0},
+        {AT(hipStreamGetFlags_spt), AT(hipStreamGetFlags_spt), false, "5.2", 0},
     [HA_CALL_hipStreamAddCallback_spt] =
-        {10702, 10702, false, "6.2", 0},
+        {AT(hipStreamAddCallback_spt), AT(hipStreamAddCallback_spt), false, "6.2", 0},
     [HA_CALL_hipStreamIsCapturing_spt] =
-        {10727, 10727, false, "6.2", 0},
+        {AT(hipStreamIsCapturing_spt), AT(hipStreamIsCapturing_spt), false, "6.2", 0},
     [HA_CALL_hipGetSymbolAddress] =
-        {10752, 10752, false, "5.2", 0},
+        {AT(hipGetSymbolAddress), AT(hipGetSymbolAddress), false, "5.2", 0},
     [HA_CALL_hipGetSymbolSize] =
-        {10772, 10772, false, "5.2", 0},
+        {AT(hipGetSymbolSize), AT(hipGetSymbolSize), false, "5.2", 0},
     [HA_CALL_hipMemcpyToSymbol] =
-        {10789, 10789, false, "5.2", 0},
+        {AT(hipMemcpyToSymbol), AT(hipMemcpyToSymbol), false, "5.2", 0},
     [HA_CALL_hipMemcpyToSymbolAsync] =
-        {10807, 10807, false, "5.2", 0},
+        {AT(hipMemcpyToSymbolAsync), AT(hipMemcpyToSymbolAsync), false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbol] =
-        {10830, 10830, false, "5.2", 0},
+        {AT(hipMemcpyFromSymbol), AT(hipMemcpyFromSymbol), false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbolAsync] =
-        {10850, 10850, false, "5.2", 0},
+        {AT(hipMemcpyFromSymbolAsync), AT(hipMemcpyFromSymbolAsync), false, "5.2", 0},
     [HA_CALL_hipGetFuncBySymbol] =
-        {10875, 10875, false, "6.2", 0},
+        {AT(hipGetFuncBySymbol), AT(hipGetFuncBySymbol), false, "6.2", 0},
     [HA_CALL_hipMemcpyToSymbol_spt] =
-        {10894, 10894, false, "5.2", 0},
+        {AT(hipMemcpyToSymbol_spt), AT(hipMemcpyToSymbol_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbol_spt] =
-        {10916, 10916, false, "5.2", 0},
+        {AT(hipMemcpyFromSymbol_spt), AT(hipMemcpyFromSymbol_spt), false, "5.2", 0},
     [HA_CALL_hipMemcpyFromSymbolAsync_spt] =
-        {10940, 10940, false, "6.2", 0},
+        {AT(hipMemcpyFromSymbolAsync_spt), AT(hipMemcpyFromSymbolAsync_spt), false, "6.2", 0},
     [HA_CALL_hipMemcpyToSymbolAsync_spt] =
-        {10969, 10969, false, "6.2", 0},
+        {AT(hipMemcpyToSymbolAsync_spt), AT(hipMemcpyToSymbolAsync_spt), false, "6.2", 0},
     [HA_CALL_hipCreateChannelDesc] =
-        {10996, 10996, false, "5.2", 0},
+        {AT(hipCreateChannelDesc), AT(hipCreateChannelDesc), false, "5.2", 0},
     [HA_CALL_hipDeviceGetTexture1DLinearMaxWidth] =
-        {11017, 11017, false, "7.1", 0},
+        {AT(hipDeviceGetTexture1DLinearMaxWidth), AT(hipDeviceGetTexture1DLinearMaxWidth), false, "7.1", 0},
     [HA_CALL_hipMipmappedArrayGetMemoryRequirements] =
-        {11053, 11053, false, "7.15", 0},
+        {AT(hipMipmappedArrayGetMemoryRequirements), AT(hipMipmappedArrayGetMemoryRequirements), false, "7.15", 0},
     [HA_CALL_hipModuleGetTexRef] =
-        {11092, 11092, false, "5.2", 0},
+        {AT(hipModuleGetTexRef), AT(hipModuleGetTexRef), false, "5.2", 0},
     [HA_CALL_hipCreateTextureObject] =
-        {11111, 11111, false, "5.2", 0},
+        {AT(hipCreateTextureObject), AT(hipCreateTextureObject), false, "5.2", 0},
     [HA_CALL_hipDestroyTextureObject] =
-        {11134, 11134, false, "5.2", 0},
+        {AT(hipDestroyTextureObject), AT(hipDestroyTextureObject), false, "5.2", 0},
     [HA_CALL_hipGetChannelDesc] =
-        {11158, 11158, false, "5.2", 0},
+        {AT(hipGetChannelDesc), AT(hipGetChannelDesc), false, "5.2", 0},
     [HA_CALL_hipGetTextureObjectResourceDesc] =
-        {11176, 11176, false, "5.2", 0},
+        {AT(hipGetTextureObjectResourceDesc), AT(hipGetTextureObjectResourceDesc), false, "5.2", 0},
     [HA_CALL_hipGetTextureObjectResourceViewDesc] =
-        {11208, 11208, false, "5.2", 0},
+        {AT(hipGetTextureObjectResourceViewDesc), AT(hipGetTextureObjectResourceViewDesc), false, "5.2", 0},
     [HA_CALL_hipGetTextureObjectTextureDesc] =
-        {11244, 11244, false, "5.2", 0},
+        {AT(hipGetTextureObjectTextureDesc), AT(hipGetTextureObjectTextureDesc), false, "5.2", 0},
     [HA_CALL_hipTexObjectCreate] =
-        {11275, 11275, false, "5.2", 0},
+        {AT(hipTexObjectCreate), AT(hipTexObjectCreate), false, "5.2", 0},
     [HA_CALL_hipTexObjectDestroy] =
-        {11294, 11294, false, "5.2", 0},
+        {AT(hipTexObjectDestroy), AT(hipTexObjectDestroy), false, "5.2", 0},
     [HA_CALL_hipTexObjectGetResourceDesc] =
-        {11314, 11314, false, "5.2", 0},
+        {AT(hipTexObjectGetResourceDesc), AT(hipTexObjectGetResourceDesc), false, "5.2", 0},
     [HA_CALL_hipTexObjectGetResourceViewDesc] =
-        {11342, 11342, false, "5.2", 0},
+        {AT(hipTexObjectGetResourceViewDesc), AT(hipTexObjectGetResourceViewDesc), false, "5.2", 0},
     [HA_CALL_hipTexObjectGetTextureDesc] =
-        {11374, 11374, false, "5.2", 0},
+        {AT(hipTexObjectGetTextureDesc), AT(hipTexObjectGetTextureDesc), false, "5.2", 0},
     [HA_CALL_hipMallocMipmappedArray] =
-        {11401, 11401, false, "5.2", 0},
+        {AT(hipMallocMipmappedArray), AT(hipMallocMipmappedArray), false, "5.2", 0},
     [HA_CALL_hipFreeMipmappedArray] =
-        {11425, 11425, false, "5.2", 0},
+        {AT(hipFreeMipmappedArray), AT(hipFreeMipmappedArray), false, "5.2", 0},
     [HA_CALL_hipGetMipmappedArrayLevel] =
-        {11447, 11447, false, "5.2", 0},
+        {AT(hipGetMipmappedArrayLevel), AT(hipGetMipmappedArrayLevel), false, "5.2", 0},
     [HA_CALL_hipMipmappedArrayCreate] =
-        {11473, 11473, false, "5.2", 0},
+        {AT(hipMipmappedArrayCreate), AT(hipMipmappedArrayCreate), false, "5.2", 0},
     [HA_CALL_hipMipmappedArrayDestroy] =
-        {11497, 11497, false, "5.2", 0},
+        {AT(hipMipmappedArrayDestroy), AT(hipMipmappedArrayDestroy), false, "5.2", 0},
     [HA_CALL_hipMipmappedArrayGetLevel] =
-        {11522, 11522, false, "5.2", 0},
+        {AT(hipMipmappedArrayGetLevel), AT(hipMipmappedArrayGetLevel), false, "5.2", 0},
     [HA_CALL_hipBindTextureToMipmappedArray] =
-        {11548, 11548, false, "5.2", 0},
+        {AT(hipBindTextureToMipmappedArray), AT(hipBindTextureToMipmappedArray), false, "5.2", 0},
     [HA_CALL_hipGetTextureReference] =
-        {11579, 11579, false, "5.2", 0},
+        {AT(hipGetTextureReference), AT(hipGetTextureReference), false, "5.2", 0},
     [HA_CALL_hipTexRefGetBorderColor] =
-        {11602, 11602, false, "6.2", 0},
+        {AT(hipTexRefGetBorderColor), AT(hipTexRefGetBorderColor), false, "6.2", 0},
     [HA_CALL_hipTexRefGetArray] =
-        {11626, 11626, false, "6.2", 0},
+        {AT(hipTexRefGetArray), AT(hipTexRefGetArray), false, "6.2", 0},
     [HA_CALL_hipTexRefSetAddressMode] =
-        {11644, 11644, false, "5.2", 0},
+        {AT(hipTexRefSetAddressMode), AT(hipTexRefSetAddressMode), false, "5.2", 0},
     [HA_CALL_hipTexRefSetArray] =
-        {11668, 11668, false, "5.2", 0},
+        {AT(hipTexRefSetArray), AT(hipTexRefSetArray), false, "5.2", 0},
     [HA_CALL_hipTexRefSetFilterMode] =
-        {11686, 11686, false, "5.2", 0},
+        {AT(hipTexRefSetFilterMode), AT(hipTexRefSetFilterMode), false, "5.2", 0},
     [HA_CALL_hipTexRefSetFlags] =
-        {11709, 11709, false, "5.2", 0},
+        {AT(hipTexRefSetFlags), AT(hipTexRefSetFlags), false, "5.2", 0},
     [HA_CALL_hipTexRefSetFormat] =
-        {11727, 11727, false, "5.2", 0},
+        {AT(hipTexRefSetFormat), AT(hipTexRefSetFormat), false, "5.2", 0},
     [HA_CALL_hipBindTexture] =
-        {11746, 11746, false, "5.2", 0},
+        {AT(hipBindTexture), AT(hipBindTexture), false, "5.2", 0},
     [HA_CALL_hipBindTexture2D] =
-        {11761, 11761, false, "5.2", 0},
+        {AT(hipBindTexture2D), AT(hipBindTexture2D), false, "5.2", 0},
     [HA_CALL_hipBindTextureToArray] =
-        {11778, 11778, false, "5.2", 0},
+        {AT(hipBindTextureToArray), AT(hipBindTextureToArray), false, "5.2", 0},
     [HA_CALL_hipGetTextureAlignmentOffset] =
-        {11800, 11800, false, "5.2", 0},
+        {AT(hipGetTextureAlignmentOffset), AT(hipGetTextureAlignmentOffset), false, "5.2", 0},
     [HA_CALL_hipUnbindTexture] =
-        {11829, 11829, false, "5.2", 0},
+        {AT(hipUnbindTexture), AT(hipUnbindTexture), false, "5.2", 0},
     [HA_CALL_hipTexRefGetAddress] =
-        {11846, 11846, false, "5.2", 0},
+        {AT(hipTexRefGetAddress), AT(hipTexRefGetAddress), false, "5.2", 0},
     [HA_CALL_hipTexRefGetAddressMode] =
-        {11866, 11866, false, "5.2", 0},
+        {AT(hipTexRefGetAddressMode), AT(hipTexRefGetAddressMode), false, "5.2", 0},
     [HA_CALL_hipTexRefGetFilterMode] =
-        {11890, 11890, false, "5.2", 0},
+        {AT(hipTexRefGetFilterMode), AT(hipTexRefGetFilterMode), false, "5.2", 0},
     [HA_CALL_hipTexRefGetFlags] =
-        {11913, 11913, false, "5.2", 0},
+        {AT(hipTexRefGetFlags), AT(hipTexRefGetFlags), false, "5.2", 0},
     [HA_CALL_hipTexRefGetFormat] =
-        {11931, 11931, false, "5.2", 0},
+        {AT(hipTexRefGetFormat), AT(hipTexRefGetFormat), false, "5.2", 0},
     [HA_CALL_hipTexRefGetMaxAnisotropy] =
-        {11950, 11950, false, "5.2", 0},
+        {AT(hipTexRefGetMaxAnisotropy), AT(hipTexRefGetMaxAnisotropy), false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipmapFilterMode] =
-        {11976, 11976, false, "5.2", 0},
+        {AT(hipTexRefGetMipmapFilterMode), AT(hipTexRefGetMipmapFilterMode), false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipmapLevelBias] =
-        {12005, 12005, false, "5.2", 0},
+        {AT(hipTexRefGetMipmapLevelBias), AT(hipTexRefGetMipmapLevelBias), false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipmapLevelClamp] =
-        {12033, 12033, false, "5.2", 0},
+        {AT(hipTexRefGetMipmapLevelClamp), AT(hipTexRefGetMipmapLevelClamp), false, "5.2", 0},
     [HA_CALL_hipTexRefGetMipMappedArray] =
-        {12062, 12062, false, "6.2", 0},
+        {AT(hipTexRefGetMipMappedArray), AT(hipTexRefGetMipMappedArray), false, "6.2", 0},
     [HA_CALL_hipTexRefSetAddress] =
-        {12089, 12089, false, "5.2", 0},
+        {AT(hipTexRefSetAddress), AT(hipTexRefSetAddress), false, "5.2", 0},
     [HA_CALL_hipTexRefSetAddress2D] =
-        {12109, 12109, false, "5.2", 0},
+        {AT(hipTexRefSetAddress2D), AT(hipTexRefSetAddress2D), false, "5.2", 0},
     [HA_CALL_hipTexRefSetMaxAnisotropy] =
-        {12131, 12131, false, "5.2", 0},
+        {AT(hipTexRefSetMaxAnisotropy), AT(hipTexRefSetMaxAnisotropy), false, "5.2", 0},
     [HA_CALL_hipTexRefSetBorderColor] =
-        {12157, 12157, false, "5.2", 0},
+        {AT(hipTexRefSetBorderColor), AT(hipTexRefSetBorderColor), false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmapFilterMode] =
-        {12181, 12181, false, "5.2", 0},
+        {AT(hipTexRefSetMipmapFilterMode), AT(hipTexRefSetMipmapFilterMode), false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmapLevelBias] =
-        {12210, 12210, false, "5.2", 0},
+        {AT(hipTexRefSetMipmapLevelBias), AT(hipTexRefSetMipmapLevelBias), false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmapLevelClamp] =
-        {12238, 12238, false, "5.2", 0},
+        {AT(hipTexRefSetMipmapLevelClamp), AT(hipTexRefSetMipmapLevelClamp), false, "5.2", 0},
     [HA_CALL_hipTexRefSetMipmappedArray] =
-        {12267, 12267, false, "5.2", 0},
+        {AT(hipTexRefSetMipmappedArray), AT(hipTexRefSetMipmappedArray), false, "5.2", 0},
     [HA_CALL_hipCreateSurfaceObject] =
-        {12294, 12294, false, "6.2", 0},
+        {AT(hipCreateSurfaceObject), AT(hipCreateSurfaceObject), false, "6.2", 0},
     [HA_CALL_hipDestroySurfaceObject] =
-        {12317, 12317, false, "6.2", 0},
+        {AT(hipDestroySurfaceObject), AT(hipDestroySurfaceObject), false, "6.2", 0},
     [HA_CALL_hipMemGetHandleForAddressRange] =
-        {12341, 12341, false, "7.1", 0},
+        {AT(hipMemGetHandleForAddressRange), AT(hipMemGetHandleForAddressRange), false, "7.1", 0},
     [HA_CALL_hipMemAddressFree] =
-        {12372, 12372, false, "5.2", 0},
+        {AT(hipMemAddressFree), AT(hipMemAddressFree), false, "5.2", 0},
     [HA_CALL_hipMemAddressReserve] =
-        {12390, 12390, false, "5.2", 0},
+        {AT(hipMemAddressReserve), AT(hipMemAddressReserve), false, "5.2", 0},
     [HA_CALL_hipMemCreate] =
-        {12411, 12411, false, "5.2", 60000000},
+        {AT(hipMemCreate), AT(hipMemCreate), false, "5.2", 60000000},
     [HA_CALL_hipMemExportToShareableHandle] =
-        {12424, 12424, false, "5.2", 0},
+        {AT(hipMemExportToShareableHandle), AT(hipMemExportToShareableHandle), false, "5.2", 0},
     [HA_CALL_hipMemGetAccess] =
-        {12454, 12454, false, "5.2", 0},
+        {AT(hipMemGetAccess), AT(hipMemGetAccess), false, "5.2", 0},
     [HA_CALL_hipMemGetAllocationGranularity] =
-        {12470, 12470, false, "5.2", 60000000},
+        {AT(hipMemGetAllocationGranularity), AT(hipMemGetAllocationGranularity), false, "5.2", 60000000},
     [HA_CALL_hipMemGetAllocationPropertiesFromHandle] =
-        {12501, 12501, false, "5.2", 60000000},
+        {AT(hipMemGetAllocationPropertiesFromHandle), AT(hipMemGetAllocationPropertiesFromHandle), false, "5.2", 60000000},
     [HA_CALL_hipMemImportFromShareableHandle] =
-        {12541, 12541, false, "5.2", 0},
+        {AT(hipMemImportFromShareableHandle), AT(hipMemImportFromShareableHandle), false, "5.2", 0},
     [HA_CALL_hipMemMap] =
-        {12573, 12573, false, "5.2", 0},
+        {AT(hipMemMap), AT(hipMemMap), false, "5.2", 0},
     [HA_CALL_hipMemRelease] =
-        {12583, 12583, false, "5.2", 0},
+        {AT(hipMemRelease), AT(hipMemRelease), false, "5.2", 0},
     [HA_CALL_hipMemRetainAllocationHandle] =
-        {12597, 12597, false, "5.2", 0},
+        {AT(hipMemRetainAllocationHandle), AT(hipMemRetainAllocationHandle), false, "5.2", 0},
     [HA_CALL_hipMemSetAccess] =
-        {12626, 12626, false, "5.2", 0},
+        {AT(hipMemSetAccess), AT(hipMemSetAccess), false, "5.2", 0},
     [HA_CALL_hipMemUnmap] =
-        {12642, 12642, false, "5.2", 0},
+        {AT(hipMemUnmap), AT(hipMemUnmap), false, "5.2", 0},
 };
 
-const char ha_call_text[] =
-    "hipMallocArray\0hipArrayCreate\0hipArrayDestroy\0hipArray3DCreate\0hipFreeArray\0"
-    "hipMalloc3DArray\0hipArrayGetInfo\0hipArrayGetDescriptor\0"
-    "hipArray3DGetDescriptor\0hipMemcpy2DToArray\0hipMemcpy2DToArrayAsync\0"
-    "hipMemcpy2DArrayToArray\0hipMemcpyToArray\0hipMemcpyFromArray\0"
-    "hipMemcpy2DFromArray\0hipMemcpy2DFromArrayAsync\0hipMemcpy3D\0hipMemcpy3DAsync\0"
-    "hipDrvMemcpy3D\0hipDrvMemcpy3DAsync\0hipMemcpy3DBatchAsync\0hipMemcpy3DPeer\0"
-    "hipMemcpy3DPeerAsync\0hipMemMapArrayAsync\0hipMemcpy2DFromArray_spt\0"
-    "hipMemcpy3D_spt\0hipMemcpy3DAsync_spt\0hipMemcpyFromArray_spt\0"
-    "hipMemcpy2DToArray_spt\0hipMemcpy2DFromArrayAsync_spt\0"
-    "hipMemcpy2DToArrayAsync_spt\0hipGreenCtxCreate\0hipExecutionCtxDestroy\0"
-    "hipDeviceGetExecutionCtx\0hipExecutionCtxStreamCreate\0"
-    "hipExecutionCtxGetDevResource\0hipExecutionCtxGetDevice\0hipExecutionCtxGetId\0"
-    "hipExecutionCtxRecordEvent\0hipExecutionCtxSynchronize\0"
-    "hipExecutionCtxWaitEvent\0hipCtxCreate\0hipCtxDestroy\0hipCtxPopCurrent\0"
-    "hipCtxPushCurrent\0hipCtxSetCurrent\0hipCtxGetCurrent\0hipCtxGetDevice\0"
-    "hipCtxGetApiVersion\0hipCtxGetCacheConfig\0hipCtxSetCacheConfig\0"
-    "hipCtxSetSharedMemConfig\0hipCtxGetSharedMemConfig\0hipCtxSynchronize\0"
-    "hipCtxGetFlags\0hipCtxEnablePeerAccess\0hipCtxDisablePeerAccess\0"
-    "hipDevicePrimaryCtxGetState\0hipDevicePrimaryCtxRelease\0"
-    "hipDevicePrimaryCtxRetain\0hipDevicePrimaryCtxReset\0"
-    "hipDevicePrimaryCtxSetFlags\0hipInit\0hipDriverGetVersion\0hipRuntimeGetVersion\0"
-    "hipDeviceGet\0hipDeviceComputeCapability\0hipDeviceGetName\0hipDeviceGetUuid\0"
-    "hipDeviceGetP2PAttribute\0hipDeviceGetPCIBusId\0hipDeviceGetByPCIBusId\0"
-    "hipDeviceTotalMem\0hipDeviceSynchronize\0hipDeviceReset\0hipSetDevice\0"
-    "hipSetValidDevices\0hipGetDevice\0hipGetDeviceCount\0hipDeviceGetAttribute\0"
-    "hipGetDeviceProperties\0hipGetDevicePropertiesR0600\0hipDeviceSetCacheConfig\0"
-    "hipDeviceGetCacheConfig\0hipDeviceGetLimit\0hipDeviceSetLimit\0"
-    "hipDeviceGetSharedMemConfig\0hipGetDeviceFlags\0hipDeviceSetSharedMemConfig\0"
-    "hipSetDeviceFlags\0hipChooseDevice\0hipChooseDeviceR0600\0hipIpcGetMemHandle\0"
-    "hipIpcOpenMemHandle\0hipIpcCloseMemHandle\0hipIpcGetEventHandle\0"
-    "hipIpcOpenEventHandle\0hipDeviceGetStreamPriorityRange\0hipGetProcAddress\0"
-    "hipDeviceCanAccessPeer\0hipDeviceEnablePeerAccess\0hipDeviceDisablePeerAccess\0"
-    "hipDeviceGetDevResource\0hipGetDriverEntryPoint\0hipGetStreamDeviceId\0"
-    "hipGetDriverEntryPoint_spt\0hipGetProcAddress_spt\0hipGetLastError\0"
-    "hipExtGetLastError\0hipPeekAtLastError\0hipGetErrorName\0hipGetErrorString\0"
-    "hipDrvGetErrorName\0hipDrvGetErrorString\0hipEventCreateWithFlags\0"
-    "hipEventCreate\0hipEventRecordWithFlags\0hipEventRecord\0hipEventDestroy\0"
-    "hipEventSynchronize\0hipEventElapsedTime\0hipEventQuery\0hipEventRecord_spt\0"
-    "hipImportExternalSemaphore\0hipSignalExternalSemaphoresAsync\0"
-    "hipWaitExternalSemaphoresAsync\0hipDestroyExternalSemaphore\0"
-    "hipImportExternalMemory\0hipExternalMemoryGetMappedBuffer\0"
-    "hipDestroyExternalMemory\0hipExternalMemoryGetMappedMipmappedArray\0"
-    "hipGraphAddBatchMemOpNode\0hipGraphBatchMemOpNodeGetParams\0"
-    "hipGraphBatchMemOpNodeSetParams\0hipGraphExecBatchMemOpNodeSetParams\0"
-    "hipStreamBeginCapture\0hipStreamBeginCaptureToGraph\0hipStreamEndCapture\0"
-    "hipStreamGetCaptureInfo\0hipStreamGetCaptureInfo_v2\0"
-    "hipStreamUpdateCaptureDependencies\0hipThreadExchangeStreamCaptureMode\0"
-    "hipGraphCreate\0hipGraphDestroy\0hipGraphAddDependencies\0"
-    "hipGraphRemoveDependencies\0hipGraphGetEdges\0hipGraphGetNodes\0"
-    "hipGraphGetRootNodes\0hipGraphNodeGetDependencies\0"
-    "hipGraphNodeGetDependentNodes\0hipGraphNodeGetType\0hipGraphDestroyNode\0"
-    "hipGraphClone\0hipGraphNodeFindInClone\0hipGraphInstantiate\0"
-    "hipGraphInstantiateWithFlags\0hipGraphInstantiateWithParams\0hipGraphLaunch\0"
-    "hipGraphUpload\0hipGraphAddNode\0hipGraphExecGetFlags\0hipGraphNodeSetParams\0"
-    "hipGraphExecNodeSetParams\0hipGraphExecDestroy\0hipGraphExecUpdate\0"
-    "hipGraphAddKernelNode\0hipGraphKernelNodeGetParams\0hipGraphKernelNodeSetParams\0"
-    "hipGraphExecKernelNodeSetParams\0hipDrvGraphAddMemcpyNode\0"
-    "hipGraphAddMemcpyNode\0hipGraphMemcpyNodeGetParams\0hipGraphMemcpyNodeSetParams\0"
-    "hipGraphKernelNodeSetAttribute\0hipGraphKernelNodeGetAttribute\0"
-    "hipGraphExecMemcpyNodeSetParams\0hipGraphAddMemcpyNode1D\0"
-    "hipGraphMemcpyNodeSetParams1D\0hipGraphExecMemcpyNodeSetParams1D\0"
-    "hipGraphAddMemcpyNodeFromSymbol\0hipGraphMemcpyNodeSetParamsFromSymbol\0"
-    "hipGraphExecMemcpyNodeSetParamsFromSymbol\0hipGraphAddMemcpyNodeToSymbol\0"
-    "hipGraphMemcpyNodeSetParamsToSymbol\0hipGraphExecMemcpyNodeSetParamsToSymbol\0"
-    "hipGraphAddMemsetNode\0hipGraphMemsetNodeGetParams\0hipGraphMemsetNodeSetParams\0"
-    "hipGraphExecMemsetNodeSetParams\0hipGraphAddHostNode\0hipGraphHostNodeGetParams\0"
-    "hipGraphHostNodeSetParams\0hipGraphExecHostNodeSetParams\0"
-    "hipGraphAddChildGraphNode\0hipGraphChildGraphNodeGetGraph\0"
-    "hipGraphExecChildGraphNodeSetParams\0hipGraphAddEmptyNode\0"
-    "hipGraphAddEventRecordNode\0hipGraphEventRecordNodeGetEvent\0"
-    "hipGraphEventRecordNodeSetEvent\0hipGraphExecEventRecordNodeSetEvent\0"
-    "hipGraphAddEventWaitNode\0hipGraphEventWaitNodeGetEvent\0"
-    "hipGraphEventWaitNodeSetEvent\0hipGraphExecEventWaitNodeSetEvent\0"
-    "hipGraphAddMemAllocNode\0hipGraphMemAllocNodeGetParams\0hipGraphAddMemFreeNode\0"
-    "hipGraphMemFreeNodeGetParams\0hipDeviceGetGraphMemAttribute\0"
-    "hipDeviceSetGraphMemAttribute\0hipDeviceGraphMemTrim\0hipUserObjectCreate\0"
-    "hipUserObjectRelease\0hipUserObjectRetain\0hipGraphRetainUserObject\0"
-    "hipGraphReleaseUserObject\0hipGraphDebugDotPrint\0"
-    "hipGraphKernelNodeCopyAttributes\0hipGraphNodeSetEnabled\0"
-    "hipGraphNodeGetEnabled\0hipGraphAddExternalSemaphoresWaitNode\0"
-    "hipGraphAddExternalSemaphoresSignalNode\0"
-    "hipGraphExternalSemaphoresSignalNodeSetParams\0"
-    "hipGraphExternalSemaphoresWaitNodeSetParams\0"
-    "hipGraphExternalSemaphoresSignalNodeGetParams\0"
-    "hipGraphExternalSemaphoresWaitNodeGetParams\0"
-    "hipGraphExecExternalSemaphoresSignalNodeSetParams\0"
-    "hipGraphExecExternalSemaphoresWaitNodeSetParams\0hipDrvGraphMemcpyNodeGetParams\0"
-    "hipDrvGraphMemcpyNodeSetParams\0hipDrvGraphAddMemsetNode\0"
-    "hipDrvGraphAddMemFreeNode\0hipDrvGraphExecMemcpyNodeSetParams\0"
-    "hipDrvGraphExecMemsetNodeSetParams\0hipGraphicsMapResources\0"
-    "hipGraphicsSubResourceGetMappedArray\0hipGraphicsResourceGetMappedPointer\0"
-    "hipGraphicsUnmapResources\0hipGraphicsUnregisterResource\0hipGraphLaunch_spt\0"
-    "hipStreamBeginCapture_spt\0hipStreamEndCapture_spt\0hipStreamGetCaptureInfo_spt\0"
-    "hipStreamGetCaptureInfo_v2_spt\0hiprtcGetErrorString\0hiprtcVersion\0"
-    "hiprtcAddNameExpression\0hiprtcCompileProgram\0hiprtcCreateProgram\0"
-    "hiprtcDestroyProgram\0hiprtcGetLoweredName\0hiprtcGetProgramLog\0"
-    "hiprtcGetProgramLogSize\0hiprtcGetCode\0hiprtcGetCodeSize\0hiprtcGetBitcode\0"
-    "hiprtcGetBitcodeSize\0hiprtcLinkCreate\0hiprtcLinkAddFile\0hiprtcLinkAddData\0"
-    "hiprtcLinkComplete\0hiprtcLinkDestroy\0hipModuleLaunchKernel\0"
-    "hipModuleLaunchCooperativeKernel\0hipModuleLaunchCooperativeKernelMultiDevice\0"
-    "hipLaunchCooperativeKernel\0hipLaunchCooperativeKernelMultiDevice\0"
-    "hipExtLaunchMultiKernelMultiDevice\0hipLaunchKernelExC\0hipDrvLaunchKernelEx\0"
-    "hipConfigureCall\0hipSetupArgument\0hipLaunchByPtr\0hipLaunchKernel\0"
-    "hipLaunchHostFunc\0hipExtLaunchKernel\0hipLaunchCooperativeKernel_spt\0"
-    "hipLaunchKernel_spt\0hipLaunchHostFunc_spt\0hipKernelSetAttribute\0"
-    "hipKernelGetFunction\0hipKernelGetAttribute\0hipLibraryLoadData\0"
-    "hipLibraryLoadFromFile\0hipLibraryUnload\0hipLibraryGetKernel\0"
-    "hipLibraryGetKernelCount\0hipLibraryGetGlobal\0hipLibraryGetManaged\0"
-    "hipLibraryEnumerateKernels\0hipKernelGetLibrary\0hipKernelGetName\0"
-    "hipKernelGetParamInfo\0hipLinkAddData\0hipLinkAddFile\0hipLinkComplete\0"
-    "hipLinkCreate\0hipLinkDestroy\0hipKernelNameRef\0hipKernelNameRefByPtr\0"
-    "hipPointerSetAttribute\0hipPointerGetAttributes\0hipPointerGetAttribute\0"
-    "hipDrvPointerGetAttributes\0hipMalloc\0hipExtMallocWithFlags\0hipMallocHost\0"
-    "hipMemAllocHost\0hipHostMalloc\0hipMallocManaged\0hipMemPrefetchAsync\0"
-    "hipMemPrefetchAsync_v2\0hipMemPrefetchBatchAsync\0hipMemDiscardBatchAsync\0"
-    "hipDrvMemDiscardBatchAsync\0hipMemDiscardAndPrefetchBatchAsync\0"
-    "hipDrvMemDiscardAndPrefetchBatchAsync\0hipMemAdvise\0hipMemAdvise_v2\0"
-    "hipMemRangeGetAttribute\0hipMemRangeGetAttributes\0hipHostAlloc\0"
-    "hipHostGetDevicePointer\0hipHostGetFlags\0hipHostRegister\0hipHostUnregister\0"
-    "hipMallocPitch\0hipMemAllocPitch\0hipFree\0hipFreeHost\0hipHostFree\0hipMemcpy\0"
-    "hipMemcpyWithStream\0hipMemcpyHtoD\0hipMemcpyDtoH\0hipMemcpyDtoD\0hipMemcpyAtoD\0"
-    "hipMemcpyDtoA\0hipMemcpyAtoA\0hipMemcpyHtoDAsync\0hipMemcpyDtoHAsync\0"
-    "hipMemcpyDtoDAsync\0hipMemcpyAtoHAsync\0hipMemcpyHtoAAsync\0hipMemcpyAsync\0"
-    "hipMemset\0hipMemsetD8\0hipMemsetD8Async\0hipMemsetD16\0hipMemsetD16Async\0"
-    "hipMemsetD32\0hipMemsetAsync\0hipMemsetD32Async\0hipMemset2D\0hipMemset2DAsync\0"
-    "hipMemset3D\0hipMemset3DAsync\0hipMemsetD2D8\0hipMemsetD2D8Async\0"
-    "hipMemsetD2D16\0hipMemsetD2D16Async\0hipMemsetD2D32\0hipMemsetD2D32Async\0"
-    "hipMemGetInfo\0hipMemPtrGetInfo\0hipMalloc3D\0hipMemcpy2D\0hipMemcpyParam2D\0"
-    "hipMemcpyParam2DAsync\0hipMemcpy2DAsync\0hipMemcpyAtoH\0hipMemcpyHtoA\0"
-    "hipMemGetAddressRange\0hipMemcpyBatchAsync\0hipMemcpyPeer\0hipMemcpyPeerAsync\0"
-    "hipDrvMemcpy2DUnaligned\0hipMemcpy_spt\0hipMemcpy2D_spt\0hipMemset_spt\0"
-    "hipMemsetAsync_spt\0hipMemset2D_spt\0hipMemset2DAsync_spt\0hipMemset3DAsync_spt\0"
-    "hipMemset3D_spt\0hipMemcpyAsync_spt\0hipMemcpy2DAsync_spt\0hipFuncSetAttribute\0"
-    "hipFuncSetCacheConfig\0hipFuncSetSharedMemConfig\0hipModuleGetGlobal\0"
-    "hipModuleLoadFatBinary\0hipModuleLoad\0hipModuleUnload\0hipModuleGetFunction\0"
-    "hipModuleGetFunctionCount\0hipFuncGetAttributes\0hipFuncGetAttribute\0"
-    "hipModuleLoadData\0hipModuleLoadDataEx\0hipModuleOccupancyMaxPotentialBlockSize\0"
-    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessor\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
-    "hipOccupancyMaxPotentialBlockSize\0hipOccupancyAvailableDynamicSMemPerBlock\0"
-    "hipOccupancyMaxActiveClusters\0hipOccupancyMaxPotentialClusterSize\0"
-    "hipExtGetLinkTypeAndHopCount\0hipDevSmResourceSplitByCount\0"
-    "hipDevSmResourceSplit\0hipDevResourceGenerateDesc\0hipProfilerStart\0"
-    "hipProfilerStop\0hipApiName\0hipExtEnableLogging\0hipExtDisableLogging\0"
-    "hipExtSetLoggingParams\0hipDeviceGetDefaultMemPool\0hipDeviceSetMemPool\0"
-    "hipDeviceGetMemPool\0hipMallocAsync\0hipFreeAsync\0hipMemPoolTrimTo\0"
-    "hipMemPoolSetAttribute\0hipMemPoolGetAttribute\0hipMemPoolSetAccess\0"
-    "hipMemPoolGetAccess\0hipMemPoolCreate\0hipMemPoolDestroy\0"
-    "hipMallocFromPoolAsync\0hipMemPoolExportToShareableHandle\0"
-    "hipMemPoolImportFromShareableHandle\0hipMemPoolExportPointer\0"
-    "hipMemPoolImportPointer\0hipMemSetMemPool\0hipMemGetMemPool\0"
-    "hipMemGetDefaultMemPool\0hipStreamCreate\0hipStreamCreateWithFlags\0"
-    "hipStreamCreateWithPriority\0hipStreamDestroy\0hipStreamQuery\0"
-    "hipStreamSynchronize\0hipStreamWaitEvent\0hipStreamGetFlags\0hipStreamGetId\0"
-    "hipStreamGetPriority\0hipStreamGetDevice\0hipExtStreamCreateWithCUMask\0"
-    "hipExtStreamGetCUMask\0hipStreamAddCallback\0hipStreamSetAttribute\0"
-    "hipStreamGetAttribute\0hipStreamCopyAttributes\0hipStreamWaitValue32\0"
-    "hipStreamWaitValue64\0hipStreamWriteValue32\0hipStreamWriteValue64\0"
-    "hipStreamBatchMemOp\0hipStreamAttachMemAsync\0hipStreamGetDevResource\0"
-    "hipStreamIsCapturing\0hipStreamQuery_spt\0hipStreamSynchronize_spt\0"
-    "hipStreamGetPriority_spt\0hipStreamWaitEvent_spt\0hipStreamGetFlags_spt\0"
-    "hipStreamAddCallback_spt\0hipStreamIsCapturing_spt\0hipGetSymbolAddress\0"
-    "hipGetSymbolSize\0hipMemcpyToSymbol\0hipMemcpyToSymbolAsync\0"
-    "hipMemcpyFromSymbol\0hipMemcpyFromSymbolAsync\0hipGetFuncBySymbol\0"
-    "hipMemcpyToSymbol_spt\0hipMemcpyFromSymbol_spt\0hipMemcpyFromSymbolAsync_spt\0"
-    "hipMemcpyToSymbolAsync_spt\0hipCreateChannelDesc\0"
-    "hipDeviceGetTexture1DLinearMaxWidth\0hipMipmappedArrayGetMemoryRequirements\0"
-    "hipModuleGetTexRef\0hipCreateTextureObject\0hipDestroyTextureObject\0"
-    "hipGetChannelDesc\0hipGetTextureObjectResourceDesc\0"
-    "hipGetTextureObjectResourceViewDesc\0hipGetTextureObjectTextureDesc\0"
-    "hipTexObjectCreate\0hipTexObjectDestroy\0hipTexObjectGetResourceDesc\0"
-    "hipTexObjectGetResourceViewDesc\0hipTexObjectGetTextureDesc\0"
-    "hipMallocMipmappedArray\0hipFreeMipmappedArray\0hipGetMipmappedArrayLevel\0"
-    "hipMipmappedArrayCreate\0hipMipmappedArrayDestroy\0hipMipmappedArrayGetLevel\0"
-    "hipBindTextureToMipmappedArray\0hipGetTextureReference\0hipTexRefGetBorderColor\0"
-    "hipTexRefGetArray\0hipTexRefSetAddressMode\0hipTexRefSetArray\0"
-    "hipTexRefSetFilterMode\0hipTexRefSetFlags\0hipTexRefSetFormat\0hipBindTexture\0"
-    "hipBindTexture2D\0hipBindTextureToArray\0hipGetTextureAlignmentOffset\0"
-    "hipUnbindTexture\0hipTexRefGetAddress\0hipTexRefGetAddressMode\0"
-    "hipTexRefGetFilterMode\0hipTexRefGetFlags\0hipTexRefGetFormat\0"
-    "hipTexRefGetMaxAnisotropy\0hipTexRefGetMipmapFilterMode\0"
-    "hipTexRefGetMipmapLevelBias\0hipTexRefGetMipmapLevelClamp\0"
-    "hipTexRefGetMipMappedArray\0hipTexRefSetAddress\0hipTexRefSetAddress2D\0"
-    "hipTexRefSetMaxAnisotropy\0hipTexRefSetBorderColor\0"
-    "hipTexRefSetMipmapFilterMode\0hipTexRefSetMipmapLevelBias\0"
-    "hipTexRefSetMipmapLevelClamp\0hipTexRefSetMipmappedArray\0"
-    "hipCreateSurfaceObject\0hipDestroySurfaceObject\0hipMemGetHandleForAddressRange\0"
-    "hipMemAddressFree\0hipMemAddressReserve\0hipMemCreate\0"
-    "hipMemExportToShareableHandle\0hipMemGetAccess\0hipMemGetAllocationGranularity\0"
-    "hipMemGetAllocationPropertiesFromHandle\0hipMemImportFromShareableHandle\0"
-    "hipMemMap\0hipMemRelease\0hipMemRetainAllocationHandle\0hipMemSetAccess\0"
-    "hipMemUnmap\0";
+const char *
+ha_call_name(enum ha_call call)
+{
+    return (const char *)&texts + ha_call_entries[call].name;
+}
+
+const char *
+ha_call_symbol(enum ha_call call)
+{
+    return (const char *)&texts + ha_call_entries[call].symbol;
+}

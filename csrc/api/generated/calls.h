@@ -1127,11 +1127,9 @@ _Static_assert(
     sizeof(struct ha_call_table) == HA_CALL_COUNT * sizeof(void *),
     "the table is an array of pointers");
 
-/* Names are in one text: pointers to them would be relocations at the start
- * of each process. */
 struct ha_call_entry {
-    uint16_t name;     /* under which Python knows it; in ha_call_text */
-    uint16_t symbol;   /* in the library */
+    uint16_t name;     /* places of the texts */
+    uint16_t symbol;
     bool rtc;          /* in the hiprtc library */
     char since[8];     /* first HIP version known to have it */
     int least_version; /* older runtimes mean something else by it */
@@ -1139,18 +1137,9 @@ struct ha_call_entry {
 
 extern struct ha_call_table ha_calls;
 extern const struct ha_call_entry ha_call_entries[HA_CALL_COUNT];
-extern const char ha_call_text[];
 
-static inline const char *
-ha_call_name(enum ha_call call)
-{
-    return ha_call_text + ha_call_entries[call].name;
-}
-
-static inline const char *
-ha_call_symbol(enum ha_call call)
-{
-    return ha_call_text + ha_call_entries[call].symbol;
-}
+/* Under which Python knows it, and what the library calls it. */
+const char *ha_call_name(enum ha_call call);
+const char *ha_call_symbol(enum ha_call call);
 
 #endif

@@ -2,3298 +2,4419 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/generated/methods.h"
 
+#include <stddef.h>
+
+/* All texts are in one object: pointers to them would be relocations at the
+ * start of each process.  Each is a member, whose place the compiler finds:
+ * another function changes no other line. */
+static const struct texts {
+    char hipApiName[11];
+    char hipApiName_doc[89];
+    char hipArray3DCreate[17];
+    char hipArray3DCreate_doc[117];
+    char hipArray3DGetDescriptor[24];
+    char hipArray3DGetDescriptor_doc[206];
+    char hipArrayCreate[15];
+    char hipArrayCreate_doc[122];
+    char hipArrayDestroy[16];
+    char hipArrayDestroy_doc[40];
+    char hipArrayGetDescriptor[22];
+    char hipArrayGetDescriptor_doc[175];
+    char hipArrayGetInfo[16];
+    char hipArrayGetInfo_doc[155];
+    char hipBindTexture[15];
+    char hipBindTexture_doc[110];
+    char hipBindTexture2D[17];
+    char hipBindTexture2D_doc[134];
+    char hipBindTextureToArray[22];
+    char hipBindTextureToArray_doc[100];
+    char hipBindTextureToMipmappedArray[31];
+    char hipBindTextureToMipmappedArray_doc[153];
+    char hipChooseDevice[16];
+    char hipChooseDevice_doc[104];
+    char hipConfigureCall[17];
+    char hipConfigureCall_doc[161];
+    char hipCreateChannelDesc[21];
+    char hipCreateChannelDesc_doc[133];
+    char hipCreateSurfaceObject[23];
+    char hipCreateSurfaceObject_doc[163];
+    char hipCreateTextureObject[23];
+    char hipCreateTextureObject_doc[229];
+    char hipCtxCreate[13];
+    char hipCtxCreate_doc[97];
+    char hipCtxDestroy[14];
+    char hipCtxDestroy_doc[61];
+    char hipCtxDisablePeerAccess[24];
+    char hipCtxDisablePeerAccess_doc[101];
+    char hipCtxEnablePeerAccess[23];
+    char hipCtxEnablePeerAccess_doc[107];
+    char hipCtxGetApiVersion[20];
+    char hipCtxGetApiVersion_doc[117];
+    char hipCtxGetCacheConfig[21];
+    char hipCtxGetCacheConfig_doc[139];
+    char hipCtxGetCurrent[17];
+    char hipCtxGetCurrent_doc[88];
+    char hipCtxGetDevice[16];
+    char hipCtxGetDevice_doc[60];
+    char hipCtxGetFlags[15];
+    char hipCtxGetFlags_doc[58];
+    char hipCtxGetSharedMemConfig[25];
+    char hipCtxGetSharedMemConfig_doc[138];
+    char hipCtxPopCurrent[17];
+    char hipCtxPopCurrent_doc[103];
+    char hipCtxPushCurrent[18];
+    char hipCtxPushCurrent_doc[88];
+    char hipCtxSetCacheConfig[21];
+    char hipCtxSetCacheConfig_doc[126];
+    char hipCtxSetCurrent[17];
+    char hipCtxSetCurrent_doc[82];
+    char hipCtxSetSharedMemConfig[25];
+    char hipCtxSetSharedMemConfig_doc[116];
+    char hipCtxSynchronize[18];
+    char hipCtxSynchronize_doc[66];
+    char hipDestroyExternalMemory[25];
+    char hipDestroyExternalMemory_doc[109];
+    char hipDestroyExternalSemaphore[28];
+    char hipDestroyExternalSemaphore_doc[128];
+    char hipDestroySurfaceObject[24];
+    char hipDestroySurfaceObject_doc[119];
+    char hipDestroyTextureObject[24];
+    char hipDestroyTextureObject_doc[104];
+    char hipDevResourceGenerateDesc[27];
+    char hipDevResourceGenerateDesc_doc[172];
+    char hipDevSmResourceSplit[22];
+    char hipDevSmResourceSplit_doc[421];
+    char hipDevSmResourceSplitByCount[29];
+    char hipDevSmResourceSplitByCount_doc[462];
+    char hipDeviceCanAccessPeer[23];
+    char hipDeviceCanAccessPeer_doc[133];
+    char hipDeviceComputeCapability[27];
+    char hipDeviceComputeCapability_doc[120];
+    char hipDeviceDisablePeerAccess[27];
+    char hipDeviceDisablePeerAccess_doc[96];
+    char hipDeviceEnablePeerAccess[26];
+    char hipDeviceEnablePeerAccess_doc[95];
+    char hipDeviceGet[13];
+    char hipDeviceGet_doc[67];
+    char hipDeviceGetAttribute[22];
+    char hipDeviceGetAttribute_doc[87];
+    char hipDeviceGetByPCIBusId[23];
+    char hipDeviceGetByPCIBusId_doc[85];
+    char hipDeviceGetCacheConfig[24];
+    char hipDeviceGetCacheConfig_doc[139];
+    char hipDeviceGetDefaultMemPool[27];
+    char hipDeviceGetDefaultMemPool_doc[90];
+    char hipDeviceGetDevResource[24];
+    char hipDeviceGetDevResource_doc[174];
+    char hipDeviceGetExecutionCtx[25];
+    char hipDeviceGetExecutionCtx_doc[93];
+    char hipDeviceGetGraphMemAttribute[30];
+    char hipDeviceGetGraphMemAttribute_doc[131];
+    char hipDeviceGetLimit[18];
+    char hipDeviceGetLimit_doc[94];
+    char hipDeviceGetMemPool[20];
+    char hipDeviceGetMemPool_doc[73];
+    char hipDeviceGetName[17];
+    char hipDeviceGetName_doc[111];
+    char hipDeviceGetP2PAttribute[25];
+    char hipDeviceGetP2PAttribute_doc[144];
+    char hipDeviceGetPCIBusId[21];
+    char hipDeviceGetPCIBusId_doc[149];
+    char hipDeviceGetSharedMemConfig[28];
+    char hipDeviceGetSharedMemConfig_doc[119];
+    char hipDeviceGetStreamPriorityRange[32];
+    char hipDeviceGetStreamPriorityRange_doc[176];
+    char hipDeviceGetTexture1DLinearMaxWidth[36];
+    char hipDeviceGetTexture1DLinearMaxWidth_doc[140];
+    char hipDeviceGetUuid[17];
+    char hipDeviceGetUuid_doc[128];
+    char hipDeviceGraphMemTrim[22];
+    char hipDeviceGraphMemTrim_doc[67];
+    char hipDevicePrimaryCtxGetState[28];
+    char hipDevicePrimaryCtxGetState_doc[126];
+    char hipDevicePrimaryCtxRelease[27];
+    char hipDevicePrimaryCtxRelease_doc[80];
+    char hipDevicePrimaryCtxReset[25];
+    char hipDevicePrimaryCtxReset_doc[83];
+    char hipDevicePrimaryCtxRetain[26];
+    char hipDevicePrimaryCtxRetain_doc[103];
+    char hipDevicePrimaryCtxSetFlags[28];
+    char hipDevicePrimaryCtxSetFlags_doc[85];
+    char hipDeviceReset[15];
+    char hipDeviceReset_doc[58];
+    char hipDeviceSetCacheConfig[24];
+    char hipDeviceSetCacheConfig_doc[120];
+    char hipDeviceSetGraphMemAttribute[30];
+    char hipDeviceSetGraphMemAttribute_doc[130];
+    char hipDeviceSetLimit[18];
+    char hipDeviceSetLimit_doc[84];
+    char hipDeviceSetMemPool[20];
+    char hipDeviceSetMemPool_doc[64];
+    char hipDeviceSetSharedMemConfig[28];
+    char hipDeviceSetSharedMemConfig_doc[101];
+    char hipDeviceSynchronize[21];
+    char hipDeviceSynchronize_doc[56];
+    char hipDeviceTotalMem[18];
+    char hipDeviceTotalMem_doc[59];
+    char hipDriverGetVersion[20];
+    char hipDriverGetVersion_doc[102];
+    char hipDrvGetErrorName[19];
+    char hipDrvGetErrorName_doc[121];
+    char hipDrvGetErrorString[21];
+    char hipDrvGetErrorString_doc[125];
+    char hipDrvGraphAddMemFreeNode[26];
+    char hipDrvGraphAddMemFreeNode_doc[203];
+    char hipDrvGraphAddMemcpyNode[25];
+    char hipDrvGraphAddMemcpyNode_doc[236];
+    char hipDrvGraphAddMemsetNode[25];
+    char hipDrvGraphAddMemsetNode_doc[241];
+    char hipDrvGraphExecMemcpyNodeSetParams[35];
+    char hipDrvGraphExecMemcpyNodeSetParams_doc[111];
+    char hipDrvGraphExecMemsetNodeSetParams[35];
+    char hipDrvGraphExecMemsetNodeSetParams_doc[137];
+    char hipDrvGraphMemcpyNodeGetParams[31];
+    char hipDrvGraphMemcpyNodeGetParams_doc[158];
+    char hipDrvGraphMemcpyNodeSetParams[31];
+    char hipDrvGraphMemcpyNodeSetParams_doc[94];
+    char hipDrvLaunchKernelEx[21];
+    char hipDrvLaunchKernelEx_doc[156];
+    char hipDrvMemDiscardAndPrefetchBatchAsync[38];
+    char hipDrvMemDiscardAndPrefetchBatchAsync_doc[347];
+    char hipDrvMemDiscardBatchAsync[27];
+    char hipDrvMemDiscardBatchAsync_doc[176];
+    char hipDrvMemcpy2DUnaligned[24];
+    char hipDrvMemcpy2DUnaligned_doc[130];
+    char hipDrvMemcpy3D[15];
+    char hipDrvMemcpy3D_doc[81];
+    char hipDrvMemcpy3DAsync[20];
+    char hipDrvMemcpy3DAsync_doc[88];
+    char hipDrvPointerGetAttributes[27];
+    char hipDrvPointerGetAttributes_doc[237];
+    char hipEventCreate[15];
+    char hipEventCreate_doc[63];
+    char hipEventCreateWithFlags[24];
+    char hipEventCreateWithFlags_doc[76];
+    char hipEventDestroy[16];
+    char hipEventDestroy_doc[43];
+    char hipEventElapsedTime[20];
+    char hipEventElapsedTime_doc[110];
+    char hipEventQuery[14];
+    char hipEventQuery_doc[83];
+    char hipEventRecord[15];
+    char hipEventRecord_doc[49];
+    char hipEventRecordWithFlags[24];
+    char hipEventRecordWithFlags_doc[82];
+    char hipEventRecord_spt[19];
+    char hipEventRecord_spt_doc[53];
+    char hipEventSynchronize[20];
+    char hipEventSynchronize_doc[67];
+    char hipExecutionCtxDestroy[23];
+    char hipExecutionCtxDestroy_doc[60];
+    char hipExecutionCtxGetDevResource[30];
+    char hipExecutionCtxGetDevResource_doc[170];
+    char hipExecutionCtxGetDevice[25];
+    char hipExecutionCtxGetDevice_doc[70];
+    char hipExecutionCtxGetId[21];
+    char hipExecutionCtxGetId_doc[90];
+    char hipExecutionCtxRecordEvent[27];
+    char hipExecutionCtxRecordEvent_doc[119];
+    char hipExecutionCtxStreamCreate[28];
+    char hipExecutionCtxStreamCreate_doc[119];
+    char hipExecutionCtxSynchronize[27];
+    char hipExecutionCtxSynchronize_doc[72];
+    char hipExecutionCtxWaitEvent[25];
+    char hipExecutionCtxWaitEvent_doc[92];
+    char hipExtDisableLogging[21];
+    char hipExtDisableLogging_doc[86];
+    char hipExtEnableLogging[20];
+    char hipExtEnableLogging_doc[83];
+    char hipExtGetLastError[19];
+    char hipExtGetLastError_doc[94];
+    char hipExtGetLinkTypeAndHopCount[29];
+    char hipExtGetLinkTypeAndHopCount_doc[174];
+    char hipExtLaunchKernel[19];
+    char hipExtLaunchKernel_doc[221];
+    char hipExtLaunchMultiKernelMultiDevice[35];
+    char hipExtLaunchMultiKernelMultiDevice_doc[203];
+    char hipExtMallocWithFlags[22];
+    char hipExtMallocWithFlags_doc[94];
+    char hipExtSetLoggingParams[23];
+    char hipExtSetLoggingParams_doc[129];
+    char hipExtStreamCreateWithCUMask[29];
+    char hipExtStreamCreateWithCUMask_doc[237];
+    char hipExtStreamGetCUMask[22];
+    char hipExtStreamGetCUMask_doc[222];
+    char hipExternalMemoryGetMappedBuffer[33];
+    char hipExternalMemoryGetMappedBuffer_doc[207];
+    char hipExternalMemoryGetMappedMipmappedArray[41];
+    char hipExternalMemoryGetMappedMipmappedArray_doc[225];
+    char hipFree[8];
+    char hipFree_doc[51];
+    char hipFreeArray[13];
+    char hipFreeArray_doc[48];
+    char hipFreeAsync[13];
+    char hipFreeAsync_doc[56];
+    char hipFreeHost[12];
+    char hipFreeHost_doc[60];
+    char hipFreeMipmappedArray[22];
+    char hipFreeMipmappedArray_doc[101];
+    char hipFuncGetAttribute[20];
+    char hipFuncGetAttribute_doc[99];
+    char hipFuncGetAttributes[21];
+    char hipFuncGetAttributes_doc[155];
+    char hipFuncSetAttribute[20];
+    char hipFuncSetAttribute_doc[109];
+    char hipFuncSetCacheConfig[22];
+    char hipFuncSetCacheConfig_doc[134];
+    char hipFuncSetSharedMemConfig[26];
+    char hipFuncSetSharedMemConfig_doc[132];
+    char hipGetChannelDesc[18];
+    char hipGetChannelDesc_doc[148];
+    char hipGetDevice[13];
+    char hipGetDevice_doc[67];
+    char hipGetDeviceCount[18];
+    char hipGetDeviceCount_doc[61];
+    char hipGetDeviceFlags[18];
+    char hipGetDeviceFlags_doc[64];
+    char hipGetDeviceProperties[23];
+    char hipGetDeviceProperties_doc[150];
+    char hipGetDriverEntryPoint[23];
+    char hipGetDriverEntryPoint_doc[194];
+    char hipGetDriverEntryPoint_spt[27];
+    char hipGetDriverEntryPoint_spt_doc[193];
+    char hipGetErrorName[16];
+    char hipGetErrorName_doc[90];
+    char hipGetErrorString[18];
+    char hipGetErrorString_doc[92];
+    char hipGetFuncBySymbol[19];
+    char hipGetFuncBySymbol_doc[105];
+    char hipGetLastError[16];
+    char hipGetLastError_doc[80];
+    char hipGetMipmappedArrayLevel[26];
+    char hipGetMipmappedArrayLevel_doc[163];
+    char hipGetProcAddress[18];
+    char hipGetProcAddress_doc[195];
+    char hipGetProcAddress_spt[22];
+    char hipGetProcAddress_spt_doc[159];
+    char hipGetStreamDeviceId[21];
+    char hipGetStreamDeviceId_doc[93];
+    char hipGetSymbolAddress[20];
+    char hipGetSymbolAddress_doc[109];
+    char hipGetSymbolSize[17];
+    char hipGetSymbolSize_doc[87];
+    char hipGetTextureAlignmentOffset[29];
+    char hipGetTextureAlignmentOffset_doc[106];
+    char hipGetTextureObjectResourceDesc[32];
+    char hipGetTextureObjectResourceDesc_doc[235];
+    char hipGetTextureObjectResourceViewDesc[36];
+    char hipGetTextureObjectResourceViewDesc_doc[272];
+    char hipGetTextureObjectTextureDesc[31];
+    char hipGetTextureObjectTextureDesc_doc[231];
+    char hipGetTextureReference[23];
+    char hipGetTextureReference_doc[114];
+    char hipGraphAddBatchMemOpNode[26];
+    char hipGraphAddBatchMemOpNode_doc[199];
+    char hipGraphAddChildGraphNode[26];
+    char hipGraphAddChildGraphNode_doc[163];
+    char hipGraphAddDependencies[24];
+    char hipGraphAddDependencies_doc[151];
+    char hipGraphAddEmptyNode[21];
+    char hipGraphAddEmptyNode_doc[127];
+    char hipGraphAddEventRecordNode[27];
+    char hipGraphAddEventRecordNode_doc[146];
+    char hipGraphAddEventWaitNode[25];
+    char hipGraphAddEventWaitNode_doc[138];
+    char hipGraphAddExternalSemaphoresSignalNode[40];
+    char hipGraphAddExternalSemaphoresSignalNode_doc[213];
+    char hipGraphAddExternalSemaphoresWaitNode[38];
+    char hipGraphAddExternalSemaphoresWaitNode_doc[206];
+    char hipGraphAddHostNode[20];
+    char hipGraphAddHostNode_doc[136];
+    char hipGraphAddKernelNode[22];
+    char hipGraphAddKernelNode_doc[139];
+    char hipGraphAddMemAllocNode[24];
+    char hipGraphAddMemAllocNode_doc[175];
+    char hipGraphAddMemFreeNode[23];
+    char hipGraphAddMemFreeNode_doc[134];
+    char hipGraphAddMemcpyNode[22];
+    char hipGraphAddMemcpyNode_doc[158];
+    char hipGraphAddMemcpyNode1D[24];
+    char hipGraphAddMemcpyNode1D_doc[151];
+    char hipGraphAddMemcpyNodeFromSymbol[32];
+    char hipGraphAddMemcpyNodeFromSymbol_doc[189];
+    char hipGraphAddMemcpyNodeToSymbol[30];
+    char hipGraphAddMemcpyNodeToSymbol_doc[181];
+    char hipGraphAddMemsetNode[22];
+    char hipGraphAddMemsetNode_doc[159];
+    char hipGraphAddNode[16];
+    char hipGraphAddNode_doc[115];
+    char hipGraphBatchMemOpNodeGetParams[32];
+    char hipGraphBatchMemOpNodeGetParams_doc[158];
+    char hipGraphBatchMemOpNodeSetParams[32];
+    char hipGraphBatchMemOpNodeSetParams_doc[100];
+    char hipGraphChildGraphNodeGetGraph[31];
+    char hipGraphChildGraphNodeGetGraph_doc[107];
+    char hipGraphClone[14];
+    char hipGraphClone_doc[87];
+    char hipGraphCreate[15];
+    char hipGraphCreate_doc[65];
+    char hipGraphDebugDotPrint[22];
+    char hipGraphDebugDotPrint_doc[91];
+    char hipGraphDestroy[16];
+    char hipGraphDestroy_doc[75];
+    char hipGraphDestroyNode[20];
+    char hipGraphDestroyNode_doc[69];
+    char hipGraphEventRecordNodeGetEvent[32];
+    char hipGraphEventRecordNodeGetEvent_doc[96];
+    char hipGraphEventRecordNodeSetEvent[32];
+    char hipGraphEventRecordNodeSetEvent_doc[87];
+    char hipGraphEventWaitNodeGetEvent[30];
+    char hipGraphEventWaitNodeGetEvent_doc[94];
+    char hipGraphEventWaitNodeSetEvent[30];
+    char hipGraphEventWaitNodeSetEvent_doc[85];
+    char hipGraphExecBatchMemOpNodeSetParams[36];
+    char hipGraphExecBatchMemOpNodeSetParams_doc[106];
+    char hipGraphExecChildGraphNodeSetParams[36];
+    char hipGraphExecChildGraphNodeSetParams_doc[93];
+    char hipGraphExecDestroy[20];
+    char hipGraphExecDestroy_doc[51];
+    char hipGraphExecEventRecordNodeSetEvent[36];
+    char hipGraphExecEventRecordNodeSetEvent_doc[94];
+    char hipGraphExecEventWaitNodeSetEvent[34];
+    char hipGraphExecEventWaitNodeSetEvent_doc[92];
+    char hipGraphExecExternalSemaphoresSignalNodeSetParams[50];
+    char hipGraphExecExternalSemaphoresSignalNodeSetParams_doc[139];
+    char hipGraphExecExternalSemaphoresWaitNodeSetParams[48];
+    char hipGraphExecExternalSemaphoresWaitNodeSetParams_doc[131];
+    char hipGraphExecGetFlags[21];
+    char hipGraphExecGetFlags_doc[79];
+    char hipGraphExecHostNodeSetParams[30];
+    char hipGraphExecHostNodeSetParams_doc[76];
+    char hipGraphExecKernelNodeSetParams[32];
+    char hipGraphExecKernelNodeSetParams_doc[79];
+    char hipGraphExecMemcpyNodeSetParams[32];
+    char hipGraphExecMemcpyNodeSetParams_doc[61];
+    char hipGraphExecMemcpyNodeSetParams1D[34];
+    char hipGraphExecMemcpyNodeSetParams1D_doc[68];
+    char hipGraphExecMemcpyNodeSetParamsFromSymbol[42];
+    char hipGraphExecMemcpyNodeSetParamsFromSymbol_doc[93];
+    char hipGraphExecMemcpyNodeSetParamsToSymbol[40];
+    char hipGraphExecMemcpyNodeSetParamsToSymbol_doc[87];
+    char hipGraphExecMemsetNodeSetParams[32];
+    char hipGraphExecMemsetNodeSetParams_doc[78];
+    char hipGraphExecNodeSetParams[26];
+    char hipGraphExecNodeSetParams_doc[79];
+    char hipGraphExecUpdate[19];
+    char hipGraphExecUpdate_doc[233];
+    char hipGraphExternalSemaphoresSignalNodeGetParams[46];
+    char hipGraphExternalSemaphoresSignalNodeGetParams_doc[238];
+    char hipGraphExternalSemaphoresSignalNodeSetParams[46];
+    char hipGraphExternalSemaphoresSignalNodeSetParams_doc[135];
+    char hipGraphExternalSemaphoresWaitNodeGetParams[44];
+    char hipGraphExternalSemaphoresWaitNodeGetParams_doc[230];
+    char hipGraphExternalSemaphoresWaitNodeSetParams[44];
+    char hipGraphExternalSemaphoresWaitNodeSetParams_doc[131];
+    char hipGraphGetEdges[17];
+    char hipGraphGetEdges_doc[185];
+    char hipGraphGetNodes[17];
+    char hipGraphGetNodes_doc[124];
+    char hipGraphGetRootNodes[21];
+    char hipGraphGetRootNodes_doc[195];
+    char hipGraphHostNodeGetParams[26];
+    char hipGraphHostNodeGetParams_doc[140];
+    char hipGraphHostNodeSetParams[26];
+    char hipGraphHostNodeSetParams_doc[69];
+    char hipGraphInstantiate[20];
+    char hipGraphInstantiate_doc[265];
+    char hipGraphInstantiateWithFlags[29];
+    char hipGraphInstantiateWithFlags_doc[108];
+    char hipGraphInstantiateWithParams[30];
+    char hipGraphInstantiateWithParams_doc[158];
+    char hipGraphKernelNodeCopyAttributes[33];
+    char hipGraphKernelNodeCopyAttributes_doc[146];
+    char hipGraphKernelNodeGetAttribute[31];
+    char hipGraphKernelNodeGetAttribute_doc[199];
+    char hipGraphKernelNodeGetParams[28];
+    char hipGraphKernelNodeGetParams_doc[124];
+    char hipGraphKernelNodeSetAttribute[31];
+    char hipGraphKernelNodeSetAttribute_doc[138];
+    char hipGraphKernelNodeSetParams[28];
+    char hipGraphKernelNodeSetParams_doc[72];
+    char hipGraphLaunch[15];
+    char hipGraphLaunch_doc[54];
+    char hipGraphLaunch_spt[19];
+    char hipGraphLaunch_spt_doc[58];
+    char hipGraphMemAllocNodeGetParams[30];
+    char hipGraphMemAllocNodeGetParams_doc[135];
+    char hipGraphMemFreeNodeGetParams[29];
+    char hipGraphMemFreeNodeGetParams_doc[82];
+    char hipGraphMemcpyNodeGetParams[28];
+    char hipGraphMemcpyNodeGetParams_doc[131];
+    char hipGraphMemcpyNodeSetParams[28];
+    char hipGraphMemcpyNodeSetParams_doc[53];
+    char hipGraphMemcpyNodeSetParams1D[30];
+    char hipGraphMemcpyNodeSetParams1D_doc[61];
+    char hipGraphMemcpyNodeSetParamsFromSymbol[38];
+    char hipGraphMemcpyNodeSetParamsFromSymbol_doc[85];
+    char hipGraphMemcpyNodeSetParamsToSymbol[36];
+    char hipGraphMemcpyNodeSetParamsToSymbol_doc[79];
+    char hipGraphMemsetNodeGetParams[28];
+    char hipGraphMemsetNodeGetParams_doc[119];
+    char hipGraphMemsetNodeSetParams[28];
+    char hipGraphMemsetNodeSetParams_doc[71];
+    char hipGraphNodeFindInClone[24];
+    char hipGraphNodeFindInClone_doc[145];
+    char hipGraphNodeGetDependencies[28];
+    char hipGraphNodeGetDependencies_doc[176];
+    char hipGraphNodeGetDependentNodes[30];
+    char hipGraphNodeGetDependentNodes_doc[229];
+    char hipGraphNodeGetEnabled[23];
+    char hipGraphNodeGetEnabled_doc[92];
+    char hipGraphNodeGetType[20];
+    char hipGraphNodeGetType_doc[70];
+    char hipGraphNodeSetEnabled[23];
+    char hipGraphNodeSetEnabled_doc[86];
+    char hipGraphNodeSetParams[22];
+    char hipGraphNodeSetParams_doc[52];
+    char hipGraphReleaseUserObject[26];
+    char hipGraphReleaseUserObject_doc[104];
+    char hipGraphRemoveDependencies[27];
+    char hipGraphRemoveDependencies_doc[137];
+    char hipGraphRetainUserObject[25];
+    char hipGraphRetainUserObject_doc[106];
+    char hipGraphUpload[15];
+    char hipGraphUpload_doc[79];
+    char hipGraphicsMapResources[24];
+    char hipGraphicsMapResources_doc[141];
+    char hipGraphicsResourceGetMappedPointer[36];
+    char hipGraphicsResourceGetMappedPointer_doc[163];
+    char hipGraphicsSubResourceGetMappedArray[37];
+    char hipGraphicsSubResourceGetMappedArray_doc[176];
+    char hipGraphicsUnmapResources[26];
+    char hipGraphicsUnmapResources_doc[151];
+    char hipGraphicsUnregisterResource[30];
+    char hipGraphicsUnregisterResource_doc[121];
+    char hipGreenCtxCreate[18];
+    char hipGreenCtxCreate_doc[142];
+    char hipHostAlloc[13];
+    char hipHostAlloc_doc[79];
+    char hipHostFree[12];
+    char hipHostFree_doc[60];
+    char hipHostGetDevicePointer[24];
+    char hipHostGetDevicePointer_doc[126];
+    char hipHostGetFlags[16];
+    char hipHostGetFlags_doc[97];
+    char hipHostMalloc[14];
+    char hipHostMalloc_doc[81];
+    char hipHostRegister[16];
+    char hipHostRegister_doc[97];
+    char hipHostUnregister[18];
+    char hipHostUnregister_doc[93];
+    char hipImportExternalMemory[24];
+    char hipImportExternalMemory_doc[225];
+    char hipImportExternalSemaphore[27];
+    char hipImportExternalSemaphore_doc[249];
+    char hipInit[8];
+    char hipInit_doc[79];
+    char hipIpcCloseMemHandle[21];
+    char hipIpcCloseMemHandle_doc[91];
+    char hipIpcGetEventHandle[21];
+    char hipIpcGetEventHandle_doc[161];
+    char hipIpcGetMemHandle[19];
+    char hipIpcGetMemHandle_doc[165];
+    char hipIpcOpenEventHandle[22];
+    char hipIpcOpenEventHandle_doc[109];
+    char hipIpcOpenMemHandle[20];
+    char hipIpcOpenMemHandle_doc[117];
+    char hipKernelGetAttribute[22];
+    char hipKernelGetAttribute_doc[125];
+    char hipKernelGetFunction[21];
+    char hipKernelGetFunction_doc[120];
+    char hipKernelGetLibrary[20];
+    char hipKernelGetLibrary_doc[108];
+    char hipKernelGetName[17];
+    char hipKernelGetName_doc[115];
+    char hipKernelGetParamInfo[22];
+    char hipKernelGetParamInfo_doc[167];
+    char hipKernelNameRef[17];
+    char hipKernelNameRef_doc[61];
+    char hipKernelNameRefByPtr[22];
+    char hipKernelNameRefByPtr_doc[106];
+    char hipKernelSetAttribute[22];
+    char hipKernelSetAttribute_doc[127];
+    char hipLaunchByPtr[15];
+    char hipLaunchByPtr_doc[100];
+    char hipLaunchCooperativeKernel[27];
+    char hipLaunchCooperativeKernel_doc[183];
+    char hipLaunchCooperativeKernelMultiDevice[38];
+    char hipLaunchCooperativeKernelMultiDevice_doc[212];
+    char hipLaunchCooperativeKernel_spt[31];
+    char hipLaunchCooperativeKernel_spt_doc[272];
+    char hipLaunchHostFunc[18];
+    char hipLaunchHostFunc_doc[122];
+    char hipLaunchHostFunc_spt[22];
+    char hipLaunchHostFunc_spt_doc[126];
+    char hipLaunchKernel[16];
+    char hipLaunchKernel_doc[169];
+    char hipLaunchKernelExC[19];
+    char hipLaunchKernelExC_doc[160];
+    char hipLaunchKernel_spt[20];
+    char hipLaunchKernel_spt_doc[223];
+    char hipLibraryEnumerateKernels[27];
+    char hipLibraryEnumerateKernels_doc[162];
+    char hipLibraryGetGlobal[20];
+    char hipLibraryGetGlobal_doc[118];
+    char hipLibraryGetKernel[20];
+    char hipLibraryGetKernel_doc[138];
+    char hipLibraryGetKernelCount[25];
+    char hipLibraryGetKernelCount_doc[98];
+    char hipLibraryGetManaged[21];
+    char hipLibraryGetManaged_doc[124];
+    char hipLibraryLoadData[19];
+    char hipLibraryLoadData_doc[429];
+    char hipLibraryLoadFromFile[23];
+    char hipLibraryLoadFromFile_doc[457];
+    char hipLibraryUnload[17];
+    char hipLibraryUnload_doc[68];
+    char hipLinkAddData[15];
+    char hipLinkAddData_doc[242];
+    char hipLinkAddFile[15];
+    char hipLinkAddFile_doc[205];
+    char hipLinkComplete[16];
+    char hipLinkComplete_doc[189];
+    char hipLinkCreate[14];
+    char hipLinkCreate_doc[194];
+    char hipLinkDestroy[15];
+    char hipLinkDestroy_doc[80];
+    char hipMalloc[10];
+    char hipMalloc_doc[58];
+    char hipMalloc3D[12];
+    char hipMalloc3D_doc[175];
+    char hipMalloc3DArray[17];
+    char hipMalloc3DArray_doc[118];
+    char hipMallocArray[15];
+    char hipMallocArray_doc[90];
+    char hipMallocAsync[15];
+    char hipMallocAsync_doc[77];
+    char hipMallocFromPoolAsync[23];
+    char hipMallocFromPoolAsync_doc[108];
+    char hipMallocHost[14];
+    char hipMallocHost_doc[69];
+    char hipMallocManaged[17];
+    char hipMallocManaged_doc[86];
+    char hipMallocMipmappedArray[24];
+    char hipMallocMipmappedArray_doc[188];
+    char hipMallocPitch[15];
+    char hipMallocPitch_doc[90];
+    char hipMemAddressFree[18];
+    char hipMemAddressFree_doc[98];
+    char hipMemAddressReserve[21];
+    char hipMemAddressReserve_doc[133];
+    char hipMemAdvise[13];
+    char hipMemAdvise_doc[114];
+    char hipMemAdvise_v2[16];
+    char hipMemAdvise_v2_doc[127];
+    char hipMemAllocHost[16];
+    char hipMemAllocHost_doc[73];
+    char hipMemAllocPitch[17];
+    char hipMemAllocPitch_doc[147];
+    char hipMemCreate[13];
+    char hipMemCreate_doc[98];
+    char hipMemDiscardAndPrefetchBatchAsync[35];
+    char hipMemDiscardAndPrefetchBatchAsync_doc[337];
+    char hipMemDiscardBatchAsync[24];
+    char hipMemDiscardBatchAsync_doc[163];
+    char hipMemExportToShareableHandle[30];
+    char hipMemExportToShareableHandle_doc[200];
+    char hipMemGetAccess[16];
+    char hipMemGetAccess_doc[93];
+    char hipMemGetAddressRange[22];
+    char hipMemGetAddressRange_doc[111];
+    char hipMemGetAllocationGranularity[31];
+    char hipMemGetAllocationGranularity_doc[188];
+    char hipMemGetAllocationPropertiesFromHandle[40];
+    char hipMemGetAllocationPropertiesFromHandle_doc[200];
+    char hipMemGetDefaultMemPool[24];
+    char hipMemGetDefaultMemPool_doc[142];
+    char hipMemGetHandleForAddressRange[31];
+    char hipMemGetHandleForAddressRange_doc[166];
+    char hipMemGetInfo[14];
+    char hipMemGetInfo_doc[83];
+    char hipMemGetMemPool[17];
+    char hipMemGetMemPool_doc[119];
+    char hipMemImportFromShareableHandle[32];
+    char hipMemImportFromShareableHandle_doc[173];
+    char hipMemMap[10];
+    char hipMemMap_doc[90];
+    char hipMemMapArrayAsync[20];
+    char hipMemMapArrayAsync_doc[113];
+    char hipMemPoolCreate[17];
+    char hipMemPoolCreate_doc[85];
+    char hipMemPoolDestroy[18];
+    char hipMemPoolDestroy_doc[45];
+    char hipMemPoolExportPointer[24];
+    char hipMemPoolExportPointer_doc[176];
+    char hipMemPoolExportToShareableHandle[34];
+    char hipMemPoolExportToShareableHandle_doc[178];
+    char hipMemPoolGetAccess[20];
+    char hipMemPoolGetAccess_doc[115];
+    char hipMemPoolGetAttribute[23];
+    char hipMemPoolGetAttribute_doc[91];
+    char hipMemPoolImportFromShareableHandle[36];
+    char hipMemPoolImportFromShareableHandle_doc[162];
+    char hipMemPoolImportPointer[24];
+    char hipMemPoolImportPointer_doc[122];
+    char hipMemPoolSetAccess[20];
+    char hipMemPoolSetAccess_doc[116];
+    char hipMemPoolSetAttribute[23];
+    char hipMemPoolSetAttribute_doc[115];
+    char hipMemPoolTrimTo[17];
+    char hipMemPoolTrimTo_doc[110];
+    char hipMemPrefetchAsync[20];
+    char hipMemPrefetchAsync_doc[92];
+    char hipMemPrefetchAsync_v2[23];
+    char hipMemPrefetchAsync_v2_doc[105];
+    char hipMemPrefetchBatchAsync[25];
+    char hipMemPrefetchBatchAsync_doc[309];
+    char hipMemPtrGetInfo[17];
+    char hipMemPtrGetInfo_doc[78];
+    char hipMemRangeGetAttribute[24];
+    char hipMemRangeGetAttribute_doc[149];
+    char hipMemRangeGetAttributes[25];
+    char hipMemRangeGetAttributes_doc[240];
+    char hipMemRelease[14];
+    char hipMemRelease_doc[81];
+    char hipMemRetainAllocationHandle[29];
+    char hipMemRetainAllocationHandle_doc[104];
+    char hipMemSetAccess[16];
+    char hipMemSetAccess_doc[113];
+    char hipMemSetMemPool[17];
+    char hipMemSetMemPool_doc[111];
+    char hipMemUnmap[12];
+    char hipMemUnmap_doc[59];
+    char hipMemcpy[10];
+    char hipMemcpy_doc[59];
+    char hipMemcpy2D[12];
+    char hipMemcpy2D_doc[96];
+    char hipMemcpy2DArrayToArray[24];
+    char hipMemcpy2DArrayToArray_doc[194];
+    char hipMemcpy2DAsync[17];
+    char hipMemcpy2DAsync_doc[109];
+    char hipMemcpy2DAsync_spt[21];
+    char hipMemcpy2DAsync_spt_doc[119];
+    char hipMemcpy2DFromArray[21];
+    char hipMemcpy2DFromArray_doc[145];
+    char hipMemcpy2DFromArrayAsync[26];
+    char hipMemcpy2DFromArrayAsync_doc[161];
+    char hipMemcpy2DFromArrayAsync_spt[30];
+    char hipMemcpy2DFromArrayAsync_spt_doc[175];
+    char hipMemcpy2DFromArray_spt[25];
+    char hipMemcpy2DFromArray_spt_doc[147];
+    char hipMemcpy2DToArray[19];
+    char hipMemcpy2DToArray_doc[132];
+    char hipMemcpy2DToArrayAsync[24];
+    char hipMemcpy2DToArrayAsync_doc[148];
+    char hipMemcpy2DToArrayAsync_spt[28];
+    char hipMemcpy2DToArrayAsync_spt_doc[150];
+    char hipMemcpy2DToArray_spt[23];
+    char hipMemcpy2DToArray_spt_doc[134];
+    char hipMemcpy2D_spt[16];
+    char hipMemcpy2D_spt_doc[100];
+    char hipMemcpy3D[12];
+    char hipMemcpy3D_doc[71];
+    char hipMemcpy3DAsync[17];
+    char hipMemcpy3DAsync_doc[78];
+    char hipMemcpy3DAsync_spt[21];
+    char hipMemcpy3DAsync_spt_doc[80];
+    char hipMemcpy3DBatchAsync[22];
+    char hipMemcpy3DBatchAsync_doc[191];
+    char hipMemcpy3DPeer[16];
+    char hipMemcpy3DPeer_doc[84];
+    char hipMemcpy3DPeerAsync[21];
+    char hipMemcpy3DPeerAsync_doc[103];
+    char hipMemcpy3D_spt[16];
+    char hipMemcpy3D_spt_doc[73];
+    char hipMemcpyAsync[15];
+    char hipMemcpyAsync_doc[72];
+    char hipMemcpyAsync_spt[19];
+    char hipMemcpyAsync_spt_doc[74];
+    char hipMemcpyAtoA[14];
+    char hipMemcpyAtoA_doc[156];
+    char hipMemcpyAtoD[14];
+    char hipMemcpyAtoD_doc[138];
+    char hipMemcpyAtoH[14];
+    char hipMemcpyAtoH_doc[96];
+    char hipMemcpyAtoHAsync[19];
+    char hipMemcpyAtoHAsync_doc[144];
+    char hipMemcpyBatchAsync[20];
+    char hipMemcpyBatchAsync_doc[377];
+    char hipMemcpyDtoA[14];
+    char hipMemcpyDtoA_doc[142];
+    char hipMemcpyDtoD[14];
+    char hipMemcpyDtoD_doc[65];
+    char hipMemcpyDtoDAsync[19];
+    char hipMemcpyDtoDAsync_doc[84];
+    char hipMemcpyDtoH[14];
+    char hipMemcpyDtoH_doc[73];
+    char hipMemcpyDtoHAsync[19];
+    char hipMemcpyDtoHAsync_doc[86];
+    char hipMemcpyFromArray[19];
+    char hipMemcpyFromArray_doc[123];
+    char hipMemcpyFromArray_spt[23];
+    char hipMemcpyFromArray_spt_doc[121];
+    char hipMemcpyFromSymbol[20];
+    char hipMemcpyFromSymbol_doc[86];
+    char hipMemcpyFromSymbolAsync[25];
+    char hipMemcpyFromSymbolAsync_doc[102];
+    char hipMemcpyFromSymbolAsync_spt[29];
+    char hipMemcpyFromSymbolAsync_spt_doc[104];
+    char hipMemcpyFromSymbol_spt[24];
+    char hipMemcpyFromSymbol_spt_doc[88];
+    char hipMemcpyHtoA[14];
+    char hipMemcpyHtoA_doc[115];
+    char hipMemcpyHtoAAsync[19];
+    char hipMemcpyHtoAAsync_doc[147];
+    char hipMemcpyHtoD[14];
+    char hipMemcpyHtoD_doc[79];
+    char hipMemcpyHtoDAsync[19];
+    char hipMemcpyHtoDAsync_doc[92];
+    char hipMemcpyParam2D[17];
+    char hipMemcpyParam2D_doc[101];
+    char hipMemcpyParam2DAsync[22];
+    char hipMemcpyParam2DAsync_doc[114];
+    char hipMemcpyPeer[14];
+    char hipMemcpyPeer_doc[122];
+    char hipMemcpyPeerAsync[19];
+    char hipMemcpyPeerAsync_doc[131];
+    char hipMemcpyToArray[17];
+    char hipMemcpyToArray_doc[103];
+    char hipMemcpyToSymbol[18];
+    char hipMemcpyToSymbol_doc[75];
+    char hipMemcpyToSymbolAsync[23];
+    char hipMemcpyToSymbolAsync_doc[91];
+    char hipMemcpyToSymbolAsync_spt[27];
+    char hipMemcpyToSymbolAsync_spt_doc[93];
+    char hipMemcpyToSymbol_spt[22];
+    char hipMemcpyToSymbol_spt_doc[77];
+    char hipMemcpyWithStream[20];
+    char hipMemcpyWithStream_doc[88];
+    char hipMemcpy_spt[14];
+    char hipMemcpy_spt_doc[61];
+    char hipMemset[10];
+    char hipMemset_doc[64];
+    char hipMemset2D[12];
+    char hipMemset2D_doc[75];
+    char hipMemset2DAsync[17];
+    char hipMemset2DAsync_doc[94];
+    char hipMemset2DAsync_spt[21];
+    char hipMemset2DAsync_spt_doc[103];
+    char hipMemset2D_spt[16];
+    char hipMemset2D_spt_doc[94];
+    char hipMemset3D[12];
+    char hipMemset3D_doc[135];
+    char hipMemset3DAsync[17];
+    char hipMemset3DAsync_doc[144];
+    char hipMemset3DAsync_spt[21];
+    char hipMemset3DAsync_spt_doc[146];
+    char hipMemset3D_spt[16];
+    char hipMemset3D_spt_doc[137];
+    char hipMemsetAsync[15];
+    char hipMemsetAsync_doc[84];
+    char hipMemsetAsync_spt[19];
+    char hipMemsetAsync_spt_doc[71];
+    char hipMemsetD16[13];
+    char hipMemsetD16_doc[84];
+    char hipMemsetD16Async[18];
+    char hipMemsetD16Async_doc[103];
+    char hipMemsetD2D16[15];
+    char hipMemsetD2D16_doc[109];
+    char hipMemsetD2D16Async[20];
+    char hipMemsetD2D16Async_doc[128];
+    char hipMemsetD2D32[15];
+    char hipMemsetD2D32_doc[100];
+    char hipMemsetD2D32Async[20];
+    char hipMemsetD2D32Async_doc[119];
+    char hipMemsetD2D8[14];
+    char hipMemsetD2D8_doc[94];
+    char hipMemsetD2D8Async[19];
+    char hipMemsetD2D8Async_doc[113];
+    char hipMemsetD32[13];
+    char hipMemsetD32_doc[77];
+    char hipMemsetD32Async[18];
+    char hipMemsetD32Async_doc[89];
+    char hipMemsetD8[12];
+    char hipMemsetD8_doc[69];
+    char hipMemsetD8Async[17];
+    char hipMemsetD8Async_doc[88];
+    char hipMemset_spt[14];
+    char hipMemset_spt_doc[64];
+    char hipMipmappedArrayCreate[24];
+    char hipMipmappedArrayCreate_doc[177];
+    char hipMipmappedArrayDestroy[25];
+    char hipMipmappedArrayDestroy_doc[92];
+    char hipMipmappedArrayGetLevel[26];
+    char hipMipmappedArrayGetLevel_doc[163];
+    char hipMipmappedArrayGetMemoryRequirements[39];
+    char hipMipmappedArrayGetMemoryRequirements_doc[252];
+    char hipModuleGetFunction[21];
+    char hipModuleGetFunction_doc[139];
+    char hipModuleGetFunctionCount[26];
+    char hipModuleGetFunctionCount_doc[108];
+    char hipModuleGetGlobal[19];
+    char hipModuleGetGlobal_doc[124];
+    char hipModuleGetTexRef[19];
+    char hipModuleGetTexRef_doc[138];
+    char hipModuleLaunchCooperativeKernel[33];
+    char hipModuleLaunchCooperativeKernel_doc[266];
+    char hipModuleLaunchCooperativeKernelMultiDevice[44];
+    char hipModuleLaunchCooperativeKernelMultiDevice_doc[220];
+    char hipModuleLaunchKernel[22];
+    char hipModuleLaunchKernel_doc[252];
+    char hipModuleLoad[14];
+    char hipModuleLoad_doc[110];
+    char hipModuleLoadData[18];
+    char hipModuleLoadData_doc[114];
+    char hipModuleLoadDataEx[20];
+    char hipModuleLoadDataEx_doc[227];
+    char hipModuleLoadFatBinary[23];
+    char hipModuleLoadFatBinary_doc[140];
+    char hipModuleOccupancyMaxActiveBlocksPerMultiprocessor[51];
+    char hipModuleOccupancyMaxActiveBlocksPerMultiprocessor_doc[189];
+    char hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[60];
+    char hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_doc[212];
+    char hipModuleOccupancyMaxPotentialBlockSize[40];
+    char hipModuleOccupancyMaxPotentialBlockSize_doc[206];
+    char hipModuleOccupancyMaxPotentialBlockSizeWithFlags[49];
+    char hipModuleOccupancyMaxPotentialBlockSizeWithFlags_doc[229];
+    char hipModuleUnload[16];
+    char hipModuleUnload_doc[78];
+    char hipOccupancyAvailableDynamicSMemPerBlock[41];
+    char hipOccupancyAvailableDynamicSMemPerBlock_doc[210];
+    char hipOccupancyMaxActiveBlocksPerMultiprocessor[45];
+    char hipOccupancyMaxActiveBlocksPerMultiprocessor_doc[175];
+    char hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[54];
+    char hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_doc[198];
+    char hipOccupancyMaxActiveClusters[30];
+    char hipOccupancyMaxActiveClusters_doc[162];
+    char hipOccupancyMaxPotentialBlockSize[34];
+    char hipOccupancyMaxPotentialBlockSize_doc[192];
+    char hipOccupancyMaxPotentialClusterSize[36];
+    char hipOccupancyMaxPotentialClusterSize_doc[166];
+    char hipPeekAtLastError[19];
+    char hipPeekAtLastError_doc[74];
+    char hipPointerGetAttribute[23];
+    char hipPointerGetAttribute_doc[121];
+    char hipPointerGetAttributes[24];
+    char hipPointerGetAttributes_doc[174];
+    char hipPointerSetAttribute[23];
+    char hipPointerSetAttribute_doc[103];
+    char hipProfilerStart[17];
+    char hipProfilerStart_doc[67];
+    char hipProfilerStop[16];
+    char hipProfilerStop_doc[65];
+    char hipRuntimeGetVersion[21];
+    char hipRuntimeGetVersion_doc[107];
+    char hipSetDevice[13];
+    char hipSetDevice_doc[67];
+    char hipSetDeviceFlags[18];
+    char hipSetDeviceFlags_doc[62];
+    char hipSetValidDevices[19];
+    char hipSetValidDevices_doc[132];
+    char hipSetupArgument[17];
+    char hipSetupArgument_doc[106];
+    char hipSignalExternalSemaphoresAsync[33];
+    char hipSignalExternalSemaphoresAsync_doc[214];
+    char hipStreamAddCallback[21];
+    char hipStreamAddCallback_doc[151];
+    char hipStreamAddCallback_spt[25];
+    char hipStreamAddCallback_spt_doc[155];
+    char hipStreamAttachMemAsync[24];
+    char hipStreamAttachMemAsync_doc[117];
+    char hipStreamBatchMemOp[20];
+    char hipStreamBatchMemOp_doc[141];
+    char hipStreamBeginCapture[22];
+    char hipStreamBeginCapture_doc[131];
+    char hipStreamBeginCaptureToGraph[29];
+    char hipStreamBeginCaptureToGraph_doc[283];
+    char hipStreamBeginCapture_spt[26];
+    char hipStreamBeginCapture_spt_doc[135];
+    char hipStreamCopyAttributes[24];
+    char hipStreamCopyAttributes_doc[90];
+    char hipStreamCreate[16];
+    char hipStreamCreate_doc[60];
+    char hipStreamCreateWithFlags[25];
+    char hipStreamCreateWithFlags_doc[88];
+    char hipStreamCreateWithPriority[28];
+    char hipStreamCreateWithPriority_doc[126];
+    char hipStreamDestroy[17];
+    char hipStreamDestroy_doc[79];
+    char hipStreamEndCapture[20];
+    char hipStreamEndCapture_doc[102];
+    char hipStreamEndCapture_spt[24];
+    char hipStreamEndCapture_spt_doc[106];
+    char hipStreamGetAttribute[22];
+    char hipStreamGetAttribute_doc[194];
+    char hipStreamGetCaptureInfo[24];
+    char hipStreamGetCaptureInfo_doc[110];
+    char hipStreamGetCaptureInfo_spt[28];
+    char hipStreamGetCaptureInfo_spt_doc[114];
+    char hipStreamGetCaptureInfo_v2[27];
+    char hipStreamGetCaptureInfo_v2_doc[223];
+    char hipStreamGetCaptureInfo_v2_spt[31];
+    char hipStreamGetCaptureInfo_v2_spt_doc[228];
+    char hipStreamGetDevResource[24];
+    char hipStreamGetDevResource_doc[196];
+    char hipStreamGetDevice[19];
+    char hipStreamGetDevice_doc[70];
+    char hipStreamGetFlags[18];
+    char hipStreamGetFlags_doc[64];
+    char hipStreamGetFlags_spt[22];
+    char hipStreamGetFlags_spt_doc[68];
+    char hipStreamGetId[15];
+    char hipStreamGetId_doc[85];
+    char hipStreamGetPriority[21];
+    char hipStreamGetPriority_doc[89];
+    char hipStreamGetPriority_spt[25];
+    char hipStreamGetPriority_spt_doc[93];
+    char hipStreamIsCapturing[21];
+    char hipStreamIsCapturing_doc[120];
+    char hipStreamIsCapturing_spt[25];
+    char hipStreamIsCapturing_spt_doc[124];
+    char hipStreamQuery[15];
+    char hipStreamQuery_doc[85];
+    char hipStreamQuery_spt[19];
+    char hipStreamQuery_spt_doc[89];
+    char hipStreamSetAttribute[22];
+    char hipStreamSetAttribute_doc[132];
+    char hipStreamSynchronize[21];
+    char hipStreamSynchronize_doc[69];
+    char hipStreamSynchronize_spt[25];
+    char hipStreamSynchronize_spt_doc[73];
+    char hipStreamUpdateCaptureDependencies[35];
+    char hipStreamUpdateCaptureDependencies_doc[202];
+    char hipStreamWaitEvent[19];
+    char hipStreamWaitEvent_doc[95];
+    char hipStreamWaitEvent_spt[23];
+    char hipStreamWaitEvent_spt_doc[99];
+    char hipStreamWaitValue32[21];
+    char hipStreamWaitValue32_doc[151];
+    char hipStreamWaitValue64[21];
+    char hipStreamWaitValue64_doc[151];
+    char hipStreamWriteValue32[22];
+    char hipStreamWriteValue32_doc[94];
+    char hipStreamWriteValue64[22];
+    char hipStreamWriteValue64_doc[94];
+    char hipTexObjectCreate[19];
+    char hipTexObjectCreate_doc[228];
+    char hipTexObjectDestroy[20];
+    char hipTexObjectDestroy_doc[88];
+    char hipTexObjectGetResourceDesc[28];
+    char hipTexObjectGetResourceDesc_doc[218];
+    char hipTexObjectGetResourceViewDesc[32];
+    char hipTexObjectGetResourceViewDesc_doc[257];
+    char hipTexObjectGetTextureDesc[27];
+    char hipTexObjectGetTextureDesc_doc[214];
+    char hipTexRefGetAddress[20];
+    char hipTexRefGetAddress_doc[86];
+    char hipTexRefGetAddressMode[24];
+    char hipTexRefGetAddressMode_doc[170];
+    char hipTexRefGetArray[18];
+    char hipTexRefGetArray_doc[124];
+    char hipTexRefGetBorderColor[24];
+    char hipTexRefGetBorderColor_doc[137];
+    char hipTexRefGetFilterMode[23];
+    char hipTexRefGetFilterMode_doc[136];
+    char hipTexRefGetFlags[18];
+    char hipTexRefGetFlags_doc[78];
+    char hipTexRefGetFormat[19];
+    char hipTexRefGetFormat_doc[149];
+    char hipTexRefGetMaxAnisotropy[26];
+    char hipTexRefGetMaxAnisotropy_doc[106];
+    char hipTexRefGetMipMappedArray[27];
+    char hipTexRefGetMipMappedArray_doc[116];
+    char hipTexRefGetMipmapFilterMode[29];
+    char hipTexRefGetMipmapFilterMode_doc[146];
+    char hipTexRefGetMipmapLevelBias[28];
+    char hipTexRefGetMipmapLevelBias_doc[113];
+    char hipTexRefGetMipmapLevelClamp[29];
+    char hipTexRefGetMipmapLevelClamp_doc[207];
+    char hipTexRefSetAddress[20];
+    char hipTexRefSetAddress_doc[126];
+    char hipTexRefSetAddress2D[22];
+    char hipTexRefSetAddress2D_doc[136];
+    char hipTexRefSetAddressMode[24];
+    char hipTexRefSetAddressMode_doc[146];
+    char hipTexRefSetArray[18];
+    char hipTexRefSetArray_doc[83];
+    char hipTexRefSetBorderColor[24];
+    char hipTexRefSetBorderColor_doc[156];
+    char hipTexRefSetFilterMode[23];
+    char hipTexRefSetFilterMode_doc[113];
+    char hipTexRefSetFlags[18];
+    char hipTexRefSetFlags_doc[71];
+    char hipTexRefSetFormat[19];
+    char hipTexRefSetFormat_doc[131];
+    char hipTexRefSetMaxAnisotropy[26];
+    char hipTexRefSetMaxAnisotropy_doc[102];
+    char hipTexRefSetMipmapFilterMode[29];
+    char hipTexRefSetMipmapFilterMode_doc[123];
+    char hipTexRefSetMipmapLevelBias[28];
+    char hipTexRefSetMipmapLevelBias_doc[105];
+    char hipTexRefSetMipmapLevelClamp[29];
+    char hipTexRefSetMipmapLevelClamp_doc[189];
+    char hipTexRefSetMipmappedArray[27];
+    char hipTexRefSetMipmappedArray_doc[135];
+    char hipThreadExchangeStreamCaptureMode[35];
+    char hipThreadExchangeStreamCaptureMode_doc[265];
+    char hipUnbindTexture[17];
+    char hipUnbindTexture_doc[68];
+    char hipUserObjectCreate[20];
+    char hipUserObjectCreate_doc[199];
+    char hipUserObjectRelease[21];
+    char hipUserObjectRelease_doc[98];
+    char hipUserObjectRetain[20];
+    char hipUserObjectRetain_doc[96];
+    char hipWaitExternalSemaphoresAsync[31];
+    char hipWaitExternalSemaphoresAsync_doc[210];
+    char hiprtcAddNameExpression[24];
+    char hiprtcAddNameExpression_doc[145];
+    char hiprtcCompileProgram[21];
+    char hiprtcCompileProgram_doc[132];
+    char hiprtcCreateProgram[20];
+    char hiprtcCreateProgram_doc[229];
+    char hiprtcDestroyProgram[21];
+    char hiprtcDestroyProgram_doc[91];
+    char hiprtcGetBitcode[17];
+    char hiprtcGetBitcode_doc[112];
+    char hiprtcGetBitcodeSize[21];
+    char hiprtcGetBitcodeSize_doc[114];
+    char hiprtcGetCode[14];
+    char hiprtcGetCode_doc[86];
+    char hiprtcGetCodeSize[18];
+    char hiprtcGetCodeSize_doc[101];
+    char hiprtcGetErrorString[21];
+    char hiprtcGetErrorString_doc[100];
+    char hiprtcGetLoweredName[21];
+    char hiprtcGetLoweredName_doc[171];
+    char hiprtcGetProgramLog[20];
+    char hiprtcGetProgramLog_doc[98];
+    char hiprtcGetProgramLogSize[24];
+    char hiprtcGetProgramLogSize_doc[114];
+    char hiprtcLinkAddData[18];
+    char hiprtcLinkAddData_doc[277];
+    char hiprtcLinkAddFile[18];
+    char hiprtcLinkAddFile_doc[250];
+    char hiprtcLinkComplete[19];
+    char hiprtcLinkComplete_doc[156];
+    char hiprtcLinkCreate[17];
+    char hiprtcLinkCreate_doc[221];
+    char hiprtcLinkDestroy[18];
+    char hiprtcLinkDestroy_doc[105];
+    char hiprtcVersion[14];
+    char hiprtcVersion_doc[106];
+} texts = {
+    "hipApiName",
+    "hipApiName\224id\230Name\215\362\302 with\201number, as profilers have it\245\262"
+    " CStr\234``hipApiName(uint32\261id\232\247\203",
+    "hipArray3DCreate",
+    "\3103DCreate\224pAllocateArray\230\252 \263\265\215up\221 three dimensions\245"
+    "\262 \265: \310\234``\3103DCreate(\310\261*\265\235HIP_ARRAY3D_DESCRIPTOR *pAlloc"
+    "ateArray\232\247\203",
+    "hipArray3DGetDescriptor",
+    "\3103DGetDescriptor\224\265\230Descriptor\215\263\265\215up\221 three dimensions"
+    "\245\262 pArrayDescriptor: HIP_ARRAY3D_DESCRIPTOR\233`\3103DGetDescriptor(pArrayD"
+    "escriptor, \265\231\222\262\234``\3103DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR *pArr"
+    "ayDescriptor, \310\261\265\232\250\203",
+    "hipArrayCreate",
+    "\310Create\224pAllocateArray\230\252 \263\265 from its descriptor\245\262 pHandle"
+    ": \310\234``\310Create(\310\261*pHandle\235HIP_ARRAY_DESCRIPTOR *pAllocateArray"
+    "\232\247\203",
+    "hipArrayDestroy",
+    "\310Destroy\224\265\230Frees \263\265\245\262\234``\310Destroy(\310\261\265\232"
+    "\247\203",
+    "hipArrayGetDescriptor",
+    "\310GetDescriptor\224\265\230Descriptor\215\263\265\245\262 pArrayDescriptor: HIP"
+    "_ARRAY_DESCRIPTOR\233`\310GetDescriptor(pArrayDescriptor, \265\231\222\262\234``"
+    "\310GetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor, \310\261\265\232\250"
+    "\203",
+    "hipArrayGetInfo",
+    "\310GetInfo\224\265\230Element format, extent\202\301\215\263\265\245\262 desc: "
+    "\311, extent: hipExtent, \301:\213\233`\310GetInfo(desc, extent, \265\231\222\262"
+    " \301:\213\234``\310GetInfo(\311 *desc, hipExtent *extent\242*\301, \310\261\265"
+    "\232\250\203",
+    "hipBindTexture",
+    "hipBindTexture\224tex, devPtr, desc, \352\230Binds linear\214\215\352\204\221\201"
+    "\360\245\262 \343:\213\234``hipBindTexture(\352\261*\343\235\361tex\235\366devPtr"
+    "\235\311 *desc\241\352\232\247\203",
+    "hipBindTexture2D",
+    "hipBindTexture2D\224tex, devPtr, desc\244, pitch\230Binds pitched\214\221\201\360"
+    "; pitch\212\204\245\262 \343:\213\234``hipBindTexture2D(\352\261*\343\235\361tex"
+    "\235\366devPtr\235\311 *desc\241\367\241\307\241pitch\232\247\203",
+    "hipBindTextureToArray",
+    "hipBindTextureToArray\224tex, \265, desc\230Binds\201\360\221 \263\265\245\262"
+    "\234``hipBindTextureToArray\225\361tex, \310_const\261\265\235\311 *desc\232\247"
+    "\203",
+    "hipBindTextureToMipmappedArray",
+    "hipBindTextureToMipmappedArray\224tex, mipmappedArray, desc\230Binds\201\360\221"
+    "\201mipmapped \265\245\262\234``hipBindTextureToMipmappedArray\225\361tex, \326_c"
+    "onst\261mipmappedArray\235\311 *desc\232\247\203",
+    "hipChooseDevice",
+    "hipChooseDevice\224prop\230Device\220 fits \362given properties best\245\262 \275"
+    ":\213\234``hipChooseDeviceR0600\227*\275\235\313Prop\261*prop\232\250\203",
+    "hipConfigureCall",
+    "hipConfigureCall\224gridDim, blockDim, sharedMem,\217\230Sets grid, block, shared"
+    "\214\202\355 for hipLaunchByPtr\245\262\234``hipConfigureCall(dim3 gridDim, dim3 "
+    "blockDim\241sharedMem, \330\217\232\247\203",
+    "hipCreateChannelDesc",
+    "hipCreateChannelDesc\224x, y, z, w, f\230Element format\215x, y, z\202w bits\245"
+    "\262 \311\234``hipCreateChannelDesc\227x,\213 y,\213 z,\213 w, hipChannelFormatKi"
+    "nd f\232\247\203",
+    "hipCreateSurfaceObject",
+    "hipCreateSurfaceObject\224pResDesc\230Creates\201surface \342\245\262 pSurfObject"
+    ": __hip_surface\234``hipCreateSurfaceObject(hipSurfaceObject\261*pSurfObject\235h"
+    "ipResourceDesc *pResDesc\232\250\203",
+    "hipCreateTextureObject",
+    "hipCreateTextureObject\224pResDesc, pTexDesc, pResViewDesc\230Creates\201texture "
+    "\342\245\262 pTexObject: __hip_texture\234``hipCreateTextureObject(\331\261*pTexO"
+    "bject\235hipResourceDesc *pResDesc\235hipTextureDesc *pTexDesc\235hipResourceView"
+    "Desc *pResViewDesc\232\247\203",
+    "hipCtxCreate",
+    "hipCtxCreate\224\301, \275\230Creates\201\270\202makes it \362\272one\245\262 ctx"
+    ": ihipCtx_t\234``hipCtxCreate(hipCtx\261*ctx\242\301, \313\261\275\232\247\203",
+    "hipCtxDestroy",
+    "hipCtxDestroy\224ctx\230Destroys\201\270\245\262\234``hipCtxDestroy(hipCtx\261ctx"
+    "\232\247\203",
+    "hipCtxDisablePeerAccess",
+    "hipCtxDisablePeerAccess\224peerCtx\230Ends \362use\215another \270's\214\245\262"
+    "\234``hipCtxDisablePeerAccess(hipCtx\261peerCtx\232\247\203",
+    "hipCtxEnablePeerAccess",
+    "hipCtxEnablePeerAccess\224peerCtx, \301\230Lets \362\272\270 use\214\215another o"
+    "ne\245\262\234``hipCtxEnablePeerAccess(hipCtx\261peerCtx\242\301\232\247\203",
+    "hipCtxGetApiVersion",
+    "hipCtxGetApiVersion\224ctx\230Version\215\362API\220\201\270 was made with\245"
+    "\262 apiVersion:\213\234``hipCtxGetApiVersion(hipCtx\261ctx\242*apiVersion\232"
+    "\247\203",
+    "hipCtxGetCacheConfig",
+    "hipCtxGetCacheConfig\223\230What \362\272\270 prefers, cache or shared\214\245"
+    "\262 cacheConfig: hipFuncCache_t\234``hipCtxGetCacheConfig(hipFuncCache\261*cache"
+    "Config\232\247\203",
+    "hipCtxGetCurrent",
+    "hipCtxGetCurrent\223\230The \272\270\215this thread\245\262 ctx: ihipCtx_t\234``h"
+    "ipCtxGetCurrent(hipCtx\261*ctx\232\247\203",
+    "hipCtxGetDevice",
+    "hipCtxGetDevice\223\230Device\215\362\272\270\245\262 \275:\213\234``hipCtxGetDev"
+    "ice(\313\261*\275\232\247\203",
+    "hipCtxGetFlags",
+    "hipCtxGetFlags\223\230Flags\215\362\272\270\245\262 \301:\213\234``hipCtxGetFlags"
+    "(\363\213 *\301\232\247\203",
+    "hipCtxGetSharedMemConfig",
+    "hipCtxGetSharedMemConfig\223\230Width\215shared\214 banks\215\362\272\270\245\262"
+    " pConfig: hipSharedMemConfig\234``hipCtxGetSharedMemConfig(hipSharedMemConfig *pC"
+    "onfig\232\247\203",
+    "hipCtxPopCurrent",
+    "hipCtxPopCurrent\223\230Takes \362\272\270 off this thread's stack\245\262 ctx: i"
+    "hipCtx_t\234``hipCtxPopCurrent(hipCtx\261*ctx\232\247\203",
+    "hipCtxPushCurrent",
+    "hipCtxPushCurrent\224ctx\230Puts\201\270 on this thread's stack\245\262\234``hipC"
+    "txPushCurrent(hipCtx\261ctx\232\247\203",
+    "hipCtxSetCacheConfig",
+    "hipCtxSetCacheConfig\224cacheConfig\230Says what \362\272\270 prefers, cache or s"
+    "hared\214\245\262\234``hipCtxSetCacheConfig(hipFuncCache\261cacheConfig\232\247"
+    "\203",
+    "hipCtxSetCurrent",
+    "hipCtxSetCurrent\224ctx\230Makes\201\270 \362\272one\215this thread\245\262\234``"
+    "hipCtxSetCurrent(hipCtx\261ctx\232\247\203",
+    "hipCtxSetSharedMemConfig",
+    "hipCtxSetSharedMemConfig\224config\230Sets \362\367\215shared\214 banks\215\362"
+    "\272\270\245\262\234``hipCtxSetSharedMemConfig(hipSharedMemConfig config\232\247"
+    "\203",
+    "hipCtxSynchronize",
+    "hipCtxSynchronize\223\230Waits until \362\272\270\206\245\262\234``hipCtxSynchron"
+    "ize(void\232\247\203",
+    "hipDestroyExternalMemory",
+    "hipDestroyExternalMemory\224extMem\230Ends \362use\215external\214\245\262\234``h"
+    "ipDestroyExternalMemory(hipExternalMemory\261extMem\232\247\203",
+    "hipDestroyExternalSemaphore",
+    "hipDestroyExternalSemaphore\224extSem\230Ends \362use\215\263external semaphore"
+    "\245\262\234``hipDestroyExternalSemaphore(hipExternalSemaphore\261extSem\232\247"
+    "\203",
+    "hipDestroySurfaceObject",
+    "hipDestroySurfaceObject\224surfaceObject\230Destroys\201surface \342\245\262\234`"
+    "`hipDestroySurfaceObject(hipSurfaceObject\261surfaceObject\232\250\203",
+    "hipDestroyTextureObject",
+    "hipDestroyTextureObject\224textureObject\230Destroys\201texture \342\245\262\234`"
+    "`hipDestroyTextureObject(\331\261textureObject\232\247\203",
+    "hipDevResourceGenerateDesc",
+    "\312GenerateDesc\224resources, nbResources\230Describes nbResources resources for"
+    " hipGreenCtxCreate\245\262 phDesc: i\312Desc_t\234``\312GenerateDesc(\312Desc\261"
+    "*phDesc, \312 *resources\242nbResources\2327.15\203",
+    "hipDevSmResourceSplit",
+    "hipDevSmResourceSplit\224nbGroups,\212put, \301, group\256\230Splits multiprocess"
+    "ors\213o nbGroups groups as group\256 says; \362groups,\202what is left\245\262 r"
+    "esult: list[\312_st], remainder: \312_st\233`hipDevSmResourceSplit(nbGroups,\212p"
+    "ut, remainder, \301, group\256\231\222\262 result: list[\312_st]\233`hipDevSmReso"
+    "urceSplit(result, nbGroups,\212put, remainder, \301, group\256\231\222\262\234``h"
+    "ipDevSmResourceSplit(\312 *result\242nbGroups\235\312 *input, \312 *remainder\242"
+    "\301, hipDevSmResourceGroup\256 *group\256\2327.15\203",
+    "hipDevSmResourceSplitByCount",
+    "hipDevSmResourceSplitByCount\224input, \301, minCount\230Splits multiprocessors"
+    "\213o as many groups\215minCount as there c\263be; \362groups, their number,\202w"
+    "hat is left\245\262 result: list[\312_st], nbGroups:\213, remainder: \312_st\233`"
+    "hipDevSmResourceSplitByCount(input, remainder, \301, minCount\231\222\262 result:"
+    " list[\312_st], nbGroups:\213\233`hipDevSmResourceSplitByCount(result, nbGroups,"
+    "\212put, remainder, \301, minCount\231\222\262\234``hipDevSmResourceSplitByCount("
+    "\312 *result\242*nbGroups\235\312 *input, \312 *remainder\242\301\242minCount\232"
+    "7.15\203",
+    "hipDeviceCanAccessPeer",
+    "\313CanAccessPeer\224\275Id, peerDeviceId\2301 where \362\275 c\263use \362peer's"
+    "\214\245\262 canAccessPeer:\213\234``\313CanAccessPeer\227*canAccessPeer,\213 "
+    "\275Id,\213 peerDeviceId\232\247\203",
+    "hipDeviceComputeCapability",
+    "\313ComputeCapability\224\275\230Major\202minor compute capability\215a \275\245"
+    "\262 major:\213, minor:\213\234``\313ComputeCapability\227*major,\213 *minor, "
+    "\313\261\275\232\247\203",
+    "hipDeviceDisablePeerAccess",
+    "\313DisablePeerAccess\224peerDeviceId\230Ends \362\272\275's use\215a peer's\214"
+    "\245\262\234``\313DisablePeerAccess\227peerDeviceId\232\247\203",
+    "hipDeviceEnablePeerAccess",
+    "\313EnablePeerAccess\224peerDeviceId, \301\230Lets \362\272\275 use\201peer's\214"
+    "\245\262\234``\313EnablePeerAccess\227peerDeviceId\242\301\232\247\203",
+    "hipDeviceGet",
+    "\313Get\224ordinal\230Device\215\263ordinal number\245\262 \275:\213\234``\313Get"
+    "(\313\261*\275,\213 ordinal\232\247\203",
+    "hipDeviceGetAttribute",
+    "\313GetAttribute\224attr, \275Id\230One \266\215a \275\245\262 pi:\213\234``\313G"
+    "etAttribute\227*pi, \313Attribute\261attr,\213 \275Id\232\247\203",
+    "hipDeviceGetByPCIBusId",
+    "\313GetByPCIBusId\224pciBusId\230Device at\201PCI address\245\262 \275:\213\234``"
+    "\313GetByPCIBusId\227*\275\235\267pciBusId\232\247\203",
+    "hipDeviceGetCacheConfig",
+    "\313GetCacheConfig\223\230Preference between first-level cache\202shared\214\245"
+    "\262 cacheConfig: hipFuncCache_t\234``\313GetCacheConfig(hipFuncCache\261*cacheCo"
+    "nfig\232\247\203",
+    "hipDeviceGetDefaultMemPool",
+    "\313GetDefaultMemPool\224\275\230Pool\220\201\275 starts with\245\262 \335: i\325"
+    "Handle_t\234``\313GetDefaultMemPool(\325\261*\335,\213 \275\232\247\203",
+    "hipDeviceGetDevResource",
+    "\313GetDevResource\224\275, type\230Resource\215a \275, such as its multiprocesso"
+    "rs\245\262 resource: \312_st\233`\313GetDevResource(\275, resource, type\231\222"
+    "\262\234``\313GetDevResource(\313\261\275, \312 *resource, \312Type type\2327.15"
+    "\203",
+    "hipDeviceGetExecutionCtx",
+    "\313GetExecutionCtx\224\275\230The execution \270\215a whole \275\245\262 ctx: i"
+    "\316_t\234``\313GetExecutionCtx(\316\261*ctx,\213 \275\2327.15\203",
+    "hipDeviceGetGraphMemAttribute",
+    "\313GetGraphMemAttribute\224\275, attr, \364\230Writes\201number about \362memory"
+    "\215\303s, 8\204,\221 \364\245\262\234``\313GetGraphMemAttribute\227\275, \320Mem"
+    "AttributeType attr, \366\364\232\250\203",
+    "hipDeviceGetLimit",
+    "\313GetLimit\224limit\230One limit\215\362\272\275,\212\204 or items\245\262 pVal"
+    "ue:\213\234``\313GetLimit(\352\261*pValue, hipLimit\261limit\232\247\203",
+    "hipDeviceGetMemPool",
+    "\313GetMemPool\224\275\230Current pool\215a \275\245\262 \335: i\325Handle_t\234`"
+    "`\313GetMemPool(\325\261*\335,\213 \275\232\247\203",
+    "hipDeviceGetName",
+    "\313GetName\224len, \275\230Name\215a \275, cut after len\204\245\262 name: CStr"
+    "\233`\313GetName(name, len, \275\231\222\262\234``\313GetName(\267name,\213 len, "
+    "\313\261\275\232\247\203",
+    "hipDeviceGetP2PAttribute",
+    "\313GetP2PAttribute\224attr, \354Device, dstDevice\230One property\215\362link be"
+    "tween two \275s\245\262 \364:\213\234``\313GetP2PAttribute\227*\364, \313P2PAttr "
+    "attr,\213 \354Device,\213 dstDevice\232\247\203",
+    "hipDeviceGetPCIBusId",
+    "\313GetPCIBusId\224len, \275\230PCI address\215a \275 as text, cut after len\204"
+    "\245\262 pciBusId: CStr\233`\313GetPCIBusId(pciBusId, len, \275\231\222\262\234``"
+    "\313GetPCIBusId(\267pciBusId,\213 len,\213 \275\232\247\203",
+    "hipDeviceGetSharedMemConfig",
+    "\313GetSharedMemConfig\223\230Bank \367\215shared\214\245\262 pConfig: hipSharedM"
+    "emConfig\234``\313GetSharedMemConfig(hipSharedMemConfig *pConfig\232\247\203",
+    "hipDeviceGetStreamPriorityRange",
+    "\313GetStreamPriorityRange\223\230Least\202greatest\217 priority; smaller is more"
+    " urgent\245\262 leastPriority:\213, greatestPriority:\213\234``\313GetStreamPrior"
+    "ityRange\227*leastPriority,\213 *greatestPriority\232\247\203",
+    "hipDeviceGetTexture1DLinearMaxWidth",
+    "\313GetTexture1DLinearMaxWidth\224desc, \275\230Most elements\215a 1D texture on "
+    "linear\214\245\262 max_\367:\213\234``\313GetTexture1DLinearMaxWidth(\352\261*max"
+    "_\367\235\311 *desc,\213 \275\2327.1\203",
+    "hipDeviceGetUuid",
+    "\313GetUuid\224\275\230Identifier\215a \275\220 stays \362same across processes"
+    "\245\262 uuid: hipUUID_t\233`\313GetUuid(uuid, \275\231\222\262\234``\313GetUuid("
+    "hipUUID *uuid, \313\261\275\232\247\203",
+    "hipDeviceGraphMemTrim",
+    "\313GraphMemTrim\224\275\230Gives\214\215\303s\220 is not used back\245\262\234``"
+    "\313GraphMemTrim\227\275\232\250\203",
+    "hipDevicePrimaryCtxGetState",
+    "\313PrimaryCtxGetState\224dev\230Flags\215a \275's primary \270,\202whether it is"
+    "\212 use\245\262 \301:\213, active:\213\234``\313PrimaryCtxGetState(\313\261dev"
+    "\242*\301,\213 *active\232\247\203",
+    "hipDevicePrimaryCtxRelease",
+    "\313PrimaryCtxRelease\224dev\230Gives\201\275's primary \270 back\245\262\234``"
+    "\313PrimaryCtxRelease(\313\261dev\232\247\203",
+    "hipDevicePrimaryCtxReset",
+    "\313PrimaryCtxReset\224dev\230Destroys all\220 is\212\201\275's primary \270\245"
+    "\262\234``\313PrimaryCtxReset(\313\261dev\232\247\203",
+    "hipDevicePrimaryCtxRetain",
+    "\313PrimaryCtxRetain\224dev\230Takes\201\275's primary \270\245\262 pctx: ihipCtx"
+    "_t\234``\313PrimaryCtxRetain(hipCtx\261*pctx, \313\261dev\232\247\203",
+    "hipDevicePrimaryCtxSetFlags",
+    "\313PrimaryCtxSetFlags\224dev, \301\230Sets \301\215a \275's primary \270\245\262"
+    "\234``\313PrimaryCtxSetFlags(\313\261dev\242\301\232\247\203",
+    "hipDeviceReset",
+    "\313Reset\223\230Frees everything\220 belongs\221 \362\272\275\245\262\234``\313R"
+    "eset(void\232\247\203",
+    "hipDeviceSetCacheConfig",
+    "\313SetCacheConfig\224cacheConfig\230Prefers first-level cache or shared\214 on "
+    "\362\272\275\245\262\234``\313SetCacheConfig(hipFuncCache\261cacheConfig\232\247"
+    "\203",
+    "hipDeviceSetGraphMemAttribute",
+    "\313SetGraphMemAttribute\224\275, attr, \364\230Sets\201number about \362memory"
+    "\215\303s, 8\204 at \364\245\262\234``\313SetGraphMemAttribute\227\275, \320MemAt"
+    "tributeType attr, \366\364\232\250\203",
+    "hipDeviceSetLimit",
+    "\313SetLimit\224limit, \364\230Sets one limit\215\362\272\275,\212\204 or items"
+    "\245\262\234``\313SetLimit(hipLimit\261limit\241\364\232\250\203",
+    "hipDeviceSetMemPool",
+    "\313SetMemPool\224\275, \335\230Makes\201pool \362\272one\215a \275\245\262\234``"
+    "\313SetMemPool\227\275, \325\261\335\232\247\203",
+    "hipDeviceSetSharedMemConfig",
+    "\313SetSharedMemConfig\224config\230Sets \362bank \367\215shared\214\245\262\234`"
+    "`\313SetSharedMemConfig(hipSharedMemConfig config\232\247\203",
+    "hipDeviceSynchronize",
+    "\313Synchronize\223\230Waits until \362\272\275\206\245\262\234``\313Synchronize("
+    "void\232\247\203",
+    "hipDeviceTotalMem",
+    "\313TotalMem\224\275\230Memory\215a \275\212\204\245\262\204:\213\234``\313TotalM"
+    "em(\352\261*bytes, \313\261\275\232\247\203",
+    "hipDriverGetVersion",
+    "hipDriverGetVersion\223\230Version number\215\362driver\245\262 driverVersion:"
+    "\213\234``hipDriverGetVersion\227*driverVersion\232\247\203",
+    "hipDrvGetErrorName",
+    "hipDrvGetErrorName\224hipError\230Name\215\263error code\245\262 errorString: CSt"
+    "r\234``hipDrvGetErrorName(hipError\261hipError\235\267*errorString\232\250\203",
+    "hipDrvGetErrorString",
+    "hipDrvGetErrorString\224hipError\230Text\215\263error code\245\262 errorString: C"
+    "Str\234``hipDrvGetErrorString(hipError\261hipError\235\267*errorString\232\250"
+    "\203",
+    "hipDrvGraphAddMemFreeNode",
+    "hipDrvGraphAddMemFreeNode\224hGraph, \273, \340, d\350\230Adds \362end\215a \303'"
+    "s al\334\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemFreeNode(hGrap"
+    "h, \340, d\350\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMemFreeNode("
+    "\322\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340, \314\261d\350\2327."
+    "1\203",
+    "hipDrvGraphAddMemcpyNode",
+    "hipDrvGraphAddMemcpyNode\224hGraph, \273, \340, copy\256, ctx\230Adds\201copy\215"
+    "a box\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemcpyNode(hGraph, "
+    "\340, copy\256, ctx\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMemcpyNo"
+    "de(\322\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235HIP_MEMCPY3D *"
+    "copy\256, hipCtx\261ctx\232\250\203",
+    "hipDrvGraphAddMemsetNode",
+    "hipDrvGraphAddMemsetNode\224hGraph, \273, \340, memset\256, ctx\230Adds\201fill"
+    "\215memory\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemsetNode(hGra"
+    "ph, \340, memset\256, ctx\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMe"
+    "msetNode(\322\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235hipMemse"
+    "t\256 *memset\256, hipCtx\261ctx\232\250\203",
+    "hipDrvGraphExecMemcpyNodeSetParams",
+    "hipDrvGraphExec\255\256\224\304\305, copy\256, ctx\230\253\201copy \336\215\264"
+    "\303\245\262\234``hipDrvGraphExec\255\256(\321\261\304\322\261\305\235HIP_MEMCPY3"
+    "D *copy\256, hipCtx\261ctx\2327.1\203",
+    "hipDrvGraphExecMemsetNodeSetParams",
+    "hipDrvGraphExecMemsetNodeSet\256\224\304\305, memset\256, ctx\230\253\201fill "
+    "\336\215\264\303\245\262\234``hipDrvGraphExecMemsetNodeSet\256(\321\261\304\322"
+    "\261\305\235hipMemset\256 *memset\256, hipCtx\261ctx\2327.1\203",
+    "hipDrvGraphMemcpyNodeGetParams",
+    "hipDrvGraphMemcpyNodeGet\256\224\305\230Parameters\215a copy \336\245\262 \336"
+    "\256: HIP_MEMCPY3D\233`hipDrvGraphMemcpyNodeGet\256(\305, \336\256\231\222\262"
+    "\234``hipDrvGraphMemcpyNodeGet\256(\322\261\305, HIP_MEMCPY3D *\336\256\2327.1"
+    "\203",
+    "hipDrvGraphMemcpyNodeSetParams",
+    "hipDrvGraph\255\256\224\305, \336\256\230\253\201copy \336\245\262\233`hipDrvGrap"
+    "h\255\256(\305\231\222\262\200\234``hipDrvGraph\255\256(\322\261\305\235HIP_MEMCP"
+    "Y3D *\336\256\2327.1\203",
+    "hipDrvLaunchKernelEx",
+    "hipDrvLaunchKernelEx\224config, f, params, extra\230Launches\201\332 with\201conf"
+    "iguration\245\262\234``hipDrvLaunchKernelEx\225HIP_LAUNCH_CONFIG *config, \317"
+    "\261f, \366*params, \366*extra\2327.1\203",
+    "hipDrvMemDiscardAndPrefetchBatchAsync",
+    "hipDrvMemDiscardAndPrefetchBatchAsync\224d\350s, \352s, \271, prefetchLocs, prefe"
+    "tchLocIdxs, numPrefetchLocs, \301,\217\230Drops \362content\215\271 ranges\202mov"
+    "es them; \352s\212\204\245\262\233`hipDrvMemDiscardAndPrefetchBatchAsync(d\350s, "
+    "\271, prefetchLocs, numPrefetchLocs, \301,\217\231\222\262\200,\200\234``hipDrvMe"
+    "mDiscardAndPrefetchBatchAsync(\314\261*d\350s\241*\352s\241\271, \324*prefetchLoc"
+    "s\241*prefetchLocIdxs\241numPrefetchLocs\243\301, \330\217\2327.15\203",
+    "hipDrvMemDiscardBatchAsync",
+    "hipDrvMemDiscardBatchAsync\224d\350s, \352s, \271, \301,\217\230Drops \362content"
+    "\215\271 ranges\212\217\216; \352s\212\204\245\262\233`hipDrvMemDiscardBatchAsync"
+    "(d\350s, \271, \301,\217\231\222\262\200\234``hipDrvMemDiscardBatchAsync(\314\261"
+    "*d\350s\241*\352s\241\271\243\301, \330\217\2327.15\203",
+    "hipDrvMemcpy2DUnaligned",
+    "hipDrvMemcpy2DUnaligned\224pCopy\230\254 rows as\201record describes, any alignme"
+    "nt,\202waits\245\262\234``hipDrvMemcpy2DUnaligned\225hip_Memcpy2D *pCopy\232\247"
+    "\203",
+    "hipDrvMemcpy3D",
+    "hipDrvMemcpy3D\224pCopy\230\254\201box between\214\202\265s\245\262\234``hipDrvMe"
+    "mcpy3D\225HIP_MEMCPY3D *pCopy\232\247\203",
+    "hipDrvMemcpy3DAsync",
+    "hipDrvMemcpy3DAsync\224pCopy,\217\230\254\201box\212\217\216\245\262\234``hipDrvM"
+    "emcpy3DAsync\225HIP_MEMCPY3D *pCopy, \330\217\232\247\203",
+    "hipDrvPointerGetAttributes",
+    "hipDrvPointerGetAttributes\224numAttributes, \266s, data, \350\230Attributes\215"
+    "\263address, each written\221 its entry\215data\245\262\233`hipDrvPointerGetAttri"
+    "butes(numAttributes, \350\231\222\262\200,\200\234``hipDrvPointerGetAttributes("
+    "\363\213 numAttributes, hipPointer_\266 *\266s, \366*data, \314\261\350\232\247"
+    "\203",
+    "hipEventCreate",
+    "\315Create\223\230Creates \263\300\220 measures time\245\262 \300: i\315_t\234``"
+    "\315Create(\315\261*\300\232\247\203",
+    "hipEventCreateWithFlags",
+    "\315CreateWithFlags\224\301\230Creates \263\300 with \301\245\262 \300: i\315_t"
+    "\234``\315CreateWithFlags(\315\261*\300\242\301\232\247\203",
+    "hipEventDestroy",
+    "\315Destroy\224\300\230Destroys \263\300\245\262\234``\315Destroy(\315\261\300"
+    "\232\247\203",
+    "hipEventElapsedTime",
+    "\315ElapsedTime\224start, stop\230Milliseconds between two \300s\245\262 ms: floa"
+    "t\234``\315ElapsedTime(float *ms, \315\261start, \315\261stop\232\247\203",
+    "hipEventQuery",
+    "\315Query\224\300\230hipSuccess where \263\300 has happened, else hipErrorNotRead"
+    "y\245\262\234``\315Query(\315\261\300\232\247\203",
+    "hipEventRecord",
+    "\315Record\224\300,\217\230Records \263\300\212\201\355\245\262\234``\315Record("
+    "\315\261\300, \330\217\232\247\203",
+    "hipEventRecordWithFlags",
+    "\315RecordWithFlags\224\300,\217, \301\230Records \263\300\212\201\355, with \301"
+    "\245\262\234``\315RecordWithFlags(\315\261\300, \330\217\242\301\2327.1\203",
+    "hipEventRecord_spt",
+    "\315Record\260\224\300,\217\230Records \263\300\212\201\355\240\217\245\262\234``"
+    "\315Record\260(\315\261\300, \330\217\232\250\203",
+    "hipEventSynchronize",
+    "\315Synchronize\224\300\230Waits until \263\300 has happened\245\262\234``\315Syn"
+    "chronize(\315\261\300\232\247\203",
+    "hipExecutionCtxDestroy",
+    "\316Destroy\224ctx\230Destroys \263execution \270\245\262\234``\316Destroy(\316"
+    "\261ctx\2327.15\203",
+    "hipExecutionCtxGetDevResource",
+    "\316GetDevResource\224ctx, type\230Resources\215one type\215\263execution \270"
+    "\245\262 resource: \312_st\233`\316GetDevResource(ctx, resource, type\231\222\262"
+    "\234``\316GetDevResource(\316\261ctx, \312 *resource, \312Type type\2327.15\203",
+    "hipExecutionCtxGetDevice",
+    "\316GetDevice\224ctx\230Device\215\263execution \270\245\262 \275:\213\234``\316G"
+    "etDevice\227*\275, \316\261ctx\2327.15\203",
+    "hipExecutionCtxGetId",
+    "\316GetId\224ctx\230Number\215\263execution \270\220 is never used again\245\262 "
+    "ctxId:\213\234``\316GetId(\316\261ctx\243*ctxId\2327.15\203",
+    "hipExecutionCtxRecordEvent",
+    "\316RecordEvent\224ctx, \300\230Records \263\300 behind \362work\215all\217s\215"
+    "\263execution \270\245\262\233`\316RecordEvent(ctx\231\222\262\200\234``\316Recor"
+    "dEvent(\316\261ctx, \315\261\300\2327.15\203",
+    "hipExecutionCtxStreamCreate",
+    "\316StreamCreate\224greenctx, \301, priority\230Creates\201\355\212 \263execution"
+    " \270\245\262\217: i\330\234``\316StreamCreate(\330 *\355, \316\261greenctx\242"
+    "\301,\213 priority\2327.15\203",
+    "hipExecutionCtxSynchronize",
+    "\316Synchronize\224ctx\230Waits until \263execution \270\206\245\262\234``\316Syn"
+    "chronize(\316\261ctx\2327.15\203",
+    "hipExecutionCtxWaitEvent",
+    "\316WaitEvent\224ctx, \300\230Makes later work\215\263execution \270 wait for "
+    "\263\300\245\262\234``\316WaitEvent(\316\261ctx, \315\261\300\2327.15\203",
+    "hipExtDisableLogging",
+    "hipExtDisableLogging\223\230Switches \362runtime's log off\245\262\234``hipExtDis"
+    "ableLogging(void\2327.15\203",
+    "hipExtEnableLogging",
+    "hipExtEnableLogging\223\230Switches \362runtime's log on\245\262\234``hipExtEnabl"
+    "eLogging(void\2327.15\203",
+    "hipExtGetLastError",
+    "hipExtGetLastError\223\230Result\215this thread's last call,\202forgets it\245"
+    "\262\234``hipExtGetLastError(void\232\250\203",
+    "hipExtGetLinkTypeAndHopCount",
+    "hipExtGetLinkTypeAndHopCount\224\2751, \2752\230Kind\215\362link between two \275"
+    "s,\202its number\215hops\245\262 linktype:\213, hop\271:\213\234``hipExtGetLinkTy"
+    "peAndHopCount\227\2751,\213 \2752, uint32\261*linktype, uint32\261*hop\271\232"
+    "\247\203",
+    "hipExtLaunchKernel",
+    "hipExtLaunchKernel\224\302_address, \337, dimBlocks, args, \351\217, startEvent, "
+    "stopEvent, \301\230Launches\201\332, with \300s before\202behind it\245\262\234``"
+    "hipExtLaunchKernel\225\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241"
+    "\351 \330\217, \315\261startEvent, \315\261stopEvent,\213 \301\232\247\203",
+    "hipExtLaunchMultiKernelMultiDevice",
+    "hipExtLaunchMultiKernelMultiDevice\224launch\256List, numDevices, \301\230Launche"
+    "s \332s on several \275s, each after what its\217 does before\245\262\234``hipExt"
+    "LaunchMultiKernelMultiDevice(hipLaunch\256 *launch\256List,\213 numDevices\242"
+    "\301\232\247\203",
+    "hipExtMallocWithFlags",
+    "hipExtMallocWithFlags\224\353, \301\230\252 \275\214 with \301,\212\204\245\262 "
+    "\350: DeviceArray\234``hipExtMallocWithFlags(\366*\350\241\353\242\301\232\247"
+    "\203",
+    "hipExtSetLoggingParams",
+    "hipExtSetLogging\256\224log_level, log_\352, log_mask\230Level, \352\202mask\215"
+    "\362runtime's log\245\262\234``hipExtSetLogging\256(\352\261log_level\241log_\352"
+    "\241log_mask\2327.15\203",
+    "hipExtStreamCreateWithCUMask",
+    "hipExtStreamCreateWithCUMask\224cuMaskSize, cuMask\230Creates\201\355\220 uses "
+    "\362compute units\215a bit mask, 32\212 each entry\245\262\217: i\330\233`hipExtS"
+    "treamCreateWithCUMask(cuMaskSize\231\222\262\217: i\330,\200\234``hipExtStreamCre"
+    "ateWithCUMask(\330 *\355, uint32\261cuMaskSize\235uint32\261*cuMask\232\247\203",
+    "hipExtStreamGetCUMask",
+    "hipExtStreamGetCUMask\224\355, cuMaskSize\230Bit mask\215\362compute units\220"
+    "\201\355 uses,\212 cuMaskSize entries\245\262 cuMask: list[int]\233`hipExtStreamG"
+    "etCUMask(\355, cuMaskSize, cuMask\231\222\262\234``hipExtStreamGetCUMask(\330\217"
+    ", uint32\261cuMaskSize, uint32\261*cuMask\232\247\203",
+    "hipExternalMemoryGetMappedBuffer",
+    "hipExternalMemoryGetMappedBuffer\224extMem, bufferDesc\230Device address\215a par"
+    "t\215external\214\245\262 devPtr\251\234``hipExternalMemoryGetMappedBuffer(\366*d"
+    "evPtr, hipExternalMemory\261extMem\235hipExternalMemoryBufferDesc *bufferDesc\232"
+    "\247\203",
+    "hipExternalMemoryGetMappedMipmappedArray",
+    "hipExternalMemoryGetMappedMipmappedArray\224extMem, mipmapDesc\230Mipmapped \265"
+    "\212 external\214\245\262 mipmap: \326\234``hipExternalMemoryGetMappedMipmappedAr"
+    "ray(\326\261*mipmap, hipExternalMemory\261extMem\235hipExternalMemoryMipmappedArr"
+    "ayDesc *mipmapDesc\232\250\203",
+    "hipFree",
+    "hipFree\224\350\230Frees \275\214; waits for \362\275\245\262\234``hipFree(\366"
+    "\350\232\247\203",
+    "hipFreeArray",
+    "hipFreeArray\224\265\230Frees \263\265\245\262\234``hipFreeArray(\310\261\265\232"
+    "\247\203",
+    "hipFreeAsync",
+    "hipFreeAsync\224\274,\217\230Frees \275\214\212\217\216\245\262\234``hipFreeAsync"
+    "(\366\274, \330\217\232\247\203",
+    "hipFreeHost",
+    "hipFreeHost\224\350\230Frees page-locked host\214\245\262\234``hipFreeHost(\366"
+    "\350\232\247\203",
+    "hipFreeMipmappedArray",
+    "hipFreeMipmappedArray\224mipmappedArray\230Frees\201mipmapped \265\245\262\234``h"
+    "ipFreeMipmappedArray(\326\261mipmappedArray\232\247\203",
+    "hipFuncGetAttribute",
+    "hipFuncGetAttribute\224attrib, hfunc\230One \266\215a \332\245\262 \364:\213\234`"
+    "`hipFuncGetAttribute\227*\364, \317_\266 attrib, \317\261hfunc\232\247\203",
+    "hipFuncGetAttributes",
+    "hipFuncGetAttributes\224func\230All \266s\215a \332\245\262 attr: hipFuncAttribut"
+    "es\233`hipFuncGetAttributes(attr, func\231\222\262\234``hipFuncGetAttributes(hipF"
+    "uncAttributes *attr\235\366func\232\247\203",
+    "hipFuncSetAttribute",
+    "hipFuncSetAttribute\224func, attr, \364\230Sets one \266\215a \332\245\262\234``h"
+    "ipFuncSetAttribute\225\366func, hipFuncAttribute attr,\213 \364\232\247\203",
+    "hipFuncSetCacheConfig",
+    "hipFuncSetCacheConfig\224func, config\230Prefers first-level cache or shared\214 "
+    "for\201\332\245\262\234``hipFuncSetCacheConfig\225\366func, hipFuncCache\261confi"
+    "g\232\247\203",
+    "hipFuncSetSharedMemConfig",
+    "hipFuncSetSharedMemConfig\224func, config\230Sets \362bank \367\215shared\214 for"
+    "\201\332\245\262\234``hipFuncSetSharedMemConfig\225\366func, hipSharedMemConfig c"
+    "onfig\232\247\203",
+    "hipGetChannelDesc",
+    "hipGetChannelDesc\224\265\230Element format\215\263\265\245\262 desc: \311\233`hi"
+    "pGetChannelDesc(desc, \265\231\222\262\233`hipGetChannelDesc(desc\231\222\262\200"
+    "\234``hipGetChannelDesc(\311 *desc, \310_const\261\265\232\247\203",
+    "hipGetDevice",
+    "hipGetDevice\223\230Current \275\215this thread\245\262 \275Id:\213\234``hipGetDe"
+    "vice\227*\275Id\232\247\203",
+    "hipGetDeviceCount",
+    "hipGetDeviceCount\223\230Number\215\275s\245\262 \271:\213\234``hipGetDeviceCount"
+    "\227*\271\232\247\203",
+    "hipGetDeviceFlags",
+    "hipGetDeviceFlags\223\230Flags\215\362\272\275\245\262 \301:\213\234``hipGetDevic"
+    "eFlags(\363\213 *\301\232\247\203",
+    "hipGetDeviceProperties",
+    "hipGetDeviceProperties\224\275Id\230All properties\215a \275\245\262 prop: \313Pr"
+    "op_t\233`hipGetDeviceProperties(prop, \275Id\231\222\262\234``hipGetDevicePropert"
+    "iesR0600(\313Prop\261*prop,\213 \275Id\232\250\203",
+    "hipGetDriverEntryPoint",
+    "hipGetDriverEntryPoint\224\356, \301\230Address\215a \302\215\362runtime\245\262 "
+    "funcPtr\251, driverStatus:\207\233`hipGetDriverEntryPoint(\356, funcPtr, \301\231"
+    "\222\262 driverStatus:\207\234``hipGetDriverEntryPoint\225\267\356, \366*funcPtr"
+    "\243\301,\207 *driverStatus\2327.1\203",
+    "hipGetDriverEntryPoint_spt",
+    "hipGetDriverEntryPoint\260\224\356, \301\230Address\215a \302\215\362runtime, per"
+    "-thread\217s\245\262 funcPtr\251, status:\207\233`hipGetDriverEntryPoint\260(\356"
+    ", funcPtr, \301\231\222\262 status:\207\234``hipGetDriverEntryPoint\260\225\267"
+    "\356, \366*funcPtr\243\301,\207 *status\2327.1\203",
+    "hipGetErrorName",
+    "hipGetErrorName\224hip_error\230Name\215\263error code\245\262 CStr\234``hipGetEr"
+    "rorName(hipError\261hip_error\232\247\203",
+    "hipGetErrorString",
+    "hipGetErrorString\224hipError\230Text\215\263error code\245\262 CStr\234``hipGetE"
+    "rrorString(hipError\261hipError\232\247\203",
+    "hipGetFuncBySymbol",
+    "hipGetFuncBySymbol\224\356Ptr\230Kernel\215a host \302\245\262 \302Ptr: ihipModul"
+    "eSymbol_t\234``hipGetFuncBySymbol(\317\261*\302Ptr\235\366\356Ptr\232\250\203",
+    "hipGetLastError",
+    "hipGetLastError\223\230Last error\215this thread,\202forgets it\245\262\234``hipG"
+    "etLastError(void\232\247\203",
+    "hipGetMipmappedArrayLevel",
+    "hipGetMipmappedArrayLevel\224mipmappedArray, level\230One level\215a mipmapped "
+    "\265\245\262 levelArray: \310\234``hipGetMipmappedArrayLevel(\310\261*levelArray,"
+    " \326_const\261mipmappedArray\242level\232\247\203",
+    "hipGetProcAddress",
+    "hipGetProcAddress\224\356, hipVersion, \301\230Address\215a \302\215\362runtime"
+    "\245\262 pfn\251, \356Status:\210\233`hipGetProcAddress(\356, pfn, hipVersion, "
+    "\301\231\222\262 \356Status:\210\234``hipGetProcAddress\225\267\356, \366*pfn,"
+    "\213 hipVersion, uint64\261\301,\210 *\356Status\232\250\203",
+    "hipGetProcAddress_spt",
+    "hipGetProcAddress\260\224\356, hipVersion, \301\230Address\215a \302\215\362runti"
+    "me, per-thread\217s\245\262 pfn\251, \356Status:\210\234``hipGetProcAddress\260"
+    "\225\267\356, \366*pfn,\213 hipVersion, uint64\261\301,\210 *\356Status\2327.1"
+    "\203",
+    "hipGetStreamDeviceId",
+    "hipGetStreamDeviceId\224\355\230Device number\215a\217; negative on failure\245"
+    "\262\213\234``hipGetStreamDeviceId(\330\217\232\247\203",
+    "hipGetSymbolAddress",
+    "hipGetSymbolAddress\224\356\230Device address\215a \365, by its host address\245"
+    "\262 devPtr\251\234``hipGetSymbolAddress(\366*devPtr\235\366\356\232\247\203",
+    "hipGetSymbolSize",
+    "hipGetSymbolSize\224\356\230Size\212\204\215a \365, by its host address\245\262 "
+    "\352:\213\234``hipGetSymbolSize(\352\261*\352\235\366\356\232\247\203",
+    "hipGetTextureAlignmentOffset",
+    "hipGetTextureAlignmentOffset\224texref\230Offset\212\204\215\362bound\214\245\262"
+    " \343:\213\234``hipGetTextureAlignmentOffset(\352\261*\343\235\361texref\232\247"
+    "\203",
+    "hipGetTextureObjectResourceDesc",
+    "hipGetTextureObjectResourceDesc\224textureObject\230Resource\215a texture \342"
+    "\245\262 pResDesc: hipResourceDesc\233`hipGetTextureObjectResourceDesc(pResDesc, "
+    "textureObject\231\222\262\234``hipGetTextureObjectResourceDesc(hipResourceDesc *p"
+    "ResDesc, \331\261textureObject\232\247\203",
+    "hipGetTextureObjectResourceViewDesc",
+    "hipGetTextureObjectResourceViewDesc\224textureObject\230Resource view\215a textur"
+    "e \342\245\262 pResViewDesc: hipResourceViewDesc\233`hipGetTextureObjectResourceV"
+    "iewDesc(pResViewDesc, textureObject\231\222\262\234``hipGetTextureObjectResourceV"
+    "iewDesc(hipResourceViewDesc *pResViewDesc, \331\261textureObject\232\247\203",
+    "hipGetTextureObjectTextureDesc",
+    "hipGetTextureObjectTextureDesc\224textureObject\230How\201texture \342 samples"
+    "\245\262 pTexDesc: hipTextureDesc\233`hipGetTextureObjectTextureDesc(pTexDesc, te"
+    "xtureObject\231\222\262\234``hipGetTextureObjectTextureDesc(hipTextureDesc *pTexD"
+    "esc, \331\261textureObject\232\247\203",
+    "hipGetTextureReference",
+    "hipGetTextureReference\224\356\230Texture reference\215a \356\245\262 texref: tex"
+    "tureReference\234``hipGetTextureReference\225\361*texref\235\366\356\232\247\203",
+    "hipGraphAddBatchMemOpNode",
+    "\320AddBatchMemOpNode\224hGraph, \273, \340, \336\256\230Adds\201\336\215memory o"
+    "perations\221\201\303\245\262 phGrap\305: \322\233`\320AddBatchMemOpNode(hGraph, "
+    "\340, \336\256\231\222\262 phGrap\305: \322,\200\234``\320AddBatchMemOpNode(\322"
+    "\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235hipBatchMemO\347 *"
+    "\336\256\2327.1\203",
+    "hipGraphAddChildGraphNode",
+    "\320AddChildGrap\305\224\303, \345, \340, childGraph\230Adds\201copy\215a \303"
+    "\221\201\303, as one \336\245\262 \346: \322\233`\320AddChildGrap\305(\303, \340,"
+    " childGraph\231\222\262 \346: \322,\200\234``\320AddChildGrap\305(\322\261*\346, "
+    "\320\261\303\235\322\261*\345\241\340, \320\261childGraph\232\247\203",
+    "hipGraphAddDependencies",
+    "\320AddDependencies\224\303, from_,\221, \340\230Makes each \336\215to depend on "
+    "\362\336\215from\212 \362same place\245\262\233`\320AddDependencies(\303, \340"
+    "\231\222\262\200,\200\234``\320AddDependencies(\320\261\303\235\322\261*from\235"
+    "\322\261*to\241\340\232\247\203",
+    "hipGraphAddEmptyNode",
+    "\320AddEmptyNode\224\303, \345, \340\230Adds\201\336\220 does nothing, for \273,"
+    "\221\201\303\245\262 \346: \322\233`\320AddEmptyNode(\303, \340\231\222\262 \346:"
+    " \322,\200\234``\320AddEmptyNode(\322\261*\346, \320\261\303\235\322\261*\345\241"
+    "\340\232\247\203",
+    "hipGraphAddEventRecordNode",
+    "\320AddEventRecordNode\224\303, \345, \340, \300\230Adds \362recording\215\263"
+    "\300\221\201\303\245\262 \346: \322\233`\320AddEventRecordNode(\303, \340, \300"
+    "\231\222\262 \346: \322,\200\234``\320AddEventRecordNode(\322\261*\346, \320\261"
+    "\303\235\322\261*\345\241\340, \315\261\300\232\247\203",
+    "hipGraphAddEventWaitNode",
+    "\320AddEventWaitNode\224\303, \345, \340, \300\230Adds\201wait for \263\300\221"
+    "\201\303\245\262 \346: \322\233`\320AddEventWaitNode(\303, \340, \300\231\222\262"
+    " \346: \322,\200\234``\320AddEventWaitNode(\322\261*\346, \320\261\303\235\322"
+    "\261*\345\241\340, \315\261\300\232\247\203",
+    "hipGraphAddExternalSemaphoresSignalNode",
+    "\320AddExternalSemaphoresSignalNode\224\303, \345, \340, \336\256\230Adds\201sign"
+    "al\221\205\221\201\303\245\262 \346: \322\233`\320AddExternalSemaphoresSignalNode"
+    "(\303, \340, \336\256\231\222\262 \346: \322,\200\234``\320AddExternalSemaphoresS"
+    "ignalNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hipExternalSema"
+    "phoreSignalNode\256 *\336\256\232\250\203",
+    "hipGraphAddExternalSemaphoresWaitNode",
+    "\320AddExternalSemaphoresWaitNode\224\303, \345, \340, \336\256\230Adds\201wait f"
+    "or\205\221\201\303\245\262 \346: \322\233`\320AddExternalSemaphoresWaitNode(\303,"
+    " \340, \336\256\231\222\262 \346: \322,\200\234``\320AddExternalSemaphoresWaitNod"
+    "e(\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hipExternalSemaphoreWai"
+    "tNode\256 *\336\256\232\250\203",
+    "hipGraphAddHostNode",
+    "\320AddHostNode\224\303, \345, \340, \347\230Adds\201call\215a host \302\221\201"
+    "\303\245\262 \346: \322\233`\320AddHostNode(\303, \340, \347\231\222\262 \346: "
+    "\322,\200\234``\320AddHostNode(\322\261*\346, \320\261\303\235\322\261*\345\241"
+    "\340\235hipHostNode\256 *\347\232\247\203",
+    "hipGraphAddKernelNode",
+    "\320AddKernelNode\224\303, \345, \340, \347\230Adds\201\332 launch\221\201\303"
+    "\245\262 \346: \322\233`\320AddKernelNode(\303, \340, \347\231\222\262 \346: \322"
+    ",\200\234``\320AddKernelNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340"
+    "\235hipKernelNode\256 *\347\232\247\203",
+    "hipGraphAddMemAllocNode",
+    "\320AddMemAllocNode\224\303, \345, \340, \347\230Adds \263al\334\221\201\303; d"
+    "\350\215\362parameters is its address\245\262 \346: \322\233`\320AddMemAllocNode("
+    "\303, \340, \347\231\222\262 \346: \322,\200\234``\320AddMemAllocNode(\322\261*"
+    "\346, \320\261\303\235\322\261*\345\241\340, hipMemAllocNode\256 *\347\232\250"
+    "\203",
+    "hipGraphAddMemFreeNode",
+    "\320AddMemFreeNode\224\303, \345, \340, \274\230Adds \362end\215a \303's al\334"
+    "\221\201\303\245\262 \346: \322\233`\320AddMemFreeNode(\303, \340, \274\231\222"
+    "\262 \346: \322,\200\234``\320AddMemFreeNode(\322\261*\346, \320\261\303\235\322"
+    "\261*\345\241\340, \366\274\232\250\203",
+    "hipGraphAddMemcpyNode",
+    "\320AddMemcpyNode\224\303, \345, \340, pCopy\256\230Adds\201copy\215a box\221\201"
+    "\303\245\262 \346: \322\233`\320AddMemcpyNode(\303, \340, pCopy\256\231\222\262 "
+    "\346: \322,\200\234``\320AddMemcpyNode(\322\261*\346, \320\261\303\235\322\261*"
+    "\345\241\340\235hipMemcpy3DParms *pCopy\256\232\247\203",
+    "hipGraphAddMemcpyNode1D",
+    "\320AddMemcpyNode1D\224\303, \345, \340, \276\354, \271\237\230Adds\201copy\215"
+    "\271\204\221\201\303\245\262 \346: \322\233`\320AddMemcpyNode1D(\303, \340, \276"
+    "\354, \271\237\231\222\262 \346: \322,\200\234``\320AddMemcpyNode1D(\322\261*\346"
+    ", \320\261\303\235\322\261*\345\241\340, \366\276const \366\354\241\271\236\232"
+    "\247\203",
+    "hipGraphAddMemcpyNodeFromSymbol",
+    "\320AddMemcpyNodeFromSymbol\224\303, \345, \340, \276\356, \271, \343\237\230Adds"
+    "\201copy\215\271\204\215a \275 \365\221\201\303\245\262 \346: \322\233`\320AddMem"
+    "cpyNodeFromSymbol(\303, \340, \276\356, \271, \343\237\231\222\262 \346: \322,"
+    "\200\234``\320AddMemcpyNodeFromSymbol(\322\261*\346, \320\261\303\235\322\261*"
+    "\345\241\340, \366\276const \366\356\241\271\241\343\236\232\247\203",
+    "hipGraphAddMemcpyNodeToSymbol",
+    "\320AddMemcpyNodeToSymbol\224\303, \345, \340, \356, \354, \271, \343\237\230Adds"
+    "\201copy\215\271\204\213o\201\275 \365\221\201\303\245\262 \346: \322\233`\320Add"
+    "MemcpyNodeToSymbol(\303, \340, \356, \354, \271, \343\237\231\222\262 \346: \322,"
+    "\200\234``\320AddMemcpyNodeToSymbol(\322\261*\346, \320\261\303\235\322\261*\345"
+    "\241\340\235\366\356\235\366\354\241\271\241\343\236\232\247\203",
+    "hipGraphAddMemsetNode",
+    "\320AddMemsetNode\224\303, \345, \340, pMemset\256\230Adds\201fill\215memory\221"
+    "\201\303\245\262 \346: \322\233`\320AddMemsetNode(\303, \340, pMemset\256\231\222"
+    "\262 \346: \322,\200\234``\320AddMemsetNode(\322\261*\346, \320\261\303\235\322"
+    "\261*\345\241\340\235hipMemset\256 *pMemset\256\232\247\203",
+    "hipGraphAddNode",
+    "\320AddNode\224\303, \345, \340, \336\256\230Adds\201\336\215any type\221\201\303"
+    "\245\262 \346: \322\233`\320AddNode(\303, \340, \336\256\231\222\262 \346: \322,"
+    "\200\234``\320AddNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340, \322"
+    "\256 *\336\256\232\250\203",
+    "hipGraphBatchMemOpNodeGetParams",
+    "\320BatchMemOpNodeGet\256\224\305\230Parameters\215a \336\215memory operations"
+    "\245\262 \336\256\257: hipBatchMemO\347\233`\320BatchMemOpNodeGet\256(\305, \336"
+    "\256\257\231\222\262\234``\320BatchMemOpNodeGet\256(\322\261\305, hipBatchMemO"
+    "\347 *\336\256\257\2327.1\203",
+    "hipGraphBatchMemOpNodeSetParams",
+    "\320BatchMemOpNodeSet\256\224\305, \336\256\230\253\201\336\215memory operations"
+    "\245\262\234``\320BatchMemOpNodeSet\256(\322\261\305, hipBatchMemO\347 *\336\256"
+    "\2327.1\203",
+    "hipGraphChildGraphNodeGetGraph",
+    "\320ChildGrap\305GetGraph\224\336\230The \303\212side\201\336, which belongs\221 "
+    "\362\336\245\262 pGraph: i\320\234``\320ChildGrap\305GetGraph(\322\261\336, \320"
+    "\261*pGraph\232\247\203",
+    "hipGraphClone",
+    "\320Clone\224originalGraph\230\254\201\303\245\262 pGraphClone: i\320\234``\320Cl"
+    "one(\320\261*pGraphClone, \320\261originalGraph\232\247\203",
+    "hipGraphCreate",
+    "\320Create\224\301\230Creates \263empty \303\245\262 pGraph: i\320\234``\320Creat"
+    "e(\320\261*pGraph\242\301\232\247\203",
+    "hipGraphDebugDotPrint",
+    "\320DebugDotPrint\224\303, path, \301\230Writes\201picture\215a \303 as\201DOT fi"
+    "le\245\262\234``\320DebugDotPrint(\320\261\303\235\267path\242\301\232\250\203",
+    "hipGraphDestroy",
+    "\320Destroy\224\303\230Destroys\201\303; executable \303s made from it stay\245"
+    "\262\234``\320Destroy(\320\261\303\232\247\203",
+    "hipGraphDestroyNode",
+    "\320DestroyNode\224\336\230Takes\201\336 out\215its \303\202destroys it\245\262"
+    "\234``\320DestroyNode(\322\261\336\232\247\203",
+    "hipGraphEventRecordNodeGetEvent",
+    "\320EventRecordNodeGetEvent\224\336\230The \300\220\201\336 records\245\262 \300"
+    "\257: i\315_t\234``\320EventRecordNodeGetEvent(\322\261\336, \315\261*\300\257"
+    "\232\247\203",
+    "hipGraphEventRecordNodeSetEvent",
+    "\320EventRecordNodeSetEvent\224\336, \300\230\253 \362\300\220\201\336 records"
+    "\245\262\234``\320EventRecordNodeSetEvent(\322\261\336, \315\261\300\232\247\203",
+    "hipGraphEventWaitNodeGetEvent",
+    "\320EventWaitNodeGetEvent\224\336\230The \300\220\201\336 waits for\245\262 \300"
+    "\257: i\315_t\234``\320EventWaitNodeGetEvent(\322\261\336, \315\261*\300\257\232"
+    "\247\203",
+    "hipGraphEventWaitNodeSetEvent",
+    "\320EventWaitNodeSetEvent\224\336, \300\230\253 \362\300\220\201\336 waits for"
+    "\245\262\234``\320EventWaitNodeSetEvent(\322\261\336, \315\261\300\232\247\203",
+    "hipGraphExecBatchMemOpNodeSetParams",
+    "\321BatchMemOpNodeSet\256\224\304\305, \336\256\230\253\201\336\215memory operati"
+    "ons\215\264\303\245\262\234``\321BatchMemOpNodeSet\256(\321\261\304\322\261\305"
+    "\235hipBatchMemO\347 *\336\256\2327.1\203",
+    "hipGraphExecChildGraphNodeSetParams",
+    "\321ChildGrap\305Set\256\224\304\336, childGraph\230\253 \362\336s\215a \303\212s"
+    "ide \264\303\245\262\234``\321ChildGrap\305Set\256(\321\261\304\322\261\336, \320"
+    "\261childGraph\232\247\203",
+    "hipGraphExecDestroy",
+    "\321Destroy\224\303Exec\230Destroys \264\303\245\262\234``\321Destroy(\321\261"
+    "\303Exec\232\247\203",
+    "hipGraphExecEventRecordNodeSetEvent",
+    "\321EventRecordNodeSetEvent\224\304\305, \300\230\253 \362\300\220\201\336\215"
+    "\264\303 records\245\262\234``\321EventRecordNodeSetEvent(\321\261\304\322\261"
+    "\305, \315\261\300\232\247\203",
+    "hipGraphExecEventWaitNodeSetEvent",
+    "\321EventWaitNodeSetEvent\224\304\305, \300\230\253 \362\300\220\201\336\215\264"
+    "\303 waits for\245\262\234``\321EventWaitNodeSetEvent(\321\261\304\322\261\305, "
+    "\315\261\300\232\247\203",
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams",
+    "\321ExternalSemaphoresSignalNodeSet\256\224\304\305, \336\256\230\253\201signal "
+    "\336\215\264\303\245\262\234``\321ExternalSemaphoresSignalNodeSet\256(\321\261"
+    "\304\322\261\305\235hipExternalSemaphoreSignalNode\256 *\336\256\232\250\203",
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams",
+    "\321ExternalSemaphoresWaitNodeSet\256\224\304\305, \336\256\230\253\201wait \336"
+    "\215\264\303\245\262\234``\321ExternalSemaphoresWaitNodeSet\256(\321\261\304\322"
+    "\261\305\235hipExternalSemaphoreWaitNode\256 *\336\256\232\250\203",
+    "hipGraphExecGetFlags",
+    "\321GetFlags\224\303Exec\230Flags with which \264\303 was made\245\262 \301:\213"
+    "\234``\321GetFlags(\321\261\303Exec\243*\301\2327.1\203",
+    "hipGraphExecHostNodeSetParams",
+    "\321HostNodeSet\256\224\304\336, \347\230\253\201host \336\215\264\303\245\262"
+    "\234``\321HostNodeSet\256(\321\261\304\322\261\336\235hipHostNode\256 *\347\232"
+    "\247\203",
+    "hipGraphExecKernelNodeSetParams",
+    "\321KernelNodeSet\256\224\304\336, \347\230\253\201\332 \336\215\264\303\245\262"
+    "\234``\321KernelNodeSet\256(\321\261\304\322\261\336\235hipKernelNode\256 *\347"
+    "\232\247\203",
+    "hipGraphExecMemcpyNodeSetParams",
+    "\321\255\256\224\304\336, \347\230\253\201copy \336\215\264\303\245\262\234``\321"
+    "\255\256(\321\261\304\322\261\336, hipMemcpy3DParms *\347\232\247\203",
+    "hipGraphExecMemcpyNodeSetParams1D",
+    "\321\255\2561D\224\304\336, \276\354, \271\237\230\253\201\336\220 copies\204\215"
+    "\264\303\245\262\234``\321\255\2561D(\321\261\304\322\261\336, \366\276const \366"
+    "\354\241\271\236\232\247\203",
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol",
+    "\321\255\256FromSymbol\224\304\336, \276\356, \271, \343\237\230\253\201\336\220 "
+    "copies\201\275 \365,\215\264\303\245\262\234``\321\255\256FromSymbol(\321\261\304"
+    "\322\261\336, \366\276const \366\356\241\271\241\343\236\232\247\203",
+    "hipGraphExecMemcpyNodeSetParamsToSymbol",
+    "\321\255\256ToSymbol\224\304\336, \356, \354, \271, \343\237\230\253\201\336\220 "
+    "copies\213o\201\275 \365,\215\264\303\245\262\234``\321\255\256ToSymbol(\321\261"
+    "\304\322\261\336\235\366\356\235\366\354\241\271\241\343\236\232\247\203",
+    "hipGraphExecMemsetNodeSetParams",
+    "\321MemsetNodeSet\256\224\304\336, \347\230\253\201fill \336\215\264\303\245\262"
+    "\234``\321MemsetNodeSet\256(\321\261\304\322\261\336\235hipMemset\256 *\347\232"
+    "\247\203",
+    "hipGraphExecNodeSetParams",
+    "\321NodeSet\256\224\303Exec, \336, \336\256\230\253\201\336\215any type\215\264"
+    "\303\245\262\234``\321NodeSet\256(\321\261\303Exec, \322\261\336, \322\256 *\336"
+    "\256\2327.1\203",
+    "hipGraphExecUpdate",
+    "\321Update\224\304hGraph\230Gives \264\303 \362parameters\215a \303\215\362same s"
+    "hape\245\262 hErrorNode\257: \322, updateResult\257: \321UpdateResult\233`\321Upd"
+    "ate(\304hGraph, hErrorNode\257\231\222\262 updateResult\257: \321UpdateResult\234"
+    "``\321Update(\321\261\304\320\261hGraph, \322\261*hErrorNode\257, \321UpdateResul"
+    "t *updateResult\257\232\247\203",
+    "hipGraphExternalSemaphoresSignalNodeGetParams",
+    "\320ExternalSemaphoresSignalNodeGet\256\224\305\230Parameters\215a \336\220 signa"
+    "ls\205\245\262 params\257: hipExternalSemaphoreSignalNode\256\233`\320ExternalSem"
+    "aphoresSignalNodeGet\256(\305, params\257\231\222\262\234``\320ExternalSemaphores"
+    "SignalNodeGet\256(\322\261\305, hipExternalSemaphoreSignalNode\256 *params\257"
+    "\232\250\203",
+    "hipGraphExternalSemaphoresSignalNodeSetParams",
+    "\320ExternalSemaphoresSignalNodeSet\256\224\305, \336\256\230\253\201\336\220 sig"
+    "nals\205\245\262\234``\320ExternalSemaphoresSignalNodeSet\256(\322\261\305\235hip"
+    "ExternalSemaphoreSignalNode\256 *\336\256\232\250\203",
+    "hipGraphExternalSemaphoresWaitNodeGetParams",
+    "\320ExternalSemaphoresWaitNodeGet\256\224\305\230Parameters\215a \336\220 waits f"
+    "or\205\245\262 params\257: hipExternalSemaphoreWaitNode\256\233`\320ExternalSemap"
+    "horesWaitNodeGet\256(\305, params\257\231\222\262\234``\320ExternalSemaphoresWait"
+    "NodeGet\256(\322\261\305, hipExternalSemaphoreWaitNode\256 *params\257\232\250"
+    "\203",
+    "hipGraphExternalSemaphoresWaitNodeSetParams",
+    "\320ExternalSemaphoresWaitNodeSet\256\224\305, \336\256\230\253\201\336\220 waits"
+    " for\205\245\262\234``\320ExternalSemaphoresWaitNodeSet\256(\322\261\305\235hipEx"
+    "ternalSemaphoreWaitNode\256 *\336\256\232\250\203",
+    "hipGraphGetEdges",
+    "\320GetEdges\224\303\230Dependencies\215a \303: \336s, those\220 depend on them,"
+    "\202how many\245\262 from: list[\322],\221: list[\322], numEdges:\213\233`\320Get"
+    "Edges(\303, from_,\221, numEdges\231\222\262\234``\320GetEdges(\320\261\303, \322"
+    "\261*from, \322\261*to\241*numEdges\232\247\203",
+    "hipGraphGetNodes",
+    "\320GetNodes\224\303\230Nodes\215a \303,\202how many\245\262 \336s: list[\322], n"
+    "umNodes:\213\233`\320GetNodes(\303, \336s, numNodes\231\222\262\234``\320GetNodes"
+    "(\320\261\303, \322\261*\336s\241*numNodes\232\247\203",
+    "hipGraphGetRootNodes",
+    "\320GetRootNodes\224\303\230Nodes\215a \303\220 depend on no other,\202how many"
+    "\245\262 pRootNodes: list[\322], pNumRootNodes:\213\233`\320GetRootNodes(\303, pR"
+    "ootNodes, pNumRootNodes\231\222\262\234``\320GetRootNodes(\320\261\303, \322\261*"
+    "pRootNodes\241*pNumRootNodes\232\247\203",
+    "hipGraphHostNodeGetParams",
+    "\320HostNodeGet\256\224\336\230Function\202user data\215a host \336, as C has the"
+    "m\245\262 \347: hipHostNode\256\233`\320HostNodeGet\256(\336, \347\231\222\262"
+    "\234``\320HostNodeGet\256(\322\261\336, hipHostNode\256 *\347\232\247\203",
+    "hipGraphHostNodeSetParams",
+    "\320HostNodeSet\256\224\336, \347\230\253\201host \336\245\262\234``\320HostNodeS"
+    "et\256(\322\261\336\235hipHostNode\256 *\347\232\247\203",
+    "hipGraphInstantiate",
+    "\320Instantiate\224\303, bufferSize\230Makes \264\303; \362\336\220 failed,\202a "
+    "log, if it fails\245\262 pGraphExec: \321, pErrorNode: \322, pLogBuffer: CStr\233"
+    "`\320Instantiate(\303, pLogBuffer, bufferSize\231\222\262 pGraphExec: \321, pErro"
+    "rNode: \322\234``\320Instantiate(\321\261*pGraphExec, \320\261\303, \322\261*pErr"
+    "orNode, \267pLogBuffer\241bufferSize\232\247\203",
+    "hipGraphInstantiateWithFlags",
+    "\320InstantiateWithFlags\224\303, \301\230Makes \264\303, with \301\245\262 pGrap"
+    "hExec: \321\234``\320InstantiateWithFlags(\321\261*pGraphExec, \320\261\303\243"
+    "\301\232\247\203",
+    "hipGraphInstantiateWithParams",
+    "\320InstantiateWith\256\224\303,\212stantiate\256\230Makes \264\303; \362paramete"
+    "rs tell what failed\245\262 pGraphExec: \321\234``\320InstantiateWith\256(\321"
+    "\261*pGraphExec, \320\261\303, \320Instantiate\256 *instantiate\256\232\250\203",
+    "hipGraphKernelNodeCopyAttributes",
+    "\320KernelNodeCopyAttributes\224hSrc, hDst\230\254 \362\266s\215a \332 \336\221 a"
+    "nother one\245\262\233`\320KernelNodeCopyAttributes(hSrc\231\222\262\200\234``"
+    "\320KernelNodeCopyAttributes(\322\261hSrc, \322\261hDst\232\250\203",
+    "hipGraphKernelNodeGetAttribute",
+    "\320KernelNodeGetAttribute\224\305, attr\230An \266\215a \332 \336\245\262 \364: "
+    "hipLaunchAttributeValue\233`\320KernelNodeGetAttribute(\305, attr, \364\231\222"
+    "\262\234``\320KernelNodeGetAttribute(\322\261\305, hipLaunchAttributeID attr, hip"
+    "LaunchAttributeValue *\364\232\250\203",
+    "hipGraphKernelNodeGetParams",
+    "\320KernelNodeGet\256\224\336\230Parameters\215a \332 \336\245\262 \347: hipKerne"
+    "lNode\256\233`\320KernelNodeGet\256(\336, \347\231\222\262\234``\320KernelNodeGet"
+    "\256(\322\261\336, hipKernelNode\256 *\347\232\247\203",
+    "hipGraphKernelNodeSetAttribute",
+    "\320KernelNodeSetAttribute\224\305, attr, \364\230Sets \263\266\215a \332 \336"
+    "\245\262\234``\320KernelNodeSetAttribute(\322\261\305, hipLaunchAttributeID attr"
+    "\235hipLaunchAttributeValue *\364\232\250\203",
+    "hipGraphKernelNodeSetParams",
+    "\320KernelNodeSet\256\224\336, \347\230\253\201\332 \336\245\262\234``\320KernelN"
+    "odeSet\256(\322\261\336\235hipKernelNode\256 *\347\232\247\203",
+    "hipGraphLaunch",
+    "\320Launch\224\303Exec,\217\230Runs \264\303\212\201\355\245\262\234``\320Launch("
+    "\321\261\303Exec, \330\217\232\247\203",
+    "hipGraphLaunch_spt",
+    "\320Launch\260\224\303Exec,\217\230Runs \264\303\212\201\355\240\217\245\262\234`"
+    "`\320Launch\260(\321\261\303Exec, \330\217\232\250\203",
+    "hipGraphMemAllocNodeGetParams",
+    "\320MemAllocNodeGet\256\224\336\230Parameters\215\263al\334 \336\245\262 \347: hi"
+    "pMemAllocNode\256\233`\320MemAllocNodeGet\256(\336, \347\231\222\262\234``\320Mem"
+    "AllocNodeGet\256(\322\261\336, hipMemAllocNode\256 *\347\232\250\203",
+    "hipGraphMemFreeNodeGetParams",
+    "\320MemFreeNodeGet\256\224\336, \274\230Writes \362address\220\201\336 frees\221 "
+    "\274\245\262\234``\320MemFreeNodeGet\256(\322\261\336, \366\274\232\250\203",
+    "hipGraphMemcpyNodeGetParams",
+    "\320MemcpyNodeGet\256\224\336\230Parameters\215a copy \336\245\262 \347: hipMemcp"
+    "y3DParms\233`\320MemcpyNodeGet\256(\336, \347\231\222\262\234``\320MemcpyNodeGet"
+    "\256(\322\261\336, hipMemcpy3DParms *\347\232\247\203",
+    "hipGraphMemcpyNodeSetParams",
+    "\320\255\256\224\336, \347\230\253\201copy \336\245\262\234``\320\255\256(\322"
+    "\261\336\235hipMemcpy3DParms *\347\232\247\203",
+    "hipGraphMemcpyNodeSetParams1D",
+    "\320\255\2561D\224\336, \276\354, \271\237\230\253\201\336\220 copies\204\245\262"
+    "\234``\320\255\2561D(\322\261\336, \366\276const \366\354\241\271\236\232\247\203",
+    "hipGraphMemcpyNodeSetParamsFromSymbol",
+    "\320\255\256FromSymbol\224\336, \276\356, \271, \343\237\230\253\201\336\220 copi"
+    "es\201\275 \365\245\262\234``\320\255\256FromSymbol(\322\261\336, \366\276const "
+    "\366\356\241\271\241\343\236\232\247\203",
+    "hipGraphMemcpyNodeSetParamsToSymbol",
+    "\320\255\256ToSymbol\224\336, \356, \354, \271, \343\237\230\253\201\336\220 copi"
+    "es\213o\201\275 \365\245\262\234``\320\255\256ToSymbol(\322\261\336\235\366\356"
+    "\235\366\354\241\271\241\343\236\232\247\203",
+    "hipGraphMemsetNodeGetParams",
+    "\320MemsetNodeGet\256\224\336\230Parameters\215a fill \336\245\262 \347: hipMemse"
+    "t\256\233`\320MemsetNodeGet\256(\336, \347\231\222\262\234``\320MemsetNodeGet\256"
+    "(\322\261\336, hipMemset\256 *\347\232\247\203",
+    "hipGraphMemsetNodeSetParams",
+    "\320MemsetNodeSet\256\224\336, \347\230\253\201fill \336\245\262\234``\320MemsetN"
+    "odeSet\256(\322\261\336\235hipMemset\256 *\347\232\247\203",
+    "hipGraphNodeFindInClone",
+    "\322FindInClone\224originalNode, clonedGraph\230The \336\215a copied \303\220\201"
+    "\336\215\362original became\245\262 pNode: \322\234``\322FindInClone(\322\261*pNo"
+    "de, \322\261originalNode, \320\261clonedGraph\232\247\203",
+    "hipGraphNodeGetDependencies",
+    "\322GetDependencies\224\336\230Nodes\220\201\336 depends on,\202how many\245\262 "
+    "\345: list[\322], pNumDependencies:\213\233`\322GetDependencies(\336, \345, pNumD"
+    "ependencies\231\222\262\234``\322GetDependencies(\322\261\336, \322\261*\345\241*"
+    "pNumDependencies\232\247\203",
+    "hipGraphNodeGetDependentNodes",
+    "\322GetDependentNodes\224\336\230Nodes\220 depend on\201\336,\202how many\245\262"
+    " pDependentNodes: list[\322], pNumDependentNodes:\213\233`\322GetDependentNodes("
+    "\336, pDependentNodes, pNumDependentNodes\231\222\262\234``\322GetDependentNodes("
+    "\322\261\336, \322\261*pDependentNodes\241*pNumDependentNodes\232\247\203",
+    "hipGraphNodeGetEnabled",
+    "\322GetEnabled\224\304\305\230Whether\201\336\215\264\303 is switched on\245\262 "
+    "isEnabled:\213\234``\322GetEnabled(\321\261\304\322\261\305\242*isEnabled\232\250"
+    "\203",
+    "hipGraphNodeGetType",
+    "\322GetType\224\336\230What\201\336 does\245\262 pType: \322Type\234``\322GetType"
+    "(\322\261\336, \322Type *pType\232\247\203",
+    "hipGraphNodeSetEnabled",
+    "\322SetEnabled\224\304\305, isEnabled\230Switches\201\336\215\264\303 on or off"
+    "\245\262\234``\322SetEnabled(\321\261\304\322\261\305\242isEnabled\232\250\203",
+    "hipGraphNodeSetParams",
+    "\322Set\256\224\336, \336\256\230\253\201\336\215any type\245\262\234``\322Set"
+    "\256(\322\261\336, \322\256 *\336\256\2327.1\203",
+    "hipGraphReleaseUserObject",
+    "\320ReleaseUserObject\224\303, \342, \271\230Takes references\221 \263\342 from"
+    "\201\303\245\262\234``\320ReleaseUserObject(\320\261\303, hipUserObject\261\342"
+    "\242\271\232\250\203",
+    "hipGraphRemoveDependencies",
+    "\320RemoveDependencies\224\303, from_,\221, \340\230Takes \273 between \336s away"
+    "\245\262\233`\320RemoveDependencies(\303, \340\231\222\262\200,\200\234``\320Remo"
+    "veDependencies(\320\261\303\235\322\261*from\235\322\261*to\241\340\232\247\203",
+    "hipGraphRetainUserObject",
+    "\320RetainUserObject\224\303, \342, \271, \301\230Lets\201\303 hold references"
+    "\221 \263\342\245\262\234``\320RetainUserObject(\320\261\303, hipUserObject\261"
+    "\342\242\271\242\301\232\250\203",
+    "hipGraphUpload",
+    "\320Upload\224\303Exec,\217\230Brings \264\303\221 its \275 without running it"
+    "\245\262\234``\320Upload(\321\261\303Exec, \330\217\232\250\203",
+    "hipGraphicsMapResources",
+    "\320icsMapResources\224\271, resources,\217\230Lets HIP use \303ics resources\245"
+    "\262\233`\320icsMapResources(\271,\217\231\222\262\200\234``\320icsMapResources"
+    "\227\271, \320icsResource\261*resources, \330\217\232\247\203",
+    "hipGraphicsResourceGetMappedPointer",
+    "\320icsResourceGetMappedPointer\224resource\230Address\202bytes\215a \303ics reso"
+    "urce\220 is mapped\245\262 devPtr\251, \352:\213\234``\320icsResourceGetMappedPoi"
+    "nter(\366*devPtr\241*\352, \320icsResource\261resource\232\247\203",
+    "hipGraphicsSubResourceGetMappedArray",
+    "\320icsSubResourceGetMappedArray\224resource, \265Index, mipLevel\230Array\215a "
+    "\303ics resource\220 is mapped\245\262 \265: \310\234``\320icsSubResourceGetMappe"
+    "dArray(\310\261*\265, \320icsResource\261resource\242\265Index\242mipLevel\232"
+    "\247\203",
+    "hipGraphicsUnmapResources",
+    "\320icsUnmapResources\224\271, resources,\217\230Gives \303ics resources back\221"
+    " \303ics\245\262\233`\320icsUnmapResources(\271,\217\231\222\262\200\234``\320ics"
+    "UnmapResources\227\271, \320icsResource\261*resources, \330\217\232\247\203",
+    "hipGraphicsUnregisterResource",
+    "\320icsUnregisterResource\224resource\230Ends HIP's knowledge\215a \303ics resour"
+    "ce\245\262\234``\320icsUnregisterResource(\320icsResource\261resource\232\247\203",
+    "hipGreenCtxCreate",
+    "hipGreenCtxCreate\224desc, \275, \301\230Creates \263execution \270 from\201descr"
+    "iption\215\275 resources\245\262 ctx: i\316_t\234``hipGreenCtxCreate(\316\261*ctx"
+    ", \312Desc\261desc,\213 \275\242\301\2327.15\203",
+    "hipHostAlloc",
+    "hipHostAlloc\224\352, \301\230\252 page-locked host\214 with \301,\212\204\245"
+    "\262 \350\251\234``hipHostAlloc(\366*\350\241\352\242\301\232\247\203",
+    "hipHostFree",
+    "hipHostFree\224\350\230Frees page-locked host\214\245\262\234``hipHostFree(\366"
+    "\350\232\247\203",
+    "hipHostGetDevicePointer",
+    "hipHostGetDevicePointer\224hstPtr, \301\230Device address\215page-locked host\214"
+    "\245\262 devPtr\251\234``hipHostGetDevicePointer(\366*devPtr, \366hstPtr\242\301"
+    "\232\247\203",
+    "hipHostGetFlags",
+    "hipHostGetFlags\224hostPtr\230Flags\215page-locked host\214\245\262 \301Ptr:\213"
+    "\234``hipHostGetFlags(\363\213 *\301Ptr, \366hostPtr\232\247\203",
+    "hipHostMalloc",
+    "hipHostMalloc\224\352, \301\230\252 page-locked host\214 with \301,\212\204\245"
+    "\262 \350\251\234``hipHostMalloc(\366*\350\241\352\242\301\232\247\203",
+    "hipHostRegister",
+    "hipHostRegister\224hostPtr, \353, \301\230Page-locks existing host\214; \353\212"
+    "\204\245\262\234``hipHostRegister(\366hostPtr\241\353\242\301\232\247\203",
+    "hipHostUnregister",
+    "hipHostUnregister\224hostPtr\230Ends \362page lock\215registered host\214\245\262"
+    "\234``hipHostUnregister(\366hostPtr\232\247\203",
+    "hipImportExternalMemory",
+    "hipImportExternalMemory\224memHandleDesc\230Makes\214\215another API usable\245"
+    "\262 extMem\257\251\233`hipImportExternalMemory(extMem\257, memHandleDesc\231\222"
+    "\262\234``hipImportExternalMemory(hipExternalMemory\261*extMem\257\235hipExternal"
+    "MemoryHandleDesc *memHandleDesc\232\247\203",
+    "hipImportExternalSemaphore",
+    "hipImportExternalSemaphore\224semHandleDesc\230Makes\201semaphore\215another API "
+    "usable\245\262 extSem\257\251\233`hipImportExternalSemaphore(extSem\257, semHandl"
+    "eDesc\231\222\262\234``hipImportExternalSemaphore(hipExternalSemaphore\261*extSem"
+    "\257\235hipExternalSemaphoreHandleDesc *semHandleDesc\232\247\203",
+    "hipInit",
+    "hipInit\224\301\230Starts \362runtime; every other call does so itself\245\262"
+    "\234``hipInit(\363\213 \301\232\247\203",
+    "hipIpcCloseMemHandle",
+    "hipIpcCloseMemHandle\224devPtr\230Lets go\215\275\214\215another process\245\262"
+    "\234``hipIpcCloseMemHandle(\366devPtr\232\247\203",
+    "hipIpcGetEventHandle",
+    "hipIpcGetEventHandle\224\300\230Handle\215\263\300 for other processes\245\262 "
+    "\306: hipIpcEventHandle_st\233`hipIpcGetEventHandle(\306, \300\231\222\262\234``h"
+    "ipIpcGetEventHandle(hipIpcEventHandle\261*\306, \315\261\300\232\247\203",
+    "hipIpcGetMemHandle",
+    "hipIpcGetMemHandle\224devPtr\230Handle\215\275\214 for other processes\245\262 "
+    "\306: hipIpcMemHandle_st\233`hipIpcGetMemHandle(\306, devPtr\231\222\262\234``hip"
+    "IpcGetMemHandle(hipIpcMemHandle\261*\306, \366devPtr\232\247\203",
+    "hipIpcOpenEventHandle",
+    "hipIpcOpenEventHandle\224\306\230Event\215another process\245\262 \300: i\315_t"
+    "\234``hipIpcOpenEventHandle(\315\261*\300, hipIpcEventHandle\261\306\232\247\203",
+    "hipIpcOpenMemHandle",
+    "hipIpcOpenMemHandle\224\306, \301\230Address\215\275\214\215another process\245"
+    "\262 devPtr\251\234``hipIpcOpenMemHandle(\366*devPtr, hipIpcMemHandle\261\306\242"
+    "\301\232\247\203",
+    "hipKernelGetAttribute",
+    "hipKernelGetAttribute\224attrib, \332, dev\230One \266\215a \332 on\201\275\245"
+    "\262 pi:\213\234``hipKernelGetAttribute\227*pi, \317_\266 attrib, hipKernel\261"
+    "\332, \313\261dev\2327.15\203",
+    "hipKernelGetFunction",
+    "hipKernelGetFunction\224\332\230Function\215a \332\212 \362\272\270\245\262 pFunc"
+    ": ihipModuleSymbol_t\234``hipKernelGetFunction(\317\261*pFunc, hipKernel\261\332"
+    "\2327.15\203",
+    "hipKernelGetLibrary",
+    "hipKernelGetLibrary\224\332\230Library\215a \332\245\262 \333: ihipLibrary_t\234`"
+    "`hipKernelGetLibrary(hipLibrary\261*\333, hipKernel\261\332\2327.15\203",
+    "hipKernelGetName",
+    "hipKernelGetName\224\332\230Name\215a \332\245\262 name: CStr\233`hipKernelGetNam"
+    "e(name, \332\231\222\262\234``hipKernelGetName\225\267*name, hipKernel\261\332"
+    "\2327.15\203",
+    "hipKernelGetParamInfo",
+    "hipKernelGetParamInfo\224\332, paramIndex\230Offset\202\352\212\204\215a \332 par"
+    "ameter\245\262 paramOffset:\213, paramSize:\213\234``hipKernelGetParamInfo(hipKer"
+    "nel\261\332\241paramIndex\241*paramOffset\241*paramSize\2327.15\203",
+    "hipKernelNameRef",
+    "hipKernelNameRef\224f\230Name\215a \332\245\262 CStr\234``hipKernelNameRef\225"
+    "\317\261f\232\247\203",
+    "hipKernelNameRefByPtr",
+    "hipKernelNameRefByPtr\224hostFunction,\217\230Name\215\362\332\215a host \302\245"
+    "\262 CStr\234``hipKernelNameRefByPtr\225\366hostFunction, \330\217\232\247\203",
+    "hipKernelSetAttribute",
+    "hipKernelSetAttribute\224attrib, \364, \332, dev\230Sets one \266\215a \332 on"
+    "\201\275\245\262\234``hipKernelSetAttribute(\317_\266 attrib,\213 \364, hipKernel"
+    "\261\332, \313\261dev\2327.15\203",
+    "hipLaunchByPtr",
+    "hipLaunchByPtr\224func\230Launches\201\332 as hipConfigureCall\202hipSetupArgumen"
+    "t say\245\262\234``hipLaunchByPtr\225\366func\232\247\203",
+    "hipLaunchCooperativeKernel",
+    "hipLaunchCooperativeKernel\224f, gridDim, blockDimX, \332\256, \351\217\230Launch"
+    "es\201\332 whose groups may wait for each other\245\262\234``hipLaunchCooperative"
+    "Kernel\225\366f, dim3 gridDim, dim3 blockDimX, \366*\332\256\242\351 \330\217\232"
+    "\247\203",
+    "hipLaunchCooperativeKernelMultiDevice",
+    "hipLaunchCooperativeKernelMultiDevice\224launch\256List, numDevices, \301\230Laun"
+    "ches\201\332 on several \275s, whose groups may wait for each other\245\262\234``"
+    "hipLaunchCooperativeKernelMultiDevice(hipLaunch\256 *launch\256List,\213 numDevic"
+    "es\242\301\232\247\203",
+    "hipLaunchCooperativeKernel_spt",
+    "hipLaunchCooperativeKernel\260\224f, gridDim, blockDim, \332\256, \351 hStream"
+    "\230Launches\201\332 whose groups may wait for each other\240\217\245\262\233`hip"
+    "LaunchCooperativeKernel\260(f, gridDim, blockDim, \351 hStream\231\222\262\200"
+    "\234``hipLaunchCooperativeKernel\260\225\366f, dim3 gridDim, dim3 blockDim, \366*"
+    "\332\256, uint32\261\351 \330 hStream\232\247\203",
+    "hipLaunchHostFunc",
+    "hipLaunchHostFunc\224\355, fn, userData\230Calls\201host \302 after \362work\212"
+    "\201\355 so far\245\262\234``hipLaunchHostFunc(\330\217, hipHostFn\261fn, \366use"
+    "rData\232\250\203",
+    "hipLaunchHostFunc_spt",
+    "hipLaunchHostFunc\260\224\355, fn, userData\230Calls\201host \302 after \362work"
+    "\212\201\355 so far\240\217\245\262\234``hipLaunchHostFunc\260(\330\217, hipHostF"
+    "n\261fn, \366userData\232\250\203",
+    "hipLaunchKernel",
+    "hipLaunchKernel\224\302_address, \337, dimBlocks, args, \351\217\230Launches\201"
+    "\332; args holds \362addresses\215its arguments\245\262\234``hipLaunchKernel\225"
+    "\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351 \330\217\232\247"
+    "\203",
+    "hipLaunchKernelExC",
+    "hipLaunchKernelExC\224config, fPtr, args\230Launches\201\332 with\201configuratio"
+    "n; args holds its arguments\245\262\234``hipLaunchKernelExC\225hipLaunchConfig"
+    "\261*config\235\366fPtr, \366*args\2327.1\203",
+    "hipLaunchKernel_spt",
+    "hipLaunchKernel\260\224\302_address, \337, dimBlocks, args, \351\217\230Launches"
+    "\201\332; args holds \362addresses\215its arguments\240\217\245\262\233`hipLaunch"
+    "Kernel\260(\302_address, \337, dimBlocks, \351\217\231\222\262\200\234``hipLaunch"
+    "Kernel\260\225\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351 \330"
+    "\217\232\247\203",
+    "hipLibraryEnumerateKernels",
+    "hipLibraryEnumerateKernels\224numKernels, \333\230Up\221 numKernels \332s\215a "
+    "\333\245\262 \332s: list[ihipKernel_t]\234``hipLibraryEnumerateKernels(hipKernel"
+    "\261*\332s\242numKernels, hipLibrary\261\333\2327.15\203",
+    "hipLibraryGetGlobal",
+    "hipLibraryGetGlobal\224\333, name\230Address\202\352\212\204\215a \365\215a \333"
+    "\245\262 d\350\251,\204:\213\234``hipLibraryGetGlobal(\366*d\350\241*bytes, hipLi"
+    "brary\261\333\235\267name\2327.15\203",
+    "hipLibraryGetKernel",
+    "hipLibraryGetKernel\224\333, name\230Kernel\215a \333, by name\245\262 pKernel: i"
+    "hipKernel_t\234``hipLibraryGetKernel(hipKernel\261*pKernel, hipLibrary\261\333"
+    "\235\267name\2327.1\203",
+    "hipLibraryGetKernelCount",
+    "hipLibraryGetKernelCount\224\333\230Number\215\332s\212\201\333\245\262 \271:\213"
+    "\234``hipLibraryGetKernelCount(\363\213 *\271, hipLibrary\261\333\2327.1\203",
+    "hipLibraryGetManaged",
+    "hipLibraryGetManaged\224\333, name\230Address\202\352\212\204\215a managed \365"
+    "\245\262 d\350\251,\204:\213\234``hipLibraryGetManaged(\366*d\350\241*bytes, hipL"
+    "ibrary\261\333\235\267name\2327.15\203",
+    "hipLibraryLoadData",
+    "hipLibraryLoadData\224code, jitOptions, jitOptionsValues, numJitOptions, \333Opti"
+    "ons, \333OptionValues, numLibraryOptions\230Loads\201\333 from\214\245\262 \333: "
+    "ihipLibrary_t\233`hipLibraryLoadData(code, jitOptionsValues, numJitOptions, \333O"
+    "ptionValues, numLibraryOptions\231\222\262 \333: ihipLibrary\262\200,\200\234``hi"
+    "pLibraryLoadData(hipLibrary\261*\333\235\366code, hipJitOption *jitOptions, \366*"
+    "jitOptionsValues\242numJitOptions, hipLibraryOption *\333Options, \366*\333Option"
+    "Values\242numLibraryOptions\2327.1\203",
+    "hipLibraryLoadFromFile",
+    "hipLibraryLoadFromFile\224fileName, jitOptions, jitOptionsValues, numJitOptions, "
+    "\333Options, \333OptionValues, numLibraryOptions\230Loads\201\333 from\201file"
+    "\245\262 \333: ihipLibrary_t\233`hipLibraryLoadFromFile(fileName, jitOptionsValue"
+    "s, numJitOptions, \333OptionValues, numLibraryOptions\231\222\262 \333: ihipLibra"
+    "ry\262\200,\200\234``hipLibraryLoadFromFile(hipLibrary\261*\333\235\267fileName, "
+    "hipJitOption *jitOptions, \366*jitOptionsValues\242numJitOptions, hipLibraryOptio"
+    "n *\333Options, \366*\333OptionValues\242numLibraryOptions\2327.1\203",
+    "hipLibraryUnload",
+    "hipLibraryUnload\224\333\230Unloads\201\333\245\262\234``hipLibraryUnload(hipLibr"
+    "ary\261\333\2327.1\203",
+    "hipLinkAddData",
+    "hipLinkAddData\224state, type, data, \352, name, \341options, \344\230Adds\201pro"
+    "gram\212\214,\215\352\204,\221\201linker\245\262\233`hipLinkAddData(state, type, "
+    "data, \352, name, \341\344\231\222\262\200\234``hipLinkAddData(hipLinkState\261st"
+    "ate, hipJitInputType type, \366data\241\352\235\267name\242\341hipJitOption *opti"
+    "ons, \366*\344\2327.1\203",
+    "hipLinkAddFile",
+    "hipLinkAddFile\224state, type, path, \341options, \344\230Adds\201file\221\201lin"
+    "ker\245\262\233`hipLinkAddFile(state, type, path, \341\344\231\222\262\200\234``h"
+    "ipLinkAddFile(hipLinkState\261state, hipJitInputType type\235\267path\242\341hipJ"
+    "itOption *options, \366*\344\2327.1\203",
+    "hipLinkComplete",
+    "hipLinkComplete\224state\230Links; \362result belongs\221 \362linker\245\262 hipB"
+    "inOut: NDBuffer, \352Out:\213\233`hipLinkComplete(state, hipBinOut\231\222\262 "
+    "\352Out:\213\234``hipLinkComplete(hipLinkState\261state, \366*hipBinOut\241*\352O"
+    "ut\2327.1\203",
+    "hipLinkCreate",
+    "hipLinkCreate\224\341options, \344\230Creates\201linker\245\262 stateOut: ihipLin"
+    "kState_t\233`hipLinkCreate(\341\344\231\222\262\200, stateOut: ihipLinkState_t"
+    "\234``hipLinkCreate(\363\213 \341hipJitOption *options, \366*\344, hipLinkState"
+    "\261*stateOut\2327.1\203",
+    "hipLinkDestroy",
+    "hipLinkDestroy\224state\230Destroys\201linker\245\262\234``hipLinkDestroy(hipLink"
+    "State\261state\2327.1\203",
+    "hipMalloc",
+    "hipMalloc\224\352\230\252 \275\214,\212\204\245\262 \350: DeviceArray\234``hipMal"
+    "loc(\366*\350\241\352\232\247\203",
+    "hipMalloc3D",
+    "hipMalloc3D\224extent\230\252 pitched\214; extent.\367\212\204\245\262 pitchedDev"
+    "Ptr: hipPitchedPtr\233`hipMalloc3D(pitchedDevPtr, extent\231\222\262\234``hipMall"
+    "oc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent\232\247\203",
+    "hipMalloc3DArray",
+    "hipMalloc3DArray\224desc, extent, \301\230\252 \263\265; extent\212 elements\245"
+    "\262 \265: \310\234``hipMalloc3DArray(\310\261*\265\235\311 *desc, hipExtent exte"
+    "nt\242\301\232\247\203",
+    "hipMallocArray",
+    "hipMallocArray\224desc\244, \301\230\252 \263\265; \367\202\307\212 elements\245"
+    "\262 \265: \310\234``hipMallocArray(\310\261*\265\235\311 *desc\241\367\241\307"
+    "\242\301\232\247\203",
+    "hipMallocAsync",
+    "hipMallocAsync\224\352,\217\230\252 \275\214\212\217\216,\212\204\245\262 \274: D"
+    "eviceArray\234``hipMallocAsync(\366*\274\241\352, \330\217\232\247\203",
+    "hipMallocFromPoolAsync",
+    "hipMallocFromPoolAsync\224\352, \335,\217\230\252 from\201pool\212\217\216,\212"
+    "\204\245\262 \274: DeviceArray\234``hipMallocFromPoolAsync(\366*\274\241\352, "
+    "\325\261\335, \330\217\232\247\203",
+    "hipMallocHost",
+    "hipMallocHost\224\352\230\252 page-locked host\214,\212\204\245\262 \350\251\234`"
+    "`hipMallocHost(\366*\350\241\352\232\247\203",
+    "hipMallocManaged",
+    "hipMallocManaged\224\352, \301\230\252\214 for host\202\275,\212\204\245\262 \274"
+    ": DeviceArray\234``hipMallocManaged(\366*\274\241\352\242\301\232\247\203",
+    "hipMallocMipmappedArray",
+    "hipMallocMipmappedArray\224desc, extent, numLevels, \301\230\252\201mipmapped "
+    "\265; extent\212 elements\245\262 mipmappedArray: \326\234``hipMallocMipmappedArr"
+    "ay(\326\261*mipmappedArray\235\311 *desc, hipExtent extent\242numLevels\242\301"
+    "\232\247\203",
+    "hipMallocPitch",
+    "hipMallocPitch\224\367, \307\230\252 rows\215\275\214; \367\202pitch\212\204\245"
+    "\262 \350\251, pitch:\213\234``hipMallocPitch(\366*\350\241*pitch\241\367\241\307"
+    "\232\247\203",
+    "hipMemAddressFree",
+    "hipMemAddressFree\224devPtr, \352\230Gives reserved addresses back; \352\212\204"
+    "\245\262\234``hipMemAddressFree(\366devPtr\241\352\232\247\203",
+    "hipMemAddressReserve",
+    "hipMemAddressReserve\224\352, alignment, addr, \301\230Reserves addresses; \352"
+    "\202alignment\212\204\245\262 \350\251\234``hipMemAddressReserve(\366*\350\241"
+    "\352\241alignment, \366addr\243\301\232\247\203",
+    "hipMemAdvise",
+    "hipMemAdvise\224\274, \271, advice, \275\230Tells how managed\214 will be used"
+    "\245\262\234``hipMemAdvise\225\366\274\241\271, hipMemoryAdvise advice,\213 \275"
+    "\232\247\203",
+    "hipMemAdvise_v2",
+    "hipMemAdvise_v2\224\274, \271, advice, \334\230Tells how managed\214 will be used"
+    " at\201\334\245\262\234``hipMemAdvise_v2\225\366\274\241\271, hipMemoryAdvise adv"
+    "ice, \324\334\2327.1\203",
+    "hipMemAllocHost",
+    "hipMemAllocHost\224\352\230\252 page-locked host\214,\212\204\245\262 \350\251"
+    "\234``hipMemAllocHost(\366*\350\241\352\232\247\203",
+    "hipMemAllocPitch",
+    "hipMemAllocPitch\224\367InBytes, \307, elementSizeBytes\230\252 rows\215\275\214;"
+    " \367s\202pitch\212\204\245\262 d\350\251, pitch:\213\234``hipMemAllocPitch(\314"
+    "\261*d\350\241*pitch\241\367InBytes\241\307\242elementSizeBytes\232\247\203",
+    "hipMemCreate",
+    "hipMemCreate\224\352, prop, \301\230\252\214\220 c\263be mapped,\212\204\245\262 "
+    "\306: i\323\234``hipMemCreate(\323\261*\306\241\352\235hipMemAl\334Prop *prop\243"
+    "\301\232\247\203",
+    "hipMemDiscardAndPrefetchBatchAsync",
+    "hipMemDiscardAndPrefetchBatchAsync\224d\350s, \352s, \271, prefetchLocs, prefetch"
+    "LocIdxs, numPrefetchLocs, \301,\217\230Drops \362content\215\271 ranges\202moves "
+    "them; \352s\212\204\245\262\233`hipMemDiscardAndPrefetchBatchAsync(d\350s, \271, "
+    "prefetchLocs, numPrefetchLocs, \301,\217\231\222\262\200,\200\234``hipMemDiscardA"
+    "ndPrefetchBatchAsync(\366*d\350s\241*\352s\241\271, \324*prefetchLocs\241*prefetc"
+    "hLocIdxs\241numPrefetchLocs\243\301, \330\217\2327.15\203",
+    "hipMemDiscardBatchAsync",
+    "hipMemDiscardBatchAsync\224\274s, \352s, \271, \301,\217\230Drops \362content\215"
+    "\271 ranges\212\217\216; \352s\212\204\245\262\233`hipMemDiscardBatchAsync(\274s,"
+    " \271, \301,\217\231\222\262\200\234``hipMemDiscardBatchAsync(\366*\274s\241*\352"
+    "s\241\271\243\301, \330\217\2327.15\203",
+    "hipMemExportToShareableHandle",
+    "hipMemExportToShareableHandle\224shareableHandle, \306, \306Type, \301\230Handle "
+    "for other processes, written\221 shareableHandle\245\262\234``hipMemExportToShare"
+    "ableHandle(\366shareableHandle, \323\261\306, hipMemAl\334HandleType \306Type\243"
+    "\301\232\247\203",
+    "hipMemGetAccess",
+    "hipMemGetAccess\224\334, \350\230How\201\334 may use mapped\214\245\262 \301:\213"
+    "\234``hipMemGetAccess(\363 long long *\301\235\324*\334, \366\350\232\247\203",
+    "hipMemGetAddressRange",
+    "hipMemGetAddressRange\224d\350\230Begin\202\352\212\204\215\362al\334 around d"
+    "\350\245\262 pbase\251, p\352:\213\234``hipMemGetAddressRange(\314\261*pbase\241*"
+    "p\352, \314\261d\350\232\247\203",
+    "hipMemGetAllocationGranularity",
+    "hipMemGetAl\334Granularity\224prop, option\230Smallest or best \352 unit\215hipMe"
+    "mCreate,\212\204\245\262 granularity:\213\234``hipMemGetAl\334Granularity(\352"
+    "\261*granularity\235hipMemAl\334Prop *prop, hipMemAl\334Granularity_\301 option"
+    "\232\247\203",
+    "hipMemGetAllocationPropertiesFromHandle",
+    "hipMemGetAl\334PropertiesFromHandle\224\306\230Properties with which\214 was crea"
+    "ted\245\262 prop: hipMemAl\334Prop\233`hipMemGetAl\334PropertiesFromHandle(prop, "
+    "\306\231\222\262\234``hipMemGetAl\334PropertiesFromHandle(hipMemAl\334Prop *prop,"
+    " \323\261\306\232\247\203",
+    "hipMemGetDefaultMemPool",
+    "hipMemGetDefaultMemPool\224\334, type\230Pool\220\201\334 starts with\245\262 mem"
+    "Pool: i\325Handle_t\234``hipMemGetDefaultMemPool(\325\261*memPool, \324*\334, hip"
+    "MemAl\334Type type\2327.15\203",
+    "hipMemGetHandleForAddressRange",
+    "hipMemGetHandleForAddressRange\224\306, d\350, \352, \306Type, \301\230Handle\215"
+    "\263address range, written\221 \306\245\262\234``hipMemGetHandleForAddressRange("
+    "\366\306, \314\261d\350\241\352, hipMemRangeHandleType \306Type\243\301\2327.1"
+    "\203",
+    "hipMemGetInfo",
+    "hipMemGetInfo\223\230Free\202total\214\215\362\272\275\212\204\245\262 free:\213,"
+    "\221tal:\213\234``hipMemGetInfo(\352\261*free\241*total\232\247\203",
+    "hipMemGetMemPool",
+    "hipMemGetMemPool\224\334, type\230Current pool\215a \334\245\262 pool: i\325Handl"
+    "e_t\234``hipMemGetMemPool(\325\261*pool, \324*\334, hipMemAl\334Type type\2327.15"
+    "\203",
+    "hipMemImportFromShareableHandle",
+    "hipMemImportFromShareableHandle\224osHandle, shHandleType\230Memory\215another pr"
+    "ocess\245\262 \306: i\323\234``hipMemImportFromShareableHandle(\323\261*\306, "
+    "\366osHandle, hipMemAl\334HandleType shHandleType\232\247\203",
+    "hipMemMap",
+    "hipMemMap\224\350, \352, \343, \306, \301\230Maps\214 at reserved addresses; \352"
+    "\202\343\212\204\245\262\234``hipMemMap(\366\350\241\352\241\343, \323\261\306"
+    "\243\301\232\247\203",
+    "hipMemMapArrayAsync",
+    "hipMemMapArrayAsync\224mapInfoList, \271,\217\230Maps\214\213o sparse \265s\212"
+    "\217\216\245\262\234``hipMemMapArrayAsync(\310MapInfo *mapInfoList\242\271, \330"
+    "\217\232\247\203",
+    "hipMemPoolCreate",
+    "\325Create\224pool_props\230Creates\201pool\245\262 \335: i\325Handle_t\234``\325"
+    "Create(\325\261*\335\235\325Props *pool_props\232\247\203",
+    "hipMemPoolDestroy",
+    "\325Destroy\224\335\230Destroys\201pool\245\262\234``\325Destroy(\325\261\335\232"
+    "\247\203",
+    "hipMemPoolExportPointer",
+    "\325ExportPointer\224\274\230Data with which another process finds \263al\334\245"
+    "\262 export_data: \325PtrExportData\233`\325ExportPointer(export_data, \274\231"
+    "\222\262\234``\325ExportPointer(\325PtrExportData *export_data, \366\274\232\247"
+    "\203",
+    "hipMemPoolExportToShareableHandle",
+    "\325ExportToShareableHandle\224shared_\306, \335, \306_type, \301\230Handle\215a "
+    "pool for other processes, written\221 shared_\306\245\262\234``\325ExportToSharea"
+    "bleHandle(\366shared_\306, \325\261\335, hipMemAl\334HandleType \306_type\242\301"
+    "\232\247\203",
+    "hipMemPoolGetAccess",
+    "\325GetAccess\224\335, \334\230How\201\275 may use \362memory\215a pool\245\262 "
+    "\301: hipMemAccessFlags\234``\325GetAccess(hipMemAccessFlags *\301, \325\261\335,"
+    " \324*\334\232\247\203",
+    "hipMemPoolGetAttribute",
+    "\325GetAttribute\224\335, attr, \364\230One \266\215a pool, written\221 \364\245"
+    "\262\234``\325GetAttribute(\325\261\335, \325Attr attr, \366\364\232\247\203",
+    "hipMemPoolImportFromShareableHandle",
+    "\325ImportFromShareableHandle\224shared_\306, \306_type, \301\230Pool\215another "
+    "process\245\262 \335: i\325Handle_t\234``\325ImportFromShareableHandle(\325\261*"
+    "\335, \366shared_\306, hipMemAl\334HandleType \306_type\242\301\232\247\203",
+    "hipMemPoolImportPointer",
+    "\325ImportPointer\224\335, export_data\230Address\215\263al\334\215another proces"
+    "s\245\262 \274\251\234``\325ImportPointer(\366*\274, \325\261\335, \325PtrExportD"
+    "ata *export_data\232\247\203",
+    "hipMemPoolSetAccess",
+    "\325SetAccess\224\335, desc_list, \271\230Says which \275s may use \362memory\215"
+    "a pool\245\262\234``\325SetAccess(\325\261\335\235hipMemAccessDesc *desc_list\241"
+    "\271\232\247\203",
+    "hipMemPoolSetAttribute",
+    "\325SetAttribute\224\335, attr, \364\230Sets \263\266 from \263int, or from 64 bi"
+    "ts where it is\201\352\245\262\234``\325SetAttribute(\325\261\335, \325Attr attr,"
+    " \366\364\232\247\203",
+    "hipMemPoolTrimTo",
+    "\325TrimTo\224\335, min_bytes_to_hold\230Gives unused\214 back, down\221 min_byte"
+    "s_to_hold\245\262\234``\325TrimTo(\325\261\335\241min_bytes_to_hold\232\247\203",
+    "hipMemPrefetchAsync",
+    "hipMemPrefetchAsync\224\274, \271, \275,\217\230Moves managed\214\221\201\275,"
+    "\212\217\216\245\262\234``hipMemPrefetchAsync\225\366\274\241\271,\213 \275, \330"
+    "\217\232\247\203",
+    "hipMemPrefetchAsync_v2",
+    "hipMemPrefetchAsync_v2\224\274, \271, \334, \301,\217\230Moves managed\214\221"
+    "\201\334,\212\217\216\245\262\234``hipMemPrefetchAsync_v2\225\366\274\241\271, "
+    "\324\334\242\301, \330\217\2327.1\203",
+    "hipMemPrefetchBatchAsync",
+    "hipMemPrefetchBatchAsync\224\274s, \352s, \271, prefetch_locs, prefetch_loc_idxs,"
+    " num_prefetch_locs, \301,\217\230Moves \271 ranges\215managed\214\212\217\216; "
+    "\352s\212\204\245\262\233`hipMemPrefetchBatchAsync(\274s, \271, prefetch_locs, nu"
+    "m_prefetch_locs, \301,\217\231\222\262\200,\200\234``hipMemPrefetchBatchAsync("
+    "\366*\274s\241*\352s\241\271, \324*prefetch_locs\241*prefetch_loc_idxs\241num_pre"
+    "fetch_locs\243\301, \330\217\2327.15\203",
+    "hipMemPtrGetInfo",
+    "hipMemPtrGetInfo\224\350\230Size\212\204\215\362al\334\220 begins at \350\245\262"
+    " \352:\213\234``hipMemPtrGetInfo(\366\350\241*\352\232\247\203",
+    "hipMemRangeGetAttribute",
+    "hipMemRangeGetAttribute\224data, data_\352, \266, \274, \271\230One \266\215manag"
+    "ed\214, written\221 data\245\262\234``hipMemRangeGetAttribute(\366data\241data_"
+    "\352, hipMemRangeAttribute \266\235\366\274\241\271\232\247\203",
+    "hipMemRangeGetAttributes",
+    "hipMemRangeGetAttributes\224data, data_\352s, \266s, num_\266s, \274, \271\230Att"
+    "ributes\215managed\214, each written\221 its entry\215data\245\262\233`hipMemRang"
+    "eGetAttributes(num_\266s, \274, \271\231\222\262\200,\200,\200\234``hipMemRangeGe"
+    "tAttributes(\366*data\241*data_\352s, hipMemRangeAttribute *\266s\241num_\266s"
+    "\235\366\274\241\271\232\247\203",
+    "hipMemRelease",
+    "hipMemRelease\224\306\230Frees\214 after its last mapping has ended\245\262\234``"
+    "hipMemRelease(\323\261\306\232\247\203",
+    "hipMemRetainAllocationHandle",
+    "hipMemRetainAl\334Handle\224addr\230Memory\220 is mapped at \263address\245\262 "
+    "\306: i\323\234``hipMemRetainAl\334Handle(\323\261*\306, \366addr\232\247\203",
+    "hipMemSetAccess",
+    "hipMemSetAccess\224\350, \352, desc, \271\230Says which \334s may use mapped\214"
+    "\245\262\234``hipMemSetAccess(\366\350\241\352\235hipMemAccessDesc *desc\241\271"
+    "\232\247\203",
+    "hipMemSetMemPool",
+    "hipMemSetMemPool\224\334, type, pool\230Makes\201pool \362\272one\215a \334\245"
+    "\262\234``hipMemSetMemPool(\324*\334, hipMemAl\334Type type, \325\261pool\2327.15"
+    "\203",
+    "hipMemUnmap",
+    "hipMemUnmap\224\350, \352\230Ends\201mapping; \352\212\204\245\262\234``hipMemUnm"
+    "ap(\366\350\241\352\232\247\203",
+    "hipMemcpy",
+    "hipMemcpy\224\276\354, \353\237\230\254 \353\204\202waits\245\262\234``hipMemcpy("
+    "\366\276const \366\354\241\353\236\232\247\203",
+    "hipMemcpy2D",
+    "hipMemcpy2D\224\276dpitch, \354, spitch\244\237\230\254 \307 rows\215\367\204\202"
+    "waits\245\262\234``hipMemcpy2D(\366\276\352\261dpitch\235\366\354\241spitch\241"
+    "\367\241\307\236\232\247\203",
+    "hipMemcpy2DArrayToArray",
+    "hipMemcpy2DArrayToArray\224\276wOffsetDst, hOffsetDst, \354, wOffsetSrc, hOffsetS"
+    "rc\244\237\230\254 between \265s; \367\202\343s\212\204\245\262\234``hipMemcpy2DA"
+    "rrayToArray(\310\261\276\352\261wOffsetDst\241hOffsetDst, \310_const\261\354\241w"
+    "OffsetSrc\241hOffsetSrc\241\367\241\307\236\232\250\203",
+    "hipMemcpy2DAsync",
+    "hipMemcpy2DAsync\224\276dpitch, \354, spitch\244\237,\217\230\254 \307 rows\215"
+    "\367\204\212\217\216\245\262\234``hipMemcpy2DAsync(\366\276\352\261dpitch\235\366"
+    "\354\241spitch\241\367\241\307\236, \330\217\232\247\203",
+    "hipMemcpy2DAsync_spt",
+    "hipMemcpy2DAsync\260\224\276dpitch, \354, spitch\244\237,\217\230\254 rows\212"
+    "\217\216; \367\202pitches\212\204\245\262\234``hipMemcpy2DAsync\260(\366\276\352"
+    "\261dpitch\235\366\354\241spitch\241\367\241\307\236, \330\217\232\250\203",
+    "hipMemcpy2DFromArray",
+    "hipMemcpy2DFromArray\224\276dpitch, \354, wOffset, hOffset\244\237\230\254 rows o"
+    "ut\215\263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DFromArray(\366\276"
+    "\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367\241\307\236\232"
+    "\247\203",
+    "hipMemcpy2DFromArrayAsync",
+    "hipMemcpy2DFromArrayAsync\224\276dpitch, \354, wOffset, hOffset\244\237,\217\230"
+    "\254 rows out\215\263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DFromA"
+    "rrayAsync(\366\276\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241"
+    "\367\241\307\236, \330\217\232\247\203",
+    "hipMemcpy2DFromArrayAsync_spt",
+    "hipMemcpy2DFromArrayAsync\260\224\276dpitch, \354, wOffsetSrc, hOffsetSrc\244\237"
+    ",\217\230\254 rows out\215\263\265\212\217\216; \367\212\204\245\262\234``hipMemc"
+    "py2DFromArrayAsync\260(\366\276\352\261dpitch, \310_const\261\354\241wOffsetSrc"
+    "\241hOffsetSrc\241\367\241\307\236, \330\217\232\250\203",
+    "hipMemcpy2DFromArray_spt",
+    "hipMemcpy2DFromArray\260\224\276dpitch, \354, wOffset, hOffset\244\237\230\254 ro"
+    "ws out\215\263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DFromArray\260("
+    "\366\276\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367\241\307"
+    "\236\232\247\203",
+    "hipMemcpy2DToArray",
+    "hipMemcpy2DToArray\224\276wOffset, hOffset, \354, spitch\244\237\230\254 rows\213"
+    "o \263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DToArray(\310\261\276"
+    "\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236\232\247\203",
+    "hipMemcpy2DToArrayAsync",
+    "hipMemcpy2DToArrayAsync\224\276wOffset, hOffset, \354, spitch\244\237,\217\230"
+    "\254 rows\213o \263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DToArray"
+    "Async(\310\261\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241"
+    "\307\236, \330\217\232\247\203",
+    "hipMemcpy2DToArrayAsync_spt",
+    "hipMemcpy2DToArrayAsync\260\224\276wOffset, hOffset, \354, spitch\244\237,\217"
+    "\230\254 rows\213o \263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DToA"
+    "rrayAsync\260(\310\261\276\352\261wOffset\241hOffset\235\366\354\241spitch\241"
+    "\367\241\307\236, \330\217\232\250\203",
+    "hipMemcpy2DToArray_spt",
+    "hipMemcpy2DToArray\260\224\276wOffset, hOffset, \354, spitch\244\237\230\254 rows"
+    "\213o \263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DToArray\260(\310"
+    "\261\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236\232"
+    "\247\203",
+    "hipMemcpy2D_spt",
+    "hipMemcpy2D\260\224\276dpitch, \354, spitch\244\237\230\254 rows; \367\202pitches"
+    "\212\204\245\262\234``hipMemcpy2D\260(\366\276\352\261dpitch\235\366\354\241spitc"
+    "h\241\367\241\307\236\232\247\203",
+    "hipMemcpy3D",
+    "hipMemcpy3D\224p\230\254\201box between\214\202\265s\245\262\234``hipMemcpy3D\225"
+    "hipMemcpy3DParms *p\232\247\203",
+    "hipMemcpy3DAsync",
+    "hipMemcpy3DAsync\224p,\217\230\254\201box\212\217\216\245\262\234``hipMemcpy3DAsy"
+    "nc\225hipMemcpy3DParms *p, \330\217\232\247\203",
+    "hipMemcpy3DAsync_spt",
+    "hipMemcpy3DAsync\260\224p,\217\230\254\201box\212\217\216\245\262\234``hipMemcpy3"
+    "DAsync\260\225hipMemcpy3DParms *p, \330\217\232\250\203",
+    "hipMemcpy3DBatchAsync",
+    "hipMemcpy3DBatchAsync\224numOps, opList, \301,\217\230\254 numOps boxes\212\217"
+    "\216; on failure failIdx is \362first\220 failed\245\262 failIdx:\213\234``hipMem"
+    "cpy3DBatchAsync(\352\261numOps, hipMemcpy3DBatchOp *opList\241*failIdx\243\301, "
+    "\330\217\2327.1\203",
+    "hipMemcpy3DPeer",
+    "hipMemcpy3DPeer\224p\230\254\201box between \275s\245\262\234``hipMemcpy3DPeer(hi"
+    "pMemcpy3DPeerParms *p\2327.1\203",
+    "hipMemcpy3DPeerAsync",
+    "hipMemcpy3DPeerAsync\224p,\217\230\254\201box between \275s\212\217\216\245\262"
+    "\234``hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, \330\217\2327.1\203",
+    "hipMemcpy3D_spt",
+    "hipMemcpy3D\260\224p\230\254\201box between\214\202\265s\245\262\234``hipMemcpy3D"
+    "\260\225hipMemcpy3DParms *p\232\247\203",
+    "hipMemcpyAsync",
+    "hipMemcpyAsync\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\245\262"
+    "\234``hipMemcpyAsync(\366\276const \366\354\241\353\236, \330\217\232\247\203",
+    "hipMemcpyAsync_spt",
+    "hipMemcpyAsync\260\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\245"
+    "\262\234``hipMemcpyAsync\260(\366\276const \366\354\241\353\236, \330\217\232\247"
+    "\203",
+    "hipMemcpyAtoA",
+    "hipMemcpyAtoA\224dstArray, dstOffset, \354Array, \354Offset, ByteCount\230\254 By"
+    "teCount\204 between \265s\245\262\234``hipMemcpyAtoA(\310\261dstArray\241dstOffse"
+    "t, \310\261\354Array\241\354Offset\241ByteCount\232\250\203",
+    "hipMemcpyAtoD",
+    "hipMemcpyAtoD\224dstDevice, \354Array, \354Offset, ByteCount\230\254 ByteCount"
+    "\204 from \263\265\221 \275\214\245\262\234``hipMemcpyAtoD(\314\261dstDevice, "
+    "\310\261\354Array\241\354Offset\241ByteCount\232\250\203",
+    "hipMemcpyAtoH",
+    "hipMemcpyAtoH\224\276\354Array, \354Offset, \271\230\254 \271\204 from \263\265"
+    "\221 host\214\245\262\234``hipMemcpyAtoH(\366\276\310\261\354Array\241\354Offset"
+    "\241\271\232\247\203",
+    "hipMemcpyAtoHAsync",
+    "hipMemcpyAtoHAsync\224dstHost, \354Array, \354Offset, ByteCount,\217\230\254 from"
+    " \263\265\221 host\214\212\217\216\245\262\234``hipMemcpyAtoHAsync(\366dstHost, "
+    "\310\261\354Array\241\354Offset\241ByteCount, \330\217\232\250\203",
+    "hipMemcpyBatchAsync",
+    "hipMemcpyBatchAsync\224dsts, \354s, \352s, \271, attrs, attrsIdxs, numAttrs,\217"
+    "\230\254 \271 ranges\212\217\216; \352s\212\204; on failure failIdx is \362first"
+    "\220 failed\245\262 failIdx:\213\233`hipMemcpyBatchAsync(\354s, \271, attrs, numA"
+    "ttrs,\217\231\222\262\200,\200,\200, failIdx:\213\233`hipMemcpyBatchAsync(dsts, "
+    "\354s, \271, attrs, numAttrs,\217\231\222\262\200,\200, failIdx:\213\234``hipMemc"
+    "pyBatchAsync(\366*dsts, \366*\354s\241*\352s\241\271, hipMemcpyAttributes *attrs"
+    "\241*attrsIdxs\241numAttrs\241*failIdx, \330\217\2327.1\203",
+    "hipMemcpyDtoA",
+    "hipMemcpyDtoA\224dstArray, dstOffset, \354Device, ByteCount\230\254 ByteCount\204"
+    " from \275\214\221 \263\265\245\262\234``hipMemcpyDtoA(\310\261dstArray\241dstOff"
+    "set, \314\261\354Device\241ByteCount\232\250\203",
+    "hipMemcpyDtoD",
+    "hipMemcpyDtoD\224\276\354, \353\230\254 \353\204 from \275\221 \275\245\262\234``"
+    "hipMemcpyDtoD(\314\261\276\314\261\354\241\353\232\247\203",
+    "hipMemcpyDtoDAsync",
+    "hipMemcpyDtoDAsync\224\276\354, \353,\217\230\254 \353\204 from \275\221 \275\212"
+    "\217\216\245\262\234``hipMemcpyDtoDAsync(\314\261\276\314\261\354\241\353, \330"
+    "\217\232\247\203",
+    "hipMemcpyDtoH",
+    "hipMemcpyDtoH\224\276\354, \353\230\254 \353\204 from \275\221 host\202waits\245"
+    "\262\234``hipMemcpyDtoH(\366\276\314\261\354\241\353\232\247\203",
+    "hipMemcpyDtoHAsync",
+    "hipMemcpyDtoHAsync\224\276\354, \353,\217\230\254 \353\204 from \275\221 host\212"
+    "\217\216\245\262\234``hipMemcpyDtoHAsync(\366\276\314\261\354\241\353, \330\217"
+    "\232\247\203",
+    "hipMemcpyFromArray",
+    "hipMemcpyFromArray\224\276\354Array, wOffset, hOffset, \271\237\230\254 \271\204 "
+    "out\215\263\265\245\262\234``hipMemcpyFromArray(\366\276\310_const\261\354Array"
+    "\241wOffset\241hOffset\241\271\236\232\247\203",
+    "hipMemcpyFromArray_spt",
+    "hipMemcpyFromArray\260\224\276\354, wOffsetSrc, hOffset, \271\237\230\254 \271"
+    "\204 out\215\263\265\245\262\234``hipMemcpyFromArray\260(\366\276\310_const\261"
+    "\354\241wOffsetSrc\241hOffset\241\271\236\232\250\203",
+    "hipMemcpyFromSymbol",
+    "hipMemcpyFromSymbol\224\276\356, \353, \343\237\230\254 \353\204 out\215a \365"
+    "\245\262\234``hipMemcpyFromSymbol(\366\276const \366\356\241\353\241\343\236\232"
+    "\247\203",
+    "hipMemcpyFromSymbolAsync",
+    "hipMemcpyFromSymbolAsync\224\276\356, \353, \343\237,\217\230\254 out\215a \365"
+    "\212\217\216\245\262\234``hipMemcpyFromSymbolAsync(\366\276const \366\356\241\353"
+    "\241\343\236, \330\217\232\247\203",
+    "hipMemcpyFromSymbolAsync_spt",
+    "hipMemcpyFromSymbolAsync\260\224\276\356, \353, \343\237,\217\230\254 out\215a "
+    "\365\212\217\216\245\262\234``hipMemcpyFromSymbolAsync\260(\366\276const \366\356"
+    "\241\353\241\343\236, \330\217\232\250\203",
+    "hipMemcpyFromSymbol_spt",
+    "hipMemcpyFromSymbol\260\224\276\356, \353, \343\237\230\254 \353\204 out\215a "
+    "\365\245\262\234``hipMemcpyFromSymbol\260(\366\276const \366\356\241\353\241\343"
+    "\236\232\247\203",
+    "hipMemcpyHtoA",
+    "hipMemcpyHtoA\224dstArray, dstOffset, \354Host, \271\230\254 \271\204 from host"
+    "\214\221 \263\265\245\262\234``hipMemcpyHtoA(\310\261dstArray\241dstOffset\235"
+    "\366\354Host\241\271\232\247\203",
+    "hipMemcpyHtoAAsync",
+    "hipMemcpyHtoAAsync\224dstArray, dstOffset, \354Host, ByteCount,\217\230\254 from "
+    "host\214\221 \263\265\212\217\216\245\262\234``hipMemcpyHtoAAsync(\310\261dstArra"
+    "y\241dstOffset\235\366\354Host\241ByteCount, \330\217\232\250\203",
+    "hipMemcpyHtoD",
+    "hipMemcpyHtoD\224\276\354, \353\230\254 \353\204 from host\221 \275\202waits\245"
+    "\262\234``hipMemcpyHtoD(\314\261\276const \366\354\241\353\232\247\203",
+    "hipMemcpyHtoDAsync",
+    "hipMemcpyHtoDAsync\224\276\354, \353,\217\230\254 \353\204 from host\221 \275\212"
+    "\217\216\245\262\234``hipMemcpyHtoDAsync(\314\261\276const \366\354\241\353, \330"
+    "\217\232\247\203",
+    "hipMemcpyParam2D",
+    "hipMemcpyParam2D\224pCopy\230\254 rows as\201record describes,\202waits\245\262"
+    "\234``hipMemcpyParam2D\225hip_Memcpy2D *pCopy\232\247\203",
+    "hipMemcpyParam2DAsync",
+    "hipMemcpyParam2DAsync\224pCopy,\217\230\254 rows as\201record describes,\212\217"
+    "\216\245\262\234``hipMemcpyParam2DAsync\225hip_Memcpy2D *pCopy, \330\217\232\247"
+    "\203",
+    "hipMemcpyPeer",
+    "hipMemcpyPeer\224\276dstDeviceId, \354, \354DeviceId, \353\230\254 \353\204 betwe"
+    "en \275s\202waits\245\262\234``hipMemcpyPeer(\366\276int dstDeviceId\235\366\354,"
+    "\213 \354DeviceId\241\353\232\247\203",
+    "hipMemcpyPeerAsync",
+    "hipMemcpyPeerAsync\224\276dstDeviceId, \354, \354Device, \353,\217\230\254 \353"
+    "\204 between \275s\212\217\216\245\262\234``hipMemcpyPeerAsync(\366\276int dstDev"
+    "iceId\235\366\354,\213 \354Device\241\353, \330\217\232\247\203",
+    "hipMemcpyToArray",
+    "hipMemcpyToArray\224\276wOffset, hOffset, \354, \271\237\230\254 \271\204\213o "
+    "\263\265\245\262\234``hipMemcpyToArray(\310\261\276\352\261wOffset\241hOffset\235"
+    "\366\354\241\271\236\232\247\203",
+    "hipMemcpyToSymbol",
+    "hipMemcpyToSymbol\224\356, \354, \353, \343\237\230\254 \353\204\213o\201\365\245"
+    "\262\234``hipMemcpyToSymbol\225\366\356\235\366\354\241\353\241\343\236\232\247"
+    "\203",
+    "hipMemcpyToSymbolAsync",
+    "hipMemcpyToSymbolAsync\224\356, \354, \353, \343\237,\217\230\254\213o\201\365"
+    "\212\217\216\245\262\234``hipMemcpyToSymbolAsync\225\366\356\235\366\354\241\353"
+    "\241\343\236, \330\217\232\247\203",
+    "hipMemcpyToSymbolAsync_spt",
+    "hipMemcpyToSymbolAsync\260\224\356, \354, \353, \343\237,\217\230\254\213o\201"
+    "\365\212\217\216\245\262\234``hipMemcpyToSymbolAsync\260\225\366\356\235\366\354"
+    "\241\353\241\343\236, \330\217\232\250\203",
+    "hipMemcpyToSymbol_spt",
+    "hipMemcpyToSymbol\260\224\356, \354, \353, \343\237\230\254 \353\204\213o\201\365"
+    "\245\262\234``hipMemcpyToSymbol\260\225\366\356\235\366\354\241\353\241\343\236"
+    "\232\247\203",
+    "hipMemcpyWithStream",
+    "hipMemcpyWithStream\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\202wa"
+    "its\245\262\234``hipMemcpyWithStream(\366\276const \366\354\241\353\236, \330\217"
+    "\232\247\203",
+    "hipMemcpy_spt",
+    "hipMemcpy\260\224\276\354, \353\237\230\254 \353\204\202waits\245\262\234``hipMem"
+    "cpy\260(\366\276const \366\354\241\353\236\232\247\203",
+    "hipMemset",
+    "hipMemset\224\276\364, \353\230Sets \353\204\221 \362low byte\215\364\245\262\234"
+    "``hipMemset(\366\276int \364\241\353\232\247\203",
+    "hipMemset2D",
+    "hipMemset2D\224\276pitch, \364\244\230Sets \307 rows\215\367\204\245\262\234``hip"
+    "Memset2D(\366\276\352\261pitch,\213 \364\241\367\241\307\232\247\203",
+    "hipMemset2DAsync",
+    "hipMemset2DAsync\224\276pitch, \364\244,\217\230Sets \307 rows\215\367\204\212"
+    "\217\216\245\262\234``hipMemset2DAsync(\366\276\352\261pitch,\213 \364\241\367"
+    "\241\307, \330\217\232\247\203",
+    "hipMemset2DAsync_spt",
+    "hipMemset2DAsync\260\224\276pitch, \364\244,\217\230Fills rows\212\217\216; pitch"
+    "\202\367\212\204\245\262\234``hipMemset2DAsync\260(\366\276\352\261pitch,\213 "
+    "\364\241\367\241\307, \330\217\232\250\203",
+    "hipMemset2D_spt",
+    "hipMemset2D\260\224\276pitch, \364\244\230Fills rows with\201byte; pitch\202\367"
+    "\212\204\245\262\234``hipMemset2D\260(\366\276\352\261pitch,\213 \364\241\367\241"
+    "\307\232\247\203",
+    "hipMemset3D",
+    "hipMemset3D\224pitchedDevPtr, \364, extent\230Fills\201box\215pitched\214 with"
+    "\201byte\245\262\234``hipMemset3D(hipPitchedPtr pitchedDevPtr,\213 \364, hipExten"
+    "t extent\232\247\203",
+    "hipMemset3DAsync",
+    "hipMemset3DAsync\224pitchedDevPtr, \364, extent,\217\230Fills\201box\215pitched"
+    "\214\212\217\216\245\262\234``hipMemset3DAsync(hipPitchedPtr pitchedDevPtr,\213 "
+    "\364, hipExtent extent, \330\217\232\247\203",
+    "hipMemset3DAsync_spt",
+    "hipMemset3DAsync\260\224pitchedDevPtr, \364, extent,\217\230Fills\201box\215pitch"
+    "ed\214\212\217\216\245\262\234``hipMemset3DAsync\260(hipPitchedPtr pitchedDevPtr,"
+    "\213 \364, hipExtent extent, \330\217\232\250\203",
+    "hipMemset3D_spt",
+    "hipMemset3D\260\224pitchedDevPtr, \364, extent\230Fills\201box\215pitched\214 wit"
+    "h\201byte\245\262\234``hipMemset3D\260(hipPitchedPtr pitchedDevPtr,\213 \364, hip"
+    "Extent extent\232\247\203",
+    "hipMemsetAsync",
+    "hipMemsetAsync\224\276\364, \353,\217\230Sets \353\204\221 \362low byte\215\364,"
+    "\212\217\216\245\262\234``hipMemsetAsync(\366\276int \364\241\353, \330\217\232"
+    "\247\203",
+    "hipMemsetAsync_spt",
+    "hipMemsetAsync\260\224\276\364, \353,\217\230Fills\204\212\217\216\245\262\234``h"
+    "ipMemsetAsync\260(\366\276int \364\241\353, \330\217\232\250\203",
+    "hipMemsetD16",
+    "hipMemsetD16\224dest, \364, \271\230Sets \271 16-bit words\245\262\234``hipMemset"
+    "D16(\314\261dest, \363 short \364\241\271\232\247\203",
+    "hipMemsetD16Async",
+    "hipMemsetD16Async\224dest, \364, \271,\217\230Sets \271 16-bit words\212\217\216"
+    "\245\262\234``hipMemsetD16Async(\314\261dest, \363 short \364\241\271, \330\217"
+    "\232\247\203",
+    "hipMemsetD2D16",
+    "hipMemsetD2D16\224\276dstPitch, \364\244\230Sets \307 rows\215\367 16-bit words"
+    "\245\262\234``hipMemsetD2D16(\314\261\276\352\261dstPitch, \363 short \364\241"
+    "\367\241\307\2327.1\203",
+    "hipMemsetD2D16Async",
+    "hipMemsetD2D16Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367 16-b"
+    "it words\212\217\216\245\262\234``hipMemsetD2D16Async(\314\261\276\352\261dstPitc"
+    "h, \363 short \364\241\367\241\307, \330\217\2327.1\203",
+    "hipMemsetD2D32",
+    "hipMemsetD2D32\224\276dstPitch, \364\244\230Sets \307 rows\215\367 32-bit words"
+    "\245\262\234``hipMemsetD2D32(\314\261\276\352\261dstPitch\242\364\241\367\241\307"
+    "\2327.1\203",
+    "hipMemsetD2D32Async",
+    "hipMemsetD2D32Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367 32-b"
+    "it words\212\217\216\245\262\234``hipMemsetD2D32Async(\314\261\276\352\261dstPitc"
+    "h\242\364\241\367\241\307, \330\217\2327.1\203",
+    "hipMemsetD2D8",
+    "hipMemsetD2D8\224\276dstPitch, \364\244\230Sets \307 rows\215\367\204\245\262\234"
+    "``hipMemsetD2D8(\314\261\276\352\261dstPitch, \363 char \364\241\367\241\307\2327"
+    ".1\203",
+    "hipMemsetD2D8Async",
+    "hipMemsetD2D8Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367\204"
+    "\212\217\216\245\262\234``hipMemsetD2D8Async(\314\261\276\352\261dstPitch, \363 c"
+    "har \364\241\367\241\307, \330\217\2327.1\203",
+    "hipMemsetD32",
+    "hipMemsetD32\224dest, \364, \271\230Sets \271 32-bit words\245\262\234``hipMemset"
+    "D32(\314\261dest,\213 \364\241\271\232\247\203",
+    "hipMemsetD32Async",
+    "hipMemsetD32Async\224\276\364, \271,\217\230Sets \271 32-bit words\212\217\216"
+    "\245\262\234``hipMemsetD32Async(\314\261\276int \364\241\271, \330\217\232\247"
+    "\203",
+    "hipMemsetD8",
+    "hipMemsetD8\224dest, \364, \271\230Sets \271\204\245\262\234``hipMemsetD8(\314"
+    "\261dest, \363 char \364\241\271\232\247\203",
+    "hipMemsetD8Async",
+    "hipMemsetD8Async\224dest, \364, \271,\217\230Sets \271\204\212\217\216\245\262"
+    "\234``hipMemsetD8Async(\314\261dest, \363 char \364\241\271, \330\217\232\247\203",
+    "hipMemset_spt",
+    "hipMemset\260\224\276\364, \353\230Fills \353\204 with\201byte\245\262\234``hipMe"
+    "mset\260(\366\276int \364\241\353\232\247\203",
+    "hipMipmappedArrayCreate",
+    "\326Create\224pMipmappedArrayDesc, numMipmapLevels\230\252\201mipmapped \265 from"
+    " its descriptor\245\262 pHandle: \326\234``\326Create(\326\261*pHandle, HIP_ARRAY"
+    "3D_DESCRIPTOR *pMipmappedArrayDesc\242numMipmapLevels\232\247\203",
+    "hipMipmappedArrayDestroy",
+    "\326Destroy\224hMipmappedArray\230Frees\201mipmapped \265\245\262\233`\326Destroy"
+    "(\231\222\262\200\234``\326Destroy(\326\261hMipmappedArray\232\247\203",
+    "hipMipmappedArrayGetLevel",
+    "\326GetLevel\224hMipMappedArray, level\230One level\215a mipmapped \265\245\262 p"
+    "LevelArray: \310\233`\326GetLevel(pLevelArray, level\231\222\262\200\234``\326Get"
+    "Level(\310\261*pLevelArray, \326\261hMipMappedArray\242level\232\247\203",
+    "hipMipmappedArrayGetMemoryRequirements",
+    "\326GetMemoryRequirements\224mipmap, \275\230Size\202alignment,\212\204,\215a spa"
+    "rse mipmapped \265\245\262\214Requirements: \310MemoryRequirements\233`\326GetMem"
+    "oryRequirements(memoryRequirements, mipmap, \275\231\222\262\234``\326GetMemoryRe"
+    "quirements(\310MemoryRequirements *memoryRequirements, \326\261mipmap, \313\261"
+    "\275\2327.15\203",
+    "hipModuleGetFunction",
+    "hipModuleGetFunction\224module, kname\230Kernel\215a module by name\245\262 \302:"
+    " ihipModuleSymbol_t\234``hipModuleGetFunction(\317\261*\302, hipModule\261module"
+    "\235\267kname\232\247\203",
+    "hipModuleGetFunctionCount",
+    "hipModuleGetFunctionCount\224mod\230Number\215\332s\212\201module\245\262 \271:"
+    "\213\234``hipModuleGetFunctionCount(\363\213 *\271, hipModule\261mod\2327.1\203",
+    "hipModuleGetGlobal",
+    "hipModuleGetGlobal\224hmod, name\230Address\202\352\212\204\215a \365\215a module"
+    "\245\262 d\350\251,\204:\213\234``hipModuleGetGlobal(\314\261*d\350\241*bytes, hi"
+    "pModule\261hmod\235\267name\232\247\203",
+    "hipModuleGetTexRef",
+    "hipModuleGetTexRef\224hmod, name\230Texture reference\215a module, by name\245"
+    "\262 \357: textureReference\234``hipModuleGetTexRef(\361*\357, hipModule\261hmod"
+    "\235\267name\232\247\203",
+    "hipModuleLaunchCooperativeKernel",
+    "hipModuleLaunchCooperativeKernel\224f, gridDimX, gridDimY, gridDimZ, blockDimX, b"
+    "lockDimY, blockDimZ, \351\217, \332\256\230Launches\201\332 whose groups may wait"
+    " for each other\245\262\234``hipModuleLaunchCooperativeKernel(\317\261f\242gridDi"
+    "mX\242gridDimY\242gridDimZ\242blockDimX\242blockDimY\242blockDimZ\242\351 \330"
+    "\217, \366*\332\256\232\250\203",
+    "hipModuleLaunchCooperativeKernelMultiDevice",
+    "hipModuleLaunchCooperativeKernelMultiDevice\224launch\256List, numDevices, \301"
+    "\230Launches\201\332 on several \275s, whose groups may wait for each other\245"
+    "\262\234``hipModuleLaunchCooperativeKernelMultiDevice(\317Launch\256 *launch\256L"
+    "ist\242numDevices\242\301\232\250\203",
+    "hipModuleLaunchKernel",
+    "hipModuleLaunchKernel\224f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, b"
+    "lockDimZ, \351\217, \332\256, extra\230Launches\201\332; arguments by \332\256 or"
+    " by extra\245\262\234``hipModuleLaunchKernel(\317\261f\242gridDimX\242gridDimY"
+    "\242gridDimZ\242blockDimX\242blockDimY\242blockDimZ\242\351 \330\217, \366*\332"
+    "\256, \366*extra\232\247\203",
+    "hipModuleLoad",
+    "hipModuleLoad\224fname\230Loads\201module from\201file\245\262 module: ihipModule"
+    "_t\234``hipModuleLoad(hipModule\261*module\235\267fname\232\247\203",
+    "hipModuleLoadData",
+    "hipModuleLoadData\224image\230Loads\201module from\214\245\262 module: ihipModule"
+    "_t\234``hipModuleLoadData(hipModule\261*module\235\366image\232\247\203",
+    "hipModuleLoadDataEx",
+    "hipModuleLoadDataEx\224image, \341options, \344\230Loads\201module from\214 with "
+    "options\245\262 module: ihipModule_t\233`hipModuleLoadDataEx(image, \341\344\231"
+    "\222\262 module: ihipModule\262\200\234``hipModuleLoadDataEx(hipModule\261*module"
+    "\235\366image\242\341hipJitOption *options, \366*\344\232\247\203",
+    "hipModuleLoadFatBinary",
+    "hipModuleLoadFatBinary\224fatbin\230Loads\201module from\201fat binary\212\214"
+    "\245\262 module: ihipModule_t\234``hipModuleLoadFatBinary(hipModule\261*module"
+    "\235\366fatbin\2327.1\203",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\224f, blockSize, \277\230Group"
+    "s\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipModuleOccupancyM"
+    "axActiveBlocksPerMultiprocessor\227*\337, \317\261f,\213 blockSize\241\277\232"
+    "\247\203",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\224f, blockSize, \277"
+    ", \301\230Groups\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipM"
+    "oduleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\227*\337, \317\261f,\213 "
+    "blockSize\241\277\242\301\232\247\203",
+    "hipModuleOccupancyMaxPotentialBlockSize",
+    "hipModuleOccupancyMaxPotentialBlockSize\224f, \277, blockSizeLimit\230Grid\202blo"
+    "ck \352\220 fill \362\275 best\245\262 gridSize:\213, blockSize:\213\234``hipModu"
+    "leOccupancyMaxPotentialBlockSize\227*gridSize,\213 *blockSize, \317\261f\241\277,"
+    "\213 blockSizeLimit\232\247\203",
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags",
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\224f, \277, blockSizeLimit, \301"
+    "\230Grid\202block \352\220 fill \362\275 best\245\262 gridSize:\213, blockSize:"
+    "\213\234``hipModuleOccupancyMaxPotentialBlockSizeWithFlags\227*gridSize,\213 *blo"
+    "ckSize, \317\261f\241\277,\213 blockSizeLimit\242\301\232\247\203",
+    "hipModuleUnload",
+    "hipModuleUnload\224module\230Unloads\201module\245\262\234``hipModuleUnload(hipMo"
+    "dule\261module\232\247\203",
+    "hipOccupancyAvailableDynamicSMemPerBlock",
+    "hipOccupancyAvailableDynamicSMemPerBlock\224f, \337, blockSize\230Shared\214\212"
+    "\204\220 \337 groups\201multiprocessor leave each\245\262 dynamicSmemSize:\213"
+    "\234``hipOccupancyAvailableDynamicSMemPerBlock(\352\261*dynamicSmemSize\235\366f,"
+    "\213 \337,\213 blockSize\2327.15\203",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor\224f, blockSize, \277\230Groups\220 "
+    "run at once on\201multiprocessor\245\262 \337:\213\234``hipOccupancyMaxActiveBloc"
+    "ksPerMultiprocessor\227*\337\235\366f,\213 blockSize\241\277\232\247\203",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\224f, blockSize, \277, \301"
+    "\230Groups\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipOccupan"
+    "cyMaxActiveBlocksPerMultiprocessorWithFlags\227*\337\235\366f,\213 blockSize\241"
+    "\277\242\301\232\247\203",
+    "hipOccupancyMaxActiveClusters",
+    "hipOccupancyMaxActiveClusters\224f, config\230Clusters\220 run at once on \362"
+    "\275\245\262 numClusters:\213\234``hipOccupancyMaxActiveClusters\227*numClusters"
+    "\235\366f\235hipLaunchConfig\261*config\2327.15\203",
+    "hipOccupancyMaxPotentialBlockSize",
+    "hipOccupancyMaxPotentialBlockSize\224f, \277, blockSizeLimit\230Grid\202block "
+    "\352\220 fill \362\275 best\245\262 gridSize:\213, blockSize:\213\234``hipOccupan"
+    "cyMaxPotentialBlockSize\227*gridSize,\213 *blockSize\235\366f\241\277,\213 blockS"
+    "izeLimit\232\247\203",
+    "hipOccupancyMaxPotentialClusterSize",
+    "hipOccupancyMaxPotentialClusterSize\224f, config\230Largest \352\215a cluster\245"
+    "\262 clusterSize:\213\234``hipOccupancyMaxPotentialClusterSize\227*clusterSize"
+    "\235\366f\235hipLaunchConfig\261*config\2327.15\203",
+    "hipPeekAtLastError",
+    "hipPeekAtLastError\223\230Last error\215this thread\245\262\234``hipPeekAtLastErr"
+    "or(void\232\247\203",
+    "hipPointerGetAttribute",
+    "hipPointerGetAttribute\224data, \266, \350\230One \266\215\263address, written"
+    "\221 data\245\262\234``hipPointerGetAttribute(\366data, hipPointer_\266 \266, "
+    "\314\261\350\232\247\203",
+    "hipPointerGetAttributes",
+    "hipPointerGetAttributes\224\350\230What kind\215memory \263address is\212\245\262"
+    " \266s: hipPointerAttribute_t\233`hipPointerGetAttributes(\266s, \350\231\222\262"
+    "\234``hipPointerGetAttributes(hipPointerAttribute\261*\266s\235\366\350\232\247"
+    "\203",
+    "hipPointerSetAttribute",
+    "hipPointerSetAttribute\224\364, \266, \350\230Sets \263\266\215\362al\334 at \350"
+    "\245\262\234``hipPointerSetAttribute\225\366\364, hipPointer_\266 \266, \314\261"
+    "\350\232\250\203",
+    "hipProfilerStart",
+    "hipProfilerStart\223\230Lets\201profiler begin\245\262\234``hipProfilerStart(void"
+    "\232\247\203",
+    "hipProfilerStop",
+    "hipProfilerStop\223\230Lets\201profiler pause\245\262\234``hipProfilerStop(void"
+    "\232\247\203",
+    "hipRuntimeGetVersion",
+    "hipRuntimeGetVersion\223\230Version number\215\362runtime\245\262 runtimeVersion:"
+    "\213\234``hipRuntimeGetVersion\227*runtimeVersion\232\247\203",
+    "hipSetDevice",
+    "hipSetDevice\224\275Id\230Makes\201\275 \362\272one\215this thread\245\262\234``h"
+    "ipSetDevice\227\275Id\232\247\203",
+    "hipSetDeviceFlags",
+    "hipSetDeviceFlags\224\301\230Sets \362\301\215\362\272\275\245\262\234``hipSetDev"
+    "iceFlags(\363\213 \301\232\247\203",
+    "hipSetValidDevices",
+    "hipSetValidDevices\224\275_arr, len\230Devices\220 may be used,\212\216\215prefer"
+    "ence\245\262\233`hipSetValidDevices(len\231\222\262\200\234``hipSetValidDevices"
+    "\227*\275_arr,\213 len\232\250\203",
+    "hipSetupArgument",
+    "hipSetupArgument\224arg, \352, \343\230Puts \352\204\213o \362arguments for hipLa"
+    "unchByPtr, at \343\245\262\234``hipSetupArgument\225\366arg\241\352\241\343\232"
+    "\247\203",
+    "hipSignalExternalSemaphoresAsync",
+    "hipSignalExternalSemaphoresAsync\224extSemArray, paramsArray, numExtSems,\217\230"
+    "Signals\205\212\217\216\245\262\234``hipSignalExternalSemaphoresAsync\225hipExter"
+    "nalSemaphore\261*extSemArray\235hipExternalSemaphoreSignal\256 *paramsArray\242nu"
+    "mExtSems, \330\217\232\247\203",
+    "hipStreamAddCallback",
+    "hipStreamAddCallback\224\355, callback, userData, \301\230Calls back after \362wo"
+    "rk\212\201\355 so far\245\262\234``hipStreamAddCallback(\330\217, hipStreamCallba"
+    "ck\261callback, \366userData\242\301\232\247\203",
+    "hipStreamAddCallback_spt",
+    "hipStreamAddCallback\260\224\355, callback, userData, \301\230Calls back after "
+    "\362work\212\201\355 so far\240\217\245\262\234``hipStreamAddCallback\260(\330"
+    "\217, hipStreamCallback\261callback, \366userData\242\301\232\250\203",
+    "hipStreamAttachMemAsync",
+    "hipStreamAttachMemAsync\224\355, \274, length, \301\230Says which\217 uses manage"
+    "d\214,\212\217\216\245\262\234``hipStreamAttachMemAsync(\330\217, \366\274\241len"
+    "gth\242\301\232\247\203",
+    "hipStreamBatchMemOp",
+    "hipStreamBatchMemOp\224\355, \271, paramArray, \301\230Waits for\202writes \364s"
+    "\212\217\216, \271\215them\245\262\234``hipStreamBatchMemOp(\330\217\242\271, hip"
+    "StreamBatchMemOp\256 *paramArray\242\301\2327.1\203",
+    "hipStreamBeginCapture",
+    "hipStreamBeginCapture\224\355, mode\230Lets\201\355 record its work\213o\201\303"
+    "\212stead\215doing it\245\262\234``hipStreamBeginCapture(\330\217, hipStreamCaptu"
+    "reMode mode\232\247\203",
+    "hipStreamBeginCaptureToGraph",
+    "hipStreamBeginCaptureToGraph\224\355, \303, \273, dependencyData, \340, mode\230L"
+    "ets\201\355 record its work\213o\201\303\220 is there, behind some \336s\245\262"
+    "\233`hipStreamBeginCaptureToGraph(\355, \303, dependencyData, \340, mode\231\222"
+    "\262\200\234``hipStreamBeginCaptureToGraph(\330\217, \320\261\303\235\322\261*"
+    "\273\235\320EdgeData *dependencyData\241\340, hipStreamCaptureMode mode\232\250"
+    "\203",
+    "hipStreamBeginCapture_spt",
+    "hipStreamBeginCapture\260\224\355, mode\230Lets\201\355 record its work\213o\201"
+    "\303\212stead\215doing it\240\217\245\262\234``hipStreamBeginCapture\260(\330\217"
+    ", hipStreamCaptureMode mode\232\250\203",
+    "hipStreamCopyAttributes",
+    "hipStreamCopyAttributes\224\276\354\230\254 \362\266s\215a\217\221 another one"
+    "\245\262\234``hipStreamCopyAttributes(\330 \276\330 \354\2327.15\203",
+    "hipStreamCreate",
+    "hipStreamCreate\223\230Creates\201\355\245\262\217: i\330\234``hipStreamCreate("
+    "\330 *\355\232\247\203",
+    "hipStreamCreateWithFlags",
+    "hipStreamCreateWithFlags\224\301\230Creates\201\355 with \301\245\262\217: i\330"
+    "\234``hipStreamCreateWithFlags(\330 *\355\242\301\232\247\203",
+    "hipStreamCreateWithPriority",
+    "hipStreamCreateWithPriority\224\301, priority\230Creates\201\355 with \301\202a p"
+    "riority\245\262\217: i\330\234``hipStreamCreateWithPriority(\330 *\355\242\301,"
+    "\213 priority\232\247\203",
+    "hipStreamDestroy",
+    "hipStreamDestroy\224\355\230Destroys\201\355 when its work is done\245\262\234``h"
+    "ipStreamDestroy(\330\217\232\247\203",
+    "hipStreamEndCapture",
+    "hipStreamEndCapture\224\355\230Ends recording; \362\303\220 came\215it\245\262 pG"
+    "raph: i\320\234``hipStreamEndCapture(\330\217, \320\261*pGraph\232\247\203",
+    "hipStreamEndCapture_spt",
+    "hipStreamEndCapture\260\224\355\230Ends recording; \362\303\220 came\215it\240"
+    "\217\245\262 pGraph: i\320\234``hipStreamEndCapture\260(\330\217, \320\261*pGraph"
+    "\232\250\203",
+    "hipStreamGetAttribute",
+    "hipStreamGetAttribute\224\355, attr\230An \266\215a\217\245\262 \364\257: hipLaun"
+    "chAttributeValue\233`hipStreamGetAttribute(\355, attr, \364\257\231\222\262\234``"
+    "hipStreamGetAttribute(\330\217, hipLaunchAttributeID attr, hipLaunchAttributeValu"
+    "e *\364\257\2327.1\203",
+    "hipStreamGetCaptureInfo",
+    "\327\224\355\230Whether\201\355 records its work,\202\362number\215\362recording"
+    "\245\262 pCaptureStatus:\211, pId:\213\234``\327(\330\217,\211 *pCaptureStatus"
+    "\243*pId\232\247\203",
+    "hipStreamGetCaptureInfo_spt",
+    "\327\260\224\355\230Whether\201\355 records its work,\202\362number\215\362record"
+    "ing\240\217\245\262 pCaptureStatus:\211, pId:\213\234``\327\260(\330\217,\211 *pC"
+    "aptureStatus\243*pId\232\250\203",
+    "hipStreamGetCaptureInfo_v2",
+    "\327_v2\224\355\230State\215a recording, its \303,\202\362\336s\220 \362next one "
+    "will depend on\245\262 captureStatus\257:\211, id\257:\213, \303\257: i\320, \273"
+    "\257: list[\322], \340\257:\213\233`\327_v2(\355, \273\257\231\222\262 captureSta"
+    "tus\257:\211, id\257:\213, \303\257: i\320, \340\257:\213\234``\327_v2(\330\217,"
+    "\211 *captureStatus\257\243*id\257, \320\261*\303\257\235\322\261**\273\257\241*"
+    "\340\257\232\247\203",
+    "hipStreamGetCaptureInfo_v2_spt",
+    "\327_v2\260\224\355\230State\215a recording, its \303,\202\362\336s\220 \362next "
+    "one will depend on\240\217\245\262 captureStatus\257:\211, id\257:\213, \303\257:"
+    " i\320, \273\257: list[\322], \340\257:\213\233`\327_v2\260(\355, \273\257\231"
+    "\222\262 captureStatus\257:\211, id\257:\213, \303\257: i\320, \340\257:\213\234`"
+    "`\327_v2\260(\330\217,\211 *captureStatus\257\243*id\257, \320\261*\303\257\235"
+    "\322\261**\273\257\241*\340\257\232\250\203",
+    "hipStreamGetDevResource",
+    "hipStreamGetDevResource\224hStream, type\230Resources\215one type\215a\217\245"
+    "\262 resource: \312_st\233`hipStreamGetDevResource(hStream, resource, type\231"
+    "\222\262\234``hipStreamGetDevResource(\330 hStream, \312 *resource, \312Type type"
+    "\2327.15\203",
+    "hipStreamGetDevice",
+    "hipStreamGetDevice\224\355\230Device\215a\217\245\262 \275:\213\234``hipStreamGet"
+    "Device(\330\217, \313\261*\275\232\250\203",
+    "hipStreamGetFlags",
+    "hipStreamGetFlags\224\355\230Flags\215a\217\245\262 \301:\213\234``hipStreamGetFl"
+    "ags(\330\217\242*\301\232\247\203",
+    "hipStreamGetFlags_spt",
+    "hipStreamGetFlags\260\224\355\230Flags\215a\217\240\217\245\262 \301:\213\234``hi"
+    "pStreamGetFlags\260(\330\217\242*\301\232\247\203",
+    "hipStreamGetId",
+    "hipStreamGetId\224\355\230Number\215a\217\220 is never used again\245\262\217Id:"
+    "\213\234``hipStreamGetId(\330\217\243*\355Id\2327.1\203",
+    "hipStreamGetPriority",
+    "hipStreamGetPriority\224\355\230Priority\215a\217\245\262 priority:\213\234``hipS"
+    "treamGetPriority(\330\217,\213 *priority\232\247\203",
+    "hipStreamGetPriority_spt",
+    "hipStreamGetPriority\260\224\355\230Priority\215a\217\240\217\245\262 priority:"
+    "\213\234``hipStreamGetPriority\260(\330\217,\213 *priority\232\247\203",
+    "hipStreamIsCapturing",
+    "hipStreamIsCapturing\224\355\230Whether\201\355 records its work\213o\201\303\245"
+    "\262 pCaptureStatus:\211\234``hipStreamIsCapturing(\330\217,\211 *pCaptureStatus"
+    "\232\247\203",
+    "hipStreamIsCapturing_spt",
+    "hipStreamIsCapturing\260\224\355\230Whether\201\355 records its work\213o\201\303"
+    "\240\217\245\262 pCaptureStatus:\211\234``hipStreamIsCapturing\260(\330\217,\211 "
+    "*pCaptureStatus\232\250\203",
+    "hipStreamQuery",
+    "hipStreamQuery\224\355\230hipSuccess where\201\355\206, else hipErrorNotReady\245"
+    "\262\234``hipStreamQuery(\330\217\232\247\203",
+    "hipStreamQuery_spt",
+    "hipStreamQuery\260\224\355\230hipSuccess where\201\355\206, else hipErrorNotReady"
+    "\240\217\245\262\234``hipStreamQuery\260(\330\217\232\247\203",
+    "hipStreamSetAttribute",
+    "hipStreamSetAttribute\224\355, attr, \364\230Sets \263\266\215a\217\245\262\234``"
+    "hipStreamSetAttribute(\330\217, hipLaunchAttributeID attr\235hipLaunchAttributeVa"
+    "lue *\364\2327.1\203",
+    "hipStreamSynchronize",
+    "hipStreamSynchronize\224\355\230Waits until\201\355\206\245\262\234``hipStreamSyn"
+    "chronize(\330\217\232\247\203",
+    "hipStreamSynchronize_spt",
+    "hipStreamSynchronize\260\224\355\230Waits until\201\355\206\240\217\245\262\234``"
+    "hipStreamSynchronize\260(\330\217\232\247\203",
+    "hipStreamUpdateCaptureDependencies",
+    "hipStreamUpdateCaptureDependencies\224\355, \273, \340, \301\230Adds\221 or repla"
+    "ces \362\336s\220 \362next recorded one depends on\245\262\233`hipStreamUpdateCap"
+    "tureDependencies(\355, \340, \301\231\222\262\200\234``hipStreamUpdateCaptureDepe"
+    "ndencies(\330\217, \322\261*\273\241\340\242\301\232\247\203",
+    "hipStreamWaitEvent",
+    "hipStreamWaitEvent\224\355, \300, \301\230Makes later work\215a\217 wait for \263"
+    "\300\245\262\234``hipStreamWaitEvent(\330\217, \315\261\300\242\301\232\247\203",
+    "hipStreamWaitEvent_spt",
+    "hipStreamWaitEvent\260\224\355, \300, \301\230Makes later work\215a\217 wait for "
+    "\263\300\240\217\245\262\234``hipStreamWaitEvent\260(\330\217, \315\261\300\242"
+    "\301\232\247\203",
+    "hipStreamWaitValue32",
+    "hipStreamWaitValue32\224\355, \350, \364, \301, mask\230Makes\201\355 wait until "
+    "4\204\215memory compare as \301 say with \364\245\262\234``hipStreamWaitValue32("
+    "\330\217, \366\350, uint32\261\364\242\301, uint32\261mask\232\247\203",
+    "hipStreamWaitValue64",
+    "hipStreamWaitValue64\224\355, \350, \364, \301, mask\230Makes\201\355 wait until "
+    "8\204\215memory compare as \301 say with \364\245\262\234``hipStreamWaitValue64("
+    "\330\217, \366\350, uint64\261\364\242\301, uint64\261mask\232\247\203",
+    "hipStreamWriteValue32",
+    "hipStreamWriteValue32\224\355, \350, \364, \301\230Writes 4\204\212\217\216\245"
+    "\262\234``hipStreamWriteValue32(\330\217, \366\350, uint32\261\364\242\301\232"
+    "\247\203",
+    "hipStreamWriteValue64",
+    "hipStreamWriteValue64\224\355, \350, \364, \301\230Writes 8\204\212\217\216\245"
+    "\262\234``hipStreamWriteValue64(\330\217, \366\350, uint64\261\364\242\301\232"
+    "\247\203",
+    "hipTexObjectCreate",
+    "hipTexObjectCreate\224pResDesc, pTexDesc, pResViewDesc\230Creates\201texture \342"
+    "\245\262 pTexObject: __hip_texture\234``hipTexObjectCreate(\331\261*pTexObject"
+    "\235HIP_RESOURCE_DESC *pResDesc\235HIP_TEXTURE_DESC *pTexDesc\235HIP_RESOURCE_VIE"
+    "W_DESC *pResViewDesc\232\247\203",
+    "hipTexObjectDestroy",
+    "hipTexObjectDestroy\224texObject\230Destroys\201texture \342\245\262\234``hipTexO"
+    "bjectDestroy(\331\261texObject\232\247\203",
+    "hipTexObjectGetResourceDesc",
+    "hipTexObjectGetResourceDesc\224texObject\230Resource\215a texture \342\245\262 pR"
+    "esDesc: HIP_RESOURCE_DESC_st\233`hipTexObjectGetResourceDesc(pResDesc, texObject"
+    "\231\222\262\234``hipTexObjectGetResourceDesc(HIP_RESOURCE_DESC *pResDesc, \331"
+    "\261texObject\232\247\203",
+    "hipTexObjectGetResourceViewDesc",
+    "hipTexObjectGetResourceViewDesc\224texObject\230Resource view\215a texture \342"
+    "\245\262 pResViewDesc: HIP_RESOURCE_VIEW_DESC_st\233`hipTexObjectGetResourceViewD"
+    "esc(pResViewDesc, texObject\231\222\262\234``hipTexObjectGetResourceViewDesc(HIP_"
+    "RESOURCE_VIEW_DESC *pResViewDesc, \331\261texObject\232\247\203",
+    "hipTexObjectGetTextureDesc",
+    "hipTexObjectGetTextureDesc\224texObject\230How\201texture \342 samples\245\262 pT"
+    "exDesc: HIP_TEXTURE_DESC_st\233`hipTexObjectGetTextureDesc(pTexDesc, texObject"
+    "\231\222\262\234``hipTexObjectGetTextureDesc(HIP_TEXTURE_DESC *pTexDesc, \331\261"
+    "texObject\232\247\203",
+    "hipTexRefGetAddress",
+    "hipTexRefGetAddress\224\357\230Address\221 which\201\360 is bound\245\262 \274"
+    "\251\234``hipTexRefGetAddress(\314\261*\274\235\361\357\232\247\203",
+    "hipTexRefGetAddressMode",
+    "hipTexRefGetAddressMode\224\357, dim\230How coordinates outside \362texture are t"
+    "reated\245\262 pam: hipTextureAddressMode\234``hipTexRefGetAddressMode(hipTexture"
+    "AddressMode *pam\235\361\357,\213 dim\232\247\203",
+    "hipTexRefGetArray",
+    "hipTexRefGetArray\224\357\230Array\221 which\201\360 is bound\245\262 pArray: "
+    "\310\233`hipTexRefGetArray(pArray, \357\231\222\262\234``hipTexRefGetArray(\310"
+    "\261*pArray\235\361\357\232\250\203",
+    "hipTexRefGetBorderColor",
+    "hipTexRefGetBorderColor\224\357\230Border color\215a \360: four numbers\245\262 p"
+    "BorderColor: list[float]\234``hipTexRefGetBorderColor(float *pBorderColor\235\361"
+    "\357\232\250\203",
+    "hipTexRefGetFilterMode",
+    "hipTexRefGetFilterMode\224\357\230How elements are filtered\245\262 pfm: hipTextu"
+    "reFilterMode\234``hipTexRefGetFilterMode(hipTextureFilterMode *pfm\235\361\357"
+    "\232\247\203",
+    "hipTexRefGetFlags",
+    "hipTexRefGetFlags\224\357\230Flags\215a \360\245\262 pFlags:\213\234``hipTexRefGe"
+    "tFlags(\363\213 *pFlags\235\361\357\232\247\203",
+    "hipTexRefGetFormat",
+    "hipTexRefGetFormat\224\357\230Element format\202number\215channels\245\262 pForma"
+    "t: \310_Format, pNumChannels:\213\234``hipTexRefGetFormat(\310_Format *pFormat,"
+    "\213 *pNumChannels\235\361\357\232\247\203",
+    "hipTexRefGetMaxAnisotropy",
+    "hipTexRefGetMaxAnisotropy\224\357\230Largest anisotropy\245\262 pmaxAnsio:\213"
+    "\234``hipTexRefGetMaxAnisotropy\227*pmaxAnsio\235\361\357\232\247\203",
+    "hipTexRefGetMipMappedArray",
+    "hipTexRefGetMipMappedArray\224\357\230Mipmapped \265\221 which\201\360 is bound"
+    "\245\262 pArray: \326\234``hipTexRefGetMipMappedArray(\326\261*pArray\235\361\357"
+    "\232\250\203",
+    "hipTexRefGetMipmapFilterMode",
+    "hipTexRefGetMipmapFilterMode\224\357\230How levels are filtered\245\262 pfm: hipT"
+    "extureFilterMode\234``hipTexRefGetMipmapFilterMode(hipTextureFilterMode *pfm\235"
+    "\361\357\232\247\203",
+    "hipTexRefGetMipmapLevelBias",
+    "hipTexRefGetMipmapLevelBias\224\357\230Bias added\221 \362level\245\262 pbias: fl"
+    "oat\234``hipTexRefGetMipmapLevelBias(float *pbias\235\361\357\232\247\203",
+    "hipTexRefGetMipmapLevelClamp",
+    "hipTexRefGetMipmapLevelClamp\224\357\230Smallest\202largest level\245\262 pminMip"
+    "mapLevelClamp: float, pmaxMipmapLevelClamp: float\234``hipTexRefGetMipmapLevelCla"
+    "mp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp\235\361\357\232\247"
+    "\203",
+    "hipTexRefSetAddress",
+    "hipTexRefSetAddress\224\357, d\350,\204\230Binds linear\214; returns \362\343\212"
+    "\204\245\262 ByteOffset:\213\234``hipTexRefSetAddress(\352\261*ByteOffset, \361"
+    "\357, \314\261d\350\241bytes\232\247\203",
+    "hipTexRefSetAddress2D",
+    "hipTexRefSetAddress2D\224\357, desc, d\350, Pitch\230Binds pitched\214; Pitch\212"
+    "\204\245\262\234``hipTexRefSetAddress2D(\361\357\235HIP_ARRAY_DESCRIPTOR *desc, "
+    "\314\261d\350\241Pitch\232\247\203",
+    "hipTexRefSetAddressMode",
+    "hipTexRefSetAddressMode\224\357, dim, am\230How coordinates outside \362texture a"
+    "re treated\245\262\234``hipTexRefSetAddressMode(\361\357,\213 dim, hipTextureAddr"
+    "essMode am\232\247\203",
+    "hipTexRefSetArray",
+    "hipTexRefSetArray\224tex, \265, \301\230Binds\201\360\221 \263\265\245\262\234``h"
+    "ipTexRefSetArray(\361tex, \310_const\261\265\242\301\232\247\203",
+    "hipTexRefSetBorderColor",
+    "hipTexRefSetBorderColor\224\357, pBorderColor\230Border color\215a \360: four flo"
+    "ats\245\262\233`hipTexRefSetBorderColor(\357\231\222\262\200\234``hipTexRefSetBor"
+    "derColor(\361\357, float *pBorderColor\232\247\203",
+    "hipTexRefSetFilterMode",
+    "hipTexRefSetFilterMode\224\357, fm\230How elements are filtered\245\262\234``hipT"
+    "exRefSetFilterMode(\361\357, hipTextureFilterMode fm\232\247\203",
+    "hipTexRefSetFlags",
+    "hipTexRefSetFlags\224\357, Flags\230Flags\215a \360\245\262\234``hipTexRefSetFlag"
+    "s(\361\357\242Flags\232\247\203",
+    "hipTexRefSetFormat",
+    "hipTexRefSetFormat\224\357, fmt, NumPackedComponents\230Element format\215a \360"
+    "\245\262\234``hipTexRefSetFormat(\361\357, \310_Format fmt,\213 NumPackedComponen"
+    "ts\232\247\203",
+    "hipTexRefSetMaxAnisotropy",
+    "hipTexRefSetMaxAnisotropy\224\357, maxAniso\230Largest anisotropy\245\262\234``hi"
+    "pTexRefSetMaxAnisotropy(\361\357\242maxAniso\232\247\203",
+    "hipTexRefSetMipmapFilterMode",
+    "hipTexRefSetMipmapFilterMode\224\357, fm\230How levels are filtered\245\262\234``"
+    "hipTexRefSetMipmapFilterMode(\361\357, hipTextureFilterMode fm\232\247\203",
+    "hipTexRefSetMipmapLevelBias",
+    "hipTexRefSetMipmapLevelBias\224\357, bias\230Bias added\221 \362level\245\262\234"
+    "``hipTexRefSetMipmapLevelBias(\361\357, float bias\232\247\203",
+    "hipTexRefSetMipmapLevelClamp",
+    "hipTexRefSetMipmapLevelClamp\224\357, minMipMapLevelClamp, maxMipMapLevelClamp"
+    "\230Smallest\202largest level\245\262\234``hipTexRefSetMipmapLevelClamp(\361\357,"
+    " float minMipMapLevelClamp, float maxMipMapLevelClamp\232\247\203",
+    "hipTexRefSetMipmappedArray",
+    "hipTexRefSetMipmappedArray\224\357, mipmappedArray, Flags\230Binds\201\360\221"
+    "\201mipmapped \265\245\262\234``hipTexRefSetMipmappedArray(\361\357, \326 *mipmap"
+    "pedArray\242Flags\232\247\203",
+    "hipThreadExchangeStreamCaptureMode",
+    "hipThreadExchangeStreamCaptureMode\224mode\230Sets how strict this thread's recor"
+    "dings are; \362mode until now\245\262 mode: hipStreamCaptureMode\233`hipThreadExc"
+    "hangeStreamCaptureMode(\231\222\262 mode: hipStreamCaptureMode\234``hipThreadExch"
+    "angeStreamCaptureMode(hipStreamCaptureMode *mode\232\247\203",
+    "hipUnbindTexture",
+    "hipUnbindTexture\224tex\230Ends \362binding\215a \360\245\262\234``hipUnbindTextu"
+    "re\225\361tex\232\247\203",
+    "hipUserObjectCreate",
+    "hipUserObjectCreate\224\350, destroy,\212itialRef\271, \301\230Creates \263\342"
+    "\220 calls destroy(\350) after its last reference\245\262 \342\257: hipUserObject"
+    "\234``hipUserObjectCreate(hipUserObject\261*\342\257, \366\350, hipHostFn\261dest"
+    "roy\242initialRef\271\242\301\232\250\203",
+    "hipUserObjectRelease",
+    "hipUserObjectRelease\224\342, \271\230Gives references\221 \263\342 back\245\262"
+    "\234``hipUserObjectRelease(hipUserObject\261\342\242\271\232\250\203",
+    "hipUserObjectRetain",
+    "hipUserObjectRetain\224\342, \271\230Takes more references\221 \263\342\245\262"
+    "\234``hipUserObjectRetain(hipUserObject\261\342\242\271\232\250\203",
+    "hipWaitExternalSemaphoresAsync",
+    "hipWaitExternalSemaphoresAsync\224extSemArray, paramsArray, numExtSems,\217\230Wa"
+    "its for\205\212\217\216\245\262\234``hipWaitExternalSemaphoresAsync\225hipExterna"
+    "lSemaphore\261*extSemArray\235hipExternalSemaphoreWait\256 *paramsArray\242numExt"
+    "Sems, \330\217\232\247\203",
+    "hiprtcAddNameExpression",
+    "hiprtcAddNameExpression\224prog, name_expression\230Asks for \362lowered name\215"
+    "a \332 or \365, before compiling\246,\234``hiprtcAddNameExpression\226\235\267nam"
+    "e_expression\232\247\203",
+    "hiprtcCompileProgram",
+    "hiprtcCompileProgram\224prog, \341options\230Compiles\201program; \362log tells a"
+    "bout errors\246,\234``hiprtcCompileProgram\226,\213 \341const \267const *options"
+    "\232\247\203",
+    "hiprtcCreateProgram",
+    "hiprtcCreateProgram\224\354, name, numHeaders, headers,\212cludeNames\230Creates"
+    "\201program from source text\202headers\246, prog: _hiprtcProgram\234``hiprtcCrea"
+    "teProgram(hiprtcProgram *prog\235\267\354\235\267name,\213 numHeaders\235\267cons"
+    "t *headers\235\267const *includeNames\232\247\203",
+    "hiprtcDestroyProgram",
+    "hiprtcDestroyProgram\224prog\230Destroys\201program\246,\234``hiprtcDestroyProgra"
+    "m(hiprtcProgram *prog\232\247\203",
+    "hiprtcGetBitcode",
+    "hiprtcGetBitcode\224prog, bitcode\230Compiled program as bitcode, written\221 bit"
+    "code\246,\234``hiprtcGetBitcode\226, \267bitcode\232\250\203",
+    "hiprtcGetBitcodeSize",
+    "hiprtcGetBitcodeSize\224prog\230Size\212\204\215\362compiled program as bitcode"
+    "\246, bitcode_\352:\213\234``hiprtcGetBitcodeSize\226\241*bitcode_\352\232\250"
+    "\203",
+    "hiprtcGetCode",
+    "hiprtcGetCode\224prog, code\230Compiled program, written\221 code\246,\234``hiprt"
+    "cGetCode\226, \267code\232\247\203",
+    "hiprtcGetCodeSize",
+    "hiprtcGetCodeSize\224prog\230Size\212\204\215\362compiled program\246, codeSizeRe"
+    "t:\213\234``hiprtcGetCodeSize\226\241*codeSizeRet\232\247\203",
+    "hiprtcGetErrorString",
+    "hiprtcGetErrorString\224result\230Text\215a result code\246, CStr\234``hiprtcGetE"
+    "rrorString(hiprtcResult result\232\247\203",
+    "hiprtcGetLoweredName",
+    "hiprtcGetLoweredName\224prog, name_expression\230Lowered name\215a name expressio"
+    "n, after compiling\246, lowered_name: CStr\234``hiprtcGetLoweredName\226\235\267n"
+    "ame_expression\235\267*lowered_name\232\247\203",
+    "hiprtcGetProgramLog",
+    "hiprtcGetProgramLog\224prog, log\230Compiler's messages, written\221 log\246,\234"
+    "``hiprtcGetProgramLog\226, \267log\232\247\203",
+    "hiprtcGetProgramLogSize",
+    "hiprtcGetProgramLogSize\224prog\230Size\212\204\215\362compiler's messages\246, l"
+    "ogSizeRet:\213\234``hiprtcGetProgramLogSize\226\241*logSizeRet\232\247\203",
+    "hiprtcLinkAddData",
+    "hiprtcLinkAddData\224hip_link_state,\212put_type, image, image_\352, name, num_op"
+    "tions, options_\350, option_\364s\230Adds\201program\212\214\221\201linker\246,"
+    "\234``hiprtcLinkAddData(hiprtcLinkState hip_link_state, hipJitInputType\212put_ty"
+    "pe, \366image\241image_\352\235\267name\242num_options, hipJitOption *options_"
+    "\350, \366*option_\364s\232\250\203",
+    "hiprtcLinkAddFile",
+    "hiprtcLinkAddFile\224hip_link_state,\212put_type, file_path, num_options, options"
+    "_\350, option_\364s\230Adds\201file\221\201linker\246,\234``hiprtcLinkAddFile(hip"
+    "rtcLinkState hip_link_state, hipJitInputType\212put_type\235\267file_path\242num_"
+    "options, hipJitOption *options_\350, \366*option_\364s\232\250\203",
+    "hiprtcLinkComplete",
+    "hiprtcLinkComplete\224hip_link_state\230Links; \362result belongs\221 \362linker"
+    "\246, bin\257: NDBuffer, \352\257:\213\234``hiprtcLinkComplete(hiprtcLinkState hi"
+    "p_link_state, \366*bin\257\241*\352\257\232\250\203",
+    "hiprtcLinkCreate",
+    "hiprtcLinkCreate\224num_options, option_\350, option_vals_p\350\230Creates\201lin"
+    "ker\246, hip_link_state_\350: ihiprtcLinkState\234``hiprtcLinkCreate(\363\213 num"
+    "_options, hipJitOption *option_\350, \366*option_vals_p\350, hiprtcLinkState *hip"
+    "_link_state_\350\232\250\203",
+    "hiprtcLinkDestroy",
+    "hiprtcLinkDestroy\224hip_link_state\230Destroys\201linker\246,\234``hiprtcLinkDes"
+    "troy(hiprtcLinkState hip_link_state\232\250\203",
+    "hiprtcVersion",
+    "hiprtcVersion\223\230Major\202minor version\215\362compiler\213erface\246, major:"
+    "\213, minor:\213\234``hiprtcVersion\227*major,\213 *minor\232\247\203",
+};
+
+#define AT(name) offsetof(struct texts, name)
 #define CALL(name) ((PyCFunction)(void (*)(void))(name))
 
 const struct ha_method ha_methods[HA_METHOD_COUNT] = {
     {CALL(ha_wrap_hipApiName),
-     0, 11, false, false},
+     AT(hipApiName), AT(hipApiName_doc), false, false},
     {CALL(ha_wrap_hipArray3DCreate),
-     100, 117, false, false},
+     AT(hipArray3DCreate), AT(hipArray3DCreate_doc), false, false},
     {CALL(ha_wrap_hipArray3DGetDescriptor),
-     234, 258, false, false},
+     AT(hipArray3DGetDescriptor), AT(hipArray3DGetDescriptor_doc), false, false},
     {CALL(ha_wrap_hipArrayCreate),
-     464, 479, false, false},
+     AT(hipArrayCreate), AT(hipArrayCreate_doc), false, false},
     {CALL(ha_wrap_hipArrayDestroy),
-     601, 617, false, false},
+     AT(hipArrayDestroy), AT(hipArrayDestroy_doc), false, false},
     {CALL(ha_wrap_hipArrayGetDescriptor),
-     657, 679, false, false},
+     AT(hipArrayGetDescriptor), AT(hipArrayGetDescriptor_doc), false, false},
     {CALL(ha_wrap_hipArrayGetInfo),
-     854, 870, false, false},
+     AT(hipArrayGetInfo), AT(hipArrayGetInfo_doc), false, false},
     {CALL(ha_wrap_hipBindTexture),
-     1025, 1040, false, false},
+     AT(hipBindTexture), AT(hipBindTexture_doc), false, false},
     {CALL(ha_wrap_hipBindTexture2D),
-     1150, 1167, false, false},
+     AT(hipBindTexture2D), AT(hipBindTexture2D_doc), false, false},
     {CALL(ha_wrap_hipBindTextureToArray),
-     1301, 1323, false, false},
+     AT(hipBindTextureToArray), AT(hipBindTextureToArray_doc), false, false},
     {CALL(ha_wrap_hipBindTextureToMipmappedArray),
-     1423, 1454, false, false},
+     AT(hipBindTextureToMipmappedArray), AT(hipBindTextureToMipmappedArray_doc), false, false},
     {CALL(ha_wrap_hipChooseDevice),
-     1607, 1623, false, false},
+     AT(hipChooseDevice), AT(hipChooseDevice_doc), false, false},
     {CALL(ha_wrap_hipConfigureCall),
-     1727, 1744, false, false},
+     AT(hipConfigureCall), AT(hipConfigureCall_doc), false, false},
     {CALL(ha_wrap_hipCreateChannelDesc),
-     1905, 1926, false, false},
+     AT(hipCreateChannelDesc), AT(hipCreateChannelDesc_doc), false, false},
     {CALL(ha_wrap_hipCreateSurfaceObject),
-     2059, 2082, false, false},
+     AT(hipCreateSurfaceObject), AT(hipCreateSurfaceObject_doc), false, false},
     {CALL(ha_wrap_hipCreateTextureObject),
-     2245, 2268, false, false},
+     AT(hipCreateTextureObject), AT(hipCreateTextureObject_doc), false, false},
     {CALL(ha_wrap_hipCtxCreate),
-     2497, 2510, false, false},
+     AT(hipCtxCreate), AT(hipCtxCreate_doc), false, false},
     {CALL(ha_wrap_hipCtxDestroy),
-     2607, 2621, false, false},
+     AT(hipCtxDestroy), AT(hipCtxDestroy_doc), false, false},
     {CALL(ha_wrap_hipCtxDisablePeerAccess),
-     2682, 2706, false, false},
+     AT(hipCtxDisablePeerAccess), AT(hipCtxDisablePeerAccess_doc), false, false},
     {CALL(ha_wrap_hipCtxEnablePeerAccess),
-     2807, 2830, false, false},
+     AT(hipCtxEnablePeerAccess), AT(hipCtxEnablePeerAccess_doc), false, false},
     {CALL(ha_wrap_hipCtxGetApiVersion),
-     2937, 2957, false, false},
+     AT(hipCtxGetApiVersion), AT(hipCtxGetApiVersion_doc), false, false},
     {CALL(ha_wrap_hipCtxGetCacheConfig),
-     3074, 3095, false, true},
+     AT(hipCtxGetCacheConfig), AT(hipCtxGetCacheConfig_doc), false, true},
     {CALL(ha_wrap_hipCtxGetCurrent),
-     3234, 3251, false, true},
+     AT(hipCtxGetCurrent), AT(hipCtxGetCurrent_doc), false, true},
     {CALL(ha_wrap_hipCtxGetDevice),
-     3339, 3355, false, true},
+     AT(hipCtxGetDevice), AT(hipCtxGetDevice_doc), false, true},
     {CALL(ha_wrap_hipCtxGetFlags),
-     3415, 3430, false, true},
+     AT(hipCtxGetFlags), AT(hipCtxGetFlags_doc), false, true},
     {CALL(ha_wrap_hipCtxGetSharedMemConfig),
-     3488, 3513, false, true},
+     AT(hipCtxGetSharedMemConfig), AT(hipCtxGetSharedMemConfig_doc), false, true},
     {CALL(ha_wrap_hipCtxPopCurrent),
-     3651, 3668, false, true},
+     AT(hipCtxPopCurrent), AT(hipCtxPopCurrent_doc), false, true},
     {CALL(ha_wrap_hipCtxPushCurrent),
-     3771, 3789, false, false},
+     AT(hipCtxPushCurrent), AT(hipCtxPushCurrent_doc), false, false},
     {CALL(ha_wrap_hipCtxSetCacheConfig),
-     3877, 3898, false, false},
+     AT(hipCtxSetCacheConfig), AT(hipCtxSetCacheConfig_doc), false, false},
     {CALL(ha_wrap_hipCtxSetCurrent),
-     4024, 4041, false, false},
+     AT(hipCtxSetCurrent), AT(hipCtxSetCurrent_doc), false, false},
     {CALL(ha_wrap_hipCtxSetSharedMemConfig),
-     4123, 4148, false, false},
+     AT(hipCtxSetSharedMemConfig), AT(hipCtxSetSharedMemConfig_doc), false, false},
     {CALL(ha_wrap_hipCtxSynchronize),
-     4264, 4282, false, true},
+     AT(hipCtxSynchronize), AT(hipCtxSynchronize_doc), false, true},
     {CALL(ha_wrap_hipDestroyExternalMemory),
-     4348, 4373, false, false},
+     AT(hipDestroyExternalMemory), AT(hipDestroyExternalMemory_doc), false, false},
     {CALL(ha_wrap_hipDestroyExternalSemaphore),
-     4482, 4510, false, false},
+     AT(hipDestroyExternalSemaphore), AT(hipDestroyExternalSemaphore_doc), false, false},
     {CALL(ha_wrap_hipDestroySurfaceObject),
-     4638, 4662, false, false},
+     AT(hipDestroySurfaceObject), AT(hipDestroySurfaceObject_doc), false, false},
     {CALL(ha_wrap_hipDestroyTextureObject),
-     4781, 4805, false, false},
+     AT(hipDestroyTextureObject), AT(hipDestroyTextureObject_doc), false, false},
     {CALL(ha_wrap_hipDevResourceGenerateDesc),
-     4909, 4936, false, false},
+     AT(hipDevResourceGenerateDesc), AT(hipDevResourceGenerateDesc_doc), false, false},
     {CALL(ha_wrap_hipDevSmResourceSplit),
-     5108, 5130, false, false},
+     AT(hipDevSmResourceSplit), AT(hipDevSmResourceSplit_doc), false, false},
     {CALL(ha_wrap_hipDevSmResourceSplitByCount),
-     5551, 5580, false, false},
+     AT(hipDevSmResourceSplitByCount), AT(hipDevSmResourceSplitByCount_doc), false, false},
     {CALL(ha_wrap_hipDeviceCanAccessPeer),
-     6042, 6065, false, false},
+     AT(hipDeviceCanAccessPeer), AT(hipDeviceCanAccessPeer_doc), false, false},
     {CALL(ha_wrap_hipDeviceComputeCapability),
-     6198, 6225, false, false},
+     AT(hipDeviceComputeCapability), AT(hipDeviceComputeCapability_doc), false, false},
     {CALL(ha_wrap_hipDeviceDisablePeerAccess),
-     6345, 6372, false, false},
+     AT(hipDeviceDisablePeerAccess), AT(hipDeviceDisablePeerAccess_doc), false, false},
     {CALL(ha_wrap_hipDeviceEnablePeerAccess),
-     6468, 6494, false, false},
+     AT(hipDeviceEnablePeerAccess), AT(hipDeviceEnablePeerAccess_doc), false, false},
     {CALL(ha_wrap_hipDeviceGet),
-     6589, 6602, false, false},
+     AT(hipDeviceGet), AT(hipDeviceGet_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetAttribute),
-     6669, 6691, false, false},
+     AT(hipDeviceGetAttribute), AT(hipDeviceGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetByPCIBusId),
-     6778, 6801, false, false},
+     AT(hipDeviceGetByPCIBusId), AT(hipDeviceGetByPCIBusId_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetCacheConfig),
-     6886, 6910, false, true},
+     AT(hipDeviceGetCacheConfig), AT(hipDeviceGetCacheConfig_doc), false, true},
     {CALL(ha_wrap_hipDeviceGetDefaultMemPool),
-     7049, 7076, false, false},
+     AT(hipDeviceGetDefaultMemPool), AT(hipDeviceGetDefaultMemPool_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetDevResource),
-     7166, 7190, false, false},
+     AT(hipDeviceGetDevResource), AT(hipDeviceGetDevResource_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetExecutionCtx),
-     7364, 7389, false, false},
+     AT(hipDeviceGetExecutionCtx), AT(hipDeviceGetExecutionCtx_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetGraphMemAttribute),
-     7482, 7512, false, false},
+     AT(hipDeviceGetGraphMemAttribute), AT(hipDeviceGetGraphMemAttribute_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetLimit),
-     7643, 7661, false, false},
+     AT(hipDeviceGetLimit), AT(hipDeviceGetLimit_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetMemPool),
-     7755, 7775, false, false},
+     AT(hipDeviceGetMemPool), AT(hipDeviceGetMemPool_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetName),
-     7848, 7865, false, false},
+     AT(hipDeviceGetName), AT(hipDeviceGetName_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetP2PAttribute),
-     7976, 8001, false, false},
+     AT(hipDeviceGetP2PAttribute), AT(hipDeviceGetP2PAttribute_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetPCIBusId),
-     8145, 8166, false, false},
+     AT(hipDeviceGetPCIBusId), AT(hipDeviceGetPCIBusId_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetSharedMemConfig),
-     8315, 8343, false, true},
+     AT(hipDeviceGetSharedMemConfig), AT(hipDeviceGetSharedMemConfig_doc), false, true},
     {CALL(ha_wrap_hipDeviceGetStreamPriorityRange),
-     8462, 8494, false, true},
+     AT(hipDeviceGetStreamPriorityRange), AT(hipDeviceGetStreamPriorityRange_doc), false, true},
     {CALL(ha_wrap_hipDeviceGetTexture1DLinearMaxWidth),
-     8670, 8706, false, false},
+     AT(hipDeviceGetTexture1DLinearMaxWidth), AT(hipDeviceGetTexture1DLinearMaxWidth_doc), false, false},
     {CALL(ha_wrap_hipDeviceGetUuid),
-     8846, 8863, false, false},
+     AT(hipDeviceGetUuid), AT(hipDeviceGetUuid_doc), false, false},
     {CALL(ha_wrap_hipDeviceGraphMemTrim),
-     8991, 9013, false, false},
+     AT(hipDeviceGraphMemTrim), AT(hipDeviceGraphMemTrim_doc), false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxGetState),
-     9080, 9108, false, false},
+     AT(hipDevicePrimaryCtxGetState), AT(hipDevicePrimaryCtxGetState_doc), false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxRelease),
-     9234, 9261, false, false},
+     AT(hipDevicePrimaryCtxRelease), AT(hipDevicePrimaryCtxRelease_doc), false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxReset),
-     9341, 9366, false, false},
+     AT(hipDevicePrimaryCtxReset), AT(hipDevicePrimaryCtxReset_doc), false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxRetain),
-     9449, 9475, false, false},
+     AT(hipDevicePrimaryCtxRetain), AT(hipDevicePrimaryCtxRetain_doc), false, false},
     {CALL(ha_wrap_hipDevicePrimaryCtxSetFlags),
-     9578, 9606, false, false},
+     AT(hipDevicePrimaryCtxSetFlags), AT(hipDevicePrimaryCtxSetFlags_doc), false, false},
     {CALL(ha_wrap_hipDeviceReset),
-     9691, 9706, false, true},
+     AT(hipDeviceReset), AT(hipDeviceReset_doc), false, true},
     {CALL(ha_wrap_hipDeviceSetCacheConfig),
-     9764, 9788, false, false},
+     AT(hipDeviceSetCacheConfig), AT(hipDeviceSetCacheConfig_doc), false, false},
     {CALL(ha_wrap_hipDeviceSetGraphMemAttribute),
-     9908, 9938, false, false},
+     AT(hipDeviceSetGraphMemAttribute), AT(hipDeviceSetGraphMemAttribute_doc), false, false},
     {CALL(ha_wrap_hipDeviceSetLimit),
-     10068, 10086, false, false},
+     AT(hipDeviceSetLimit), AT(hipDeviceSetLimit_doc), false, false},
     {CALL(ha_wrap_hipDeviceSetMemPool),
-     10170, 10190, false, false},
+     AT(hipDeviceSetMemPool), AT(hipDeviceSetMemPool_doc), false, false},
     {CALL(ha_wrap_hipDeviceSetSharedMemConfig),
-     10254, 10282, false, false},
+     AT(hipDeviceSetSharedMemConfig), AT(hipDeviceSetSharedMemConfig_doc), false, false},
     {CALL(ha_wrap_hipDeviceSynchronize),
-     10383, 10404, false, true},
+     AT(hipDeviceSynchronize), AT(hipDeviceSynchronize_doc), false, true},
     {CALL(ha_wrap_hipDeviceTotalMem),
-     10460, 10478, false, false},
+     AT(hipDeviceTotalMem), AT(hipDeviceTotalMem_doc), false, false},
     {CALL(ha_wrap_hipDriverGetVersion),
-     10537, 10557, false, true},
+     AT(hipDriverGetVersion), AT(hipDriverGetVersion_doc), false, true},
     {CALL(ha_wrap_hipDrvGetErrorName),
-     10659, 10678, false, false},
+     AT(hipDrvGetErrorName), AT(hipDrvGetErrorName_doc), false, false},
     {CALL(ha_wrap_hipDrvGetErrorString),
-     10799, 10820, false, false},
+     AT(hipDrvGetErrorString), AT(hipDrvGetErrorString_doc), false, false},
     {CALL(ha_wrap_hipDrvGraphAddMemFreeNode),
-     10945, 10971, false, false},
+     AT(hipDrvGraphAddMemFreeNode), AT(hipDrvGraphAddMemFreeNode_doc), false, false},
     {CALL(ha_wrap_hipDrvGraphAddMemcpyNode),
-     11174, 11199, false, false},
+     AT(hipDrvGraphAddMemcpyNode), AT(hipDrvGraphAddMemcpyNode_doc), false, false},
     {CALL(ha_wrap_hipDrvGraphAddMemsetNode),
-     11435, 11460, false, false},
+     AT(hipDrvGraphAddMemsetNode), AT(hipDrvGraphAddMemsetNode_doc), false, false},
     {CALL(ha_wrap_hipDrvGraphExecMemcpyNodeSetParams),
-     11701, 11736, false, false},
+     AT(hipDrvGraphExecMemcpyNodeSetParams), AT(hipDrvGraphExecMemcpyNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipDrvGraphExecMemsetNodeSetParams),
-     11847, 11882, false, false},
+     AT(hipDrvGraphExecMemsetNodeSetParams), AT(hipDrvGraphExecMemsetNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipDrvGraphMemcpyNodeGetParams),
-     12019, 12050, false, false},
+     AT(hipDrvGraphMemcpyNodeGetParams), AT(hipDrvGraphMemcpyNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipDrvGraphMemcpyNodeSetParams),
-     12208, 12239, false, false},
+     AT(hipDrvGraphMemcpyNodeSetParams), AT(hipDrvGraphMemcpyNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipDrvLaunchKernelEx),
-     12333, 12354, false, false},
+     AT(hipDrvLaunchKernelEx), AT(hipDrvLaunchKernelEx_doc), false, false},
     {CALL(ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync),
-     12510, 12548, false, false},
+     AT(hipDrvMemDiscardAndPrefetchBatchAsync), AT(hipDrvMemDiscardAndPrefetchBatchAsync_doc), false, false},
     {CALL(ha_wrap_hipDrvMemDiscardBatchAsync),
-     12895, 12922, false, false},
+     AT(hipDrvMemDiscardBatchAsync), AT(hipDrvMemDiscardBatchAsync_doc), false, false},
     {CALL(ha_wrap_hipDrvMemcpy2DUnaligned),
-     13098, 13122, false, false},
+     AT(hipDrvMemcpy2DUnaligned), AT(hipDrvMemcpy2DUnaligned_doc), false, false},
     {CALL(ha_wrap_hipDrvMemcpy3D),
-     13252, 13267, false, false},
+     AT(hipDrvMemcpy3D), AT(hipDrvMemcpy3D_doc), false, false},
     {CALL(ha_wrap_hipDrvMemcpy3DAsync),
-     13348, 13368, false, false},
+     AT(hipDrvMemcpy3DAsync), AT(hipDrvMemcpy3DAsync_doc), false, false},
     {CALL(ha_wrap_hipDrvPointerGetAttributes),
-     13456, 13483, false, false},
+     AT(hipDrvPointerGetAttributes), AT(hipDrvPointerGetAttributes_doc), false, false},
     {CALL(ha_wrap_hipEventCreate),
-     13720, 13735, false, true},
+     AT(hipEventCreate), AT(hipEventCreate_doc), false, true},
     {CALL(ha_wrap_hipEventCreateWithFlags),
-     13798, 13822, false, false},
+     AT(hipEventCreateWithFlags), AT(hipEventCreateWithFlags_doc), false, false},
     {CALL(ha_wrap_hipEventDestroy),
-     13898, 13914, false, false},
+     AT(hipEventDestroy), AT(hipEventDestroy_doc), false, false},
     {CALL(ha_wrap_hipEventElapsedTime),
-     13957, 13977, false, false},
+     AT(hipEventElapsedTime), AT(hipEventElapsedTime_doc), false, false},
     {CALL(ha_wrap_hipEventQuery),
-     14087, 14101, false, false},
+     AT(hipEventQuery), AT(hipEventQuery_doc), false, false},
     {CALL(ha_wrap_hipEventRecord),
-     14184, 14199, false, false},
+     AT(hipEventRecord), AT(hipEventRecord_doc), false, false},
     {CALL(ha_wrap_hipEventRecordWithFlags),
-     14248, 14272, false, false},
+     AT(hipEventRecordWithFlags), AT(hipEventRecordWithFlags_doc), false, false},
     {CALL(ha_wrap_hipEventRecord_spt),
-     14354, 14373, false, false},
+     AT(hipEventRecord_spt), AT(hipEventRecord_spt_doc), false, false},
     {CALL(ha_wrap_hipEventSynchronize),
-     14426, 14446, false, false},
+     AT(hipEventSynchronize), AT(hipEventSynchronize_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxDestroy),
-     14513, 14536, false, false},
+     AT(hipExecutionCtxDestroy), AT(hipExecutionCtxDestroy_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxGetDevResource),
-     14596, 14626, false, false},
+     AT(hipExecutionCtxGetDevResource), AT(hipExecutionCtxGetDevResource_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxGetDevice),
-     14796, 14821, false, false},
+     AT(hipExecutionCtxGetDevice), AT(hipExecutionCtxGetDevice_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxGetId),
-     14891, 14912, false, false},
+     AT(hipExecutionCtxGetId), AT(hipExecutionCtxGetId_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxRecordEvent),
-     15002, 15029, false, false},
+     AT(hipExecutionCtxRecordEvent), AT(hipExecutionCtxRecordEvent_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxStreamCreate),
-     15148, 15176, false, false},
+     AT(hipExecutionCtxStreamCreate), AT(hipExecutionCtxStreamCreate_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxSynchronize),
-     15295, 15322, false, false},
+     AT(hipExecutionCtxSynchronize), AT(hipExecutionCtxSynchronize_doc), false, false},
     {CALL(ha_wrap_hipExecutionCtxWaitEvent),
-     15394, 15419, false, false},
+     AT(hipExecutionCtxWaitEvent), AT(hipExecutionCtxWaitEvent_doc), false, false},
     {CALL(ha_wrap_hipExtDisableLogging),
-     15511, 15532, false, true},
+     AT(hipExtDisableLogging), AT(hipExtDisableLogging_doc), false, true},
     {CALL(ha_wrap_hipExtEnableLogging),
-     15618, 15638, false, true},
+     AT(hipExtEnableLogging), AT(hipExtEnableLogging_doc), false, true},
     {CALL(ha_wrap_hipExtGetLastError),
-     15721, 15740, false, true},
+     AT(hipExtGetLastError), AT(hipExtGetLastError_doc), false, true},
     {CALL(ha_wrap_hipExtGetLinkTypeAndHopCount),
-     15834, 15863, false, false},
+     AT(hipExtGetLinkTypeAndHopCount), AT(hipExtGetLinkTypeAndHopCount_doc), false, false},
     {CALL(ha_wrap_hipExtLaunchKernel),
-     16037, 16056, false, false},
+     AT(hipExtLaunchKernel), AT(hipExtLaunchKernel_doc), false, false},
     {CALL(ha_wrap_hipExtLaunchMultiKernelMultiDevice),
-     16277, 16312, false, false},
+     AT(hipExtLaunchMultiKernelMultiDevice), AT(hipExtLaunchMultiKernelMultiDevice_doc), false, false},
     {CALL(ha_wrap_hipExtMallocWithFlags),
-     16515, 16537, false, false},
+     AT(hipExtMallocWithFlags), AT(hipExtMallocWithFlags_doc), false, false},
     {CALL(ha_wrap_hipExtSetLoggingParams),
-     16631, 16654, false, false},
+     AT(hipExtSetLoggingParams), AT(hipExtSetLoggingParams_doc), false, false},
     {CALL(ha_wrap_hipExtStreamCreateWithCUMask),
-     16783, 16812, false, false},
+     AT(hipExtStreamCreateWithCUMask), AT(hipExtStreamCreateWithCUMask_doc), false, false},
     {CALL(ha_wrap_hipExtStreamGetCUMask),
-     17049, 17071, false, false},
+     AT(hipExtStreamGetCUMask), AT(hipExtStreamGetCUMask_doc), false, false},
     {CALL(ha_wrap_hipExternalMemoryGetMappedBuffer),
-     17293, 17326, false, false},
+     AT(hipExternalMemoryGetMappedBuffer), AT(hipExternalMemoryGetMappedBuffer_doc), false, false},
     {CALL(ha_wrap_hipExternalMemoryGetMappedMipmappedArray),
-     17533, 17574, false, false},
+     AT(hipExternalMemoryGetMappedMipmappedArray), AT(hipExternalMemoryGetMappedMipmappedArray_doc), false, false},
     {CALL(ha_wrap_hipFree),
-     17799, 17807, false, false},
+     AT(hipFree), AT(hipFree_doc), false, false},
     {CALL(ha_wrap_hipFreeArray),
-     17858, 17871, false, false},
+     AT(hipFreeArray), AT(hipFreeArray_doc), false, false},
     {CALL(ha_wrap_hipFreeAsync),
-     17919, 17932, false, false},
+     AT(hipFreeAsync), AT(hipFreeAsync_doc), false, false},
     {CALL(ha_wrap_hipFreeHost),
-     17988, 18000, false, false},
+     AT(hipFreeHost), AT(hipFreeHost_doc), false, false},
     {CALL(ha_wrap_hipFreeMipmappedArray),
-     18060, 18082, false, false},
+     AT(hipFreeMipmappedArray), AT(hipFreeMipmappedArray_doc), false, false},
     {CALL(ha_wrap_hipFuncGetAttribute),
-     18183, 18203, false, false},
+     AT(hipFuncGetAttribute), AT(hipFuncGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipFuncGetAttributes),
-     18302, 18323, false, false},
+     AT(hipFuncGetAttributes), AT(hipFuncGetAttributes_doc), false, false},
     {CALL(ha_wrap_hipFuncSetAttribute),
-     18478, 18498, false, false},
+     AT(hipFuncSetAttribute), AT(hipFuncSetAttribute_doc), false, false},
     {CALL(ha_wrap_hipFuncSetCacheConfig),
-     18607, 18629, false, false},
+     AT(hipFuncSetCacheConfig), AT(hipFuncSetCacheConfig_doc), false, false},
     {CALL(ha_wrap_hipFuncSetSharedMemConfig),
-     18763, 18789, false, false},
+     AT(hipFuncSetSharedMemConfig), AT(hipFuncSetSharedMemConfig_doc), false, false},
     {CALL(ha_wrap_hipGetChannelDesc),
-     18921, 18939, false, false},
+     AT(hipGetChannelDesc), AT(hipGetChannelDesc_doc), false, false},
     {CALL(ha_wrap_hipGetDevice),
-     19087, 19100, false, true},
+     AT(hipGetDevice), AT(hipGetDevice_doc), false, true},
     {CALL(ha_wrap_hipGetDeviceCount),
-     19167, 19185, false, true},
+     AT(hipGetDeviceCount), AT(hipGetDeviceCount_doc), false, true},
     {CALL(ha_wrap_hipGetDeviceFlags),
-     19246, 19264, false, true},
+     AT(hipGetDeviceFlags), AT(hipGetDeviceFlags_doc), false, true},
     {CALL(ha_wrap_hipGetDeviceProperties),
-     19328, 19351, false, false},
+     AT(hipGetDeviceProperties), AT(hipGetDeviceProperties_doc), false, false},
     {CALL(ha_wrap_hipGetDriverEntryPoint),
-     19501, 19524, false, false},
+     AT(hipGetDriverEntryPoint), AT(hipGetDriverEntryPoint_doc), false, false},
     {CALL(ha_wrap_hipGetDriverEntryPoint_spt),
-     19718, 19745, false, false},
+     AT(hipGetDriverEntryPoint_spt), AT(hipGetDriverEntryPoint_spt_doc), false, false},
     {CALL(ha_wrap_hipGetErrorName),
-     19938, 19954, false, false},
+     AT(hipGetErrorName), AT(hipGetErrorName_doc), false, false},
     {CALL(ha_wrap_hipGetErrorString),
-     20044, 20062, false, false},
+     AT(hipGetErrorString), AT(hipGetErrorString_doc), false, false},
     {CALL(ha_wrap_hipGetFuncBySymbol),
-     20154, 20173, false, false},
+     AT(hipGetFuncBySymbol), AT(hipGetFuncBySymbol_doc), false, false},
     {CALL(ha_wrap_hipGetLastError),
-     20278, 20294, false, true},
+     AT(hipGetLastError), AT(hipGetLastError_doc), false, true},
     {CALL(ha_wrap_hipGetMipmappedArrayLevel),
-     20374, 20400, false, false},
+     AT(hipGetMipmappedArrayLevel), AT(hipGetMipmappedArrayLevel_doc), false, false},
     {CALL(ha_wrap_hipGetProcAddress),
-     20563, 20581, false, false},
+     AT(hipGetProcAddress), AT(hipGetProcAddress_doc), false, false},
     {CALL(ha_wrap_hipGetProcAddress_spt),
-     20776, 20798, false, false},
+     AT(hipGetProcAddress_spt), AT(hipGetProcAddress_spt_doc), false, false},
     {CALL(ha_wrap_hipGetStreamDeviceId),
-     20957, 20978, false, false},
+     AT(hipGetStreamDeviceId), AT(hipGetStreamDeviceId_doc), false, false},
     {CALL(ha_wrap_hipGetSymbolAddress),
-     21071, 21091, false, false},
+     AT(hipGetSymbolAddress), AT(hipGetSymbolAddress_doc), false, false},
     {CALL(ha_wrap_hipGetSymbolSize),
-     21200, 21217, false, false},
+     AT(hipGetSymbolSize), AT(hipGetSymbolSize_doc), false, false},
     {CALL(ha_wrap_hipGetTextureAlignmentOffset),
-     21304, 21333, false, false},
+     AT(hipGetTextureAlignmentOffset), AT(hipGetTextureAlignmentOffset_doc), false, false},
     {CALL(ha_wrap_hipGetTextureObjectResourceDesc),
-     21439, 21471, false, false},
+     AT(hipGetTextureObjectResourceDesc), AT(hipGetTextureObjectResourceDesc_doc), false, false},
     {CALL(ha_wrap_hipGetTextureObjectResourceViewDesc),
-     21706, 21742, false, false},
+     AT(hipGetTextureObjectResourceViewDesc), AT(hipGetTextureObjectResourceViewDesc_doc), false, false},
     {CALL(ha_wrap_hipGetTextureObjectTextureDesc),
-     22014, 22045, false, false},
+     AT(hipGetTextureObjectTextureDesc), AT(hipGetTextureObjectTextureDesc_doc), false, false},
     {CALL(ha_wrap_hipGetTextureReference),
-     22276, 22299, false, false},
+     AT(hipGetTextureReference), AT(hipGetTextureReference_doc), false, false},
     {CALL(ha_wrap_hipGraphAddBatchMemOpNode),
-     22413, 22439, false, false},
+     AT(hipGraphAddBatchMemOpNode), AT(hipGraphAddBatchMemOpNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddChildGraphNode),
-     22638, 22664, false, false},
+     AT(hipGraphAddChildGraphNode), AT(hipGraphAddChildGraphNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddDependencies),
-     22827, 22851, false, false},
+     AT(hipGraphAddDependencies), AT(hipGraphAddDependencies_doc), false, false},
     {CALL(ha_wrap_hipGraphAddEmptyNode),
-     23002, 23023, false, false},
+     AT(hipGraphAddEmptyNode), AT(hipGraphAddEmptyNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddEventRecordNode),
-     23150, 23177, false, false},
+     AT(hipGraphAddEventRecordNode), AT(hipGraphAddEventRecordNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddEventWaitNode),
-     23323, 23348, false, false},
+     AT(hipGraphAddEventWaitNode), AT(hipGraphAddEventWaitNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddExternalSemaphoresSignalNode),
-     23486, 23526, false, false},
+     AT(hipGraphAddExternalSemaphoresSignalNode), AT(hipGraphAddExternalSemaphoresSignalNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddExternalSemaphoresWaitNode),
-     23739, 23777, false, false},
+     AT(hipGraphAddExternalSemaphoresWaitNode), AT(hipGraphAddExternalSemaphoresWaitNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddHostNode),
-     23983, 24003, false, false},
+     AT(hipGraphAddHostNode), AT(hipGraphAddHostNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddKernelNode),
-     24139, 24161, false, false},
+     AT(hipGraphAddKernelNode), AT(hipGraphAddKernelNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddMemAllocNode),
-     24300, 24324, false, false},
+     AT(hipGraphAddMemAllocNode), AT(hipGraphAddMemAllocNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddMemFreeNode),
-     24499, 24522, false, false},
+     AT(hipGraphAddMemFreeNode), AT(hipGraphAddMemFreeNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNode),
-     24656, 24678, false, false},
+     AT(hipGraphAddMemcpyNode), AT(hipGraphAddMemcpyNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNode1D),
-     24836, 24860, false, false},
+     AT(hipGraphAddMemcpyNode1D), AT(hipGraphAddMemcpyNode1D_doc), false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNodeFromSymbol),
-     25011, 25043, false, false},
+     AT(hipGraphAddMemcpyNodeFromSymbol), AT(hipGraphAddMemcpyNodeFromSymbol_doc), false, false},
     {CALL(ha_wrap_hipGraphAddMemcpyNodeToSymbol),
-     25232, 25262, false, false},
+     AT(hipGraphAddMemcpyNodeToSymbol), AT(hipGraphAddMemcpyNodeToSymbol_doc), false, false},
     {CALL(ha_wrap_hipGraphAddMemsetNode),
-     25443, 25465, false, false},
+     AT(hipGraphAddMemsetNode), AT(hipGraphAddMemsetNode_doc), false, false},
     {CALL(ha_wrap_hipGraphAddNode),
-     25624, 25640, false, false},
+     AT(hipGraphAddNode), AT(hipGraphAddNode_doc), false, false},
     {CALL(ha_wrap_hipGraphBatchMemOpNodeGetParams),
-     25755, 25787, false, false},
+     AT(hipGraphBatchMemOpNodeGetParams), AT(hipGraphBatchMemOpNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphBatchMemOpNodeSetParams),
-     25945, 25977, false, false},
+     AT(hipGraphBatchMemOpNodeSetParams), AT(hipGraphBatchMemOpNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphChildGraphNodeGetGraph),
-     26077, 26108, false, false},
+     AT(hipGraphChildGraphNodeGetGraph), AT(hipGraphChildGraphNodeGetGraph_doc), false, false},
     {CALL(ha_wrap_hipGraphClone),
-     26215, 26229, false, false},
+     AT(hipGraphClone), AT(hipGraphClone_doc), false, false},
     {CALL(ha_wrap_hipGraphCreate),
-     26316, 26331, false, false},
+     AT(hipGraphCreate), AT(hipGraphCreate_doc), false, false},
     {CALL(ha_wrap_hipGraphDebugDotPrint),
-     26396, 26418, false, false},
+     AT(hipGraphDebugDotPrint), AT(hipGraphDebugDotPrint_doc), false, false},
     {CALL(ha_wrap_hipGraphDestroy),
-     26509, 26525, false, false},
+     AT(hipGraphDestroy), AT(hipGraphDestroy_doc), false, false},
     {CALL(ha_wrap_hipGraphDestroyNode),
-     26600, 26620, false, false},
+     AT(hipGraphDestroyNode), AT(hipGraphDestroyNode_doc), false, false},
     {CALL(ha_wrap_hipGraphEventRecordNodeGetEvent),
-     26689, 26721, false, false},
+     AT(hipGraphEventRecordNodeGetEvent), AT(hipGraphEventRecordNodeGetEvent_doc), false, false},
     {CALL(ha_wrap_hipGraphEventRecordNodeSetEvent),
-     26817, 26849, false, false},
+     AT(hipGraphEventRecordNodeSetEvent), AT(hipGraphEventRecordNodeSetEvent_doc), false, false},
     {CALL(ha_wrap_hipGraphEventWaitNodeGetEvent),
-     26936, 26966, false, false},
+     AT(hipGraphEventWaitNodeGetEvent), AT(hipGraphEventWaitNodeGetEvent_doc), false, false},
     {CALL(ha_wrap_hipGraphEventWaitNodeSetEvent),
-     27060, 27090, false, false},
+     AT(hipGraphEventWaitNodeSetEvent), AT(hipGraphEventWaitNodeSetEvent_doc), false, false},
     {CALL(ha_wrap_hipGraphExecBatchMemOpNodeSetParams),
-     27175, 27211, false, false},
+     AT(hipGraphExecBatchMemOpNodeSetParams), AT(hipGraphExecBatchMemOpNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecChildGraphNodeSetParams),
-     27317, 27353, false, false},
+     AT(hipGraphExecChildGraphNodeSetParams), AT(hipGraphExecChildGraphNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecDestroy),
-     27446, 27466, false, false},
+     AT(hipGraphExecDestroy), AT(hipGraphExecDestroy_doc), false, false},
     {CALL(ha_wrap_hipGraphExecEventRecordNodeSetEvent),
-     27517, 27553, false, false},
+     AT(hipGraphExecEventRecordNodeSetEvent), AT(hipGraphExecEventRecordNodeSetEvent_doc), false, false},
     {CALL(ha_wrap_hipGraphExecEventWaitNodeSetEvent),
-     27647, 27681, false, false},
+     AT(hipGraphExecEventWaitNodeSetEvent), AT(hipGraphExecEventWaitNodeSetEvent_doc), false, false},
     {CALL(ha_wrap_hipGraphExecExternalSemaphoresSignalNodeSetParams),
-     27773, 27823, false, false},
+     AT(hipGraphExecExternalSemaphoresSignalNodeSetParams), AT(hipGraphExecExternalSemaphoresSignalNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecExternalSemaphoresWaitNodeSetParams),
-     27962, 28010, false, false},
+     AT(hipGraphExecExternalSemaphoresWaitNodeSetParams), AT(hipGraphExecExternalSemaphoresWaitNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecGetFlags),
-     28141, 28162, false, false},
+     AT(hipGraphExecGetFlags), AT(hipGraphExecGetFlags_doc), false, false},
     {CALL(ha_wrap_hipGraphExecHostNodeSetParams),
-     28241, 28271, false, false},
+     AT(hipGraphExecHostNodeSetParams), AT(hipGraphExecHostNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecKernelNodeSetParams),
-     28347, 28379, false, false},
+     AT(hipGraphExecKernelNodeSetParams), AT(hipGraphExecKernelNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParams),
-     28458, 28490, false, false},
+     AT(hipGraphExecMemcpyNodeSetParams), AT(hipGraphExecMemcpyNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParams1D),
-     28551, 28585, false, false},
+     AT(hipGraphExecMemcpyNodeSetParams1D), AT(hipGraphExecMemcpyNodeSetParams1D_doc), false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParamsFromSymbol),
-     28653, 28695, false, false},
+     AT(hipGraphExecMemcpyNodeSetParamsFromSymbol), AT(hipGraphExecMemcpyNodeSetParamsFromSymbol_doc), false, false},
     {CALL(ha_wrap_hipGraphExecMemcpyNodeSetParamsToSymbol),
-     28788, 28828, false, false},
+     AT(hipGraphExecMemcpyNodeSetParamsToSymbol), AT(hipGraphExecMemcpyNodeSetParamsToSymbol_doc), false, false},
     {CALL(ha_wrap_hipGraphExecMemsetNodeSetParams),
-     28915, 28947, false, false},
+     AT(hipGraphExecMemsetNodeSetParams), AT(hipGraphExecMemsetNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecNodeSetParams),
-     29025, 29051, false, false},
+     AT(hipGraphExecNodeSetParams), AT(hipGraphExecNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExecUpdate),
-     29130, 29149, false, false},
+     AT(hipGraphExecUpdate), AT(hipGraphExecUpdate_doc), false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresSignalNodeGetParams),
-     29382, 29428, false, false},
+     AT(hipGraphExternalSemaphoresSignalNodeGetParams), AT(hipGraphExternalSemaphoresSignalNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresSignalNodeSetParams),
-     29666, 29712, false, false},
+     AT(hipGraphExternalSemaphoresSignalNodeSetParams), AT(hipGraphExternalSemaphoresSignalNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresWaitNodeGetParams),
-     29847, 29891, false, false},
+     AT(hipGraphExternalSemaphoresWaitNodeGetParams), AT(hipGraphExternalSemaphoresWaitNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphExternalSemaphoresWaitNodeSetParams),
-     30121, 30165, false, false},
+     AT(hipGraphExternalSemaphoresWaitNodeSetParams), AT(hipGraphExternalSemaphoresWaitNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphGetEdges),
-     30296, 30313, false, false},
+     AT(hipGraphGetEdges), AT(hipGraphGetEdges_doc), false, false},
     {CALL(ha_wrap_hipGraphGetNodes),
-     30498, 30515, false, false},
+     AT(hipGraphGetNodes), AT(hipGraphGetNodes_doc), false, false},
     {CALL(ha_wrap_hipGraphGetRootNodes),
-     30639, 30660, false, false},
+     AT(hipGraphGetRootNodes), AT(hipGraphGetRootNodes_doc), false, false},
     {CALL(ha_wrap_hipGraphHostNodeGetParams),
-     30855, 30881, false, false},
+     AT(hipGraphHostNodeGetParams), AT(hipGraphHostNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphHostNodeSetParams),
-     31021, 31047, false, false},
+     AT(hipGraphHostNodeSetParams), AT(hipGraphHostNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphInstantiate),
-     31116, 31136, false, false},
+     AT(hipGraphInstantiate), AT(hipGraphInstantiate_doc), false, false},
     {CALL(ha_wrap_hipGraphInstantiateWithFlags),
-     31401, 31430, false, false},
+     AT(hipGraphInstantiateWithFlags), AT(hipGraphInstantiateWithFlags_doc), false, false},
     {CALL(ha_wrap_hipGraphInstantiateWithParams),
-     31538, 31568, false, false},
+     AT(hipGraphInstantiateWithParams), AT(hipGraphInstantiateWithParams_doc), false, false},
     {CALL(ha_wrap_hipGraphKernelNodeCopyAttributes),
-     31726, 31759, false, false},
+     AT(hipGraphKernelNodeCopyAttributes), AT(hipGraphKernelNodeCopyAttributes_doc), false, false},
     {CALL(ha_wrap_hipGraphKernelNodeGetAttribute),
-     31905, 31936, false, false},
+     AT(hipGraphKernelNodeGetAttribute), AT(hipGraphKernelNodeGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipGraphKernelNodeGetParams),
-     32135, 32163, false, false},
+     AT(hipGraphKernelNodeGetParams), AT(hipGraphKernelNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphKernelNodeSetAttribute),
-     32287, 32318, false, false},
+     AT(hipGraphKernelNodeSetAttribute), AT(hipGraphKernelNodeSetAttribute_doc), false, false},
     {CALL(ha_wrap_hipGraphKernelNodeSetParams),
-     32456, 32484, false, false},
+     AT(hipGraphKernelNodeSetParams), AT(hipGraphKernelNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphLaunch),
-     32556, 32571, false, false},
+     AT(hipGraphLaunch), AT(hipGraphLaunch_doc), false, false},
     {CALL(ha_wrap_hipGraphLaunch_spt),
-     32625, 32644, false, false},
+     AT(hipGraphLaunch_spt), AT(hipGraphLaunch_spt_doc), false, false},
     {CALL(ha_wrap_hipGraphMemAllocNodeGetParams),
-     32702, 32732, false, false},
+     AT(hipGraphMemAllocNodeGetParams), AT(hipGraphMemAllocNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphMemFreeNodeGetParams),
-     32867, 32896, false, false},
+     AT(hipGraphMemFreeNodeGetParams), AT(hipGraphMemFreeNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeGetParams),
-     32978, 33006, false, false},
+     AT(hipGraphMemcpyNodeGetParams), AT(hipGraphMemcpyNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParams),
-     33137, 33165, false, false},
+     AT(hipGraphMemcpyNodeSetParams), AT(hipGraphMemcpyNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParams1D),
-     33218, 33248, false, false},
+     AT(hipGraphMemcpyNodeSetParams1D), AT(hipGraphMemcpyNodeSetParams1D_doc), false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParamsFromSymbol),
-     33309, 33347, false, false},
+     AT(hipGraphMemcpyNodeSetParamsFromSymbol), AT(hipGraphMemcpyNodeSetParamsFromSymbol_doc), false, false},
     {CALL(ha_wrap_hipGraphMemcpyNodeSetParamsToSymbol),
-     33432, 33468, false, false},
+     AT(hipGraphMemcpyNodeSetParamsToSymbol), AT(hipGraphMemcpyNodeSetParamsToSymbol_doc), false, false},
     {CALL(ha_wrap_hipGraphMemsetNodeGetParams),
-     33547, 33575, false, false},
+     AT(hipGraphMemsetNodeGetParams), AT(hipGraphMemsetNodeGetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphMemsetNodeSetParams),
-     33694, 33722, false, false},
+     AT(hipGraphMemsetNodeSetParams), AT(hipGraphMemsetNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphNodeFindInClone),
-     33793, 33817, false, false},
+     AT(hipGraphNodeFindInClone), AT(hipGraphNodeFindInClone_doc), false, false},
     {CALL(ha_wrap_hipGraphNodeGetDependencies),
-     33962, 33990, false, false},
+     AT(hipGraphNodeGetDependencies), AT(hipGraphNodeGetDependencies_doc), false, false},
     {CALL(ha_wrap_hipGraphNodeGetDependentNodes),
-     34166, 34196, false, false},
+     AT(hipGraphNodeGetDependentNodes), AT(hipGraphNodeGetDependentNodes_doc), false, false},
     {CALL(ha_wrap_hipGraphNodeGetEnabled),
-     34425, 34448, false, false},
+     AT(hipGraphNodeGetEnabled), AT(hipGraphNodeGetEnabled_doc), false, false},
     {CALL(ha_wrap_hipGraphNodeGetType),
-     34540, 34560, false, false},
+     AT(hipGraphNodeGetType), AT(hipGraphNodeGetType_doc), false, false},
     {CALL(ha_wrap_hipGraphNodeSetEnabled),
-     34630, 34653, false, false},
+     AT(hipGraphNodeSetEnabled), AT(hipGraphNodeSetEnabled_doc), false, false},
     {CALL(ha_wrap_hipGraphNodeSetParams),
-     34739, 34761, false, false},
+     AT(hipGraphNodeSetParams), AT(hipGraphNodeSetParams_doc), false, false},
     {CALL(ha_wrap_hipGraphReleaseUserObject),
-     34813, 34839, false, false},
+     AT(hipGraphReleaseUserObject), AT(hipGraphReleaseUserObject_doc), false, false},
     {CALL(ha_wrap_hipGraphRemoveDependencies),
-     34943, 34970, false, false},
+     AT(hipGraphRemoveDependencies), AT(hipGraphRemoveDependencies_doc), false, false},
     {CALL(ha_wrap_hipGraphRetainUserObject),
-     35107, 35132, false, false},
+     AT(hipGraphRetainUserObject), AT(hipGraphRetainUserObject_doc), false, false},
     {CALL(ha_wrap_hipGraphUpload),
-     35238, 35253, false, false},
+     AT(hipGraphUpload), AT(hipGraphUpload_doc), false, false},
     {CALL(ha_wrap_hipGraphicsMapResources),
-     35332, 35356, false, false},
+     AT(hipGraphicsMapResources), AT(hipGraphicsMapResources_doc), false, false},
     {CALL(ha_wrap_hipGraphicsResourceGetMappedPointer),
-     35497, 35533, false, false},
+     AT(hipGraphicsResourceGetMappedPointer), AT(hipGraphicsResourceGetMappedPointer_doc), false, false},
     {CALL(ha_wrap_hipGraphicsSubResourceGetMappedArray),
-     35696, 35733, false, false},
+     AT(hipGraphicsSubResourceGetMappedArray), AT(hipGraphicsSubResourceGetMappedArray_doc), false, false},
     {CALL(ha_wrap_hipGraphicsUnmapResources),
-     35909, 35935, false, false},
+     AT(hipGraphicsUnmapResources), AT(hipGraphicsUnmapResources_doc), false, false},
     {CALL(ha_wrap_hipGraphicsUnregisterResource),
-     36086, 36116, false, false},
+     AT(hipGraphicsUnregisterResource), AT(hipGraphicsUnregisterResource_doc), false, false},
     {CALL(ha_wrap_hipGreenCtxCreate),
-     36237, 36255, false, false},
+     AT(hipGreenCtxCreate), AT(hipGreenCtxCreate_doc), false, false},
     {CALL(ha_wrap_hipHostAlloc),
-     36397, 36410, false, false},
+     AT(hipHostAlloc), AT(hipHostAlloc_doc), false, false},
     {CALL(ha_wrap_hipHostFree),
-     36489, 36501, false, false},
+     AT(hipHostFree), AT(hipHostFree_doc), false, false},
     {CALL(ha_wrap_hipHostGetDevicePointer),
-     36561, 36585, false, false},
+     AT(hipHostGetDevicePointer), AT(hipHostGetDevicePointer_doc), false, false},
     {CALL(ha_wrap_hipHostGetFlags),
-     36711, 36727, false, false},
+     AT(hipHostGetFlags), AT(hipHostGetFlags_doc), false, false},
     {CALL(ha_wrap_hipHostMalloc),
-     36824, 36838, false, false},
+     AT(hipHostMalloc), AT(hipHostMalloc_doc), false, false},
     {CALL(ha_wrap_hipHostRegister),
-     36919, 36935, false, false},
+     AT(hipHostRegister), AT(hipHostRegister_doc), false, false},
     {CALL(ha_wrap_hipHostUnregister),
-     37032, 37050, false, false},
+     AT(hipHostUnregister), AT(hipHostUnregister_doc), false, false},
     {CALL(ha_wrap_hipImportExternalMemory),
-     37143, 37167, false, false},
+     AT(hipImportExternalMemory), AT(hipImportExternalMemory_doc), false, false},
     {CALL(ha_wrap_hipImportExternalSemaphore),
-     37392, 37419, false, false},
+     AT(hipImportExternalSemaphore), AT(hipImportExternalSemaphore_doc), false, false},
     {CALL(ha_wrap_hipInit),
-     37668, 37676, false, false},
+     AT(hipInit), AT(hipInit_doc), false, false},
     {CALL(ha_wrap_hipIpcCloseMemHandle),
-     37755, 37776, false, false},
+     AT(hipIpcCloseMemHandle), AT(hipIpcCloseMemHandle_doc), false, false},
     {CALL(ha_wrap_hipIpcGetEventHandle),
-     37867, 37888, false, false},
+     AT(hipIpcGetEventHandle), AT(hipIpcGetEventHandle_doc), false, false},
     {CALL(ha_wrap_hipIpcGetMemHandle),
-     38049, 38068, false, false},
+     AT(hipIpcGetMemHandle), AT(hipIpcGetMemHandle_doc), false, false},
     {CALL(ha_wrap_hipIpcOpenEventHandle),
-     38233, 38255, false, false},
+     AT(hipIpcOpenEventHandle), AT(hipIpcOpenEventHandle_doc), false, false},
     {CALL(ha_wrap_hipIpcOpenMemHandle),
-     38364, 38384, false, false},
+     AT(hipIpcOpenMemHandle), AT(hipIpcOpenMemHandle_doc), false, false},
     {CALL(ha_wrap_hipKernelGetAttribute),
-     38501, 38523, false, false},
+     AT(hipKernelGetAttribute), AT(hipKernelGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipKernelGetFunction),
-     38648, 38669, false, false},
+     AT(hipKernelGetFunction), AT(hipKernelGetFunction_doc), false, false},
     {CALL(ha_wrap_hipKernelGetLibrary),
-     38789, 38809, false, false},
+     AT(hipKernelGetLibrary), AT(hipKernelGetLibrary_doc), false, false},
     {CALL(ha_wrap_hipKernelGetName),
-     38917, 38934, false, false},
+     AT(hipKernelGetName), AT(hipKernelGetName_doc), false, false},
     {CALL(ha_wrap_hipKernelGetParamInfo),
-     39049, 39071, false, false},
+     AT(hipKernelGetParamInfo), AT(hipKernelGetParamInfo_doc), false, false},
     {CALL(ha_wrap_hipKernelNameRef),
-     39238, 39255, false, false},
+     AT(hipKernelNameRef), AT(hipKernelNameRef_doc), false, false},
     {CALL(ha_wrap_hipKernelNameRefByPtr),
-     39316, 39338, false, false},
+     AT(hipKernelNameRefByPtr), AT(hipKernelNameRefByPtr_doc), false, false},
     {CALL(ha_wrap_hipKernelSetAttribute),
-     39444, 39466, false, false},
+     AT(hipKernelSetAttribute), AT(hipKernelSetAttribute_doc), false, false},
     {CALL(ha_wrap_hipLaunchByPtr),
-     39593, 39608, false, false},
+     AT(hipLaunchByPtr), AT(hipLaunchByPtr_doc), false, false},
     {CALL(ha_wrap_hipLaunchCooperativeKernel),
-     39708, 39735, false, false},
+     AT(hipLaunchCooperativeKernel), AT(hipLaunchCooperativeKernel_doc), false, false},
     {CALL(ha_wrap_hipLaunchCooperativeKernelMultiDevice),
-     39918, 39956, false, false},
+     AT(hipLaunchCooperativeKernelMultiDevice), AT(hipLaunchCooperativeKernelMultiDevice_doc), false, false},
     {CALL(ha_wrap_hipLaunchCooperativeKernel_spt),
-     40168, 40199, false, false},
+     AT(hipLaunchCooperativeKernel_spt), AT(hipLaunchCooperativeKernel_spt_doc), false, false},
     {CALL(ha_wrap_hipLaunchHostFunc),
-     40471, 40489, false, false},
+     AT(hipLaunchHostFunc), AT(hipLaunchHostFunc_doc), false, false},
     {CALL(ha_wrap_hipLaunchHostFunc_spt),
-     40611, 40633, false, false},
+     AT(hipLaunchHostFunc_spt), AT(hipLaunchHostFunc_spt_doc), false, false},
     {CALL(ha_wrap_hipLaunchKernel),
-     40759, 40775, false, false},
+     AT(hipLaunchKernel), AT(hipLaunchKernel_doc), false, false},
     {CALL(ha_wrap_hipLaunchKernelExC),
-     40944, 40963, false, false},
+     AT(hipLaunchKernelExC), AT(hipLaunchKernelExC_doc), false, false},
     {CALL(ha_wrap_hipLaunchKernel_spt),
-     41123, 41143, false, false},
+     AT(hipLaunchKernel_spt), AT(hipLaunchKernel_spt_doc), false, false},
     {CALL(ha_wrap_hipLibraryEnumerateKernels),
-     41366, 41393, false, false},
+     AT(hipLibraryEnumerateKernels), AT(hipLibraryEnumerateKernels_doc), false, false},
     {CALL(ha_wrap_hipLibraryGetGlobal),
-     41555, 41575, false, false},
+     AT(hipLibraryGetGlobal), AT(hipLibraryGetGlobal_doc), false, false},
     {CALL(ha_wrap_hipLibraryGetKernel),
-     41693, 41713, false, false},
+     AT(hipLibraryGetKernel), AT(hipLibraryGetKernel_doc), false, false},
     {CALL(ha_wrap_hipLibraryGetKernelCount),
-     41851, 41876, false, false},
+     AT(hipLibraryGetKernelCount), AT(hipLibraryGetKernelCount_doc), false, false},
     {CALL(ha_wrap_hipLibraryGetManaged),
-     41974, 41995, false, false},
+     AT(hipLibraryGetManaged), AT(hipLibraryGetManaged_doc), false, false},
     {CALL(ha_wrap_hipLibraryLoadData),
-     42119, 42138, false, false},
+     AT(hipLibraryLoadData), AT(hipLibraryLoadData_doc), false, false},
     {CALL(ha_wrap_hipLibraryLoadFromFile),
-     42567, 42590, false, false},
+     AT(hipLibraryLoadFromFile), AT(hipLibraryLoadFromFile_doc), false, false},
     {CALL(ha_wrap_hipLibraryUnload),
-     43047, 43064, false, false},
+     AT(hipLibraryUnload), AT(hipLibraryUnload_doc), false, false},
     {CALL(ha_wrap_hipLinkAddData),
-     43132, 43147, false, false},
+     AT(hipLinkAddData), AT(hipLinkAddData_doc), false, false},
     {CALL(ha_wrap_hipLinkAddFile),
-     43389, 43404, false, false},
+     AT(hipLinkAddFile), AT(hipLinkAddFile_doc), false, false},
     {CALL(ha_wrap_hipLinkComplete),
-     43609, 43625, false, false},
+     AT(hipLinkComplete), AT(hipLinkComplete_doc), false, false},
     {CALL(ha_wrap_hipLinkCreate),
-     43814, 43828, false, false},
+     AT(hipLinkCreate), AT(hipLinkCreate_doc), false, false},
     {CALL(ha_wrap_hipLinkDestroy),
-     44022, 44037, false, false},
+     AT(hipLinkDestroy), AT(hipLinkDestroy_doc), false, false},
     {CALL(ha_wrap_hipMalloc),
-     44117, 44127, false, false},
+     AT(hipMalloc), AT(hipMalloc_doc), false, false},
     {CALL(ha_wrap_hipMalloc3D),
-     44185, 44197, false, false},
+     AT(hipMalloc3D), AT(hipMalloc3D_doc), false, false},
     {CALL(ha_wrap_hipMalloc3DArray),
-     44372, 44389, false, false},
+     AT(hipMalloc3DArray), AT(hipMalloc3DArray_doc), false, false},
     {CALL(ha_wrap_hipMallocArray),
-     44507, 44522, false, false},
+     AT(hipMallocArray), AT(hipMallocArray_doc), false, false},
     {CALL(ha_wrap_hipMallocAsync),
-     44612, 44627, false, false},
+     AT(hipMallocAsync), AT(hipMallocAsync_doc), false, false},
     {CALL(ha_wrap_hipMallocFromPoolAsync),
-     44704, 44727, false, false},
+     AT(hipMallocFromPoolAsync), AT(hipMallocFromPoolAsync_doc), false, false},
     {CALL(ha_wrap_hipMallocHost),
-     44835, 44849, false, false},
+     AT(hipMallocHost), AT(hipMallocHost_doc), false, false},
     {CALL(ha_wrap_hipMallocManaged),
-     44918, 44935, false, false},
+     AT(hipMallocManaged), AT(hipMallocManaged_doc), false, false},
     {CALL(ha_wrap_hipMallocMipmappedArray),
-     45021, 45045, false, false},
+     AT(hipMallocMipmappedArray), AT(hipMallocMipmappedArray_doc), false, false},
     {CALL(ha_wrap_hipMallocPitch),
-     45233, 45248, false, false},
+     AT(hipMallocPitch), AT(hipMallocPitch_doc), false, false},
     {CALL(ha_wrap_hipMemAddressFree),
-     45338, 45356, false, false},
+     AT(hipMemAddressFree), AT(hipMemAddressFree_doc), false, false},
     {CALL(ha_wrap_hipMemAddressReserve),
-     45454, 45475, false, false},
+     AT(hipMemAddressReserve), AT(hipMemAddressReserve_doc), false, false},
     {CALL(ha_wrap_hipMemAdvise),
-     45608, 45621, false, false},
+     AT(hipMemAdvise), AT(hipMemAdvise_doc), false, false},
     {CALL(ha_wrap_hipMemAdvise_v2),
-     45735, 45751, false, false},
+     AT(hipMemAdvise_v2), AT(hipMemAdvise_v2_doc), false, false},
     {CALL(ha_wrap_hipMemAllocHost),
-     45878, 45894, false, false},
+     AT(hipMemAllocHost), AT(hipMemAllocHost_doc), false, false},
     {CALL(ha_wrap_hipMemAllocPitch),
-     45967, 45984, false, false},
+     AT(hipMemAllocPitch), AT(hipMemAllocPitch_doc), false, false},
     {CALL(ha_wrap_hipMemCreate),
-     46131, 46144, false, false},
+     AT(hipMemCreate), AT(hipMemCreate_doc), false, false},
     {CALL(ha_wrap_hipMemDiscardAndPrefetchBatchAsync),
-     46242, 46277, false, false},
+     AT(hipMemDiscardAndPrefetchBatchAsync), AT(hipMemDiscardAndPrefetchBatchAsync_doc), false, false},
     {CALL(ha_wrap_hipMemDiscardBatchAsync),
-     46614, 46638, false, false},
+     AT(hipMemDiscardBatchAsync), AT(hipMemDiscardBatchAsync_doc), false, false},
     {CALL(ha_wrap_hipMemExportToShareableHandle),
-     46801, 46831, false, false},
+     AT(hipMemExportToShareableHandle), AT(hipMemExportToShareableHandle_doc), false, false},
     {CALL(ha_wrap_hipMemGetAccess),
-     47031, 47047, false, false},
+     AT(hipMemGetAccess), AT(hipMemGetAccess_doc), false, false},
     {CALL(ha_wrap_hipMemGetAddressRange),
-     47140, 47162, false, false},
+     AT(hipMemGetAddressRange), AT(hipMemGetAddressRange_doc), false, false},
     {CALL(ha_wrap_hipMemGetAllocationGranularity),
-     47273, 47304, false, false},
+     AT(hipMemGetAllocationGranularity), AT(hipMemGetAllocationGranularity_doc), false, false},
     {CALL(ha_wrap_hipMemGetAllocationPropertiesFromHandle),
-     47492, 47532, false, false},
+     AT(hipMemGetAllocationPropertiesFromHandle), AT(hipMemGetAllocationPropertiesFromHandle_doc), false, false},
     {CALL(ha_wrap_hipMemGetDefaultMemPool),
-     47732, 47756, false, false},
+     AT(hipMemGetDefaultMemPool), AT(hipMemGetDefaultMemPool_doc), false, false},
     {CALL(ha_wrap_hipMemGetHandleForAddressRange),
-     47898, 47929, false, false},
+     AT(hipMemGetHandleForAddressRange), AT(hipMemGetHandleForAddressRange_doc), false, false},
     {CALL(ha_wrap_hipMemGetInfo),
-     48095, 48109, false, true},
+     AT(hipMemGetInfo), AT(hipMemGetInfo_doc), false, true},
     {CALL(ha_wrap_hipMemGetMemPool),
-     48192, 48209, false, false},
+     AT(hipMemGetMemPool), AT(hipMemGetMemPool_doc), false, false},
     {CALL(ha_wrap_hipMemImportFromShareableHandle),
-     48328, 48360, false, false},
+     AT(hipMemImportFromShareableHandle), AT(hipMemImportFromShareableHandle_doc), false, false},
     {CALL(ha_wrap_hipMemMap),
-     48533, 48543, false, false},
+     AT(hipMemMap), AT(hipMemMap_doc), false, false},
     {CALL(ha_wrap_hipMemMapArrayAsync),
-     48633, 48653, false, false},
+     AT(hipMemMapArrayAsync), AT(hipMemMapArrayAsync_doc), false, false},
     {CALL(ha_wrap_hipMemPoolCreate),
-     48766, 48783, false, false},
+     AT(hipMemPoolCreate), AT(hipMemPoolCreate_doc), false, false},
     {CALL(ha_wrap_hipMemPoolDestroy),
-     48868, 48886, false, false},
+     AT(hipMemPoolDestroy), AT(hipMemPoolDestroy_doc), false, false},
     {CALL(ha_wrap_hipMemPoolExportPointer),
-     48931, 48955, false, false},
+     AT(hipMemPoolExportPointer), AT(hipMemPoolExportPointer_doc), false, false},
     {CALL(ha_wrap_hipMemPoolExportToShareableHandle),
-     49131, 49165, false, false},
+     AT(hipMemPoolExportToShareableHandle), AT(hipMemPoolExportToShareableHandle_doc), false, false},
     {CALL(ha_wrap_hipMemPoolGetAccess),
-     49343, 49363, false, false},
+     AT(hipMemPoolGetAccess), AT(hipMemPoolGetAccess_doc), false, false},
     {CALL(ha_wrap_hipMemPoolGetAttribute),
-     49478, 49501, false, false},
+     AT(hipMemPoolGetAttribute), AT(hipMemPoolGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipMemPoolImportFromShareableHandle),
-     49592, 49628, false, false},
+     AT(hipMemPoolImportFromShareableHandle), AT(hipMemPoolImportFromShareableHandle_doc), false, false},
     {CALL(ha_wrap_hipMemPoolImportPointer),
-     49790, 49814, false, false},
+     AT(hipMemPoolImportPointer), AT(hipMemPoolImportPointer_doc), false, false},
     {CALL(ha_wrap_hipMemPoolSetAccess),
-     49936, 49956, false, false},
+     AT(hipMemPoolSetAccess), AT(hipMemPoolSetAccess_doc), false, false},
     {CALL(ha_wrap_hipMemPoolSetAttribute),
-     50072, 50095, false, false},
+     AT(hipMemPoolSetAttribute), AT(hipMemPoolSetAttribute_doc), false, false},
     {CALL(ha_wrap_hipMemPoolTrimTo),
-     50210, 50227, false, false},
+     AT(hipMemPoolTrimTo), AT(hipMemPoolTrimTo_doc), false, false},
     {CALL(ha_wrap_hipMemPrefetchAsync),
-     50337, 50357, false, false},
+     AT(hipMemPrefetchAsync), AT(hipMemPrefetchAsync_doc), false, false},
     {CALL(ha_wrap_hipMemPrefetchAsync_v2),
-     50449, 50472, false, false},
+     AT(hipMemPrefetchAsync_v2), AT(hipMemPrefetchAsync_v2_doc), false, false},
     {CALL(ha_wrap_hipMemPrefetchBatchAsync),
-     50577, 50602, false, false},
+     AT(hipMemPrefetchBatchAsync), AT(hipMemPrefetchBatchAsync_doc), false, false},
     {CALL(ha_wrap_hipMemPtrGetInfo),
-     50911, 50928, false, false},
+     AT(hipMemPtrGetInfo), AT(hipMemPtrGetInfo_doc), false, false},
     {CALL(ha_wrap_hipMemRangeGetAttribute),
-     51006, 51030, false, false},
+     AT(hipMemRangeGetAttribute), AT(hipMemRangeGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipMemRangeGetAttributes),
-     51179, 51204, false, false},
+     AT(hipMemRangeGetAttributes), AT(hipMemRangeGetAttributes_doc), false, false},
     {CALL(ha_wrap_hipMemRelease),
-     51444, 51458, false, false},
+     AT(hipMemRelease), AT(hipMemRelease_doc), false, false},
     {CALL(ha_wrap_hipMemRetainAllocationHandle),
-     51539, 51568, false, false},
+     AT(hipMemRetainAllocationHandle), AT(hipMemRetainAllocationHandle_doc), false, false},
     {CALL(ha_wrap_hipMemSetAccess),
-     51672, 51688, false, false},
+     AT(hipMemSetAccess), AT(hipMemSetAccess_doc), false, false},
     {CALL(ha_wrap_hipMemSetMemPool),
-     51801, 51818, false, false},
+     AT(hipMemSetMemPool), AT(hipMemSetMemPool_doc), false, false},
     {CALL(ha_wrap_hipMemUnmap),
-     51929, 51941, false, false},
+     AT(hipMemUnmap), AT(hipMemUnmap_doc), false, false},
     {CALL(ha_wrap_hipMemcpy),
-     52000, 52010, false, false},
+     AT(hipMemcpy), AT(hipMemcpy_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2D),
-     52069, 52081, false, false},
+     AT(hipMemcpy2D), AT(hipMemcpy2D_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DArrayToArray),
-     52177, 52201, false, false},
+     AT(hipMemcpy2DArrayToArray), AT(hipMemcpy2DArrayToArray_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DAsync),
-     52395, 52412, false, false},
+     AT(hipMemcpy2DAsync), AT(hipMemcpy2DAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DAsync_spt),
-     52521, 52542, false, false},
+     AT(hipMemcpy2DAsync_spt), AT(hipMemcpy2DAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArray),
-     52661, 52682, false, false},
+     AT(hipMemcpy2DFromArray), AT(hipMemcpy2DFromArray_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArrayAsync),
-     52827, 52853, false, false},
+     AT(hipMemcpy2DFromArrayAsync), AT(hipMemcpy2DFromArrayAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArrayAsync_spt),
-     53014, 53044, false, false},
+     AT(hipMemcpy2DFromArrayAsync_spt), AT(hipMemcpy2DFromArrayAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DFromArray_spt),
-     53219, 53244, false, false},
+     AT(hipMemcpy2DFromArray_spt), AT(hipMemcpy2DFromArray_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DToArray),
-     53391, 53410, false, false},
+     AT(hipMemcpy2DToArray), AT(hipMemcpy2DToArray_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DToArrayAsync),
-     53542, 53566, false, false},
+     AT(hipMemcpy2DToArrayAsync), AT(hipMemcpy2DToArrayAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DToArrayAsync_spt),
-     53714, 53742, false, false},
+     AT(hipMemcpy2DToArrayAsync_spt), AT(hipMemcpy2DToArrayAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2DToArray_spt),
-     53892, 53915, false, false},
+     AT(hipMemcpy2DToArray_spt), AT(hipMemcpy2DToArray_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpy2D_spt),
-     54049, 54065, false, false},
+     AT(hipMemcpy2D_spt), AT(hipMemcpy2D_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpy3D),
-     54165, 54177, false, false},
+     AT(hipMemcpy3D), AT(hipMemcpy3D_doc), false, false},
     {CALL(ha_wrap_hipMemcpy3DAsync),
-     54248, 54265, false, false},
+     AT(hipMemcpy3DAsync), AT(hipMemcpy3DAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpy3DAsync_spt),
-     54343, 54364, false, false},
+     AT(hipMemcpy3DAsync_spt), AT(hipMemcpy3DAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpy3DBatchAsync),
-     54444, 54466, false, false},
+     AT(hipMemcpy3DBatchAsync), AT(hipMemcpy3DBatchAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpy3DPeer),
-     54657, 54673, false, false},
+     AT(hipMemcpy3DPeer), AT(hipMemcpy3DPeer_doc), false, false},
     {CALL(ha_wrap_hipMemcpy3DPeerAsync),
-     54757, 54778, false, false},
+     AT(hipMemcpy3DPeerAsync), AT(hipMemcpy3DPeerAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpy3D_spt),
-     54881, 54897, false, false},
+     AT(hipMemcpy3D_spt), AT(hipMemcpy3D_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpyAsync),
-     54970, 54985, false, false},
+     AT(hipMemcpyAsync), AT(hipMemcpyAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyAsync_spt),
-     55057, 55076, false, false},
+     AT(hipMemcpyAsync_spt), AT(hipMemcpyAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpyAtoA),
-     55150, 55164, false, false},
+     AT(hipMemcpyAtoA), AT(hipMemcpyAtoA_doc), false, false},
     {CALL(ha_wrap_hipMemcpyAtoD),
-     55320, 55334, false, false},
+     AT(hipMemcpyAtoD), AT(hipMemcpyAtoD_doc), false, false},
     {CALL(ha_wrap_hipMemcpyAtoH),
-     55472, 55486, false, false},
+     AT(hipMemcpyAtoH), AT(hipMemcpyAtoH_doc), false, false},
     {CALL(ha_wrap_hipMemcpyAtoHAsync),
-     55582, 55601, false, false},
+     AT(hipMemcpyAtoHAsync), AT(hipMemcpyAtoHAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyBatchAsync),
-     55745, 55765, false, false},
+     AT(hipMemcpyBatchAsync), AT(hipMemcpyBatchAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyDtoA),
-     56142, 56156, false, false},
+     AT(hipMemcpyDtoA), AT(hipMemcpyDtoA_doc), false, false},
     {CALL(ha_wrap_hipMemcpyDtoD),
-     56298, 56312, false, false},
+     AT(hipMemcpyDtoD), AT(hipMemcpyDtoD_doc), false, false},
     {CALL(ha_wrap_hipMemcpyDtoDAsync),
-     56377, 56396, false, false},
+     AT(hipMemcpyDtoDAsync), AT(hipMemcpyDtoDAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyDtoH),
-     56480, 56494, false, false},
+     AT(hipMemcpyDtoH), AT(hipMemcpyDtoH_doc), false, false},
     {CALL(ha_wrap_hipMemcpyDtoHAsync),
-     56567, 56586, false, false},
+     AT(hipMemcpyDtoHAsync), AT(hipMemcpyDtoHAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyFromArray),
-     56672, 56691, false, false},
+     AT(hipMemcpyFromArray), AT(hipMemcpyFromArray_doc), false, false},
     {CALL(ha_wrap_hipMemcpyFromArray_spt),
-     56814, 56837, false, false},
+     AT(hipMemcpyFromArray_spt), AT(hipMemcpyFromArray_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbol),
-     56958, 56978, false, false},
+     AT(hipMemcpyFromSymbol), AT(hipMemcpyFromSymbol_doc), false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbolAsync),
-     57064, 57089, false, false},
+     AT(hipMemcpyFromSymbolAsync), AT(hipMemcpyFromSymbolAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbolAsync_spt),
-     57191, 57220, false, false},
+     AT(hipMemcpyFromSymbolAsync_spt), AT(hipMemcpyFromSymbolAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpyFromSymbol_spt),
-     57324, 57348, false, false},
+     AT(hipMemcpyFromSymbol_spt), AT(hipMemcpyFromSymbol_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpyHtoA),
-     57436, 57450, false, false},
+     AT(hipMemcpyHtoA), AT(hipMemcpyHtoA_doc), false, false},
     {CALL(ha_wrap_hipMemcpyHtoAAsync),
-     57565, 57584, false, false},
+     AT(hipMemcpyHtoAAsync), AT(hipMemcpyHtoAAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyHtoD),
-     57731, 57745, false, false},
+     AT(hipMemcpyHtoD), AT(hipMemcpyHtoD_doc), false, false},
     {CALL(ha_wrap_hipMemcpyHtoDAsync),
-     57824, 57843, false, false},
+     AT(hipMemcpyHtoDAsync), AT(hipMemcpyHtoDAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyParam2D),
-     57935, 57952, false, false},
+     AT(hipMemcpyParam2D), AT(hipMemcpyParam2D_doc), false, false},
     {CALL(ha_wrap_hipMemcpyParam2DAsync),
-     58053, 58075, false, false},
+     AT(hipMemcpyParam2DAsync), AT(hipMemcpyParam2DAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyPeer),
-     58189, 58203, false, false},
+     AT(hipMemcpyPeer), AT(hipMemcpyPeer_doc), false, false},
     {CALL(ha_wrap_hipMemcpyPeerAsync),
-     58325, 58344, false, false},
+     AT(hipMemcpyPeerAsync), AT(hipMemcpyPeerAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyToArray),
-     58475, 58492, false, false},
+     AT(hipMemcpyToArray), AT(hipMemcpyToArray_doc), false, false},
     {CALL(ha_wrap_hipMemcpyToSymbol),
-     58595, 58613, false, false},
+     AT(hipMemcpyToSymbol), AT(hipMemcpyToSymbol_doc), false, false},
     {CALL(ha_wrap_hipMemcpyToSymbolAsync),
-     58688, 58711, false, false},
+     AT(hipMemcpyToSymbolAsync), AT(hipMemcpyToSymbolAsync_doc), false, false},
     {CALL(ha_wrap_hipMemcpyToSymbolAsync_spt),
-     58802, 58829, false, false},
+     AT(hipMemcpyToSymbolAsync_spt), AT(hipMemcpyToSymbolAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpyToSymbol_spt),
-     58922, 58944, false, false},
+     AT(hipMemcpyToSymbol_spt), AT(hipMemcpyToSymbol_spt_doc), false, false},
     {CALL(ha_wrap_hipMemcpyWithStream),
-     59021, 59041, false, false},
+     AT(hipMemcpyWithStream), AT(hipMemcpyWithStream_doc), false, false},
     {CALL(ha_wrap_hipMemcpy_spt),
-     59129, 59143, false, false},
+     AT(hipMemcpy_spt), AT(hipMemcpy_spt_doc), false, false},
     {CALL(ha_wrap_hipMemset),
-     59204, 59214, false, false},
+     AT(hipMemset), AT(hipMemset_doc), false, false},
     {CALL(ha_wrap_hipMemset2D),
-     59278, 59290, false, false},
+     AT(hipMemset2D), AT(hipMemset2D_doc), false, false},
     {CALL(ha_wrap_hipMemset2DAsync),
-     59365, 59382, false, false},
+     AT(hipMemset2DAsync), AT(hipMemset2DAsync_doc), false, false},
     {CALL(ha_wrap_hipMemset2DAsync_spt),
-     59476, 59497, false, false},
+     AT(hipMemset2DAsync_spt), AT(hipMemset2DAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemset2D_spt),
-     59600, 59616, false, false},
+     AT(hipMemset2D_spt), AT(hipMemset2D_spt_doc), false, false},
     {CALL(ha_wrap_hipMemset3D),
-     59710, 59722, false, false},
+     AT(hipMemset3D), AT(hipMemset3D_doc), false, false},
     {CALL(ha_wrap_hipMemset3DAsync),
-     59857, 59874, false, false},
+     AT(hipMemset3DAsync), AT(hipMemset3DAsync_doc), false, false},
     {CALL(ha_wrap_hipMemset3DAsync_spt),
-     60018, 60039, false, false},
+     AT(hipMemset3DAsync_spt), AT(hipMemset3DAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemset3D_spt),
-     60185, 60201, false, false},
+     AT(hipMemset3D_spt), AT(hipMemset3D_spt_doc), false, false},
     {CALL(ha_wrap_hipMemsetAsync),
-     60338, 60353, false, false},
+     AT(hipMemsetAsync), AT(hipMemsetAsync_doc), false, false},
     {CALL(ha_wrap_hipMemsetAsync_spt),
-     60437, 60456, false, false},
+     AT(hipMemsetAsync_spt), AT(hipMemsetAsync_spt_doc), false, false},
     {CALL(ha_wrap_hipMemsetD16),
-     60527, 60540, false, false},
+     AT(hipMemsetD16), AT(hipMemsetD16_doc), false, false},
     {CALL(ha_wrap_hipMemsetD16Async),
-     60624, 60642, false, false},
+     AT(hipMemsetD16Async), AT(hipMemsetD16Async_doc), false, false},
     {CALL(ha_wrap_hipMemsetD2D16),
-     60745, 60760, false, false},
+     AT(hipMemsetD2D16), AT(hipMemsetD2D16_doc), false, false},
     {CALL(ha_wrap_hipMemsetD2D16Async),
-     60869, 60889, false, false},
+     AT(hipMemsetD2D16Async), AT(hipMemsetD2D16Async_doc), false, false},
     {CALL(ha_wrap_hipMemsetD2D32),
-     61017, 61032, false, false},
+     AT(hipMemsetD2D32), AT(hipMemsetD2D32_doc), false, false},
     {CALL(ha_wrap_hipMemsetD2D32Async),
-     61132, 61152, false, false},
+     AT(hipMemsetD2D32Async), AT(hipMemsetD2D32Async_doc), false, false},
     {CALL(ha_wrap_hipMemsetD2D8),
-     61271, 61285, false, false},
+     AT(hipMemsetD2D8), AT(hipMemsetD2D8_doc), false, false},
     {CALL(ha_wrap_hipMemsetD2D8Async),
-     61379, 61398, false, false},
+     AT(hipMemsetD2D8Async), AT(hipMemsetD2D8Async_doc), false, false},
     {CALL(ha_wrap_hipMemsetD32),
-     61511, 61524, false, false},
+     AT(hipMemsetD32), AT(hipMemsetD32_doc), false, false},
     {CALL(ha_wrap_hipMemsetD32Async),
-     61601, 61619, false, false},
+     AT(hipMemsetD32Async), AT(hipMemsetD32Async_doc), false, false},
     {CALL(ha_wrap_hipMemsetD8),
-     61708, 61720, false, false},
+     AT(hipMemsetD8), AT(hipMemsetD8_doc), false, false},
     {CALL(ha_wrap_hipMemsetD8Async),
-     61789, 61806, false, false},
+     AT(hipMemsetD8Async), AT(hipMemsetD8Async_doc), false, false},
     {CALL(ha_wrap_hipMemset_spt),
-     61894, 61908, false, false},
+     AT(hipMemset_spt), AT(hipMemset_spt_doc), false, false},
     {CALL(ha_wrap_hipMipmappedArrayCreate),
-     61972, 61996, false, false},
+     AT(hipMipmappedArrayCreate), AT(hipMipmappedArrayCreate_doc), false, false},
     {CALL(ha_wrap_hipMipmappedArrayDestroy),
-     62173, 62198, false, false},
+     AT(hipMipmappedArrayDestroy), AT(hipMipmappedArrayDestroy_doc), false, false},
     {CALL(ha_wrap_hipMipmappedArrayGetLevel),
-     62290, 62316, false, false},
+     AT(hipMipmappedArrayGetLevel), AT(hipMipmappedArrayGetLevel_doc), false, false},
     {CALL(ha_wrap_hipMipmappedArrayGetMemoryRequirements),
-     62479, 62518, false, false},
+     AT(hipMipmappedArrayGetMemoryRequirements), AT(hipMipmappedArrayGetMemoryRequirements_doc), false, false},
     {CALL(ha_wrap_hipModuleGetFunction),
-     62770, 62791, false, false},
+     AT(hipModuleGetFunction), AT(hipModuleGetFunction_doc), false, false},
     {CALL(ha_wrap_hipModuleGetFunctionCount),
-     62930, 62956, false, false},
+     AT(hipModuleGetFunctionCount), AT(hipModuleGetFunctionCount_doc), false, false},
     {CALL(ha_wrap_hipModuleGetGlobal),
-     63064, 63083, false, false},
+     AT(hipModuleGetGlobal), AT(hipModuleGetGlobal_doc), false, false},
     {CALL(ha_wrap_hipModuleGetTexRef),
-     63207, 63226, false, false},
+     AT(hipModuleGetTexRef), AT(hipModuleGetTexRef_doc), false, false},
     {CALL(ha_wrap_hipModuleLaunchCooperativeKernel),
-     63364, 63397, false, false},
+     AT(hipModuleLaunchCooperativeKernel), AT(hipModuleLaunchCooperativeKernel_doc), false, false},
     {CALL(ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice),
-     63663, 63707, false, false},
+     AT(hipModuleLaunchCooperativeKernelMultiDevice), AT(hipModuleLaunchCooperativeKernelMultiDevice_doc), false, false},
     {CALL(ha_wrap_hipModuleLaunchKernel),
-     63927, 63949, false, false},
+     AT(hipModuleLaunchKernel), AT(hipModuleLaunchKernel_doc), false, false},
     {CALL(ha_wrap_hipModuleLoad),
-     64201, 64215, false, false},
+     AT(hipModuleLoad), AT(hipModuleLoad_doc), false, false},
     {CALL(ha_wrap_hipModuleLoadData),
-     64325, 64343, false, false},
+     AT(hipModuleLoadData), AT(hipModuleLoadData_doc), false, false},
     {CALL(ha_wrap_hipModuleLoadDataEx),
-     64457, 64477, false, false},
+     AT(hipModuleLoadDataEx), AT(hipModuleLoadDataEx_doc), false, false},
     {CALL(ha_wrap_hipModuleLoadFatBinary),
-     64704, 64727, false, false},
+     AT(hipModuleLoadFatBinary), AT(hipModuleLoadFatBinary_doc), false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor),
-     64867, 64918, false, false},
+     AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor), AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor_doc), false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
-     65107, 65167, false, false},
+     AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), AT(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_doc), false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSize),
-     65379, 65419, false, false},
+     AT(hipModuleOccupancyMaxPotentialBlockSize), AT(hipModuleOccupancyMaxPotentialBlockSize_doc), false, false},
     {CALL(ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags),
-     65625, 65674, false, false},
+     AT(hipModuleOccupancyMaxPotentialBlockSizeWithFlags), AT(hipModuleOccupancyMaxPotentialBlockSizeWithFlags_doc), false, false},
     {CALL(ha_wrap_hipModuleUnload),
-     65903, 65919, false, false},
+     AT(hipModuleUnload), AT(hipModuleUnload_doc), false, false},
     {CALL(ha_wrap_hipOccupancyAvailableDynamicSMemPerBlock),
-     65997, 66038, false, false},
+     AT(hipOccupancyAvailableDynamicSMemPerBlock), AT(hipOccupancyAvailableDynamicSMemPerBlock_doc), false, false},
     {CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor),
-     66248, 66293, false, false},
+     AT(hipOccupancyMaxActiveBlocksPerMultiprocessor), AT(hipOccupancyMaxActiveBlocksPerMultiprocessor_doc), false, false},
     {CALL(ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
-     66468, 66522, false, false},
+     AT(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), AT(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_doc), false, false},
     {CALL(ha_wrap_hipOccupancyMaxActiveClusters),
-     66720, 66750, false, false},
+     AT(hipOccupancyMaxActiveClusters), AT(hipOccupancyMaxActiveClusters_doc), false, false},
     {CALL(ha_wrap_hipOccupancyMaxPotentialBlockSize),
-     66912, 66946, false, false},
+     AT(hipOccupancyMaxPotentialBlockSize), AT(hipOccupancyMaxPotentialBlockSize_doc), false, false},
     {CALL(ha_wrap_hipOccupancyMaxPotentialClusterSize),
-     67138, 67174, false, false},
+     AT(hipOccupancyMaxPotentialClusterSize), AT(hipOccupancyMaxPotentialClusterSize_doc), false, false},
     {CALL(ha_wrap_hipPeekAtLastError),
-     67340, 67359, false, true},
+     AT(hipPeekAtLastError), AT(hipPeekAtLastError_doc), false, true},
     {CALL(ha_wrap_hipPointerGetAttribute),
-     67433, 67456, false, false},
+     AT(hipPointerGetAttribute), AT(hipPointerGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipPointerGetAttributes),
-     67577, 67601, false, false},
+     AT(hipPointerGetAttributes), AT(hipPointerGetAttributes_doc), false, false},
     {CALL(ha_wrap_hipPointerSetAttribute),
-     67775, 67798, false, false},
+     AT(hipPointerSetAttribute), AT(hipPointerSetAttribute_doc), false, false},
     {CALL(ha_wrap_hipProfilerStart),
-     67901, 67918, false, true},
+     AT(hipProfilerStart), AT(hipProfilerStart_doc), false, true},
     {CALL(ha_wrap_hipProfilerStop),
-     67985, 68001, false, true},
+     AT(hipProfilerStop), AT(hipProfilerStop_doc), false, true},
     {CALL(ha_wrap_hipRuntimeGetVersion),
-     68066, 68087, false, true},
+     AT(hipRuntimeGetVersion), AT(hipRuntimeGetVersion_doc), false, true},
     {CALL(ha_wrap_hipSetDevice),
-     68194, 68207, false, false},
+     AT(hipSetDevice), AT(hipSetDevice_doc), false, false},
     {CALL(ha_wrap_hipSetDeviceFlags),
-     68274, 68292, false, false},
+     AT(hipSetDeviceFlags), AT(hipSetDeviceFlags_doc), false, false},
     {CALL(ha_wrap_hipSetValidDevices),
-     68354, 68373, false, false},
+     AT(hipSetValidDevices), AT(hipSetValidDevices_doc), false, false},
     {CALL(ha_wrap_hipSetupArgument),
-     68505, 68522, false, false},
+     AT(hipSetupArgument), AT(hipSetupArgument_doc), false, false},
     {CALL(ha_wrap_hipSignalExternalSemaphoresAsync),
-     68628, 68661, false, false},
+     AT(hipSignalExternalSemaphoresAsync), AT(hipSignalExternalSemaphoresAsync_doc), false, false},
     {CALL(ha_wrap_hipStreamAddCallback),
-     68875, 68896, false, false},
+     AT(hipStreamAddCallback), AT(hipStreamAddCallback_doc), false, false},
     {CALL(ha_wrap_hipStreamAddCallback_spt),
-     69047, 69072, false, false},
+     AT(hipStreamAddCallback_spt), AT(hipStreamAddCallback_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamAttachMemAsync),
-     69227, 69251, false, false},
+     AT(hipStreamAttachMemAsync), AT(hipStreamAttachMemAsync_doc), false, false},
     {CALL(ha_wrap_hipStreamBatchMemOp),
-     69368, 69388, false, false},
+     AT(hipStreamBatchMemOp), AT(hipStreamBatchMemOp_doc), false, false},
     {CALL(ha_wrap_hipStreamBeginCapture),
-     69529, 69551, false, false},
+     AT(hipStreamBeginCapture), AT(hipStreamBeginCapture_doc), false, false},
     {CALL(ha_wrap_hipStreamBeginCaptureToGraph),
-     69682, 69711, false, false},
+     AT(hipStreamBeginCaptureToGraph), AT(hipStreamBeginCaptureToGraph_doc), false, false},
     {CALL(ha_wrap_hipStreamBeginCapture_spt),
-     69994, 70020, false, false},
+     AT(hipStreamBeginCapture_spt), AT(hipStreamBeginCapture_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamCopyAttributes),
-     70155, 70179, false, false},
+     AT(hipStreamCopyAttributes), AT(hipStreamCopyAttributes_doc), false, false},
     {CALL(ha_wrap_hipStreamCreate),
-     70269, 70285, false, true},
+     AT(hipStreamCreate), AT(hipStreamCreate_doc), false, true},
     {CALL(ha_wrap_hipStreamCreateWithFlags),
-     70345, 70370, false, false},
+     AT(hipStreamCreateWithFlags), AT(hipStreamCreateWithFlags_doc), false, false},
     {CALL(ha_wrap_hipStreamCreateWithPriority),
-     70458, 70486, false, false},
+     AT(hipStreamCreateWithPriority), AT(hipStreamCreateWithPriority_doc), false, false},
     {CALL(ha_wrap_hipStreamDestroy),
-     70612, 70629, false, false},
+     AT(hipStreamDestroy), AT(hipStreamDestroy_doc), false, false},
     {CALL(ha_wrap_hipStreamEndCapture),
-     70708, 70728, false, false},
+     AT(hipStreamEndCapture), AT(hipStreamEndCapture_doc), false, false},
     {CALL(ha_wrap_hipStreamEndCapture_spt),
-     70830, 70854, false, false},
+     AT(hipStreamEndCapture_spt), AT(hipStreamEndCapture_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamGetAttribute),
-     70960, 70982, false, false},
+     AT(hipStreamGetAttribute), AT(hipStreamGetAttribute_doc), false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo),
-     71176, 71200, false, false},
+     AT(hipStreamGetCaptureInfo), AT(hipStreamGetCaptureInfo_doc), false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo_spt),
-     71310, 71338, false, false},
+     AT(hipStreamGetCaptureInfo_spt), AT(hipStreamGetCaptureInfo_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo_v2),
-     71452, 71479, false, false},
+     AT(hipStreamGetCaptureInfo_v2), AT(hipStreamGetCaptureInfo_v2_doc), false, false},
     {CALL(ha_wrap_hipStreamGetCaptureInfo_v2_spt),
-     71702, 71733, false, false},
+     AT(hipStreamGetCaptureInfo_v2_spt), AT(hipStreamGetCaptureInfo_v2_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamGetDevResource),
-     71961, 71985, false, false},
+     AT(hipStreamGetDevResource), AT(hipStreamGetDevResource_doc), false, false},
     {CALL(ha_wrap_hipStreamGetDevice),
-     72181, 72200, false, false},
+     AT(hipStreamGetDevice), AT(hipStreamGetDevice_doc), false, false},
     {CALL(ha_wrap_hipStreamGetFlags),
-     72270, 72288, false, false},
+     AT(hipStreamGetFlags), AT(hipStreamGetFlags_doc), false, false},
     {CALL(ha_wrap_hipStreamGetFlags_spt),
-     72352, 72374, false, false},
+     AT(hipStreamGetFlags_spt), AT(hipStreamGetFlags_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamGetId),
-     72442, 72457, false, false},
+     AT(hipStreamGetId), AT(hipStreamGetId_doc), false, false},
     {CALL(ha_wrap_hipStreamGetPriority),
-     72542, 72563, false, false},
+     AT(hipStreamGetPriority), AT(hipStreamGetPriority_doc), false, false},
     {CALL(ha_wrap_hipStreamGetPriority_spt),
-     72652, 72677, false, false},
+     AT(hipStreamGetPriority_spt), AT(hipStreamGetPriority_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamIsCapturing),
-     72770, 72791, false, false},
+     AT(hipStreamIsCapturing), AT(hipStreamIsCapturing_doc), false, false},
     {CALL(ha_wrap_hipStreamIsCapturing_spt),
-     72911, 72936, false, false},
+     AT(hipStreamIsCapturing_spt), AT(hipStreamIsCapturing_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamQuery),
-     73060, 73075, false, false},
+     AT(hipStreamQuery), AT(hipStreamQuery_doc), false, false},
     {CALL(ha_wrap_hipStreamQuery_spt),
-     73160, 73179, false, false},
+     AT(hipStreamQuery_spt), AT(hipStreamQuery_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamSetAttribute),
-     73268, 73290, false, false},
+     AT(hipStreamSetAttribute), AT(hipStreamSetAttribute_doc), false, false},
     {CALL(ha_wrap_hipStreamSynchronize),
-     73422, 73443, false, false},
+     AT(hipStreamSynchronize), AT(hipStreamSynchronize_doc), false, false},
     {CALL(ha_wrap_hipStreamSynchronize_spt),
-     73512, 73537, false, false},
+     AT(hipStreamSynchronize_spt), AT(hipStreamSynchronize_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamUpdateCaptureDependencies),
-     73610, 73645, false, false},
+     AT(hipStreamUpdateCaptureDependencies), AT(hipStreamUpdateCaptureDependencies_doc), false, false},
     {CALL(ha_wrap_hipStreamWaitEvent),
-     73847, 73866, false, false},
+     AT(hipStreamWaitEvent), AT(hipStreamWaitEvent_doc), false, false},
     {CALL(ha_wrap_hipStreamWaitEvent_spt),
-     73961, 73984, false, false},
+     AT(hipStreamWaitEvent_spt), AT(hipStreamWaitEvent_spt_doc), false, false},
     {CALL(ha_wrap_hipStreamWaitValue32),
-     74083, 74104, false, false},
+     AT(hipStreamWaitValue32), AT(hipStreamWaitValue32_doc), false, false},
     {CALL(ha_wrap_hipStreamWaitValue64),
-     74255, 74276, false, false},
+     AT(hipStreamWaitValue64), AT(hipStreamWaitValue64_doc), false, false},
     {CALL(ha_wrap_hipStreamWriteValue32),
-     74427, 74449, false, false},
+     AT(hipStreamWriteValue32), AT(hipStreamWriteValue32_doc), false, false},
     {CALL(ha_wrap_hipStreamWriteValue64),
-     74543, 74565, false, false},
+     AT(hipStreamWriteValue64), AT(hipStreamWriteValue64_doc), false, false},
     {CALL(ha_wrap_hipTexObjectCreate),
-     74659, 74678, false, false},
+     AT(hipTexObjectCreate), AT(hipTexObjectCreate_doc), false, false},
     {CALL(ha_wrap_hipTexObjectDestroy),
-     74906, 74926, false, false},
+     AT(hipTexObjectDestroy), AT(hipTexObjectDestroy_doc), false, false},
     {CALL(ha_wrap_hipTexObjectGetResourceDesc),
-     75014, 75042, false, false},
+     AT(hipTexObjectGetResourceDesc), AT(hipTexObjectGetResourceDesc_doc), false, false},
     {CALL(ha_wrap_hipTexObjectGetResourceViewDesc),
-     75260, 75292, false, false},
+     AT(hipTexObjectGetResourceViewDesc), AT(hipTexObjectGetResourceViewDesc_doc), false, false},
     {CALL(ha_wrap_hipTexObjectGetTextureDesc),
-     75549, 75576, false, false},
+     AT(hipTexObjectGetTextureDesc), AT(hipTexObjectGetTextureDesc_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetAddress),
-     75790, 75810, false, false},
+     AT(hipTexRefGetAddress), AT(hipTexRefGetAddress_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetAddressMode),
-     75896, 75920, false, false},
+     AT(hipTexRefGetAddressMode), AT(hipTexRefGetAddressMode_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetArray),
-     76090, 76108, false, false},
+     AT(hipTexRefGetArray), AT(hipTexRefGetArray_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetBorderColor),
-     76232, 76256, false, false},
+     AT(hipTexRefGetBorderColor), AT(hipTexRefGetBorderColor_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetFilterMode),
-     76393, 76416, false, false},
+     AT(hipTexRefGetFilterMode), AT(hipTexRefGetFilterMode_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetFlags),
-     76552, 76570, false, false},
+     AT(hipTexRefGetFlags), AT(hipTexRefGetFlags_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetFormat),
-     76648, 76667, false, false},
+     AT(hipTexRefGetFormat), AT(hipTexRefGetFormat_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetMaxAnisotropy),
-     76816, 76842, false, false},
+     AT(hipTexRefGetMaxAnisotropy), AT(hipTexRefGetMaxAnisotropy_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetMipMappedArray),
-     76948, 76975, false, false},
+     AT(hipTexRefGetMipMappedArray), AT(hipTexRefGetMipMappedArray_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetMipmapFilterMode),
-     77091, 77120, false, false},
+     AT(hipTexRefGetMipmapFilterMode), AT(hipTexRefGetMipmapFilterMode_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetMipmapLevelBias),
-     77266, 77294, false, false},
+     AT(hipTexRefGetMipmapLevelBias), AT(hipTexRefGetMipmapLevelBias_doc), false, false},
     {CALL(ha_wrap_hipTexRefGetMipmapLevelClamp),
-     77407, 77436, false, false},
+     AT(hipTexRefGetMipmapLevelClamp), AT(hipTexRefGetMipmapLevelClamp_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetAddress),
-     77643, 77663, false, false},
+     AT(hipTexRefSetAddress), AT(hipTexRefSetAddress_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetAddress2D),
-     77789, 77811, false, false},
+     AT(hipTexRefSetAddress2D), AT(hipTexRefSetAddress2D_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetAddressMode),
-     77947, 77971, false, false},
+     AT(hipTexRefSetAddressMode), AT(hipTexRefSetAddressMode_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetArray),
-     78117, 78135, false, false},
+     AT(hipTexRefSetArray), AT(hipTexRefSetArray_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetBorderColor),
-     78218, 78242, false, false},
+     AT(hipTexRefSetBorderColor), AT(hipTexRefSetBorderColor_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetFilterMode),
-     78398, 78421, false, false},
+     AT(hipTexRefSetFilterMode), AT(hipTexRefSetFilterMode_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetFlags),
-     78534, 78552, false, false},
+     AT(hipTexRefSetFlags), AT(hipTexRefSetFlags_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetFormat),
-     78623, 78642, false, false},
+     AT(hipTexRefSetFormat), AT(hipTexRefSetFormat_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetMaxAnisotropy),
-     78773, 78799, false, false},
+     AT(hipTexRefSetMaxAnisotropy), AT(hipTexRefSetMaxAnisotropy_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetMipmapFilterMode),
-     78901, 78930, false, false},
+     AT(hipTexRefSetMipmapFilterMode), AT(hipTexRefSetMipmapFilterMode_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetMipmapLevelBias),
-     79053, 79081, false, false},
+     AT(hipTexRefSetMipmapLevelBias), AT(hipTexRefSetMipmapLevelBias_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetMipmapLevelClamp),
-     79186, 79215, false, false},
+     AT(hipTexRefSetMipmapLevelClamp), AT(hipTexRefSetMipmapLevelClamp_doc), false, false},
     {CALL(ha_wrap_hipTexRefSetMipmappedArray),
-     79404, 79431, false, false},
+     AT(hipTexRefSetMipmappedArray), AT(hipTexRefSetMipmappedArray_doc), false, false},
     {CALL(ha_wrap_hipThreadExchangeStreamCaptureMode),
-     79566, 79601, false, false},
+     AT(hipThreadExchangeStreamCaptureMode), AT(hipThreadExchangeStreamCaptureMode_doc), false, false},
     {CALL(ha_wrap_hipUnbindTexture),
-     79866, 79883, false, false},
+     AT(hipUnbindTexture), AT(hipUnbindTexture_doc), false, false},
     {CALL(ha_wrap_hipUserObjectCreate),
-     79951, 79971, false, false},
+     AT(hipUserObjectCreate), AT(hipUserObjectCreate_doc), false, false},
     {CALL(ha_wrap_hipUserObjectRelease),
-     80170, 80191, false, false},
+     AT(hipUserObjectRelease), AT(hipUserObjectRelease_doc), false, false},
     {CALL(ha_wrap_hipUserObjectRetain),
-     80289, 80309, false, false},
+     AT(hipUserObjectRetain), AT(hipUserObjectRetain_doc), false, false},
     {CALL(ha_wrap_hipWaitExternalSemaphoresAsync),
-     80405, 80436, false, false},
+     AT(hipWaitExternalSemaphoresAsync), AT(hipWaitExternalSemaphoresAsync_doc), false, false},
     {CALL(ha_wrap_hiprtcAddNameExpression),
-     80646, 80670, true, false},
+     AT(hiprtcAddNameExpression), AT(hiprtcAddNameExpression_doc), true, false},
     {CALL(ha_wrap_hiprtcCompileProgram),
-     80815, 80836, true, false},
+     AT(hiprtcCompileProgram), AT(hiprtcCompileProgram_doc), true, false},
     {CALL(ha_wrap_hiprtcCreateProgram),
-     80968, 80988, true, false},
+     AT(hiprtcCreateProgram), AT(hiprtcCreateProgram_doc), true, false},
     {CALL(ha_wrap_hiprtcDestroyProgram),
-     81217, 81238, true, false},
+     AT(hiprtcDestroyProgram), AT(hiprtcDestroyProgram_doc), true, false},
     {CALL(ha_wrap_hiprtcGetBitcode),
-     81329, 81346, true, false},
+     AT(hiprtcGetBitcode), AT(hiprtcGetBitcode_doc), true, false},
     {CALL(ha_wrap_hiprtcGetBitcodeSize),
-     81458, 81479, true, false},
+     AT(hiprtcGetBitcodeSize), AT(hiprtcGetBitcodeSize_doc), true, false},
     {CALL(ha_wrap_hiprtcGetCode),
-     81593, 81607, true, false},
+     AT(hiprtcGetCode), AT(hiprtcGetCode_doc), true, false},
     {CALL(ha_wrap_hiprtcGetCodeSize),
-     81693, 81711, true, false},
+     AT(hiprtcGetCodeSize), AT(hiprtcGetCodeSize_doc), true, false},
     {CALL(ha_wrap_hiprtcGetErrorString),
-     81812, 81833, true, false},
+     AT(hiprtcGetErrorString), AT(hiprtcGetErrorString_doc), true, false},
     {CALL(ha_wrap_hiprtcGetLoweredName),
-     81933, 81954, true, false},
+     AT(hiprtcGetLoweredName), AT(hiprtcGetLoweredName_doc), true, false},
     {CALL(ha_wrap_hiprtcGetProgramLog),
-     82125, 82145, true, false},
+     AT(hiprtcGetProgramLog), AT(hiprtcGetProgramLog_doc), true, false},
     {CALL(ha_wrap_hiprtcGetProgramLogSize),
-     82243, 82267, true, false},
+     AT(hiprtcGetProgramLogSize), AT(hiprtcGetProgramLogSize_doc), true, false},
     {CALL(ha_wrap_hiprtcLinkAddData),
-     82381, 82399, true, false},
+     AT(hiprtcLinkAddData), AT(hiprtcLinkAddData_doc), true, false},
     {CALL(ha_wrap_hiprtcLinkAddFile),
-     82676, 82694, true, false},
+     AT(hiprtcLinkAddFile), AT(hiprtcLinkAddFile_doc), true, false},
     {CALL(ha_wrap_hiprtcLinkComplete),
-     82944, 82963, true, false},
+     AT(hiprtcLinkComplete), AT(hiprtcLinkComplete_doc), true, false},
     {CALL(ha_wrap_hiprtcLinkCreate),
-     83119, 83136, true, false},
+     AT(hiprtcLinkCreate), AT(hiprtcLinkCreate_doc), true, false},
     {CALL(ha_wrap_hiprtcLinkDestroy),
-     83357, 83375, true, false},
+     AT(hiprtcLinkDestroy), AT(hiprtcLinkDestroy_doc), true, false},
     {CALL(ha_wrap_hiprtcVersion),
-     83480, 83494, true, true},
+     AT(hiprtcVersion), AT(hiprtcVersion_doc), true, true},
 };
 
-const char ha_method_text[] =
-    "hipApiName\000"
-    "hipApiName\224id\230Name\215\362\302 with\201number, as profilers have it\245\262 "
-    "CStr\234``hipApiName(uint32\261id\232\247\203\000"
-    "hipArray3DCreate\000"
-    "\3103DCreate\224pAllocateArray\230\252 \263\265\215up\221 three dimensions\245\262"
-    " \265: \310\234``\3103DCreate(\310\261*\265\235HIP_ARRAY3D_DESCRIPTOR *pAllocateAr"
-    "ray\232\247\203\000"
-    "hipArray3DGetDescriptor\000"
-    "\3103DGetDescriptor\224\265\230Descriptor\215\263\265\215up\221 three dimensions"
-    "\245\262 pArrayDescriptor: HIP_ARRAY3D_DESCRIPTOR\233`\3103DGetDescriptor(pArrayDe"
-    "scriptor, \265\231\222\262\234``\3103DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR *pArray"
-    "Descriptor, \310\261\265\232\250\203\000"
-    "hipArrayCreate\000"
-    "\310Create\224pAllocateArray\230\252 \263\265 from its descriptor\245\262 pHandle:"
-    " \310\234``\310Create(\310\261*pHandle\235HIP_ARRAY_DESCRIPTOR *pAllocateArray\232"
-    "\247\203\000"
-    "hipArrayDestroy\000"
-    "\310Destroy\224\265\230Frees \263\265\245\262\234``\310Destroy(\310\261\265\232"
-    "\247\203\000"
-    "hipArrayGetDescriptor\000"
-    "\310GetDescriptor\224\265\230Descriptor\215\263\265\245\262 pArrayDescriptor: HIP_"
-    "ARRAY_DESCRIPTOR\233`\310GetDescriptor(pArrayDescriptor, \265\231\222\262\234``"
-    "\310GetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor, \310\261\265\232\250\203"
-    "\000"
-    "hipArrayGetInfo\000"
-    "\310GetInfo\224\265\230Element format, extent\202\301\215\263\265\245\262 desc: "
-    "\311, extent: hipExtent, \301:\213\233`\310GetInfo(desc, extent, \265\231\222\262 "
-    "\301:\213\234``\310GetInfo(\311 *desc, hipExtent *extent\242*\301, \310\261\265"
-    "\232\250\203\000"
-    "hipBindTexture\000"
-    "hipBindTexture\224tex, devPtr, desc, \352\230Binds linear\214\215\352\204\221\201"
-    "\360\245\262 \343:\213\234``hipBindTexture(\352\261*\343\235\361tex\235\366devPtr"
-    "\235\311 *desc\241\352\232\247\203\000"
-    "hipBindTexture2D\000"
-    "hipBindTexture2D\224tex, devPtr, desc\244, pitch\230Binds pitched\214\221\201\360;"
-    " pitch\212\204\245\262 \343:\213\234``hipBindTexture2D(\352\261*\343\235\361tex"
-    "\235\366devPtr\235\311 *desc\241\367\241\307\241pitch\232\247\203\000"
-    "hipBindTextureToArray\000"
-    "hipBindTextureToArray\224tex, \265, desc\230Binds\201\360\221 \263\265\245\262\234"
-    "``hipBindTextureToArray\225\361tex, \310_const\261\265\235\311 *desc\232\247\203"
-    "\000"
-    "hipBindTextureToMipmappedArray\000"
-    "hipBindTextureToMipmappedArray\224tex, mipmappedArray, desc\230Binds\201\360\221"
-    "\201mipmapped \265\245\262\234``hipBindTextureToMipmappedArray\225\361tex, \326_co"
-    "nst\261mipmappedArray\235\311 *desc\232\247\203\000"
-    "hipChooseDevice\000"
-    "hipChooseDevice\224prop\230Device\220 fits \362given properties best\245\262 \275:"
-    "\213\234``hipChooseDeviceR0600\227*\275\235\313Prop\261*prop\232\250\203\000"
-    "hipConfigureCall\000"
-    "hipConfigureCall\224gridDim, blockDim, sharedMem,\217\230Sets grid, block, shared"
-    "\214\202\355 for hipLaunchByPtr\245\262\234``hipConfigureCall(dim3 gridDim, dim3 b"
-    "lockDim\241sharedMem, \330\217\232\247\203\000"
-    "hipCreateChannelDesc\000"
-    "hipCreateChannelDesc\224x, y, z, w, f\230Element format\215x, y, z\202w bits\245"
-    "\262 \311\234``hipCreateChannelDesc\227x,\213 y,\213 z,\213 w, hipChannelFormatKin"
-    "d f\232\247\203\000"
-    "hipCreateSurfaceObject\000"
-    "hipCreateSurfaceObject\224pResDesc\230Creates\201surface \342\245\262 pSurfObject:"
-    " __hip_surface\234``hipCreateSurfaceObject(hipSurfaceObject\261*pSurfObject\235hip"
-    "ResourceDesc *pResDesc\232\250\203\000"
-    "hipCreateTextureObject\000"
-    "hipCreateTextureObject\224pResDesc, pTexDesc, pResViewDesc\230Creates\201texture "
-    "\342\245\262 pTexObject: __hip_texture\234``hipCreateTextureObject(\331\261*pTexOb"
-    "ject\235hipResourceDesc *pResDesc\235hipTextureDesc *pTexDesc\235hipResourceViewDe"
-    "sc *pResViewDesc\232\247\203\000"
-    "hipCtxCreate\000"
-    "hipCtxCreate\224\301, \275\230Creates\201\270\202makes it \362\272one\245\262 ctx:"
-    " ihipCtx_t\234``hipCtxCreate(hipCtx\261*ctx\242\301, \313\261\275\232\247\203\000"
-    "hipCtxDestroy\000"
-    "hipCtxDestroy\224ctx\230Destroys\201\270\245\262\234``hipCtxDestroy(hipCtx\261ctx"
-    "\232\247\203\000"
-    "hipCtxDisablePeerAccess\000"
-    "hipCtxDisablePeerAccess\224peerCtx\230Ends \362use\215another \270's\214\245\262"
-    "\234``hipCtxDisablePeerAccess(hipCtx\261peerCtx\232\247\203\000"
-    "hipCtxEnablePeerAccess\000"
-    "hipCtxEnablePeerAccess\224peerCtx, \301\230Lets \362\272\270 use\214\215another on"
-    "e\245\262\234``hipCtxEnablePeerAccess(hipCtx\261peerCtx\242\301\232\247\203\000"
-    "hipCtxGetApiVersion\000"
-    "hipCtxGetApiVersion\224ctx\230Version\215\362API\220\201\270 was made with\245\262"
-    " apiVersion:\213\234``hipCtxGetApiVersion(hipCtx\261ctx\242*apiVersion\232\247\203"
-    "\000"
-    "hipCtxGetCacheConfig\000"
-    "hipCtxGetCacheConfig\223\230What \362\272\270 prefers, cache or shared\214\245\262"
-    " cacheConfig: hipFuncCache_t\234``hipCtxGetCacheConfig(hipFuncCache\261*cacheConfi"
-    "g\232\247\203\000"
-    "hipCtxGetCurrent\000"
-    "hipCtxGetCurrent\223\230The \272\270\215this thread\245\262 ctx: ihipCtx_t\234``hi"
-    "pCtxGetCurrent(hipCtx\261*ctx\232\247\203\000"
-    "hipCtxGetDevice\000"
-    "hipCtxGetDevice\223\230Device\215\362\272\270\245\262 \275:\213\234``hipCtxGetDevi"
-    "ce(\313\261*\275\232\247\203\000"
-    "hipCtxGetFlags\000"
-    "hipCtxGetFlags\223\230Flags\215\362\272\270\245\262 \301:\213\234``hipCtxGetFlags("
-    "\363\213 *\301\232\247\203\000"
-    "hipCtxGetSharedMemConfig\000"
-    "hipCtxGetSharedMemConfig\223\230Width\215shared\214 banks\215\362\272\270\245\262 "
-    "pConfig: hipSharedMemConfig\234``hipCtxGetSharedMemConfig(hipSharedMemConfig *pCon"
-    "fig\232\247\203\000"
-    "hipCtxPopCurrent\000"
-    "hipCtxPopCurrent\223\230Takes \362\272\270 off this thread's stack\245\262 ctx: ih"
-    "ipCtx_t\234``hipCtxPopCurrent(hipCtx\261*ctx\232\247\203\000"
-    "hipCtxPushCurrent\000"
-    "hipCtxPushCurrent\224ctx\230Puts\201\270 on this thread's stack\245\262\234``hipCt"
-    "xPushCurrent(hipCtx\261ctx\232\247\203\000"
-    "hipCtxSetCacheConfig\000"
-    "hipCtxSetCacheConfig\224cacheConfig\230Says what \362\272\270 prefers, cache or sh"
-    "ared\214\245\262\234``hipCtxSetCacheConfig(hipFuncCache\261cacheConfig\232\247\203"
-    "\000"
-    "hipCtxSetCurrent\000"
-    "hipCtxSetCurrent\224ctx\230Makes\201\270 \362\272one\215this thread\245\262\234``h"
-    "ipCtxSetCurrent(hipCtx\261ctx\232\247\203\000"
-    "hipCtxSetSharedMemConfig\000"
-    "hipCtxSetSharedMemConfig\224config\230Sets \362\367\215shared\214 banks\215\362"
-    "\272\270\245\262\234``hipCtxSetSharedMemConfig(hipSharedMemConfig config\232\247"
-    "\203\000"
-    "hipCtxSynchronize\000"
-    "hipCtxSynchronize\223\230Waits until \362\272\270\206\245\262\234``hipCtxSynchroni"
-    "ze(void\232\247\203\000"
-    "hipDestroyExternalMemory\000"
-    "hipDestroyExternalMemory\224extMem\230Ends \362use\215external\214\245\262\234``hi"
-    "pDestroyExternalMemory(hipExternalMemory\261extMem\232\247\203\000"
-    "hipDestroyExternalSemaphore\000"
-    "hipDestroyExternalSemaphore\224extSem\230Ends \362use\215\263external semaphore"
-    "\245\262\234``hipDestroyExternalSemaphore(hipExternalSemaphore\261extSem\232\247"
-    "\203\000"
-    "hipDestroySurfaceObject\000"
-    "hipDestroySurfaceObject\224surfaceObject\230Destroys\201surface \342\245\262\234``"
-    "hipDestroySurfaceObject(hipSurfaceObject\261surfaceObject\232\250\203\000"
-    "hipDestroyTextureObject\000"
-    "hipDestroyTextureObject\224textureObject\230Destroys\201texture \342\245\262\234``"
-    "hipDestroyTextureObject(\331\261textureObject\232\247\203\000"
-    "hipDevResourceGenerateDesc\000"
-    "\312GenerateDesc\224resources, nbResources\230Describes nbResources resources for "
-    "hipGreenCtxCreate\245\262 phDesc: i\312Desc_t\234``\312GenerateDesc(\312Desc\261*p"
-    "hDesc, \312 *resources\242nbResources\2327.15\203\000"
-    "hipDevSmResourceSplit\000"
-    "hipDevSmResourceSplit\224nbGroups,\212put, \301, group\256\230Splits multiprocesso"
-    "rs\213o nbGroups groups as group\256 says; \362groups,\202what is left\245\262 res"
-    "ult: list[\312_st], remainder: \312_st\233`hipDevSmResourceSplit(nbGroups,\212put,"
-    " remainder, \301, group\256\231\222\262 result: list[\312_st]\233`hipDevSmResource"
-    "Split(result, nbGroups,\212put, remainder, \301, group\256\231\222\262\234``hipDev"
-    "SmResourceSplit(\312 *result\242nbGroups\235\312 *input, \312 *remainder\242\301, "
-    "hipDevSmResourceGroup\256 *group\256\2327.15\203\000"
-    "hipDevSmResourceSplitByCount\000"
-    "hipDevSmResourceSplitByCount\224input, \301, minCount\230Splits multiprocessors"
-    "\213o as many groups\215minCount as there c\263be; \362groups, their number,\202wh"
-    "at is left\245\262 result: list[\312_st], nbGroups:\213, remainder: \312_st\233`hi"
-    "pDevSmResourceSplitByCount(input, remainder, \301, minCount\231\222\262 result: li"
-    "st[\312_st], nbGroups:\213\233`hipDevSmResourceSplitByCount(result, nbGroups,\212p"
-    "ut, remainder, \301, minCount\231\222\262\234``hipDevSmResourceSplitByCount(\312 *"
-    "result\242*nbGroups\235\312 *input, \312 *remainder\242\301\242minCount\2327.15"
-    "\203\000"
-    "hipDeviceCanAccessPeer\000"
-    "\313CanAccessPeer\224\275Id, peerDeviceId\2301 where \362\275 c\263use \362peer's"
-    "\214\245\262 canAccessPeer:\213\234``\313CanAccessPeer\227*canAccessPeer,\213 \275"
-    "Id,\213 peerDeviceId\232\247\203\000"
-    "hipDeviceComputeCapability\000"
-    "\313ComputeCapability\224\275\230Major\202minor compute capability\215a \275\245"
-    "\262 major:\213, minor:\213\234``\313ComputeCapability\227*major,\213 *minor, \313"
-    "\261\275\232\247\203\000"
-    "hipDeviceDisablePeerAccess\000"
-    "\313DisablePeerAccess\224peerDeviceId\230Ends \362\272\275's use\215a peer's\214"
-    "\245\262\234``\313DisablePeerAccess\227peerDeviceId\232\247\203\000"
-    "hipDeviceEnablePeerAccess\000"
-    "\313EnablePeerAccess\224peerDeviceId, \301\230Lets \362\272\275 use\201peer's\214"
-    "\245\262\234``\313EnablePeerAccess\227peerDeviceId\242\301\232\247\203\000"
-    "hipDeviceGet\000"
-    "\313Get\224ordinal\230Device\215\263ordinal number\245\262 \275:\213\234``\313Get("
-    "\313\261*\275,\213 ordinal\232\247\203\000"
-    "hipDeviceGetAttribute\000"
-    "\313GetAttribute\224attr, \275Id\230One \266\215a \275\245\262 pi:\213\234``\313Ge"
-    "tAttribute\227*pi, \313Attribute\261attr,\213 \275Id\232\247\203\000"
-    "hipDeviceGetByPCIBusId\000"
-    "\313GetByPCIBusId\224pciBusId\230Device at\201PCI address\245\262 \275:\213\234``"
-    "\313GetByPCIBusId\227*\275\235\267pciBusId\232\247\203\000"
-    "hipDeviceGetCacheConfig\000"
-    "\313GetCacheConfig\223\230Preference between first-level cache\202shared\214\245"
-    "\262 cacheConfig: hipFuncCache_t\234``\313GetCacheConfig(hipFuncCache\261*cacheCon"
-    "fig\232\247\203\000"
-    "hipDeviceGetDefaultMemPool\000"
-    "\313GetDefaultMemPool\224\275\230Pool\220\201\275 starts with\245\262 \335: i\325H"
-    "andle_t\234``\313GetDefaultMemPool(\325\261*\335,\213 \275\232\247\203\000"
-    "hipDeviceGetDevResource\000"
-    "\313GetDevResource\224\275, type\230Resource\215a \275, such as its multiprocessor"
-    "s\245\262 resource: \312_st\233`\313GetDevResource(\275, resource, type\231\222"
-    "\262\234``\313GetDevResource(\313\261\275, \312 *resource, \312Type type\2327.15"
-    "\203\000"
-    "hipDeviceGetExecutionCtx\000"
-    "\313GetExecutionCtx\224\275\230The execution \270\215a whole \275\245\262 ctx: i"
-    "\316_t\234``\313GetExecutionCtx(\316\261*ctx,\213 \275\2327.15\203\000"
-    "hipDeviceGetGraphMemAttribute\000"
-    "\313GetGraphMemAttribute\224\275, attr, \364\230Writes\201number about \362memory"
-    "\215\303s, 8\204,\221 \364\245\262\234``\313GetGraphMemAttribute\227\275, \320MemA"
-    "ttributeType attr, \366\364\232\250\203\000"
-    "hipDeviceGetLimit\000"
-    "\313GetLimit\224limit\230One limit\215\362\272\275,\212\204 or items\245\262 pValu"
-    "e:\213\234``\313GetLimit(\352\261*pValue, hipLimit\261limit\232\247\203\000"
-    "hipDeviceGetMemPool\000"
-    "\313GetMemPool\224\275\230Current pool\215a \275\245\262 \335: i\325Handle_t\234``"
-    "\313GetMemPool(\325\261*\335,\213 \275\232\247\203\000"
-    "hipDeviceGetName\000"
-    "\313GetName\224len, \275\230Name\215a \275, cut after len\204\245\262 name: CStr"
-    "\233`\313GetName(name, len, \275\231\222\262\234``\313GetName(\267name,\213 len, "
-    "\313\261\275\232\247\203\000"
-    "hipDeviceGetP2PAttribute\000"
-    "\313GetP2PAttribute\224attr, \354Device, dstDevice\230One property\215\362link bet"
-    "ween two \275s\245\262 \364:\213\234``\313GetP2PAttribute\227*\364, \313P2PAttr at"
-    "tr,\213 \354Device,\213 dstDevice\232\247\203\000"
-    "hipDeviceGetPCIBusId\000"
-    "\313GetPCIBusId\224len, \275\230PCI address\215a \275 as text, cut after len\204"
-    "\245\262 pciBusId: CStr\233`\313GetPCIBusId(pciBusId, len, \275\231\222\262\234``"
-    "\313GetPCIBusId(\267pciBusId,\213 len,\213 \275\232\247\203\000"
-    "hipDeviceGetSharedMemConfig\000"
-    "\313GetSharedMemConfig\223\230Bank \367\215shared\214\245\262 pConfig: hipSharedMe"
-    "mConfig\234``\313GetSharedMemConfig(hipSharedMemConfig *pConfig\232\247\203\000"
-    "hipDeviceGetStreamPriorityRange\000"
-    "\313GetStreamPriorityRange\223\230Least\202greatest\217 priority; smaller is more "
-    "urgent\245\262 leastPriority:\213, greatestPriority:\213\234``\313GetStreamPriorit"
-    "yRange\227*leastPriority,\213 *greatestPriority\232\247\203\000"
-    "hipDeviceGetTexture1DLinearMaxWidth\000"
-    "\313GetTexture1DLinearMaxWidth\224desc, \275\230Most elements\215a 1D texture on l"
-    "inear\214\245\262 max_\367:\213\234``\313GetTexture1DLinearMaxWidth(\352\261*max_"
-    "\367\235\311 *desc,\213 \275\2327.1\203\000"
-    "hipDeviceGetUuid\000"
-    "\313GetUuid\224\275\230Identifier\215a \275\220 stays \362same across processes"
-    "\245\262 uuid: hipUUID_t\233`\313GetUuid(uuid, \275\231\222\262\234``\313GetUuid(h"
-    "ipUUID *uuid, \313\261\275\232\247\203\000"
-    "hipDeviceGraphMemTrim\000"
-    "\313GraphMemTrim\224\275\230Gives\214\215\303s\220 is not used back\245\262\234``"
-    "\313GraphMemTrim\227\275\232\250\203\000"
-    "hipDevicePrimaryCtxGetState\000"
-    "\313PrimaryCtxGetState\224dev\230Flags\215a \275's primary \270,\202whether it is"
-    "\212 use\245\262 \301:\213, active:\213\234``\313PrimaryCtxGetState(\313\261dev"
-    "\242*\301,\213 *active\232\247\203\000"
-    "hipDevicePrimaryCtxRelease\000"
-    "\313PrimaryCtxRelease\224dev\230Gives\201\275's primary \270 back\245\262\234``"
-    "\313PrimaryCtxRelease(\313\261dev\232\247\203\000"
-    "hipDevicePrimaryCtxReset\000"
-    "\313PrimaryCtxReset\224dev\230Destroys all\220 is\212\201\275's primary \270\245"
-    "\262\234``\313PrimaryCtxReset(\313\261dev\232\247\203\000"
-    "hipDevicePrimaryCtxRetain\000"
-    "\313PrimaryCtxRetain\224dev\230Takes\201\275's primary \270\245\262 pctx: ihipCtx_"
-    "t\234``\313PrimaryCtxRetain(hipCtx\261*pctx, \313\261dev\232\247\203\000"
-    "hipDevicePrimaryCtxSetFlags\000"
-    "\313PrimaryCtxSetFlags\224dev, \301\230Sets \301\215a \275's primary \270\245\262"
-    "\234``\313PrimaryCtxSetFlags(\313\261dev\242\301\232\247\203\000"
-    "hipDeviceReset\000"
-    "\313Reset\223\230Frees everything\220 belongs\221 \362\272\275\245\262\234``\313Re"
-    "set(void\232\247\203\000"
-    "hipDeviceSetCacheConfig\000"
-    "\313SetCacheConfig\224cacheConfig\230Prefers first-level cache or shared\214 on "
-    "\362\272\275\245\262\234``\313SetCacheConfig(hipFuncCache\261cacheConfig\232\247"
-    "\203\000"
-    "hipDeviceSetGraphMemAttribute\000"
-    "\313SetGraphMemAttribute\224\275, attr, \364\230Sets\201number about \362memory"
-    "\215\303s, 8\204 at \364\245\262\234``\313SetGraphMemAttribute\227\275, \320MemAtt"
-    "ributeType attr, \366\364\232\250\203\000"
-    "hipDeviceSetLimit\000"
-    "\313SetLimit\224limit, \364\230Sets one limit\215\362\272\275,\212\204 or items"
-    "\245\262\234``\313SetLimit(hipLimit\261limit\241\364\232\250\203\000"
-    "hipDeviceSetMemPool\000"
-    "\313SetMemPool\224\275, \335\230Makes\201pool \362\272one\215a \275\245\262\234``"
-    "\313SetMemPool\227\275, \325\261\335\232\247\203\000"
-    "hipDeviceSetSharedMemConfig\000"
-    "\313SetSharedMemConfig\224config\230Sets \362bank \367\215shared\214\245\262\234``"
-    "\313SetSharedMemConfig(hipSharedMemConfig config\232\247\203\000"
-    "hipDeviceSynchronize\000"
-    "\313Synchronize\223\230Waits until \362\272\275\206\245\262\234``\313Synchronize(v"
-    "oid\232\247\203\000"
-    "hipDeviceTotalMem\000"
-    "\313TotalMem\224\275\230Memory\215a \275\212\204\245\262\204:\213\234``\313TotalMe"
-    "m(\352\261*bytes, \313\261\275\232\247\203\000"
-    "hipDriverGetVersion\000"
-    "hipDriverGetVersion\223\230Version number\215\362driver\245\262 driverVersion:\213"
-    "\234``hipDriverGetVersion\227*driverVersion\232\247\203\000"
-    "hipDrvGetErrorName\000"
-    "hipDrvGetErrorName\224hipError\230Name\215\263error code\245\262 errorString: CStr"
-    "\234``hipDrvGetErrorName(hipError\261hipError\235\267*errorString\232\250\203\000"
-    "hipDrvGetErrorString\000"
-    "hipDrvGetErrorString\224hipError\230Text\215\263error code\245\262 errorString: CS"
-    "tr\234``hipDrvGetErrorString(hipError\261hipError\235\267*errorString\232\250\203"
-    "\000"
-    "hipDrvGraphAddMemFreeNode\000"
-    "hipDrvGraphAddMemFreeNode\224hGraph, \273, \340, d\350\230Adds \362end\215a \303's"
-    " al\334\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemFreeNode(hGraph,"
-    " \340, d\350\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMemFreeNode(\322"
-    "\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340, \314\261d\350\2327.1\203"
-    "\000"
-    "hipDrvGraphAddMemcpyNode\000"
-    "hipDrvGraphAddMemcpyNode\224hGraph, \273, \340, copy\256, ctx\230Adds\201copy\215a"
-    " box\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemcpyNode(hGraph, "
-    "\340, copy\256, ctx\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMemcpyNod"
-    "e(\322\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235HIP_MEMCPY3D *co"
-    "py\256, hipCtx\261ctx\232\250\203\000"
-    "hipDrvGraphAddMemsetNode\000"
-    "hipDrvGraphAddMemsetNode\224hGraph, \273, \340, memset\256, ctx\230Adds\201fill"
-    "\215memory\221\201\303\245\262 phGrap\305: \322\233`hipDrvGraphAddMemsetNode(hGrap"
-    "h, \340, memset\256, ctx\231\222\262 phGrap\305: \322,\200\234``hipDrvGraphAddMems"
-    "etNode(\322\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235hipMemset"
-    "\256 *memset\256, hipCtx\261ctx\232\250\203\000"
-    "hipDrvGraphExecMemcpyNodeSetParams\000"
-    "hipDrvGraphExec\255\256\224\304\305, copy\256, ctx\230\253\201copy \336\215\264"
-    "\303\245\262\234``hipDrvGraphExec\255\256(\321\261\304\322\261\305\235HIP_MEMCPY3D"
-    " *copy\256, hipCtx\261ctx\2327.1\203\000"
-    "hipDrvGraphExecMemsetNodeSetParams\000"
-    "hipDrvGraphExecMemsetNodeSet\256\224\304\305, memset\256, ctx\230\253\201fill \336"
-    "\215\264\303\245\262\234``hipDrvGraphExecMemsetNodeSet\256(\321\261\304\322\261"
-    "\305\235hipMemset\256 *memset\256, hipCtx\261ctx\2327.1\203\000"
-    "hipDrvGraphMemcpyNodeGetParams\000"
-    "hipDrvGraphMemcpyNodeGet\256\224\305\230Parameters\215a copy \336\245\262 \336\256"
-    ": HIP_MEMCPY3D\233`hipDrvGraphMemcpyNodeGet\256(\305, \336\256\231\222\262\234``hi"
-    "pDrvGraphMemcpyNodeGet\256(\322\261\305, HIP_MEMCPY3D *\336\256\2327.1\203\000"
-    "hipDrvGraphMemcpyNodeSetParams\000"
-    "hipDrvGraph\255\256\224\305, \336\256\230\253\201copy \336\245\262\233`hipDrvGraph"
-    "\255\256(\305\231\222\262\200\234``hipDrvGraph\255\256(\322\261\305\235HIP_MEMCPY3"
-    "D *\336\256\2327.1\203\000"
-    "hipDrvLaunchKernelEx\000"
-    "hipDrvLaunchKernelEx\224config, f, params, extra\230Launches\201\332 with\201confi"
-    "guration\245\262\234``hipDrvLaunchKernelEx\225HIP_LAUNCH_CONFIG *config, \317\261f"
-    ", \366*params, \366*extra\2327.1\203\000"
-    "hipDrvMemDiscardAndPrefetchBatchAsync\000"
-    "hipDrvMemDiscardAndPrefetchBatchAsync\224d\350s, \352s, \271, prefetchLocs, prefet"
-    "chLocIdxs, numPrefetchLocs, \301,\217\230Drops \362content\215\271 ranges\202moves"
-    " them; \352s\212\204\245\262\233`hipDrvMemDiscardAndPrefetchBatchAsync(d\350s, "
-    "\271, prefetchLocs, numPrefetchLocs, \301,\217\231\222\262\200,\200\234``hipDrvMem"
-    "DiscardAndPrefetchBatchAsync(\314\261*d\350s\241*\352s\241\271, \324*prefetchLocs"
-    "\241*prefetchLocIdxs\241numPrefetchLocs\243\301, \330\217\2327.15\203\000"
-    "hipDrvMemDiscardBatchAsync\000"
-    "hipDrvMemDiscardBatchAsync\224d\350s, \352s, \271, \301,\217\230Drops \362content"
-    "\215\271 ranges\212\217\216; \352s\212\204\245\262\233`hipDrvMemDiscardBatchAsync("
-    "d\350s, \271, \301,\217\231\222\262\200\234``hipDrvMemDiscardBatchAsync(\314\261*d"
-    "\350s\241*\352s\241\271\243\301, \330\217\2327.15\203\000"
-    "hipDrvMemcpy2DUnaligned\000"
-    "hipDrvMemcpy2DUnaligned\224pCopy\230\254 rows as\201record describes, any alignmen"
-    "t,\202waits\245\262\234``hipDrvMemcpy2DUnaligned\225hip_Memcpy2D *pCopy\232\247"
-    "\203\000"
-    "hipDrvMemcpy3D\000"
-    "hipDrvMemcpy3D\224pCopy\230\254\201box between\214\202\265s\245\262\234``hipDrvMem"
-    "cpy3D\225HIP_MEMCPY3D *pCopy\232\247\203\000"
-    "hipDrvMemcpy3DAsync\000"
-    "hipDrvMemcpy3DAsync\224pCopy,\217\230\254\201box\212\217\216\245\262\234``hipDrvMe"
-    "mcpy3DAsync\225HIP_MEMCPY3D *pCopy, \330\217\232\247\203\000"
-    "hipDrvPointerGetAttributes\000"
-    "hipDrvPointerGetAttributes\224numAttributes, \266s, data, \350\230Attributes\215"
-    "\263address, each written\221 its entry\215data\245\262\233`hipDrvPointerGetAttrib"
-    "utes(numAttributes, \350\231\222\262\200,\200\234``hipDrvPointerGetAttributes(\363"
-    "\213 numAttributes, hipPointer_\266 *\266s, \366*data, \314\261\350\232\247\203"
-    "\000"
-    "hipEventCreate\000"
-    "\315Create\223\230Creates \263\300\220 measures time\245\262 \300: i\315_t\234``"
-    "\315Create(\315\261*\300\232\247\203\000"
-    "hipEventCreateWithFlags\000"
-    "\315CreateWithFlags\224\301\230Creates \263\300 with \301\245\262 \300: i\315_t"
-    "\234``\315CreateWithFlags(\315\261*\300\242\301\232\247\203\000"
-    "hipEventDestroy\000"
-    "\315Destroy\224\300\230Destroys \263\300\245\262\234``\315Destroy(\315\261\300\232"
-    "\247\203\000"
-    "hipEventElapsedTime\000"
-    "\315ElapsedTime\224start, stop\230Milliseconds between two \300s\245\262 ms: float"
-    "\234``\315ElapsedTime(float *ms, \315\261start, \315\261stop\232\247\203\000"
-    "hipEventQuery\000"
-    "\315Query\224\300\230hipSuccess where \263\300 has happened, else hipErrorNotReady"
-    "\245\262\234``\315Query(\315\261\300\232\247\203\000"
-    "hipEventRecord\000"
-    "\315Record\224\300,\217\230Records \263\300\212\201\355\245\262\234``\315Record("
-    "\315\261\300, \330\217\232\247\203\000"
-    "hipEventRecordWithFlags\000"
-    "\315RecordWithFlags\224\300,\217, \301\230Records \263\300\212\201\355, with \301"
-    "\245\262\234``\315RecordWithFlags(\315\261\300, \330\217\242\301\2327.1\203\000"
-    "hipEventRecord_spt\000"
-    "\315Record\260\224\300,\217\230Records \263\300\212\201\355\240\217\245\262\234``"
-    "\315Record\260(\315\261\300, \330\217\232\250\203\000"
-    "hipEventSynchronize\000"
-    "\315Synchronize\224\300\230Waits until \263\300 has happened\245\262\234``\315Sync"
-    "hronize(\315\261\300\232\247\203\000"
-    "hipExecutionCtxDestroy\000"
-    "\316Destroy\224ctx\230Destroys \263execution \270\245\262\234``\316Destroy(\316"
-    "\261ctx\2327.15\203\000"
-    "hipExecutionCtxGetDevResource\000"
-    "\316GetDevResource\224ctx, type\230Resources\215one type\215\263execution \270\245"
-    "\262 resource: \312_st\233`\316GetDevResource(ctx, resource, type\231\222\262\234`"
-    "`\316GetDevResource(\316\261ctx, \312 *resource, \312Type type\2327.15\203\000"
-    "hipExecutionCtxGetDevice\000"
-    "\316GetDevice\224ctx\230Device\215\263execution \270\245\262 \275:\213\234``\316Ge"
-    "tDevice\227*\275, \316\261ctx\2327.15\203\000"
-    "hipExecutionCtxGetId\000"
-    "\316GetId\224ctx\230Number\215\263execution \270\220 is never used again\245\262 c"
-    "txId:\213\234``\316GetId(\316\261ctx\243*ctxId\2327.15\203\000"
-    "hipExecutionCtxRecordEvent\000"
-    "\316RecordEvent\224ctx, \300\230Records \263\300 behind \362work\215all\217s\215"
-    "\263execution \270\245\262\233`\316RecordEvent(ctx\231\222\262\200\234``\316Record"
-    "Event(\316\261ctx, \315\261\300\2327.15\203\000"
-    "hipExecutionCtxStreamCreate\000"
-    "\316StreamCreate\224greenctx, \301, priority\230Creates\201\355\212 \263execution "
-    "\270\245\262\217: i\330\234``\316StreamCreate(\330 *\355, \316\261greenctx\242\301"
-    ",\213 priority\2327.15\203\000"
-    "hipExecutionCtxSynchronize\000"
-    "\316Synchronize\224ctx\230Waits until \263execution \270\206\245\262\234``\316Sync"
-    "hronize(\316\261ctx\2327.15\203\000"
-    "hipExecutionCtxWaitEvent\000"
-    "\316WaitEvent\224ctx, \300\230Makes later work\215\263execution \270 wait for \263"
-    "\300\245\262\234``\316WaitEvent(\316\261ctx, \315\261\300\2327.15\203\000"
-    "hipExtDisableLogging\000"
-    "hipExtDisableLogging\223\230Switches \362runtime's log off\245\262\234``hipExtDisa"
-    "bleLogging(void\2327.15\203\000"
-    "hipExtEnableLogging\000"
-    "hipExtEnableLogging\223\230Switches \362runtime's log on\245\262\234``hipExtEnable"
-    "Logging(void\2327.15\203\000"
-    "hipExtGetLastError\000"
-    "hipExtGetLastError\223\230Result\215this thread's last call,\202forgets it\245\262"
-    "\234``hipExtGetLastError(void\232\250\203\000"
-    "hipExtGetLinkTypeAndHopCount\000"
-    "hipExtGetLinkTypeAndHopCount\224\2751, \2752\230Kind\215\362link between two \275s"
-    ",\202its number\215hops\245\262 linktype:\213, hop\271:\213\234``hipExtGetLinkType"
-    "AndHopCount\227\2751,\213 \2752, uint32\261*linktype, uint32\261*hop\271\232\247"
-    "\203\000"
-    "hipExtLaunchKernel\000"
-    "hipExtLaunchKernel\224\302_address, \337, dimBlocks, args, \351\217, startEvent, s"
-    "topEvent, \301\230Launches\201\332, with \300s before\202behind it\245\262\234``hi"
-    "pExtLaunchKernel\225\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351"
-    " \330\217, \315\261startEvent, \315\261stopEvent,\213 \301\232\247\203\000"
-    "hipExtLaunchMultiKernelMultiDevice\000"
-    "hipExtLaunchMultiKernelMultiDevice\224launch\256List, numDevices, \301\230Launches"
-    " \332s on several \275s, each after what its\217 does before\245\262\234``hipExtLa"
-    "unchMultiKernelMultiDevice(hipLaunch\256 *launch\256List,\213 numDevices\242\301"
-    "\232\247\203\000"
-    "hipExtMallocWithFlags\000"
-    "hipExtMallocWithFlags\224\353, \301\230\252 \275\214 with \301,\212\204\245\262 "
-    "\350: DeviceArray\234``hipExtMallocWithFlags(\366*\350\241\353\242\301\232\247\203"
-    "\000"
-    "hipExtSetLoggingParams\000"
-    "hipExtSetLogging\256\224log_level, log_\352, log_mask\230Level, \352\202mask\215"
-    "\362runtime's log\245\262\234``hipExtSetLogging\256(\352\261log_level\241log_\352"
-    "\241log_mask\2327.15\203\000"
-    "hipExtStreamCreateWithCUMask\000"
-    "hipExtStreamCreateWithCUMask\224cuMaskSize, cuMask\230Creates\201\355\220 uses "
-    "\362compute units\215a bit mask, 32\212 each entry\245\262\217: i\330\233`hipExtSt"
-    "reamCreateWithCUMask(cuMaskSize\231\222\262\217: i\330,\200\234``hipExtStreamCreat"
-    "eWithCUMask(\330 *\355, uint32\261cuMaskSize\235uint32\261*cuMask\232\247\203\000"
-    "hipExtStreamGetCUMask\000"
-    "hipExtStreamGetCUMask\224\355, cuMaskSize\230Bit mask\215\362compute units\220\201"
-    "\355 uses,\212 cuMaskSize entries\245\262 cuMask: list[int]\233`hipExtStreamGetCUM"
-    "ask(\355, cuMaskSize, cuMask\231\222\262\234``hipExtStreamGetCUMask(\330\217, uint"
-    "32\261cuMaskSize, uint32\261*cuMask\232\247\203\000"
-    "hipExternalMemoryGetMappedBuffer\000"
-    "hipExternalMemoryGetMappedBuffer\224extMem, bufferDesc\230Device address\215a part"
-    "\215external\214\245\262 devPtr\251\234``hipExternalMemoryGetMappedBuffer(\366*dev"
-    "Ptr, hipExternalMemory\261extMem\235hipExternalMemoryBufferDesc *bufferDesc\232"
-    "\247\203\000"
-    "hipExternalMemoryGetMappedMipmappedArray\000"
-    "hipExternalMemoryGetMappedMipmappedArray\224extMem, mipmapDesc\230Mipmapped \265"
-    "\212 external\214\245\262 mipmap: \326\234``hipExternalMemoryGetMappedMipmappedArr"
-    "ay(\326\261*mipmap, hipExternalMemory\261extMem\235hipExternalMemoryMipmappedArray"
-    "Desc *mipmapDesc\232\250\203\000"
-    "hipFree\000"
-    "hipFree\224\350\230Frees \275\214; waits for \362\275\245\262\234``hipFree(\366"
-    "\350\232\247\203\000"
-    "hipFreeArray\000"
-    "hipFreeArray\224\265\230Frees \263\265\245\262\234``hipFreeArray(\310\261\265\232"
-    "\247\203\000"
-    "hipFreeAsync\000"
-    "hipFreeAsync\224\274,\217\230Frees \275\214\212\217\216\245\262\234``hipFreeAsync("
-    "\366\274, \330\217\232\247\203\000"
-    "hipFreeHost\000"
-    "hipFreeHost\224\350\230Frees page-locked host\214\245\262\234``hipFreeHost(\366"
-    "\350\232\247\203\000"
-    "hipFreeMipmappedArray\000"
-    "hipFreeMipmappedArray\224mipmappedArray\230Frees\201mipmapped \265\245\262\234``hi"
-    "pFreeMipmappedArray(\326\261mipmappedArray\232\247\203\000"
-    "hipFuncGetAttribute\000"
-    "hipFuncGetAttribute\224attrib, hfunc\230One \266\215a \332\245\262 \364:\213\234``"
-    "hipFuncGetAttribute\227*\364, \317_\266 attrib, \317\261hfunc\232\247\203\000"
-    "hipFuncGetAttributes\000"
-    "hipFuncGetAttributes\224func\230All \266s\215a \332\245\262 attr: hipFuncAttribute"
-    "s\233`hipFuncGetAttributes(attr, func\231\222\262\234``hipFuncGetAttributes(hipFun"
-    "cAttributes *attr\235\366func\232\247\203\000"
-    "hipFuncSetAttribute\000"
-    "hipFuncSetAttribute\224func, attr, \364\230Sets one \266\215a \332\245\262\234``hi"
-    "pFuncSetAttribute\225\366func, hipFuncAttribute attr,\213 \364\232\247\203\000"
-    "hipFuncSetCacheConfig\000"
-    "hipFuncSetCacheConfig\224func, config\230Prefers first-level cache or shared\214 f"
-    "or\201\332\245\262\234``hipFuncSetCacheConfig\225\366func, hipFuncCache\261config"
-    "\232\247\203\000"
-    "hipFuncSetSharedMemConfig\000"
-    "hipFuncSetSharedMemConfig\224func, config\230Sets \362bank \367\215shared\214 for"
-    "\201\332\245\262\234``hipFuncSetSharedMemConfig\225\366func, hipSharedMemConfig co"
-    "nfig\232\247\203\000"
-    "hipGetChannelDesc\000"
-    "hipGetChannelDesc\224\265\230Element format\215\263\265\245\262 desc: \311\233`hip"
-    "GetChannelDesc(desc, \265\231\222\262\233`hipGetChannelDesc(desc\231\222\262\200"
-    "\234``hipGetChannelDesc(\311 *desc, \310_const\261\265\232\247\203\000"
-    "hipGetDevice\000"
-    "hipGetDevice\223\230Current \275\215this thread\245\262 \275Id:\213\234``hipGetDev"
-    "ice\227*\275Id\232\247\203\000"
-    "hipGetDeviceCount\000"
-    "hipGetDeviceCount\223\230Number\215\275s\245\262 \271:\213\234``hipGetDeviceCount"
-    "\227*\271\232\247\203\000"
-    "hipGetDeviceFlags\000"
-    "hipGetDeviceFlags\223\230Flags\215\362\272\275\245\262 \301:\213\234``hipGetDevice"
-    "Flags(\363\213 *\301\232\247\203\000"
-    "hipGetDeviceProperties\000"
-    "hipGetDeviceProperties\224\275Id\230All properties\215a \275\245\262 prop: \313Pro"
-    "p_t\233`hipGetDeviceProperties(prop, \275Id\231\222\262\234``hipGetDevicePropertie"
-    "sR0600(\313Prop\261*prop,\213 \275Id\232\250\203\000"
-    "hipGetDriverEntryPoint\000"
-    "hipGetDriverEntryPoint\224\356, \301\230Address\215a \302\215\362runtime\245\262 f"
-    "uncPtr\251, driverStatus:\207\233`hipGetDriverEntryPoint(\356, funcPtr, \301\231"
-    "\222\262 driverStatus:\207\234``hipGetDriverEntryPoint\225\267\356, \366*funcPtr"
-    "\243\301,\207 *driverStatus\2327.1\203\000"
-    "hipGetDriverEntryPoint_spt\000"
-    "hipGetDriverEntryPoint\260\224\356, \301\230Address\215a \302\215\362runtime, per-"
-    "thread\217s\245\262 funcPtr\251, status:\207\233`hipGetDriverEntryPoint\260(\356, "
-    "funcPtr, \301\231\222\262 status:\207\234``hipGetDriverEntryPoint\260\225\267\356,"
-    " \366*funcPtr\243\301,\207 *status\2327.1\203\000"
-    "hipGetErrorName\000"
-    "hipGetErrorName\224hip_error\230Name\215\263error code\245\262 CStr\234``hipGetErr"
-    "orName(hipError\261hip_error\232\247\203\000"
-    "hipGetErrorString\000"
-    "hipGetErrorString\224hipError\230Text\215\263error code\245\262 CStr\234``hipGetEr"
-    "rorString(hipError\261hipError\232\247\203\000"
-    "hipGetFuncBySymbol\000"
-    "hipGetFuncBySymbol\224\356Ptr\230Kernel\215a host \302\245\262 \302Ptr: ihipModule"
-    "Symbol_t\234``hipGetFuncBySymbol(\317\261*\302Ptr\235\366\356Ptr\232\250\203\000"
-    "hipGetLastError\000"
-    "hipGetLastError\223\230Last error\215this thread,\202forgets it\245\262\234``hipGe"
-    "tLastError(void\232\247\203\000"
-    "hipGetMipmappedArrayLevel\000"
-    "hipGetMipmappedArrayLevel\224mipmappedArray, level\230One level\215a mipmapped "
-    "\265\245\262 levelArray: \310\234``hipGetMipmappedArrayLevel(\310\261*levelArray, "
-    "\326_const\261mipmappedArray\242level\232\247\203\000"
-    "hipGetProcAddress\000"
-    "hipGetProcAddress\224\356, hipVersion, \301\230Address\215a \302\215\362runtime"
-    "\245\262 pfn\251, \356Status:\210\233`hipGetProcAddress(\356, pfn, hipVersion, "
-    "\301\231\222\262 \356Status:\210\234``hipGetProcAddress\225\267\356, \366*pfn,\213"
-    " hipVersion, uint64\261\301,\210 *\356Status\232\250\203\000"
-    "hipGetProcAddress_spt\000"
-    "hipGetProcAddress\260\224\356, hipVersion, \301\230Address\215a \302\215\362runtim"
-    "e, per-thread\217s\245\262 pfn\251, \356Status:\210\234``hipGetProcAddress\260\225"
-    "\267\356, \366*pfn,\213 hipVersion, uint64\261\301,\210 *\356Status\2327.1\203\000"
-    "hipGetStreamDeviceId\000"
-    "hipGetStreamDeviceId\224\355\230Device number\215a\217; negative on failure\245"
-    "\262\213\234``hipGetStreamDeviceId(\330\217\232\247\203\000"
-    "hipGetSymbolAddress\000"
-    "hipGetSymbolAddress\224\356\230Device address\215a \365, by its host address\245"
-    "\262 devPtr\251\234``hipGetSymbolAddress(\366*devPtr\235\366\356\232\247\203\000"
-    "hipGetSymbolSize\000"
-    "hipGetSymbolSize\224\356\230Size\212\204\215a \365, by its host address\245\262 "
-    "\352:\213\234``hipGetSymbolSize(\352\261*\352\235\366\356\232\247\203\000"
-    "hipGetTextureAlignmentOffset\000"
-    "hipGetTextureAlignmentOffset\224texref\230Offset\212\204\215\362bound\214\245\262 "
-    "\343:\213\234``hipGetTextureAlignmentOffset(\352\261*\343\235\361texref\232\247"
-    "\203\000"
-    "hipGetTextureObjectResourceDesc\000"
-    "hipGetTextureObjectResourceDesc\224textureObject\230Resource\215a texture \342\245"
-    "\262 pResDesc: hipResourceDesc\233`hipGetTextureObjectResourceDesc(pResDesc, textu"
-    "reObject\231\222\262\234``hipGetTextureObjectResourceDesc(hipResourceDesc *pResDes"
-    "c, \331\261textureObject\232\247\203\000"
-    "hipGetTextureObjectResourceViewDesc\000"
-    "hipGetTextureObjectResourceViewDesc\224textureObject\230Resource view\215a texture"
-    " \342\245\262 pResViewDesc: hipResourceViewDesc\233`hipGetTextureObjectResourceVie"
-    "wDesc(pResViewDesc, textureObject\231\222\262\234``hipGetTextureObjectResourceView"
-    "Desc(hipResourceViewDesc *pResViewDesc, \331\261textureObject\232\247\203\000"
-    "hipGetTextureObjectTextureDesc\000"
-    "hipGetTextureObjectTextureDesc\224textureObject\230How\201texture \342 samples\245"
-    "\262 pTexDesc: hipTextureDesc\233`hipGetTextureObjectTextureDesc(pTexDesc, texture"
-    "Object\231\222\262\234``hipGetTextureObjectTextureDesc(hipTextureDesc *pTexDesc, "
-    "\331\261textureObject\232\247\203\000"
-    "hipGetTextureReference\000"
-    "hipGetTextureReference\224\356\230Texture reference\215a \356\245\262 texref: text"
-    "ureReference\234``hipGetTextureReference\225\361*texref\235\366\356\232\247\203"
-    "\000"
-    "hipGraphAddBatchMemOpNode\000"
-    "\320AddBatchMemOpNode\224hGraph, \273, \340, \336\256\230Adds\201\336\215memory op"
-    "erations\221\201\303\245\262 phGrap\305: \322\233`\320AddBatchMemOpNode(hGraph, "
-    "\340, \336\256\231\222\262 phGrap\305: \322,\200\234``\320AddBatchMemOpNode(\322"
-    "\261*phGrap\305, \320\261hGraph\235\322\261*\273\241\340\235hipBatchMemO\347 *\336"
-    "\256\2327.1\203\000"
-    "hipGraphAddChildGraphNode\000"
-    "\320AddChildGrap\305\224\303, \345, \340, childGraph\230Adds\201copy\215a \303\221"
-    "\201\303, as one \336\245\262 \346: \322\233`\320AddChildGrap\305(\303, \340, chil"
-    "dGraph\231\222\262 \346: \322,\200\234``\320AddChildGrap\305(\322\261*\346, \320"
-    "\261\303\235\322\261*\345\241\340, \320\261childGraph\232\247\203\000"
-    "hipGraphAddDependencies\000"
-    "\320AddDependencies\224\303, from_,\221, \340\230Makes each \336\215to depend on "
-    "\362\336\215from\212 \362same place\245\262\233`\320AddDependencies(\303, \340\231"
-    "\222\262\200,\200\234``\320AddDependencies(\320\261\303\235\322\261*from\235\322"
-    "\261*to\241\340\232\247\203\000"
-    "hipGraphAddEmptyNode\000"
-    "\320AddEmptyNode\224\303, \345, \340\230Adds\201\336\220 does nothing, for \273,"
-    "\221\201\303\245\262 \346: \322\233`\320AddEmptyNode(\303, \340\231\222\262 \346: "
-    "\322,\200\234``\320AddEmptyNode(\322\261*\346, \320\261\303\235\322\261*\345\241"
-    "\340\232\247\203\000"
-    "hipGraphAddEventRecordNode\000"
-    "\320AddEventRecordNode\224\303, \345, \340, \300\230Adds \362recording\215\263\300"
-    "\221\201\303\245\262 \346: \322\233`\320AddEventRecordNode(\303, \340, \300\231"
-    "\222\262 \346: \322,\200\234``\320AddEventRecordNode(\322\261*\346, \320\261\303"
-    "\235\322\261*\345\241\340, \315\261\300\232\247\203\000"
-    "hipGraphAddEventWaitNode\000"
-    "\320AddEventWaitNode\224\303, \345, \340, \300\230Adds\201wait for \263\300\221"
-    "\201\303\245\262 \346: \322\233`\320AddEventWaitNode(\303, \340, \300\231\222\262 "
-    "\346: \322,\200\234``\320AddEventWaitNode(\322\261*\346, \320\261\303\235\322\261*"
-    "\345\241\340, \315\261\300\232\247\203\000"
-    "hipGraphAddExternalSemaphoresSignalNode\000"
-    "\320AddExternalSemaphoresSignalNode\224\303, \345, \340, \336\256\230Adds\201signa"
-    "l\221\205\221\201\303\245\262 \346: \322\233`\320AddExternalSemaphoresSignalNode("
-    "\303, \340, \336\256\231\222\262 \346: \322,\200\234``\320AddExternalSemaphoresSig"
-    "nalNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hipExternalSemapho"
-    "reSignalNode\256 *\336\256\232\250\203\000"
-    "hipGraphAddExternalSemaphoresWaitNode\000"
-    "\320AddExternalSemaphoresWaitNode\224\303, \345, \340, \336\256\230Adds\201wait fo"
-    "r\205\221\201\303\245\262 \346: \322\233`\320AddExternalSemaphoresWaitNode(\303, "
-    "\340, \336\256\231\222\262 \346: \322,\200\234``\320AddExternalSemaphoresWaitNode("
-    "\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hipExternalSemaphoreWaitNo"
-    "de\256 *\336\256\232\250\203\000"
-    "hipGraphAddHostNode\000"
-    "\320AddHostNode\224\303, \345, \340, \347\230Adds\201call\215a host \302\221\201"
-    "\303\245\262 \346: \322\233`\320AddHostNode(\303, \340, \347\231\222\262 \346: "
-    "\322,\200\234``\320AddHostNode(\322\261*\346, \320\261\303\235\322\261*\345\241"
-    "\340\235hipHostNode\256 *\347\232\247\203\000"
-    "hipGraphAddKernelNode\000"
-    "\320AddKernelNode\224\303, \345, \340, \347\230Adds\201\332 launch\221\201\303\245"
-    "\262 \346: \322\233`\320AddKernelNode(\303, \340, \347\231\222\262 \346: \322,\200"
-    "\234``\320AddKernelNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340\235hi"
-    "pKernelNode\256 *\347\232\247\203\000"
-    "hipGraphAddMemAllocNode\000"
-    "\320AddMemAllocNode\224\303, \345, \340, \347\230Adds \263al\334\221\201\303; d"
-    "\350\215\362parameters is its address\245\262 \346: \322\233`\320AddMemAllocNode("
-    "\303, \340, \347\231\222\262 \346: \322,\200\234``\320AddMemAllocNode(\322\261*"
-    "\346, \320\261\303\235\322\261*\345\241\340, hipMemAllocNode\256 *\347\232\250\203"
-    "\000"
-    "hipGraphAddMemFreeNode\000"
-    "\320AddMemFreeNode\224\303, \345, \340, \274\230Adds \362end\215a \303's al\334"
-    "\221\201\303\245\262 \346: \322\233`\320AddMemFreeNode(\303, \340, \274\231\222"
-    "\262 \346: \322,\200\234``\320AddMemFreeNode(\322\261*\346, \320\261\303\235\322"
-    "\261*\345\241\340, \366\274\232\250\203\000"
-    "hipGraphAddMemcpyNode\000"
-    "\320AddMemcpyNode\224\303, \345, \340, pCopy\256\230Adds\201copy\215a box\221\201"
-    "\303\245\262 \346: \322\233`\320AddMemcpyNode(\303, \340, pCopy\256\231\222\262 "
-    "\346: \322,\200\234``\320AddMemcpyNode(\322\261*\346, \320\261\303\235\322\261*"
-    "\345\241\340\235hipMemcpy3DParms *pCopy\256\232\247\203\000"
-    "hipGraphAddMemcpyNode1D\000"
-    "\320AddMemcpyNode1D\224\303, \345, \340, \276\354, \271\237\230Adds\201copy\215"
-    "\271\204\221\201\303\245\262 \346: \322\233`\320AddMemcpyNode1D(\303, \340, \276"
-    "\354, \271\237\231\222\262 \346: \322,\200\234``\320AddMemcpyNode1D(\322\261*\346,"
-    " \320\261\303\235\322\261*\345\241\340, \366\276const \366\354\241\271\236\232\247"
-    "\203\000"
-    "hipGraphAddMemcpyNodeFromSymbol\000"
-    "\320AddMemcpyNodeFromSymbol\224\303, \345, \340, \276\356, \271, \343\237\230Adds"
-    "\201copy\215\271\204\215a \275 \365\221\201\303\245\262 \346: \322\233`\320AddMemc"
-    "pyNodeFromSymbol(\303, \340, \276\356, \271, \343\237\231\222\262 \346: \322,\200"
-    "\234``\320AddMemcpyNodeFromSymbol(\322\261*\346, \320\261\303\235\322\261*\345\241"
-    "\340, \366\276const \366\356\241\271\241\343\236\232\247\203\000"
-    "hipGraphAddMemcpyNodeToSymbol\000"
-    "\320AddMemcpyNodeToSymbol\224\303, \345, \340, \356, \354, \271, \343\237\230Adds"
-    "\201copy\215\271\204\213o\201\275 \365\221\201\303\245\262 \346: \322\233`\320AddM"
-    "emcpyNodeToSymbol(\303, \340, \356, \354, \271, \343\237\231\222\262 \346: \322,"
-    "\200\234``\320AddMemcpyNodeToSymbol(\322\261*\346, \320\261\303\235\322\261*\345"
-    "\241\340\235\366\356\235\366\354\241\271\241\343\236\232\247\203\000"
-    "hipGraphAddMemsetNode\000"
-    "\320AddMemsetNode\224\303, \345, \340, pMemset\256\230Adds\201fill\215memory\221"
-    "\201\303\245\262 \346: \322\233`\320AddMemsetNode(\303, \340, pMemset\256\231\222"
-    "\262 \346: \322,\200\234``\320AddMemsetNode(\322\261*\346, \320\261\303\235\322"
-    "\261*\345\241\340\235hipMemset\256 *pMemset\256\232\247\203\000"
-    "hipGraphAddNode\000"
-    "\320AddNode\224\303, \345, \340, \336\256\230Adds\201\336\215any type\221\201\303"
-    "\245\262 \346: \322\233`\320AddNode(\303, \340, \336\256\231\222\262 \346: \322,"
-    "\200\234``\320AddNode(\322\261*\346, \320\261\303\235\322\261*\345\241\340, \322"
-    "\256 *\336\256\232\250\203\000"
-    "hipGraphBatchMemOpNodeGetParams\000"
-    "\320BatchMemOpNodeGet\256\224\305\230Parameters\215a \336\215memory operations\245"
-    "\262 \336\256\257: hipBatchMemO\347\233`\320BatchMemOpNodeGet\256(\305, \336\256"
-    "\257\231\222\262\234``\320BatchMemOpNodeGet\256(\322\261\305, hipBatchMemO\347 *"
-    "\336\256\257\2327.1\203\000"
-    "hipGraphBatchMemOpNodeSetParams\000"
-    "\320BatchMemOpNodeSet\256\224\305, \336\256\230\253\201\336\215memory operations"
-    "\245\262\234``\320BatchMemOpNodeSet\256(\322\261\305, hipBatchMemO\347 *\336\256"
-    "\2327.1\203\000"
-    "hipGraphChildGraphNodeGetGraph\000"
-    "\320ChildGrap\305GetGraph\224\336\230The \303\212side\201\336, which belongs\221 "
-    "\362\336\245\262 pGraph: i\320\234``\320ChildGrap\305GetGraph(\322\261\336, \320"
-    "\261*pGraph\232\247\203\000"
-    "hipGraphClone\000"
-    "\320Clone\224originalGraph\230\254\201\303\245\262 pGraphClone: i\320\234``\320Clo"
-    "ne(\320\261*pGraphClone, \320\261originalGraph\232\247\203\000"
-    "hipGraphCreate\000"
-    "\320Create\224\301\230Creates \263empty \303\245\262 pGraph: i\320\234``\320Create"
-    "(\320\261*pGraph\242\301\232\247\203\000"
-    "hipGraphDebugDotPrint\000"
-    "\320DebugDotPrint\224\303, path, \301\230Writes\201picture\215a \303 as\201DOT fil"
-    "e\245\262\234``\320DebugDotPrint(\320\261\303\235\267path\242\301\232\250\203\000"
-    "hipGraphDestroy\000"
-    "\320Destroy\224\303\230Destroys\201\303; executable \303s made from it stay\245"
-    "\262\234``\320Destroy(\320\261\303\232\247\203\000"
-    "hipGraphDestroyNode\000"
-    "\320DestroyNode\224\336\230Takes\201\336 out\215its \303\202destroys it\245\262"
-    "\234``\320DestroyNode(\322\261\336\232\247\203\000"
-    "hipGraphEventRecordNodeGetEvent\000"
-    "\320EventRecordNodeGetEvent\224\336\230The \300\220\201\336 records\245\262 \300"
-    "\257: i\315_t\234``\320EventRecordNodeGetEvent(\322\261\336, \315\261*\300\257\232"
-    "\247\203\000"
-    "hipGraphEventRecordNodeSetEvent\000"
-    "\320EventRecordNodeSetEvent\224\336, \300\230\253 \362\300\220\201\336 records\245"
-    "\262\234``\320EventRecordNodeSetEvent(\322\261\336, \315\261\300\232\247\203\000"
-    "hipGraphEventWaitNodeGetEvent\000"
-    "\320EventWaitNodeGetEvent\224\336\230The \300\220\201\336 waits for\245\262 \300"
-    "\257: i\315_t\234``\320EventWaitNodeGetEvent(\322\261\336, \315\261*\300\257\232"
-    "\247\203\000"
-    "hipGraphEventWaitNodeSetEvent\000"
-    "\320EventWaitNodeSetEvent\224\336, \300\230\253 \362\300\220\201\336 waits for\245"
-    "\262\234``\320EventWaitNodeSetEvent(\322\261\336, \315\261\300\232\247\203\000"
-    "hipGraphExecBatchMemOpNodeSetParams\000"
-    "\321BatchMemOpNodeSet\256\224\304\305, \336\256\230\253\201\336\215memory operatio"
-    "ns\215\264\303\245\262\234``\321BatchMemOpNodeSet\256(\321\261\304\322\261\305\235"
-    "hipBatchMemO\347 *\336\256\2327.1\203\000"
-    "hipGraphExecChildGraphNodeSetParams\000"
-    "\321ChildGrap\305Set\256\224\304\336, childGraph\230\253 \362\336s\215a \303\212si"
-    "de \264\303\245\262\234``\321ChildGrap\305Set\256(\321\261\304\322\261\336, \320"
-    "\261childGraph\232\247\203\000"
-    "hipGraphExecDestroy\000"
-    "\321Destroy\224\303Exec\230Destroys \264\303\245\262\234``\321Destroy(\321\261\303"
-    "Exec\232\247\203\000"
-    "hipGraphExecEventRecordNodeSetEvent\000"
-    "\321EventRecordNodeSetEvent\224\304\305, \300\230\253 \362\300\220\201\336\215\264"
-    "\303 records\245\262\234``\321EventRecordNodeSetEvent(\321\261\304\322\261\305, "
-    "\315\261\300\232\247\203\000"
-    "hipGraphExecEventWaitNodeSetEvent\000"
-    "\321EventWaitNodeSetEvent\224\304\305, \300\230\253 \362\300\220\201\336\215\264"
-    "\303 waits for\245\262\234``\321EventWaitNodeSetEvent(\321\261\304\322\261\305, "
-    "\315\261\300\232\247\203\000"
-    "hipGraphExecExternalSemaphoresSignalNodeSetParams\000"
-    "\321ExternalSemaphoresSignalNodeSet\256\224\304\305, \336\256\230\253\201signal "
-    "\336\215\264\303\245\262\234``\321ExternalSemaphoresSignalNodeSet\256(\321\261\304"
-    "\322\261\305\235hipExternalSemaphoreSignalNode\256 *\336\256\232\250\203\000"
-    "hipGraphExecExternalSemaphoresWaitNodeSetParams\000"
-    "\321ExternalSemaphoresWaitNodeSet\256\224\304\305, \336\256\230\253\201wait \336"
-    "\215\264\303\245\262\234``\321ExternalSemaphoresWaitNodeSet\256(\321\261\304\322"
-    "\261\305\235hipExternalSemaphoreWaitNode\256 *\336\256\232\250\203\000"
-    "hipGraphExecGetFlags\000"
-    "\321GetFlags\224\303Exec\230Flags with which \264\303 was made\245\262 \301:\213"
-    "\234``\321GetFlags(\321\261\303Exec\243*\301\2327.1\203\000"
-    "hipGraphExecHostNodeSetParams\000"
-    "\321HostNodeSet\256\224\304\336, \347\230\253\201host \336\215\264\303\245\262\234"
-    "``\321HostNodeSet\256(\321\261\304\322\261\336\235hipHostNode\256 *\347\232\247"
-    "\203\000"
-    "hipGraphExecKernelNodeSetParams\000"
-    "\321KernelNodeSet\256\224\304\336, \347\230\253\201\332 \336\215\264\303\245\262"
-    "\234``\321KernelNodeSet\256(\321\261\304\322\261\336\235hipKernelNode\256 *\347"
-    "\232\247\203\000"
-    "hipGraphExecMemcpyNodeSetParams\000"
-    "\321\255\256\224\304\336, \347\230\253\201copy \336\215\264\303\245\262\234``\321"
-    "\255\256(\321\261\304\322\261\336, hipMemcpy3DParms *\347\232\247\203\000"
-    "hipGraphExecMemcpyNodeSetParams1D\000"
-    "\321\255\2561D\224\304\336, \276\354, \271\237\230\253\201\336\220 copies\204\215"
-    "\264\303\245\262\234``\321\255\2561D(\321\261\304\322\261\336, \366\276const \366"
-    "\354\241\271\236\232\247\203\000"
-    "hipGraphExecMemcpyNodeSetParamsFromSymbol\000"
-    "\321\255\256FromSymbol\224\304\336, \276\356, \271, \343\237\230\253\201\336\220 c"
-    "opies\201\275 \365,\215\264\303\245\262\234``\321\255\256FromSymbol(\321\261\304"
-    "\322\261\336, \366\276const \366\356\241\271\241\343\236\232\247\203\000"
-    "hipGraphExecMemcpyNodeSetParamsToSymbol\000"
-    "\321\255\256ToSymbol\224\304\336, \356, \354, \271, \343\237\230\253\201\336\220 c"
-    "opies\213o\201\275 \365,\215\264\303\245\262\234``\321\255\256ToSymbol(\321\261"
-    "\304\322\261\336\235\366\356\235\366\354\241\271\241\343\236\232\247\203\000"
-    "hipGraphExecMemsetNodeSetParams\000"
-    "\321MemsetNodeSet\256\224\304\336, \347\230\253\201fill \336\215\264\303\245\262"
-    "\234``\321MemsetNodeSet\256(\321\261\304\322\261\336\235hipMemset\256 *\347\232"
-    "\247\203\000"
-    "hipGraphExecNodeSetParams\000"
-    "\321NodeSet\256\224\303Exec, \336, \336\256\230\253\201\336\215any type\215\264"
-    "\303\245\262\234``\321NodeSet\256(\321\261\303Exec, \322\261\336, \322\256 *\336"
-    "\256\2327.1\203\000"
-    "hipGraphExecUpdate\000"
-    "\321Update\224\304hGraph\230Gives \264\303 \362parameters\215a \303\215\362same sh"
-    "ape\245\262 hErrorNode\257: \322, updateResult\257: \321UpdateResult\233`\321Updat"
-    "e(\304hGraph, hErrorNode\257\231\222\262 updateResult\257: \321UpdateResult\234``"
-    "\321Update(\321\261\304\320\261hGraph, \322\261*hErrorNode\257, \321UpdateResult *"
-    "updateResult\257\232\247\203\000"
-    "hipGraphExternalSemaphoresSignalNodeGetParams\000"
-    "\320ExternalSemaphoresSignalNodeGet\256\224\305\230Parameters\215a \336\220 signal"
-    "s\205\245\262 params\257: hipExternalSemaphoreSignalNode\256\233`\320ExternalSemap"
-    "horesSignalNodeGet\256(\305, params\257\231\222\262\234``\320ExternalSemaphoresSig"
-    "nalNodeGet\256(\322\261\305, hipExternalSemaphoreSignalNode\256 *params\257\232"
-    "\250\203\000"
-    "hipGraphExternalSemaphoresSignalNodeSetParams\000"
-    "\320ExternalSemaphoresSignalNodeSet\256\224\305, \336\256\230\253\201\336\220 sign"
-    "als\205\245\262\234``\320ExternalSemaphoresSignalNodeSet\256(\322\261\305\235hipEx"
-    "ternalSemaphoreSignalNode\256 *\336\256\232\250\203\000"
-    "hipGraphExternalSemaphoresWaitNodeGetParams\000"
-    "\320ExternalSemaphoresWaitNodeGet\256\224\305\230Parameters\215a \336\220 waits fo"
-    "r\205\245\262 params\257: hipExternalSemaphoreWaitNode\256\233`\320ExternalSemapho"
-    "resWaitNodeGet\256(\305, params\257\231\222\262\234``\320ExternalSemaphoresWaitNod"
-    "eGet\256(\322\261\305, hipExternalSemaphoreWaitNode\256 *params\257\232\250\203"
-    "\000"
-    "hipGraphExternalSemaphoresWaitNodeSetParams\000"
-    "\320ExternalSemaphoresWaitNodeSet\256\224\305, \336\256\230\253\201\336\220 waits "
-    "for\205\245\262\234``\320ExternalSemaphoresWaitNodeSet\256(\322\261\305\235hipExte"
-    "rnalSemaphoreWaitNode\256 *\336\256\232\250\203\000"
-    "hipGraphGetEdges\000"
-    "\320GetEdges\224\303\230Dependencies\215a \303: \336s, those\220 depend on them,"
-    "\202how many\245\262 from: list[\322],\221: list[\322], numEdges:\213\233`\320GetE"
-    "dges(\303, from_,\221, numEdges\231\222\262\234``\320GetEdges(\320\261\303, \322"
-    "\261*from, \322\261*to\241*numEdges\232\247\203\000"
-    "hipGraphGetNodes\000"
-    "\320GetNodes\224\303\230Nodes\215a \303,\202how many\245\262 \336s: list[\322], nu"
-    "mNodes:\213\233`\320GetNodes(\303, \336s, numNodes\231\222\262\234``\320GetNodes("
-    "\320\261\303, \322\261*\336s\241*numNodes\232\247\203\000"
-    "hipGraphGetRootNodes\000"
-    "\320GetRootNodes\224\303\230Nodes\215a \303\220 depend on no other,\202how many"
-    "\245\262 pRootNodes: list[\322], pNumRootNodes:\213\233`\320GetRootNodes(\303, pRo"
-    "otNodes, pNumRootNodes\231\222\262\234``\320GetRootNodes(\320\261\303, \322\261*pR"
-    "ootNodes\241*pNumRootNodes\232\247\203\000"
-    "hipGraphHostNodeGetParams\000"
-    "\320HostNodeGet\256\224\336\230Function\202user data\215a host \336, as C has them"
-    "\245\262 \347: hipHostNode\256\233`\320HostNodeGet\256(\336, \347\231\222\262\234`"
-    "`\320HostNodeGet\256(\322\261\336, hipHostNode\256 *\347\232\247\203\000"
-    "hipGraphHostNodeSetParams\000"
-    "\320HostNodeSet\256\224\336, \347\230\253\201host \336\245\262\234``\320HostNodeSe"
-    "t\256(\322\261\336\235hipHostNode\256 *\347\232\247\203\000"
-    "hipGraphInstantiate\000"
-    "\320Instantiate\224\303, bufferSize\230Makes \264\303; \362\336\220 failed,\202a l"
-    "og, if it fails\245\262 pGraphExec: \321, pErrorNode: \322, pLogBuffer: CStr\233`"
-    "\320Instantiate(\303, pLogBuffer, bufferSize\231\222\262 pGraphExec: \321, pErrorN"
-    "ode: \322\234``\320Instantiate(\321\261*pGraphExec, \320\261\303, \322\261*pErrorN"
-    "ode, \267pLogBuffer\241bufferSize\232\247\203\000"
-    "hipGraphInstantiateWithFlags\000"
-    "\320InstantiateWithFlags\224\303, \301\230Makes \264\303, with \301\245\262 pGraph"
-    "Exec: \321\234``\320InstantiateWithFlags(\321\261*pGraphExec, \320\261\303\243\301"
-    "\232\247\203\000"
-    "hipGraphInstantiateWithParams\000"
-    "\320InstantiateWith\256\224\303,\212stantiate\256\230Makes \264\303; \362parameter"
-    "s tell what failed\245\262 pGraphExec: \321\234``\320InstantiateWith\256(\321\261*"
-    "pGraphExec, \320\261\303, \320Instantiate\256 *instantiate\256\232\250\203\000"
-    "hipGraphKernelNodeCopyAttributes\000"
-    "\320KernelNodeCopyAttributes\224hSrc, hDst\230\254 \362\266s\215a \332 \336\221 an"
-    "other one\245\262\233`\320KernelNodeCopyAttributes(hSrc\231\222\262\200\234``\320K"
-    "ernelNodeCopyAttributes(\322\261hSrc, \322\261hDst\232\250\203\000"
-    "hipGraphKernelNodeGetAttribute\000"
-    "\320KernelNodeGetAttribute\224\305, attr\230An \266\215a \332 \336\245\262 \364: h"
-    "ipLaunchAttributeValue\233`\320KernelNodeGetAttribute(\305, attr, \364\231\222\262"
-    "\234``\320KernelNodeGetAttribute(\322\261\305, hipLaunchAttributeID attr, hipLaunc"
-    "hAttributeValue *\364\232\250\203\000"
-    "hipGraphKernelNodeGetParams\000"
-    "\320KernelNodeGet\256\224\336\230Parameters\215a \332 \336\245\262 \347: hipKernel"
-    "Node\256\233`\320KernelNodeGet\256(\336, \347\231\222\262\234``\320KernelNodeGet"
-    "\256(\322\261\336, hipKernelNode\256 *\347\232\247\203\000"
-    "hipGraphKernelNodeSetAttribute\000"
-    "\320KernelNodeSetAttribute\224\305, attr, \364\230Sets \263\266\215a \332 \336\245"
-    "\262\234``\320KernelNodeSetAttribute(\322\261\305, hipLaunchAttributeID attr\235hi"
-    "pLaunchAttributeValue *\364\232\250\203\000"
-    "hipGraphKernelNodeSetParams\000"
-    "\320KernelNodeSet\256\224\336, \347\230\253\201\332 \336\245\262\234``\320KernelNo"
-    "deSet\256(\322\261\336\235hipKernelNode\256 *\347\232\247\203\000"
-    "hipGraphLaunch\000"
-    "\320Launch\224\303Exec,\217\230Runs \264\303\212\201\355\245\262\234``\320Launch("
-    "\321\261\303Exec, \330\217\232\247\203\000"
-    "hipGraphLaunch_spt\000"
-    "\320Launch\260\224\303Exec,\217\230Runs \264\303\212\201\355\240\217\245\262\234``"
-    "\320Launch\260(\321\261\303Exec, \330\217\232\250\203\000"
-    "hipGraphMemAllocNodeGetParams\000"
-    "\320MemAllocNodeGet\256\224\336\230Parameters\215\263al\334 \336\245\262 \347: hip"
-    "MemAllocNode\256\233`\320MemAllocNodeGet\256(\336, \347\231\222\262\234``\320MemAl"
-    "locNodeGet\256(\322\261\336, hipMemAllocNode\256 *\347\232\250\203\000"
-    "hipGraphMemFreeNodeGetParams\000"
-    "\320MemFreeNodeGet\256\224\336, \274\230Writes \362address\220\201\336 frees\221 "
-    "\274\245\262\234``\320MemFreeNodeGet\256(\322\261\336, \366\274\232\250\203\000"
-    "hipGraphMemcpyNodeGetParams\000"
-    "\320MemcpyNodeGet\256\224\336\230Parameters\215a copy \336\245\262 \347: hipMemcpy"
-    "3DParms\233`\320MemcpyNodeGet\256(\336, \347\231\222\262\234``\320MemcpyNodeGet"
-    "\256(\322\261\336, hipMemcpy3DParms *\347\232\247\203\000"
-    "hipGraphMemcpyNodeSetParams\000"
-    "\320\255\256\224\336, \347\230\253\201copy \336\245\262\234``\320\255\256(\322\261"
-    "\336\235hipMemcpy3DParms *\347\232\247\203\000"
-    "hipGraphMemcpyNodeSetParams1D\000"
-    "\320\255\2561D\224\336, \276\354, \271\237\230\253\201\336\220 copies\204\245\262"
-    "\234``\320\255\2561D(\322\261\336, \366\276const \366\354\241\271\236\232\247\203"
-    "\000"
-    "hipGraphMemcpyNodeSetParamsFromSymbol\000"
-    "\320\255\256FromSymbol\224\336, \276\356, \271, \343\237\230\253\201\336\220 copie"
-    "s\201\275 \365\245\262\234``\320\255\256FromSymbol(\322\261\336, \366\276const "
-    "\366\356\241\271\241\343\236\232\247\203\000"
-    "hipGraphMemcpyNodeSetParamsToSymbol\000"
-    "\320\255\256ToSymbol\224\336, \356, \354, \271, \343\237\230\253\201\336\220 copie"
-    "s\213o\201\275 \365\245\262\234``\320\255\256ToSymbol(\322\261\336\235\366\356\235"
-    "\366\354\241\271\241\343\236\232\247\203\000"
-    "hipGraphMemsetNodeGetParams\000"
-    "\320MemsetNodeGet\256\224\336\230Parameters\215a fill \336\245\262 \347: hipMemset"
-    "\256\233`\320MemsetNodeGet\256(\336, \347\231\222\262\234``\320MemsetNodeGet\256("
-    "\322\261\336, hipMemset\256 *\347\232\247\203\000"
-    "hipGraphMemsetNodeSetParams\000"
-    "\320MemsetNodeSet\256\224\336, \347\230\253\201fill \336\245\262\234``\320MemsetNo"
-    "deSet\256(\322\261\336\235hipMemset\256 *\347\232\247\203\000"
-    "hipGraphNodeFindInClone\000"
-    "\322FindInClone\224originalNode, clonedGraph\230The \336\215a copied \303\220\201"
-    "\336\215\362original became\245\262 pNode: \322\234``\322FindInClone(\322\261*pNod"
-    "e, \322\261originalNode, \320\261clonedGraph\232\247\203\000"
-    "hipGraphNodeGetDependencies\000"
-    "\322GetDependencies\224\336\230Nodes\220\201\336 depends on,\202how many\245\262 "
-    "\345: list[\322], pNumDependencies:\213\233`\322GetDependencies(\336, \345, pNumDe"
-    "pendencies\231\222\262\234``\322GetDependencies(\322\261\336, \322\261*\345\241*pN"
-    "umDependencies\232\247\203\000"
-    "hipGraphNodeGetDependentNodes\000"
-    "\322GetDependentNodes\224\336\230Nodes\220 depend on\201\336,\202how many\245\262 "
-    "pDependentNodes: list[\322], pNumDependentNodes:\213\233`\322GetDependentNodes("
-    "\336, pDependentNodes, pNumDependentNodes\231\222\262\234``\322GetDependentNodes("
-    "\322\261\336, \322\261*pDependentNodes\241*pNumDependentNodes\232\247\203\000"
-    "hipGraphNodeGetEnabled\000"
-    "\322GetEnabled\224\304\305\230Whether\201\336\215\264\303 is switched on\245\262 i"
-    "sEnabled:\213\234``\322GetEnabled(\321\261\304\322\261\305\242*isEnabled\232\250"
-    "\203\000"
-    "hipGraphNodeGetType\000"
-    "\322GetType\224\336\230What\201\336 does\245\262 pType: \322Type\234``\322GetType("
-    "\322\261\336, \322Type *pType\232\247\203\000"
-    "hipGraphNodeSetEnabled\000"
-    "\322SetEnabled\224\304\305, isEnabled\230Switches\201\336\215\264\303 on or off"
-    "\245\262\234``\322SetEnabled(\321\261\304\322\261\305\242isEnabled\232\250\203\000"
-    "hipGraphNodeSetParams\000"
-    "\322Set\256\224\336, \336\256\230\253\201\336\215any type\245\262\234``\322Set\256"
-    "(\322\261\336, \322\256 *\336\256\2327.1\203\000"
-    "hipGraphReleaseUserObject\000"
-    "\320ReleaseUserObject\224\303, \342, \271\230Takes references\221 \263\342 from"
-    "\201\303\245\262\234``\320ReleaseUserObject(\320\261\303, hipUserObject\261\342"
-    "\242\271\232\250\203\000"
-    "hipGraphRemoveDependencies\000"
-    "\320RemoveDependencies\224\303, from_,\221, \340\230Takes \273 between \336s away"
-    "\245\262\233`\320RemoveDependencies(\303, \340\231\222\262\200,\200\234``\320Remov"
-    "eDependencies(\320\261\303\235\322\261*from\235\322\261*to\241\340\232\247\203\000"
-    "hipGraphRetainUserObject\000"
-    "\320RetainUserObject\224\303, \342, \271, \301\230Lets\201\303 hold references\221"
-    " \263\342\245\262\234``\320RetainUserObject(\320\261\303, hipUserObject\261\342"
-    "\242\271\242\301\232\250\203\000"
-    "hipGraphUpload\000"
-    "\320Upload\224\303Exec,\217\230Brings \264\303\221 its \275 without running it\245"
-    "\262\234``\320Upload(\321\261\303Exec, \330\217\232\250\203\000"
-    "hipGraphicsMapResources\000"
-    "\320icsMapResources\224\271, resources,\217\230Lets HIP use \303ics resources\245"
-    "\262\233`\320icsMapResources(\271,\217\231\222\262\200\234``\320icsMapResources"
-    "\227\271, \320icsResource\261*resources, \330\217\232\247\203\000"
-    "hipGraphicsResourceGetMappedPointer\000"
-    "\320icsResourceGetMappedPointer\224resource\230Address\202bytes\215a \303ics resou"
-    "rce\220 is mapped\245\262 devPtr\251, \352:\213\234``\320icsResourceGetMappedPoint"
-    "er(\366*devPtr\241*\352, \320icsResource\261resource\232\247\203\000"
-    "hipGraphicsSubResourceGetMappedArray\000"
-    "\320icsSubResourceGetMappedArray\224resource, \265Index, mipLevel\230Array\215a "
-    "\303ics resource\220 is mapped\245\262 \265: \310\234``\320icsSubResourceGetMapped"
-    "Array(\310\261*\265, \320icsResource\261resource\242\265Index\242mipLevel\232\247"
-    "\203\000"
-    "hipGraphicsUnmapResources\000"
-    "\320icsUnmapResources\224\271, resources,\217\230Gives \303ics resources back\221 "
-    "\303ics\245\262\233`\320icsUnmapResources(\271,\217\231\222\262\200\234``\320icsUn"
-    "mapResources\227\271, \320icsResource\261*resources, \330\217\232\247\203\000"
-    "hipGraphicsUnregisterResource\000"
-    "\320icsUnregisterResource\224resource\230Ends HIP's knowledge\215a \303ics resourc"
-    "e\245\262\234``\320icsUnregisterResource(\320icsResource\261resource\232\247\203"
-    "\000"
-    "hipGreenCtxCreate\000"
-    "hipGreenCtxCreate\224desc, \275, \301\230Creates \263execution \270 from\201descri"
-    "ption\215\275 resources\245\262 ctx: i\316_t\234``hipGreenCtxCreate(\316\261*ctx, "
-    "\312Desc\261desc,\213 \275\242\301\2327.15\203\000"
-    "hipHostAlloc\000"
-    "hipHostAlloc\224\352, \301\230\252 page-locked host\214 with \301,\212\204\245\262"
-    " \350\251\234``hipHostAlloc(\366*\350\241\352\242\301\232\247\203\000"
-    "hipHostFree\000"
-    "hipHostFree\224\350\230Frees page-locked host\214\245\262\234``hipHostFree(\366"
-    "\350\232\247\203\000"
-    "hipHostGetDevicePointer\000"
-    "hipHostGetDevicePointer\224hstPtr, \301\230Device address\215page-locked host\214"
-    "\245\262 devPtr\251\234``hipHostGetDevicePointer(\366*devPtr, \366hstPtr\242\301"
-    "\232\247\203\000"
-    "hipHostGetFlags\000"
-    "hipHostGetFlags\224hostPtr\230Flags\215page-locked host\214\245\262 \301Ptr:\213"
-    "\234``hipHostGetFlags(\363\213 *\301Ptr, \366hostPtr\232\247\203\000"
-    "hipHostMalloc\000"
-    "hipHostMalloc\224\352, \301\230\252 page-locked host\214 with \301,\212\204\245"
-    "\262 \350\251\234``hipHostMalloc(\366*\350\241\352\242\301\232\247\203\000"
-    "hipHostRegister\000"
-    "hipHostRegister\224hostPtr, \353, \301\230Page-locks existing host\214; \353\212"
-    "\204\245\262\234``hipHostRegister(\366hostPtr\241\353\242\301\232\247\203\000"
-    "hipHostUnregister\000"
-    "hipHostUnregister\224hostPtr\230Ends \362page lock\215registered host\214\245\262"
-    "\234``hipHostUnregister(\366hostPtr\232\247\203\000"
-    "hipImportExternalMemory\000"
-    "hipImportExternalMemory\224memHandleDesc\230Makes\214\215another API usable\245"
-    "\262 extMem\257\251\233`hipImportExternalMemory(extMem\257, memHandleDesc\231\222"
-    "\262\234``hipImportExternalMemory(hipExternalMemory\261*extMem\257\235hipExternalM"
-    "emoryHandleDesc *memHandleDesc\232\247\203\000"
-    "hipImportExternalSemaphore\000"
-    "hipImportExternalSemaphore\224semHandleDesc\230Makes\201semaphore\215another API u"
-    "sable\245\262 extSem\257\251\233`hipImportExternalSemaphore(extSem\257, semHandleD"
-    "esc\231\222\262\234``hipImportExternalSemaphore(hipExternalSemaphore\261*extSem"
-    "\257\235hipExternalSemaphoreHandleDesc *semHandleDesc\232\247\203\000"
-    "hipInit\000"
-    "hipInit\224\301\230Starts \362runtime; every other call does so itself\245\262\234"
-    "``hipInit(\363\213 \301\232\247\203\000"
-    "hipIpcCloseMemHandle\000"
-    "hipIpcCloseMemHandle\224devPtr\230Lets go\215\275\214\215another process\245\262"
-    "\234``hipIpcCloseMemHandle(\366devPtr\232\247\203\000"
-    "hipIpcGetEventHandle\000"
-    "hipIpcGetEventHandle\224\300\230Handle\215\263\300 for other processes\245\262 "
-    "\306: hipIpcEventHandle_st\233`hipIpcGetEventHandle(\306, \300\231\222\262\234``hi"
-    "pIpcGetEventHandle(hipIpcEventHandle\261*\306, \315\261\300\232\247\203\000"
-    "hipIpcGetMemHandle\000"
-    "hipIpcGetMemHandle\224devPtr\230Handle\215\275\214 for other processes\245\262 "
-    "\306: hipIpcMemHandle_st\233`hipIpcGetMemHandle(\306, devPtr\231\222\262\234``hipI"
-    "pcGetMemHandle(hipIpcMemHandle\261*\306, \366devPtr\232\247\203\000"
-    "hipIpcOpenEventHandle\000"
-    "hipIpcOpenEventHandle\224\306\230Event\215another process\245\262 \300: i\315_t"
-    "\234``hipIpcOpenEventHandle(\315\261*\300, hipIpcEventHandle\261\306\232\247\203"
-    "\000"
-    "hipIpcOpenMemHandle\000"
-    "hipIpcOpenMemHandle\224\306, \301\230Address\215\275\214\215another process\245"
-    "\262 devPtr\251\234``hipIpcOpenMemHandle(\366*devPtr, hipIpcMemHandle\261\306\242"
-    "\301\232\247\203\000"
-    "hipKernelGetAttribute\000"
-    "hipKernelGetAttribute\224attrib, \332, dev\230One \266\215a \332 on\201\275\245"
-    "\262 pi:\213\234``hipKernelGetAttribute\227*pi, \317_\266 attrib, hipKernel\261"
-    "\332, \313\261dev\2327.15\203\000"
-    "hipKernelGetFunction\000"
-    "hipKernelGetFunction\224\332\230Function\215a \332\212 \362\272\270\245\262 pFunc:"
-    " ihipModuleSymbol_t\234``hipKernelGetFunction(\317\261*pFunc, hipKernel\261\332"
-    "\2327.15\203\000"
-    "hipKernelGetLibrary\000"
-    "hipKernelGetLibrary\224\332\230Library\215a \332\245\262 \333: ihipLibrary_t\234``"
-    "hipKernelGetLibrary(hipLibrary\261*\333, hipKernel\261\332\2327.15\203\000"
-    "hipKernelGetName\000"
-    "hipKernelGetName\224\332\230Name\215a \332\245\262 name: CStr\233`hipKernelGetName"
-    "(name, \332\231\222\262\234``hipKernelGetName\225\267*name, hipKernel\261\332\2327"
-    ".15\203\000"
-    "hipKernelGetParamInfo\000"
-    "hipKernelGetParamInfo\224\332, paramIndex\230Offset\202\352\212\204\215a \332 para"
-    "meter\245\262 paramOffset:\213, paramSize:\213\234``hipKernelGetParamInfo(hipKerne"
-    "l\261\332\241paramIndex\241*paramOffset\241*paramSize\2327.15\203\000"
-    "hipKernelNameRef\000"
-    "hipKernelNameRef\224f\230Name\215a \332\245\262 CStr\234``hipKernelNameRef\225\317"
-    "\261f\232\247\203\000"
-    "hipKernelNameRefByPtr\000"
-    "hipKernelNameRefByPtr\224hostFunction,\217\230Name\215\362\332\215a host \302\245"
-    "\262 CStr\234``hipKernelNameRefByPtr\225\366hostFunction, \330\217\232\247\203\000"
-    "hipKernelSetAttribute\000"
-    "hipKernelSetAttribute\224attrib, \364, \332, dev\230Sets one \266\215a \332 on\201"
-    "\275\245\262\234``hipKernelSetAttribute(\317_\266 attrib,\213 \364, hipKernel\261"
-    "\332, \313\261dev\2327.15\203\000"
-    "hipLaunchByPtr\000"
-    "hipLaunchByPtr\224func\230Launches\201\332 as hipConfigureCall\202hipSetupArgument"
-    " say\245\262\234``hipLaunchByPtr\225\366func\232\247\203\000"
-    "hipLaunchCooperativeKernel\000"
-    "hipLaunchCooperativeKernel\224f, gridDim, blockDimX, \332\256, \351\217\230Launche"
-    "s\201\332 whose groups may wait for each other\245\262\234``hipLaunchCooperativeKe"
-    "rnel\225\366f, dim3 gridDim, dim3 blockDimX, \366*\332\256\242\351 \330\217\232"
-    "\247\203\000"
-    "hipLaunchCooperativeKernelMultiDevice\000"
-    "hipLaunchCooperativeKernelMultiDevice\224launch\256List, numDevices, \301\230Launc"
-    "hes\201\332 on several \275s, whose groups may wait for each other\245\262\234``hi"
-    "pLaunchCooperativeKernelMultiDevice(hipLaunch\256 *launch\256List,\213 numDevices"
-    "\242\301\232\247\203\000"
-    "hipLaunchCooperativeKernel_spt\000"
-    "hipLaunchCooperativeKernel\260\224f, gridDim, blockDim, \332\256, \351 hStream\230"
-    "Launches\201\332 whose groups may wait for each other\240\217\245\262\233`hipLaunc"
-    "hCooperativeKernel\260(f, gridDim, blockDim, \351 hStream\231\222\262\200\234``hip"
-    "LaunchCooperativeKernel\260\225\366f, dim3 gridDim, dim3 blockDim, \366*\332\256, "
-    "uint32\261\351 \330 hStream\232\247\203\000"
-    "hipLaunchHostFunc\000"
-    "hipLaunchHostFunc\224\355, fn, userData\230Calls\201host \302 after \362work\212"
-    "\201\355 so far\245\262\234``hipLaunchHostFunc(\330\217, hipHostFn\261fn, \366user"
-    "Data\232\250\203\000"
-    "hipLaunchHostFunc_spt\000"
-    "hipLaunchHostFunc\260\224\355, fn, userData\230Calls\201host \302 after \362work"
-    "\212\201\355 so far\240\217\245\262\234``hipLaunchHostFunc\260(\330\217, hipHostFn"
-    "\261fn, \366userData\232\250\203\000"
-    "hipLaunchKernel\000"
-    "hipLaunchKernel\224\302_address, \337, dimBlocks, args, \351\217\230Launches\201"
-    "\332; args holds \362addresses\215its arguments\245\262\234``hipLaunchKernel\225"
-    "\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351 \330\217\232\247"
-    "\203\000"
-    "hipLaunchKernelExC\000"
-    "hipLaunchKernelExC\224config, fPtr, args\230Launches\201\332 with\201configuration"
-    "; args holds its arguments\245\262\234``hipLaunchKernelExC\225hipLaunchConfig\261*"
-    "config\235\366fPtr, \366*args\2327.1\203\000"
-    "hipLaunchKernel_spt\000"
-    "hipLaunchKernel\260\224\302_address, \337, dimBlocks, args, \351\217\230Launches"
-    "\201\332; args holds \362addresses\215its arguments\240\217\245\262\233`hipLaunchK"
-    "ernel\260(\302_address, \337, dimBlocks, \351\217\231\222\262\200\234``hipLaunchKe"
-    "rnel\260\225\366\302_address, dim3 \337, dim3 dimBlocks, \366*args\241\351 \330"
-    "\217\232\247\203\000"
-    "hipLibraryEnumerateKernels\000"
-    "hipLibraryEnumerateKernels\224numKernels, \333\230Up\221 numKernels \332s\215a "
-    "\333\245\262 \332s: list[ihipKernel_t]\234``hipLibraryEnumerateKernels(hipKernel"
-    "\261*\332s\242numKernels, hipLibrary\261\333\2327.15\203\000"
-    "hipLibraryGetGlobal\000"
-    "hipLibraryGetGlobal\224\333, name\230Address\202\352\212\204\215a \365\215a \333"
-    "\245\262 d\350\251,\204:\213\234``hipLibraryGetGlobal(\366*d\350\241*bytes, hipLib"
-    "rary\261\333\235\267name\2327.15\203\000"
-    "hipLibraryGetKernel\000"
-    "hipLibraryGetKernel\224\333, name\230Kernel\215a \333, by name\245\262 pKernel: ih"
-    "ipKernel_t\234``hipLibraryGetKernel(hipKernel\261*pKernel, hipLibrary\261\333\235"
-    "\267name\2327.1\203\000"
-    "hipLibraryGetKernelCount\000"
-    "hipLibraryGetKernelCount\224\333\230Number\215\332s\212\201\333\245\262 \271:\213"
-    "\234``hipLibraryGetKernelCount(\363\213 *\271, hipLibrary\261\333\2327.1\203\000"
-    "hipLibraryGetManaged\000"
-    "hipLibraryGetManaged\224\333, name\230Address\202\352\212\204\215a managed \365"
-    "\245\262 d\350\251,\204:\213\234``hipLibraryGetManaged(\366*d\350\241*bytes, hipLi"
-    "brary\261\333\235\267name\2327.15\203\000"
-    "hipLibraryLoadData\000"
-    "hipLibraryLoadData\224code, jitOptions, jitOptionsValues, numJitOptions, \333Optio"
-    "ns, \333OptionValues, numLibraryOptions\230Loads\201\333 from\214\245\262 \333: ih"
-    "ipLibrary_t\233`hipLibraryLoadData(code, jitOptionsValues, numJitOptions, \333Opti"
-    "onValues, numLibraryOptions\231\222\262 \333: ihipLibrary\262\200,\200\234``hipLib"
-    "raryLoadData(hipLibrary\261*\333\235\366code, hipJitOption *jitOptions, \366*jitOp"
-    "tionsValues\242numJitOptions, hipLibraryOption *\333Options, \366*\333OptionValues"
-    "\242numLibraryOptions\2327.1\203\000"
-    "hipLibraryLoadFromFile\000"
-    "hipLibraryLoadFromFile\224fileName, jitOptions, jitOptionsValues, numJitOptions, "
-    "\333Options, \333OptionValues, numLibraryOptions\230Loads\201\333 from\201file\245"
-    "\262 \333: ihipLibrary_t\233`hipLibraryLoadFromFile(fileName, jitOptionsValues, nu"
-    "mJitOptions, \333OptionValues, numLibraryOptions\231\222\262 \333: ihipLibrary\262"
-    "\200,\200\234``hipLibraryLoadFromFile(hipLibrary\261*\333\235\267fileName, hipJitO"
-    "ption *jitOptions, \366*jitOptionsValues\242numJitOptions, hipLibraryOption *\333O"
-    "ptions, \366*\333OptionValues\242numLibraryOptions\2327.1\203\000"
-    "hipLibraryUnload\000"
-    "hipLibraryUnload\224\333\230Unloads\201\333\245\262\234``hipLibraryUnload(hipLibra"
-    "ry\261\333\2327.1\203\000"
-    "hipLinkAddData\000"
-    "hipLinkAddData\224state, type, data, \352, name, \341options, \344\230Adds\201prog"
-    "ram\212\214,\215\352\204,\221\201linker\245\262\233`hipLinkAddData(state, type, da"
-    "ta, \352, name, \341\344\231\222\262\200\234``hipLinkAddData(hipLinkState\261state"
-    ", hipJitInputType type, \366data\241\352\235\267name\242\341hipJitOption *options,"
-    " \366*\344\2327.1\203\000"
-    "hipLinkAddFile\000"
-    "hipLinkAddFile\224state, type, path, \341options, \344\230Adds\201file\221\201link"
-    "er\245\262\233`hipLinkAddFile(state, type, path, \341\344\231\222\262\200\234``hip"
-    "LinkAddFile(hipLinkState\261state, hipJitInputType type\235\267path\242\341hipJitO"
-    "ption *options, \366*\344\2327.1\203\000"
-    "hipLinkComplete\000"
-    "hipLinkComplete\224state\230Links; \362result belongs\221 \362linker\245\262 hipBi"
-    "nOut: NDBuffer, \352Out:\213\233`hipLinkComplete(state, hipBinOut\231\222\262 \352"
-    "Out:\213\234``hipLinkComplete(hipLinkState\261state, \366*hipBinOut\241*\352Out"
-    "\2327.1\203\000"
-    "hipLinkCreate\000"
-    "hipLinkCreate\224\341options, \344\230Creates\201linker\245\262 stateOut: ihipLink"
-    "State_t\233`hipLinkCreate(\341\344\231\222\262\200, stateOut: ihipLinkState_t\234`"
-    "`hipLinkCreate(\363\213 \341hipJitOption *options, \366*\344, hipLinkState\261*sta"
-    "teOut\2327.1\203\000"
-    "hipLinkDestroy\000"
-    "hipLinkDestroy\224state\230Destroys\201linker\245\262\234``hipLinkDestroy(hipLinkS"
-    "tate\261state\2327.1\203\000"
-    "hipMalloc\000"
-    "hipMalloc\224\352\230\252 \275\214,\212\204\245\262 \350: DeviceArray\234``hipMall"
-    "oc(\366*\350\241\352\232\247\203\000"
-    "hipMalloc3D\000"
-    "hipMalloc3D\224extent\230\252 pitched\214; extent.\367\212\204\245\262 pitchedDevP"
-    "tr: hipPitchedPtr\233`hipMalloc3D(pitchedDevPtr, extent\231\222\262\234``hipMalloc"
-    "3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent\232\247\203\000"
-    "hipMalloc3DArray\000"
-    "hipMalloc3DArray\224desc, extent, \301\230\252 \263\265; extent\212 elements\245"
-    "\262 \265: \310\234``hipMalloc3DArray(\310\261*\265\235\311 *desc, hipExtent exten"
-    "t\242\301\232\247\203\000"
-    "hipMallocArray\000"
-    "hipMallocArray\224desc\244, \301\230\252 \263\265; \367\202\307\212 elements\245"
-    "\262 \265: \310\234``hipMallocArray(\310\261*\265\235\311 *desc\241\367\241\307"
-    "\242\301\232\247\203\000"
-    "hipMallocAsync\000"
-    "hipMallocAsync\224\352,\217\230\252 \275\214\212\217\216,\212\204\245\262 \274: De"
-    "viceArray\234``hipMallocAsync(\366*\274\241\352, \330\217\232\247\203\000"
-    "hipMallocFromPoolAsync\000"
-    "hipMallocFromPoolAsync\224\352, \335,\217\230\252 from\201pool\212\217\216,\212"
-    "\204\245\262 \274: DeviceArray\234``hipMallocFromPoolAsync(\366*\274\241\352, \325"
-    "\261\335, \330\217\232\247\203\000"
-    "hipMallocHost\000"
-    "hipMallocHost\224\352\230\252 page-locked host\214,\212\204\245\262 \350\251\234``"
-    "hipMallocHost(\366*\350\241\352\232\247\203\000"
-    "hipMallocManaged\000"
-    "hipMallocManaged\224\352, \301\230\252\214 for host\202\275,\212\204\245\262 \274:"
-    " DeviceArray\234``hipMallocManaged(\366*\274\241\352\242\301\232\247\203\000"
-    "hipMallocMipmappedArray\000"
-    "hipMallocMipmappedArray\224desc, extent, numLevels, \301\230\252\201mipmapped \265"
-    "; extent\212 elements\245\262 mipmappedArray: \326\234``hipMallocMipmappedArray("
-    "\326\261*mipmappedArray\235\311 *desc, hipExtent extent\242numLevels\242\301\232"
-    "\247\203\000"
-    "hipMallocPitch\000"
-    "hipMallocPitch\224\367, \307\230\252 rows\215\275\214; \367\202pitch\212\204\245"
-    "\262 \350\251, pitch:\213\234``hipMallocPitch(\366*\350\241*pitch\241\367\241\307"
-    "\232\247\203\000"
-    "hipMemAddressFree\000"
-    "hipMemAddressFree\224devPtr, \352\230Gives reserved addresses back; \352\212\204"
-    "\245\262\234``hipMemAddressFree(\366devPtr\241\352\232\247\203\000"
-    "hipMemAddressReserve\000"
-    "hipMemAddressReserve\224\352, alignment, addr, \301\230Reserves addresses; \352"
-    "\202alignment\212\204\245\262 \350\251\234``hipMemAddressReserve(\366*\350\241\352"
-    "\241alignment, \366addr\243\301\232\247\203\000"
-    "hipMemAdvise\000"
-    "hipMemAdvise\224\274, \271, advice, \275\230Tells how managed\214 will be used\245"
-    "\262\234``hipMemAdvise\225\366\274\241\271, hipMemoryAdvise advice,\213 \275\232"
-    "\247\203\000"
-    "hipMemAdvise_v2\000"
-    "hipMemAdvise_v2\224\274, \271, advice, \334\230Tells how managed\214 will be used "
-    "at\201\334\245\262\234``hipMemAdvise_v2\225\366\274\241\271, hipMemoryAdvise advic"
-    "e, \324\334\2327.1\203\000"
-    "hipMemAllocHost\000"
-    "hipMemAllocHost\224\352\230\252 page-locked host\214,\212\204\245\262 \350\251\234"
-    "``hipMemAllocHost(\366*\350\241\352\232\247\203\000"
-    "hipMemAllocPitch\000"
-    "hipMemAllocPitch\224\367InBytes, \307, elementSizeBytes\230\252 rows\215\275\214; "
-    "\367s\202pitch\212\204\245\262 d\350\251, pitch:\213\234``hipMemAllocPitch(\314"
-    "\261*d\350\241*pitch\241\367InBytes\241\307\242elementSizeBytes\232\247\203\000"
-    "hipMemCreate\000"
-    "hipMemCreate\224\352, prop, \301\230\252\214\220 c\263be mapped,\212\204\245\262 "
-    "\306: i\323\234``hipMemCreate(\323\261*\306\241\352\235hipMemAl\334Prop *prop\243"
-    "\301\232\247\203\000"
-    "hipMemDiscardAndPrefetchBatchAsync\000"
-    "hipMemDiscardAndPrefetchBatchAsync\224d\350s, \352s, \271, prefetchLocs, prefetchL"
-    "ocIdxs, numPrefetchLocs, \301,\217\230Drops \362content\215\271 ranges\202moves th"
-    "em; \352s\212\204\245\262\233`hipMemDiscardAndPrefetchBatchAsync(d\350s, \271, pre"
-    "fetchLocs, numPrefetchLocs, \301,\217\231\222\262\200,\200\234``hipMemDiscardAndPr"
-    "efetchBatchAsync(\366*d\350s\241*\352s\241\271, \324*prefetchLocs\241*prefetchLocI"
-    "dxs\241numPrefetchLocs\243\301, \330\217\2327.15\203\000"
-    "hipMemDiscardBatchAsync\000"
-    "hipMemDiscardBatchAsync\224\274s, \352s, \271, \301,\217\230Drops \362content\215"
-    "\271 ranges\212\217\216; \352s\212\204\245\262\233`hipMemDiscardBatchAsync(\274s, "
-    "\271, \301,\217\231\222\262\200\234``hipMemDiscardBatchAsync(\366*\274s\241*\352s"
-    "\241\271\243\301, \330\217\2327.15\203\000"
-    "hipMemExportToShareableHandle\000"
-    "hipMemExportToShareableHandle\224shareableHandle, \306, \306Type, \301\230Handle f"
-    "or other processes, written\221 shareableHandle\245\262\234``hipMemExportToShareab"
-    "leHandle(\366shareableHandle, \323\261\306, hipMemAl\334HandleType \306Type\243"
-    "\301\232\247\203\000"
-    "hipMemGetAccess\000"
-    "hipMemGetAccess\224\334, \350\230How\201\334 may use mapped\214\245\262 \301:\213"
-    "\234``hipMemGetAccess(\363 long long *\301\235\324*\334, \366\350\232\247\203\000"
-    "hipMemGetAddressRange\000"
-    "hipMemGetAddressRange\224d\350\230Begin\202\352\212\204\215\362al\334 around d\350"
-    "\245\262 pbase\251, p\352:\213\234``hipMemGetAddressRange(\314\261*pbase\241*p\352"
-    ", \314\261d\350\232\247\203\000"
-    "hipMemGetAllocationGranularity\000"
-    "hipMemGetAl\334Granularity\224prop, option\230Smallest or best \352 unit\215hipMem"
-    "Create,\212\204\245\262 granularity:\213\234``hipMemGetAl\334Granularity(\352\261*"
-    "granularity\235hipMemAl\334Prop *prop, hipMemAl\334Granularity_\301 option\232\247"
-    "\203\000"
-    "hipMemGetAllocationPropertiesFromHandle\000"
-    "hipMemGetAl\334PropertiesFromHandle\224\306\230Properties with which\214 was creat"
-    "ed\245\262 prop: hipMemAl\334Prop\233`hipMemGetAl\334PropertiesFromHandle(prop, "
-    "\306\231\222\262\234``hipMemGetAl\334PropertiesFromHandle(hipMemAl\334Prop *prop, "
-    "\323\261\306\232\247\203\000"
-    "hipMemGetDefaultMemPool\000"
-    "hipMemGetDefaultMemPool\224\334, type\230Pool\220\201\334 starts with\245\262 memP"
-    "ool: i\325Handle_t\234``hipMemGetDefaultMemPool(\325\261*memPool, \324*\334, hipMe"
-    "mAl\334Type type\2327.15\203\000"
-    "hipMemGetHandleForAddressRange\000"
-    "hipMemGetHandleForAddressRange\224\306, d\350, \352, \306Type, \301\230Handle\215"
-    "\263address range, written\221 \306\245\262\234``hipMemGetHandleForAddressRange("
-    "\366\306, \314\261d\350\241\352, hipMemRangeHandleType \306Type\243\301\2327.1\203"
-    "\000"
-    "hipMemGetInfo\000"
-    "hipMemGetInfo\223\230Free\202total\214\215\362\272\275\212\204\245\262 free:\213,"
-    "\221tal:\213\234``hipMemGetInfo(\352\261*free\241*total\232\247\203\000"
-    "hipMemGetMemPool\000"
-    "hipMemGetMemPool\224\334, type\230Current pool\215a \334\245\262 pool: i\325Handle"
-    "_t\234``hipMemGetMemPool(\325\261*pool, \324*\334, hipMemAl\334Type type\2327.15"
-    "\203\000"
-    "hipMemImportFromShareableHandle\000"
-    "hipMemImportFromShareableHandle\224osHandle, shHandleType\230Memory\215another pro"
-    "cess\245\262 \306: i\323\234``hipMemImportFromShareableHandle(\323\261*\306, \366o"
-    "sHandle, hipMemAl\334HandleType shHandleType\232\247\203\000"
-    "hipMemMap\000"
-    "hipMemMap\224\350, \352, \343, \306, \301\230Maps\214 at reserved addresses; \352"
-    "\202\343\212\204\245\262\234``hipMemMap(\366\350\241\352\241\343, \323\261\306\243"
-    "\301\232\247\203\000"
-    "hipMemMapArrayAsync\000"
-    "hipMemMapArrayAsync\224mapInfoList, \271,\217\230Maps\214\213o sparse \265s\212"
-    "\217\216\245\262\234``hipMemMapArrayAsync(\310MapInfo *mapInfoList\242\271, \330"
-    "\217\232\247\203\000"
-    "hipMemPoolCreate\000"
-    "\325Create\224pool_props\230Creates\201pool\245\262 \335: i\325Handle_t\234``\325C"
-    "reate(\325\261*\335\235\325Props *pool_props\232\247\203\000"
-    "hipMemPoolDestroy\000"
-    "\325Destroy\224\335\230Destroys\201pool\245\262\234``\325Destroy(\325\261\335\232"
-    "\247\203\000"
-    "hipMemPoolExportPointer\000"
-    "\325ExportPointer\224\274\230Data with which another process finds \263al\334\245"
-    "\262 export_data: \325PtrExportData\233`\325ExportPointer(export_data, \274\231"
-    "\222\262\234``\325ExportPointer(\325PtrExportData *export_data, \366\274\232\247"
-    "\203\000"
-    "hipMemPoolExportToShareableHandle\000"
-    "\325ExportToShareableHandle\224shared_\306, \335, \306_type, \301\230Handle\215a p"
-    "ool for other processes, written\221 shared_\306\245\262\234``\325ExportToShareabl"
-    "eHandle(\366shared_\306, \325\261\335, hipMemAl\334HandleType \306_type\242\301"
-    "\232\247\203\000"
-    "hipMemPoolGetAccess\000"
-    "\325GetAccess\224\335, \334\230How\201\275 may use \362memory\215a pool\245\262 "
-    "\301: hipMemAccessFlags\234``\325GetAccess(hipMemAccessFlags *\301, \325\261\335, "
-    "\324*\334\232\247\203\000"
-    "hipMemPoolGetAttribute\000"
-    "\325GetAttribute\224\335, attr, \364\230One \266\215a pool, written\221 \364\245"
-    "\262\234``\325GetAttribute(\325\261\335, \325Attr attr, \366\364\232\247\203\000"
-    "hipMemPoolImportFromShareableHandle\000"
-    "\325ImportFromShareableHandle\224shared_\306, \306_type, \301\230Pool\215another p"
-    "rocess\245\262 \335: i\325Handle_t\234``\325ImportFromShareableHandle(\325\261*"
-    "\335, \366shared_\306, hipMemAl\334HandleType \306_type\242\301\232\247\203\000"
-    "hipMemPoolImportPointer\000"
-    "\325ImportPointer\224\335, export_data\230Address\215\263al\334\215another process"
-    "\245\262 \274\251\234``\325ImportPointer(\366*\274, \325\261\335, \325PtrExportDat"
-    "a *export_data\232\247\203\000"
-    "hipMemPoolSetAccess\000"
-    "\325SetAccess\224\335, desc_list, \271\230Says which \275s may use \362memory\215a"
-    " pool\245\262\234``\325SetAccess(\325\261\335\235hipMemAccessDesc *desc_list\241"
-    "\271\232\247\203\000"
-    "hipMemPoolSetAttribute\000"
-    "\325SetAttribute\224\335, attr, \364\230Sets \263\266 from \263int, or from 64 bit"
-    "s where it is\201\352\245\262\234``\325SetAttribute(\325\261\335, \325Attr attr, "
-    "\366\364\232\247\203\000"
-    "hipMemPoolTrimTo\000"
-    "\325TrimTo\224\335, min_bytes_to_hold\230Gives unused\214 back, down\221 min_bytes"
-    "_to_hold\245\262\234``\325TrimTo(\325\261\335\241min_bytes_to_hold\232\247\203\000"
-    "hipMemPrefetchAsync\000"
-    "hipMemPrefetchAsync\224\274, \271, \275,\217\230Moves managed\214\221\201\275,\212"
-    "\217\216\245\262\234``hipMemPrefetchAsync\225\366\274\241\271,\213 \275, \330\217"
-    "\232\247\203\000"
-    "hipMemPrefetchAsync_v2\000"
-    "hipMemPrefetchAsync_v2\224\274, \271, \334, \301,\217\230Moves managed\214\221\201"
-    "\334,\212\217\216\245\262\234``hipMemPrefetchAsync_v2\225\366\274\241\271, \324"
-    "\334\242\301, \330\217\2327.1\203\000"
-    "hipMemPrefetchBatchAsync\000"
-    "hipMemPrefetchBatchAsync\224\274s, \352s, \271, prefetch_locs, prefetch_loc_idxs, "
-    "num_prefetch_locs, \301,\217\230Moves \271 ranges\215managed\214\212\217\216; \352"
-    "s\212\204\245\262\233`hipMemPrefetchBatchAsync(\274s, \271, prefetch_locs, num_pre"
-    "fetch_locs, \301,\217\231\222\262\200,\200\234``hipMemPrefetchBatchAsync(\366*\274"
-    "s\241*\352s\241\271, \324*prefetch_locs\241*prefetch_loc_idxs\241num_prefetch_locs"
-    "\243\301, \330\217\2327.15\203\000"
-    "hipMemPtrGetInfo\000"
-    "hipMemPtrGetInfo\224\350\230Size\212\204\215\362al\334\220 begins at \350\245\262 "
-    "\352:\213\234``hipMemPtrGetInfo(\366\350\241*\352\232\247\203\000"
-    "hipMemRangeGetAttribute\000"
-    "hipMemRangeGetAttribute\224data, data_\352, \266, \274, \271\230One \266\215manage"
-    "d\214, written\221 data\245\262\234``hipMemRangeGetAttribute(\366data\241data_\352"
-    ", hipMemRangeAttribute \266\235\366\274\241\271\232\247\203\000"
-    "hipMemRangeGetAttributes\000"
-    "hipMemRangeGetAttributes\224data, data_\352s, \266s, num_\266s, \274, \271\230Attr"
-    "ibutes\215managed\214, each written\221 its entry\215data\245\262\233`hipMemRangeG"
-    "etAttributes(num_\266s, \274, \271\231\222\262\200,\200,\200\234``hipMemRangeGetAt"
-    "tributes(\366*data\241*data_\352s, hipMemRangeAttribute *\266s\241num_\266s\235"
-    "\366\274\241\271\232\247\203\000"
-    "hipMemRelease\000"
-    "hipMemRelease\224\306\230Frees\214 after its last mapping has ended\245\262\234``h"
-    "ipMemRelease(\323\261\306\232\247\203\000"
-    "hipMemRetainAllocationHandle\000"
-    "hipMemRetainAl\334Handle\224addr\230Memory\220 is mapped at \263address\245\262 "
-    "\306: i\323\234``hipMemRetainAl\334Handle(\323\261*\306, \366addr\232\247\203\000"
-    "hipMemSetAccess\000"
-    "hipMemSetAccess\224\350, \352, desc, \271\230Says which \334s may use mapped\214"
-    "\245\262\234``hipMemSetAccess(\366\350\241\352\235hipMemAccessDesc *desc\241\271"
-    "\232\247\203\000"
-    "hipMemSetMemPool\000"
-    "hipMemSetMemPool\224\334, type, pool\230Makes\201pool \362\272one\215a \334\245"
-    "\262\234``hipMemSetMemPool(\324*\334, hipMemAl\334Type type, \325\261pool\2327.15"
-    "\203\000"
-    "hipMemUnmap\000"
-    "hipMemUnmap\224\350, \352\230Ends\201mapping; \352\212\204\245\262\234``hipMemUnma"
-    "p(\366\350\241\352\232\247\203\000"
-    "hipMemcpy\000"
-    "hipMemcpy\224\276\354, \353\237\230\254 \353\204\202waits\245\262\234``hipMemcpy("
-    "\366\276const \366\354\241\353\236\232\247\203\000"
-    "hipMemcpy2D\000"
-    "hipMemcpy2D\224\276dpitch, \354, spitch\244\237\230\254 \307 rows\215\367\204\202w"
-    "aits\245\262\234``hipMemcpy2D(\366\276\352\261dpitch\235\366\354\241spitch\241\367"
-    "\241\307\236\232\247\203\000"
-    "hipMemcpy2DArrayToArray\000"
-    "hipMemcpy2DArrayToArray\224\276wOffsetDst, hOffsetDst, \354, wOffsetSrc, hOffsetSr"
-    "c\244\237\230\254 between \265s; \367\202\343s\212\204\245\262\234``hipMemcpy2DArr"
-    "ayToArray(\310\261\276\352\261wOffsetDst\241hOffsetDst, \310_const\261\354\241wOff"
-    "setSrc\241hOffsetSrc\241\367\241\307\236\232\250\203\000"
-    "hipMemcpy2DAsync\000"
-    "hipMemcpy2DAsync\224\276dpitch, \354, spitch\244\237,\217\230\254 \307 rows\215"
-    "\367\204\212\217\216\245\262\234``hipMemcpy2DAsync(\366\276\352\261dpitch\235\366"
-    "\354\241spitch\241\367\241\307\236, \330\217\232\247\203\000"
-    "hipMemcpy2DAsync_spt\000"
-    "hipMemcpy2DAsync\260\224\276dpitch, \354, spitch\244\237,\217\230\254 rows\212\217"
-    "\216; \367\202pitches\212\204\245\262\234``hipMemcpy2DAsync\260(\366\276\352\261dp"
-    "itch\235\366\354\241spitch\241\367\241\307\236, \330\217\232\250\203\000"
-    "hipMemcpy2DFromArray\000"
-    "hipMemcpy2DFromArray\224\276dpitch, \354, wOffset, hOffset\244\237\230\254 rows ou"
-    "t\215\263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DFromArray(\366\276"
-    "\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367\241\307\236\232"
-    "\247\203\000"
-    "hipMemcpy2DFromArrayAsync\000"
-    "hipMemcpy2DFromArrayAsync\224\276dpitch, \354, wOffset, hOffset\244\237,\217\230"
-    "\254 rows out\215\263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DFromAr"
-    "rayAsync(\366\276\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367"
-    "\241\307\236, \330\217\232\247\203\000"
-    "hipMemcpy2DFromArrayAsync_spt\000"
-    "hipMemcpy2DFromArrayAsync\260\224\276dpitch, \354, wOffsetSrc, hOffsetSrc\244\237,"
-    "\217\230\254 rows out\215\263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy"
-    "2DFromArrayAsync\260(\366\276\352\261dpitch, \310_const\261\354\241wOffsetSrc\241h"
-    "OffsetSrc\241\367\241\307\236, \330\217\232\250\203\000"
-    "hipMemcpy2DFromArray_spt\000"
-    "hipMemcpy2DFromArray\260\224\276dpitch, \354, wOffset, hOffset\244\237\230\254 row"
-    "s out\215\263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DFromArray\260("
-    "\366\276\352\261dpitch, \310_const\261\354\241wOffset\241hOffset\241\367\241\307"
-    "\236\232\247\203\000"
-    "hipMemcpy2DToArray\000"
-    "hipMemcpy2DToArray\224\276wOffset, hOffset, \354, spitch\244\237\230\254 rows\213o"
-    " \263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DToArray(\310\261\276\352"
-    "\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236\232\247\203\000"
-    "hipMemcpy2DToArrayAsync\000"
-    "hipMemcpy2DToArrayAsync\224\276wOffset, hOffset, \354, spitch\244\237,\217\230\254"
-    " rows\213o \263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DToArrayAsync"
-    "(\310\261\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236,"
-    " \330\217\232\247\203\000"
-    "hipMemcpy2DToArrayAsync_spt\000"
-    "hipMemcpy2DToArrayAsync\260\224\276wOffset, hOffset, \354, spitch\244\237,\217\230"
-    "\254 rows\213o \263\265\212\217\216; \367\212\204\245\262\234``hipMemcpy2DToArrayA"
-    "sync\260(\310\261\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241"
-    "\307\236, \330\217\232\250\203\000"
-    "hipMemcpy2DToArray_spt\000"
-    "hipMemcpy2DToArray\260\224\276wOffset, hOffset, \354, spitch\244\237\230\254 rows"
-    "\213o \263\265; \367\202\343s\212\204\245\262\234``hipMemcpy2DToArray\260(\310\261"
-    "\276\352\261wOffset\241hOffset\235\366\354\241spitch\241\367\241\307\236\232\247"
-    "\203\000"
-    "hipMemcpy2D_spt\000"
-    "hipMemcpy2D\260\224\276dpitch, \354, spitch\244\237\230\254 rows; \367\202pitches"
-    "\212\204\245\262\234``hipMemcpy2D\260(\366\276\352\261dpitch\235\366\354\241spitch"
-    "\241\367\241\307\236\232\247\203\000"
-    "hipMemcpy3D\000"
-    "hipMemcpy3D\224p\230\254\201box between\214\202\265s\245\262\234``hipMemcpy3D\225h"
-    "ipMemcpy3DParms *p\232\247\203\000"
-    "hipMemcpy3DAsync\000"
-    "hipMemcpy3DAsync\224p,\217\230\254\201box\212\217\216\245\262\234``hipMemcpy3DAsyn"
-    "c\225hipMemcpy3DParms *p, \330\217\232\247\203\000"
-    "hipMemcpy3DAsync_spt\000"
-    "hipMemcpy3DAsync\260\224p,\217\230\254\201box\212\217\216\245\262\234``hipMemcpy3D"
-    "Async\260\225hipMemcpy3DParms *p, \330\217\232\250\203\000"
-    "hipMemcpy3DBatchAsync\000"
-    "hipMemcpy3DBatchAsync\224numOps, opList, \301,\217\230\254 numOps boxes\212\217"
-    "\216; on failure failIdx is \362first\220 failed\245\262 failIdx:\213\234``hipMemc"
-    "py3DBatchAsync(\352\261numOps, hipMemcpy3DBatchOp *opList\241*failIdx\243\301, "
-    "\330\217\2327.1\203\000"
-    "hipMemcpy3DPeer\000"
-    "hipMemcpy3DPeer\224p\230\254\201box between \275s\245\262\234``hipMemcpy3DPeer(hip"
-    "Memcpy3DPeerParms *p\2327.1\203\000"
-    "hipMemcpy3DPeerAsync\000"
-    "hipMemcpy3DPeerAsync\224p,\217\230\254\201box between \275s\212\217\216\245\262"
-    "\234``hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, \330\217\2327.1\203\000"
-    "hipMemcpy3D_spt\000"
-    "hipMemcpy3D\260\224p\230\254\201box between\214\202\265s\245\262\234``hipMemcpy3D"
-    "\260\225hipMemcpy3DParms *p\232\247\203\000"
-    "hipMemcpyAsync\000"
-    "hipMemcpyAsync\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\245\262\234"
-    "``hipMemcpyAsync(\366\276const \366\354\241\353\236, \330\217\232\247\203\000"
-    "hipMemcpyAsync_spt\000"
-    "hipMemcpyAsync\260\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\245\262"
-    "\234``hipMemcpyAsync\260(\366\276const \366\354\241\353\236, \330\217\232\247\203"
-    "\000"
-    "hipMemcpyAtoA\000"
-    "hipMemcpyAtoA\224dstArray, dstOffset, \354Array, \354Offset, ByteCount\230\254 Byt"
-    "eCount\204 between \265s\245\262\234``hipMemcpyAtoA(\310\261dstArray\241dstOffset,"
-    " \310\261\354Array\241\354Offset\241ByteCount\232\250\203\000"
-    "hipMemcpyAtoD\000"
-    "hipMemcpyAtoD\224dstDevice, \354Array, \354Offset, ByteCount\230\254 ByteCount\204"
-    " from \263\265\221 \275\214\245\262\234``hipMemcpyAtoD(\314\261dstDevice, \310\261"
-    "\354Array\241\354Offset\241ByteCount\232\250\203\000"
-    "hipMemcpyAtoH\000"
-    "hipMemcpyAtoH\224\276\354Array, \354Offset, \271\230\254 \271\204 from \263\265"
-    "\221 host\214\245\262\234``hipMemcpyAtoH(\366\276\310\261\354Array\241\354Offset"
-    "\241\271\232\247\203\000"
-    "hipMemcpyAtoHAsync\000"
-    "hipMemcpyAtoHAsync\224dstHost, \354Array, \354Offset, ByteCount,\217\230\254 from "
-    "\263\265\221 host\214\212\217\216\245\262\234``hipMemcpyAtoHAsync(\366dstHost, "
-    "\310\261\354Array\241\354Offset\241ByteCount, \330\217\232\250\203\000"
-    "hipMemcpyBatchAsync\000"
-    "hipMemcpyBatchAsync\224dsts, \354s, \352s, \271, attrs, attrsIdxs, numAttrs,\217"
-    "\230\254 \271 ranges\212\217\216; \352s\212\204; on failure failIdx is \362first"
-    "\220 failed\245\262 failIdx:\213\233`hipMemcpyBatchAsync(\354s, \271, attrs, numAt"
-    "trs,\217\231\222\262\200,\200,\200, failIdx:\213\233`hipMemcpyBatchAsync(dsts, "
-    "\354s, \271, attrs, numAttrs,\217\231\222\262\200,\200, failIdx:\213\234``hipMemcp"
-    "yBatchAsync(\366*dsts, \366*\354s\241*\352s\241\271, hipMemcpyAttributes *attrs"
-    "\241*attrsIdxs\241numAttrs\241*failIdx, \330\217\2327.1\203\000"
-    "hipMemcpyDtoA\000"
-    "hipMemcpyDtoA\224dstArray, dstOffset, \354Device, ByteCount\230\254 ByteCount\204 "
-    "from \275\214\221 \263\265\245\262\234``hipMemcpyDtoA(\310\261dstArray\241dstOffse"
-    "t, \314\261\354Device\241ByteCount\232\250\203\000"
-    "hipMemcpyDtoD\000"
-    "hipMemcpyDtoD\224\276\354, \353\230\254 \353\204 from \275\221 \275\245\262\234``h"
-    "ipMemcpyDtoD(\314\261\276\314\261\354\241\353\232\247\203\000"
-    "hipMemcpyDtoDAsync\000"
-    "hipMemcpyDtoDAsync\224\276\354, \353,\217\230\254 \353\204 from \275\221 \275\212"
-    "\217\216\245\262\234``hipMemcpyDtoDAsync(\314\261\276\314\261\354\241\353, \330"
-    "\217\232\247\203\000"
-    "hipMemcpyDtoH\000"
-    "hipMemcpyDtoH\224\276\354, \353\230\254 \353\204 from \275\221 host\202waits\245"
-    "\262\234``hipMemcpyDtoH(\366\276\314\261\354\241\353\232\247\203\000"
-    "hipMemcpyDtoHAsync\000"
-    "hipMemcpyDtoHAsync\224\276\354, \353,\217\230\254 \353\204 from \275\221 host\212"
-    "\217\216\245\262\234``hipMemcpyDtoHAsync(\366\276\314\261\354\241\353, \330\217"
-    "\232\247\203\000"
-    "hipMemcpyFromArray\000"
-    "hipMemcpyFromArray\224\276\354Array, wOffset, hOffset, \271\237\230\254 \271\204 o"
-    "ut\215\263\265\245\262\234``hipMemcpyFromArray(\366\276\310_const\261\354Array\241"
-    "wOffset\241hOffset\241\271\236\232\247\203\000"
-    "hipMemcpyFromArray_spt\000"
-    "hipMemcpyFromArray\260\224\276\354, wOffsetSrc, hOffset, \271\237\230\254 \271\204"
-    " out\215\263\265\245\262\234``hipMemcpyFromArray\260(\366\276\310_const\261\354"
-    "\241wOffsetSrc\241hOffset\241\271\236\232\250\203\000"
-    "hipMemcpyFromSymbol\000"
-    "hipMemcpyFromSymbol\224\276\356, \353, \343\237\230\254 \353\204 out\215a \365\245"
-    "\262\234``hipMemcpyFromSymbol(\366\276const \366\356\241\353\241\343\236\232\247"
-    "\203\000"
-    "hipMemcpyFromSymbolAsync\000"
-    "hipMemcpyFromSymbolAsync\224\276\356, \353, \343\237,\217\230\254 out\215a \365"
-    "\212\217\216\245\262\234``hipMemcpyFromSymbolAsync(\366\276const \366\356\241\353"
-    "\241\343\236, \330\217\232\247\203\000"
-    "hipMemcpyFromSymbolAsync_spt\000"
-    "hipMemcpyFromSymbolAsync\260\224\276\356, \353, \343\237,\217\230\254 out\215a "
-    "\365\212\217\216\245\262\234``hipMemcpyFromSymbolAsync\260(\366\276const \366\356"
-    "\241\353\241\343\236, \330\217\232\250\203\000"
-    "hipMemcpyFromSymbol_spt\000"
-    "hipMemcpyFromSymbol\260\224\276\356, \353, \343\237\230\254 \353\204 out\215a \365"
-    "\245\262\234``hipMemcpyFromSymbol\260(\366\276const \366\356\241\353\241\343\236"
-    "\232\247\203\000"
-    "hipMemcpyHtoA\000"
-    "hipMemcpyHtoA\224dstArray, dstOffset, \354Host, \271\230\254 \271\204 from host"
-    "\214\221 \263\265\245\262\234``hipMemcpyHtoA(\310\261dstArray\241dstOffset\235\366"
-    "\354Host\241\271\232\247\203\000"
-    "hipMemcpyHtoAAsync\000"
-    "hipMemcpyHtoAAsync\224dstArray, dstOffset, \354Host, ByteCount,\217\230\254 from h"
-    "ost\214\221 \263\265\212\217\216\245\262\234``hipMemcpyHtoAAsync(\310\261dstArray"
-    "\241dstOffset\235\366\354Host\241ByteCount, \330\217\232\250\203\000"
-    "hipMemcpyHtoD\000"
-    "hipMemcpyHtoD\224\276\354, \353\230\254 \353\204 from host\221 \275\202waits\245"
-    "\262\234``hipMemcpyHtoD(\314\261\276const \366\354\241\353\232\247\203\000"
-    "hipMemcpyHtoDAsync\000"
-    "hipMemcpyHtoDAsync\224\276\354, \353,\217\230\254 \353\204 from host\221 \275\212"
-    "\217\216\245\262\234``hipMemcpyHtoDAsync(\314\261\276const \366\354\241\353, \330"
-    "\217\232\247\203\000"
-    "hipMemcpyParam2D\000"
-    "hipMemcpyParam2D\224pCopy\230\254 rows as\201record describes,\202waits\245\262"
-    "\234``hipMemcpyParam2D\225hip_Memcpy2D *pCopy\232\247\203\000"
-    "hipMemcpyParam2DAsync\000"
-    "hipMemcpyParam2DAsync\224pCopy,\217\230\254 rows as\201record describes,\212\217"
-    "\216\245\262\234``hipMemcpyParam2DAsync\225hip_Memcpy2D *pCopy, \330\217\232\247"
-    "\203\000"
-    "hipMemcpyPeer\000"
-    "hipMemcpyPeer\224\276dstDeviceId, \354, \354DeviceId, \353\230\254 \353\204 betwee"
-    "n \275s\202waits\245\262\234``hipMemcpyPeer(\366\276int dstDeviceId\235\366\354,"
-    "\213 \354DeviceId\241\353\232\247\203\000"
-    "hipMemcpyPeerAsync\000"
-    "hipMemcpyPeerAsync\224\276dstDeviceId, \354, \354Device, \353,\217\230\254 \353"
-    "\204 between \275s\212\217\216\245\262\234``hipMemcpyPeerAsync(\366\276int dstDevi"
-    "ceId\235\366\354,\213 \354Device\241\353, \330\217\232\247\203\000"
-    "hipMemcpyToArray\000"
-    "hipMemcpyToArray\224\276wOffset, hOffset, \354, \271\237\230\254 \271\204\213o "
-    "\263\265\245\262\234``hipMemcpyToArray(\310\261\276\352\261wOffset\241hOffset\235"
-    "\366\354\241\271\236\232\247\203\000"
-    "hipMemcpyToSymbol\000"
-    "hipMemcpyToSymbol\224\356, \354, \353, \343\237\230\254 \353\204\213o\201\365\245"
-    "\262\234``hipMemcpyToSymbol\225\366\356\235\366\354\241\353\241\343\236\232\247"
-    "\203\000"
-    "hipMemcpyToSymbolAsync\000"
-    "hipMemcpyToSymbolAsync\224\356, \354, \353, \343\237,\217\230\254\213o\201\365\212"
-    "\217\216\245\262\234``hipMemcpyToSymbolAsync\225\366\356\235\366\354\241\353\241"
-    "\343\236, \330\217\232\247\203\000"
-    "hipMemcpyToSymbolAsync_spt\000"
-    "hipMemcpyToSymbolAsync\260\224\356, \354, \353, \343\237,\217\230\254\213o\201\365"
-    "\212\217\216\245\262\234``hipMemcpyToSymbolAsync\260\225\366\356\235\366\354\241"
-    "\353\241\343\236, \330\217\232\250\203\000"
-    "hipMemcpyToSymbol_spt\000"
-    "hipMemcpyToSymbol\260\224\356, \354, \353, \343\237\230\254 \353\204\213o\201\365"
-    "\245\262\234``hipMemcpyToSymbol\260\225\366\356\235\366\354\241\353\241\343\236"
-    "\232\247\203\000"
-    "hipMemcpyWithStream\000"
-    "hipMemcpyWithStream\224\276\354, \353\237,\217\230\254 \353\204\212\217\216\202wai"
-    "ts\245\262\234``hipMemcpyWithStream(\366\276const \366\354\241\353\236, \330\217"
-    "\232\247\203\000"
-    "hipMemcpy_spt\000"
-    "hipMemcpy\260\224\276\354, \353\237\230\254 \353\204\202waits\245\262\234``hipMemc"
-    "py\260(\366\276const \366\354\241\353\236\232\247\203\000"
-    "hipMemset\000"
-    "hipMemset\224\276\364, \353\230Sets \353\204\221 \362low byte\215\364\245\262\234`"
-    "`hipMemset(\366\276int \364\241\353\232\247\203\000"
-    "hipMemset2D\000"
-    "hipMemset2D\224\276pitch, \364\244\230Sets \307 rows\215\367\204\245\262\234``hipM"
-    "emset2D(\366\276\352\261pitch,\213 \364\241\367\241\307\232\247\203\000"
-    "hipMemset2DAsync\000"
-    "hipMemset2DAsync\224\276pitch, \364\244,\217\230Sets \307 rows\215\367\204\212\217"
-    "\216\245\262\234``hipMemset2DAsync(\366\276\352\261pitch,\213 \364\241\367\241\307"
-    ", \330\217\232\247\203\000"
-    "hipMemset2DAsync_spt\000"
-    "hipMemset2DAsync\260\224\276pitch, \364\244,\217\230Fills rows\212\217\216; pitch"
-    "\202\367\212\204\245\262\234``hipMemset2DAsync\260(\366\276\352\261pitch,\213 \364"
-    "\241\367\241\307, \330\217\232\250\203\000"
-    "hipMemset2D_spt\000"
-    "hipMemset2D\260\224\276pitch, \364\244\230Fills rows with\201byte; pitch\202\367"
-    "\212\204\245\262\234``hipMemset2D\260(\366\276\352\261pitch,\213 \364\241\367\241"
-    "\307\232\247\203\000"
-    "hipMemset3D\000"
-    "hipMemset3D\224pitchedDevPtr, \364, extent\230Fills\201box\215pitched\214 with\201"
-    "byte\245\262\234``hipMemset3D(hipPitchedPtr pitchedDevPtr,\213 \364, hipExtent ext"
-    "ent\232\247\203\000"
-    "hipMemset3DAsync\000"
-    "hipMemset3DAsync\224pitchedDevPtr, \364, extent,\217\230Fills\201box\215pitched"
-    "\214\212\217\216\245\262\234``hipMemset3DAsync(hipPitchedPtr pitchedDevPtr,\213 "
-    "\364, hipExtent extent, \330\217\232\247\203\000"
-    "hipMemset3DAsync_spt\000"
-    "hipMemset3DAsync\260\224pitchedDevPtr, \364, extent,\217\230Fills\201box\215pitche"
-    "d\214\212\217\216\245\262\234``hipMemset3DAsync\260(hipPitchedPtr pitchedDevPtr,"
-    "\213 \364, hipExtent extent, \330\217\232\250\203\000"
-    "hipMemset3D_spt\000"
-    "hipMemset3D\260\224pitchedDevPtr, \364, extent\230Fills\201box\215pitched\214 with"
-    "\201byte\245\262\234``hipMemset3D\260(hipPitchedPtr pitchedDevPtr,\213 \364, hipEx"
-    "tent extent\232\247\203\000"
-    "hipMemsetAsync\000"
-    "hipMemsetAsync\224\276\364, \353,\217\230Sets \353\204\221 \362low byte\215\364,"
-    "\212\217\216\245\262\234``hipMemsetAsync(\366\276int \364\241\353, \330\217\232"
-    "\247\203\000"
-    "hipMemsetAsync_spt\000"
-    "hipMemsetAsync\260\224\276\364, \353,\217\230Fills\204\212\217\216\245\262\234``hi"
-    "pMemsetAsync\260(\366\276int \364\241\353, \330\217\232\250\203\000"
-    "hipMemsetD16\000"
-    "hipMemsetD16\224dest, \364, \271\230Sets \271 16-bit words\245\262\234``hipMemsetD"
-    "16(\314\261dest, \363 short \364\241\271\232\247\203\000"
-    "hipMemsetD16Async\000"
-    "hipMemsetD16Async\224dest, \364, \271,\217\230Sets \271 16-bit words\212\217\216"
-    "\245\262\234``hipMemsetD16Async(\314\261dest, \363 short \364\241\271, \330\217"
-    "\232\247\203\000"
-    "hipMemsetD2D16\000"
-    "hipMemsetD2D16\224\276dstPitch, \364\244\230Sets \307 rows\215\367 16-bit words"
-    "\245\262\234``hipMemsetD2D16(\314\261\276\352\261dstPitch, \363 short \364\241\367"
-    "\241\307\2327.1\203\000"
-    "hipMemsetD2D16Async\000"
-    "hipMemsetD2D16Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367 16-bi"
-    "t words\212\217\216\245\262\234``hipMemsetD2D16Async(\314\261\276\352\261dstPitch,"
-    " \363 short \364\241\367\241\307, \330\217\2327.1\203\000"
-    "hipMemsetD2D32\000"
-    "hipMemsetD2D32\224\276dstPitch, \364\244\230Sets \307 rows\215\367 32-bit words"
-    "\245\262\234``hipMemsetD2D32(\314\261\276\352\261dstPitch\242\364\241\367\241\307"
-    "\2327.1\203\000"
-    "hipMemsetD2D32Async\000"
-    "hipMemsetD2D32Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367 32-bi"
-    "t words\212\217\216\245\262\234``hipMemsetD2D32Async(\314\261\276\352\261dstPitch"
-    "\242\364\241\367\241\307, \330\217\2327.1\203\000"
-    "hipMemsetD2D8\000"
-    "hipMemsetD2D8\224\276dstPitch, \364\244\230Sets \307 rows\215\367\204\245\262\234`"
-    "`hipMemsetD2D8(\314\261\276\352\261dstPitch, \363 char \364\241\367\241\307\2327.1"
-    "\203\000"
-    "hipMemsetD2D8Async\000"
-    "hipMemsetD2D8Async\224\276dstPitch, \364\244,\217\230Sets \307 rows\215\367\204"
-    "\212\217\216\245\262\234``hipMemsetD2D8Async(\314\261\276\352\261dstPitch, \363 ch"
-    "ar \364\241\367\241\307, \330\217\2327.1\203\000"
-    "hipMemsetD32\000"
-    "hipMemsetD32\224dest, \364, \271\230Sets \271 32-bit words\245\262\234``hipMemsetD"
-    "32(\314\261dest,\213 \364\241\271\232\247\203\000"
-    "hipMemsetD32Async\000"
-    "hipMemsetD32Async\224\276\364, \271,\217\230Sets \271 32-bit words\212\217\216\245"
-    "\262\234``hipMemsetD32Async(\314\261\276int \364\241\271, \330\217\232\247\203\000"
-    "hipMemsetD8\000"
-    "hipMemsetD8\224dest, \364, \271\230Sets \271\204\245\262\234``hipMemsetD8(\314\261"
-    "dest, \363 char \364\241\271\232\247\203\000"
-    "hipMemsetD8Async\000"
-    "hipMemsetD8Async\224dest, \364, \271,\217\230Sets \271\204\212\217\216\245\262\234"
-    "``hipMemsetD8Async(\314\261dest, \363 char \364\241\271, \330\217\232\247\203\000"
-    "hipMemset_spt\000"
-    "hipMemset\260\224\276\364, \353\230Fills \353\204 with\201byte\245\262\234``hipMem"
-    "set\260(\366\276int \364\241\353\232\247\203\000"
-    "hipMipmappedArrayCreate\000"
-    "\326Create\224pMipmappedArrayDesc, numMipmapLevels\230\252\201mipmapped \265 from "
-    "its descriptor\245\262 pHandle: \326\234``\326Create(\326\261*pHandle, HIP_ARRAY3D"
-    "_DESCRIPTOR *pMipmappedArrayDesc\242numMipmapLevels\232\247\203\000"
-    "hipMipmappedArrayDestroy\000"
-    "\326Destroy\224hMipmappedArray\230Frees\201mipmapped \265\245\262\233`\326Destroy("
-    "\231\222\262\200\234``\326Destroy(\326\261hMipmappedArray\232\247\203\000"
-    "hipMipmappedArrayGetLevel\000"
-    "\326GetLevel\224hMipMappedArray, level\230One level\215a mipmapped \265\245\262 pL"
-    "evelArray: \310\233`\326GetLevel(pLevelArray, level\231\222\262\200\234``\326GetLe"
-    "vel(\310\261*pLevelArray, \326\261hMipMappedArray\242level\232\247\203\000"
-    "hipMipmappedArrayGetMemoryRequirements\000"
-    "\326GetMemoryRequirements\224mipmap, \275\230Size\202alignment,\212\204,\215a spar"
-    "se mipmapped \265\245\262\214Requirements: \310MemoryRequirements\233`\326GetMemor"
-    "yRequirements(memoryRequirements, mipmap, \275\231\222\262\234``\326GetMemoryRequi"
-    "rements(\310MemoryRequirements *memoryRequirements, \326\261mipmap, \313\261\275"
-    "\2327.15\203\000"
-    "hipModuleGetFunction\000"
-    "hipModuleGetFunction\224module, kname\230Kernel\215a module by name\245\262 \302: "
-    "ihipModuleSymbol_t\234``hipModuleGetFunction(\317\261*\302, hipModule\261module"
-    "\235\267kname\232\247\203\000"
-    "hipModuleGetFunctionCount\000"
-    "hipModuleGetFunctionCount\224mod\230Number\215\332s\212\201module\245\262 \271:"
-    "\213\234``hipModuleGetFunctionCount(\363\213 *\271, hipModule\261mod\2327.1\203"
-    "\000"
-    "hipModuleGetGlobal\000"
-    "hipModuleGetGlobal\224hmod, name\230Address\202\352\212\204\215a \365\215a module"
-    "\245\262 d\350\251,\204:\213\234``hipModuleGetGlobal(\314\261*d\350\241*bytes, hip"
-    "Module\261hmod\235\267name\232\247\203\000"
-    "hipModuleGetTexRef\000"
-    "hipModuleGetTexRef\224hmod, name\230Texture reference\215a module, by name\245\262"
-    " \357: textureReference\234``hipModuleGetTexRef(\361*\357, hipModule\261hmod\235"
-    "\267name\232\247\203\000"
-    "hipModuleLaunchCooperativeKernel\000"
-    "hipModuleLaunchCooperativeKernel\224f, gridDimX, gridDimY, gridDimZ, blockDimX, bl"
-    "ockDimY, blockDimZ, \351\217, \332\256\230Launches\201\332 whose groups may wait f"
-    "or each other\245\262\234``hipModuleLaunchCooperativeKernel(\317\261f\242gridDimX"
-    "\242gridDimY\242gridDimZ\242blockDimX\242blockDimY\242blockDimZ\242\351 \330\217, "
-    "\366*\332\256\232\250\203\000"
-    "hipModuleLaunchCooperativeKernelMultiDevice\000"
-    "hipModuleLaunchCooperativeKernelMultiDevice\224launch\256List, numDevices, \301"
-    "\230Launches\201\332 on several \275s, whose groups may wait for each other\245"
-    "\262\234``hipModuleLaunchCooperativeKernelMultiDevice(\317Launch\256 *launch\256Li"
-    "st\242numDevices\242\301\232\250\203\000"
-    "hipModuleLaunchKernel\000"
-    "hipModuleLaunchKernel\224f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, bl"
-    "ockDimZ, \351\217, \332\256, extra\230Launches\201\332; arguments by \332\256 or b"
-    "y extra\245\262\234``hipModuleLaunchKernel(\317\261f\242gridDimX\242gridDimY\242gr"
-    "idDimZ\242blockDimX\242blockDimY\242blockDimZ\242\351 \330\217, \366*\332\256, "
-    "\366*extra\232\247\203\000"
-    "hipModuleLoad\000"
-    "hipModuleLoad\224fname\230Loads\201module from\201file\245\262 module: ihipModule_"
-    "t\234``hipModuleLoad(hipModule\261*module\235\267fname\232\247\203\000"
-    "hipModuleLoadData\000"
-    "hipModuleLoadData\224image\230Loads\201module from\214\245\262 module: ihipModule_"
-    "t\234``hipModuleLoadData(hipModule\261*module\235\366image\232\247\203\000"
-    "hipModuleLoadDataEx\000"
-    "hipModuleLoadDataEx\224image, \341options, \344\230Loads\201module from\214 with o"
-    "ptions\245\262 module: ihipModule_t\233`hipModuleLoadDataEx(image, \341\344\231"
-    "\222\262 module: ihipModule\262\200\234``hipModuleLoadDataEx(hipModule\261*module"
-    "\235\366image\242\341hipJitOption *options, \366*\344\232\247\203\000"
-    "hipModuleLoadFatBinary\000"
-    "hipModuleLoadFatBinary\224fatbin\230Loads\201module from\201fat binary\212\214\245"
-    "\262 module: ihipModule_t\234``hipModuleLoadFatBinary(hipModule\261*module\235\366"
-    "fatbin\2327.1\203\000"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\000"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\224f, blockSize, \277\230Groups"
-    "\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipModuleOccupancyMax"
-    "ActiveBlocksPerMultiprocessor\227*\337, \317\261f,\213 blockSize\241\277\232\247"
-    "\203\000"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\000"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\224f, blockSize, \277,"
-    " \301\230Groups\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipMod"
-    "uleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\227*\337, \317\261f,\213 blo"
-    "ckSize\241\277\242\301\232\247\203\000"
-    "hipModuleOccupancyMaxPotentialBlockSize\000"
-    "hipModuleOccupancyMaxPotentialBlockSize\224f, \277, blockSizeLimit\230Grid\202bloc"
-    "k \352\220 fill \362\275 best\245\262 gridSize:\213, blockSize:\213\234``hipModule"
-    "OccupancyMaxPotentialBlockSize\227*gridSize,\213 *blockSize, \317\261f\241\277,"
-    "\213 blockSizeLimit\232\247\203\000"
-    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\000"
-    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\224f, \277, blockSizeLimit, \301"
-    "\230Grid\202block \352\220 fill \362\275 best\245\262 gridSize:\213, blockSize:"
-    "\213\234``hipModuleOccupancyMaxPotentialBlockSizeWithFlags\227*gridSize,\213 *bloc"
-    "kSize, \317\261f\241\277,\213 blockSizeLimit\242\301\232\247\203\000"
-    "hipModuleUnload\000"
-    "hipModuleUnload\224module\230Unloads\201module\245\262\234``hipModuleUnload(hipMod"
-    "ule\261module\232\247\203\000"
-    "hipOccupancyAvailableDynamicSMemPerBlock\000"
-    "hipOccupancyAvailableDynamicSMemPerBlock\224f, \337, blockSize\230Shared\214\212"
-    "\204\220 \337 groups\201multiprocessor leave each\245\262 dynamicSmemSize:\213\234"
-    "``hipOccupancyAvailableDynamicSMemPerBlock(\352\261*dynamicSmemSize\235\366f,\213 "
-    "\337,\213 blockSize\2327.15\203\000"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessor\000"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessor\224f, blockSize, \277\230Groups\220 r"
-    "un at once on\201multiprocessor\245\262 \337:\213\234``hipOccupancyMaxActiveBlocks"
-    "PerMultiprocessor\227*\337\235\366f,\213 blockSize\241\277\232\247\203\000"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\000"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\224f, blockSize, \277, \301"
-    "\230Groups\220 run at once on\201multiprocessor\245\262 \337:\213\234``hipOccupanc"
-    "yMaxActiveBlocksPerMultiprocessorWithFlags\227*\337\235\366f,\213 blockSize\241"
-    "\277\242\301\232\247\203\000"
-    "hipOccupancyMaxActiveClusters\000"
-    "hipOccupancyMaxActiveClusters\224f, config\230Clusters\220 run at once on \362\275"
-    "\245\262 numClusters:\213\234``hipOccupancyMaxActiveClusters\227*numClusters\235"
-    "\366f\235hipLaunchConfig\261*config\2327.15\203\000"
-    "hipOccupancyMaxPotentialBlockSize\000"
-    "hipOccupancyMaxPotentialBlockSize\224f, \277, blockSizeLimit\230Grid\202block \352"
-    "\220 fill \362\275 best\245\262 gridSize:\213, blockSize:\213\234``hipOccupancyMax"
-    "PotentialBlockSize\227*gridSize,\213 *blockSize\235\366f\241\277,\213 blockSizeLim"
-    "it\232\247\203\000"
-    "hipOccupancyMaxPotentialClusterSize\000"
-    "hipOccupancyMaxPotentialClusterSize\224f, config\230Largest \352\215a cluster\245"
-    "\262 clusterSize:\213\234``hipOccupancyMaxPotentialClusterSize\227*clusterSize\235"
-    "\366f\235hipLaunchConfig\261*config\2327.15\203\000"
-    "hipPeekAtLastError\000"
-    "hipPeekAtLastError\223\230Last error\215this thread\245\262\234``hipPeekAtLastErro"
-    "r(void\232\247\203\000"
-    "hipPointerGetAttribute\000"
-    "hipPointerGetAttribute\224data, \266, \350\230One \266\215\263address, written\221"
-    " data\245\262\234``hipPointerGetAttribute(\366data, hipPointer_\266 \266, \314\261"
-    "\350\232\247\203\000"
-    "hipPointerGetAttributes\000"
-    "hipPointerGetAttributes\224\350\230What kind\215memory \263address is\212\245\262 "
-    "\266s: hipPointerAttribute_t\233`hipPointerGetAttributes(\266s, \350\231\222\262"
-    "\234``hipPointerGetAttributes(hipPointerAttribute\261*\266s\235\366\350\232\247"
-    "\203\000"
-    "hipPointerSetAttribute\000"
-    "hipPointerSetAttribute\224\364, \266, \350\230Sets \263\266\215\362al\334 at \350"
-    "\245\262\234``hipPointerSetAttribute\225\366\364, hipPointer_\266 \266, \314\261"
-    "\350\232\250\203\000"
-    "hipProfilerStart\000"
-    "hipProfilerStart\223\230Lets\201profiler begin\245\262\234``hipProfilerStart(void"
-    "\232\247\203\000"
-    "hipProfilerStop\000"
-    "hipProfilerStop\223\230Lets\201profiler pause\245\262\234``hipProfilerStop(void"
-    "\232\247\203\000"
-    "hipRuntimeGetVersion\000"
-    "hipRuntimeGetVersion\223\230Version number\215\362runtime\245\262 runtimeVersion:"
-    "\213\234``hipRuntimeGetVersion\227*runtimeVersion\232\247\203\000"
-    "hipSetDevice\000"
-    "hipSetDevice\224\275Id\230Makes\201\275 \362\272one\215this thread\245\262\234``hi"
-    "pSetDevice\227\275Id\232\247\203\000"
-    "hipSetDeviceFlags\000"
-    "hipSetDeviceFlags\224\301\230Sets \362\301\215\362\272\275\245\262\234``hipSetDevi"
-    "ceFlags(\363\213 \301\232\247\203\000"
-    "hipSetValidDevices\000"
-    "hipSetValidDevices\224\275_arr, len\230Devices\220 may be used,\212\216\215prefere"
-    "nce\245\262\233`hipSetValidDevices(len\231\222\262\200\234``hipSetValidDevices\227"
-    "*\275_arr,\213 len\232\250\203\000"
-    "hipSetupArgument\000"
-    "hipSetupArgument\224arg, \352, \343\230Puts \352\204\213o \362arguments for hipLau"
-    "nchByPtr, at \343\245\262\234``hipSetupArgument\225\366arg\241\352\241\343\232\247"
-    "\203\000"
-    "hipSignalExternalSemaphoresAsync\000"
-    "hipSignalExternalSemaphoresAsync\224extSemArray, paramsArray, numExtSems,\217\230S"
-    "ignals\205\212\217\216\245\262\234``hipSignalExternalSemaphoresAsync\225hipExterna"
-    "lSemaphore\261*extSemArray\235hipExternalSemaphoreSignal\256 *paramsArray\242numEx"
-    "tSems, \330\217\232\247\203\000"
-    "hipStreamAddCallback\000"
-    "hipStreamAddCallback\224\355, callback, userData, \301\230Calls back after \362wor"
-    "k\212\201\355 so far\245\262\234``hipStreamAddCallback(\330\217, hipStreamCallback"
-    "\261callback, \366userData\242\301\232\247\203\000"
-    "hipStreamAddCallback_spt\000"
-    "hipStreamAddCallback\260\224\355, callback, userData, \301\230Calls back after "
-    "\362work\212\201\355 so far\240\217\245\262\234``hipStreamAddCallback\260(\330\217"
-    ", hipStreamCallback\261callback, \366userData\242\301\232\250\203\000"
-    "hipStreamAttachMemAsync\000"
-    "hipStreamAttachMemAsync\224\355, \274, length, \301\230Says which\217 uses managed"
-    "\214,\212\217\216\245\262\234``hipStreamAttachMemAsync(\330\217, \366\274\241lengt"
-    "h\242\301\232\247\203\000"
-    "hipStreamBatchMemOp\000"
-    "hipStreamBatchMemOp\224\355, \271, paramArray, \301\230Waits for\202writes \364s"
-    "\212\217\216, \271\215them\245\262\234``hipStreamBatchMemOp(\330\217\242\271, hipS"
-    "treamBatchMemOp\256 *paramArray\242\301\2327.1\203\000"
-    "hipStreamBeginCapture\000"
-    "hipStreamBeginCapture\224\355, mode\230Lets\201\355 record its work\213o\201\303"
-    "\212stead\215doing it\245\262\234``hipStreamBeginCapture(\330\217, hipStreamCaptur"
-    "eMode mode\232\247\203\000"
-    "hipStreamBeginCaptureToGraph\000"
-    "hipStreamBeginCaptureToGraph\224\355, \303, \273, dependencyData, \340, mode\230Le"
-    "ts\201\355 record its work\213o\201\303\220 is there, behind some \336s\245\262"
-    "\233`hipStreamBeginCaptureToGraph(\355, \303, dependencyData, \340, mode\231\222"
-    "\262\200\234``hipStreamBeginCaptureToGraph(\330\217, \320\261\303\235\322\261*\273"
-    "\235\320EdgeData *dependencyData\241\340, hipStreamCaptureMode mode\232\250\203"
-    "\000"
-    "hipStreamBeginCapture_spt\000"
-    "hipStreamBeginCapture\260\224\355, mode\230Lets\201\355 record its work\213o\201"
-    "\303\212stead\215doing it\240\217\245\262\234``hipStreamBeginCapture\260(\330\217,"
-    " hipStreamCaptureMode mode\232\250\203\000"
-    "hipStreamCopyAttributes\000"
-    "hipStreamCopyAttributes\224\276\354\230\254 \362\266s\215a\217\221 another one\245"
-    "\262\234``hipStreamCopyAttributes(\330 \276\330 \354\2327.15\203\000"
-    "hipStreamCreate\000"
-    "hipStreamCreate\223\230Creates\201\355\245\262\217: i\330\234``hipStreamCreate("
-    "\330 *\355\232\247\203\000"
-    "hipStreamCreateWithFlags\000"
-    "hipStreamCreateWithFlags\224\301\230Creates\201\355 with \301\245\262\217: i\330"
-    "\234``hipStreamCreateWithFlags(\330 *\355\242\301\232\247\203\000"
-    "hipStreamCreateWithPriority\000"
-    "hipStreamCreateWithPriority\224\301, priority\230Creates\201\355 with \301\202a pr"
-    "iority\245\262\217: i\330\234``hipStreamCreateWithPriority(\330 *\355\242\301,\213"
-    " priority\232\247\203\000"
-    "hipStreamDestroy\000"
-    "hipStreamDestroy\224\355\230Destroys\201\355 when its work is done\245\262\234``hi"
-    "pStreamDestroy(\330\217\232\247\203\000"
-    "hipStreamEndCapture\000"
-    "hipStreamEndCapture\224\355\230Ends recording; \362\303\220 came\215it\245\262 pGr"
-    "aph: i\320\234``hipStreamEndCapture(\330\217, \320\261*pGraph\232\247\203\000"
-    "hipStreamEndCapture_spt\000"
-    "hipStreamEndCapture\260\224\355\230Ends recording; \362\303\220 came\215it\240\217"
-    "\245\262 pGraph: i\320\234``hipStreamEndCapture\260(\330\217, \320\261*pGraph\232"
-    "\250\203\000"
-    "hipStreamGetAttribute\000"
-    "hipStreamGetAttribute\224\355, attr\230An \266\215a\217\245\262 \364\257: hipLaunc"
-    "hAttributeValue\233`hipStreamGetAttribute(\355, attr, \364\257\231\222\262\234``hi"
-    "pStreamGetAttribute(\330\217, hipLaunchAttributeID attr, hipLaunchAttributeValue *"
-    "\364\257\2327.1\203\000"
-    "hipStreamGetCaptureInfo\000"
-    "\327\224\355\230Whether\201\355 records its work,\202\362number\215\362recording"
-    "\245\262 pCaptureStatus:\211, pId:\213\234``\327(\330\217,\211 *pCaptureStatus\243"
-    "*pId\232\247\203\000"
-    "hipStreamGetCaptureInfo_spt\000"
-    "\327\260\224\355\230Whether\201\355 records its work,\202\362number\215\362recordi"
-    "ng\240\217\245\262 pCaptureStatus:\211, pId:\213\234``\327\260(\330\217,\211 *pCap"
-    "tureStatus\243*pId\232\250\203\000"
-    "hipStreamGetCaptureInfo_v2\000"
-    "\327_v2\224\355\230State\215a recording, its \303,\202\362\336s\220 \362next one w"
-    "ill depend on\245\262 captureStatus\257:\211, id\257:\213, \303\257: i\320, \273"
-    "\257: list[\322], \340\257:\213\233`\327_v2(\355, \273\257\231\222\262 captureStat"
-    "us\257:\211, id\257:\213, \303\257: i\320, \340\257:\213\234``\327_v2(\330\217,"
-    "\211 *captureStatus\257\243*id\257, \320\261*\303\257\235\322\261**\273\257\241*"
-    "\340\257\232\247\203\000"
-    "hipStreamGetCaptureInfo_v2_spt\000"
-    "\327_v2\260\224\355\230State\215a recording, its \303,\202\362\336s\220 \362next o"
-    "ne will depend on\240\217\245\262 captureStatus\257:\211, id\257:\213, \303\257: i"
-    "\320, \273\257: list[\322], \340\257:\213\233`\327_v2\260(\355, \273\257\231\222"
-    "\262 captureStatus\257:\211, id\257:\213, \303\257: i\320, \340\257:\213\234``\327"
-    "_v2\260(\330\217,\211 *captureStatus\257\243*id\257, \320\261*\303\257\235\322\261"
-    "**\273\257\241*\340\257\232\250\203\000"
-    "hipStreamGetDevResource\000"
-    "hipStreamGetDevResource\224hStream, type\230Resources\215one type\215a\217\245\262"
-    " resource: \312_st\233`hipStreamGetDevResource(hStream, resource, type\231\222\262"
-    "\234``hipStreamGetDevResource(\330 hStream, \312 *resource, \312Type type\2327.15"
-    "\203\000"
-    "hipStreamGetDevice\000"
-    "hipStreamGetDevice\224\355\230Device\215a\217\245\262 \275:\213\234``hipStreamGetD"
-    "evice(\330\217, \313\261*\275\232\250\203\000"
-    "hipStreamGetFlags\000"
-    "hipStreamGetFlags\224\355\230Flags\215a\217\245\262 \301:\213\234``hipStreamGetFla"
-    "gs(\330\217\242*\301\232\247\203\000"
-    "hipStreamGetFlags_spt\000"
-    "hipStreamGetFlags\260\224\355\230Flags\215a\217\240\217\245\262 \301:\213\234``hip"
-    "StreamGetFlags\260(\330\217\242*\301\232\247\203\000"
-    "hipStreamGetId\000"
-    "hipStreamGetId\224\355\230Number\215a\217\220 is never used again\245\262\217Id:"
-    "\213\234``hipStreamGetId(\330\217\243*\355Id\2327.1\203\000"
-    "hipStreamGetPriority\000"
-    "hipStreamGetPriority\224\355\230Priority\215a\217\245\262 priority:\213\234``hipSt"
-    "reamGetPriority(\330\217,\213 *priority\232\247\203\000"
-    "hipStreamGetPriority_spt\000"
-    "hipStreamGetPriority\260\224\355\230Priority\215a\217\240\217\245\262 priority:"
-    "\213\234``hipStreamGetPriority\260(\330\217,\213 *priority\232\247\203\000"
-    "hipStreamIsCapturing\000"
-    "hipStreamIsCapturing\224\355\230Whether\201\355 records its work\213o\201\303\245"
-    "\262 pCaptureStatus:\211\234``hipStreamIsCapturing(\330\217,\211 *pCaptureStatus"
-    "\232\247\203\000"
-    "hipStreamIsCapturing_spt\000"
-    "hipStreamIsCapturing\260\224\355\230Whether\201\355 records its work\213o\201\303"
-    "\240\217\245\262 pCaptureStatus:\211\234``hipStreamIsCapturing\260(\330\217,\211 *"
-    "pCaptureStatus\232\250\203\000"
-    "hipStreamQuery\000"
-    "hipStreamQuery\224\355\230hipSuccess where\201\355\206, else hipErrorNotReady\245"
-    "\262\234``hipStreamQuery(\330\217\232\247\203\000"
-    "hipStreamQuery_spt\000"
-    "hipStreamQuery\260\224\355\230hipSuccess where\201\355\206, else hipErrorNotReady"
-    "\240\217\245\262\234``hipStreamQuery\260(\330\217\232\247\203\000"
-    "hipStreamSetAttribute\000"
-    "hipStreamSetAttribute\224\355, attr, \364\230Sets \263\266\215a\217\245\262\234``h"
-    "ipStreamSetAttribute(\330\217, hipLaunchAttributeID attr\235hipLaunchAttributeValu"
-    "e *\364\2327.1\203\000"
-    "hipStreamSynchronize\000"
-    "hipStreamSynchronize\224\355\230Waits until\201\355\206\245\262\234``hipStreamSync"
-    "hronize(\330\217\232\247\203\000"
-    "hipStreamSynchronize_spt\000"
-    "hipStreamSynchronize\260\224\355\230Waits until\201\355\206\240\217\245\262\234``h"
-    "ipStreamSynchronize\260(\330\217\232\247\203\000"
-    "hipStreamUpdateCaptureDependencies\000"
-    "hipStreamUpdateCaptureDependencies\224\355, \273, \340, \301\230Adds\221 or replac"
-    "es \362\336s\220 \362next recorded one depends on\245\262\233`hipStreamUpdateCaptu"
-    "reDependencies(\355, \340, \301\231\222\262\200\234``hipStreamUpdateCaptureDepende"
-    "ncies(\330\217, \322\261*\273\241\340\242\301\232\247\203\000"
-    "hipStreamWaitEvent\000"
-    "hipStreamWaitEvent\224\355, \300, \301\230Makes later work\215a\217 wait for \263"
-    "\300\245\262\234``hipStreamWaitEvent(\330\217, \315\261\300\242\301\232\247\203"
-    "\000"
-    "hipStreamWaitEvent_spt\000"
-    "hipStreamWaitEvent\260\224\355, \300, \301\230Makes later work\215a\217 wait for "
-    "\263\300\240\217\245\262\234``hipStreamWaitEvent\260(\330\217, \315\261\300\242"
-    "\301\232\247\203\000"
-    "hipStreamWaitValue32\000"
-    "hipStreamWaitValue32\224\355, \350, \364, \301, mask\230Makes\201\355 wait until 4"
-    "\204\215memory compare as \301 say with \364\245\262\234``hipStreamWaitValue32("
-    "\330\217, \366\350, uint32\261\364\242\301, uint32\261mask\232\247\203\000"
-    "hipStreamWaitValue64\000"
-    "hipStreamWaitValue64\224\355, \350, \364, \301, mask\230Makes\201\355 wait until 8"
-    "\204\215memory compare as \301 say with \364\245\262\234``hipStreamWaitValue64("
-    "\330\217, \366\350, uint64\261\364\242\301, uint64\261mask\232\247\203\000"
-    "hipStreamWriteValue32\000"
-    "hipStreamWriteValue32\224\355, \350, \364, \301\230Writes 4\204\212\217\216\245"
-    "\262\234``hipStreamWriteValue32(\330\217, \366\350, uint32\261\364\242\301\232\247"
-    "\203\000"
-    "hipStreamWriteValue64\000"
-    "hipStreamWriteValue64\224\355, \350, \364, \301\230Writes 8\204\212\217\216\245"
-    "\262\234``hipStreamWriteValue64(\330\217, \366\350, uint64\261\364\242\301\232\247"
-    "\203\000"
-    "hipTexObjectCreate\000"
-    "hipTexObjectCreate\224pResDesc, pTexDesc, pResViewDesc\230Creates\201texture \342"
-    "\245\262 pTexObject: __hip_texture\234``hipTexObjectCreate(\331\261*pTexObject\235"
-    "HIP_RESOURCE_DESC *pResDesc\235HIP_TEXTURE_DESC *pTexDesc\235HIP_RESOURCE_VIEW_DES"
-    "C *pResViewDesc\232\247\203\000"
-    "hipTexObjectDestroy\000"
-    "hipTexObjectDestroy\224texObject\230Destroys\201texture \342\245\262\234``hipTexOb"
-    "jectDestroy(\331\261texObject\232\247\203\000"
-    "hipTexObjectGetResourceDesc\000"
-    "hipTexObjectGetResourceDesc\224texObject\230Resource\215a texture \342\245\262 pRe"
-    "sDesc: HIP_RESOURCE_DESC_st\233`hipTexObjectGetResourceDesc(pResDesc, texObject"
-    "\231\222\262\234``hipTexObjectGetResourceDesc(HIP_RESOURCE_DESC *pResDesc, \331"
-    "\261texObject\232\247\203\000"
-    "hipTexObjectGetResourceViewDesc\000"
-    "hipTexObjectGetResourceViewDesc\224texObject\230Resource view\215a texture \342"
-    "\245\262 pResViewDesc: HIP_RESOURCE_VIEW_DESC_st\233`hipTexObjectGetResourceViewDe"
-    "sc(pResViewDesc, texObject\231\222\262\234``hipTexObjectGetResourceViewDesc(HIP_RE"
-    "SOURCE_VIEW_DESC *pResViewDesc, \331\261texObject\232\247\203\000"
-    "hipTexObjectGetTextureDesc\000"
-    "hipTexObjectGetTextureDesc\224texObject\230How\201texture \342 samples\245\262 pTe"
-    "xDesc: HIP_TEXTURE_DESC_st\233`hipTexObjectGetTextureDesc(pTexDesc, texObject\231"
-    "\222\262\234``hipTexObjectGetTextureDesc(HIP_TEXTURE_DESC *pTexDesc, \331\261texOb"
-    "ject\232\247\203\000"
-    "hipTexRefGetAddress\000"
-    "hipTexRefGetAddress\224\357\230Address\221 which\201\360 is bound\245\262 \274\251"
-    "\234``hipTexRefGetAddress(\314\261*\274\235\361\357\232\247\203\000"
-    "hipTexRefGetAddressMode\000"
-    "hipTexRefGetAddressMode\224\357, dim\230How coordinates outside \362texture are tr"
-    "eated\245\262 pam: hipTextureAddressMode\234``hipTexRefGetAddressMode(hipTextureAd"
-    "dressMode *pam\235\361\357,\213 dim\232\247\203\000"
-    "hipTexRefGetArray\000"
-    "hipTexRefGetArray\224\357\230Array\221 which\201\360 is bound\245\262 pArray: \310"
-    "\233`hipTexRefGetArray(pArray, \357\231\222\262\234``hipTexRefGetArray(\310\261*pA"
-    "rray\235\361\357\232\250\203\000"
-    "hipTexRefGetBorderColor\000"
-    "hipTexRefGetBorderColor\224\357\230Border color\215a \360: four numbers\245\262 pB"
-    "orderColor: list[float]\234``hipTexRefGetBorderColor(float *pBorderColor\235\361"
-    "\357\232\250\203\000"
-    "hipTexRefGetFilterMode\000"
-    "hipTexRefGetFilterMode\224\357\230How elements are filtered\245\262 pfm: hipTextur"
-    "eFilterMode\234``hipTexRefGetFilterMode(hipTextureFilterMode *pfm\235\361\357\232"
-    "\247\203\000"
-    "hipTexRefGetFlags\000"
-    "hipTexRefGetFlags\224\357\230Flags\215a \360\245\262 pFlags:\213\234``hipTexRefGet"
-    "Flags(\363\213 *pFlags\235\361\357\232\247\203\000"
-    "hipTexRefGetFormat\000"
-    "hipTexRefGetFormat\224\357\230Element format\202number\215channels\245\262 pFormat"
-    ": \310_Format, pNumChannels:\213\234``hipTexRefGetFormat(\310_Format *pFormat,\213"
-    " *pNumChannels\235\361\357\232\247\203\000"
-    "hipTexRefGetMaxAnisotropy\000"
-    "hipTexRefGetMaxAnisotropy\224\357\230Largest anisotropy\245\262 pmaxAnsio:\213\234"
-    "``hipTexRefGetMaxAnisotropy\227*pmaxAnsio\235\361\357\232\247\203\000"
-    "hipTexRefGetMipMappedArray\000"
-    "hipTexRefGetMipMappedArray\224\357\230Mipmapped \265\221 which\201\360 is bound"
-    "\245\262 pArray: \326\234``hipTexRefGetMipMappedArray(\326\261*pArray\235\361\357"
-    "\232\250\203\000"
-    "hipTexRefGetMipmapFilterMode\000"
-    "hipTexRefGetMipmapFilterMode\224\357\230How levels are filtered\245\262 pfm: hipTe"
-    "xtureFilterMode\234``hipTexRefGetMipmapFilterMode(hipTextureFilterMode *pfm\235"
-    "\361\357\232\247\203\000"
-    "hipTexRefGetMipmapLevelBias\000"
-    "hipTexRefGetMipmapLevelBias\224\357\230Bias added\221 \362level\245\262 pbias: flo"
-    "at\234``hipTexRefGetMipmapLevelBias(float *pbias\235\361\357\232\247\203\000"
-    "hipTexRefGetMipmapLevelClamp\000"
-    "hipTexRefGetMipmapLevelClamp\224\357\230Smallest\202largest level\245\262 pminMipm"
-    "apLevelClamp: float, pmaxMipmapLevelClamp: float\234``hipTexRefGetMipmapLevelClamp"
-    "(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp\235\361\357\232\247\203"
-    "\000"
-    "hipTexRefSetAddress\000"
-    "hipTexRefSetAddress\224\357, d\350,\204\230Binds linear\214; returns \362\343\212"
-    "\204\245\262 ByteOffset:\213\234``hipTexRefSetAddress(\352\261*ByteOffset, \361"
-    "\357, \314\261d\350\241bytes\232\247\203\000"
-    "hipTexRefSetAddress2D\000"
-    "hipTexRefSetAddress2D\224\357, desc, d\350, Pitch\230Binds pitched\214; Pitch\212"
-    "\204\245\262\234``hipTexRefSetAddress2D(\361\357\235HIP_ARRAY_DESCRIPTOR *desc, "
-    "\314\261d\350\241Pitch\232\247\203\000"
-    "hipTexRefSetAddressMode\000"
-    "hipTexRefSetAddressMode\224\357, dim, am\230How coordinates outside \362texture ar"
-    "e treated\245\262\234``hipTexRefSetAddressMode(\361\357,\213 dim, hipTextureAddres"
-    "sMode am\232\247\203\000"
-    "hipTexRefSetArray\000"
-    "hipTexRefSetArray\224tex, \265, \301\230Binds\201\360\221 \263\265\245\262\234``hi"
-    "pTexRefSetArray(\361tex, \310_const\261\265\242\301\232\247\203\000"
-    "hipTexRefSetBorderColor\000"
-    "hipTexRefSetBorderColor\224\357, pBorderColor\230Border color\215a \360: four floa"
-    "ts\245\262\233`hipTexRefSetBorderColor(\357\231\222\262\200\234``hipTexRefSetBorde"
-    "rColor(\361\357, float *pBorderColor\232\247\203\000"
-    "hipTexRefSetFilterMode\000"
-    "hipTexRefSetFilterMode\224\357, fm\230How elements are filtered\245\262\234``hipTe"
-    "xRefSetFilterMode(\361\357, hipTextureFilterMode fm\232\247\203\000"
-    "hipTexRefSetFlags\000"
-    "hipTexRefSetFlags\224\357, Flags\230Flags\215a \360\245\262\234``hipTexRefSetFlags"
-    "(\361\357\242Flags\232\247\203\000"
-    "hipTexRefSetFormat\000"
-    "hipTexRefSetFormat\224\357, fmt, NumPackedComponents\230Element format\215a \360"
-    "\245\262\234``hipTexRefSetFormat(\361\357, \310_Format fmt,\213 NumPackedComponent"
-    "s\232\247\203\000"
-    "hipTexRefSetMaxAnisotropy\000"
-    "hipTexRefSetMaxAnisotropy\224\357, maxAniso\230Largest anisotropy\245\262\234``hip"
-    "TexRefSetMaxAnisotropy(\361\357\242maxAniso\232\247\203\000"
-    "hipTexRefSetMipmapFilterMode\000"
-    "hipTexRefSetMipmapFilterMode\224\357, fm\230How levels are filtered\245\262\234``h"
-    "ipTexRefSetMipmapFilterMode(\361\357, hipTextureFilterMode fm\232\247\203\000"
-    "hipTexRefSetMipmapLevelBias\000"
-    "hipTexRefSetMipmapLevelBias\224\357, bias\230Bias added\221 \362level\245\262\234`"
-    "`hipTexRefSetMipmapLevelBias(\361\357, float bias\232\247\203\000"
-    "hipTexRefSetMipmapLevelClamp\000"
-    "hipTexRefSetMipmapLevelClamp\224\357, minMipMapLevelClamp, maxMipMapLevelClamp\230"
-    "Smallest\202largest level\245\262\234``hipTexRefSetMipmapLevelClamp(\361\357, floa"
-    "t minMipMapLevelClamp, float maxMipMapLevelClamp\232\247\203\000"
-    "hipTexRefSetMipmappedArray\000"
-    "hipTexRefSetMipmappedArray\224\357, mipmappedArray, Flags\230Binds\201\360\221\201"
-    "mipmapped \265\245\262\234``hipTexRefSetMipmappedArray(\361\357, \326 *mipmappedAr"
-    "ray\242Flags\232\247\203\000"
-    "hipThreadExchangeStreamCaptureMode\000"
-    "hipThreadExchangeStreamCaptureMode\224mode\230Sets how strict this thread's record"
-    "ings are; \362mode until now\245\262 mode: hipStreamCaptureMode\233`hipThreadExcha"
-    "ngeStreamCaptureMode(\231\222\262 mode: hipStreamCaptureMode\234``hipThreadExchang"
-    "eStreamCaptureMode(hipStreamCaptureMode *mode\232\247\203\000"
-    "hipUnbindTexture\000"
-    "hipUnbindTexture\224tex\230Ends \362binding\215a \360\245\262\234``hipUnbindTextur"
-    "e\225\361tex\232\247\203\000"
-    "hipUserObjectCreate\000"
-    "hipUserObjectCreate\224\350, destroy,\212itialRef\271, \301\230Creates \263\342"
-    "\220 calls destroy(\350) after its last reference\245\262 \342\257: hipUserObject"
-    "\234``hipUserObjectCreate(hipUserObject\261*\342\257, \366\350, hipHostFn\261destr"
-    "oy\242initialRef\271\242\301\232\250\203\000"
-    "hipUserObjectRelease\000"
-    "hipUserObjectRelease\224\342, \271\230Gives references\221 \263\342 back\245\262"
-    "\234``hipUserObjectRelease(hipUserObject\261\342\242\271\232\250\203\000"
-    "hipUserObjectRetain\000"
-    "hipUserObjectRetain\224\342, \271\230Takes more references\221 \263\342\245\262"
-    "\234``hipUserObjectRetain(hipUserObject\261\342\242\271\232\250\203\000"
-    "hipWaitExternalSemaphoresAsync\000"
-    "hipWaitExternalSemaphoresAsync\224extSemArray, paramsArray, numExtSems,\217\230Wai"
-    "ts for\205\212\217\216\245\262\234``hipWaitExternalSemaphoresAsync\225hipExternalS"
-    "emaphore\261*extSemArray\235hipExternalSemaphoreWait\256 *paramsArray\242numExtSem"
-    "s, \330\217\232\247\203\000"
-    "hiprtcAddNameExpression\000"
-    "hiprtcAddNameExpression\224prog, name_expression\230Asks for \362lowered name\215a"
-    " \332 or \365, before compiling\246,\234``hiprtcAddNameExpression\226\235\267name_"
-    "expression\232\247\203\000"
-    "hiprtcCompileProgram\000"
-    "hiprtcCompileProgram\224prog, \341options\230Compiles\201program; \362log tells ab"
-    "out errors\246,\234``hiprtcCompileProgram\226,\213 \341const \267const *options"
-    "\232\247\203\000"
-    "hiprtcCreateProgram\000"
-    "hiprtcCreateProgram\224\354, name, numHeaders, headers,\212cludeNames\230Creates"
-    "\201program from source text\202headers\246, prog: _hiprtcProgram\234``hiprtcCreat"
-    "eProgram(hiprtcProgram *prog\235\267\354\235\267name,\213 numHeaders\235\267const "
-    "*headers\235\267const *includeNames\232\247\203\000"
-    "hiprtcDestroyProgram\000"
-    "hiprtcDestroyProgram\224prog\230Destroys\201program\246,\234``hiprtcDestroyProgram"
-    "(hiprtcProgram *prog\232\247\203\000"
-    "hiprtcGetBitcode\000"
-    "hiprtcGetBitcode\224prog, bitcode\230Compiled program as bitcode, written\221 bitc"
-    "ode\246,\234``hiprtcGetBitcode\226, \267bitcode\232\250\203\000"
-    "hiprtcGetBitcodeSize\000"
-    "hiprtcGetBitcodeSize\224prog\230Size\212\204\215\362compiled program as bitcode"
-    "\246, bitcode_\352:\213\234``hiprtcGetBitcodeSize\226\241*bitcode_\352\232\250\203"
-    "\000"
-    "hiprtcGetCode\000"
-    "hiprtcGetCode\224prog, code\230Compiled program, written\221 code\246,\234``hiprtc"
-    "GetCode\226, \267code\232\247\203\000"
-    "hiprtcGetCodeSize\000"
-    "hiprtcGetCodeSize\224prog\230Size\212\204\215\362compiled program\246, codeSizeRet"
-    ":\213\234``hiprtcGetCodeSize\226\241*codeSizeRet\232\247\203\000"
-    "hiprtcGetErrorString\000"
-    "hiprtcGetErrorString\224result\230Text\215a result code\246, CStr\234``hiprtcGetEr"
-    "rorString(hiprtcResult result\232\247\203\000"
-    "hiprtcGetLoweredName\000"
-    "hiprtcGetLoweredName\224prog, name_expression\230Lowered name\215a name expression"
-    ", after compiling\246, lowered_name: CStr\234``hiprtcGetLoweredName\226\235\267nam"
-    "e_expression\235\267*lowered_name\232\247\203\000"
-    "hiprtcGetProgramLog\000"
-    "hiprtcGetProgramLog\224prog, log\230Compiler's messages, written\221 log\246,\234`"
-    "`hiprtcGetProgramLog\226, \267log\232\247\203\000"
-    "hiprtcGetProgramLogSize\000"
-    "hiprtcGetProgramLogSize\224prog\230Size\212\204\215\362compiler's messages\246, lo"
-    "gSizeRet:\213\234``hiprtcGetProgramLogSize\226\241*logSizeRet\232\247\203\000"
-    "hiprtcLinkAddData\000"
-    "hiprtcLinkAddData\224hip_link_state,\212put_type, image, image_\352, name, num_opt"
-    "ions, options_\350, option_\364s\230Adds\201program\212\214\221\201linker\246,\234"
-    "``hiprtcLinkAddData(hiprtcLinkState hip_link_state, hipJitInputType\212put_type, "
-    "\366image\241image_\352\235\267name\242num_options, hipJitOption *options_\350, "
-    "\366*option_\364s\232\250\203\000"
-    "hiprtcLinkAddFile\000"
-    "hiprtcLinkAddFile\224hip_link_state,\212put_type, file_path, num_options, options_"
-    "\350, option_\364s\230Adds\201file\221\201linker\246,\234``hiprtcLinkAddFile(hiprt"
-    "cLinkState hip_link_state, hipJitInputType\212put_type\235\267file_path\242num_opt"
-    "ions, hipJitOption *options_\350, \366*option_\364s\232\250\203\000"
-    "hiprtcLinkComplete\000"
-    "hiprtcLinkComplete\224hip_link_state\230Links; \362result belongs\221 \362linker"
-    "\246, bin\257: NDBuffer, \352\257:\213\234``hiprtcLinkComplete(hiprtcLinkState hip"
-    "_link_state, \366*bin\257\241*\352\257\232\250\203\000"
-    "hiprtcLinkCreate\000"
-    "hiprtcLinkCreate\224num_options, option_\350, option_vals_p\350\230Creates\201link"
-    "er\246, hip_link_state_\350: ihiprtcLinkState\234``hiprtcLinkCreate(\363\213 num_o"
-    "ptions, hipJitOption *option_\350, \366*option_vals_p\350, hiprtcLinkState *hip_li"
-    "nk_state_\350\232\250\203\000"
-    "hiprtcLinkDestroy\000"
-    "hiprtcLinkDestroy\224hip_link_state\230Destroys\201linker\246,\234``hiprtcLinkDest"
-    "roy(hiprtcLinkState hip_link_state\232\250\203\000"
-    "hiprtcVersion\000"
-    "hiprtcVersion\223\230Major\202minor version\215\362compiler\213erface\246, major:"
-    "\213, minor:\213\234``hiprtcVersion\227*major,\213 *minor\232\247\203\000";
+const char *
+ha_method_name(const struct ha_method *method)
+{
+    return (const char *)&texts + method->name;
+}
+
+const char *
+ha_method_doc(const struct ha_method *method)
+{
+    return (const char *)&texts + method->doc;
+}
 
 const uint16_t ha_phrases[HA_PHRASE_COUNT] = {
     0, 6, 10, 16, 32, 39, 60, 83, 115, 148, 172, 176, 181, 189, 194, 201, 209, 215, 219,

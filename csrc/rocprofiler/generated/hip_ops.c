@@ -2,3370 +2,6792 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/hip_api.h"
 
-/* ---- what arguments are called, and where they are */
-
+/* All words are in one object, and so are all arguments: pointers to them
+ * would be relocations.  Each is a member, whose place the compiler finds:
+ * another function changes no other line. */
 /* clang-format off */
-const struct ha_op_arg ha_op_args[] = {
-HA_ARG(hipApiName, id, 1, 4, U32, 0)
-HA_ARG(hipArray3DCreate, array, 24, 30, POINTER, 1)
-HA_ARG(hipArray3DCreate, pAllocateArray, 43, 58, RECORD, 1)
-HA_ARG(hipArray3DGetDescriptor, pArrayDescriptor, 106, 123, RECORD, 1)
-HA_ARG(hipArray3DGetDescriptor, array, 24, 148, POINTER, 0)
-HA_ARG(hipArrayCreate, pHandle, 183, 30, POINTER, 1)
-HA_ARG(hipArrayCreate, pAllocateArray, 43, 191, RECORD, 1)
-HA_ARG(hipArrayDestroy, array, 24, 148, POINTER, 0)
-HA_ARG(hipArrayGetDescriptor, pArrayDescriptor, 106, 251, RECORD, 1)
-HA_ARG(hipArrayGetDescriptor, array, 24, 148, POINTER, 0)
-HA_ARG(hipArrayGetInfo, desc, 296, 301, RECORD, 1)
-HA_ARG(hipArrayGetInfo, extent, 324, 331, RECORD, 1)
-HA_ARG(hipArrayGetInfo, flags, 343, 349, U32, 1)
-HA_ARG(hipArrayGetInfo, array, 24, 148, POINTER, 0)
-HA_ARG(hipBindTexture, offset, 380, 387, U64, 1)
-HA_ARG(hipBindTexture, tex, 396, 400, RECORD, 1)
-HA_ARG(hipBindTexture, devPtr, 425, 432, VOID, 1)
-HA_ARG(hipBindTexture, desc, 296, 445, RECORD, 1)
-HA_ARG(hipBindTexture, size, 474, 479, U64, 0)
-HA_ARG(hipBindTexture2D, offset, 380, 387, U64, 1)
-HA_ARG(hipBindTexture2D, tex, 396, 400, RECORD, 1)
-HA_ARG(hipBindTexture2D, devPtr, 425, 432, VOID, 1)
-HA_ARG(hipBindTexture2D, desc, 296, 445, RECORD, 1)
-HA_ARG(hipBindTexture2D, width, 501, 479, U64, 0)
-HA_ARG(hipBindTexture2D, height, 507, 479, U64, 0)
-HA_ARG(hipBindTexture2D, pitch, 514, 479, U64, 0)
-HA_ARG(hipBindTextureToArray, tex, 396, 400, RECORD, 1)
-HA_ARG(hipBindTextureToArray, array, 24, 537, POINTER, 0)
-HA_ARG(hipBindTextureToArray, desc, 296, 445, RECORD, 1)
-HA_ARG(hipBindTextureToMipmappedArray, tex, 396, 400, RECORD, 1)
-HA_ARG(hipBindTextureToMipmappedArray, mipmappedArray, 576, 591, POINTER, 0)
-HA_ARG(hipBindTextureToMipmappedArray, desc, 296, 445, RECORD, 1)
-HA_ARG(hipChooseDevice, device, 648, 655, I32, 1)
-HA_ARG(hipChooseDevice, prop, 661, 666, RECORD, 1)
-HA_ARG(hipChooseDeviceR0000, device, 648, 655, I32, 1)
-HA_ARG(hipChooseDeviceR0000, prop, 661, 706, VOID, 1)
-HA_ARG(hipConfigureCall, gridDim, 763, 771, DIM3, 0)
-HA_ARG(hipConfigureCall, blockDim, 776, 771, DIM3, 0)
-HA_ARG(hipConfigureCall, sharedMem, 785, 479, U64, 0)
-HA_ARG(hipConfigureCall, stream, 795, 802, POINTER, 0)
-HA_ARG(hipCreateSurfaceObject, pSurfObject, 831, 843, POINTER, 1)
-HA_ARG(hipCreateSurfaceObject, pResDesc, 864, 873, RECORD, 1)
-HA_ARG(hipCreateTextureObject, pTexObject, 920, 931, POINTER, 1)
-HA_ARG(hipCreateTextureObject, pResDesc, 864, 873, RECORD, 1)
-HA_ARG(hipCreateTextureObject, pTexDesc, 952, 961, RECORD, 1)
-HA_ARG(hipCreateTextureObject, pResViewDesc, 984, 997, RECORD, 1)
-HA_ARG(hipCtxCreate, ctx, 1048, 1052, POINTER, 1)
-HA_ARG(hipCtxCreate, flags, 343, 1063, U32, 0)
-HA_ARG(hipCtxCreate, device, 648, 1076, I32, 0)
-HA_ARG(hipCtxDestroy, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipCtxDisablePeerAccess, peerCtx, 1124, 1101, POINTER, 0)
-HA_ARG(hipCtxEnablePeerAccess, peerCtx, 1124, 1101, POINTER, 0)
-HA_ARG(hipCtxEnablePeerAccess, flags, 343, 1063, U32, 0)
-HA_ARG(hipCtxGetApiVersion, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipCtxGetApiVersion, apiVersion, 1179, 349, U32, 1)
-HA_ARG(hipCtxGetCacheConfig, cacheConfig, 1210, 1222, I32, 1)
-HA_ARG(hipCtxGetCurrent, ctx, 1048, 1052, POINTER, 1)
-HA_ARG(hipCtxGetDevice, device, 648, 1277, I32, 1)
-HA_ARG(hipCtxGetFlags, flags, 343, 349, U32, 1)
-HA_ARG(hipCtxGetSharedMemConfig, pConfig, 1322, 1330, I32, 1)
-HA_ARG(hipCtxPopCurrent, ctx, 1048, 1052, POINTER, 1)
-HA_ARG(hipCtxPushCurrent, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipCtxSetCacheConfig, cacheConfig, 1210, 1411, I32, 0)
-HA_ARG(hipCtxSetCurrent, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipCtxSetSharedMemConfig, config, 1464, 1471, I32, 0)
-HA_ARG(hipDestroyExternalMemory, extMem, 1533, 1540, POINTER, 0)
-HA_ARG(hipDestroyExternalSemaphore, extSem, 1585, 1592, POINTER, 0)
-HA_ARG(hipDestroySurfaceObject, surfaceObject, 1643, 1657, POINTER, 0)
-HA_ARG(hipDestroyTextureObject, textureObject, 1700, 1714, POINTER, 0)
-HA_ARG(hipDeviceCanAccessPeer, canAccessPeer, 1757, 655, I32, 1)
-HA_ARG(hipDeviceCanAccessPeer, deviceId, 1771, 1780, I32, 0)
-HA_ARG(hipDeviceCanAccessPeer, peerDeviceId, 1784, 1780, I32, 0)
-HA_ARG(hipDeviceComputeCapability, major, 1820, 655, I32, 1)
-HA_ARG(hipDeviceComputeCapability, minor, 1826, 655, I32, 1)
-HA_ARG(hipDeviceComputeCapability, device, 648, 1076, I32, 0)
-HA_ARG(hipDeviceDisablePeerAccess, peerDeviceId, 1784, 1780, I32, 0)
-HA_ARG(hipDeviceEnablePeerAccess, peerDeviceId, 1784, 1780, I32, 0)
-HA_ARG(hipDeviceEnablePeerAccess, flags, 343, 1063, U32, 0)
-HA_ARG(hipDeviceGet, device, 648, 1277, I32, 1)
-HA_ARG(hipDeviceGet, ordinal, 1912, 1780, I32, 0)
-HA_ARG(hipDeviceGetAttribute, pi, 1933, 655, I32, 1)
-HA_ARG(hipDeviceGetAttribute, attr, 1936, 1941, I32, 0)
-HA_ARG(hipDeviceGetAttribute, deviceId, 1771, 1780, I32, 0)
-HA_ARG(hipDeviceGetByPCIBusId, device, 648, 655, I32, 1)
-HA_ARG(hipDeviceGetByPCIBusId, pciBusId, 1984, 1993, TEXT, 1)
-HA_ARG(hipDeviceGetCacheConfig, cacheConfig, 1210, 1222, I32, 1)
-HA_ARG(hipDeviceGetDefaultMemPool, mem_pool, 2053, 2062, POINTER, 1)
-HA_ARG(hipDeviceGetDefaultMemPool, device, 648, 1780, I32, 0)
-HA_ARG(hipDeviceGetGraphMemAttribute, device, 648, 1780, I32, 0)
-HA_ARG(hipDeviceGetGraphMemAttribute, attr, 1936, 2104, I32, 0)
-HA_ARG(hipDeviceGetGraphMemAttribute, value, 2129, 2135, VOID, 1)
-HA_ARG(hipDeviceGetLimit, pValue, 2172, 387, U64, 1)
-HA_ARG(hipDeviceGetLimit, limit, 2179, 2185, I32, 0)
-HA_ARG(hipDeviceGetMemPool, mem_pool, 2053, 2062, POINTER, 1)
-HA_ARG(hipDeviceGetMemPool, device, 648, 1780, I32, 0)
-HA_ARG(hipDeviceGetName, name, 2234, 2239, CHAR, 1)
-HA_ARG(hipDeviceGetName, len, 2246, 1780, I32, 0)
-HA_ARG(hipDeviceGetName, device, 648, 1076, I32, 0)
-HA_ARG(hipDeviceGetP2PAttribute, value, 2129, 655, I32, 1)
-HA_ARG(hipDeviceGetP2PAttribute, attr, 1936, 2267, I32, 0)
-HA_ARG(hipDeviceGetP2PAttribute, srcDevice, 2284, 1780, I32, 0)
-HA_ARG(hipDeviceGetP2PAttribute, dstDevice, 2294, 1780, I32, 0)
-HA_ARG(hipDeviceGetPCIBusId, pciBusId, 1984, 2239, CHAR, 1)
-HA_ARG(hipDeviceGetPCIBusId, len, 2246, 1780, I32, 0)
-HA_ARG(hipDeviceGetPCIBusId, device, 648, 1780, I32, 0)
-HA_ARG(hipDeviceGetSharedMemConfig, pConfig, 1322, 1330, I32, 1)
-HA_ARG(hipDeviceGetStreamPriorityRange, leastPriority, 2378, 655, I32, 1)
-HA_ARG(hipDeviceGetStreamPriorityRange, greatestPriority, 2392, 655, I32, 1)
-HA_ARG(hipDeviceGetUuid, uuid, 2441, 2446, VOID, 1)
-HA_ARG(hipDeviceGetUuid, device, 648, 1076, I32, 0)
-HA_ARG(hipDeviceGraphMemTrim, device, 648, 1780, I32, 0)
-HA_ARG(hipDevicePrimaryCtxGetState, dev, 2495, 1076, I32, 0)
-HA_ARG(hipDevicePrimaryCtxGetState, flags, 343, 349, U32, 1)
-HA_ARG(hipDevicePrimaryCtxGetState, active, 2499, 655, I32, 1)
-HA_ARG(hipDevicePrimaryCtxRelease, dev, 2495, 1076, I32, 0)
-HA_ARG(hipDevicePrimaryCtxReset, dev, 2495, 1076, I32, 0)
-HA_ARG(hipDevicePrimaryCtxRetain, pctx, 2586, 1052, POINTER, 1)
-HA_ARG(hipDevicePrimaryCtxRetain, dev, 2495, 1076, I32, 0)
-HA_ARG(hipDevicePrimaryCtxSetFlags, dev, 2495, 1076, I32, 0)
-HA_ARG(hipDevicePrimaryCtxSetFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipDeviceSetCacheConfig, cacheConfig, 1210, 1411, I32, 0)
-HA_ARG(hipDeviceSetGraphMemAttribute, device, 648, 1780, I32, 0)
-HA_ARG(hipDeviceSetGraphMemAttribute, attr, 1936, 2104, I32, 0)
-HA_ARG(hipDeviceSetGraphMemAttribute, value, 2129, 2135, VOID, 1)
-HA_ARG(hipDeviceSetLimit, limit, 2179, 2185, I32, 0)
-HA_ARG(hipDeviceSetLimit, value, 2129, 479, U64, 0)
-HA_ARG(hipDeviceSetMemPool, device, 648, 1780, I32, 0)
-HA_ARG(hipDeviceSetMemPool, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipDeviceSetSharedMemConfig, config, 1464, 1471, I32, 0)
-HA_ARG(hipDeviceTotalMem, bytes, 2814, 387, U64, 1)
-HA_ARG(hipDeviceTotalMem, device, 648, 1076, I32, 0)
-HA_ARG(hipDriverGetVersion, driverVersion, 2838, 655, I32, 1)
-HA_ARG(hipDrvGetErrorName, hipError, 2872, 2881, I32, 0)
-HA_ARG(hipDrvGetErrorName, errorString, 2892, 2904, CHAR, 2)
-HA_ARG(hipDrvGetErrorString, hipError, 2872, 2881, I32, 0)
-HA_ARG(hipDrvGetErrorString, errorString, 2892, 2904, CHAR, 2)
-HA_ARG(hipDrvGraphAddMemcpyNode, phGraphNode, 2958, 2970, POINTER, 1)
-HA_ARG(hipDrvGraphAddMemcpyNode, hGraph, 2987, 2994, POINTER, 0)
-HA_ARG(hipDrvGraphAddMemcpyNode, dependencies, 3005, 3018, POINTER, 1)
-HA_ARG(hipDrvGraphAddMemcpyNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipDrvGraphAddMemcpyNode, copyParams, 3057, 3068, RECORD, 1)
-HA_ARG(hipDrvGraphAddMemcpyNode, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipDrvMemcpy2DUnaligned, pCopy, 3114, 3120, RECORD, 1)
-HA_ARG(hipDrvMemcpy3D, pCopy, 3114, 3068, RECORD, 1)
-HA_ARG(hipDrvMemcpy3DAsync, pCopy, 3114, 3068, RECORD, 1)
-HA_ARG(hipDrvMemcpy3DAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipDrvPointerGetAttributes, numAttributes, 3200, 1063, U32, 0)
-HA_ARG(hipDrvPointerGetAttributes, attributes, 3214, 3225, I32, 1)
-HA_ARG(hipDrvPointerGetAttributes, data, 3248, 3253, VOID, 2)
-HA_ARG(hipDrvPointerGetAttributes, ptr, 3261, 3265, POINTER, 0)
-HA_ARG(hipEventCreate, event, 3307, 3313, POINTER, 1)
-HA_ARG(hipEventCreateWithFlags, event, 3307, 3313, POINTER, 1)
-HA_ARG(hipEventCreateWithFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipEventDestroy, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipEventElapsedTime, ms, 3392, 3395, F32, 1)
-HA_ARG(hipEventElapsedTime, start, 3403, 3365, POINTER, 0)
-HA_ARG(hipEventElapsedTime, stop, 3409, 3365, POINTER, 0)
-HA_ARG(hipEventQuery, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipEventRecord, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipEventRecord, stream, 795, 802, POINTER, 0)
-HA_ARG(hipEventSynchronize, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipExtGetLinkTypeAndHopCount, device1, 3483, 1780, I32, 0)
-HA_ARG(hipExtGetLinkTypeAndHopCount, device2, 3491, 1780, I32, 0)
-HA_ARG(hipExtGetLinkTypeAndHopCount, linktype, 3499, 3508, U32, 1)
-HA_ARG(hipExtGetLinkTypeAndHopCount, hopcount, 3519, 3508, U32, 1)
-HA_ARG(hipExtLaunchKernel, function_address, 3557, 432, VOID, 1)
-HA_ARG(hipExtLaunchKernel, numBlocks, 3574, 771, DIM3, 0)
-HA_ARG(hipExtLaunchKernel, dimBlocks, 3584, 771, DIM3, 0)
-HA_ARG(hipExtLaunchKernel, args, 3594, 3253, VOID, 2)
-HA_ARG(hipExtLaunchKernel, sharedMemBytes, 3599, 479, U64, 0)
-HA_ARG(hipExtLaunchKernel, stream, 795, 802, POINTER, 0)
-HA_ARG(hipExtLaunchKernel, startEvent, 3614, 3365, POINTER, 0)
-HA_ARG(hipExtLaunchKernel, stopEvent, 3625, 3365, POINTER, 0)
-HA_ARG(hipExtLaunchKernel, flags, 343, 1780, I32, 0)
-HA_ARG(hipExtLaunchMultiKernelMultiDevice, launchParamsList, 3654, 3671, VOID, 1)
-HA_ARG(hipExtLaunchMultiKernelMultiDevice, numDevices, 3689, 1780, I32, 0)
-HA_ARG(hipExtLaunchMultiKernelMultiDevice, flags, 343, 1063, U32, 0)
-HA_ARG(hipExtMallocWithFlags, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipExtMallocWithFlags, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipExtMallocWithFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipExtStreamCreateWithCUMask, stream, 795, 3767, POINTER, 1)
-HA_ARG(hipExtStreamCreateWithCUMask, cuMaskSize, 3781, 4, U32, 0)
-HA_ARG(hipExtStreamCreateWithCUMask, cuMask, 3792, 3799, U32, 1)
-HA_ARG(hipExtStreamGetCUMask, stream, 795, 802, POINTER, 0)
-HA_ARG(hipExtStreamGetCUMask, cuMaskSize, 3781, 4, U32, 0)
-HA_ARG(hipExtStreamGetCUMask, cuMask, 3792, 3508, U32, 1)
-HA_ARG(hipExternalMemoryGetMappedBuffer, devPtr, 425, 3253, VOID, 2)
-HA_ARG(hipExternalMemoryGetMappedBuffer, extMem, 1533, 1540, POINTER, 0)
-HA_ARG(hipExternalMemoryGetMappedBuffer, bufferDesc, 3867, 3878, VOID, 1)
-HA_ARG(hipFree, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipFreeArray, array, 24, 148, POINTER, 0)
-HA_ARG(hipFreeAsync, dev_ptr, 3968, 2135, VOID, 1)
-HA_ARG(hipFreeAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipFreeHost, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipFreeMipmappedArray, mipmappedArray, 576, 4001, POINTER, 0)
-HA_ARG(hipFuncGetAttribute, value, 2129, 655, I32, 1)
-HA_ARG(hipFuncGetAttribute, attrib, 4043, 4050, I32, 0)
-HA_ARG(hipFuncGetAttribute, hfunc, 4072, 4078, POINTER, 0)
-HA_ARG(hipFuncGetAttributes, attr, 1936, 4112, RECORD, 1)
-HA_ARG(hipFuncGetAttributes, func, 4132, 432, VOID, 1)
-HA_ARG(hipFuncSetAttribute, func, 4132, 432, VOID, 1)
-HA_ARG(hipFuncSetAttribute, attr, 1936, 4158, I32, 0)
-HA_ARG(hipFuncSetAttribute, value, 2129, 1780, I32, 0)
-HA_ARG(hipFuncSetCacheConfig, func, 4132, 432, VOID, 1)
-HA_ARG(hipFuncSetCacheConfig, config, 1464, 1411, I32, 0)
-HA_ARG(hipFuncSetSharedMemConfig, func, 4132, 432, VOID, 1)
-HA_ARG(hipFuncSetSharedMemConfig, config, 1464, 1471, I32, 0)
-HA_ARG(hipGLGetDevices, pHipDeviceCount, 4243, 349, U32, 1)
-HA_ARG(hipGLGetDevices, pHipDevices, 4259, 655, I32, 1)
-HA_ARG(hipGLGetDevices, hipDeviceCount, 4271, 1063, U32, 0)
-HA_ARG(hipGLGetDevices, deviceList, 4286, 1780, I32, 0)
-HA_ARG(hipGetChannelDesc, desc, 296, 301, RECORD, 1)
-HA_ARG(hipGetChannelDesc, array, 24, 537, POINTER, 0)
-HA_ARG(hipGetDevice, deviceId, 1771, 655, I32, 1)
-HA_ARG(hipGetDeviceCount, count, 4344, 655, I32, 1)
-HA_ARG(hipGetDeviceFlags, flags, 343, 349, U32, 1)
-HA_ARG(hipGetDevicePropertiesR0600, prop, 661, 4386, RECORD, 1)
-HA_ARG(hipGetDevicePropertiesR0600, deviceId, 1771, 1780, I32, 0)
-HA_ARG(hipGetDevicePropertiesR0000, prop, 661, 4432, VOID, 1)
-HA_ARG(hipGetDevicePropertiesR0000, deviceId, 1771, 1780, I32, 0)
-HA_ARG(hipGetErrorName, hip_error, 4490, 2881, I32, 0)
-HA_ARG(hipGetErrorString, hipError, 2872, 2881, I32, 0)
-HA_ARG(hipGetMipmappedArrayLevel, levelArray, 4550, 30, POINTER, 1)
-HA_ARG(hipGetMipmappedArrayLevel, mipmappedArray, 576, 591, POINTER, 0)
-HA_ARG(hipGetMipmappedArrayLevel, level, 4561, 1063, U32, 0)
-HA_ARG(hipGetSymbolAddress, devPtr, 425, 3253, VOID, 2)
-HA_ARG(hipGetSymbolAddress, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGetSymbolSize, size, 474, 387, U64, 1)
-HA_ARG(hipGetSymbolSize, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGetTextureAlignmentOffset, offset, 380, 387, U64, 1)
-HA_ARG(hipGetTextureAlignmentOffset, texref, 4637, 400, RECORD, 1)
-HA_ARG(hipGetTextureObjectResourceDesc, pResDesc, 864, 4673, RECORD, 1)
-HA_ARG(hipGetTextureObjectResourceDesc, textureObject, 1700, 1714, POINTER, 0)
-HA_ARG(hipGetTextureObjectResourceViewDesc, pResViewDesc, 984, 4723, RECORD, 1)
-HA_ARG(hipGetTextureObjectResourceViewDesc, textureObject, 1700, 1714, POINTER, 0)
-HA_ARG(hipGetTextureObjectTextureDesc, pTexDesc, 952, 4781, RECORD, 1)
-HA_ARG(hipGetTextureObjectTextureDesc, textureObject, 1700, 1714, POINTER, 0)
-HA_ARG(hipGetTextureReference, texref, 4637, 4829, RECORD, 2)
-HA_ARG(hipGetTextureReference, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGraphAddChildGraphNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddChildGraphNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddChildGraphNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddChildGraphNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddChildGraphNode, childGraph, 4909, 2994, POINTER, 0)
-HA_ARG(hipGraphAddDependencies, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddDependencies, from, 4946, 3018, POINTER, 1)
-HA_ARG(hipGraphAddDependencies, to, 4951, 3018, POINTER, 1)
-HA_ARG(hipGraphAddDependencies, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddEmptyNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddEmptyNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddEmptyNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddEmptyNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddEventRecordNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddEventRecordNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddEventRecordNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddEventRecordNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddEventRecordNode, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipGraphAddEventWaitNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddEventWaitNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddEventWaitNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddEventWaitNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddEventWaitNode, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipGraphAddHostNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddHostNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddHostNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddHostNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddHostNode, pNodeParams, 5051, 5063, RECORD, 1)
-HA_ARG(hipGraphAddKernelNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddKernelNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddKernelNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddKernelNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddKernelNode, pNodeParams, 5051, 5109, RECORD, 1)
-HA_ARG(hipGraphAddMemAllocNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddMemAllocNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddMemAllocNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddMemAllocNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddMemAllocNode, pNodeParams, 5051, 5159, RECORD, 1)
-HA_ARG(hipGraphAddMemFreeNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddMemFreeNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddMemFreeNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddMemFreeNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddMemFreeNode, dev_ptr, 3968, 2135, VOID, 1)
-HA_ARG(hipGraphAddMemcpyNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddMemcpyNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNode, pCopyParams, 5230, 5242, RECORD, 1)
-HA_ARG(hipGraphAddMemcpyNode1D, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNode1D, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddMemcpyNode1D, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNode1D, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNode1D, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipGraphAddMemcpyNode1D, src, 5293, 432, VOID, 1)
-HA_ARG(hipGraphAddMemcpyNode1D, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNode1D, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNodeFromSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, src, 5293, 432, VOID, 1)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipGraphAddMemcpyNodeToSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphAddMemsetNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddMemsetNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddMemsetNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddMemsetNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddMemsetNode, pMemsetParams, 5402, 5416, RECORD, 1)
-HA_ARG(hipGraphChildGraphNodeGetGraph, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphChildGraphNodeGetGraph, pGraph, 5482, 5489, POINTER, 1)
-HA_ARG(hipGraphClone, pGraphClone, 5533, 5489, POINTER, 1)
-HA_ARG(hipGraphClone, originalGraph, 5545, 2994, POINTER, 0)
-HA_ARG(hipGraphCreate, pGraph, 5482, 5489, POINTER, 1)
-HA_ARG(hipGraphCreate, flags, 343, 1063, U32, 0)
-HA_ARG(hipGraphDebugDotPrint, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphDebugDotPrint, path, 5588, 1993, TEXT, 1)
-HA_ARG(hipGraphDebugDotPrint, flags, 343, 1063, U32, 0)
-HA_ARG(hipGraphDestroy, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphDestroyNode, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphEventRecordNodeGetEvent, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphEventRecordNodeGetEvent, event_out, 5651, 3313, POINTER, 1)
-HA_ARG(hipGraphEventRecordNodeSetEvent, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphEventRecordNodeSetEvent, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipGraphEventWaitNodeGetEvent, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphEventWaitNodeGetEvent, event_out, 5651, 3313, POINTER, 1)
-HA_ARG(hipGraphEventWaitNodeSetEvent, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphEventWaitNodeSetEvent, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipGraphExecChildGraphNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecChildGraphNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecChildGraphNodeSetParams, childGraph, 4909, 2994, POINTER, 0)
-HA_ARG(hipGraphExecDestroy, graphExec, 5847, 5796, POINTER, 0)
-HA_ARG(hipGraphExecEventRecordNodeSetEvent, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecEventRecordNodeSetEvent, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExecEventRecordNodeSetEvent, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipGraphExecEventWaitNodeSetEvent, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecEventWaitNodeSetEvent, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExecEventWaitNodeSetEvent, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipGraphExecHostNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecHostNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecHostNodeSetParams, pNodeParams, 5051, 5063, RECORD, 1)
-HA_ARG(hipGraphExecKernelNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecKernelNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecKernelNodeSetParams, pNodeParams, 5051, 5109, RECORD, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParams, pNodeParams, 5051, 6015, RECORD, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParams1D, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParams1D, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParams1D, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParams1D, src, 5293, 432, VOID, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParams1D, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParams1D, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, src, 5293, 432, VOID, 1)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphExecMemsetNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecMemsetNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecMemsetNodeSetParams, pNodeParams, 5051, 5416, RECORD, 1)
-HA_ARG(hipGraphExecUpdate, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecUpdate, hGraph, 2987, 2994, POINTER, 0)
-HA_ARG(hipGraphExecUpdate, hErrorNode_out, 6214, 2970, POINTER, 1)
-HA_ARG(hipGraphExecUpdate, updateResult_out, 6229, 6246, I32, 1)
-HA_ARG(hipGraphGetEdges, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphGetEdges, from, 4946, 2970, POINTER, 1)
-HA_ARG(hipGraphGetEdges, to, 4951, 2970, POINTER, 1)
-HA_ARG(hipGraphGetEdges, numEdges, 6292, 387, U64, 1)
-HA_ARG(hipGraphGetNodes, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphGetNodes, nodes, 6318, 2970, POINTER, 1)
-HA_ARG(hipGraphGetNodes, numNodes, 6324, 387, U64, 1)
-HA_ARG(hipGraphGetRootNodes, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphGetRootNodes, pRootNodes, 6350, 2970, POINTER, 1)
-HA_ARG(hipGraphGetRootNodes, pNumRootNodes, 6361, 387, U64, 1)
-HA_ARG(hipGraphHostNodeGetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphHostNodeGetParams, pNodeParams, 5051, 6396, RECORD, 1)
-HA_ARG(hipGraphHostNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphHostNodeSetParams, pNodeParams, 5051, 5063, RECORD, 1)
-HA_ARG(hipGraphInstantiate, pGraphExec, 6468, 6479, POINTER, 1)
-HA_ARG(hipGraphInstantiate, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphInstantiate, pErrorNode, 6496, 2970, POINTER, 1)
-HA_ARG(hipGraphInstantiate, pLogBuffer, 6507, 2239, CHAR, 1)
-HA_ARG(hipGraphInstantiate, bufferSize, 6518, 479, U64, 0)
-HA_ARG(hipGraphInstantiateWithFlags, pGraphExec, 6468, 6479, POINTER, 1)
-HA_ARG(hipGraphInstantiateWithFlags, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphInstantiateWithFlags, flags, 343, 6549, U64, 0)
-HA_ARG(hipGraphKernelNodeCopyAttributes, hSrc, 6597, 5467, POINTER, 0)
-HA_ARG(hipGraphKernelNodeCopyAttributes, hDst, 6602, 5467, POINTER, 0)
-HA_ARG(hipGraphKernelNodeGetAttribute, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphKernelNodeGetAttribute, attr, 1936, 6640, I32, 0)
-HA_ARG(hipGraphKernelNodeGetAttribute, value, 2129, 6661, RECORD, 1)
-HA_ARG(hipGraphKernelNodeGetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphKernelNodeGetParams, pNodeParams, 5051, 6718, RECORD, 1)
-HA_ARG(hipGraphKernelNodeSetAttribute, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphKernelNodeSetAttribute, attr, 1936, 6640, I32, 0)
-HA_ARG(hipGraphKernelNodeSetAttribute, value, 2129, 6768, RECORD, 1)
-HA_ARG(hipGraphKernelNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphKernelNodeSetParams, pNodeParams, 5051, 5109, RECORD, 1)
-HA_ARG(hipGraphLaunch, graphExec, 5847, 5796, POINTER, 0)
-HA_ARG(hipGraphLaunch, stream, 795, 802, POINTER, 0)
-HA_ARG(hipGraphMemAllocNodeGetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemAllocNodeGetParams, pNodeParams, 5051, 5159, RECORD, 1)
-HA_ARG(hipGraphMemFreeNodeGetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemFreeNodeGetParams, dev_ptr, 3968, 2135, VOID, 1)
-HA_ARG(hipGraphMemcpyNodeGetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemcpyNodeGetParams, pNodeParams, 5051, 6015, RECORD, 1)
-HA_ARG(hipGraphMemcpyNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemcpyNodeSetParams, pNodeParams, 5051, 5242, RECORD, 1)
-HA_ARG(hipGraphMemcpyNodeSetParams1D, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemcpyNodeSetParams1D, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipGraphMemcpyNodeSetParams1D, src, 5293, 432, VOID, 1)
-HA_ARG(hipGraphMemcpyNodeSetParams1D, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphMemcpyNodeSetParams1D, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, src, 5293, 432, VOID, 1)
-HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, count, 4344, 479, U64, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipGraphMemsetNodeGetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemsetNodeGetParams, pNodeParams, 5051, 7093, RECORD, 1)
-HA_ARG(hipGraphMemsetNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphMemsetNodeSetParams, pNodeParams, 5051, 5416, RECORD, 1)
-HA_ARG(hipGraphNodeFindInClone, pNode, 7167, 2970, POINTER, 1)
-HA_ARG(hipGraphNodeFindInClone, originalNode, 7173, 5467, POINTER, 0)
-HA_ARG(hipGraphNodeFindInClone, clonedGraph, 7186, 2994, POINTER, 0)
-HA_ARG(hipGraphNodeGetDependencies, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphNodeGetDependencies, pDependencies, 4895, 2970, POINTER, 1)
-HA_ARG(hipGraphNodeGetDependencies, pNumDependencies, 7222, 387, U64, 1)
-HA_ARG(hipGraphNodeGetDependentNodes, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphNodeGetDependentNodes, pDependentNodes, 7267, 2970, POINTER, 1)
-HA_ARG(hipGraphNodeGetDependentNodes, pNumDependentNodes, 7283, 387, U64, 1)
-HA_ARG(hipGraphNodeGetEnabled, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphNodeGetEnabled, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphNodeGetEnabled, isEnabled, 7332, 349, U32, 1)
-HA_ARG(hipGraphNodeGetType, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphNodeGetType, pType, 7365, 7371, I32, 1)
-HA_ARG(hipGraphNodeSetEnabled, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphNodeSetEnabled, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphNodeSetEnabled, isEnabled, 7332, 1063, U32, 0)
-HA_ARG(hipGraphReleaseUserObject, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphReleaseUserObject, object, 7433, 7440, POINTER, 0)
-HA_ARG(hipGraphReleaseUserObject, count, 4344, 1063, U32, 0)
-HA_ARG(hipGraphRemoveDependencies, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphRemoveDependencies, from, 4946, 3018, POINTER, 1)
-HA_ARG(hipGraphRemoveDependencies, to, 4951, 3018, POINTER, 1)
-HA_ARG(hipGraphRemoveDependencies, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphRetainUserObject, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphRetainUserObject, object, 7433, 7440, POINTER, 0)
-HA_ARG(hipGraphRetainUserObject, count, 4344, 1063, U32, 0)
-HA_ARG(hipGraphRetainUserObject, flags, 343, 1063, U32, 0)
-HA_ARG(hipGraphUpload, graphExec, 5847, 5796, POINTER, 0)
-HA_ARG(hipGraphUpload, stream, 795, 802, POINTER, 0)
-HA_ARG(hipGraphicsGLRegisterBuffer, resource, 7549, 7558, POINTER, 1)
-HA_ARG(hipGraphicsGLRegisterBuffer, buffer, 7582, 1063, U32, 0)
-HA_ARG(hipGraphicsGLRegisterBuffer, flags, 343, 1063, U32, 0)
-HA_ARG(hipGraphicsGLRegisterImage, resource, 7549, 7558, POINTER, 1)
-HA_ARG(hipGraphicsGLRegisterImage, image, 7617, 1063, U32, 0)
-HA_ARG(hipGraphicsGLRegisterImage, target, 7623, 1063, U32, 0)
-HA_ARG(hipGraphicsGLRegisterImage, flags, 343, 1063, U32, 0)
-HA_ARG(hipGraphicsMapResources, count, 4344, 1780, I32, 0)
-HA_ARG(hipGraphicsMapResources, resources, 7657, 7558, POINTER, 1)
-HA_ARG(hipGraphicsMapResources, stream, 795, 802, POINTER, 0)
-HA_ARG(hipGraphicsResourceGetMappedPointer, devPtr, 425, 3253, VOID, 2)
-HA_ARG(hipGraphicsResourceGetMappedPointer, size, 474, 387, U64, 1)
-HA_ARG(hipGraphicsResourceGetMappedPointer, resource, 7549, 7691, POINTER, 0)
-HA_ARG(hipGraphicsSubResourceGetMappedArray, array, 24, 30, POINTER, 1)
-HA_ARG(hipGraphicsSubResourceGetMappedArray, resource, 7549, 7691, POINTER, 0)
-HA_ARG(hipGraphicsSubResourceGetMappedArray, arrayIndex, 7749, 1063, U32, 0)
-HA_ARG(hipGraphicsSubResourceGetMappedArray, mipLevel, 7760, 1063, U32, 0)
-HA_ARG(hipGraphicsUnmapResources, count, 4344, 1780, I32, 0)
-HA_ARG(hipGraphicsUnmapResources, resources, 7657, 7558, POINTER, 1)
-HA_ARG(hipGraphicsUnmapResources, stream, 795, 802, POINTER, 0)
-HA_ARG(hipGraphicsUnregisterResource, resource, 7549, 7691, POINTER, 0)
-HA_ARG(hipHostAlloc, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipHostAlloc, size, 474, 479, U64, 0)
-HA_ARG(hipHostAlloc, flags, 343, 1063, U32, 0)
-HA_ARG(hipHostFree, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipHostGetDevicePointer, devPtr, 425, 3253, VOID, 2)
-HA_ARG(hipHostGetDevicePointer, hstPtr, 7887, 2135, VOID, 1)
-HA_ARG(hipHostGetDevicePointer, flags, 343, 1063, U32, 0)
-HA_ARG(hipHostGetFlags, flagsPtr, 7918, 349, U32, 1)
-HA_ARG(hipHostGetFlags, hostPtr, 7927, 2135, VOID, 1)
-HA_ARG(hipHostMalloc, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipHostMalloc, size, 474, 479, U64, 0)
-HA_ARG(hipHostMalloc, flags, 343, 1063, U32, 0)
-HA_ARG(hipHostRegister, hostPtr, 7927, 2135, VOID, 1)
-HA_ARG(hipHostRegister, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipHostRegister, flags, 343, 1063, U32, 0)
-HA_ARG(hipHostUnregister, hostPtr, 7927, 2135, VOID, 1)
-HA_ARG(hipImportExternalMemory, extMem_out, 7999, 8010, VOID, 1)
-HA_ARG(hipImportExternalMemory, memHandleDesc, 8032, 8046, VOID, 1)
-HA_ARG(hipImportExternalSemaphore, extSem_out, 8106, 8117, VOID, 1)
-HA_ARG(hipImportExternalSemaphore, semHandleDesc, 8142, 8156, VOID, 1)
-HA_ARG(hipInit, flags, 343, 1063, U32, 0)
-HA_ARG(hipIpcCloseMemHandle, devPtr, 425, 2135, VOID, 1)
-HA_ARG(hipIpcGetEventHandle, handle, 8251, 8258, VOID, 1)
-HA_ARG(hipIpcGetEventHandle, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipIpcGetMemHandle, handle, 8251, 8301, VOID, 1)
-HA_ARG(hipIpcGetMemHandle, devPtr, 425, 2135, VOID, 1)
-HA_ARG(hipIpcOpenEventHandle, event, 3307, 3313, POINTER, 1)
-HA_ARG(hipIpcOpenEventHandle, handle, 8251, 8340, POINTER, 0)
-HA_ARG(hipIpcOpenMemHandle, devPtr, 425, 3253, VOID, 2)
-HA_ARG(hipIpcOpenMemHandle, handle, 8251, 8382, POINTER, 0)
-HA_ARG(hipIpcOpenMemHandle, flags, 343, 1063, U32, 0)
-HA_ARG(hipKernelNameRef, func, 4132, 8420, POINTER, 0)
-HA_ARG(hipKernelNameRefByPtr, hostFunction, 8457, 432, VOID, 1)
-HA_ARG(hipKernelNameRefByPtr, stream, 795, 802, POINTER, 0)
-HA_ARG(hipLaunchByPtr, func, 4132, 432, VOID, 1)
-HA_ARG(hipLaunchCooperativeKernel, func, 4132, 432, VOID, 1)
-HA_ARG(hipLaunchCooperativeKernel, gridDim, 763, 771, DIM3, 0)
-HA_ARG(hipLaunchCooperativeKernel, blockDimX, 8507, 771, DIM3, 0)
-HA_ARG(hipLaunchCooperativeKernel, kernelParams, 8517, 3253, VOID, 2)
-HA_ARG(hipLaunchCooperativeKernel, sharedMemBytes, 3599, 1063, U32, 0)
-HA_ARG(hipLaunchCooperativeKernel, stream, 795, 802, POINTER, 0)
-HA_ARG(hipLaunchCooperativeKernelMultiDevice, launchParamsList, 3654, 3671, VOID, 1)
-HA_ARG(hipLaunchCooperativeKernelMultiDevice, numDevices, 3689, 1780, I32, 0)
-HA_ARG(hipLaunchCooperativeKernelMultiDevice, flags, 343, 1063, U32, 0)
-HA_ARG(hipLaunchHostFunc, stream, 795, 802, POINTER, 0)
-HA_ARG(hipLaunchHostFunc, fn, 8595, 8598, POINTER, 0)
-HA_ARG(hipLaunchHostFunc, userData, 8610, 2135, VOID, 1)
-HA_ARG(hipLaunchKernel, function_address, 3557, 432, VOID, 1)
-HA_ARG(hipLaunchKernel, numBlocks, 3574, 771, DIM3, 0)
-HA_ARG(hipLaunchKernel, dimBlocks, 3584, 771, DIM3, 0)
-HA_ARG(hipLaunchKernel, args, 3594, 3253, VOID, 2)
-HA_ARG(hipLaunchKernel, sharedMemBytes, 3599, 479, U64, 0)
-HA_ARG(hipLaunchKernel, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMalloc, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipMalloc, size, 474, 479, U64, 0)
-HA_ARG(hipMalloc3D, pitchedDevPtr, 8663, 8677, RECORD, 1)
-HA_ARG(hipMalloc3D, extent, 324, 8693, RECORD, 0)
-HA_ARG(hipMalloc3DArray, array, 24, 30, POINTER, 1)
-HA_ARG(hipMalloc3DArray, desc, 296, 445, RECORD, 1)
-HA_ARG(hipMalloc3DArray, extent, 324, 8693, RECORD, 0)
-HA_ARG(hipMalloc3DArray, flags, 343, 1063, U32, 0)
-HA_ARG(hipMallocArray, array, 24, 30, POINTER, 1)
-HA_ARG(hipMallocArray, desc, 296, 445, RECORD, 1)
-HA_ARG(hipMallocArray, width, 501, 479, U64, 0)
-HA_ARG(hipMallocArray, height, 507, 479, U64, 0)
-HA_ARG(hipMallocArray, flags, 343, 1063, U32, 0)
-HA_ARG(hipMallocAsync, dev_ptr, 3968, 3253, VOID, 2)
-HA_ARG(hipMallocAsync, size, 474, 479, U64, 0)
-HA_ARG(hipMallocAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMallocFromPoolAsync, dev_ptr, 3968, 3253, VOID, 2)
-HA_ARG(hipMallocFromPoolAsync, size, 474, 479, U64, 0)
-HA_ARG(hipMallocFromPoolAsync, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMallocFromPoolAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMallocHost, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipMallocHost, size, 474, 479, U64, 0)
-HA_ARG(hipMallocManaged, dev_ptr, 3968, 3253, VOID, 2)
-HA_ARG(hipMallocManaged, size, 474, 479, U64, 0)
-HA_ARG(hipMallocManaged, flags, 343, 1063, U32, 0)
-HA_ARG(hipMallocMipmappedArray, mipmappedArray, 576, 8816, VOID, 1)
-HA_ARG(hipMallocMipmappedArray, desc, 296, 445, RECORD, 1)
-HA_ARG(hipMallocMipmappedArray, extent, 324, 8693, RECORD, 0)
-HA_ARG(hipMallocMipmappedArray, numLevels, 8838, 1063, U32, 0)
-HA_ARG(hipMallocMipmappedArray, flags, 343, 1063, U32, 0)
-HA_ARG(hipMallocPitch, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipMallocPitch, pitch, 514, 387, U64, 1)
-HA_ARG(hipMallocPitch, width, 501, 479, U64, 0)
-HA_ARG(hipMallocPitch, height, 507, 479, U64, 0)
-HA_ARG(hipMemAddressFree, devPtr, 425, 2135, VOID, 1)
-HA_ARG(hipMemAddressFree, size, 474, 479, U64, 0)
-HA_ARG(hipMemAddressReserve, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipMemAddressReserve, size, 474, 479, U64, 0)
-HA_ARG(hipMemAddressReserve, alignment, 8905, 479, U64, 0)
-HA_ARG(hipMemAddressReserve, addr, 8915, 2135, VOID, 1)
-HA_ARG(hipMemAddressReserve, flags, 343, 6549, U64, 0)
-HA_ARG(hipMemAdvise, dev_ptr, 3968, 432, VOID, 1)
-HA_ARG(hipMemAdvise, count, 4344, 479, U64, 0)
-HA_ARG(hipMemAdvise, advice, 8941, 8948, I32, 0)
-HA_ARG(hipMemAdvise, device, 648, 1780, I32, 0)
-HA_ARG(hipMemAllocHost, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipMemAllocHost, size, 474, 479, U64, 0)
-HA_ARG(hipMemAllocPitch, dptr, 8993, 8998, POINTER, 1)
-HA_ARG(hipMemAllocPitch, pitch, 514, 387, U64, 1)
-HA_ARG(hipMemAllocPitch, widthInBytes, 9015, 479, U64, 0)
-HA_ARG(hipMemAllocPitch, height, 507, 479, U64, 0)
-HA_ARG(hipMemAllocPitch, elementSizeBytes, 9028, 1063, U32, 0)
-HA_ARG(hipMemCreate, handle, 8251, 9062, POINTER, 1)
-HA_ARG(hipMemCreate, size, 474, 479, U64, 0)
-HA_ARG(hipMemCreate, prop, 661, 9096, RECORD, 1)
-HA_ARG(hipMemCreate, flags, 343, 6549, U64, 0)
-HA_ARG(hipMemExportToShareableHandle, shareableHandle, 9138, 2135, VOID, 1)
-HA_ARG(hipMemExportToShareableHandle, handle, 8251, 9154, POINTER, 0)
-HA_ARG(hipMemExportToShareableHandle, handleType, 9186, 9197, I32, 0)
-HA_ARG(hipMemExportToShareableHandle, flags, 343, 6549, U64, 0)
-HA_ARG(hipMemGetAccess, flags, 343, 9254, U64, 1)
-HA_ARG(hipMemGetAccess, location, 9275, 9284, RECORD, 1)
-HA_ARG(hipMemGetAccess, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipMemGetAddressRange, pbase, 9323, 8998, POINTER, 1)
-HA_ARG(hipMemGetAddressRange, psize, 9329, 387, U64, 1)
-HA_ARG(hipMemGetAddressRange, dptr, 8993, 3265, POINTER, 0)
-HA_ARG(hipMemGetAllocationGranularity, granularity, 9357, 387, U64, 1)
-HA_ARG(hipMemGetAllocationGranularity, prop, 661, 9096, RECORD, 1)
-HA_ARG(hipMemGetAllocationGranularity, option, 9369, 9376, I32, 0)
-HA_ARG(hipMemGetAllocationPropertiesFromHandle, prop, 661, 9441, RECORD, 1)
-HA_ARG(hipMemGetAllocationPropertiesFromHandle, handle, 8251, 9154, POINTER, 0)
-HA_ARG(hipMemGetInfo, free, 9504, 387, U64, 1)
-HA_ARG(hipMemGetInfo, total, 9509, 387, U64, 1)
-HA_ARG(hipMemImportFromShareableHandle, handle, 8251, 9062, POINTER, 1)
-HA_ARG(hipMemImportFromShareableHandle, osHandle, 9529, 2135, VOID, 1)
-HA_ARG(hipMemImportFromShareableHandle, shHandleType, 9538, 9197, I32, 0)
-HA_ARG(hipMemMap, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipMemMap, size, 474, 479, U64, 0)
-HA_ARG(hipMemMap, offset, 380, 479, U64, 0)
-HA_ARG(hipMemMap, handle, 8251, 9154, POINTER, 0)
-HA_ARG(hipMemMap, flags, 343, 6549, U64, 0)
-HA_ARG(hipMemMapArrayAsync, mapInfoList, 9593, 9605, RECORD, 1)
-HA_ARG(hipMemMapArrayAsync, count, 4344, 1063, U32, 0)
-HA_ARG(hipMemMapArrayAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemPoolCreate, mem_pool, 2053, 2062, POINTER, 1)
-HA_ARG(hipMemPoolCreate, pool_props, 9643, 9654, RECORD, 1)
-HA_ARG(hipMemPoolDestroy, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolExportPointer, export_data, 9713, 9725, RECORD, 1)
-HA_ARG(hipMemPoolExportPointer, dev_ptr, 3968, 2135, VOID, 1)
-HA_ARG(hipMemPoolExportToShareableHandle, shared_handle, 9775, 2135, VOID, 1)
-HA_ARG(hipMemPoolExportToShareableHandle, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolExportToShareableHandle, handle_type, 9789, 9197, I32, 0)
-HA_ARG(hipMemPoolExportToShareableHandle, flags, 343, 1063, U32, 0)
-HA_ARG(hipMemPoolGetAccess, flags, 343, 9835, I32, 1)
-HA_ARG(hipMemPoolGetAccess, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolGetAccess, location, 9275, 9855, RECORD, 1)
-HA_ARG(hipMemPoolGetAttribute, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolGetAttribute, attr, 1936, 9892, I32, 0)
-HA_ARG(hipMemPoolGetAttribute, value, 2129, 2135, VOID, 1)
-HA_ARG(hipMemPoolImportFromShareableHandle, mem_pool, 2053, 2062, POINTER, 1)
-HA_ARG(hipMemPoolImportFromShareableHandle, shared_handle, 9775, 2135, VOID, 1)
-HA_ARG(hipMemPoolImportFromShareableHandle, handle_type, 9789, 9197, I32, 0)
-HA_ARG(hipMemPoolImportFromShareableHandle, flags, 343, 1063, U32, 0)
-HA_ARG(hipMemPoolImportPointer, dev_ptr, 3968, 3253, VOID, 2)
-HA_ARG(hipMemPoolImportPointer, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolImportPointer, export_data, 9713, 9725, RECORD, 1)
-HA_ARG(hipMemPoolSetAccess, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolSetAccess, desc_list, 9990, 10000, RECORD, 1)
-HA_ARG(hipMemPoolSetAccess, count, 4344, 479, U64, 0)
-HA_ARG(hipMemPoolSetAttribute, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolSetAttribute, attr, 1936, 9892, I32, 0)
-HA_ARG(hipMemPoolSetAttribute, value, 2129, 2135, VOID, 1)
-HA_ARG(hipMemPoolTrimTo, mem_pool, 2053, 2732, POINTER, 0)
-HA_ARG(hipMemPoolTrimTo, min_bytes_to_hold, 10068, 479, U64, 0)
-HA_ARG(hipMemPrefetchAsync, dev_ptr, 3968, 432, VOID, 1)
-HA_ARG(hipMemPrefetchAsync, count, 4344, 479, U64, 0)
-HA_ARG(hipMemPrefetchAsync, device, 648, 1780, I32, 0)
-HA_ARG(hipMemPrefetchAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemPtrGetInfo, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipMemPtrGetInfo, size, 474, 387, U64, 1)
-HA_ARG(hipMemRangeGetAttribute, data, 3248, 2135, VOID, 1)
-HA_ARG(hipMemRangeGetAttribute, data_size, 10140, 479, U64, 0)
-HA_ARG(hipMemRangeGetAttribute, attribute, 10150, 10160, I32, 0)
-HA_ARG(hipMemRangeGetAttribute, dev_ptr, 3968, 432, VOID, 1)
-HA_ARG(hipMemRangeGetAttribute, count, 4344, 479, U64, 0)
-HA_ARG(hipMemRangeGetAttributes, data, 3248, 3253, VOID, 2)
-HA_ARG(hipMemRangeGetAttributes, data_sizes, 10205, 387, U64, 1)
-HA_ARG(hipMemRangeGetAttributes, attributes, 3214, 10216, I32, 1)
-HA_ARG(hipMemRangeGetAttributes, num_attributes, 10239, 479, U64, 0)
-HA_ARG(hipMemRangeGetAttributes, dev_ptr, 3968, 432, VOID, 1)
-HA_ARG(hipMemRangeGetAttributes, count, 4344, 479, U64, 0)
-HA_ARG(hipMemRelease, handle, 8251, 9154, POINTER, 0)
-HA_ARG(hipMemRetainAllocationHandle, handle, 8251, 9062, POINTER, 1)
-HA_ARG(hipMemRetainAllocationHandle, addr, 8915, 2135, VOID, 1)
-HA_ARG(hipMemSetAccess, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipMemSetAccess, size, 474, 479, U64, 0)
-HA_ARG(hipMemSetAccess, desc, 296, 10000, RECORD, 1)
-HA_ARG(hipMemSetAccess, count, 4344, 479, U64, 0)
-HA_ARG(hipMemUnmap, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipMemUnmap, size, 474, 479, U64, 0)
-HA_ARG(hipMemcpy, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpy, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2D, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2D, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2D, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2D, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2D, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2D, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2D, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2DAsync, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2DAsync, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy2DFromArray, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2DFromArray, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray, src, 5293, 537, POINTER, 0)
-HA_ARG(hipMemcpy2DFromArray, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2DFromArrayAsync, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, src, 5293, 537, POINTER, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy2DToArray, dst, 5289, 148, POINTER, 0)
-HA_ARG(hipMemcpy2DToArray, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2DToArray, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, dst, 5289, 148, POINTER, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2DToArrayAsync, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DToArrayAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy3D, p, 10509, 5242, RECORD, 1)
-HA_ARG(hipMemcpy3DAsync, p, 10509, 5242, RECORD, 1)
-HA_ARG(hipMemcpy3DAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyAsync, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyAsync, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyAtoH, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyAtoH, srcArray, 10555, 148, POINTER, 0)
-HA_ARG(hipMemcpyAtoH, srcOffset, 10564, 479, U64, 0)
-HA_ARG(hipMemcpyAtoH, count, 4344, 479, U64, 0)
-HA_ARG(hipMemcpyDtoD, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemcpyDtoD, src, 5293, 3265, POINTER, 0)
-HA_ARG(hipMemcpyDtoD, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyDtoDAsync, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemcpyDtoDAsync, src, 5293, 3265, POINTER, 0)
-HA_ARG(hipMemcpyDtoDAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyDtoDAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyDtoH, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyDtoH, src, 5293, 3265, POINTER, 0)
-HA_ARG(hipMemcpyDtoH, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyDtoHAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyDtoHAsync, src, 5293, 3265, POINTER, 0)
-HA_ARG(hipMemcpyDtoHAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyDtoHAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyFromArray, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyFromArray, srcArray, 10555, 537, POINTER, 0)
-HA_ARG(hipMemcpyFromArray, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpyFromArray, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpyFromArray, count, 4344, 479, U64, 0)
-HA_ARG(hipMemcpyFromArray, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyFromSymbol, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyFromSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyFromSymbol, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyFromSymbolAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyFromSymbolAsync, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyFromSymbolAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbolAsync, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbolAsync, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyFromSymbolAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyHtoA, dstArray, 10718, 148, POINTER, 0)
-HA_ARG(hipMemcpyHtoA, dstOffset, 10727, 479, U64, 0)
-HA_ARG(hipMemcpyHtoA, srcHost, 10737, 432, VOID, 1)
-HA_ARG(hipMemcpyHtoA, count, 4344, 479, U64, 0)
-HA_ARG(hipMemcpyHtoD, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemcpyHtoD, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyHtoD, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyHtoDAsync, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemcpyHtoDAsync, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyHtoDAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyHtoDAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyParam2D, pCopy, 3114, 3120, RECORD, 1)
-HA_ARG(hipMemcpyParam2DAsync, pCopy, 3114, 3120, RECORD, 1)
-HA_ARG(hipMemcpyParam2DAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyPeer, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyPeer, dstDeviceId, 10831, 1780, I32, 0)
-HA_ARG(hipMemcpyPeer, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyPeer, srcDeviceId, 10843, 1780, I32, 0)
-HA_ARG(hipMemcpyPeer, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyPeerAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyPeerAsync, dstDeviceId, 10831, 1780, I32, 0)
-HA_ARG(hipMemcpyPeerAsync, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyPeerAsync, srcDevice, 2284, 1780, I32, 0)
-HA_ARG(hipMemcpyPeerAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyPeerAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyToArray, dst, 5289, 148, POINTER, 0)
-HA_ARG(hipMemcpyToArray, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpyToArray, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpyToArray, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyToArray, count, 4344, 479, U64, 0)
-HA_ARG(hipMemcpyToArray, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyToSymbol, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbol, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbol, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbol, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbol, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyToSymbolAsync, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbolAsync, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbolAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbolAsync, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbolAsync, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyToSymbolAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyWithStream, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyWithStream, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyWithStream, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyWithStream, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyWithStream, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemset, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemset, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemset2D, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemset2D, pitch, 514, 479, U64, 0)
-HA_ARG(hipMemset2D, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset2D, width, 501, 479, U64, 0)
-HA_ARG(hipMemset2D, height, 507, 479, U64, 0)
-HA_ARG(hipMemset2DAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemset2DAsync, pitch, 514, 479, U64, 0)
-HA_ARG(hipMemset2DAsync, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset2DAsync, width, 501, 479, U64, 0)
-HA_ARG(hipMemset2DAsync, height, 507, 479, U64, 0)
-HA_ARG(hipMemset2DAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemset3D, pitchedDevPtr, 8663, 11005, RECORD, 0)
-HA_ARG(hipMemset3D, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset3D, extent, 324, 8693, RECORD, 0)
-HA_ARG(hipMemset3DAsync, pitchedDevPtr, 8663, 11005, RECORD, 0)
-HA_ARG(hipMemset3DAsync, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset3DAsync, extent, 324, 8693, RECORD, 0)
-HA_ARG(hipMemset3DAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemsetAsync, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemsetAsync, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemsetAsync, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemsetAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemsetD16, dest, 11063, 3265, POINTER, 0)
-HA_ARG(hipMemsetD16, value, 2129, 11068, U16, 0)
-HA_ARG(hipMemsetD16, count, 4344, 479, U64, 0)
-HA_ARG(hipMemsetD16Async, dest, 11063, 3265, POINTER, 0)
-HA_ARG(hipMemsetD16Async, value, 2129, 11068, U16, 0)
-HA_ARG(hipMemsetD16Async, count, 4344, 479, U64, 0)
-HA_ARG(hipMemsetD16Async, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemsetD32, dest, 11063, 3265, POINTER, 0)
-HA_ARG(hipMemsetD32, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemsetD32, count, 4344, 479, U64, 0)
-HA_ARG(hipMemsetD32Async, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemsetD32Async, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemsetD32Async, count, 4344, 479, U64, 0)
-HA_ARG(hipMemsetD32Async, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemsetD8, dest, 11063, 3265, POINTER, 0)
-HA_ARG(hipMemsetD8, value, 2129, 11145, U8, 0)
-HA_ARG(hipMemsetD8, count, 4344, 479, U64, 0)
-HA_ARG(hipMemsetD8Async, dest, 11063, 3265, POINTER, 0)
-HA_ARG(hipMemsetD8Async, value, 2129, 11145, U8, 0)
-HA_ARG(hipMemsetD8Async, count, 4344, 479, U64, 0)
-HA_ARG(hipMemsetD8Async, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMipmappedArrayCreate, pHandle, 183, 8816, VOID, 1)
-HA_ARG(hipMipmappedArrayCreate, pMipmappedArrayDesc, 11188, 123, RECORD, 1)
-HA_ARG(hipMipmappedArrayCreate, numMipmapLevels, 11208, 1063, U32, 0)
-HA_ARG(hipMipmappedArrayDestroy, hMipmappedArray, 11248, 4001, POINTER, 0)
-HA_ARG(hipMipmappedArrayGetLevel, pLevelArray, 11289, 30, POINTER, 1)
-HA_ARG(hipMipmappedArrayGetLevel, hMipMappedArray, 11301, 4001, POINTER, 0)
-HA_ARG(hipMipmappedArrayGetLevel, level, 4561, 1063, U32, 0)
-HA_ARG(hipModuleGetFunction, function, 11343, 11352, POINTER, 1)
-HA_ARG(hipModuleGetFunction, module, 11368, 11375, POINTER, 0)
-HA_ARG(hipModuleGetFunction, kname, 11387, 1993, TEXT, 1)
-HA_ARG(hipModuleGetGlobal, dptr, 8993, 8998, POINTER, 1)
-HA_ARG(hipModuleGetGlobal, bytes, 2814, 387, U64, 1)
-HA_ARG(hipModuleGetGlobal, hmod, 11414, 11375, POINTER, 0)
-HA_ARG(hipModuleGetGlobal, name, 2234, 1993, TEXT, 1)
-HA_ARG(hipModuleGetTexRef, texRef, 11438, 11445, RECORD, 2)
-HA_ARG(hipModuleGetTexRef, hmod, 11414, 11375, POINTER, 0)
-HA_ARG(hipModuleGetTexRef, name, 2234, 1993, TEXT, 1)
-HA_ARG(hipModuleLaunchCooperativeKernel, func, 4132, 4078, POINTER, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, gridDimX, 11484, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, gridDimY, 11493, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, gridDimZ, 11502, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, blockDimX, 8507, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, blockDimY, 11511, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, blockDimZ, 11521, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, sharedMemBytes, 3599, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, stream, 795, 802, POINTER, 0)
-HA_ARG(hipModuleLaunchCooperativeKernel, kernelParams, 8517, 3253, VOID, 2)
-HA_ARG(hipModuleLaunchCooperativeKernelMultiDevice, launchParamsList, 3654, 11564, VOID,
-       1)
-HA_ARG(hipModuleLaunchCooperativeKernelMultiDevice, numDevices, 3689, 1063, U32, 0)
-HA_ARG(hipModuleLaunchCooperativeKernelMultiDevice, flags, 343, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, func, 4132, 4078, POINTER, 0)
-HA_ARG(hipModuleLaunchKernel, gridDimX, 11484, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, gridDimY, 11493, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, gridDimZ, 11502, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, blockDimX, 8507, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, blockDimY, 11511, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, blockDimZ, 11521, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, sharedMemBytes, 3599, 1063, U32, 0)
-HA_ARG(hipModuleLaunchKernel, stream, 795, 802, POINTER, 0)
-HA_ARG(hipModuleLaunchKernel, kernelParams, 8517, 3253, VOID, 2)
-HA_ARG(hipModuleLaunchKernel, extra, 11634, 3253, VOID, 2)
-HA_ARG(hipModuleLoad, module, 11368, 11662, POINTER, 1)
-HA_ARG(hipModuleLoad, fname, 11676, 1993, TEXT, 1)
-HA_ARG(hipModuleLoadData, module, 11368, 11662, POINTER, 1)
-HA_ARG(hipModuleLoadData, image, 7617, 432, VOID, 1)
-HA_ARG(hipModuleLoadDataEx, module, 11368, 11662, POINTER, 1)
-HA_ARG(hipModuleLoadDataEx, image, 7617, 432, VOID, 1)
-HA_ARG(hipModuleLoadDataEx, numOptions, 11714, 1063, U32, 0)
-HA_ARG(hipModuleLoadDataEx, options, 11725, 11733, I32, 1)
-HA_ARG(hipModuleLoadDataEx, optionValues, 11748, 3253, VOID, 2)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, numBlocks, 3574, 655, I32, 1)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, func, 4132, 4078, POINTER, 0)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, blockSize, 11781, 1780, I32,
-       0)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, dynSharedMemPerBlk, 11791,
-       479, U64, 0)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, numBlocks, 3574,
-       655, I32, 1)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, func, 4132, 4078,
-       POINTER, 0)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, blockSize, 11781,
-       1780, I32, 0)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, dynSharedMemPerBlk,
-       11791, 479, U64, 0)
-HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, flags, 343, 1063,
-       U32, 0)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, gridSize, 11921, 655, I32, 1)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, blockSize, 11781, 655, I32, 1)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, func, 4132, 4078, POINTER, 0)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, dynSharedMemPerBlk, 11791, 479, U64, 0)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, blockSizeLimit, 11930, 1780, I32, 0)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, gridSize, 11921, 655, I32, 1)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, blockSize, 11781, 655, I32, 1)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, func, 4132, 4078, POINTER, 0)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, dynSharedMemPerBlk, 11791, 479,
-       U64, 0)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, blockSizeLimit, 11930, 1780,
-       I32, 0)
-HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipModuleUnload, module, 11368, 11375, POINTER, 0)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, numBlocks, 3574, 655, I32, 1)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, func, 4132, 432, VOID, 1)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, blockSize, 11781, 1780, I32, 0)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, dynSharedMemPerBlk, 11791, 479,
-       U64, 0)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, numBlocks, 3574, 655, I32,
-       1)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, func, 4132, 432, VOID, 1)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, blockSize, 11781, 1780,
-       I32, 0)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, dynSharedMemPerBlk, 11791,
-       479, U64, 0)
-HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipOccupancyMaxPotentialBlockSize, gridSize, 11921, 655, I32, 1)
-HA_ARG(hipOccupancyMaxPotentialBlockSize, blockSize, 11781, 655, I32, 1)
-HA_ARG(hipOccupancyMaxPotentialBlockSize, func, 4132, 432, VOID, 1)
-HA_ARG(hipOccupancyMaxPotentialBlockSize, dynSharedMemPerBlk, 11791, 479, U64, 0)
-HA_ARG(hipOccupancyMaxPotentialBlockSize, blockSizeLimit, 11930, 1780, I32, 0)
-HA_ARG(hipPointerGetAttribute, data, 3248, 2135, VOID, 1)
-HA_ARG(hipPointerGetAttribute, attribute, 10150, 12202, I32, 0)
-HA_ARG(hipPointerGetAttribute, ptr, 3261, 3265, POINTER, 0)
-HA_ARG(hipPointerGetAttributes, attributes, 3214, 12246, RECORD, 1)
-HA_ARG(hipPointerGetAttributes, ptr, 3261, 432, VOID, 1)
-HA_ARG(hipPointerSetAttribute, value, 2129, 432, VOID, 1)
-HA_ARG(hipPointerSetAttribute, attribute, 10150, 12202, I32, 0)
-HA_ARG(hipPointerSetAttribute, ptr, 3261, 3265, POINTER, 0)
-HA_ARG(hipRuntimeGetVersion, runtimeVersion, 12350, 655, I32, 1)
-HA_ARG(hipSetDevice, deviceId, 1771, 1780, I32, 0)
-HA_ARG(hipSetDeviceFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipSetupArgument, arg, 12417, 432, VOID, 1)
-HA_ARG(hipSetupArgument, size, 474, 479, U64, 0)
-HA_ARG(hipSetupArgument, offset, 380, 479, U64, 0)
-HA_ARG(hipSignalExternalSemaphoresAsync, extSemArray, 12438, 12450, VOID, 1)
-HA_ARG(hipSignalExternalSemaphoresAsync, paramsArray, 12481, 12493, VOID, 1)
-HA_ARG(hipSignalExternalSemaphoresAsync, numExtSems, 12534, 1063, U32, 0)
-HA_ARG(hipSignalExternalSemaphoresAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamAddCallback, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamAddCallback, callback, 12578, 12587, POINTER, 0)
-HA_ARG(hipStreamAddCallback, userData, 8610, 2135, VOID, 1)
-HA_ARG(hipStreamAddCallback, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamAttachMemAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamAttachMemAsync, dev_ptr, 3968, 2135, VOID, 1)
-HA_ARG(hipStreamAttachMemAsync, length, 12628, 479, U64, 0)
-HA_ARG(hipStreamAttachMemAsync, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamBeginCapture, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamBeginCapture, mode, 12659, 12664, I32, 0)
-HA_ARG(hipStreamCreate, stream, 795, 3767, POINTER, 1)
-HA_ARG(hipStreamCreateWithFlags, stream, 795, 3767, POINTER, 1)
-HA_ARG(hipStreamCreateWithFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamCreateWithPriority, stream, 795, 3767, POINTER, 1)
-HA_ARG(hipStreamCreateWithPriority, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamCreateWithPriority, priority, 12748, 1780, I32, 0)
-HA_ARG(hipStreamDestroy, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamEndCapture, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamEndCapture, pGraph, 5482, 5489, POINTER, 1)
-HA_ARG(hipStreamGetCaptureInfo, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetCaptureInfo, pCaptureStatus, 12822, 12837, I32, 1)
-HA_ARG(hipStreamGetCaptureInfo, pId, 12862, 9254, U64, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetCaptureInfo_v2, captureStatus_out, 12890, 12837, I32, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2, id_out, 12908, 9254, U64, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2, graph_out, 12915, 5489, POINTER, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2, dependencies_out, 12925, 12942, POINTER, 2)
-HA_ARG(hipStreamGetCaptureInfo_v2, numDependencies_out, 12966, 387, U64, 1)
-HA_ARG(hipStreamGetDevice, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetDevice, device, 648, 1277, I32, 1)
-HA_ARG(hipStreamGetFlags, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetFlags, flags, 343, 349, U32, 1)
-HA_ARG(hipStreamGetPriority, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetPriority, priority, 12748, 655, I32, 1)
-HA_ARG(hipStreamIsCapturing, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamIsCapturing, pCaptureStatus, 12822, 12837, I32, 1)
-HA_ARG(hipStreamQuery, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamSynchronize, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamUpdateCaptureDependencies, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamUpdateCaptureDependencies, dependencies, 3005, 2970, POINTER, 1)
-HA_ARG(hipStreamUpdateCaptureDependencies, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipStreamUpdateCaptureDependencies, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamWaitEvent, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamWaitEvent, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipStreamWaitEvent, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamWaitValue32, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamWaitValue32, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipStreamWaitValue32, value, 2129, 4, U32, 0)
-HA_ARG(hipStreamWaitValue32, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamWaitValue32, mask, 13182, 4, U32, 0)
-HA_ARG(hipStreamWaitValue64, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamWaitValue64, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipStreamWaitValue64, value, 2129, 13208, U64, 0)
-HA_ARG(hipStreamWaitValue64, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamWaitValue64, mask, 13182, 13208, U64, 0)
-HA_ARG(hipStreamWriteValue32, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamWriteValue32, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipStreamWriteValue32, value, 2129, 4, U32, 0)
-HA_ARG(hipStreamWriteValue32, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamWriteValue64, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamWriteValue64, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipStreamWriteValue64, value, 2129, 13208, U64, 0)
-HA_ARG(hipStreamWriteValue64, flags, 343, 1063, U32, 0)
-HA_ARG(hipTexObjectCreate, pTexObject, 920, 931, POINTER, 1)
-HA_ARG(hipTexObjectCreate, pResDesc, 864, 13282, VOID, 1)
-HA_ARG(hipTexObjectCreate, pTexDesc, 952, 13308, VOID, 1)
-HA_ARG(hipTexObjectCreate, pResViewDesc, 984, 13333, VOID, 1)
-HA_ARG(hipTexObjectDestroy, texObject, 13383, 1714, POINTER, 0)
-HA_ARG(hipTexObjectGetResourceDesc, pResDesc, 864, 13413, VOID, 1)
-HA_ARG(hipTexObjectGetResourceDesc, texObject, 13383, 1714, POINTER, 0)
-HA_ARG(hipTexObjectGetResourceViewDesc, pResViewDesc, 984, 13461, VOID, 1)
-HA_ARG(hipTexObjectGetResourceViewDesc, texObject, 13383, 1714, POINTER, 0)
-HA_ARG(hipTexObjectGetTextureDesc, pTexDesc, 952, 13518, VOID, 1)
-HA_ARG(hipTexObjectGetTextureDesc, texObject, 13383, 1714, POINTER, 0)
-HA_ARG(hipTexRefGetAddress, dev_ptr, 3968, 8998, POINTER, 1)
-HA_ARG(hipTexRefGetAddress, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetAddressMode, pam, 13584, 13588, I32, 1)
-HA_ARG(hipTexRefGetAddressMode, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetAddressMode, dim, 13612, 1780, I32, 0)
-HA_ARG(hipTexRefGetFilterMode, pfm, 13640, 13644, I32, 1)
-HA_ARG(hipTexRefGetFilterMode, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetFlags, pFlags, 13690, 349, U32, 1)
-HA_ARG(hipTexRefGetFlags, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetFormat, pFormat, 13715, 13723, I32, 1)
-HA_ARG(hipTexRefGetFormat, pNumChannels, 13741, 655, I32, 1)
-HA_ARG(hipTexRefGetFormat, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetMaxAnisotropy, pmaxAnsio, 13773, 655, I32, 1)
-HA_ARG(hipTexRefGetMaxAnisotropy, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetMipMappedArray, pArray, 13809, 8816, VOID, 1)
-HA_ARG(hipTexRefGetMipMappedArray, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetMipmapFilterMode, pfm, 13640, 13644, I32, 1)
-HA_ARG(hipTexRefGetMipmapFilterMode, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetMipmapLevelBias, pbias, 13872, 3395, F32, 1)
-HA_ARG(hipTexRefGetMipmapLevelBias, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetMipmapLevelClamp, pminMipmapLevelClamp, 13906, 3395, F32, 1)
-HA_ARG(hipTexRefGetMipmapLevelClamp, pmaxMipmapLevelClamp, 13927, 3395, F32, 1)
-HA_ARG(hipTexRefGetMipmapLevelClamp, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefSetAddress, ByteOffset, 13977, 387, U64, 1)
-HA_ARG(hipTexRefSetAddress, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetAddress, dptr, 8993, 3265, POINTER, 0)
-HA_ARG(hipTexRefSetAddress, bytes, 2814, 479, U64, 0)
-HA_ARG(hipTexRefSetAddress2D, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetAddress2D, desc, 296, 191, RECORD, 1)
-HA_ARG(hipTexRefSetAddress2D, dptr, 8993, 3265, POINTER, 0)
-HA_ARG(hipTexRefSetAddress2D, Pitch, 14027, 479, U64, 0)
-HA_ARG(hipTexRefSetAddressMode, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetAddressMode, dim, 13612, 1780, I32, 0)
-HA_ARG(hipTexRefSetAddressMode, am, 14055, 14058, I32, 0)
-HA_ARG(hipTexRefSetArray, tex, 396, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetArray, array, 24, 537, POINTER, 0)
-HA_ARG(hipTexRefSetArray, flags, 343, 1063, U32, 0)
-HA_ARG(hipTexRefSetBorderColor, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetBorderColor, pBorderColor, 14122, 3395, F32, 1)
-HA_ARG(hipTexRefSetFilterMode, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetFilterMode, fm, 14159, 14162, I32, 0)
-HA_ARG(hipTexRefSetFlags, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetFlags, Flags, 14206, 1063, U32, 0)
-HA_ARG(hipTexRefSetFormat, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetFormat, fmt, 14230, 14234, I32, 0)
-HA_ARG(hipTexRefSetFormat, NumPackedComponents, 14250, 1780, I32, 0)
-HA_ARG(hipTexRefSetMaxAnisotropy, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetMaxAnisotropy, maxAniso, 14289, 1063, U32, 0)
-HA_ARG(hipTexRefSetMipmapFilterMode, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetMipmapFilterMode, fm, 14159, 14162, I32, 0)
-HA_ARG(hipTexRefSetMipmapLevelBias, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetMipmapLevelBias, bias, 14353, 14358, F32, 0)
-HA_ARG(hipTexRefSetMipmapLevelClamp, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetMipmapLevelClamp, minMipMapLevelClamp, 14392, 14358, F32, 0)
-HA_ARG(hipTexRefSetMipmapLevelClamp, maxMipMapLevelClamp, 14412, 14358, F32, 0)
-HA_ARG(hipTexRefSetMipmappedArray, texRef, 11438, 13988, RECORD, 1)
-HA_ARG(hipTexRefSetMipmappedArray, mipmappedArray, 576, 14461, RECORD, 1)
-HA_ARG(hipTexRefSetMipmappedArray, Flags, 14206, 1063, U32, 0)
-HA_ARG(hipThreadExchangeStreamCaptureMode, mode, 12659, 14508, I32, 1)
-HA_ARG(hipUnbindTexture, tex, 396, 400, RECORD, 1)
-HA_ARG(hipUserObjectCreate, object_out, 14583, 14594, POINTER, 1)
-HA_ARG(hipUserObjectCreate, ptr, 3261, 2135, VOID, 1)
-HA_ARG(hipUserObjectCreate, destroy, 14612, 8598, POINTER, 0)
-HA_ARG(hipUserObjectCreate, initialRefcount, 14620, 1063, U32, 0)
-HA_ARG(hipUserObjectCreate, flags, 343, 1063, U32, 0)
-HA_ARG(hipUserObjectRelease, object, 7433, 7440, POINTER, 0)
-HA_ARG(hipUserObjectRelease, count, 4344, 1063, U32, 0)
-HA_ARG(hipUserObjectRetain, object, 7433, 7440, POINTER, 0)
-HA_ARG(hipUserObjectRetain, count, 4344, 1063, U32, 0)
-HA_ARG(hipWaitExternalSemaphoresAsync, extSemArray, 12438, 12450, VOID, 1)
-HA_ARG(hipWaitExternalSemaphoresAsync, paramsArray, 12481, 14697, VOID, 1)
-HA_ARG(hipWaitExternalSemaphoresAsync, numExtSems, 12534, 1063, U32, 0)
-HA_ARG(hipWaitExternalSemaphoresAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipCreateChannelDesc, x, 14767, 1780, I32, 0)
-HA_ARG(hipCreateChannelDesc, y, 14769, 1780, I32, 0)
-HA_ARG(hipCreateChannelDesc, z, 14771, 1780, I32, 0)
-HA_ARG(hipCreateChannelDesc, w, 14773, 1780, I32, 0)
-HA_ARG(hipCreateChannelDesc, f, 14775, 14777, I32, 0)
-HA_ARG(hipExtModuleLaunchKernel, func, 4132, 4078, POINTER, 0)
-HA_ARG(hipExtModuleLaunchKernel, globalWorkSizeX, 14819, 4, U32, 0)
-HA_ARG(hipExtModuleLaunchKernel, globalWorkSizeY, 14835, 4, U32, 0)
-HA_ARG(hipExtModuleLaunchKernel, globalWorkSizeZ, 14851, 4, U32, 0)
-HA_ARG(hipExtModuleLaunchKernel, localWorkSizeX, 14867, 4, U32, 0)
-HA_ARG(hipExtModuleLaunchKernel, localWorkSizeY, 14882, 4, U32, 0)
-HA_ARG(hipExtModuleLaunchKernel, localWorkSizeZ, 14897, 4, U32, 0)
-HA_ARG(hipExtModuleLaunchKernel, sharedMemBytes, 3599, 479, U64, 0)
-HA_ARG(hipExtModuleLaunchKernel, stream, 795, 802, POINTER, 0)
-HA_ARG(hipExtModuleLaunchKernel, kernelParams, 8517, 3253, VOID, 2)
-HA_ARG(hipExtModuleLaunchKernel, extra, 11634, 3253, VOID, 2)
-HA_ARG(hipExtModuleLaunchKernel, startEvent, 3614, 3365, POINTER, 0)
-HA_ARG(hipExtModuleLaunchKernel, stopEvent, 3625, 3365, POINTER, 0)
-HA_ARG(hipExtModuleLaunchKernel, flags, 343, 4, U32, 0)
-HA_ARG(hipHccModuleLaunchKernel, func, 4132, 4078, POINTER, 0)
-HA_ARG(hipHccModuleLaunchKernel, globalWorkSizeX, 14819, 4, U32, 0)
-HA_ARG(hipHccModuleLaunchKernel, globalWorkSizeY, 14835, 4, U32, 0)
-HA_ARG(hipHccModuleLaunchKernel, globalWorkSizeZ, 14851, 4, U32, 0)
-HA_ARG(hipHccModuleLaunchKernel, localWorkSizeX, 14867, 4, U32, 0)
-HA_ARG(hipHccModuleLaunchKernel, localWorkSizeY, 14882, 4, U32, 0)
-HA_ARG(hipHccModuleLaunchKernel, localWorkSizeZ, 14897, 4, U32, 0)
-HA_ARG(hipHccModuleLaunchKernel, sharedMemBytes, 3599, 479, U64, 0)
-HA_ARG(hipHccModuleLaunchKernel, stream, 795, 802, POINTER, 0)
-HA_ARG(hipHccModuleLaunchKernel, kernelParams, 8517, 3253, VOID, 2)
-HA_ARG(hipHccModuleLaunchKernel, extra, 11634, 3253, VOID, 2)
-HA_ARG(hipHccModuleLaunchKernel, startEvent, 3614, 3365, POINTER, 0)
-HA_ARG(hipHccModuleLaunchKernel, stopEvent, 3625, 3365, POINTER, 0)
-HA_ARG(hipMemcpy_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpy_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyToSymbol_spt, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbol_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbol_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbol_spt, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbol_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyFromSymbol_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyFromSymbol_spt, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyFromSymbol_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbol_spt, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbol_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2D_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2D_spt, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2D_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2D_spt, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2D_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2D_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2D_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DFromArray_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2DFromArray_spt, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray_spt, src, 5293, 537, POINTER, 0)
-HA_ARG(hipMemcpy2DFromArray_spt, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray_spt, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArray_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy3D_spt, p, 10509, 5242, RECORD, 1)
-HA_ARG(hipMemset_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemset_spt, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemsetAsync_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemsetAsync_spt, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemsetAsync_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemsetAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemset2D_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemset2D_spt, pitch, 514, 479, U64, 0)
-HA_ARG(hipMemset2D_spt, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset2D_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemset2D_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemset2DAsync_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemset2DAsync_spt, pitch, 514, 479, U64, 0)
-HA_ARG(hipMemset2DAsync_spt, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset2DAsync_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemset2DAsync_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemset2DAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemset3DAsync_spt, pitchedDevPtr, 8663, 11005, RECORD, 0)
-HA_ARG(hipMemset3DAsync_spt, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset3DAsync_spt, extent, 324, 8693, RECORD, 0)
-HA_ARG(hipMemset3DAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemset3D_spt, pitchedDevPtr, 8663, 11005, RECORD, 0)
-HA_ARG(hipMemset3D_spt, value, 2129, 1780, I32, 0)
-HA_ARG(hipMemset3D_spt, extent, 324, 8693, RECORD, 0)
-HA_ARG(hipMemcpyAsync_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyAsync_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyAsync_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyAsync_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy3DAsync_spt, p, 10509, 5242, RECORD, 1)
-HA_ARG(hipMemcpy3DAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy2DAsync_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2DAsync_spt, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2DAsync_spt, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DAsync_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyFromSymbolAsync_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyFromSymbolAsync_spt, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyFromSymbolAsync_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbolAsync_spt, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyFromSymbolAsync_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyFromSymbolAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyToSymbolAsync_spt, symbol, 4593, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbolAsync_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpyToSymbolAsync_spt, sizeBytes, 3735, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbolAsync_spt, offset, 380, 479, U64, 0)
-HA_ARG(hipMemcpyToSymbolAsync_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpyToSymbolAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyFromArray_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpyFromArray_spt, src, 5293, 537, POINTER, 0)
-HA_ARG(hipMemcpyFromArray_spt, wOffsetSrc, 15303, 479, U64, 0)
-HA_ARG(hipMemcpyFromArray_spt, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpyFromArray_spt, count, 4344, 479, U64, 0)
-HA_ARG(hipMemcpyFromArray_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DToArray_spt, dst, 5289, 148, POINTER, 0)
-HA_ARG(hipMemcpy2DToArray_spt, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray_spt, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2DToArray_spt, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArray_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, dst, 5289, 2135, VOID, 1)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, dpitch, 10360, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, src, 5293, 537, POINTER, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, wOffsetSrc, 15303, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, hOffsetSrc, 15360, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DFromArrayAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, dst, 5289, 148, POINTER, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, wOffset, 10403, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, hOffset, 10411, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, src, 5293, 432, VOID, 1)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, spitch, 10367, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, kind, 5297, 5302, I32, 0)
-HA_ARG(hipMemcpy2DToArrayAsync_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamQuery_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamSynchronize_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetPriority_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetPriority_spt, priority, 12748, 655, I32, 1)
-HA_ARG(hipStreamWaitEvent_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamWaitEvent_spt, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipStreamWaitEvent_spt, flags, 343, 1063, U32, 0)
-HA_ARG(hipStreamGetFlags_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetFlags_spt, flags, 343, 349, U32, 1)
-HA_ARG(hipStreamAddCallback_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamAddCallback_spt, callback, 12578, 12587, POINTER, 0)
-HA_ARG(hipStreamAddCallback_spt, userData, 8610, 2135, VOID, 1)
-HA_ARG(hipStreamAddCallback_spt, flags, 343, 1063, U32, 0)
-HA_ARG(hipEventRecord_spt, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipEventRecord_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipLaunchCooperativeKernel_spt, func, 4132, 432, VOID, 1)
-HA_ARG(hipLaunchCooperativeKernel_spt, gridDim, 763, 771, DIM3, 0)
-HA_ARG(hipLaunchCooperativeKernel_spt, blockDim, 776, 771, DIM3, 0)
-HA_ARG(hipLaunchCooperativeKernel_spt, kernelParams, 8517, 3253, VOID, 2)
-HA_ARG(hipLaunchCooperativeKernel_spt, sharedMemBytes, 3599, 4, U32, 0)
-HA_ARG(hipLaunchCooperativeKernel_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipLaunchKernel_spt, function_address, 3557, 432, VOID, 1)
-HA_ARG(hipLaunchKernel_spt, numBlocks, 3574, 771, DIM3, 0)
-HA_ARG(hipLaunchKernel_spt, dimBlocks, 3584, 771, DIM3, 0)
-HA_ARG(hipLaunchKernel_spt, args, 3594, 3253, VOID, 2)
-HA_ARG(hipLaunchKernel_spt, sharedMemBytes, 3599, 479, U64, 0)
-HA_ARG(hipLaunchKernel_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipGraphLaunch_spt, graphExec, 5847, 5796, POINTER, 0)
-HA_ARG(hipGraphLaunch_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamBeginCapture_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamBeginCapture_spt, mode, 12659, 12664, I32, 0)
-HA_ARG(hipStreamEndCapture_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamEndCapture_spt, pGraph, 5482, 5489, POINTER, 1)
-HA_ARG(hipStreamIsCapturing_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamIsCapturing_spt, pCaptureStatus, 12822, 12837, I32, 1)
-HA_ARG(hipStreamGetCaptureInfo_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetCaptureInfo_spt, pCaptureStatus, 12822, 12837, I32, 1)
-HA_ARG(hipStreamGetCaptureInfo_spt, pId, 12862, 9254, U64, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetCaptureInfo_v2_spt, captureStatus_out, 12890, 12837, I32, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2_spt, id_out, 12908, 9254, U64, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2_spt, graph_out, 12915, 5489, POINTER, 1)
-HA_ARG(hipStreamGetCaptureInfo_v2_spt, dependencies_out, 12925, 12942, POINTER, 2)
-HA_ARG(hipStreamGetCaptureInfo_v2_spt, numDependencies_out, 12966, 387, U64, 1)
-HA_ARG(hipLaunchHostFunc_spt, stream, 795, 802, POINTER, 0)
-HA_ARG(hipLaunchHostFunc_spt, fn, 8595, 8598, POINTER, 0)
-HA_ARG(hipLaunchHostFunc_spt, userData, 8610, 2135, VOID, 1)
-HA_ARG(hipGetStreamDeviceId, stream, 795, 802, POINTER, 0)
-HA_ARG(hipDrvGraphAddMemsetNode, phGraphNode, 2958, 2970, POINTER, 1)
-HA_ARG(hipDrvGraphAddMemsetNode, hGraph, 2987, 2994, POINTER, 0)
-HA_ARG(hipDrvGraphAddMemsetNode, dependencies, 3005, 3018, POINTER, 1)
-HA_ARG(hipDrvGraphAddMemsetNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipDrvGraphAddMemsetNode, memsetParams, 15834, 5416, RECORD, 1)
-HA_ARG(hipDrvGraphAddMemsetNode, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipGraphAddExternalSemaphoresWaitNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddExternalSemaphoresWaitNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddExternalSemaphoresWaitNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddExternalSemaphoresWaitNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddExternalSemaphoresWaitNode, nodeParams, 15872, 15883, RECORD, 1)
-HA_ARG(hipGraphAddExternalSemaphoresSignalNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddExternalSemaphoresSignalNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddExternalSemaphoresSignalNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddExternalSemaphoresSignalNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddExternalSemaphoresSignalNode, nodeParams, 15872, 15964, RECORD, 1)
-HA_ARG(hipGraphExternalSemaphoresSignalNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExternalSemaphoresSignalNodeSetParams, nodeParams, 15872, 15964, RECORD,
-       1)
-HA_ARG(hipGraphExternalSemaphoresWaitNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExternalSemaphoresWaitNodeSetParams, nodeParams, 15872, 15883, RECORD, 1)
-HA_ARG(hipGraphExternalSemaphoresSignalNodeGetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExternalSemaphoresSignalNodeGetParams, params_out, 16139, 16150, RECORD,
-       1)
-HA_ARG(hipGraphExternalSemaphoresWaitNodeGetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExternalSemaphoresWaitNodeGetParams, params_out, 16139, 16235, RECORD, 1)
-HA_ARG(hipGraphExecExternalSemaphoresSignalNodeSetParams, hGraphExec, 5785, 5796,
-       POINTER, 0)
-HA_ARG(hipGraphExecExternalSemaphoresSignalNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExecExternalSemaphoresSignalNodeSetParams, nodeParams, 15872, 15964,
-       RECORD, 1)
-HA_ARG(hipGraphExecExternalSemaphoresWaitNodeSetParams, hGraphExec, 5785, 5796, POINTER,
-       0)
-HA_ARG(hipGraphExecExternalSemaphoresWaitNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExecExternalSemaphoresWaitNodeSetParams, nodeParams, 15872, 15883,
-       RECORD, 1)
-HA_ARG(hipGraphAddNode, pGraphNode, 4878, 2970, POINTER, 1)
-HA_ARG(hipGraphAddNode, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphAddNode, pDependencies, 4895, 3018, POINTER, 1)
-HA_ARG(hipGraphAddNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddNode, nodeParams, 15872, 16414, RECORD, 1)
-HA_ARG(hipGraphInstantiateWithParams, pGraphExec, 6468, 6479, POINTER, 1)
-HA_ARG(hipGraphInstantiateWithParams, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipGraphInstantiateWithParams, instantiateParams, 16451, 16469, RECORD, 1)
-HA_ARG(hipTexRefGetBorderColor, pBorderColor, 14122, 3395, F32, 1)
-HA_ARG(hipTexRefGetBorderColor, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipTexRefGetArray, pArray, 13809, 30, POINTER, 1)
-HA_ARG(hipTexRefGetArray, texRef, 11438, 400, RECORD, 1)
-HA_ARG(hipGetProcAddress, symbol, 4593, 1993, TEXT, 1)
-HA_ARG(hipGetProcAddress, pfn, 16588, 3253, VOID, 2)
-HA_ARG(hipGetProcAddress, hipVersion, 16592, 1780, I32, 0)
-HA_ARG(hipGetProcAddress, flags, 343, 13208, U64, 0)
-HA_ARG(hipGetProcAddress, symbolStatus, 16603, 16616, I32, 1)
-HA_ARG(hipStreamBeginCaptureToGraph, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamBeginCaptureToGraph, graph, 4889, 2994, POINTER, 0)
-HA_ARG(hipStreamBeginCaptureToGraph, dependencies, 3005, 3018, POINTER, 1)
-HA_ARG(hipStreamBeginCaptureToGraph, dependencyData, 16668, 16683, RECORD, 1)
-HA_ARG(hipStreamBeginCaptureToGraph, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipStreamBeginCaptureToGraph, mode, 12659, 12664, I32, 0)
-HA_ARG(hipGetFuncBySymbol, functionPtr, 16737, 11352, POINTER, 1)
-HA_ARG(hipGetFuncBySymbol, symbolPtr, 16749, 432, VOID, 1)
-HA_ARG(hipSetValidDevices, device_arr, 16778, 655, I32, 1)
-HA_ARG(hipSetValidDevices, len, 2246, 1780, I32, 0)
-HA_ARG(hipMemcpyAtoD, dstDevice, 2294, 3265, POINTER, 0)
-HA_ARG(hipMemcpyAtoD, srcArray, 10555, 148, POINTER, 0)
-HA_ARG(hipMemcpyAtoD, srcOffset, 10564, 479, U64, 0)
-HA_ARG(hipMemcpyAtoD, ByteCount, 16808, 479, U64, 0)
-HA_ARG(hipMemcpyDtoA, dstArray, 10718, 148, POINTER, 0)
-HA_ARG(hipMemcpyDtoA, dstOffset, 10727, 479, U64, 0)
-HA_ARG(hipMemcpyDtoA, srcDevice, 2284, 3265, POINTER, 0)
-HA_ARG(hipMemcpyDtoA, ByteCount, 16808, 479, U64, 0)
-HA_ARG(hipMemcpyAtoA, dstArray, 10718, 148, POINTER, 0)
-HA_ARG(hipMemcpyAtoA, dstOffset, 10727, 479, U64, 0)
-HA_ARG(hipMemcpyAtoA, srcArray, 10555, 148, POINTER, 0)
-HA_ARG(hipMemcpyAtoA, srcOffset, 10564, 479, U64, 0)
-HA_ARG(hipMemcpyAtoA, ByteCount, 16808, 479, U64, 0)
-HA_ARG(hipMemcpyAtoHAsync, dstHost, 16860, 2135, VOID, 1)
-HA_ARG(hipMemcpyAtoHAsync, srcArray, 10555, 148, POINTER, 0)
-HA_ARG(hipMemcpyAtoHAsync, srcOffset, 10564, 479, U64, 0)
-HA_ARG(hipMemcpyAtoHAsync, ByteCount, 16808, 479, U64, 0)
-HA_ARG(hipMemcpyAtoHAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpyHtoAAsync, dstArray, 10718, 148, POINTER, 0)
-HA_ARG(hipMemcpyHtoAAsync, dstOffset, 10727, 479, U64, 0)
-HA_ARG(hipMemcpyHtoAAsync, srcHost, 10737, 432, VOID, 1)
-HA_ARG(hipMemcpyHtoAAsync, ByteCount, 16808, 479, U64, 0)
-HA_ARG(hipMemcpyHtoAAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy2DArrayToArray, dst, 5289, 148, POINTER, 0)
-HA_ARG(hipMemcpy2DArrayToArray, wOffsetDst, 16906, 479, U64, 0)
-HA_ARG(hipMemcpy2DArrayToArray, hOffsetDst, 16917, 479, U64, 0)
-HA_ARG(hipMemcpy2DArrayToArray, src, 5293, 537, POINTER, 0)
-HA_ARG(hipMemcpy2DArrayToArray, wOffsetSrc, 15303, 479, U64, 0)
-HA_ARG(hipMemcpy2DArrayToArray, hOffsetSrc, 15360, 479, U64, 0)
-HA_ARG(hipMemcpy2DArrayToArray, width, 501, 479, U64, 0)
-HA_ARG(hipMemcpy2DArrayToArray, height, 507, 479, U64, 0)
-HA_ARG(hipMemcpy2DArrayToArray, kind, 5297, 5302, I32, 0)
-HA_ARG(hipDrvGraphAddMemFreeNode, phGraphNode, 2958, 2970, POINTER, 1)
-HA_ARG(hipDrvGraphAddMemFreeNode, hGraph, 2987, 2994, POINTER, 0)
-HA_ARG(hipDrvGraphAddMemFreeNode, dependencies, 3005, 3018, POINTER, 1)
-HA_ARG(hipDrvGraphAddMemFreeNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipDrvGraphAddMemFreeNode, dptr, 8993, 3265, POINTER, 0)
-HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, copyParams, 3057, 3068, RECORD, 1)
-HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipDrvGraphExecMemsetNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipDrvGraphExecMemsetNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipDrvGraphExecMemsetNodeSetParams, memsetParams, 15834, 5416, RECORD, 1)
-HA_ARG(hipDrvGraphExecMemsetNodeSetParams, ctx, 1048, 1101, POINTER, 0)
-HA_ARG(hipGraphExecGetFlags, graphExec, 5847, 5796, POINTER, 0)
-HA_ARG(hipGraphExecGetFlags, flags, 343, 9254, U64, 1)
-HA_ARG(hipGraphNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphNodeSetParams, nodeParams, 15872, 16414, RECORD, 1)
-HA_ARG(hipGraphExecNodeSetParams, graphExec, 5847, 5796, POINTER, 0)
-HA_ARG(hipGraphExecNodeSetParams, node, 5462, 5467, POINTER, 0)
-HA_ARG(hipGraphExecNodeSetParams, nodeParams, 15872, 16414, RECORD, 1)
-HA_ARG(hipExternalMemoryGetMappedMipmappedArray, mipmap, 17117, 8816, VOID, 1)
-HA_ARG(hipExternalMemoryGetMappedMipmappedArray, extMem, 1533, 1540, POINTER, 0)
-HA_ARG(hipExternalMemoryGetMappedMipmappedArray, mipmapDesc, 17124, 17135, VOID, 1)
-HA_ARG(hipDrvGraphMemcpyNodeGetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipDrvGraphMemcpyNodeGetParams, nodeParams, 15872, 17220, RECORD, 1)
-HA_ARG(hipDrvGraphMemcpyNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipDrvGraphMemcpyNodeSetParams, nodeParams, 15872, 3068, RECORD, 1)
-HA_ARG(hipExtHostAlloc, ptr, 3261, 3253, VOID, 2)
-HA_ARG(hipExtHostAlloc, size, 474, 479, U64, 0)
-HA_ARG(hipExtHostAlloc, flags, 343, 1063, U32, 0)
-HA_ARG(hipDeviceGetTexture1DLinearMaxWidth, maxWidthInElements, 17313, 387, U64, 1)
-HA_ARG(hipDeviceGetTexture1DLinearMaxWidth, fmtDesc, 17332, 445, RECORD, 1)
-HA_ARG(hipDeviceGetTexture1DLinearMaxWidth, device, 648, 1780, I32, 0)
-HA_ARG(hipStreamBatchMemOp, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamBatchMemOp, count, 4344, 1063, U32, 0)
-HA_ARG(hipStreamBatchMemOp, paramArray, 17376, 17387, VOID, 1)
-HA_ARG(hipStreamBatchMemOp, flags, 343, 1063, U32, 0)
-HA_ARG(hipGraphAddBatchMemOpNode, phGraphNode, 2958, 2970, POINTER, 1)
-HA_ARG(hipGraphAddBatchMemOpNode, hGraph, 2987, 2994, POINTER, 0)
-HA_ARG(hipGraphAddBatchMemOpNode, dependencies, 3005, 3018, POINTER, 1)
-HA_ARG(hipGraphAddBatchMemOpNode, numDependencies, 3041, 479, U64, 0)
-HA_ARG(hipGraphAddBatchMemOpNode, nodeParams, 15872, 17435, RECORD, 1)
-HA_ARG(hipGraphBatchMemOpNodeGetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphBatchMemOpNodeGetParams, nodeParams_out, 17493, 17508, RECORD, 1)
-HA_ARG(hipGraphBatchMemOpNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphBatchMemOpNodeSetParams, nodeParams, 15872, 17508, RECORD, 1)
-HA_ARG(hipGraphExecBatchMemOpNodeSetParams, hGraphExec, 5785, 5796, POINTER, 0)
-HA_ARG(hipGraphExecBatchMemOpNodeSetParams, hNode, 5877, 5467, POINTER, 0)
-HA_ARG(hipGraphExecBatchMemOpNodeSetParams, nodeParams, 15872, 17435, RECORD, 1)
-HA_ARG(hipLinkAddData, state, 17634, 17640, POINTER, 0)
-HA_ARG(hipLinkAddData, type, 17655, 17660, I32, 0)
-HA_ARG(hipLinkAddData, data, 3248, 2135, VOID, 1)
-HA_ARG(hipLinkAddData, size, 474, 479, U64, 0)
-HA_ARG(hipLinkAddData, name, 2234, 1993, TEXT, 1)
-HA_ARG(hipLinkAddData, numOptions, 11714, 1063, U32, 0)
-HA_ARG(hipLinkAddData, options, 11725, 11733, I32, 1)
-HA_ARG(hipLinkAddData, optionValues, 11748, 3253, VOID, 2)
-HA_ARG(hipLinkAddFile, state, 17634, 17640, POINTER, 0)
-HA_ARG(hipLinkAddFile, type, 17655, 17660, I32, 0)
-HA_ARG(hipLinkAddFile, path, 5588, 1993, TEXT, 1)
-HA_ARG(hipLinkAddFile, numOptions, 11714, 1063, U32, 0)
-HA_ARG(hipLinkAddFile, options, 11725, 11733, I32, 1)
-HA_ARG(hipLinkAddFile, optionValues, 11748, 3253, VOID, 2)
-HA_ARG(hipLinkComplete, state, 17634, 17640, POINTER, 0)
-HA_ARG(hipLinkComplete, hipBinOut, 17706, 3253, VOID, 2)
-HA_ARG(hipLinkComplete, sizeOut, 17716, 387, U64, 1)
-HA_ARG(hipLinkCreate, numOptions, 11714, 1063, U32, 0)
-HA_ARG(hipLinkCreate, options, 11725, 11733, I32, 1)
-HA_ARG(hipLinkCreate, optionValues, 11748, 3253, VOID, 2)
-HA_ARG(hipLinkCreate, stateOut, 17740, 17749, POINTER, 1)
-HA_ARG(hipLinkDestroy, state, 17634, 17640, POINTER, 0)
-HA_ARG(hipEventRecordWithFlags, event, 3307, 3365, POINTER, 0)
-HA_ARG(hipEventRecordWithFlags, stream, 795, 802, POINTER, 0)
-HA_ARG(hipEventRecordWithFlags, flags, 343, 1063, U32, 0)
-HA_ARG(hipLaunchKernelExC, config, 1464, 17819, VOID, 1)
-HA_ARG(hipLaunchKernelExC, fPtr, 17845, 432, VOID, 1)
-HA_ARG(hipLaunchKernelExC, args, 3594, 3253, VOID, 2)
-HA_ARG(hipDrvLaunchKernelEx, config, 1464, 17869, VOID, 1)
-HA_ARG(hipDrvLaunchKernelEx, f, 14775, 4078, POINTER, 0)
-HA_ARG(hipDrvLaunchKernelEx, params, 17895, 3253, VOID, 2)
-HA_ARG(hipDrvLaunchKernelEx, extra, 11634, 3253, VOID, 2)
-HA_ARG(hipMemGetHandleForAddressRange, handle, 8251, 2135, VOID, 1)
-HA_ARG(hipMemGetHandleForAddressRange, dptr, 8993, 3265, POINTER, 0)
-HA_ARG(hipMemGetHandleForAddressRange, size, 474, 479, U64, 0)
-HA_ARG(hipMemGetHandleForAddressRange, handleType, 9186, 17923, I32, 0)
-HA_ARG(hipMemGetHandleForAddressRange, flags, 343, 6549, U64, 0)
-HA_ARG(hipModuleGetFunctionCount, count, 4344, 349, U32, 1)
-HA_ARG(hipModuleGetFunctionCount, mod, 17976, 11375, POINTER, 0)
-HA_ARG(hipMemsetD2D8, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemsetD2D8, dstPitch, 18006, 479, U64, 0)
-HA_ARG(hipMemsetD2D8, value, 2129, 11145, U8, 0)
-HA_ARG(hipMemsetD2D8, width, 501, 479, U64, 0)
-HA_ARG(hipMemsetD2D8, height, 507, 479, U64, 0)
-HA_ARG(hipMemsetD2D8Async, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemsetD2D8Async, dstPitch, 18006, 479, U64, 0)
-HA_ARG(hipMemsetD2D8Async, value, 2129, 11145, U8, 0)
-HA_ARG(hipMemsetD2D8Async, width, 501, 479, U64, 0)
-HA_ARG(hipMemsetD2D8Async, height, 507, 479, U64, 0)
-HA_ARG(hipMemsetD2D8Async, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemsetD2D16, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemsetD2D16, dstPitch, 18006, 479, U64, 0)
-HA_ARG(hipMemsetD2D16, value, 2129, 11068, U16, 0)
-HA_ARG(hipMemsetD2D16, width, 501, 479, U64, 0)
-HA_ARG(hipMemsetD2D16, height, 507, 479, U64, 0)
-HA_ARG(hipMemsetD2D16Async, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemsetD2D16Async, dstPitch, 18006, 479, U64, 0)
-HA_ARG(hipMemsetD2D16Async, value, 2129, 11068, U16, 0)
-HA_ARG(hipMemsetD2D16Async, width, 501, 479, U64, 0)
-HA_ARG(hipMemsetD2D16Async, height, 507, 479, U64, 0)
-HA_ARG(hipMemsetD2D16Async, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemsetD2D32, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemsetD2D32, dstPitch, 18006, 479, U64, 0)
-HA_ARG(hipMemsetD2D32, value, 2129, 1063, U32, 0)
-HA_ARG(hipMemsetD2D32, width, 501, 479, U64, 0)
-HA_ARG(hipMemsetD2D32, height, 507, 479, U64, 0)
-HA_ARG(hipMemsetD2D32Async, dst, 5289, 3265, POINTER, 0)
-HA_ARG(hipMemsetD2D32Async, dstPitch, 18006, 479, U64, 0)
-HA_ARG(hipMemsetD2D32Async, value, 2129, 1063, U32, 0)
-HA_ARG(hipMemsetD2D32Async, width, 501, 479, U64, 0)
-HA_ARG(hipMemsetD2D32Async, height, 507, 479, U64, 0)
-HA_ARG(hipMemsetD2D32Async, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetAttribute, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetAttribute, attr, 1936, 6640, I32, 0)
-HA_ARG(hipStreamGetAttribute, value_out, 18118, 6661, RECORD, 1)
-HA_ARG(hipStreamSetAttribute, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamSetAttribute, attr, 1936, 6640, I32, 0)
-HA_ARG(hipStreamSetAttribute, value, 2129, 6768, RECORD, 1)
-HA_ARG(hipModuleLoadFatBinary, module, 11368, 11662, POINTER, 1)
-HA_ARG(hipModuleLoadFatBinary, fatbin, 18172, 432, VOID, 1)
-HA_ARG(hipMemcpyBatchAsync, dsts, 18202, 3253, VOID, 2)
-HA_ARG(hipMemcpyBatchAsync, srcs, 18207, 3253, VOID, 2)
-HA_ARG(hipMemcpyBatchAsync, sizes, 18212, 387, U64, 1)
-HA_ARG(hipMemcpyBatchAsync, count, 4344, 479, U64, 0)
-HA_ARG(hipMemcpyBatchAsync, attrs, 18218, 18224, RECORD, 1)
-HA_ARG(hipMemcpyBatchAsync, attrsIdxs, 18246, 387, U64, 1)
-HA_ARG(hipMemcpyBatchAsync, numAttrs, 18256, 479, U64, 0)
-HA_ARG(hipMemcpyBatchAsync, failIdx, 18265, 387, U64, 1)
-HA_ARG(hipMemcpyBatchAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy3DBatchAsync, numOps, 18293, 479, U64, 0)
-HA_ARG(hipMemcpy3DBatchAsync, opList, 18300, 18307, RECORD, 1)
-HA_ARG(hipMemcpy3DBatchAsync, failIdx, 18265, 387, U64, 1)
-HA_ARG(hipMemcpy3DBatchAsync, flags, 343, 6549, U64, 0)
-HA_ARG(hipMemcpy3DBatchAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemcpy3DPeer, p, 10509, 18350, RECORD, 1)
-HA_ARG(hipMemcpy3DPeerAsync, p, 10509, 18350, RECORD, 1)
-HA_ARG(hipMemcpy3DPeerAsync, stream, 795, 802, POINTER, 0)
-HA_ARG(hipGetDriverEntryPoint, symbol, 4593, 1993, TEXT, 1)
-HA_ARG(hipGetDriverEntryPoint, funcPtr, 18410, 3253, VOID, 2)
-HA_ARG(hipGetDriverEntryPoint, flags, 343, 6549, U64, 0)
-HA_ARG(hipGetDriverEntryPoint, driverStatus, 18418, 18431, I32, 1)
-HA_ARG(hipGetDriverEntryPoint_spt, symbol, 4593, 1993, TEXT, 1)
-HA_ARG(hipGetDriverEntryPoint_spt, funcPtr, 18410, 3253, VOID, 2)
-HA_ARG(hipGetDriverEntryPoint_spt, flags, 343, 6549, U64, 0)
-HA_ARG(hipGetDriverEntryPoint_spt, driverStatus, 18418, 18431, I32, 1)
-HA_ARG(hipMemPrefetchAsync_v2, dev_ptr, 3968, 432, VOID, 1)
-HA_ARG(hipMemPrefetchAsync_v2, count, 4344, 479, U64, 0)
-HA_ARG(hipMemPrefetchAsync_v2, location, 9275, 18514, RECORD, 0)
-HA_ARG(hipMemPrefetchAsync_v2, flags, 343, 1063, U32, 0)
-HA_ARG(hipMemPrefetchAsync_v2, stream, 795, 802, POINTER, 0)
-HA_ARG(hipMemAdvise_v2, dev_ptr, 3968, 432, VOID, 1)
-HA_ARG(hipMemAdvise_v2, count, 4344, 479, U64, 0)
-HA_ARG(hipMemAdvise_v2, advice, 8941, 8948, I32, 0)
-HA_ARG(hipMemAdvise_v2, location, 9275, 18514, RECORD, 0)
-HA_ARG(hipStreamGetId, stream, 795, 802, POINTER, 0)
-HA_ARG(hipStreamGetId, streamId, 18568, 9254, U64, 1)
-HA_ARG(hipLibraryLoadData, library, 18592, 18600, POINTER, 1)
-HA_ARG(hipLibraryLoadData, code, 18615, 432, VOID, 1)
-HA_ARG(hipLibraryLoadData, jitOptions, 18620, 11733, I32, 1)
-HA_ARG(hipLibraryLoadData, jitOptionsValues, 18631, 3253, VOID, 2)
-HA_ARG(hipLibraryLoadData, numJitOptions, 18648, 1063, U32, 0)
-HA_ARG(hipLibraryLoadData, libraryOptions, 18662, 18677, VOID, 1)
-HA_ARG(hipLibraryLoadData, libraryOptionValues, 18696, 3253, VOID, 2)
-HA_ARG(hipLibraryLoadData, numLibraryOptions, 18716, 1063, U32, 0)
-HA_ARG(hipLibraryLoadFromFile, library, 18592, 18600, POINTER, 1)
-HA_ARG(hipLibraryLoadFromFile, fileName, 18753, 1993, TEXT, 1)
-HA_ARG(hipLibraryLoadFromFile, jitOptions, 18620, 11733, I32, 1)
-HA_ARG(hipLibraryLoadFromFile, jitOptionsValues, 18631, 3253, VOID, 2)
-HA_ARG(hipLibraryLoadFromFile, numJitOptions, 18648, 1063, U32, 0)
-HA_ARG(hipLibraryLoadFromFile, libraryOptions, 18662, 18677, VOID, 1)
-HA_ARG(hipLibraryLoadFromFile, libraryOptionValues, 18696, 3253, VOID, 2)
-HA_ARG(hipLibraryLoadFromFile, numLibraryOptions, 18716, 1063, U32, 0)
-HA_ARG(hipLibraryUnload, library, 18592, 18785, POINTER, 0)
-HA_ARG(hipLibraryGetKernel, pKernel, 18815, 18823, POINTER, 1)
-HA_ARG(hipLibraryGetKernel, library, 18592, 18785, POINTER, 0)
-HA_ARG(hipLibraryGetKernel, name, 2234, 1993, TEXT, 1)
-HA_ARG(hipLibraryGetKernelCount, count, 4344, 349, U32, 1)
-HA_ARG(hipLibraryGetKernelCount, library, 18592, 18785, POINTER, 0)
-HA_ARG(hipStreamCopyAttributes, dst, 5289, 802, POINTER, 0)
-HA_ARG(hipStreamCopyAttributes, src, 5293, 802, POINTER, 0)
-HA_ARG(hipLibraryEnumerateKernels, kernels, 18906, 18823, POINTER, 1)
-HA_ARG(hipLibraryEnumerateKernels, numKernels, 18914, 1063, U32, 0)
-HA_ARG(hipLibraryEnumerateKernels, library, 18592, 18785, POINTER, 0)
-HA_ARG(hipKernelGetLibrary, library, 18592, 18600, POINTER, 1)
-HA_ARG(hipKernelGetLibrary, kernel, 18952, 18959, POINTER, 0)
-HA_ARG(hipKernelGetName, name, 2234, 2904, CHAR, 2)
-HA_ARG(hipKernelGetName, kernel, 18952, 18959, POINTER, 0)
-HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, dynamicSmemSize, 19008, 387, U64, 1)
-HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, f, 14775, 432, VOID, 1)
-HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, numBlocks, 3574, 1780, I32, 0)
-HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, blockSize, 11781, 1780, I32, 0)
-HA_ARG(hipGetProcAddress_spt, symbol, 4593, 1993, TEXT, 1)
-HA_ARG(hipGetProcAddress_spt, pfn, 16588, 3253, VOID, 2)
-HA_ARG(hipGetProcAddress_spt, hipVersion, 16592, 1780, I32, 0)
-HA_ARG(hipGetProcAddress_spt, flags, 343, 13208, U64, 0)
-HA_ARG(hipGetProcAddress_spt, symbolStatus, 16603, 16616, I32, 1)
-HA_ARG(hipKernelGetParamInfo, kernel, 18952, 18959, POINTER, 0)
-HA_ARG(hipKernelGetParamInfo, paramIndex, 19087, 479, U64, 0)
-HA_ARG(hipKernelGetParamInfo, paramOffset, 19098, 387, U64, 1)
-HA_ARG(hipKernelGetParamInfo, paramSize, 19110, 387, U64, 1)
-HA_ARG(hipExtSetLoggingParams, log_level, 19183, 479, U64, 0)
-HA_ARG(hipExtSetLoggingParams, log_size, 19193, 479, U64, 0)
-HA_ARG(hipExtSetLoggingParams, log_mask, 19202, 479, U64, 0)
-HA_ARG(hipMemSetMemPool, location, 9275, 9855, RECORD, 1)
-HA_ARG(hipMemSetMemPool, type, 17655, 19234, I32, 0)
-HA_ARG(hipMemSetMemPool, pool, 19255, 2732, POINTER, 0)
-HA_ARG(hipMemGetMemPool, pool, 19255, 2062, POINTER, 1)
-HA_ARG(hipMemGetMemPool, location, 9275, 9855, RECORD, 1)
-HA_ARG(hipMemGetMemPool, type, 17655, 19234, I32, 0)
-HA_ARG(hipMipmappedArrayGetMemoryRequirements, memoryRequirements, 19294, 19313, RECORD,
-       1)
-HA_ARG(hipMipmappedArrayGetMemoryRequirements, mipmap, 17117, 4001, POINTER, 0)
-HA_ARG(hipMipmappedArrayGetMemoryRequirements, device, 648, 1076, I32, 0)
-HA_ARG(hipKernelGetAttribute, pi, 1933, 655, I32, 1)
-HA_ARG(hipKernelGetAttribute, attrib, 4043, 4050, I32, 0)
-HA_ARG(hipKernelGetAttribute, kernel, 18952, 18959, POINTER, 0)
-HA_ARG(hipKernelGetAttribute, dev, 2495, 1076, I32, 0)
-HA_ARG(hipKernelSetAttribute, attrib, 4043, 4050, I32, 0)
-HA_ARG(hipKernelSetAttribute, value, 2129, 1780, I32, 0)
-HA_ARG(hipKernelSetAttribute, kernel, 18952, 18959, POINTER, 0)
-HA_ARG(hipKernelSetAttribute, dev, 2495, 1076, I32, 0)
-HA_ARG(hipKernelGetFunction, pFunc, 19425, 11352, POINTER, 1)
-HA_ARG(hipKernelGetFunction, kernel, 18952, 18959, POINTER, 0)
-HA_ARG(__hipPopCallConfiguration, gridDim, 763, 19452, DIM3, 1)
-HA_ARG(__hipPopCallConfiguration, blockDim, 776, 19452, DIM3, 1)
-HA_ARG(__hipPopCallConfiguration, sharedMem, 785, 387, U64, 1)
-HA_ARG(__hipPopCallConfiguration, stream, 795, 3767, POINTER, 1)
-HA_ARG(__hipPushCallConfiguration, gridDim, 763, 771, DIM3, 0)
-HA_ARG(__hipPushCallConfiguration, blockDim, 776, 771, DIM3, 0)
-HA_ARG(__hipPushCallConfiguration, sharedMem, 785, 479, U64, 0)
-HA_ARG(__hipPushCallConfiguration, stream, 795, 802, POINTER, 0)
-HA_ARG(__hipRegisterFatBinary, data, 3248, 432, VOID, 1)
-HA_ARG(__hipRegisterFunction, modules, 19535, 3253, VOID, 2)
-HA_ARG(__hipRegisterFunction, hostFunction, 8457, 432, VOID, 1)
-HA_ARG(__hipRegisterFunction, deviceFunction, 19543, 2239, CHAR, 1)
-HA_ARG(__hipRegisterFunction, deviceName, 19558, 1993, CHAR, 1)
-HA_ARG(__hipRegisterFunction, threadLimit, 19569, 1063, U32, 0)
-HA_ARG(__hipRegisterFunction, tid, 19581, 19585, RECORD, 1)
-HA_ARG(__hipRegisterFunction, bid, 19600, 19585, RECORD, 1)
-HA_ARG(__hipRegisterFunction, blockDim, 776, 19452, DIM3, 1)
-HA_ARG(__hipRegisterFunction, gridDim, 763, 19452, DIM3, 1)
-HA_ARG(__hipRegisterFunction, wSize, 19604, 655, I32, 1)
-HA_ARG(__hipRegisterManagedVar, hipModule, 19632, 2135, VOID, 1)
-HA_ARG(__hipRegisterManagedVar, pointer, 19642, 3253, VOID, 2)
-HA_ARG(__hipRegisterManagedVar, init_value, 19650, 2135, VOID, 1)
-HA_ARG(__hipRegisterManagedVar, name, 2234, 1993, CHAR, 1)
-HA_ARG(__hipRegisterManagedVar, size, 474, 479, U64, 0)
-HA_ARG(__hipRegisterManagedVar, align, 19661, 1063, U32, 0)
-HA_ARG(__hipRegisterSurface, modules, 19535, 3253, VOID, 2)
-HA_ARG(__hipRegisterSurface, var, 19691, 2135, VOID, 1)
-HA_ARG(__hipRegisterSurface, hostVar, 19695, 2239, CHAR, 1)
-HA_ARG(__hipRegisterSurface, deviceVar, 19703, 2239, CHAR, 1)
-HA_ARG(__hipRegisterSurface, type, 17655, 1780, I32, 0)
-HA_ARG(__hipRegisterSurface, ext, 19713, 1780, I32, 0)
-HA_ARG(__hipRegisterTexture, modules, 19535, 3253, VOID, 2)
-HA_ARG(__hipRegisterTexture, var, 19691, 2135, VOID, 1)
-HA_ARG(__hipRegisterTexture, hostVar, 19695, 2239, CHAR, 1)
-HA_ARG(__hipRegisterTexture, deviceVar, 19703, 2239, CHAR, 1)
-HA_ARG(__hipRegisterTexture, type, 17655, 1780, I32, 0)
-HA_ARG(__hipRegisterTexture, norm, 19738, 1780, I32, 0)
-HA_ARG(__hipRegisterTexture, ext, 19713, 1780, I32, 0)
-HA_ARG(__hipRegisterVar, modules, 19535, 3253, VOID, 2)
-HA_ARG(__hipRegisterVar, var, 19691, 2135, VOID, 1)
-HA_ARG(__hipRegisterVar, hostVar, 19695, 2239, CHAR, 1)
-HA_ARG(__hipRegisterVar, deviceVar, 19703, 2239, CHAR, 1)
-HA_ARG(__hipRegisterVar, ext, 19713, 1780, I32, 0)
-HA_ARG(__hipRegisterVar, size, 474, 479, U64, 0)
-HA_ARG(__hipRegisterVar, constant, 19764, 1780, I32, 0)
-HA_ARG(__hipRegisterVar, global, 19773, 1780, I32, 0)
-HA_ARG(__hipUnregisterFatBinary, modules, 19535, 3253, VOID, 2)
+static const struct texts {
+    char of_ByteCount[10];
+    char of_ByteOffset[11];
+    char of_Flags[6];
+    char of_HIP_ARRAY3D_DESCRIPTOR_20__2a_[25];
+    char of_HIP_ARRAY_DESCRIPTOR_20__2a_[23];
+    char of_HIP_MEMCPY3D_20__2a_[15];
+    char of_HIP_RESOURCE_DESC_20__2a_[20];
+    char of_HIP_RESOURCE_VIEW_DESC_20__2a_[25];
+    char of_HIP_TEXTURE_DESC_20__2a_[19];
+    char of_NumPackedComponents[20];
+    char of_Pitch[6];
+    char of___hipPopCallConfiguration[26];
+    char of___hipPushCallConfiguration[27];
+    char of___hipRegisterFatBinary[23];
+    char of___hipRegisterFunction[22];
+    char of___hipRegisterManagedVar[24];
+    char of___hipRegisterSurface[21];
+    char of___hipRegisterTexture[21];
+    char of___hipRegisterVar[17];
+    char of___hipUnregisterFatBinary[25];
+    char of_active[7];
+    char of_addr[5];
+    char of_advice[7];
+    char of_align[6];
+    char of_alignment[10];
+    char of_am[3];
+    char of_apiVersion[11];
+    char of_arg[4];
+    char of_args[5];
+    char of_array[6];
+    char of_arrayIndex[11];
+    char of_attr[5];
+    char of_attrib[7];
+    char of_attribute[10];
+    char of_attributes[11];
+    char of_attrs[6];
+    char of_attrsIdxs[10];
+    char of_bias[5];
+    char of_bid[4];
+    char of_blockDim[9];
+    char of_blockDimX[10];
+    char of_blockDimY[10];
+    char of_blockDimZ[10];
+    char of_blockSize[10];
+    char of_blockSizeLimit[15];
+    char of_buffer[7];
+    char of_bufferDesc[11];
+    char of_bufferSize[11];
+    char of_bytes[6];
+    char of_cacheConfig[12];
+    char of_callback[9];
+    char of_canAccessPeer[14];
+    char of_captureStatus_out[18];
+    char of_char_20__2a_[7];
+    char of_childGraph[11];
+    char of_clonedGraph[12];
+    char of_code[5];
+    char of_config[7];
+    char of_const_20_HIP_ARRAY3D_DESCRIPTOR_20__2a_[31];
+    char of_const_20_HIP_ARRAY_DESCRIPTOR_20__2a_[29];
+    char of_const_20_HIP_LAUNCH_CONFIG_20__2a_[26];
+    char of_const_20_HIP_MEMCPY3D_20__2a_[21];
+    char of_const_20_HIP_RESOURCE_DESC_20__2a_[26];
+    char of_const_20_HIP_RESOURCE_VIEW_DESC_20__2a_[31];
+    char of_const_20_HIP_TEXTURE_DESC_20__2a_[25];
+    char of_const_20_char_20__2a_[13];
+    char of_const_20_char_20__2a__2a_[14];
+    char of_const_20_hipBatchMemOpNodeParams_20__2a_[32];
+    char of_const_20_hipChannelFormatDesc_20__2a_[29];
+    char of_const_20_hipDeviceProp_t_20__2a_[24];
+    char of_const_20_hipExternalMemoryBufferDesc_20__2a_[36];
+    char of_const_20_hipExternalMemoryHandleDesc_20__2a_[36];
+    char of_const_20_hipExternalMemoryMipmappedArrayDesc_20__2a_[44];
+    char of_const_20_hipExternalSemaphoreHandleDesc_20__2a_[39];
+    char of_const_20_hipExternalSemaphoreSignalNodeParams_20__2a_[45];
+    char of_const_20_hipExternalSemaphoreSignalParams_20__2a_[41];
+    char of_const_20_hipExternalSemaphoreWaitNodeParams_20__2a_[43];
+    char of_const_20_hipExternalSemaphoreWaitParams_20__2a_[39];
+    char of_const_20_hipExternalSemaphore_t_20__2a_[31];
+    char of_const_20_hipFunction_t[20];
+    char of_const_20_hipGraphEdgeData_20__2a_[25];
+    char of_const_20_hipGraphNode_t_20__2a_[23];
+    char of_const_20_hipGraphNode_t_20__2a__2a_[24];
+    char of_const_20_hipHostNodeParams_20__2a_[26];
+    char of_const_20_hipKernelNodeParams_20__2a_[28];
+    char of_const_20_hipLaunchAttributeValue_20__2a_[32];
+    char of_const_20_hipLaunchConfig_t_20__2a_[26];
+    char of_const_20_hipMemAccessDesc_20__2a_[25];
+    char of_const_20_hipMemAllocationProp_20__2a_[29];
+    char of_const_20_hipMemLocation_20__2a_[23];
+    char of_const_20_hipMemPoolProps_20__2a_[24];
+    char of_const_20_hipMemcpy3DParms_20__2a_[25];
+    char of_const_20_hipMemsetParams_20__2a_[24];
+    char of_const_20_hipResourceDesc_20__2a_[24];
+    char of_const_20_hipResourceViewDesc_20__2a_[28];
+    char of_const_20_hipTextureDesc_20__2a_[23];
+    char of_const_20_hip_Memcpy2D_20__2a_[21];
+    char of_const_20_struct_20_hipDeviceProp_tR0000_20__2a_[36];
+    char of_const_20_textureReference_20__2a_[25];
+    char of_const_20_textureReference_20__2a__2a_[26];
+    char of_const_20_uint32_t_20__2a_[17];
+    char of_const_20_void_20__2a_[13];
+    char of_constant[9];
+    char of_copyParams[11];
+    char of_count[6];
+    char of_ctx[4];
+    char of_cuMask[7];
+    char of_cuMaskSize[11];
+    char of_data[5];
+    char of_data_size[10];
+    char of_data_sizes[11];
+    char of_dependencies[13];
+    char of_dependencies_out[17];
+    char of_dependencyData[15];
+    char of_desc[5];
+    char of_desc_list[10];
+    char of_dest[5];
+    char of_destroy[8];
+    char of_dev[4];
+    char of_devPtr[7];
+    char of_dev_ptr[8];
+    char of_device[7];
+    char of_device1[8];
+    char of_device2[8];
+    char of_deviceFunction[15];
+    char of_deviceId[9];
+    char of_deviceList[11];
+    char of_deviceName[11];
+    char of_deviceVar[10];
+    char of_device_arr[11];
+    char of_dim[4];
+    char of_dim3[5];
+    char of_dim3_20__2a_[7];
+    char of_dimBlocks[10];
+    char of_dpitch[7];
+    char of_dptr[5];
+    char of_driverStatus[13];
+    char of_driverVersion[14];
+    char of_dst[4];
+    char of_dstArray[9];
+    char of_dstDevice[10];
+    char of_dstDeviceId[12];
+    char of_dstHost[8];
+    char of_dstOffset[10];
+    char of_dstPitch[9];
+    char of_dsts[5];
+    char of_dynSharedMemPerBlk[19];
+    char of_dynamicSmemSize[16];
+    char of_elementSizeBytes[17];
+    char of_errorString[12];
+    char of_event[6];
+    char of_event_out[10];
+    char of_export_data[12];
+    char of_ext[4];
+    char of_extMem[7];
+    char of_extMem_out[11];
+    char of_extSem[7];
+    char of_extSemArray[12];
+    char of_extSem_out[11];
+    char of_extent[7];
+    char of_extra[6];
+    char of_f[2];
+    char of_fPtr[5];
+    char of_failIdx[8];
+    char of_fatbin[7];
+    char of_fileName[9];
+    char of_flags[6];
+    char of_flagsPtr[9];
+    char of_float[6];
+    char of_float_20__2a_[8];
+    char of_fm[3];
+    char of_fmt[4];
+    char of_fmtDesc[8];
+    char of_fn[3];
+    char of_fname[6];
+    char of_free[5];
+    char of_from[5];
+    char of_func[5];
+    char of_funcPtr[8];
+    char of_function[9];
+    char of_functionPtr[12];
+    char of_function_address[17];
+    char of_global[7];
+    char of_globalWorkSizeX[16];
+    char of_globalWorkSizeY[16];
+    char of_globalWorkSizeZ[16];
+    char of_granularity[12];
+    char of_graph[6];
+    char of_graphExec[10];
+    char of_graph_out[10];
+    char of_greatestPriority[17];
+    char of_gridDim[8];
+    char of_gridDimX[9];
+    char of_gridDimY[9];
+    char of_gridDimZ[9];
+    char of_gridSize[9];
+    char of_hDst[5];
+    char of_hErrorNode_out[15];
+    char of_hGraph[7];
+    char of_hGraphExec[11];
+    char of_hMipMappedArray[16];
+    char of_hMipmappedArray[16];
+    char of_hNode[6];
+    char of_hOffset[8];
+    char of_hOffsetDst[11];
+    char of_hOffsetSrc[11];
+    char of_hSrc[5];
+    char of_handle[7];
+    char of_handleType[11];
+    char of_handle_type[12];
+    char of_height[7];
+    char of_hfunc[6];
+    char of_hipApiName[11];
+    char of_hipArray3DCreate[17];
+    char of_hipArray3DGetDescriptor[24];
+    char of_hipArrayCreate[15];
+    char of_hipArrayDestroy[16];
+    char of_hipArrayGetDescriptor[22];
+    char of_hipArrayGetInfo[16];
+    char of_hipArrayMapInfo_20__2a_[18];
+    char of_hipArrayMemoryRequirements_20__2a_[29];
+    char of_hipArray_Format[16];
+    char of_hipArray_Format_20__2a_[18];
+    char of_hipArray_const_t[17];
+    char of_hipArray_t[11];
+    char of_hipArray_t_20__2a_[13];
+    char of_hipBatchMemOpNodeParams_20__2a_[26];
+    char of_hipBinOut[10];
+    char of_hipBindTexture[15];
+    char of_hipBindTexture2D[17];
+    char of_hipBindTextureToArray[22];
+    char of_hipBindTextureToMipmappedArray[31];
+    char of_hipChannelFormatDesc_20__2a_[23];
+    char of_hipChannelFormatKind[21];
+    char of_hipChooseDevice[16];
+    char of_hipChooseDeviceR0000[21];
+    char of_hipConfigureCall[17];
+    char of_hipCreateChannelDesc[21];
+    char of_hipCreateSurfaceObject[23];
+    char of_hipCreateTextureObject[23];
+    char of_hipCtxCreate[13];
+    char of_hipCtxDestroy[14];
+    char of_hipCtxDisablePeerAccess[24];
+    char of_hipCtxEnablePeerAccess[23];
+    char of_hipCtxGetApiVersion[20];
+    char of_hipCtxGetCacheConfig[21];
+    char of_hipCtxGetCurrent[17];
+    char of_hipCtxGetDevice[16];
+    char of_hipCtxGetFlags[15];
+    char of_hipCtxGetSharedMemConfig[25];
+    char of_hipCtxPopCurrent[17];
+    char of_hipCtxPushCurrent[18];
+    char of_hipCtxSetCacheConfig[21];
+    char of_hipCtxSetCurrent[17];
+    char of_hipCtxSetSharedMemConfig[25];
+    char of_hipCtxSynchronize[18];
+    char of_hipCtx_t[9];
+    char of_hipCtx_t_20__2a_[11];
+    char of_hipDestroyExternalMemory[25];
+    char of_hipDestroyExternalSemaphore[28];
+    char of_hipDestroySurfaceObject[24];
+    char of_hipDestroyTextureObject[24];
+    char of_hipDeviceAttribute_t[21];
+    char of_hipDeviceCanAccessPeer[23];
+    char of_hipDeviceComputeCapability[27];
+    char of_hipDeviceCount[15];
+    char of_hipDeviceDisablePeerAccess[27];
+    char of_hipDeviceEnablePeerAccess[26];
+    char of_hipDeviceGet[13];
+    char of_hipDeviceGetAttribute[22];
+    char of_hipDeviceGetByPCIBusId[23];
+    char of_hipDeviceGetCacheConfig[24];
+    char of_hipDeviceGetDefaultMemPool[27];
+    char of_hipDeviceGetGraphMemAttribute[30];
+    char of_hipDeviceGetLimit[18];
+    char of_hipDeviceGetMemPool[20];
+    char of_hipDeviceGetName[17];
+    char of_hipDeviceGetP2PAttribute[25];
+    char of_hipDeviceGetPCIBusId[21];
+    char of_hipDeviceGetSharedMemConfig[28];
+    char of_hipDeviceGetStreamPriorityRange[32];
+    char of_hipDeviceGetTexture1DLinearMaxWidth[36];
+    char of_hipDeviceGetUuid[17];
+    char of_hipDeviceGraphMemTrim[22];
+    char of_hipDeviceP2PAttr[17];
+    char of_hipDevicePrimaryCtxGetState[28];
+    char of_hipDevicePrimaryCtxRelease[27];
+    char of_hipDevicePrimaryCtxReset[25];
+    char of_hipDevicePrimaryCtxRetain[26];
+    char of_hipDevicePrimaryCtxSetFlags[28];
+    char of_hipDeviceProp_t_20__2a_[18];
+    char of_hipDeviceReset[15];
+    char of_hipDeviceSetCacheConfig[24];
+    char of_hipDeviceSetGraphMemAttribute[30];
+    char of_hipDeviceSetLimit[18];
+    char of_hipDeviceSetMemPool[20];
+    char of_hipDeviceSetSharedMemConfig[28];
+    char of_hipDeviceSynchronize[21];
+    char of_hipDeviceTotalMem[18];
+    char of_hipDevice_t[12];
+    char of_hipDevice_t_20__2a_[14];
+    char of_hipDeviceptr_t[15];
+    char of_hipDeviceptr_t_20__2a_[17];
+    char of_hipDriverEntryPointQueryResult_20__2a_[33];
+    char of_hipDriverGetVersion[20];
+    char of_hipDriverProcAddressQueryResult_20__2a_[34];
+    char of_hipDrvGetErrorName[19];
+    char of_hipDrvGetErrorString[21];
+    char of_hipDrvGraphAddMemFreeNode[26];
+    char of_hipDrvGraphAddMemcpyNode[25];
+    char of_hipDrvGraphAddMemsetNode[25];
+    char of_hipDrvGraphExecMemcpyNodeSetParams[35];
+    char of_hipDrvGraphExecMemsetNodeSetParams[35];
+    char of_hipDrvGraphMemcpyNodeGetParams[31];
+    char of_hipDrvGraphMemcpyNodeSetParams[31];
+    char of_hipDrvLaunchKernelEx[21];
+    char of_hipDrvMemcpy2DUnaligned[24];
+    char of_hipDrvMemcpy3D[15];
+    char of_hipDrvMemcpy3DAsync[20];
+    char of_hipDrvPointerGetAttributes[27];
+    char of_hipError[9];
+    char of_hipError_t[11];
+    char of_hipEventCreate[15];
+    char of_hipEventCreateWithFlags[24];
+    char of_hipEventDestroy[16];
+    char of_hipEventElapsedTime[20];
+    char of_hipEventQuery[14];
+    char of_hipEventRecord[15];
+    char of_hipEventRecordWithFlags[24];
+    char of_hipEventRecord_spt[19];
+    char of_hipEventSynchronize[20];
+    char of_hipEvent_t[11];
+    char of_hipEvent_t_20__2a_[13];
+    char of_hipExtDisableLogging[21];
+    char of_hipExtEnableLogging[20];
+    char of_hipExtGetLastError[19];
+    char of_hipExtGetLinkTypeAndHopCount[29];
+    char of_hipExtHostAlloc[16];
+    char of_hipExtLaunchKernel[19];
+    char of_hipExtLaunchMultiKernelMultiDevice[35];
+    char of_hipExtMallocWithFlags[22];
+    char of_hipExtModuleLaunchKernel[25];
+    char of_hipExtSetLoggingParams[23];
+    char of_hipExtStreamCreateWithCUMask[29];
+    char of_hipExtStreamGetCUMask[22];
+    char of_hipExtent[10];
+    char of_hipExtent_20__2a_[12];
+    char of_hipExternalMemoryGetMappedBuffer[33];
+    char of_hipExternalMemoryGetMappedMipmappedArray[41];
+    char of_hipExternalMemory_t[20];
+    char of_hipExternalMemory_t_20__2a_[22];
+    char of_hipExternalSemaphoreSignalNodeParams_20__2a_[39];
+    char of_hipExternalSemaphoreWaitNodeParams_20__2a_[37];
+    char of_hipExternalSemaphore_t[23];
+    char of_hipExternalSemaphore_t_20__2a_[25];
+    char of_hipFree[8];
+    char of_hipFreeArray[13];
+    char of_hipFreeAsync[13];
+    char of_hipFreeHost[12];
+    char of_hipFreeMipmappedArray[22];
+    char of_hipFuncAttribute[17];
+    char of_hipFuncAttributes_20__2a_[20];
+    char of_hipFuncCache_t[15];
+    char of_hipFuncCache_t_20__2a_[17];
+    char of_hipFuncGetAttribute[20];
+    char of_hipFuncGetAttributes[21];
+    char of_hipFuncSetAttribute[20];
+    char of_hipFuncSetCacheConfig[22];
+    char of_hipFuncSetSharedMemConfig[26];
+    char of_hipFunctionLaunchParams_20__2a_[26];
+    char of_hipFunction_attribute[22];
+    char of_hipFunction_t[14];
+    char of_hipFunction_t_20__2a_[16];
+    char of_hipGLGetDevices[16];
+    char of_hipGetChannelDesc[18];
+    char of_hipGetDevice[13];
+    char of_hipGetDeviceCount[18];
+    char of_hipGetDeviceFlags[18];
+    char of_hipGetDevicePropertiesR0000[28];
+    char of_hipGetDevicePropertiesR0600[28];
+    char of_hipGetDriverEntryPoint[23];
+    char of_hipGetDriverEntryPoint_spt[27];
+    char of_hipGetErrorName[16];
+    char of_hipGetErrorString[18];
+    char of_hipGetFuncBySymbol[19];
+    char of_hipGetLastError[16];
+    char of_hipGetMipmappedArrayLevel[26];
+    char of_hipGetProcAddress[18];
+    char of_hipGetProcAddress_spt[22];
+    char of_hipGetStreamDeviceId[21];
+    char of_hipGetSymbolAddress[20];
+    char of_hipGetSymbolSize[17];
+    char of_hipGetTextureAlignmentOffset[29];
+    char of_hipGetTextureObjectResourceDesc[32];
+    char of_hipGetTextureObjectResourceViewDesc[36];
+    char of_hipGetTextureObjectTextureDesc[31];
+    char of_hipGetTextureReference[23];
+    char of_hipGraphAddBatchMemOpNode[26];
+    char of_hipGraphAddChildGraphNode[26];
+    char of_hipGraphAddDependencies[24];
+    char of_hipGraphAddEmptyNode[21];
+    char of_hipGraphAddEventRecordNode[27];
+    char of_hipGraphAddEventWaitNode[25];
+    char of_hipGraphAddExternalSemaphoresSignalNode[40];
+    char of_hipGraphAddExternalSemaphoresWaitNode[38];
+    char of_hipGraphAddHostNode[20];
+    char of_hipGraphAddKernelNode[22];
+    char of_hipGraphAddMemAllocNode[24];
+    char of_hipGraphAddMemFreeNode[23];
+    char of_hipGraphAddMemcpyNode[22];
+    char of_hipGraphAddMemcpyNode1D[24];
+    char of_hipGraphAddMemcpyNodeFromSymbol[32];
+    char of_hipGraphAddMemcpyNodeToSymbol[30];
+    char of_hipGraphAddMemsetNode[22];
+    char of_hipGraphAddNode[16];
+    char of_hipGraphBatchMemOpNodeGetParams[32];
+    char of_hipGraphBatchMemOpNodeSetParams[32];
+    char of_hipGraphChildGraphNodeGetGraph[31];
+    char of_hipGraphClone[14];
+    char of_hipGraphCreate[15];
+    char of_hipGraphDebugDotPrint[22];
+    char of_hipGraphDestroy[16];
+    char of_hipGraphDestroyNode[20];
+    char of_hipGraphEventRecordNodeGetEvent[32];
+    char of_hipGraphEventRecordNodeSetEvent[32];
+    char of_hipGraphEventWaitNodeGetEvent[30];
+    char of_hipGraphEventWaitNodeSetEvent[30];
+    char of_hipGraphExecBatchMemOpNodeSetParams[36];
+    char of_hipGraphExecChildGraphNodeSetParams[36];
+    char of_hipGraphExecDestroy[20];
+    char of_hipGraphExecEventRecordNodeSetEvent[36];
+    char of_hipGraphExecEventWaitNodeSetEvent[34];
+    char of_hipGraphExecExternalSemaphoresSignalNodeSetParams[50];
+    char of_hipGraphExecExternalSemaphoresWaitNodeSetParams[48];
+    char of_hipGraphExecGetFlags[21];
+    char of_hipGraphExecHostNodeSetParams[30];
+    char of_hipGraphExecKernelNodeSetParams[32];
+    char of_hipGraphExecMemcpyNodeSetParams[32];
+    char of_hipGraphExecMemcpyNodeSetParams1D[34];
+    char of_hipGraphExecMemcpyNodeSetParamsFromSymbol[42];
+    char of_hipGraphExecMemcpyNodeSetParamsToSymbol[40];
+    char of_hipGraphExecMemsetNodeSetParams[32];
+    char of_hipGraphExecNodeSetParams[26];
+    char of_hipGraphExecUpdate[19];
+    char of_hipGraphExecUpdateResult_20__2a_[27];
+    char of_hipGraphExec_t[15];
+    char of_hipGraphExec_t_20__2a_[17];
+    char of_hipGraphExternalSemaphoresSignalNodeGetParams[46];
+    char of_hipGraphExternalSemaphoresSignalNodeSetParams[46];
+    char of_hipGraphExternalSemaphoresWaitNodeGetParams[44];
+    char of_hipGraphExternalSemaphoresWaitNodeSetParams[44];
+    char of_hipGraphGetEdges[17];
+    char of_hipGraphGetNodes[17];
+    char of_hipGraphGetRootNodes[21];
+    char of_hipGraphHostNodeGetParams[26];
+    char of_hipGraphHostNodeSetParams[26];
+    char of_hipGraphInstantiate[20];
+    char of_hipGraphInstantiateParams_20__2a_[28];
+    char of_hipGraphInstantiateWithFlags[29];
+    char of_hipGraphInstantiateWithParams[30];
+    char of_hipGraphKernelNodeCopyAttributes[33];
+    char of_hipGraphKernelNodeGetAttribute[31];
+    char of_hipGraphKernelNodeGetParams[28];
+    char of_hipGraphKernelNodeSetAttribute[31];
+    char of_hipGraphKernelNodeSetParams[28];
+    char of_hipGraphLaunch[15];
+    char of_hipGraphLaunch_spt[19];
+    char of_hipGraphMemAllocNodeGetParams[30];
+    char of_hipGraphMemAttributeType[25];
+    char of_hipGraphMemFreeNodeGetParams[29];
+    char of_hipGraphMemcpyNodeGetParams[28];
+    char of_hipGraphMemcpyNodeSetParams[28];
+    char of_hipGraphMemcpyNodeSetParams1D[30];
+    char of_hipGraphMemcpyNodeSetParamsFromSymbol[38];
+    char of_hipGraphMemcpyNodeSetParamsToSymbol[36];
+    char of_hipGraphMemsetNodeGetParams[28];
+    char of_hipGraphMemsetNodeSetParams[28];
+    char of_hipGraphNodeFindInClone[24];
+    char of_hipGraphNodeGetDependencies[28];
+    char of_hipGraphNodeGetDependentNodes[30];
+    char of_hipGraphNodeGetEnabled[23];
+    char of_hipGraphNodeGetType[20];
+    char of_hipGraphNodeParams_20__2a_[21];
+    char of_hipGraphNodeSetEnabled[23];
+    char of_hipGraphNodeSetParams[22];
+    char of_hipGraphNodeType_20__2a_[19];
+    char of_hipGraphNode_t[15];
+    char of_hipGraphNode_t_20__2a_[17];
+    char of_hipGraphReleaseUserObject[26];
+    char of_hipGraphRemoveDependencies[27];
+    char of_hipGraphRetainUserObject[25];
+    char of_hipGraphUpload[15];
+    char of_hipGraph_t[11];
+    char of_hipGraph_t_20__2a_[13];
+    char of_hipGraphicsGLRegisterBuffer[28];
+    char of_hipGraphicsGLRegisterImage[27];
+    char of_hipGraphicsMapResources[24];
+    char of_hipGraphicsResourceGetMappedPointer[36];
+    char of_hipGraphicsResource_t[22];
+    char of_hipGraphicsResource_t_20__2a_[24];
+    char of_hipGraphicsSubResourceGetMappedArray[37];
+    char of_hipGraphicsUnmapResources[26];
+    char of_hipGraphicsUnregisterResource[30];
+    char of_hipHccModuleLaunchKernel[25];
+    char of_hipHostAlloc[13];
+    char of_hipHostFn_t[12];
+    char of_hipHostFree[12];
+    char of_hipHostGetDevicePointer[24];
+    char of_hipHostGetFlags[16];
+    char of_hipHostMalloc[14];
+    char of_hipHostNodeParams_20__2a_[20];
+    char of_hipHostRegister[16];
+    char of_hipHostUnregister[18];
+    char of_hipImportExternalMemory[24];
+    char of_hipImportExternalSemaphore[27];
+    char of_hipInit[8];
+    char of_hipIpcCloseMemHandle[21];
+    char of_hipIpcEventHandle_t[20];
+    char of_hipIpcEventHandle_t_20__2a_[22];
+    char of_hipIpcGetEventHandle[21];
+    char of_hipIpcGetMemHandle[19];
+    char of_hipIpcMemHandle_t[18];
+    char of_hipIpcMemHandle_t_20__2a_[20];
+    char of_hipIpcOpenEventHandle[22];
+    char of_hipIpcOpenMemHandle[20];
+    char of_hipJitInputType[16];
+    char of_hipJitOption_20__2a_[15];
+    char of_hipKernelGetAttribute[22];
+    char of_hipKernelGetFunction[21];
+    char of_hipKernelGetLibrary[20];
+    char of_hipKernelGetName[17];
+    char of_hipKernelGetParamInfo[22];
+    char of_hipKernelNameRef[17];
+    char of_hipKernelNameRefByPtr[22];
+    char of_hipKernelNodeParams_20__2a_[22];
+    char of_hipKernelSetAttribute[22];
+    char of_hipKernel_t[12];
+    char of_hipKernel_t_20__2a_[14];
+    char of_hipLaunchAttributeID[21];
+    char of_hipLaunchAttributeValue_20__2a_[26];
+    char of_hipLaunchByPtr[15];
+    char of_hipLaunchCooperativeKernel[27];
+    char of_hipLaunchCooperativeKernelMultiDevice[38];
+    char of_hipLaunchCooperativeKernel_spt[31];
+    char of_hipLaunchHostFunc[18];
+    char of_hipLaunchHostFunc_spt[22];
+    char of_hipLaunchKernel[16];
+    char of_hipLaunchKernelExC[19];
+    char of_hipLaunchKernel_spt[20];
+    char of_hipLaunchParams_20__2a_[18];
+    char of_hipLibraryEnumerateKernels[27];
+    char of_hipLibraryGetKernel[20];
+    char of_hipLibraryGetKernelCount[25];
+    char of_hipLibraryLoadData[19];
+    char of_hipLibraryLoadFromFile[23];
+    char of_hipLibraryOption_20__2a_[19];
+    char of_hipLibraryUnload[17];
+    char of_hipLibrary_t[13];
+    char of_hipLibrary_t_20__2a_[15];
+    char of_hipLimit_t[11];
+    char of_hipLinkAddData[15];
+    char of_hipLinkAddFile[15];
+    char of_hipLinkComplete[16];
+    char of_hipLinkCreate[14];
+    char of_hipLinkDestroy[15];
+    char of_hipLinkState_t[15];
+    char of_hipLinkState_t_20__2a_[17];
+    char of_hipMalloc[10];
+    char of_hipMalloc3D[12];
+    char of_hipMalloc3DArray[17];
+    char of_hipMallocArray[15];
+    char of_hipMallocAsync[15];
+    char of_hipMallocFromPoolAsync[23];
+    char of_hipMallocHost[14];
+    char of_hipMallocManaged[17];
+    char of_hipMallocMipmappedArray[24];
+    char of_hipMallocPitch[15];
+    char of_hipMemAccessFlags_20__2a_[20];
+    char of_hipMemAddressFree[18];
+    char of_hipMemAddressReserve[21];
+    char of_hipMemAdvise[13];
+    char of_hipMemAdvise_v2[16];
+    char of_hipMemAllocHost[16];
+    char of_hipMemAllocNodeParams_20__2a_[24];
+    char of_hipMemAllocPitch[17];
+    char of_hipMemAllocationGranularity_flags[34];
+    char of_hipMemAllocationHandleType[27];
+    char of_hipMemAllocationProp_20__2a_[23];
+    char of_hipMemAllocationType[21];
+    char of_hipMemCreate[13];
+    char of_hipMemExportToShareableHandle[30];
+    char of_hipMemGenericAllocationHandle_t[32];
+    char of_hipMemGenericAllocationHandle_t_20__2a_[34];
+    char of_hipMemGetAccess[16];
+    char of_hipMemGetAddressRange[22];
+    char of_hipMemGetAllocationGranularity[31];
+    char of_hipMemGetAllocationPropertiesFromHandle[40];
+    char of_hipMemGetHandleForAddressRange[31];
+    char of_hipMemGetInfo[14];
+    char of_hipMemGetMemPool[17];
+    char of_hipMemImportFromShareableHandle[32];
+    char of_hipMemLocation[15];
+    char of_hipMemLocation_20__2a_[17];
+    char of_hipMemMap[10];
+    char of_hipMemMapArrayAsync[20];
+    char of_hipMemPoolAttr[15];
+    char of_hipMemPoolCreate[17];
+    char of_hipMemPoolDestroy[18];
+    char of_hipMemPoolExportPointer[24];
+    char of_hipMemPoolExportToShareableHandle[34];
+    char of_hipMemPoolGetAccess[20];
+    char of_hipMemPoolGetAttribute[23];
+    char of_hipMemPoolImportFromShareableHandle[36];
+    char of_hipMemPoolImportPointer[24];
+    char of_hipMemPoolPtrExportData_20__2a_[26];
+    char of_hipMemPoolSetAccess[20];
+    char of_hipMemPoolSetAttribute[23];
+    char of_hipMemPoolTrimTo[17];
+    char of_hipMemPool_t[13];
+    char of_hipMemPool_t_20__2a_[15];
+    char of_hipMemPrefetchAsync[20];
+    char of_hipMemPrefetchAsync_v2[23];
+    char of_hipMemPtrGetInfo[17];
+    char of_hipMemRangeAttribute[21];
+    char of_hipMemRangeAttribute_20__2a_[23];
+    char of_hipMemRangeGetAttribute[24];
+    char of_hipMemRangeGetAttributes[25];
+    char of_hipMemRangeHandleType[22];
+    char of_hipMemRelease[14];
+    char of_hipMemRetainAllocationHandle[29];
+    char of_hipMemSetAccess[16];
+    char of_hipMemSetMemPool[17];
+    char of_hipMemUnmap[12];
+    char of_hipMemcpy[10];
+    char of_hipMemcpy2D[12];
+    char of_hipMemcpy2DArrayToArray[24];
+    char of_hipMemcpy2DAsync[17];
+    char of_hipMemcpy2DAsync_spt[21];
+    char of_hipMemcpy2DFromArray[21];
+    char of_hipMemcpy2DFromArrayAsync[26];
+    char of_hipMemcpy2DFromArrayAsync_spt[30];
+    char of_hipMemcpy2DFromArray_spt[25];
+    char of_hipMemcpy2DToArray[19];
+    char of_hipMemcpy2DToArrayAsync[24];
+    char of_hipMemcpy2DToArrayAsync_spt[28];
+    char of_hipMemcpy2DToArray_spt[23];
+    char of_hipMemcpy2D_spt[16];
+    char of_hipMemcpy3D[12];
+    char of_hipMemcpy3DAsync[17];
+    char of_hipMemcpy3DAsync_spt[21];
+    char of_hipMemcpy3DBatchAsync[22];
+    char of_hipMemcpy3DBatchOp_20__2a_[21];
+    char of_hipMemcpy3DParms_20__2a_[19];
+    char of_hipMemcpy3DPeer[16];
+    char of_hipMemcpy3DPeerAsync[21];
+    char of_hipMemcpy3DPeerParms_20__2a_[23];
+    char of_hipMemcpy3D_spt[16];
+    char of_hipMemcpyAsync[15];
+    char of_hipMemcpyAsync_spt[19];
+    char of_hipMemcpyAtoA[14];
+    char of_hipMemcpyAtoD[14];
+    char of_hipMemcpyAtoH[14];
+    char of_hipMemcpyAtoHAsync[19];
+    char of_hipMemcpyAttributes_20__2a_[22];
+    char of_hipMemcpyBatchAsync[20];
+    char of_hipMemcpyDtoA[14];
+    char of_hipMemcpyDtoD[14];
+    char of_hipMemcpyDtoDAsync[19];
+    char of_hipMemcpyDtoH[14];
+    char of_hipMemcpyDtoHAsync[19];
+    char of_hipMemcpyFromArray[19];
+    char of_hipMemcpyFromArray_spt[23];
+    char of_hipMemcpyFromSymbol[20];
+    char of_hipMemcpyFromSymbolAsync[25];
+    char of_hipMemcpyFromSymbolAsync_spt[29];
+    char of_hipMemcpyFromSymbol_spt[24];
+    char of_hipMemcpyHtoA[14];
+    char of_hipMemcpyHtoAAsync[19];
+    char of_hipMemcpyHtoD[14];
+    char of_hipMemcpyHtoDAsync[19];
+    char of_hipMemcpyKind[14];
+    char of_hipMemcpyParam2D[17];
+    char of_hipMemcpyParam2DAsync[22];
+    char of_hipMemcpyPeer[14];
+    char of_hipMemcpyPeerAsync[19];
+    char of_hipMemcpyToArray[17];
+    char of_hipMemcpyToSymbol[18];
+    char of_hipMemcpyToSymbolAsync[23];
+    char of_hipMemcpyToSymbolAsync_spt[27];
+    char of_hipMemcpyToSymbol_spt[22];
+    char of_hipMemcpyWithStream[20];
+    char of_hipMemcpy_spt[14];
+    char of_hipMemoryAdvise[16];
+    char of_hipMemset[10];
+    char of_hipMemset2D[12];
+    char of_hipMemset2DAsync[17];
+    char of_hipMemset2DAsync_spt[21];
+    char of_hipMemset2D_spt[16];
+    char of_hipMemset3D[12];
+    char of_hipMemset3DAsync[17];
+    char of_hipMemset3DAsync_spt[21];
+    char of_hipMemset3D_spt[16];
+    char of_hipMemsetAsync[15];
+    char of_hipMemsetAsync_spt[19];
+    char of_hipMemsetD16[13];
+    char of_hipMemsetD16Async[18];
+    char of_hipMemsetD2D16[15];
+    char of_hipMemsetD2D16Async[20];
+    char of_hipMemsetD2D32[15];
+    char of_hipMemsetD2D32Async[20];
+    char of_hipMemsetD2D8[14];
+    char of_hipMemsetD2D8Async[19];
+    char of_hipMemsetD32[13];
+    char of_hipMemsetD32Async[18];
+    char of_hipMemsetD8[12];
+    char of_hipMemsetD8Async[17];
+    char of_hipMemsetParams_20__2a_[18];
+    char of_hipMemset_spt[14];
+    char of_hipMipmappedArray_20__2a_[20];
+    char of_hipMipmappedArrayCreate[24];
+    char of_hipMipmappedArrayDestroy[25];
+    char of_hipMipmappedArrayGetLevel[26];
+    char of_hipMipmappedArrayGetMemoryRequirements[39];
+    char of_hipMipmappedArray_const_t[26];
+    char of_hipMipmappedArray_t[20];
+    char of_hipMipmappedArray_t_20__2a_[22];
+    char of_hipModule[10];
+    char of_hipModuleGetFunction[21];
+    char of_hipModuleGetFunctionCount[26];
+    char of_hipModuleGetGlobal[19];
+    char of_hipModuleGetTexRef[19];
+    char of_hipModuleLaunchCooperativeKernel[33];
+    char of_hipModuleLaunchCooperativeKernelMultiDevice[44];
+    char of_hipModuleLaunchKernel[22];
+    char of_hipModuleLoad[14];
+    char of_hipModuleLoadData[18];
+    char of_hipModuleLoadDataEx[20];
+    char of_hipModuleLoadFatBinary[23];
+    char of_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor[51];
+    char of_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[60];
+    char of_hipModuleOccupancyMaxPotentialBlockSize[40];
+    char of_hipModuleOccupancyMaxPotentialBlockSizeWithFlags[49];
+    char of_hipModuleUnload[16];
+    char of_hipModule_t[12];
+    char of_hipModule_t_20__2a_[14];
+    char of_hipOccupancyAvailableDynamicSMemPerBlock[41];
+    char of_hipOccupancyMaxActiveBlocksPerMultiprocessor[45];
+    char of_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[54];
+    char of_hipOccupancyMaxPotentialBlockSize[34];
+    char of_hipPeekAtLastError[19];
+    char of_hipPitchedPtr[14];
+    char of_hipPitchedPtr_20__2a_[16];
+    char of_hipPointerAttribute_t_20__2a_[24];
+    char of_hipPointerGetAttribute[23];
+    char of_hipPointerGetAttributes[24];
+    char of_hipPointerSetAttribute[23];
+    char of_hipPointer_attribute[21];
+    char of_hipPointer_attribute_20__2a_[23];
+    char of_hipProfilerStart[17];
+    char of_hipProfilerStop[16];
+    char of_hipResourceDesc_20__2a_[18];
+    char of_hipResourceViewDesc_20__2a_[22];
+    char of_hipRuntimeGetVersion[21];
+    char of_hipSetDevice[13];
+    char of_hipSetDeviceFlags[18];
+    char of_hipSetValidDevices[19];
+    char of_hipSetupArgument[17];
+    char of_hipSharedMemConfig[19];
+    char of_hipSharedMemConfig_20__2a_[21];
+    char of_hipSignalExternalSemaphoresAsync[33];
+    char of_hipStreamAddCallback[21];
+    char of_hipStreamAddCallback_spt[25];
+    char of_hipStreamAttachMemAsync[24];
+    char of_hipStreamBatchMemOp[20];
+    char of_hipStreamBatchMemOpParams_20__2a_[28];
+    char of_hipStreamBeginCapture[22];
+    char of_hipStreamBeginCaptureToGraph[29];
+    char of_hipStreamBeginCapture_spt[26];
+    char of_hipStreamCallback_t[20];
+    char of_hipStreamCaptureMode[21];
+    char of_hipStreamCaptureMode_20__2a_[23];
+    char of_hipStreamCaptureStatus_20__2a_[25];
+    char of_hipStreamCopyAttributes[24];
+    char of_hipStreamCreate[16];
+    char of_hipStreamCreateWithFlags[25];
+    char of_hipStreamCreateWithPriority[28];
+    char of_hipStreamDestroy[17];
+    char of_hipStreamEndCapture[20];
+    char of_hipStreamEndCapture_spt[24];
+    char of_hipStreamGetAttribute[22];
+    char of_hipStreamGetCaptureInfo[24];
+    char of_hipStreamGetCaptureInfo_spt[28];
+    char of_hipStreamGetCaptureInfo_v2[27];
+    char of_hipStreamGetCaptureInfo_v2_spt[31];
+    char of_hipStreamGetDevice[19];
+    char of_hipStreamGetFlags[18];
+    char of_hipStreamGetFlags_spt[22];
+    char of_hipStreamGetId[15];
+    char of_hipStreamGetPriority[21];
+    char of_hipStreamGetPriority_spt[25];
+    char of_hipStreamIsCapturing[21];
+    char of_hipStreamIsCapturing_spt[25];
+    char of_hipStreamQuery[15];
+    char of_hipStreamQuery_spt[19];
+    char of_hipStreamSetAttribute[22];
+    char of_hipStreamSynchronize[21];
+    char of_hipStreamSynchronize_spt[25];
+    char of_hipStreamUpdateCaptureDependencies[35];
+    char of_hipStreamWaitEvent[19];
+    char of_hipStreamWaitEvent_spt[23];
+    char of_hipStreamWaitValue32[21];
+    char of_hipStreamWaitValue64[21];
+    char of_hipStreamWriteValue32[22];
+    char of_hipStreamWriteValue64[22];
+    char of_hipStream_t[12];
+    char of_hipStream_t_20__2a_[14];
+    char of_hipSurfaceObject_t[19];
+    char of_hipSurfaceObject_t_20__2a_[21];
+    char of_hipTexObjectCreate[19];
+    char of_hipTexObjectDestroy[20];
+    char of_hipTexObjectGetResourceDesc[28];
+    char of_hipTexObjectGetResourceViewDesc[32];
+    char of_hipTexObjectGetTextureDesc[27];
+    char of_hipTexRefGetAddress[20];
+    char of_hipTexRefGetAddressMode[24];
+    char of_hipTexRefGetArray[18];
+    char of_hipTexRefGetBorderColor[24];
+    char of_hipTexRefGetFilterMode[23];
+    char of_hipTexRefGetFlags[18];
+    char of_hipTexRefGetFormat[19];
+    char of_hipTexRefGetMaxAnisotropy[26];
+    char of_hipTexRefGetMipMappedArray[27];
+    char of_hipTexRefGetMipmapFilterMode[29];
+    char of_hipTexRefGetMipmapLevelBias[28];
+    char of_hipTexRefGetMipmapLevelClamp[29];
+    char of_hipTexRefSetAddress[20];
+    char of_hipTexRefSetAddress2D[22];
+    char of_hipTexRefSetAddressMode[24];
+    char of_hipTexRefSetArray[18];
+    char of_hipTexRefSetBorderColor[24];
+    char of_hipTexRefSetFilterMode[23];
+    char of_hipTexRefSetFlags[18];
+    char of_hipTexRefSetFormat[19];
+    char of_hipTexRefSetMaxAnisotropy[26];
+    char of_hipTexRefSetMipmapFilterMode[29];
+    char of_hipTexRefSetMipmapLevelBias[28];
+    char of_hipTexRefSetMipmapLevelClamp[29];
+    char of_hipTexRefSetMipmappedArray[27];
+    char of_hipTextureAddressMode[22];
+    char of_hipTextureAddressMode_20__2a_[24];
+    char of_hipTextureDesc_20__2a_[17];
+    char of_hipTextureFilterMode[21];
+    char of_hipTextureFilterMode_20__2a_[23];
+    char of_hipTextureObject_t[19];
+    char of_hipTextureObject_t_20__2a_[21];
+    char of_hipThreadExchangeStreamCaptureMode[35];
+    char of_hipUUID_20__2a_[10];
+    char of_hipUnbindTexture[17];
+    char of_hipUserObjectCreate[20];
+    char of_hipUserObjectRelease[21];
+    char of_hipUserObjectRetain[20];
+    char of_hipUserObject_t[16];
+    char of_hipUserObject_t_20__2a_[18];
+    char of_hipVersion[11];
+    char of_hipWaitExternalSemaphoresAsync[31];
+    char of_hip_error[10];
+    char of_hmod[5];
+    char of_hopcount[9];
+    char of_hostFunction[13];
+    char of_hostPtr[8];
+    char of_hostVar[8];
+    char of_hstPtr[7];
+    char of_id[3];
+    char of_id_out[7];
+    char of_image[6];
+    char of_init_value[11];
+    char of_initialRefcount[16];
+    char of_instantiateParams[18];
+    char of_int[4];
+    char of_int_20__2a_[6];
+    char of_isEnabled[10];
+    char of_jitOptions[11];
+    char of_jitOptionsValues[17];
+    char of_kernel[7];
+    char of_kernelParams[13];
+    char of_kernels[8];
+    char of_kind[5];
+    char of_kname[6];
+    char of_launchParamsList[17];
+    char of_leastPriority[14];
+    char of_len[4];
+    char of_length[7];
+    char of_level[6];
+    char of_levelArray[11];
+    char of_library[8];
+    char of_libraryOptionValues[20];
+    char of_libraryOptions[15];
+    char of_limit[6];
+    char of_linktype[9];
+    char of_localWorkSizeX[15];
+    char of_localWorkSizeY[15];
+    char of_localWorkSizeZ[15];
+    char of_location[9];
+    char of_log_level[10];
+    char of_log_mask[9];
+    char of_log_size[9];
+    char of_major[6];
+    char of_mapInfoList[12];
+    char of_mask[5];
+    char of_maxAniso[9];
+    char of_maxMipMapLevelClamp[20];
+    char of_maxWidthInElements[19];
+    char of_memHandleDesc[14];
+    char of_mem_pool[9];
+    char of_memoryRequirements[19];
+    char of_memsetParams[13];
+    char of_minMipMapLevelClamp[20];
+    char of_min_bytes_to_hold[18];
+    char of_minor[6];
+    char of_mipLevel[9];
+    char of_mipmap[7];
+    char of_mipmapDesc[11];
+    char of_mipmappedArray[15];
+    char of_mod[4];
+    char of_mode[5];
+    char of_module[7];
+    char of_modules[8];
+    char of_ms[3];
+    char of_name[5];
+    char of_node[5];
+    char of_nodeParams[11];
+    char of_nodeParams_out[15];
+    char of_nodes[6];
+    char of_norm[5];
+    char of_numAttributes[14];
+    char of_numAttrs[9];
+    char of_numBlocks[10];
+    char of_numDependencies[16];
+    char of_numDependencies_out[20];
+    char of_numDevices[11];
+    char of_numEdges[9];
+    char of_numExtSems[11];
+    char of_numJitOptions[14];
+    char of_numKernels[11];
+    char of_numLevels[10];
+    char of_numLibraryOptions[18];
+    char of_numMipmapLevels[16];
+    char of_numNodes[9];
+    char of_numOps[7];
+    char of_numOptions[11];
+    char of_num_attributes[15];
+    char of_object[7];
+    char of_object_out[11];
+    char of_offset[7];
+    char of_opList[7];
+    char of_option[7];
+    char of_optionValues[13];
+    char of_options[8];
+    char of_ordinal[8];
+    char of_originalGraph[14];
+    char of_originalNode[13];
+    char of_osHandle[9];
+    char of_p[2];
+    char of_pAllocateArray[15];
+    char of_pArray[7];
+    char of_pArrayDescriptor[17];
+    char of_pBorderColor[13];
+    char of_pCaptureStatus[15];
+    char of_pConfig[8];
+    char of_pCopy[6];
+    char of_pCopyParams[12];
+    char of_pDependencies[14];
+    char of_pDependentNodes[16];
+    char of_pErrorNode[11];
+    char of_pFlags[7];
+    char of_pFormat[8];
+    char of_pFunc[6];
+    char of_pGraph[7];
+    char of_pGraphClone[12];
+    char of_pGraphExec[11];
+    char of_pGraphNode[11];
+    char of_pHandle[8];
+    char of_pHipDeviceCount[16];
+    char of_pHipDevices[12];
+    char of_pId[4];
+    char of_pKernel[8];
+    char of_pLevelArray[12];
+    char of_pLogBuffer[11];
+    char of_pMemsetParams[14];
+    char of_pMipmappedArrayDesc[20];
+    char of_pNode[6];
+    char of_pNodeParams[12];
+    char of_pNumChannels[13];
+    char of_pNumDependencies[17];
+    char of_pNumDependentNodes[19];
+    char of_pNumRootNodes[14];
+    char of_pResDesc[9];
+    char of_pResViewDesc[13];
+    char of_pRootNodes[11];
+    char of_pSurfObject[12];
+    char of_pTexDesc[9];
+    char of_pTexObject[11];
+    char of_pType[6];
+    char of_pValue[7];
+    char of_pam[4];
+    char of_paramArray[11];
+    char of_paramIndex[11];
+    char of_paramOffset[12];
+    char of_paramSize[10];
+    char of_params[7];
+    char of_paramsArray[12];
+    char of_params_out[11];
+    char of_path[5];
+    char of_pbase[6];
+    char of_pbias[6];
+    char of_pciBusId[9];
+    char of_pctx[5];
+    char of_peerCtx[8];
+    char of_peerDeviceId[13];
+    char of_pfm[4];
+    char of_pfn[4];
+    char of_phGraphNode[12];
+    char of_pi[3];
+    char of_pitch[6];
+    char of_pitchedDevPtr[14];
+    char of_pmaxAnsio[10];
+    char of_pmaxMipmapLevelClamp[21];
+    char of_pminMipmapLevelClamp[21];
+    char of_pointer[8];
+    char of_pool[5];
+    char of_pool_props[11];
+    char of_priority[9];
+    char of_prop[5];
+    char of_psize[6];
+    char of_ptr[4];
+    char of_resource[9];
+    char of_resources[10];
+    char of_runtimeVersion[15];
+    char of_semHandleDesc[14];
+    char of_shHandleType[13];
+    char of_shareableHandle[16];
+    char of_sharedMem[10];
+    char of_sharedMemBytes[15];
+    char of_shared_handle[14];
+    char of_size[5];
+    char of_sizeBytes[10];
+    char of_sizeOut[8];
+    char of_size_t[7];
+    char of_size_t_20__2a_[9];
+    char of_sizes[6];
+    char of_spitch[7];
+    char of_src[4];
+    char of_srcArray[9];
+    char of_srcDevice[10];
+    char of_srcDeviceId[12];
+    char of_srcHost[8];
+    char of_srcOffset[10];
+    char of_srcs[5];
+    char of_start[6];
+    char of_startEvent[11];
+    char of_state[6];
+    char of_stateOut[9];
+    char of_stop[5];
+    char of_stopEvent[10];
+    char of_stream[7];
+    char of_streamId[9];
+    char of_struct_20_hipDeviceProp_tR0000_20__2a_[30];
+    char of_struct_20_uint3_20__2a_[15];
+    char of_surfaceObject[14];
+    char of_symbol[7];
+    char of_symbolPtr[10];
+    char of_symbolStatus[13];
+    char of_target[7];
+    char of_tex[4];
+    char of_texObject[10];
+    char of_texRef[7];
+    char of_texref[7];
+    char of_textureObject[14];
+    char of_textureReference_20__2a_[19];
+    char of_textureReference_20__2a__2a_[20];
+    char of_threadLimit[12];
+    char of_tid[4];
+    char of_to[3];
+    char of_total[6];
+    char of_type[5];
+    char of_uint32_t[9];
+    char of_uint32_t_20__2a_[11];
+    char of_uint64_t[9];
+    char of_unsigned_20_char[14];
+    char of_unsigned_20_int[13];
+    char of_unsigned_20_int_20__2a_[15];
+    char of_unsigned_20_long_20_long[19];
+    char of_unsigned_20_long_20_long_20__2a_[21];
+    char of_unsigned_20_short[15];
+    char of_updateResult_out[17];
+    char of_userData[9];
+    char of_uuid[5];
+    char of_value[6];
+    char of_value_out[10];
+    char of_var[4];
+    char of_void_20__2a_[7];
+    char of_void_20__2a__2a_[8];
+    char of_w[2];
+    char of_wOffset[8];
+    char of_wOffsetDst[11];
+    char of_wOffsetSrc[11];
+    char of_wSize[6];
+    char of_width[6];
+    char of_widthInBytes[13];
+    char of_x[2];
+    char of_y[2];
+    char of_z[2];
+} texts = {
+    "ByteCount",
+    "ByteOffset",
+    "Flags",
+    "HIP_ARRAY3D_DESCRIPTOR *",
+    "HIP_ARRAY_DESCRIPTOR *",
+    "HIP_MEMCPY3D *",
+    "HIP_RESOURCE_DESC *",
+    "HIP_RESOURCE_VIEW_DESC *",
+    "HIP_TEXTURE_DESC *",
+    "NumPackedComponents",
+    "Pitch",
+    "__hipPopCallConfiguration",
+    "__hipPushCallConfiguration",
+    "__hipRegisterFatBinary",
+    "__hipRegisterFunction",
+    "__hipRegisterManagedVar",
+    "__hipRegisterSurface",
+    "__hipRegisterTexture",
+    "__hipRegisterVar",
+    "__hipUnregisterFatBinary",
+    "active",
+    "addr",
+    "advice",
+    "align",
+    "alignment",
+    "am",
+    "apiVersion",
+    "arg",
+    "args",
+    "array",
+    "arrayIndex",
+    "attr",
+    "attrib",
+    "attribute",
+    "attributes",
+    "attrs",
+    "attrsIdxs",
+    "bias",
+    "bid",
+    "blockDim",
+    "blockDimX",
+    "blockDimY",
+    "blockDimZ",
+    "blockSize",
+    "blockSizeLimit",
+    "buffer",
+    "bufferDesc",
+    "bufferSize",
+    "bytes",
+    "cacheConfig",
+    "callback",
+    "canAccessPeer",
+    "captureStatus_out",
+    "char *",
+    "childGraph",
+    "clonedGraph",
+    "code",
+    "config",
+    "const HIP_ARRAY3D_DESCRIPTOR *",
+    "const HIP_ARRAY_DESCRIPTOR *",
+    "const HIP_LAUNCH_CONFIG *",
+    "const HIP_MEMCPY3D *",
+    "const HIP_RESOURCE_DESC *",
+    "const HIP_RESOURCE_VIEW_DESC *",
+    "const HIP_TEXTURE_DESC *",
+    "const char *",
+    "const char **",
+    "const hipBatchMemOpNodeParams *",
+    "const hipChannelFormatDesc *",
+    "const hipDeviceProp_t *",
+    "const hipExternalMemoryBufferDesc *",
+    "const hipExternalMemoryHandleDesc *",
+    "const hipExternalMemoryMipmappedArrayDesc *",
+    "const hipExternalSemaphoreHandleDesc *",
+    "const hipExternalSemaphoreSignalNodeParams *",
+    "const hipExternalSemaphoreSignalParams *",
+    "const hipExternalSemaphoreWaitNodeParams *",
+    "const hipExternalSemaphoreWaitParams *",
+    "const hipExternalSemaphore_t *",
+    "const hipFunction_t",
+    "const hipGraphEdgeData *",
+    "const hipGraphNode_t *",
+    "const hipGraphNode_t **",
+    "const hipHostNodeParams *",
+    "const hipKernelNodeParams *",
+    "const hipLaunchAttributeValue *",
+    "const hipLaunchConfig_t *",
+    "const hipMemAccessDesc *",
+    "const hipMemAllocationProp *",
+    "const hipMemLocation *",
+    "const hipMemPoolProps *",
+    "const hipMemcpy3DParms *",
+    "const hipMemsetParams *",
+    "const hipResourceDesc *",
+    "const hipResourceViewDesc *",
+    "const hipTextureDesc *",
+    "const hip_Memcpy2D *",
+    "const struct hipDeviceProp_tR0000 *",
+    "const textureReference *",
+    "const textureReference **",
+    "const uint32_t *",
+    "const void *",
+    "constant",
+    "copyParams",
+    "count",
+    "ctx",
+    "cuMask",
+    "cuMaskSize",
+    "data",
+    "data_size",
+    "data_sizes",
+    "dependencies",
+    "dependencies_out",
+    "dependencyData",
+    "desc",
+    "desc_list",
+    "dest",
+    "destroy",
+    "dev",
+    "devPtr",
+    "dev_ptr",
+    "device",
+    "device1",
+    "device2",
+    "deviceFunction",
+    "deviceId",
+    "deviceList",
+    "deviceName",
+    "deviceVar",
+    "device_arr",
+    "dim",
+    "dim3",
+    "dim3 *",
+    "dimBlocks",
+    "dpitch",
+    "dptr",
+    "driverStatus",
+    "driverVersion",
+    "dst",
+    "dstArray",
+    "dstDevice",
+    "dstDeviceId",
+    "dstHost",
+    "dstOffset",
+    "dstPitch",
+    "dsts",
+    "dynSharedMemPerBlk",
+    "dynamicSmemSize",
+    "elementSizeBytes",
+    "errorString",
+    "event",
+    "event_out",
+    "export_data",
+    "ext",
+    "extMem",
+    "extMem_out",
+    "extSem",
+    "extSemArray",
+    "extSem_out",
+    "extent",
+    "extra",
+    "f",
+    "fPtr",
+    "failIdx",
+    "fatbin",
+    "fileName",
+    "flags",
+    "flagsPtr",
+    "float",
+    "float *",
+    "fm",
+    "fmt",
+    "fmtDesc",
+    "fn",
+    "fname",
+    "free",
+    "from",
+    "func",
+    "funcPtr",
+    "function",
+    "functionPtr",
+    "function_address",
+    "global",
+    "globalWorkSizeX",
+    "globalWorkSizeY",
+    "globalWorkSizeZ",
+    "granularity",
+    "graph",
+    "graphExec",
+    "graph_out",
+    "greatestPriority",
+    "gridDim",
+    "gridDimX",
+    "gridDimY",
+    "gridDimZ",
+    "gridSize",
+    "hDst",
+    "hErrorNode_out",
+    "hGraph",
+    "hGraphExec",
+    "hMipMappedArray",
+    "hMipmappedArray",
+    "hNode",
+    "hOffset",
+    "hOffsetDst",
+    "hOffsetSrc",
+    "hSrc",
+    "handle",
+    "handleType",
+    "handle_type",
+    "height",
+    "hfunc",
+    "hipApiName",
+    "hipArray3DCreate",
+    "hipArray3DGetDescriptor",
+    "hipArrayCreate",
+    "hipArrayDestroy",
+    "hipArrayGetDescriptor",
+    "hipArrayGetInfo",
+    "hipArrayMapInfo *",
+    "hipArrayMemoryRequirements *",
+    "hipArray_Format",
+    "hipArray_Format *",
+    "hipArray_const_t",
+    "hipArray_t",
+    "hipArray_t *",
+    "hipBatchMemOpNodeParams *",
+    "hipBinOut",
+    "hipBindTexture",
+    "hipBindTexture2D",
+    "hipBindTextureToArray",
+    "hipBindTextureToMipmappedArray",
+    "hipChannelFormatDesc *",
+    "hipChannelFormatKind",
+    "hipChooseDevice",
+    "hipChooseDeviceR0000",
+    "hipConfigureCall",
+    "hipCreateChannelDesc",
+    "hipCreateSurfaceObject",
+    "hipCreateTextureObject",
+    "hipCtxCreate",
+    "hipCtxDestroy",
+    "hipCtxDisablePeerAccess",
+    "hipCtxEnablePeerAccess",
+    "hipCtxGetApiVersion",
+    "hipCtxGetCacheConfig",
+    "hipCtxGetCurrent",
+    "hipCtxGetDevice",
+    "hipCtxGetFlags",
+    "hipCtxGetSharedMemConfig",
+    "hipCtxPopCurrent",
+    "hipCtxPushCurrent",
+    "hipCtxSetCacheConfig",
+    "hipCtxSetCurrent",
+    "hipCtxSetSharedMemConfig",
+    "hipCtxSynchronize",
+    "hipCtx_t",
+    "hipCtx_t *",
+    "hipDestroyExternalMemory",
+    "hipDestroyExternalSemaphore",
+    "hipDestroySurfaceObject",
+    "hipDestroyTextureObject",
+    "hipDeviceAttribute_t",
+    "hipDeviceCanAccessPeer",
+    "hipDeviceComputeCapability",
+    "hipDeviceCount",
+    "hipDeviceDisablePeerAccess",
+    "hipDeviceEnablePeerAccess",
+    "hipDeviceGet",
+    "hipDeviceGetAttribute",
+    "hipDeviceGetByPCIBusId",
+    "hipDeviceGetCacheConfig",
+    "hipDeviceGetDefaultMemPool",
+    "hipDeviceGetGraphMemAttribute",
+    "hipDeviceGetLimit",
+    "hipDeviceGetMemPool",
+    "hipDeviceGetName",
+    "hipDeviceGetP2PAttribute",
+    "hipDeviceGetPCIBusId",
+    "hipDeviceGetSharedMemConfig",
+    "hipDeviceGetStreamPriorityRange",
+    "hipDeviceGetTexture1DLinearMaxWidth",
+    "hipDeviceGetUuid",
+    "hipDeviceGraphMemTrim",
+    "hipDeviceP2PAttr",
+    "hipDevicePrimaryCtxGetState",
+    "hipDevicePrimaryCtxRelease",
+    "hipDevicePrimaryCtxReset",
+    "hipDevicePrimaryCtxRetain",
+    "hipDevicePrimaryCtxSetFlags",
+    "hipDeviceProp_t *",
+    "hipDeviceReset",
+    "hipDeviceSetCacheConfig",
+    "hipDeviceSetGraphMemAttribute",
+    "hipDeviceSetLimit",
+    "hipDeviceSetMemPool",
+    "hipDeviceSetSharedMemConfig",
+    "hipDeviceSynchronize",
+    "hipDeviceTotalMem",
+    "hipDevice_t",
+    "hipDevice_t *",
+    "hipDeviceptr_t",
+    "hipDeviceptr_t *",
+    "hipDriverEntryPointQueryResult *",
+    "hipDriverGetVersion",
+    "hipDriverProcAddressQueryResult *",
+    "hipDrvGetErrorName",
+    "hipDrvGetErrorString",
+    "hipDrvGraphAddMemFreeNode",
+    "hipDrvGraphAddMemcpyNode",
+    "hipDrvGraphAddMemsetNode",
+    "hipDrvGraphExecMemcpyNodeSetParams",
+    "hipDrvGraphExecMemsetNodeSetParams",
+    "hipDrvGraphMemcpyNodeGetParams",
+    "hipDrvGraphMemcpyNodeSetParams",
+    "hipDrvLaunchKernelEx",
+    "hipDrvMemcpy2DUnaligned",
+    "hipDrvMemcpy3D",
+    "hipDrvMemcpy3DAsync",
+    "hipDrvPointerGetAttributes",
+    "hipError",
+    "hipError_t",
+    "hipEventCreate",
+    "hipEventCreateWithFlags",
+    "hipEventDestroy",
+    "hipEventElapsedTime",
+    "hipEventQuery",
+    "hipEventRecord",
+    "hipEventRecordWithFlags",
+    "hipEventRecord_spt",
+    "hipEventSynchronize",
+    "hipEvent_t",
+    "hipEvent_t *",
+    "hipExtDisableLogging",
+    "hipExtEnableLogging",
+    "hipExtGetLastError",
+    "hipExtGetLinkTypeAndHopCount",
+    "hipExtHostAlloc",
+    "hipExtLaunchKernel",
+    "hipExtLaunchMultiKernelMultiDevice",
+    "hipExtMallocWithFlags",
+    "hipExtModuleLaunchKernel",
+    "hipExtSetLoggingParams",
+    "hipExtStreamCreateWithCUMask",
+    "hipExtStreamGetCUMask",
+    "hipExtent",
+    "hipExtent *",
+    "hipExternalMemoryGetMappedBuffer",
+    "hipExternalMemoryGetMappedMipmappedArray",
+    "hipExternalMemory_t",
+    "hipExternalMemory_t *",
+    "hipExternalSemaphoreSignalNodeParams *",
+    "hipExternalSemaphoreWaitNodeParams *",
+    "hipExternalSemaphore_t",
+    "hipExternalSemaphore_t *",
+    "hipFree",
+    "hipFreeArray",
+    "hipFreeAsync",
+    "hipFreeHost",
+    "hipFreeMipmappedArray",
+    "hipFuncAttribute",
+    "hipFuncAttributes *",
+    "hipFuncCache_t",
+    "hipFuncCache_t *",
+    "hipFuncGetAttribute",
+    "hipFuncGetAttributes",
+    "hipFuncSetAttribute",
+    "hipFuncSetCacheConfig",
+    "hipFuncSetSharedMemConfig",
+    "hipFunctionLaunchParams *",
+    "hipFunction_attribute",
+    "hipFunction_t",
+    "hipFunction_t *",
+    "hipGLGetDevices",
+    "hipGetChannelDesc",
+    "hipGetDevice",
+    "hipGetDeviceCount",
+    "hipGetDeviceFlags",
+    "hipGetDevicePropertiesR0000",
+    "hipGetDevicePropertiesR0600",
+    "hipGetDriverEntryPoint",
+    "hipGetDriverEntryPoint_spt",
+    "hipGetErrorName",
+    "hipGetErrorString",
+    "hipGetFuncBySymbol",
+    "hipGetLastError",
+    "hipGetMipmappedArrayLevel",
+    "hipGetProcAddress",
+    "hipGetProcAddress_spt",
+    "hipGetStreamDeviceId",
+    "hipGetSymbolAddress",
+    "hipGetSymbolSize",
+    "hipGetTextureAlignmentOffset",
+    "hipGetTextureObjectResourceDesc",
+    "hipGetTextureObjectResourceViewDesc",
+    "hipGetTextureObjectTextureDesc",
+    "hipGetTextureReference",
+    "hipGraphAddBatchMemOpNode",
+    "hipGraphAddChildGraphNode",
+    "hipGraphAddDependencies",
+    "hipGraphAddEmptyNode",
+    "hipGraphAddEventRecordNode",
+    "hipGraphAddEventWaitNode",
+    "hipGraphAddExternalSemaphoresSignalNode",
+    "hipGraphAddExternalSemaphoresWaitNode",
+    "hipGraphAddHostNode",
+    "hipGraphAddKernelNode",
+    "hipGraphAddMemAllocNode",
+    "hipGraphAddMemFreeNode",
+    "hipGraphAddMemcpyNode",
+    "hipGraphAddMemcpyNode1D",
+    "hipGraphAddMemcpyNodeFromSymbol",
+    "hipGraphAddMemcpyNodeToSymbol",
+    "hipGraphAddMemsetNode",
+    "hipGraphAddNode",
+    "hipGraphBatchMemOpNodeGetParams",
+    "hipGraphBatchMemOpNodeSetParams",
+    "hipGraphChildGraphNodeGetGraph",
+    "hipGraphClone",
+    "hipGraphCreate",
+    "hipGraphDebugDotPrint",
+    "hipGraphDestroy",
+    "hipGraphDestroyNode",
+    "hipGraphEventRecordNodeGetEvent",
+    "hipGraphEventRecordNodeSetEvent",
+    "hipGraphEventWaitNodeGetEvent",
+    "hipGraphEventWaitNodeSetEvent",
+    "hipGraphExecBatchMemOpNodeSetParams",
+    "hipGraphExecChildGraphNodeSetParams",
+    "hipGraphExecDestroy",
+    "hipGraphExecEventRecordNodeSetEvent",
+    "hipGraphExecEventWaitNodeSetEvent",
+    "hipGraphExecExternalSemaphoresSignalNodeSetParams",
+    "hipGraphExecExternalSemaphoresWaitNodeSetParams",
+    "hipGraphExecGetFlags",
+    "hipGraphExecHostNodeSetParams",
+    "hipGraphExecKernelNodeSetParams",
+    "hipGraphExecMemcpyNodeSetParams",
+    "hipGraphExecMemcpyNodeSetParams1D",
+    "hipGraphExecMemcpyNodeSetParamsFromSymbol",
+    "hipGraphExecMemcpyNodeSetParamsToSymbol",
+    "hipGraphExecMemsetNodeSetParams",
+    "hipGraphExecNodeSetParams",
+    "hipGraphExecUpdate",
+    "hipGraphExecUpdateResult *",
+    "hipGraphExec_t",
+    "hipGraphExec_t *",
+    "hipGraphExternalSemaphoresSignalNodeGetParams",
+    "hipGraphExternalSemaphoresSignalNodeSetParams",
+    "hipGraphExternalSemaphoresWaitNodeGetParams",
+    "hipGraphExternalSemaphoresWaitNodeSetParams",
+    "hipGraphGetEdges",
+    "hipGraphGetNodes",
+    "hipGraphGetRootNodes",
+    "hipGraphHostNodeGetParams",
+    "hipGraphHostNodeSetParams",
+    "hipGraphInstantiate",
+    "hipGraphInstantiateParams *",
+    "hipGraphInstantiateWithFlags",
+    "hipGraphInstantiateWithParams",
+    "hipGraphKernelNodeCopyAttributes",
+    "hipGraphKernelNodeGetAttribute",
+    "hipGraphKernelNodeGetParams",
+    "hipGraphKernelNodeSetAttribute",
+    "hipGraphKernelNodeSetParams",
+    "hipGraphLaunch",
+    "hipGraphLaunch_spt",
+    "hipGraphMemAllocNodeGetParams",
+    "hipGraphMemAttributeType",
+    "hipGraphMemFreeNodeGetParams",
+    "hipGraphMemcpyNodeGetParams",
+    "hipGraphMemcpyNodeSetParams",
+    "hipGraphMemcpyNodeSetParams1D",
+    "hipGraphMemcpyNodeSetParamsFromSymbol",
+    "hipGraphMemcpyNodeSetParamsToSymbol",
+    "hipGraphMemsetNodeGetParams",
+    "hipGraphMemsetNodeSetParams",
+    "hipGraphNodeFindInClone",
+    "hipGraphNodeGetDependencies",
+    "hipGraphNodeGetDependentNodes",
+    "hipGraphNodeGetEnabled",
+    "hipGraphNodeGetType",
+    "hipGraphNodeParams *",
+    "hipGraphNodeSetEnabled",
+    "hipGraphNodeSetParams",
+    "hipGraphNodeType *",
+    "hipGraphNode_t",
+    "hipGraphNode_t *",
+    "hipGraphReleaseUserObject",
+    "hipGraphRemoveDependencies",
+    "hipGraphRetainUserObject",
+    "hipGraphUpload",
+    "hipGraph_t",
+    "hipGraph_t *",
+    "hipGraphicsGLRegisterBuffer",
+    "hipGraphicsGLRegisterImage",
+    "hipGraphicsMapResources",
+    "hipGraphicsResourceGetMappedPointer",
+    "hipGraphicsResource_t",
+    "hipGraphicsResource_t *",
+    "hipGraphicsSubResourceGetMappedArray",
+    "hipGraphicsUnmapResources",
+    "hipGraphicsUnregisterResource",
+    "hipHccModuleLaunchKernel",
+    "hipHostAlloc",
+    "hipHostFn_t",
+    "hipHostFree",
+    "hipHostGetDevicePointer",
+    "hipHostGetFlags",
+    "hipHostMalloc",
+    "hipHostNodeParams *",
+    "hipHostRegister",
+    "hipHostUnregister",
+    "hipImportExternalMemory",
+    "hipImportExternalSemaphore",
+    "hipInit",
+    "hipIpcCloseMemHandle",
+    "hipIpcEventHandle_t",
+    "hipIpcEventHandle_t *",
+    "hipIpcGetEventHandle",
+    "hipIpcGetMemHandle",
+    "hipIpcMemHandle_t",
+    "hipIpcMemHandle_t *",
+    "hipIpcOpenEventHandle",
+    "hipIpcOpenMemHandle",
+    "hipJitInputType",
+    "hipJitOption *",
+    "hipKernelGetAttribute",
+    "hipKernelGetFunction",
+    "hipKernelGetLibrary",
+    "hipKernelGetName",
+    "hipKernelGetParamInfo",
+    "hipKernelNameRef",
+    "hipKernelNameRefByPtr",
+    "hipKernelNodeParams *",
+    "hipKernelSetAttribute",
+    "hipKernel_t",
+    "hipKernel_t *",
+    "hipLaunchAttributeID",
+    "hipLaunchAttributeValue *",
+    "hipLaunchByPtr",
+    "hipLaunchCooperativeKernel",
+    "hipLaunchCooperativeKernelMultiDevice",
+    "hipLaunchCooperativeKernel_spt",
+    "hipLaunchHostFunc",
+    "hipLaunchHostFunc_spt",
+    "hipLaunchKernel",
+    "hipLaunchKernelExC",
+    "hipLaunchKernel_spt",
+    "hipLaunchParams *",
+    "hipLibraryEnumerateKernels",
+    "hipLibraryGetKernel",
+    "hipLibraryGetKernelCount",
+    "hipLibraryLoadData",
+    "hipLibraryLoadFromFile",
+    "hipLibraryOption *",
+    "hipLibraryUnload",
+    "hipLibrary_t",
+    "hipLibrary_t *",
+    "hipLimit_t",
+    "hipLinkAddData",
+    "hipLinkAddFile",
+    "hipLinkComplete",
+    "hipLinkCreate",
+    "hipLinkDestroy",
+    "hipLinkState_t",
+    "hipLinkState_t *",
+    "hipMalloc",
+    "hipMalloc3D",
+    "hipMalloc3DArray",
+    "hipMallocArray",
+    "hipMallocAsync",
+    "hipMallocFromPoolAsync",
+    "hipMallocHost",
+    "hipMallocManaged",
+    "hipMallocMipmappedArray",
+    "hipMallocPitch",
+    "hipMemAccessFlags *",
+    "hipMemAddressFree",
+    "hipMemAddressReserve",
+    "hipMemAdvise",
+    "hipMemAdvise_v2",
+    "hipMemAllocHost",
+    "hipMemAllocNodeParams *",
+    "hipMemAllocPitch",
+    "hipMemAllocationGranularity_flags",
+    "hipMemAllocationHandleType",
+    "hipMemAllocationProp *",
+    "hipMemAllocationType",
+    "hipMemCreate",
+    "hipMemExportToShareableHandle",
+    "hipMemGenericAllocationHandle_t",
+    "hipMemGenericAllocationHandle_t *",
+    "hipMemGetAccess",
+    "hipMemGetAddressRange",
+    "hipMemGetAllocationGranularity",
+    "hipMemGetAllocationPropertiesFromHandle",
+    "hipMemGetHandleForAddressRange",
+    "hipMemGetInfo",
+    "hipMemGetMemPool",
+    "hipMemImportFromShareableHandle",
+    "hipMemLocation",
+    "hipMemLocation *",
+    "hipMemMap",
+    "hipMemMapArrayAsync",
+    "hipMemPoolAttr",
+    "hipMemPoolCreate",
+    "hipMemPoolDestroy",
+    "hipMemPoolExportPointer",
+    "hipMemPoolExportToShareableHandle",
+    "hipMemPoolGetAccess",
+    "hipMemPoolGetAttribute",
+    "hipMemPoolImportFromShareableHandle",
+    "hipMemPoolImportPointer",
+    "hipMemPoolPtrExportData *",
+    "hipMemPoolSetAccess",
+    "hipMemPoolSetAttribute",
+    "hipMemPoolTrimTo",
+    "hipMemPool_t",
+    "hipMemPool_t *",
+    "hipMemPrefetchAsync",
+    "hipMemPrefetchAsync_v2",
+    "hipMemPtrGetInfo",
+    "hipMemRangeAttribute",
+    "hipMemRangeAttribute *",
+    "hipMemRangeGetAttribute",
+    "hipMemRangeGetAttributes",
+    "hipMemRangeHandleType",
+    "hipMemRelease",
+    "hipMemRetainAllocationHandle",
+    "hipMemSetAccess",
+    "hipMemSetMemPool",
+    "hipMemUnmap",
+    "hipMemcpy",
+    "hipMemcpy2D",
+    "hipMemcpy2DArrayToArray",
+    "hipMemcpy2DAsync",
+    "hipMemcpy2DAsync_spt",
+    "hipMemcpy2DFromArray",
+    "hipMemcpy2DFromArrayAsync",
+    "hipMemcpy2DFromArrayAsync_spt",
+    "hipMemcpy2DFromArray_spt",
+    "hipMemcpy2DToArray",
+    "hipMemcpy2DToArrayAsync",
+    "hipMemcpy2DToArrayAsync_spt",
+    "hipMemcpy2DToArray_spt",
+    "hipMemcpy2D_spt",
+    "hipMemcpy3D",
+    "hipMemcpy3DAsync",
+    "hipMemcpy3DAsync_spt",
+    "hipMemcpy3DBatchAsync",
+    "hipMemcpy3DBatchOp *",
+    "hipMemcpy3DParms *",
+    "hipMemcpy3DPeer",
+    "hipMemcpy3DPeerAsync",
+    "hipMemcpy3DPeerParms *",
+    "hipMemcpy3D_spt",
+    "hipMemcpyAsync",
+    "hipMemcpyAsync_spt",
+    "hipMemcpyAtoA",
+    "hipMemcpyAtoD",
+    "hipMemcpyAtoH",
+    "hipMemcpyAtoHAsync",
+    "hipMemcpyAttributes *",
+    "hipMemcpyBatchAsync",
+    "hipMemcpyDtoA",
+    "hipMemcpyDtoD",
+    "hipMemcpyDtoDAsync",
+    "hipMemcpyDtoH",
+    "hipMemcpyDtoHAsync",
+    "hipMemcpyFromArray",
+    "hipMemcpyFromArray_spt",
+    "hipMemcpyFromSymbol",
+    "hipMemcpyFromSymbolAsync",
+    "hipMemcpyFromSymbolAsync_spt",
+    "hipMemcpyFromSymbol_spt",
+    "hipMemcpyHtoA",
+    "hipMemcpyHtoAAsync",
+    "hipMemcpyHtoD",
+    "hipMemcpyHtoDAsync",
+    "hipMemcpyKind",
+    "hipMemcpyParam2D",
+    "hipMemcpyParam2DAsync",
+    "hipMemcpyPeer",
+    "hipMemcpyPeerAsync",
+    "hipMemcpyToArray",
+    "hipMemcpyToSymbol",
+    "hipMemcpyToSymbolAsync",
+    "hipMemcpyToSymbolAsync_spt",
+    "hipMemcpyToSymbol_spt",
+    "hipMemcpyWithStream",
+    "hipMemcpy_spt",
+    "hipMemoryAdvise",
+    "hipMemset",
+    "hipMemset2D",
+    "hipMemset2DAsync",
+    "hipMemset2DAsync_spt",
+    "hipMemset2D_spt",
+    "hipMemset3D",
+    "hipMemset3DAsync",
+    "hipMemset3DAsync_spt",
+    "hipMemset3D_spt",
+    "hipMemsetAsync",
+    "hipMemsetAsync_spt",
+    "hipMemsetD16",
+    "hipMemsetD16Async",
+    "hipMemsetD2D16",
+    "hipMemsetD2D16Async",
+    "hipMemsetD2D32",
+    "hipMemsetD2D32Async",
+    "hipMemsetD2D8",
+    "hipMemsetD2D8Async",
+    "hipMemsetD32",
+    "hipMemsetD32Async",
+    "hipMemsetD8",
+    "hipMemsetD8Async",
+    "hipMemsetParams *",
+    "hipMemset_spt",
+    "hipMipmappedArray *",
+    "hipMipmappedArrayCreate",
+    "hipMipmappedArrayDestroy",
+    "hipMipmappedArrayGetLevel",
+    "hipMipmappedArrayGetMemoryRequirements",
+    "hipMipmappedArray_const_t",
+    "hipMipmappedArray_t",
+    "hipMipmappedArray_t *",
+    "hipModule",
+    "hipModuleGetFunction",
+    "hipModuleGetFunctionCount",
+    "hipModuleGetGlobal",
+    "hipModuleGetTexRef",
+    "hipModuleLaunchCooperativeKernel",
+    "hipModuleLaunchCooperativeKernelMultiDevice",
+    "hipModuleLaunchKernel",
+    "hipModuleLoad",
+    "hipModuleLoadData",
+    "hipModuleLoadDataEx",
+    "hipModuleLoadFatBinary",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "hipModuleOccupancyMaxPotentialBlockSize",
+    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags",
+    "hipModuleUnload",
+    "hipModule_t",
+    "hipModule_t *",
+    "hipOccupancyAvailableDynamicSMemPerBlock",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessor",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "hipOccupancyMaxPotentialBlockSize",
+    "hipPeekAtLastError",
+    "hipPitchedPtr",
+    "hipPitchedPtr *",
+    "hipPointerAttribute_t *",
+    "hipPointerGetAttribute",
+    "hipPointerGetAttributes",
+    "hipPointerSetAttribute",
+    "hipPointer_attribute",
+    "hipPointer_attribute *",
+    "hipProfilerStart",
+    "hipProfilerStop",
+    "hipResourceDesc *",
+    "hipResourceViewDesc *",
+    "hipRuntimeGetVersion",
+    "hipSetDevice",
+    "hipSetDeviceFlags",
+    "hipSetValidDevices",
+    "hipSetupArgument",
+    "hipSharedMemConfig",
+    "hipSharedMemConfig *",
+    "hipSignalExternalSemaphoresAsync",
+    "hipStreamAddCallback",
+    "hipStreamAddCallback_spt",
+    "hipStreamAttachMemAsync",
+    "hipStreamBatchMemOp",
+    "hipStreamBatchMemOpParams *",
+    "hipStreamBeginCapture",
+    "hipStreamBeginCaptureToGraph",
+    "hipStreamBeginCapture_spt",
+    "hipStreamCallback_t",
+    "hipStreamCaptureMode",
+    "hipStreamCaptureMode *",
+    "hipStreamCaptureStatus *",
+    "hipStreamCopyAttributes",
+    "hipStreamCreate",
+    "hipStreamCreateWithFlags",
+    "hipStreamCreateWithPriority",
+    "hipStreamDestroy",
+    "hipStreamEndCapture",
+    "hipStreamEndCapture_spt",
+    "hipStreamGetAttribute",
+    "hipStreamGetCaptureInfo",
+    "hipStreamGetCaptureInfo_spt",
+    "hipStreamGetCaptureInfo_v2",
+    "hipStreamGetCaptureInfo_v2_spt",
+    "hipStreamGetDevice",
+    "hipStreamGetFlags",
+    "hipStreamGetFlags_spt",
+    "hipStreamGetId",
+    "hipStreamGetPriority",
+    "hipStreamGetPriority_spt",
+    "hipStreamIsCapturing",
+    "hipStreamIsCapturing_spt",
+    "hipStreamQuery",
+    "hipStreamQuery_spt",
+    "hipStreamSetAttribute",
+    "hipStreamSynchronize",
+    "hipStreamSynchronize_spt",
+    "hipStreamUpdateCaptureDependencies",
+    "hipStreamWaitEvent",
+    "hipStreamWaitEvent_spt",
+    "hipStreamWaitValue32",
+    "hipStreamWaitValue64",
+    "hipStreamWriteValue32",
+    "hipStreamWriteValue64",
+    "hipStream_t",
+    "hipStream_t *",
+    "hipSurfaceObject_t",
+    "hipSurfaceObject_t *",
+    "hipTexObjectCreate",
+    "hipTexObjectDestroy",
+    "hipTexObjectGetResourceDesc",
+    "hipTexObjectGetResourceViewDesc",
+    "hipTexObjectGetTextureDesc",
+    "hipTexRefGetAddress",
+    "hipTexRefGetAddressMode",
+    "hipTexRefGetArray",
+    "hipTexRefGetBorderColor",
+    "hipTexRefGetFilterMode",
+    "hipTexRefGetFlags",
+    "hipTexRefGetFormat",
+    "hipTexRefGetMaxAnisotropy",
+    "hipTexRefGetMipMappedArray",
+    "hipTexRefGetMipmapFilterMode",
+    "hipTexRefGetMipmapLevelBias",
+    "hipTexRefGetMipmapLevelClamp",
+    "hipTexRefSetAddress",
+    "hipTexRefSetAddress2D",
+    "hipTexRefSetAddressMode",
+    "hipTexRefSetArray",
+    "hipTexRefSetBorderColor",
+    "hipTexRefSetFilterMode",
+    "hipTexRefSetFlags",
+    "hipTexRefSetFormat",
+    "hipTexRefSetMaxAnisotropy",
+    "hipTexRefSetMipmapFilterMode",
+    "hipTexRefSetMipmapLevelBias",
+    "hipTexRefSetMipmapLevelClamp",
+    "hipTexRefSetMipmappedArray",
+    "hipTextureAddressMode",
+    "hipTextureAddressMode *",
+    "hipTextureDesc *",
+    "hipTextureFilterMode",
+    "hipTextureFilterMode *",
+    "hipTextureObject_t",
+    "hipTextureObject_t *",
+    "hipThreadExchangeStreamCaptureMode",
+    "hipUUID *",
+    "hipUnbindTexture",
+    "hipUserObjectCreate",
+    "hipUserObjectRelease",
+    "hipUserObjectRetain",
+    "hipUserObject_t",
+    "hipUserObject_t *",
+    "hipVersion",
+    "hipWaitExternalSemaphoresAsync",
+    "hip_error",
+    "hmod",
+    "hopcount",
+    "hostFunction",
+    "hostPtr",
+    "hostVar",
+    "hstPtr",
+    "id",
+    "id_out",
+    "image",
+    "init_value",
+    "initialRefcount",
+    "instantiateParams",
+    "int",
+    "int *",
+    "isEnabled",
+    "jitOptions",
+    "jitOptionsValues",
+    "kernel",
+    "kernelParams",
+    "kernels",
+    "kind",
+    "kname",
+    "launchParamsList",
+    "leastPriority",
+    "len",
+    "length",
+    "level",
+    "levelArray",
+    "library",
+    "libraryOptionValues",
+    "libraryOptions",
+    "limit",
+    "linktype",
+    "localWorkSizeX",
+    "localWorkSizeY",
+    "localWorkSizeZ",
+    "location",
+    "log_level",
+    "log_mask",
+    "log_size",
+    "major",
+    "mapInfoList",
+    "mask",
+    "maxAniso",
+    "maxMipMapLevelClamp",
+    "maxWidthInElements",
+    "memHandleDesc",
+    "mem_pool",
+    "memoryRequirements",
+    "memsetParams",
+    "minMipMapLevelClamp",
+    "min_bytes_to_hold",
+    "minor",
+    "mipLevel",
+    "mipmap",
+    "mipmapDesc",
+    "mipmappedArray",
+    "mod",
+    "mode",
+    "module",
+    "modules",
+    "ms",
+    "name",
+    "node",
+    "nodeParams",
+    "nodeParams_out",
+    "nodes",
+    "norm",
+    "numAttributes",
+    "numAttrs",
+    "numBlocks",
+    "numDependencies",
+    "numDependencies_out",
+    "numDevices",
+    "numEdges",
+    "numExtSems",
+    "numJitOptions",
+    "numKernels",
+    "numLevels",
+    "numLibraryOptions",
+    "numMipmapLevels",
+    "numNodes",
+    "numOps",
+    "numOptions",
+    "num_attributes",
+    "object",
+    "object_out",
+    "offset",
+    "opList",
+    "option",
+    "optionValues",
+    "options",
+    "ordinal",
+    "originalGraph",
+    "originalNode",
+    "osHandle",
+    "p",
+    "pAllocateArray",
+    "pArray",
+    "pArrayDescriptor",
+    "pBorderColor",
+    "pCaptureStatus",
+    "pConfig",
+    "pCopy",
+    "pCopyParams",
+    "pDependencies",
+    "pDependentNodes",
+    "pErrorNode",
+    "pFlags",
+    "pFormat",
+    "pFunc",
+    "pGraph",
+    "pGraphClone",
+    "pGraphExec",
+    "pGraphNode",
+    "pHandle",
+    "pHipDeviceCount",
+    "pHipDevices",
+    "pId",
+    "pKernel",
+    "pLevelArray",
+    "pLogBuffer",
+    "pMemsetParams",
+    "pMipmappedArrayDesc",
+    "pNode",
+    "pNodeParams",
+    "pNumChannels",
+    "pNumDependencies",
+    "pNumDependentNodes",
+    "pNumRootNodes",
+    "pResDesc",
+    "pResViewDesc",
+    "pRootNodes",
+    "pSurfObject",
+    "pTexDesc",
+    "pTexObject",
+    "pType",
+    "pValue",
+    "pam",
+    "paramArray",
+    "paramIndex",
+    "paramOffset",
+    "paramSize",
+    "params",
+    "paramsArray",
+    "params_out",
+    "path",
+    "pbase",
+    "pbias",
+    "pciBusId",
+    "pctx",
+    "peerCtx",
+    "peerDeviceId",
+    "pfm",
+    "pfn",
+    "phGraphNode",
+    "pi",
+    "pitch",
+    "pitchedDevPtr",
+    "pmaxAnsio",
+    "pmaxMipmapLevelClamp",
+    "pminMipmapLevelClamp",
+    "pointer",
+    "pool",
+    "pool_props",
+    "priority",
+    "prop",
+    "psize",
+    "ptr",
+    "resource",
+    "resources",
+    "runtimeVersion",
+    "semHandleDesc",
+    "shHandleType",
+    "shareableHandle",
+    "sharedMem",
+    "sharedMemBytes",
+    "shared_handle",
+    "size",
+    "sizeBytes",
+    "sizeOut",
+    "size_t",
+    "size_t *",
+    "sizes",
+    "spitch",
+    "src",
+    "srcArray",
+    "srcDevice",
+    "srcDeviceId",
+    "srcHost",
+    "srcOffset",
+    "srcs",
+    "start",
+    "startEvent",
+    "state",
+    "stateOut",
+    "stop",
+    "stopEvent",
+    "stream",
+    "streamId",
+    "struct hipDeviceProp_tR0000 *",
+    "struct uint3 *",
+    "surfaceObject",
+    "symbol",
+    "symbolPtr",
+    "symbolStatus",
+    "target",
+    "tex",
+    "texObject",
+    "texRef",
+    "texref",
+    "textureObject",
+    "textureReference *",
+    "textureReference **",
+    "threadLimit",
+    "tid",
+    "to",
+    "total",
+    "type",
+    "uint32_t",
+    "uint32_t *",
+    "uint64_t",
+    "unsigned char",
+    "unsigned int",
+    "unsigned int *",
+    "unsigned long long",
+    "unsigned long long *",
+    "unsigned short",
+    "updateResult_out",
+    "userData",
+    "uuid",
+    "value",
+    "value_out",
+    "var",
+    "void *",
+    "void **",
+    "w",
+    "wOffset",
+    "wOffsetDst",
+    "wOffsetSrc",
+    "wSize",
+    "width",
+    "widthInBytes",
+    "x",
+    "y",
+    "z",
 };
 
-/* Name, first argument, number of arguments, 1 + number of the stream. */
+static const struct arguments {
+    struct ha_op_arg hipApiName[1];
+    struct ha_op_arg hipArray3DCreate[2];
+    struct ha_op_arg hipArray3DGetDescriptor[2];
+    struct ha_op_arg hipArrayCreate[2];
+    struct ha_op_arg hipArrayDestroy[1];
+    struct ha_op_arg hipArrayGetDescriptor[2];
+    struct ha_op_arg hipArrayGetInfo[4];
+    struct ha_op_arg hipBindTexture[5];
+    struct ha_op_arg hipBindTexture2D[7];
+    struct ha_op_arg hipBindTextureToArray[3];
+    struct ha_op_arg hipBindTextureToMipmappedArray[3];
+    struct ha_op_arg hipChooseDevice[2];
+    struct ha_op_arg hipChooseDeviceR0000[2];
+    struct ha_op_arg hipConfigureCall[4];
+    struct ha_op_arg hipCreateSurfaceObject[2];
+    struct ha_op_arg hipCreateTextureObject[4];
+    struct ha_op_arg hipCtxCreate[3];
+    struct ha_op_arg hipCtxDestroy[1];
+    struct ha_op_arg hipCtxDisablePeerAccess[1];
+    struct ha_op_arg hipCtxEnablePeerAccess[2];
+    struct ha_op_arg hipCtxGetApiVersion[2];
+    struct ha_op_arg hipCtxGetCacheConfig[1];
+    struct ha_op_arg hipCtxGetCurrent[1];
+    struct ha_op_arg hipCtxGetDevice[1];
+    struct ha_op_arg hipCtxGetFlags[1];
+    struct ha_op_arg hipCtxGetSharedMemConfig[1];
+    struct ha_op_arg hipCtxPopCurrent[1];
+    struct ha_op_arg hipCtxPushCurrent[1];
+    struct ha_op_arg hipCtxSetCacheConfig[1];
+    struct ha_op_arg hipCtxSetCurrent[1];
+    struct ha_op_arg hipCtxSetSharedMemConfig[1];
+    struct ha_op_arg hipCtxSynchronize[1];
+    struct ha_op_arg hipDestroyExternalMemory[1];
+    struct ha_op_arg hipDestroyExternalSemaphore[1];
+    struct ha_op_arg hipDestroySurfaceObject[1];
+    struct ha_op_arg hipDestroyTextureObject[1];
+    struct ha_op_arg hipDeviceCanAccessPeer[3];
+    struct ha_op_arg hipDeviceComputeCapability[3];
+    struct ha_op_arg hipDeviceDisablePeerAccess[1];
+    struct ha_op_arg hipDeviceEnablePeerAccess[2];
+    struct ha_op_arg hipDeviceGet[2];
+    struct ha_op_arg hipDeviceGetAttribute[3];
+    struct ha_op_arg hipDeviceGetByPCIBusId[2];
+    struct ha_op_arg hipDeviceGetCacheConfig[1];
+    struct ha_op_arg hipDeviceGetDefaultMemPool[2];
+    struct ha_op_arg hipDeviceGetGraphMemAttribute[3];
+    struct ha_op_arg hipDeviceGetLimit[2];
+    struct ha_op_arg hipDeviceGetMemPool[2];
+    struct ha_op_arg hipDeviceGetName[3];
+    struct ha_op_arg hipDeviceGetP2PAttribute[4];
+    struct ha_op_arg hipDeviceGetPCIBusId[3];
+    struct ha_op_arg hipDeviceGetSharedMemConfig[1];
+    struct ha_op_arg hipDeviceGetStreamPriorityRange[2];
+    struct ha_op_arg hipDeviceGetUuid[2];
+    struct ha_op_arg hipDeviceGraphMemTrim[1];
+    struct ha_op_arg hipDevicePrimaryCtxGetState[3];
+    struct ha_op_arg hipDevicePrimaryCtxRelease[1];
+    struct ha_op_arg hipDevicePrimaryCtxReset[1];
+    struct ha_op_arg hipDevicePrimaryCtxRetain[2];
+    struct ha_op_arg hipDevicePrimaryCtxSetFlags[2];
+    struct ha_op_arg hipDeviceReset[1];
+    struct ha_op_arg hipDeviceSetCacheConfig[1];
+    struct ha_op_arg hipDeviceSetGraphMemAttribute[3];
+    struct ha_op_arg hipDeviceSetLimit[2];
+    struct ha_op_arg hipDeviceSetMemPool[2];
+    struct ha_op_arg hipDeviceSetSharedMemConfig[1];
+    struct ha_op_arg hipDeviceSynchronize[1];
+    struct ha_op_arg hipDeviceTotalMem[2];
+    struct ha_op_arg hipDriverGetVersion[1];
+    struct ha_op_arg hipDrvGetErrorName[2];
+    struct ha_op_arg hipDrvGetErrorString[2];
+    struct ha_op_arg hipDrvGraphAddMemcpyNode[6];
+    struct ha_op_arg hipDrvMemcpy2DUnaligned[1];
+    struct ha_op_arg hipDrvMemcpy3D[1];
+    struct ha_op_arg hipDrvMemcpy3DAsync[2];
+    struct ha_op_arg hipDrvPointerGetAttributes[4];
+    struct ha_op_arg hipEventCreate[1];
+    struct ha_op_arg hipEventCreateWithFlags[2];
+    struct ha_op_arg hipEventDestroy[1];
+    struct ha_op_arg hipEventElapsedTime[3];
+    struct ha_op_arg hipEventQuery[1];
+    struct ha_op_arg hipEventRecord[2];
+    struct ha_op_arg hipEventSynchronize[1];
+    struct ha_op_arg hipExtGetLinkTypeAndHopCount[4];
+    struct ha_op_arg hipExtLaunchKernel[9];
+    struct ha_op_arg hipExtLaunchMultiKernelMultiDevice[3];
+    struct ha_op_arg hipExtMallocWithFlags[3];
+    struct ha_op_arg hipExtStreamCreateWithCUMask[3];
+    struct ha_op_arg hipExtStreamGetCUMask[3];
+    struct ha_op_arg hipExternalMemoryGetMappedBuffer[3];
+    struct ha_op_arg hipFree[1];
+    struct ha_op_arg hipFreeArray[1];
+    struct ha_op_arg hipFreeAsync[2];
+    struct ha_op_arg hipFreeHost[1];
+    struct ha_op_arg hipFreeMipmappedArray[1];
+    struct ha_op_arg hipFuncGetAttribute[3];
+    struct ha_op_arg hipFuncGetAttributes[2];
+    struct ha_op_arg hipFuncSetAttribute[3];
+    struct ha_op_arg hipFuncSetCacheConfig[2];
+    struct ha_op_arg hipFuncSetSharedMemConfig[2];
+    struct ha_op_arg hipGLGetDevices[4];
+    struct ha_op_arg hipGetChannelDesc[2];
+    struct ha_op_arg hipGetDevice[1];
+    struct ha_op_arg hipGetDeviceCount[1];
+    struct ha_op_arg hipGetDeviceFlags[1];
+    struct ha_op_arg hipGetDevicePropertiesR0600[2];
+    struct ha_op_arg hipGetDevicePropertiesR0000[2];
+    struct ha_op_arg hipGetErrorName[1];
+    struct ha_op_arg hipGetErrorString[1];
+    struct ha_op_arg hipGetLastError[1];
+    struct ha_op_arg hipGetMipmappedArrayLevel[3];
+    struct ha_op_arg hipGetSymbolAddress[2];
+    struct ha_op_arg hipGetSymbolSize[2];
+    struct ha_op_arg hipGetTextureAlignmentOffset[2];
+    struct ha_op_arg hipGetTextureObjectResourceDesc[2];
+    struct ha_op_arg hipGetTextureObjectResourceViewDesc[2];
+    struct ha_op_arg hipGetTextureObjectTextureDesc[2];
+    struct ha_op_arg hipGetTextureReference[2];
+    struct ha_op_arg hipGraphAddChildGraphNode[5];
+    struct ha_op_arg hipGraphAddDependencies[4];
+    struct ha_op_arg hipGraphAddEmptyNode[4];
+    struct ha_op_arg hipGraphAddEventRecordNode[5];
+    struct ha_op_arg hipGraphAddEventWaitNode[5];
+    struct ha_op_arg hipGraphAddHostNode[5];
+    struct ha_op_arg hipGraphAddKernelNode[5];
+    struct ha_op_arg hipGraphAddMemAllocNode[5];
+    struct ha_op_arg hipGraphAddMemFreeNode[5];
+    struct ha_op_arg hipGraphAddMemcpyNode[5];
+    struct ha_op_arg hipGraphAddMemcpyNode1D[8];
+    struct ha_op_arg hipGraphAddMemcpyNodeFromSymbol[9];
+    struct ha_op_arg hipGraphAddMemcpyNodeToSymbol[9];
+    struct ha_op_arg hipGraphAddMemsetNode[5];
+    struct ha_op_arg hipGraphChildGraphNodeGetGraph[2];
+    struct ha_op_arg hipGraphClone[2];
+    struct ha_op_arg hipGraphCreate[2];
+    struct ha_op_arg hipGraphDebugDotPrint[3];
+    struct ha_op_arg hipGraphDestroy[1];
+    struct ha_op_arg hipGraphDestroyNode[1];
+    struct ha_op_arg hipGraphEventRecordNodeGetEvent[2];
+    struct ha_op_arg hipGraphEventRecordNodeSetEvent[2];
+    struct ha_op_arg hipGraphEventWaitNodeGetEvent[2];
+    struct ha_op_arg hipGraphEventWaitNodeSetEvent[2];
+    struct ha_op_arg hipGraphExecChildGraphNodeSetParams[3];
+    struct ha_op_arg hipGraphExecDestroy[1];
+    struct ha_op_arg hipGraphExecEventRecordNodeSetEvent[3];
+    struct ha_op_arg hipGraphExecEventWaitNodeSetEvent[3];
+    struct ha_op_arg hipGraphExecHostNodeSetParams[3];
+    struct ha_op_arg hipGraphExecKernelNodeSetParams[3];
+    struct ha_op_arg hipGraphExecMemcpyNodeSetParams[3];
+    struct ha_op_arg hipGraphExecMemcpyNodeSetParams1D[6];
+    struct ha_op_arg hipGraphExecMemcpyNodeSetParamsFromSymbol[7];
+    struct ha_op_arg hipGraphExecMemcpyNodeSetParamsToSymbol[7];
+    struct ha_op_arg hipGraphExecMemsetNodeSetParams[3];
+    struct ha_op_arg hipGraphExecUpdate[4];
+    struct ha_op_arg hipGraphGetEdges[4];
+    struct ha_op_arg hipGraphGetNodes[3];
+    struct ha_op_arg hipGraphGetRootNodes[3];
+    struct ha_op_arg hipGraphHostNodeGetParams[2];
+    struct ha_op_arg hipGraphHostNodeSetParams[2];
+    struct ha_op_arg hipGraphInstantiate[5];
+    struct ha_op_arg hipGraphInstantiateWithFlags[3];
+    struct ha_op_arg hipGraphKernelNodeCopyAttributes[2];
+    struct ha_op_arg hipGraphKernelNodeGetAttribute[3];
+    struct ha_op_arg hipGraphKernelNodeGetParams[2];
+    struct ha_op_arg hipGraphKernelNodeSetAttribute[3];
+    struct ha_op_arg hipGraphKernelNodeSetParams[2];
+    struct ha_op_arg hipGraphLaunch[2];
+    struct ha_op_arg hipGraphMemAllocNodeGetParams[2];
+    struct ha_op_arg hipGraphMemFreeNodeGetParams[2];
+    struct ha_op_arg hipGraphMemcpyNodeGetParams[2];
+    struct ha_op_arg hipGraphMemcpyNodeSetParams[2];
+    struct ha_op_arg hipGraphMemcpyNodeSetParams1D[5];
+    struct ha_op_arg hipGraphMemcpyNodeSetParamsFromSymbol[6];
+    struct ha_op_arg hipGraphMemcpyNodeSetParamsToSymbol[6];
+    struct ha_op_arg hipGraphMemsetNodeGetParams[2];
+    struct ha_op_arg hipGraphMemsetNodeSetParams[2];
+    struct ha_op_arg hipGraphNodeFindInClone[3];
+    struct ha_op_arg hipGraphNodeGetDependencies[3];
+    struct ha_op_arg hipGraphNodeGetDependentNodes[3];
+    struct ha_op_arg hipGraphNodeGetEnabled[3];
+    struct ha_op_arg hipGraphNodeGetType[2];
+    struct ha_op_arg hipGraphNodeSetEnabled[3];
+    struct ha_op_arg hipGraphReleaseUserObject[3];
+    struct ha_op_arg hipGraphRemoveDependencies[4];
+    struct ha_op_arg hipGraphRetainUserObject[4];
+    struct ha_op_arg hipGraphUpload[2];
+    struct ha_op_arg hipGraphicsGLRegisterBuffer[3];
+    struct ha_op_arg hipGraphicsGLRegisterImage[4];
+    struct ha_op_arg hipGraphicsMapResources[3];
+    struct ha_op_arg hipGraphicsResourceGetMappedPointer[3];
+    struct ha_op_arg hipGraphicsSubResourceGetMappedArray[4];
+    struct ha_op_arg hipGraphicsUnmapResources[3];
+    struct ha_op_arg hipGraphicsUnregisterResource[1];
+    struct ha_op_arg hipHostAlloc[3];
+    struct ha_op_arg hipHostFree[1];
+    struct ha_op_arg hipHostGetDevicePointer[3];
+    struct ha_op_arg hipHostGetFlags[2];
+    struct ha_op_arg hipHostMalloc[3];
+    struct ha_op_arg hipHostRegister[3];
+    struct ha_op_arg hipHostUnregister[1];
+    struct ha_op_arg hipImportExternalMemory[2];
+    struct ha_op_arg hipImportExternalSemaphore[2];
+    struct ha_op_arg hipInit[1];
+    struct ha_op_arg hipIpcCloseMemHandle[1];
+    struct ha_op_arg hipIpcGetEventHandle[2];
+    struct ha_op_arg hipIpcGetMemHandle[2];
+    struct ha_op_arg hipIpcOpenEventHandle[2];
+    struct ha_op_arg hipIpcOpenMemHandle[3];
+    struct ha_op_arg hipKernelNameRef[1];
+    struct ha_op_arg hipKernelNameRefByPtr[2];
+    struct ha_op_arg hipLaunchByPtr[1];
+    struct ha_op_arg hipLaunchCooperativeKernel[6];
+    struct ha_op_arg hipLaunchCooperativeKernelMultiDevice[3];
+    struct ha_op_arg hipLaunchHostFunc[3];
+    struct ha_op_arg hipLaunchKernel[6];
+    struct ha_op_arg hipMalloc[2];
+    struct ha_op_arg hipMalloc3D[2];
+    struct ha_op_arg hipMalloc3DArray[4];
+    struct ha_op_arg hipMallocArray[5];
+    struct ha_op_arg hipMallocAsync[3];
+    struct ha_op_arg hipMallocFromPoolAsync[4];
+    struct ha_op_arg hipMallocHost[2];
+    struct ha_op_arg hipMallocManaged[3];
+    struct ha_op_arg hipMallocMipmappedArray[5];
+    struct ha_op_arg hipMallocPitch[4];
+    struct ha_op_arg hipMemAddressFree[2];
+    struct ha_op_arg hipMemAddressReserve[5];
+    struct ha_op_arg hipMemAdvise[4];
+    struct ha_op_arg hipMemAllocHost[2];
+    struct ha_op_arg hipMemAllocPitch[5];
+    struct ha_op_arg hipMemCreate[4];
+    struct ha_op_arg hipMemExportToShareableHandle[4];
+    struct ha_op_arg hipMemGetAccess[3];
+    struct ha_op_arg hipMemGetAddressRange[3];
+    struct ha_op_arg hipMemGetAllocationGranularity[3];
+    struct ha_op_arg hipMemGetAllocationPropertiesFromHandle[2];
+    struct ha_op_arg hipMemGetInfo[2];
+    struct ha_op_arg hipMemImportFromShareableHandle[3];
+    struct ha_op_arg hipMemMap[5];
+    struct ha_op_arg hipMemMapArrayAsync[3];
+    struct ha_op_arg hipMemPoolCreate[2];
+    struct ha_op_arg hipMemPoolDestroy[1];
+    struct ha_op_arg hipMemPoolExportPointer[2];
+    struct ha_op_arg hipMemPoolExportToShareableHandle[4];
+    struct ha_op_arg hipMemPoolGetAccess[3];
+    struct ha_op_arg hipMemPoolGetAttribute[3];
+    struct ha_op_arg hipMemPoolImportFromShareableHandle[4];
+    struct ha_op_arg hipMemPoolImportPointer[3];
+    struct ha_op_arg hipMemPoolSetAccess[3];
+    struct ha_op_arg hipMemPoolSetAttribute[3];
+    struct ha_op_arg hipMemPoolTrimTo[2];
+    struct ha_op_arg hipMemPrefetchAsync[4];
+    struct ha_op_arg hipMemPtrGetInfo[2];
+    struct ha_op_arg hipMemRangeGetAttribute[5];
+    struct ha_op_arg hipMemRangeGetAttributes[6];
+    struct ha_op_arg hipMemRelease[1];
+    struct ha_op_arg hipMemRetainAllocationHandle[2];
+    struct ha_op_arg hipMemSetAccess[4];
+    struct ha_op_arg hipMemUnmap[2];
+    struct ha_op_arg hipMemcpy[4];
+    struct ha_op_arg hipMemcpy2D[7];
+    struct ha_op_arg hipMemcpy2DAsync[8];
+    struct ha_op_arg hipMemcpy2DFromArray[8];
+    struct ha_op_arg hipMemcpy2DFromArrayAsync[9];
+    struct ha_op_arg hipMemcpy2DToArray[8];
+    struct ha_op_arg hipMemcpy2DToArrayAsync[9];
+    struct ha_op_arg hipMemcpy3D[1];
+    struct ha_op_arg hipMemcpy3DAsync[2];
+    struct ha_op_arg hipMemcpyAsync[5];
+    struct ha_op_arg hipMemcpyAtoH[4];
+    struct ha_op_arg hipMemcpyDtoD[3];
+    struct ha_op_arg hipMemcpyDtoDAsync[4];
+    struct ha_op_arg hipMemcpyDtoH[3];
+    struct ha_op_arg hipMemcpyDtoHAsync[4];
+    struct ha_op_arg hipMemcpyFromArray[6];
+    struct ha_op_arg hipMemcpyFromSymbol[5];
+    struct ha_op_arg hipMemcpyFromSymbolAsync[6];
+    struct ha_op_arg hipMemcpyHtoA[4];
+    struct ha_op_arg hipMemcpyHtoD[3];
+    struct ha_op_arg hipMemcpyHtoDAsync[4];
+    struct ha_op_arg hipMemcpyParam2D[1];
+    struct ha_op_arg hipMemcpyParam2DAsync[2];
+    struct ha_op_arg hipMemcpyPeer[5];
+    struct ha_op_arg hipMemcpyPeerAsync[6];
+    struct ha_op_arg hipMemcpyToArray[6];
+    struct ha_op_arg hipMemcpyToSymbol[5];
+    struct ha_op_arg hipMemcpyToSymbolAsync[6];
+    struct ha_op_arg hipMemcpyWithStream[5];
+    struct ha_op_arg hipMemset[3];
+    struct ha_op_arg hipMemset2D[5];
+    struct ha_op_arg hipMemset2DAsync[6];
+    struct ha_op_arg hipMemset3D[3];
+    struct ha_op_arg hipMemset3DAsync[4];
+    struct ha_op_arg hipMemsetAsync[4];
+    struct ha_op_arg hipMemsetD16[3];
+    struct ha_op_arg hipMemsetD16Async[4];
+    struct ha_op_arg hipMemsetD32[3];
+    struct ha_op_arg hipMemsetD32Async[4];
+    struct ha_op_arg hipMemsetD8[3];
+    struct ha_op_arg hipMemsetD8Async[4];
+    struct ha_op_arg hipMipmappedArrayCreate[3];
+    struct ha_op_arg hipMipmappedArrayDestroy[1];
+    struct ha_op_arg hipMipmappedArrayGetLevel[3];
+    struct ha_op_arg hipModuleGetFunction[3];
+    struct ha_op_arg hipModuleGetGlobal[4];
+    struct ha_op_arg hipModuleGetTexRef[3];
+    struct ha_op_arg hipModuleLaunchCooperativeKernel[10];
+    struct ha_op_arg hipModuleLaunchCooperativeKernelMultiDevice[3];
+    struct ha_op_arg hipModuleLaunchKernel[11];
+    struct ha_op_arg hipModuleLoad[2];
+    struct ha_op_arg hipModuleLoadData[2];
+    struct ha_op_arg hipModuleLoadDataEx[5];
+    struct ha_op_arg hipModuleOccupancyMaxActiveBlocksPerMultiprocessor[4];
+    struct ha_op_arg hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[5];
+    struct ha_op_arg hipModuleOccupancyMaxPotentialBlockSize[5];
+    struct ha_op_arg hipModuleOccupancyMaxPotentialBlockSizeWithFlags[6];
+    struct ha_op_arg hipModuleUnload[1];
+    struct ha_op_arg hipOccupancyMaxActiveBlocksPerMultiprocessor[4];
+    struct ha_op_arg hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags[5];
+    struct ha_op_arg hipOccupancyMaxPotentialBlockSize[5];
+    struct ha_op_arg hipPeekAtLastError[1];
+    struct ha_op_arg hipPointerGetAttribute[3];
+    struct ha_op_arg hipPointerGetAttributes[2];
+    struct ha_op_arg hipPointerSetAttribute[3];
+    struct ha_op_arg hipProfilerStart[1];
+    struct ha_op_arg hipProfilerStop[1];
+    struct ha_op_arg hipRuntimeGetVersion[1];
+    struct ha_op_arg hipSetDevice[1];
+    struct ha_op_arg hipSetDeviceFlags[1];
+    struct ha_op_arg hipSetupArgument[3];
+    struct ha_op_arg hipSignalExternalSemaphoresAsync[4];
+    struct ha_op_arg hipStreamAddCallback[4];
+    struct ha_op_arg hipStreamAttachMemAsync[4];
+    struct ha_op_arg hipStreamBeginCapture[2];
+    struct ha_op_arg hipStreamCreate[1];
+    struct ha_op_arg hipStreamCreateWithFlags[2];
+    struct ha_op_arg hipStreamCreateWithPriority[3];
+    struct ha_op_arg hipStreamDestroy[1];
+    struct ha_op_arg hipStreamEndCapture[2];
+    struct ha_op_arg hipStreamGetCaptureInfo[3];
+    struct ha_op_arg hipStreamGetCaptureInfo_v2[6];
+    struct ha_op_arg hipStreamGetDevice[2];
+    struct ha_op_arg hipStreamGetFlags[2];
+    struct ha_op_arg hipStreamGetPriority[2];
+    struct ha_op_arg hipStreamIsCapturing[2];
+    struct ha_op_arg hipStreamQuery[1];
+    struct ha_op_arg hipStreamSynchronize[1];
+    struct ha_op_arg hipStreamUpdateCaptureDependencies[4];
+    struct ha_op_arg hipStreamWaitEvent[3];
+    struct ha_op_arg hipStreamWaitValue32[5];
+    struct ha_op_arg hipStreamWaitValue64[5];
+    struct ha_op_arg hipStreamWriteValue32[4];
+    struct ha_op_arg hipStreamWriteValue64[4];
+    struct ha_op_arg hipTexObjectCreate[4];
+    struct ha_op_arg hipTexObjectDestroy[1];
+    struct ha_op_arg hipTexObjectGetResourceDesc[2];
+    struct ha_op_arg hipTexObjectGetResourceViewDesc[2];
+    struct ha_op_arg hipTexObjectGetTextureDesc[2];
+    struct ha_op_arg hipTexRefGetAddress[2];
+    struct ha_op_arg hipTexRefGetAddressMode[3];
+    struct ha_op_arg hipTexRefGetFilterMode[2];
+    struct ha_op_arg hipTexRefGetFlags[2];
+    struct ha_op_arg hipTexRefGetFormat[3];
+    struct ha_op_arg hipTexRefGetMaxAnisotropy[2];
+    struct ha_op_arg hipTexRefGetMipMappedArray[2];
+    struct ha_op_arg hipTexRefGetMipmapFilterMode[2];
+    struct ha_op_arg hipTexRefGetMipmapLevelBias[2];
+    struct ha_op_arg hipTexRefGetMipmapLevelClamp[3];
+    struct ha_op_arg hipTexRefSetAddress[4];
+    struct ha_op_arg hipTexRefSetAddress2D[4];
+    struct ha_op_arg hipTexRefSetAddressMode[3];
+    struct ha_op_arg hipTexRefSetArray[3];
+    struct ha_op_arg hipTexRefSetBorderColor[2];
+    struct ha_op_arg hipTexRefSetFilterMode[2];
+    struct ha_op_arg hipTexRefSetFlags[2];
+    struct ha_op_arg hipTexRefSetFormat[3];
+    struct ha_op_arg hipTexRefSetMaxAnisotropy[2];
+    struct ha_op_arg hipTexRefSetMipmapFilterMode[2];
+    struct ha_op_arg hipTexRefSetMipmapLevelBias[2];
+    struct ha_op_arg hipTexRefSetMipmapLevelClamp[3];
+    struct ha_op_arg hipTexRefSetMipmappedArray[3];
+    struct ha_op_arg hipThreadExchangeStreamCaptureMode[1];
+    struct ha_op_arg hipUnbindTexture[1];
+    struct ha_op_arg hipUserObjectCreate[5];
+    struct ha_op_arg hipUserObjectRelease[2];
+    struct ha_op_arg hipUserObjectRetain[2];
+    struct ha_op_arg hipWaitExternalSemaphoresAsync[4];
+    struct ha_op_arg hipCreateChannelDesc[5];
+    struct ha_op_arg hipExtModuleLaunchKernel[14];
+    struct ha_op_arg hipHccModuleLaunchKernel[13];
+    struct ha_op_arg hipMemcpy_spt[4];
+    struct ha_op_arg hipMemcpyToSymbol_spt[5];
+    struct ha_op_arg hipMemcpyFromSymbol_spt[5];
+    struct ha_op_arg hipMemcpy2D_spt[7];
+    struct ha_op_arg hipMemcpy2DFromArray_spt[8];
+    struct ha_op_arg hipMemcpy3D_spt[1];
+    struct ha_op_arg hipMemset_spt[3];
+    struct ha_op_arg hipMemsetAsync_spt[4];
+    struct ha_op_arg hipMemset2D_spt[5];
+    struct ha_op_arg hipMemset2DAsync_spt[6];
+    struct ha_op_arg hipMemset3DAsync_spt[4];
+    struct ha_op_arg hipMemset3D_spt[3];
+    struct ha_op_arg hipMemcpyAsync_spt[5];
+    struct ha_op_arg hipMemcpy3DAsync_spt[2];
+    struct ha_op_arg hipMemcpy2DAsync_spt[8];
+    struct ha_op_arg hipMemcpyFromSymbolAsync_spt[6];
+    struct ha_op_arg hipMemcpyToSymbolAsync_spt[6];
+    struct ha_op_arg hipMemcpyFromArray_spt[6];
+    struct ha_op_arg hipMemcpy2DToArray_spt[8];
+    struct ha_op_arg hipMemcpy2DFromArrayAsync_spt[9];
+    struct ha_op_arg hipMemcpy2DToArrayAsync_spt[9];
+    struct ha_op_arg hipStreamQuery_spt[1];
+    struct ha_op_arg hipStreamSynchronize_spt[1];
+    struct ha_op_arg hipStreamGetPriority_spt[2];
+    struct ha_op_arg hipStreamWaitEvent_spt[3];
+    struct ha_op_arg hipStreamGetFlags_spt[2];
+    struct ha_op_arg hipStreamAddCallback_spt[4];
+    struct ha_op_arg hipEventRecord_spt[2];
+    struct ha_op_arg hipLaunchCooperativeKernel_spt[6];
+    struct ha_op_arg hipLaunchKernel_spt[6];
+    struct ha_op_arg hipGraphLaunch_spt[2];
+    struct ha_op_arg hipStreamBeginCapture_spt[2];
+    struct ha_op_arg hipStreamEndCapture_spt[2];
+    struct ha_op_arg hipStreamIsCapturing_spt[2];
+    struct ha_op_arg hipStreamGetCaptureInfo_spt[3];
+    struct ha_op_arg hipStreamGetCaptureInfo_v2_spt[6];
+    struct ha_op_arg hipLaunchHostFunc_spt[3];
+    struct ha_op_arg hipGetStreamDeviceId[1];
+    struct ha_op_arg hipDrvGraphAddMemsetNode[6];
+    struct ha_op_arg hipGraphAddExternalSemaphoresWaitNode[5];
+    struct ha_op_arg hipGraphAddExternalSemaphoresSignalNode[5];
+    struct ha_op_arg hipGraphExternalSemaphoresSignalNodeSetParams[2];
+    struct ha_op_arg hipGraphExternalSemaphoresWaitNodeSetParams[2];
+    struct ha_op_arg hipGraphExternalSemaphoresSignalNodeGetParams[2];
+    struct ha_op_arg hipGraphExternalSemaphoresWaitNodeGetParams[2];
+    struct ha_op_arg hipGraphExecExternalSemaphoresSignalNodeSetParams[3];
+    struct ha_op_arg hipGraphExecExternalSemaphoresWaitNodeSetParams[3];
+    struct ha_op_arg hipGraphAddNode[5];
+    struct ha_op_arg hipGraphInstantiateWithParams[3];
+    struct ha_op_arg hipExtGetLastError[1];
+    struct ha_op_arg hipTexRefGetBorderColor[2];
+    struct ha_op_arg hipTexRefGetArray[2];
+    struct ha_op_arg hipGetProcAddress[5];
+    struct ha_op_arg hipStreamBeginCaptureToGraph[6];
+    struct ha_op_arg hipGetFuncBySymbol[2];
+    struct ha_op_arg hipSetValidDevices[2];
+    struct ha_op_arg hipMemcpyAtoD[4];
+    struct ha_op_arg hipMemcpyDtoA[4];
+    struct ha_op_arg hipMemcpyAtoA[5];
+    struct ha_op_arg hipMemcpyAtoHAsync[5];
+    struct ha_op_arg hipMemcpyHtoAAsync[5];
+    struct ha_op_arg hipMemcpy2DArrayToArray[9];
+    struct ha_op_arg hipDrvGraphAddMemFreeNode[5];
+    struct ha_op_arg hipDrvGraphExecMemcpyNodeSetParams[4];
+    struct ha_op_arg hipDrvGraphExecMemsetNodeSetParams[4];
+    struct ha_op_arg hipGraphExecGetFlags[2];
+    struct ha_op_arg hipGraphNodeSetParams[2];
+    struct ha_op_arg hipGraphExecNodeSetParams[3];
+    struct ha_op_arg hipExternalMemoryGetMappedMipmappedArray[3];
+    struct ha_op_arg hipDrvGraphMemcpyNodeGetParams[2];
+    struct ha_op_arg hipDrvGraphMemcpyNodeSetParams[2];
+    struct ha_op_arg hipExtHostAlloc[3];
+    struct ha_op_arg hipDeviceGetTexture1DLinearMaxWidth[3];
+    struct ha_op_arg hipStreamBatchMemOp[4];
+    struct ha_op_arg hipGraphAddBatchMemOpNode[5];
+    struct ha_op_arg hipGraphBatchMemOpNodeGetParams[2];
+    struct ha_op_arg hipGraphBatchMemOpNodeSetParams[2];
+    struct ha_op_arg hipGraphExecBatchMemOpNodeSetParams[3];
+    struct ha_op_arg hipLinkAddData[8];
+    struct ha_op_arg hipLinkAddFile[6];
+    struct ha_op_arg hipLinkComplete[3];
+    struct ha_op_arg hipLinkCreate[4];
+    struct ha_op_arg hipLinkDestroy[1];
+    struct ha_op_arg hipEventRecordWithFlags[3];
+    struct ha_op_arg hipLaunchKernelExC[3];
+    struct ha_op_arg hipDrvLaunchKernelEx[4];
+    struct ha_op_arg hipMemGetHandleForAddressRange[5];
+    struct ha_op_arg hipModuleGetFunctionCount[2];
+    struct ha_op_arg hipMemsetD2D8[5];
+    struct ha_op_arg hipMemsetD2D8Async[6];
+    struct ha_op_arg hipMemsetD2D16[5];
+    struct ha_op_arg hipMemsetD2D16Async[6];
+    struct ha_op_arg hipMemsetD2D32[5];
+    struct ha_op_arg hipMemsetD2D32Async[6];
+    struct ha_op_arg hipStreamGetAttribute[3];
+    struct ha_op_arg hipStreamSetAttribute[3];
+    struct ha_op_arg hipModuleLoadFatBinary[2];
+    struct ha_op_arg hipMemcpyBatchAsync[9];
+    struct ha_op_arg hipMemcpy3DBatchAsync[5];
+    struct ha_op_arg hipMemcpy3DPeer[1];
+    struct ha_op_arg hipMemcpy3DPeerAsync[2];
+    struct ha_op_arg hipGetDriverEntryPoint[4];
+    struct ha_op_arg hipGetDriverEntryPoint_spt[4];
+    struct ha_op_arg hipMemPrefetchAsync_v2[5];
+    struct ha_op_arg hipMemAdvise_v2[4];
+    struct ha_op_arg hipStreamGetId[2];
+    struct ha_op_arg hipLibraryLoadData[8];
+    struct ha_op_arg hipLibraryLoadFromFile[8];
+    struct ha_op_arg hipLibraryUnload[1];
+    struct ha_op_arg hipLibraryGetKernel[3];
+    struct ha_op_arg hipLibraryGetKernelCount[2];
+    struct ha_op_arg hipStreamCopyAttributes[2];
+    struct ha_op_arg hipLibraryEnumerateKernels[3];
+    struct ha_op_arg hipKernelGetLibrary[2];
+    struct ha_op_arg hipKernelGetName[2];
+    struct ha_op_arg hipOccupancyAvailableDynamicSMemPerBlock[4];
+    struct ha_op_arg hipGetProcAddress_spt[5];
+    struct ha_op_arg hipKernelGetParamInfo[4];
+    struct ha_op_arg hipExtDisableLogging[1];
+    struct ha_op_arg hipExtEnableLogging[1];
+    struct ha_op_arg hipExtSetLoggingParams[3];
+    struct ha_op_arg hipMemSetMemPool[3];
+    struct ha_op_arg hipMemGetMemPool[3];
+    struct ha_op_arg hipMipmappedArrayGetMemoryRequirements[3];
+    struct ha_op_arg hipKernelGetAttribute[4];
+    struct ha_op_arg hipKernelSetAttribute[4];
+    struct ha_op_arg hipKernelGetFunction[2];
+    struct ha_op_arg __hipPopCallConfiguration[4];
+    struct ha_op_arg __hipPushCallConfiguration[4];
+    struct ha_op_arg __hipRegisterFatBinary[1];
+    struct ha_op_arg __hipRegisterFunction[10];
+    struct ha_op_arg __hipRegisterManagedVar[6];
+    struct ha_op_arg __hipRegisterSurface[6];
+    struct ha_op_arg __hipRegisterTexture[7];
+    struct ha_op_arg __hipRegisterVar[8];
+    struct ha_op_arg __hipUnregisterFatBinary[1];
+} arguments = {
+    {
+        HA_ARG(hipApiName, id, of_id, of_uint32_t, U32, 0)
+    },
+    {
+        HA_ARG(hipArray3DCreate, array, of_array, of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipArray3DCreate, pAllocateArray, of_pAllocateArray,
+               of_const_20_HIP_ARRAY3D_DESCRIPTOR_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipArray3DGetDescriptor, pArrayDescriptor, of_pArrayDescriptor,
+               of_HIP_ARRAY3D_DESCRIPTOR_20__2a_, RECORD, 1)
+        HA_ARG(hipArray3DGetDescriptor, array, of_array, of_hipArray_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipArrayCreate, pHandle, of_pHandle, of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipArrayCreate, pAllocateArray, of_pAllocateArray,
+               of_const_20_HIP_ARRAY_DESCRIPTOR_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipArrayDestroy, array, of_array, of_hipArray_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipArrayGetDescriptor, pArrayDescriptor, of_pArrayDescriptor,
+               of_HIP_ARRAY_DESCRIPTOR_20__2a_, RECORD, 1)
+        HA_ARG(hipArrayGetDescriptor, array, of_array, of_hipArray_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipArrayGetInfo, desc, of_desc, of_hipChannelFormatDesc_20__2a_, RECORD,
+               1)
+        HA_ARG(hipArrayGetInfo, extent, of_extent, of_hipExtent_20__2a_, RECORD, 1)
+        HA_ARG(hipArrayGetInfo, flags, of_flags, of_unsigned_20_int_20__2a_, U32, 1)
+        HA_ARG(hipArrayGetInfo, array, of_array, of_hipArray_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipBindTexture, offset, of_offset, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipBindTexture, tex, of_tex, of_const_20_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipBindTexture, devPtr, of_devPtr, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipBindTexture, desc, of_desc, of_const_20_hipChannelFormatDesc_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipBindTexture, size, of_size, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipBindTexture2D, offset, of_offset, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipBindTexture2D, tex, of_tex, of_const_20_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipBindTexture2D, devPtr, of_devPtr, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipBindTexture2D, desc, of_desc,
+               of_const_20_hipChannelFormatDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipBindTexture2D, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipBindTexture2D, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipBindTexture2D, pitch, of_pitch, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipBindTextureToArray, tex, of_tex, of_const_20_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipBindTextureToArray, array, of_array, of_hipArray_const_t, POINTER, 0)
+        HA_ARG(hipBindTextureToArray, desc, of_desc,
+               of_const_20_hipChannelFormatDesc_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipBindTextureToMipmappedArray, tex, of_tex,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipBindTextureToMipmappedArray, mipmappedArray, of_mipmappedArray,
+               of_hipMipmappedArray_const_t, POINTER, 0)
+        HA_ARG(hipBindTextureToMipmappedArray, desc, of_desc,
+               of_const_20_hipChannelFormatDesc_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipChooseDevice, device, of_device, of_int_20__2a_, I32, 1)
+        HA_ARG(hipChooseDevice, prop, of_prop, of_const_20_hipDeviceProp_t_20__2a_,
+               RECORD, 1)
+    },
+    {
+        HA_ARG(hipChooseDeviceR0000, device, of_device, of_int_20__2a_, I32, 1)
+        HA_ARG(hipChooseDeviceR0000, prop, of_prop,
+               of_const_20_struct_20_hipDeviceProp_tR0000_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipConfigureCall, gridDim, of_gridDim, of_dim3, DIM3, 0)
+        HA_ARG(hipConfigureCall, blockDim, of_blockDim, of_dim3, DIM3, 0)
+        HA_ARG(hipConfigureCall, sharedMem, of_sharedMem, of_size_t, U64, 0)
+        HA_ARG(hipConfigureCall, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipCreateSurfaceObject, pSurfObject, of_pSurfObject,
+               of_hipSurfaceObject_t_20__2a_, POINTER, 1)
+        HA_ARG(hipCreateSurfaceObject, pResDesc, of_pResDesc,
+               of_const_20_hipResourceDesc_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipCreateTextureObject, pTexObject, of_pTexObject,
+               of_hipTextureObject_t_20__2a_, POINTER, 1)
+        HA_ARG(hipCreateTextureObject, pResDesc, of_pResDesc,
+               of_const_20_hipResourceDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipCreateTextureObject, pTexDesc, of_pTexDesc,
+               of_const_20_hipTextureDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipCreateTextureObject, pResViewDesc, of_pResViewDesc,
+               of_const_20_hipResourceViewDesc_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipCtxCreate, ctx, of_ctx, of_hipCtx_t_20__2a_, POINTER, 1)
+        HA_ARG(hipCtxCreate, flags, of_flags, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipCtxCreate, device, of_device, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipCtxDestroy, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipCtxDisablePeerAccess, peerCtx, of_peerCtx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipCtxEnablePeerAccess, peerCtx, of_peerCtx, of_hipCtx_t, POINTER, 0)
+        HA_ARG(hipCtxEnablePeerAccess, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipCtxGetApiVersion, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+        HA_ARG(hipCtxGetApiVersion, apiVersion, of_apiVersion,
+               of_unsigned_20_int_20__2a_, U32, 1)
+    },
+    {
+        HA_ARG(hipCtxGetCacheConfig, cacheConfig, of_cacheConfig,
+               of_hipFuncCache_t_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipCtxGetCurrent, ctx, of_ctx, of_hipCtx_t_20__2a_, POINTER, 1)
+    },
+    {
+        HA_ARG(hipCtxGetDevice, device, of_device, of_hipDevice_t_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipCtxGetFlags, flags, of_flags, of_unsigned_20_int_20__2a_, U32, 1)
+    },
+    {
+        HA_ARG(hipCtxGetSharedMemConfig, pConfig, of_pConfig,
+               of_hipSharedMemConfig_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipCtxPopCurrent, ctx, of_ctx, of_hipCtx_t_20__2a_, POINTER, 1)
+    },
+    {
+        HA_ARG(hipCtxPushCurrent, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipCtxSetCacheConfig, cacheConfig, of_cacheConfig, of_hipFuncCache_t,
+               I32, 0)
+    },
+    {
+        HA_ARG(hipCtxSetCurrent, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipCtxSetSharedMemConfig, config, of_config, of_hipSharedMemConfig, I32,
+               0)
+    },
+    {
+        {0}},
+    {
+        HA_ARG(hipDestroyExternalMemory, extMem, of_extMem, of_hipExternalMemory_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipDestroyExternalSemaphore, extSem, of_extSem,
+               of_hipExternalSemaphore_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDestroySurfaceObject, surfaceObject, of_surfaceObject,
+               of_hipSurfaceObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDestroyTextureObject, textureObject, of_textureObject,
+               of_hipTextureObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDeviceCanAccessPeer, canAccessPeer, of_canAccessPeer, of_int_20__2a_,
+               I32, 1)
+        HA_ARG(hipDeviceCanAccessPeer, deviceId, of_deviceId, of_int, I32, 0)
+        HA_ARG(hipDeviceCanAccessPeer, peerDeviceId, of_peerDeviceId, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceComputeCapability, major, of_major, of_int_20__2a_, I32, 1)
+        HA_ARG(hipDeviceComputeCapability, minor, of_minor, of_int_20__2a_, I32, 1)
+        HA_ARG(hipDeviceComputeCapability, device, of_device, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceDisablePeerAccess, peerDeviceId, of_peerDeviceId, of_int, I32,
+               0)
+    },
+    {
+        HA_ARG(hipDeviceEnablePeerAccess, peerDeviceId, of_peerDeviceId, of_int, I32, 0)
+        HA_ARG(hipDeviceEnablePeerAccess, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGet, device, of_device, of_hipDevice_t_20__2a_, I32, 1)
+        HA_ARG(hipDeviceGet, ordinal, of_ordinal, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetAttribute, pi, of_pi, of_int_20__2a_, I32, 1)
+        HA_ARG(hipDeviceGetAttribute, attr, of_attr, of_hipDeviceAttribute_t, I32, 0)
+        HA_ARG(hipDeviceGetAttribute, deviceId, of_deviceId, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetByPCIBusId, device, of_device, of_int_20__2a_, I32, 1)
+        HA_ARG(hipDeviceGetByPCIBusId, pciBusId, of_pciBusId, of_const_20_char_20__2a_,
+               TEXT, 1)
+    },
+    {
+        HA_ARG(hipDeviceGetCacheConfig, cacheConfig, of_cacheConfig,
+               of_hipFuncCache_t_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipDeviceGetDefaultMemPool, mem_pool, of_mem_pool,
+               of_hipMemPool_t_20__2a_, POINTER, 1)
+        HA_ARG(hipDeviceGetDefaultMemPool, device, of_device, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetGraphMemAttribute, device, of_device, of_int, I32, 0)
+        HA_ARG(hipDeviceGetGraphMemAttribute, attr, of_attr,
+               of_hipGraphMemAttributeType, I32, 0)
+        HA_ARG(hipDeviceGetGraphMemAttribute, value, of_value, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipDeviceGetLimit, pValue, of_pValue, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipDeviceGetLimit, limit, of_limit, of_hipLimit_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetMemPool, mem_pool, of_mem_pool, of_hipMemPool_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipDeviceGetMemPool, device, of_device, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetName, name, of_name, of_char_20__2a_, CHAR, 1)
+        HA_ARG(hipDeviceGetName, len, of_len, of_int, I32, 0)
+        HA_ARG(hipDeviceGetName, device, of_device, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetP2PAttribute, value, of_value, of_int_20__2a_, I32, 1)
+        HA_ARG(hipDeviceGetP2PAttribute, attr, of_attr, of_hipDeviceP2PAttr, I32, 0)
+        HA_ARG(hipDeviceGetP2PAttribute, srcDevice, of_srcDevice, of_int, I32, 0)
+        HA_ARG(hipDeviceGetP2PAttribute, dstDevice, of_dstDevice, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetPCIBusId, pciBusId, of_pciBusId, of_char_20__2a_, CHAR, 1)
+        HA_ARG(hipDeviceGetPCIBusId, len, of_len, of_int, I32, 0)
+        HA_ARG(hipDeviceGetPCIBusId, device, of_device, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetSharedMemConfig, pConfig, of_pConfig,
+               of_hipSharedMemConfig_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipDeviceGetStreamPriorityRange, leastPriority, of_leastPriority,
+               of_int_20__2a_, I32, 1)
+        HA_ARG(hipDeviceGetStreamPriorityRange, greatestPriority, of_greatestPriority,
+               of_int_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipDeviceGetUuid, uuid, of_uuid, of_hipUUID_20__2a_, VOID, 1)
+        HA_ARG(hipDeviceGetUuid, device, of_device, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGraphMemTrim, device, of_device, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipDevicePrimaryCtxGetState, dev, of_dev, of_hipDevice_t, I32, 0)
+        HA_ARG(hipDevicePrimaryCtxGetState, flags, of_flags, of_unsigned_20_int_20__2a_,
+               U32, 1)
+        HA_ARG(hipDevicePrimaryCtxGetState, active, of_active, of_int_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipDevicePrimaryCtxRelease, dev, of_dev, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDevicePrimaryCtxReset, dev, of_dev, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDevicePrimaryCtxRetain, pctx, of_pctx, of_hipCtx_t_20__2a_, POINTER,
+               1)
+        HA_ARG(hipDevicePrimaryCtxRetain, dev, of_dev, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDevicePrimaryCtxSetFlags, dev, of_dev, of_hipDevice_t, I32, 0)
+        HA_ARG(hipDevicePrimaryCtxSetFlags, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        {0}},
+    {
+        HA_ARG(hipDeviceSetCacheConfig, cacheConfig, of_cacheConfig, of_hipFuncCache_t,
+               I32, 0)
+    },
+    {
+        HA_ARG(hipDeviceSetGraphMemAttribute, device, of_device, of_int, I32, 0)
+        HA_ARG(hipDeviceSetGraphMemAttribute, attr, of_attr,
+               of_hipGraphMemAttributeType, I32, 0)
+        HA_ARG(hipDeviceSetGraphMemAttribute, value, of_value, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipDeviceSetLimit, limit, of_limit, of_hipLimit_t, I32, 0)
+        HA_ARG(hipDeviceSetLimit, value, of_value, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipDeviceSetMemPool, device, of_device, of_int, I32, 0)
+        HA_ARG(hipDeviceSetMemPool, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDeviceSetSharedMemConfig, config, of_config, of_hipSharedMemConfig,
+               I32, 0)
+    },
+    {
+        {0}},
+    {
+        HA_ARG(hipDeviceTotalMem, bytes, of_bytes, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipDeviceTotalMem, device, of_device, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipDriverGetVersion, driverVersion, of_driverVersion, of_int_20__2a_,
+               I32, 1)
+    },
+    {
+        HA_ARG(hipDrvGetErrorName, hipError, of_hipError, of_hipError_t, I32, 0)
+        HA_ARG(hipDrvGetErrorName, errorString, of_errorString,
+               of_const_20_char_20__2a__2a_, CHAR, 2)
+    },
+    {
+        HA_ARG(hipDrvGetErrorString, hipError, of_hipError, of_hipError_t, I32, 0)
+        HA_ARG(hipDrvGetErrorString, errorString, of_errorString,
+               of_const_20_char_20__2a__2a_, CHAR, 2)
+    },
+    {
+        HA_ARG(hipDrvGraphAddMemcpyNode, phGraphNode, of_phGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipDrvGraphAddMemcpyNode, hGraph, of_hGraph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipDrvGraphAddMemcpyNode, dependencies, of_dependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipDrvGraphAddMemcpyNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipDrvGraphAddMemcpyNode, copyParams, of_copyParams,
+               of_const_20_HIP_MEMCPY3D_20__2a_, RECORD, 1)
+        HA_ARG(hipDrvGraphAddMemcpyNode, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDrvMemcpy2DUnaligned, pCopy, of_pCopy,
+               of_const_20_hip_Memcpy2D_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipDrvMemcpy3D, pCopy, of_pCopy, of_const_20_HIP_MEMCPY3D_20__2a_,
+               RECORD, 1)
+    },
+    {
+        HA_ARG(hipDrvMemcpy3DAsync, pCopy, of_pCopy, of_const_20_HIP_MEMCPY3D_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipDrvMemcpy3DAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDrvPointerGetAttributes, numAttributes, of_numAttributes,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipDrvPointerGetAttributes, attributes, of_attributes,
+               of_hipPointer_attribute_20__2a_, I32, 1)
+        HA_ARG(hipDrvPointerGetAttributes, data, of_data, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipDrvPointerGetAttributes, ptr, of_ptr, of_hipDeviceptr_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipEventCreate, event, of_event, of_hipEvent_t_20__2a_, POINTER, 1)
+    },
+    {
+        HA_ARG(hipEventCreateWithFlags, event, of_event, of_hipEvent_t_20__2a_, POINTER,
+               1)
+        HA_ARG(hipEventCreateWithFlags, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipEventDestroy, event, of_event, of_hipEvent_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipEventElapsedTime, ms, of_ms, of_float_20__2a_, F32, 1)
+        HA_ARG(hipEventElapsedTime, start, of_start, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipEventElapsedTime, stop, of_stop, of_hipEvent_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipEventQuery, event, of_event, of_hipEvent_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipEventRecord, event, of_event, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipEventRecord, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipEventSynchronize, event, of_event, of_hipEvent_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipExtGetLinkTypeAndHopCount, device1, of_device1, of_int, I32, 0)
+        HA_ARG(hipExtGetLinkTypeAndHopCount, device2, of_device2, of_int, I32, 0)
+        HA_ARG(hipExtGetLinkTypeAndHopCount, linktype, of_linktype, of_uint32_t_20__2a_,
+               U32, 1)
+        HA_ARG(hipExtGetLinkTypeAndHopCount, hopcount, of_hopcount, of_uint32_t_20__2a_,
+               U32, 1)
+    },
+    {
+        HA_ARG(hipExtLaunchKernel, function_address, of_function_address,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipExtLaunchKernel, numBlocks, of_numBlocks, of_dim3, DIM3, 0)
+        HA_ARG(hipExtLaunchKernel, dimBlocks, of_dimBlocks, of_dim3, DIM3, 0)
+        HA_ARG(hipExtLaunchKernel, args, of_args, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipExtLaunchKernel, sharedMemBytes, of_sharedMemBytes, of_size_t, U64, 0)
+        HA_ARG(hipExtLaunchKernel, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipExtLaunchKernel, startEvent, of_startEvent, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipExtLaunchKernel, stopEvent, of_stopEvent, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipExtLaunchKernel, flags, of_flags, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipExtLaunchMultiKernelMultiDevice, launchParamsList,
+               of_launchParamsList, of_hipLaunchParams_20__2a_, VOID, 1)
+        HA_ARG(hipExtLaunchMultiKernelMultiDevice, numDevices, of_numDevices, of_int,
+               I32, 0)
+        HA_ARG(hipExtLaunchMultiKernelMultiDevice, flags, of_flags, of_unsigned_20_int,
+               U32, 0)
+    },
+    {
+        HA_ARG(hipExtMallocWithFlags, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipExtMallocWithFlags, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipExtMallocWithFlags, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipExtStreamCreateWithCUMask, stream, of_stream, of_hipStream_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipExtStreamCreateWithCUMask, cuMaskSize, of_cuMaskSize, of_uint32_t,
+               U32, 0)
+        HA_ARG(hipExtStreamCreateWithCUMask, cuMask, of_cuMask,
+               of_const_20_uint32_t_20__2a_, U32, 1)
+    },
+    {
+        HA_ARG(hipExtStreamGetCUMask, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipExtStreamGetCUMask, cuMaskSize, of_cuMaskSize, of_uint32_t, U32, 0)
+        HA_ARG(hipExtStreamGetCUMask, cuMask, of_cuMask, of_uint32_t_20__2a_, U32, 1)
+    },
+    {
+        HA_ARG(hipExternalMemoryGetMappedBuffer, devPtr, of_devPtr, of_void_20__2a__2a_,
+               VOID, 2)
+        HA_ARG(hipExternalMemoryGetMappedBuffer, extMem, of_extMem,
+               of_hipExternalMemory_t, POINTER, 0)
+        HA_ARG(hipExternalMemoryGetMappedBuffer, bufferDesc, of_bufferDesc,
+               of_const_20_hipExternalMemoryBufferDesc_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipFree, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipFreeArray, array, of_array, of_hipArray_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipFreeAsync, dev_ptr, of_dev_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipFreeAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipFreeHost, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipFreeMipmappedArray, mipmappedArray, of_mipmappedArray,
+               of_hipMipmappedArray_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipFuncGetAttribute, value, of_value, of_int_20__2a_, I32, 1)
+        HA_ARG(hipFuncGetAttribute, attrib, of_attrib, of_hipFunction_attribute, I32, 0)
+        HA_ARG(hipFuncGetAttribute, hfunc, of_hfunc, of_hipFunction_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipFuncGetAttributes, attr, of_attr, of_hipFuncAttributes_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipFuncGetAttributes, func, of_func, of_const_20_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipFuncSetAttribute, func, of_func, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipFuncSetAttribute, attr, of_attr, of_hipFuncAttribute, I32, 0)
+        HA_ARG(hipFuncSetAttribute, value, of_value, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipFuncSetCacheConfig, func, of_func, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipFuncSetCacheConfig, config, of_config, of_hipFuncCache_t, I32, 0)
+    },
+    {
+        HA_ARG(hipFuncSetSharedMemConfig, func, of_func, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipFuncSetSharedMemConfig, config, of_config, of_hipSharedMemConfig, I32,
+               0)
+    },
+    {
+        HA_ARG(hipGLGetDevices, pHipDeviceCount, of_pHipDeviceCount,
+               of_unsigned_20_int_20__2a_, U32, 1)
+        HA_ARG(hipGLGetDevices, pHipDevices, of_pHipDevices, of_int_20__2a_, I32, 1)
+        HA_ARG(hipGLGetDevices, hipDeviceCount, of_hipDeviceCount, of_unsigned_20_int,
+               U32, 0)
+        HA_ARG(hipGLGetDevices, deviceList, of_deviceList, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipGetChannelDesc, desc, of_desc, of_hipChannelFormatDesc_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipGetChannelDesc, array, of_array, of_hipArray_const_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGetDevice, deviceId, of_deviceId, of_int_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipGetDeviceCount, count, of_count, of_int_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipGetDeviceFlags, flags, of_flags, of_unsigned_20_int_20__2a_, U32, 1)
+    },
+    {
+        HA_ARG(hipGetDevicePropertiesR0600, prop, of_prop, of_hipDeviceProp_t_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipGetDevicePropertiesR0600, deviceId, of_deviceId, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipGetDevicePropertiesR0000, prop, of_prop,
+               of_struct_20_hipDeviceProp_tR0000_20__2a_, VOID, 1)
+        HA_ARG(hipGetDevicePropertiesR0000, deviceId, of_deviceId, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipGetErrorName, hip_error, of_hip_error, of_hipError_t, I32, 0)
+    },
+    {
+        HA_ARG(hipGetErrorString, hipError, of_hipError, of_hipError_t, I32, 0)
+    },
+    {
+        {0}},
+    {
+        HA_ARG(hipGetMipmappedArrayLevel, levelArray, of_levelArray,
+               of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGetMipmappedArrayLevel, mipmappedArray, of_mipmappedArray,
+               of_hipMipmappedArray_const_t, POINTER, 0)
+        HA_ARG(hipGetMipmappedArrayLevel, level, of_level, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGetSymbolAddress, devPtr, of_devPtr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipGetSymbolAddress, symbol, of_symbol, of_const_20_void_20__2a_, VOID,
+               1)
+    },
+    {
+        HA_ARG(hipGetSymbolSize, size, of_size, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipGetSymbolSize, symbol, of_symbol, of_const_20_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipGetTextureAlignmentOffset, offset, of_offset, of_size_t_20__2a_, U64,
+               1)
+        HA_ARG(hipGetTextureAlignmentOffset, texref, of_texref,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGetTextureObjectResourceDesc, pResDesc, of_pResDesc,
+               of_hipResourceDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipGetTextureObjectResourceDesc, textureObject, of_textureObject,
+               of_hipTextureObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGetTextureObjectResourceViewDesc, pResViewDesc, of_pResViewDesc,
+               of_hipResourceViewDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipGetTextureObjectResourceViewDesc, textureObject, of_textureObject,
+               of_hipTextureObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGetTextureObjectTextureDesc, pTexDesc, of_pTexDesc,
+               of_hipTextureDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipGetTextureObjectTextureDesc, textureObject, of_textureObject,
+               of_hipTextureObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGetTextureReference, texref, of_texref,
+               of_const_20_textureReference_20__2a__2a_, RECORD, 2)
+        HA_ARG(hipGetTextureReference, symbol, of_symbol, of_const_20_void_20__2a_,
+               VOID, 1)
+    },
+    {
+        HA_ARG(hipGraphAddChildGraphNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddChildGraphNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddChildGraphNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddChildGraphNode, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipGraphAddChildGraphNode, childGraph, of_childGraph, of_hipGraph_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphAddDependencies, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddDependencies, from, of_from,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddDependencies, to, of_to, of_const_20_hipGraphNode_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipGraphAddDependencies, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+    },
+    {
+        HA_ARG(hipGraphAddEmptyNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddEmptyNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddEmptyNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddEmptyNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+    },
+    {
+        HA_ARG(hipGraphAddEventRecordNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddEventRecordNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddEventRecordNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddEventRecordNode, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipGraphAddEventRecordNode, event, of_event, of_hipEvent_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphAddEventWaitNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddEventWaitNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddEventWaitNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddEventWaitNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphAddEventWaitNode, event, of_event, of_hipEvent_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphAddHostNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddHostNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddHostNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddHostNode, numDependencies, of_numDependencies, of_size_t, U64,
+               0)
+        HA_ARG(hipGraphAddHostNode, pNodeParams, of_pNodeParams,
+               of_const_20_hipHostNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphAddKernelNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddKernelNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddKernelNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddKernelNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphAddKernelNode, pNodeParams, of_pNodeParams,
+               of_const_20_hipKernelNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphAddMemAllocNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemAllocNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddMemAllocNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemAllocNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphAddMemAllocNode, pNodeParams, of_pNodeParams,
+               of_hipMemAllocNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphAddMemFreeNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemFreeNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddMemFreeNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemFreeNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphAddMemFreeNode, dev_ptr, of_dev_ptr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipGraphAddMemcpyNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddMemcpyNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphAddMemcpyNode, pCopyParams, of_pCopyParams,
+               of_const_20_hipMemcpy3DParms_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphAddMemcpyNode1D, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNode1D, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddMemcpyNode1D, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNode1D, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphAddMemcpyNode1D, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphAddMemcpyNode1D, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphAddMemcpyNode1D, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddMemcpyNode1D, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, graph, of_graph, of_hipGraph_t, POINTER,
+               0)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, symbol, of_symbol,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddMemcpyNodeFromSymbol, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, graph, of_graph, of_hipGraph_t, POINTER,
+               0)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, symbol, of_symbol,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, src, of_src, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddMemcpyNodeToSymbol, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipGraphAddMemsetNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemsetNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddMemsetNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddMemsetNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphAddMemsetNode, pMemsetParams, of_pMemsetParams,
+               of_const_20_hipMemsetParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphChildGraphNodeGetGraph, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphChildGraphNodeGetGraph, pGraph, of_pGraph, of_hipGraph_t_20__2a_,
+               POINTER, 1)
+    },
+    {
+        HA_ARG(hipGraphClone, pGraphClone, of_pGraphClone, of_hipGraph_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipGraphClone, originalGraph, of_originalGraph, of_hipGraph_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipGraphCreate, pGraph, of_pGraph, of_hipGraph_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphCreate, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphDebugDotPrint, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphDebugDotPrint, path, of_path, of_const_20_char_20__2a_, TEXT, 1)
+        HA_ARG(hipGraphDebugDotPrint, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphDestroy, graph, of_graph, of_hipGraph_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphDestroyNode, node, of_node, of_hipGraphNode_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphEventRecordNodeGetEvent, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphEventRecordNodeGetEvent, event_out, of_event_out,
+               of_hipEvent_t_20__2a_, POINTER, 1)
+    },
+    {
+        HA_ARG(hipGraphEventRecordNodeSetEvent, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphEventRecordNodeSetEvent, event, of_event, of_hipEvent_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipGraphEventWaitNodeGetEvent, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphEventWaitNodeGetEvent, event_out, of_event_out,
+               of_hipEvent_t_20__2a_, POINTER, 1)
+    },
+    {
+        HA_ARG(hipGraphEventWaitNodeSetEvent, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphEventWaitNodeSetEvent, event, of_event, of_hipEvent_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipGraphExecChildGraphNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecChildGraphNodeSetParams, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecChildGraphNodeSetParams, childGraph, of_childGraph,
+               of_hipGraph_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphExecDestroy, graphExec, of_graphExec, of_hipGraphExec_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipGraphExecEventRecordNodeSetEvent, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecEventRecordNodeSetEvent, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecEventRecordNodeSetEvent, event, of_event, of_hipEvent_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphExecEventWaitNodeSetEvent, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecEventWaitNodeSetEvent, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecEventWaitNodeSetEvent, event, of_event, of_hipEvent_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphExecHostNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecHostNodeSetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphExecHostNodeSetParams, pNodeParams, of_pNodeParams,
+               of_const_20_hipHostNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecKernelNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecKernelNodeSetParams, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecKernelNodeSetParams, pNodeParams, of_pNodeParams,
+               of_const_20_hipKernelNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecMemcpyNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParams, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParams, pNodeParams, of_pNodeParams,
+               of_hipMemcpy3DParms_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecMemcpyNodeSetParams1D, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParams1D, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParams1D, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphExecMemcpyNodeSetParams1D, src, of_src, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipGraphExecMemcpyNodeSetParams1D, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParams1D, kind, of_kind, of_hipMemcpyKind, I32,
+               0)
+    },
+    {
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, node, of_node,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, dst, of_dst, of_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, symbol, of_symbol,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, count, of_count, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, offset, of_offset, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsFromSymbol, kind, of_kind,
+               of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, node, of_node,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, symbol, of_symbol,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, src, of_src,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, count, of_count, of_size_t, U64,
+               0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, offset, of_offset, of_size_t,
+               U64, 0)
+        HA_ARG(hipGraphExecMemcpyNodeSetParamsToSymbol, kind, of_kind, of_hipMemcpyKind,
+               I32, 0)
+    },
+    {
+        HA_ARG(hipGraphExecMemsetNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecMemsetNodeSetParams, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecMemsetNodeSetParams, pNodeParams, of_pNodeParams,
+               of_const_20_hipMemsetParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecUpdate, hGraphExec, of_hGraphExec, of_hipGraphExec_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecUpdate, hGraph, of_hGraph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphExecUpdate, hErrorNode_out, of_hErrorNode_out,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphExecUpdate, updateResult_out, of_updateResult_out,
+               of_hipGraphExecUpdateResult_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipGraphGetEdges, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphGetEdges, from, of_from, of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphGetEdges, to, of_to, of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphGetEdges, numEdges, of_numEdges, of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipGraphGetNodes, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphGetNodes, nodes, of_nodes, of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphGetNodes, numNodes, of_numNodes, of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipGraphGetRootNodes, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphGetRootNodes, pRootNodes, of_pRootNodes,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphGetRootNodes, pNumRootNodes, of_pNumRootNodes, of_size_t_20__2a_,
+               U64, 1)
+    },
+    {
+        HA_ARG(hipGraphHostNodeGetParams, node, of_node, of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphHostNodeGetParams, pNodeParams, of_pNodeParams,
+               of_hipHostNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphHostNodeSetParams, node, of_node, of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphHostNodeSetParams, pNodeParams, of_pNodeParams,
+               of_const_20_hipHostNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphInstantiate, pGraphExec, of_pGraphExec,
+               of_hipGraphExec_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphInstantiate, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphInstantiate, pErrorNode, of_pErrorNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphInstantiate, pLogBuffer, of_pLogBuffer, of_char_20__2a_, CHAR, 1)
+        HA_ARG(hipGraphInstantiate, bufferSize, of_bufferSize, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipGraphInstantiateWithFlags, pGraphExec, of_pGraphExec,
+               of_hipGraphExec_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphInstantiateWithFlags, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphInstantiateWithFlags, flags, of_flags,
+               of_unsigned_20_long_20_long, U64, 0)
+    },
+    {
+        HA_ARG(hipGraphKernelNodeCopyAttributes, hSrc, of_hSrc, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphKernelNodeCopyAttributes, hDst, of_hDst, of_hipGraphNode_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphKernelNodeGetAttribute, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphKernelNodeGetAttribute, attr, of_attr, of_hipLaunchAttributeID,
+               I32, 0)
+        HA_ARG(hipGraphKernelNodeGetAttribute, value, of_value,
+               of_hipLaunchAttributeValue_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphKernelNodeGetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphKernelNodeGetParams, pNodeParams, of_pNodeParams,
+               of_hipKernelNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphKernelNodeSetAttribute, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphKernelNodeSetAttribute, attr, of_attr, of_hipLaunchAttributeID,
+               I32, 0)
+        HA_ARG(hipGraphKernelNodeSetAttribute, value, of_value,
+               of_const_20_hipLaunchAttributeValue_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphKernelNodeSetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphKernelNodeSetParams, pNodeParams, of_pNodeParams,
+               of_const_20_hipKernelNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphLaunch, graphExec, of_graphExec, of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphLaunch, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphMemAllocNodeGetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphMemAllocNodeGetParams, pNodeParams, of_pNodeParams,
+               of_hipMemAllocNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphMemFreeNodeGetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphMemFreeNodeGetParams, dev_ptr, of_dev_ptr, of_void_20__2a_, VOID,
+               1)
+    },
+    {
+        HA_ARG(hipGraphMemcpyNodeGetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphMemcpyNodeGetParams, pNodeParams, of_pNodeParams,
+               of_hipMemcpy3DParms_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphMemcpyNodeSetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphMemcpyNodeSetParams, pNodeParams, of_pNodeParams,
+               of_const_20_hipMemcpy3DParms_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphMemcpyNodeSetParams1D, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphMemcpyNodeSetParams1D, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphMemcpyNodeSetParams1D, src, of_src, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipGraphMemcpyNodeSetParams1D, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipGraphMemcpyNodeSetParams1D, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, dst, of_dst, of_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, symbol, of_symbol,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, count, of_count, of_size_t, U64,
+               0)
+        HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, offset, of_offset, of_size_t, U64,
+               0)
+        HA_ARG(hipGraphMemcpyNodeSetParamsFromSymbol, kind, of_kind, of_hipMemcpyKind,
+               I32, 0)
+    },
+    {
+        HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, node, of_node, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, symbol, of_symbol,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, src, of_src,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, offset, of_offset, of_size_t, U64,
+               0)
+        HA_ARG(hipGraphMemcpyNodeSetParamsToSymbol, kind, of_kind, of_hipMemcpyKind,
+               I32, 0)
+    },
+    {
+        HA_ARG(hipGraphMemsetNodeGetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphMemsetNodeGetParams, pNodeParams, of_pNodeParams,
+               of_hipMemsetParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphMemsetNodeSetParams, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphMemsetNodeSetParams, pNodeParams, of_pNodeParams,
+               of_const_20_hipMemsetParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphNodeFindInClone, pNode, of_pNode, of_hipGraphNode_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipGraphNodeFindInClone, originalNode, of_originalNode,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphNodeFindInClone, clonedGraph, of_clonedGraph, of_hipGraph_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphNodeGetDependencies, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphNodeGetDependencies, pDependencies, of_pDependencies,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphNodeGetDependencies, pNumDependencies, of_pNumDependencies,
+               of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipGraphNodeGetDependentNodes, node, of_node, of_hipGraphNode_t, POINTER,
+               0)
+        HA_ARG(hipGraphNodeGetDependentNodes, pDependentNodes, of_pDependentNodes,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphNodeGetDependentNodes, pNumDependentNodes, of_pNumDependentNodes,
+               of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipGraphNodeGetEnabled, hGraphExec, of_hGraphExec, of_hipGraphExec_t,
+               POINTER, 0)
+        HA_ARG(hipGraphNodeGetEnabled, hNode, of_hNode, of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphNodeGetEnabled, isEnabled, of_isEnabled,
+               of_unsigned_20_int_20__2a_, U32, 1)
+    },
+    {
+        HA_ARG(hipGraphNodeGetType, node, of_node, of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphNodeGetType, pType, of_pType, of_hipGraphNodeType_20__2a_, I32,
+               1)
+    },
+    {
+        HA_ARG(hipGraphNodeSetEnabled, hGraphExec, of_hGraphExec, of_hipGraphExec_t,
+               POINTER, 0)
+        HA_ARG(hipGraphNodeSetEnabled, hNode, of_hNode, of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphNodeSetEnabled, isEnabled, of_isEnabled, of_unsigned_20_int, U32,
+               0)
+    },
+    {
+        HA_ARG(hipGraphReleaseUserObject, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphReleaseUserObject, object, of_object, of_hipUserObject_t,
+               POINTER, 0)
+        HA_ARG(hipGraphReleaseUserObject, count, of_count, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphRemoveDependencies, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphRemoveDependencies, from, of_from,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphRemoveDependencies, to, of_to,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphRemoveDependencies, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipGraphRetainUserObject, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphRetainUserObject, object, of_object, of_hipUserObject_t, POINTER,
+               0)
+        HA_ARG(hipGraphRetainUserObject, count, of_count, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipGraphRetainUserObject, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphUpload, graphExec, of_graphExec, of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphUpload, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphicsGLRegisterBuffer, resource, of_resource,
+               of_hipGraphicsResource_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphicsGLRegisterBuffer, buffer, of_buffer, of_unsigned_20_int, U32,
+               0)
+        HA_ARG(hipGraphicsGLRegisterBuffer, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphicsGLRegisterImage, resource, of_resource,
+               of_hipGraphicsResource_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphicsGLRegisterImage, image, of_image, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipGraphicsGLRegisterImage, target, of_target, of_unsigned_20_int, U32,
+               0)
+        HA_ARG(hipGraphicsGLRegisterImage, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphicsMapResources, count, of_count, of_int, I32, 0)
+        HA_ARG(hipGraphicsMapResources, resources, of_resources,
+               of_hipGraphicsResource_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphicsMapResources, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphicsResourceGetMappedPointer, devPtr, of_devPtr,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipGraphicsResourceGetMappedPointer, size, of_size, of_size_t_20__2a_,
+               U64, 1)
+        HA_ARG(hipGraphicsResourceGetMappedPointer, resource, of_resource,
+               of_hipGraphicsResource_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphicsSubResourceGetMappedArray, array, of_array,
+               of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphicsSubResourceGetMappedArray, resource, of_resource,
+               of_hipGraphicsResource_t, POINTER, 0)
+        HA_ARG(hipGraphicsSubResourceGetMappedArray, arrayIndex, of_arrayIndex,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipGraphicsSubResourceGetMappedArray, mipLevel, of_mipLevel,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphicsUnmapResources, count, of_count, of_int, I32, 0)
+        HA_ARG(hipGraphicsUnmapResources, resources, of_resources,
+               of_hipGraphicsResource_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphicsUnmapResources, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphicsUnregisterResource, resource, of_resource,
+               of_hipGraphicsResource_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipHostAlloc, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipHostAlloc, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipHostAlloc, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipHostFree, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipHostGetDevicePointer, devPtr, of_devPtr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipHostGetDevicePointer, hstPtr, of_hstPtr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipHostGetDevicePointer, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipHostGetFlags, flagsPtr, of_flagsPtr, of_unsigned_20_int_20__2a_, U32,
+               1)
+        HA_ARG(hipHostGetFlags, hostPtr, of_hostPtr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipHostMalloc, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipHostMalloc, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipHostMalloc, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipHostRegister, hostPtr, of_hostPtr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipHostRegister, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipHostRegister, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipHostUnregister, hostPtr, of_hostPtr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipImportExternalMemory, extMem_out, of_extMem_out,
+               of_hipExternalMemory_t_20__2a_, VOID, 1)
+        HA_ARG(hipImportExternalMemory, memHandleDesc, of_memHandleDesc,
+               of_const_20_hipExternalMemoryHandleDesc_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipImportExternalSemaphore, extSem_out, of_extSem_out,
+               of_hipExternalSemaphore_t_20__2a_, VOID, 1)
+        HA_ARG(hipImportExternalSemaphore, semHandleDesc, of_semHandleDesc,
+               of_const_20_hipExternalSemaphoreHandleDesc_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipInit, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipIpcCloseMemHandle, devPtr, of_devPtr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipIpcGetEventHandle, handle, of_handle, of_hipIpcEventHandle_t_20__2a_,
+               VOID, 1)
+        HA_ARG(hipIpcGetEventHandle, event, of_event, of_hipEvent_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipIpcGetMemHandle, handle, of_handle, of_hipIpcMemHandle_t_20__2a_,
+               VOID, 1)
+        HA_ARG(hipIpcGetMemHandle, devPtr, of_devPtr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipIpcOpenEventHandle, event, of_event, of_hipEvent_t_20__2a_, POINTER,
+               1)
+        HA_ARG(hipIpcOpenEventHandle, handle, of_handle, of_hipIpcEventHandle_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipIpcOpenMemHandle, devPtr, of_devPtr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipIpcOpenMemHandle, handle, of_handle, of_hipIpcMemHandle_t, POINTER, 0)
+        HA_ARG(hipIpcOpenMemHandle, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipKernelNameRef, func, of_func, of_const_20_hipFunction_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipKernelNameRefByPtr, hostFunction, of_hostFunction,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipKernelNameRefByPtr, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipLaunchByPtr, func, of_func, of_const_20_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipLaunchCooperativeKernel, func, of_func, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipLaunchCooperativeKernel, gridDim, of_gridDim, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchCooperativeKernel, blockDimX, of_blockDimX, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchCooperativeKernel, kernelParams, of_kernelParams,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLaunchCooperativeKernel, sharedMemBytes, of_sharedMemBytes,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipLaunchCooperativeKernel, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipLaunchCooperativeKernelMultiDevice, launchParamsList,
+               of_launchParamsList, of_hipLaunchParams_20__2a_, VOID, 1)
+        HA_ARG(hipLaunchCooperativeKernelMultiDevice, numDevices, of_numDevices, of_int,
+               I32, 0)
+        HA_ARG(hipLaunchCooperativeKernelMultiDevice, flags, of_flags,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipLaunchHostFunc, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipLaunchHostFunc, fn, of_fn, of_hipHostFn_t, POINTER, 0)
+        HA_ARG(hipLaunchHostFunc, userData, of_userData, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipLaunchKernel, function_address, of_function_address,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipLaunchKernel, numBlocks, of_numBlocks, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchKernel, dimBlocks, of_dimBlocks, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchKernel, args, of_args, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLaunchKernel, sharedMemBytes, of_sharedMemBytes, of_size_t, U64, 0)
+        HA_ARG(hipLaunchKernel, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMalloc, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMalloc, size, of_size, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMalloc3D, pitchedDevPtr, of_pitchedDevPtr, of_hipPitchedPtr_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMalloc3D, extent, of_extent, of_hipExtent, RECORD, 0)
+    },
+    {
+        HA_ARG(hipMalloc3DArray, array, of_array, of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMalloc3DArray, desc, of_desc,
+               of_const_20_hipChannelFormatDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipMalloc3DArray, extent, of_extent, of_hipExtent, RECORD, 0)
+        HA_ARG(hipMalloc3DArray, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipMallocArray, array, of_array, of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMallocArray, desc, of_desc, of_const_20_hipChannelFormatDesc_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMallocArray, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMallocArray, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMallocArray, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipMallocAsync, dev_ptr, of_dev_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMallocAsync, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMallocAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMallocFromPoolAsync, dev_ptr, of_dev_ptr, of_void_20__2a__2a_, VOID,
+               2)
+        HA_ARG(hipMallocFromPoolAsync, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMallocFromPoolAsync, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER,
+               0)
+        HA_ARG(hipMallocFromPoolAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMallocHost, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMallocHost, size, of_size, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMallocManaged, dev_ptr, of_dev_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMallocManaged, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMallocManaged, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipMallocMipmappedArray, mipmappedArray, of_mipmappedArray,
+               of_hipMipmappedArray_t_20__2a_, VOID, 1)
+        HA_ARG(hipMallocMipmappedArray, desc, of_desc,
+               of_const_20_hipChannelFormatDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipMallocMipmappedArray, extent, of_extent, of_hipExtent, RECORD, 0)
+        HA_ARG(hipMallocMipmappedArray, numLevels, of_numLevels, of_unsigned_20_int,
+               U32, 0)
+        HA_ARG(hipMallocMipmappedArray, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipMallocPitch, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMallocPitch, pitch, of_pitch, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMallocPitch, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMallocPitch, height, of_height, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemAddressFree, devPtr, of_devPtr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemAddressFree, size, of_size, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemAddressReserve, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMemAddressReserve, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMemAddressReserve, alignment, of_alignment, of_size_t, U64, 0)
+        HA_ARG(hipMemAddressReserve, addr, of_addr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemAddressReserve, flags, of_flags, of_unsigned_20_long_20_long, U64,
+               0)
+    },
+    {
+        HA_ARG(hipMemAdvise, dev_ptr, of_dev_ptr, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemAdvise, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemAdvise, advice, of_advice, of_hipMemoryAdvise, I32, 0)
+        HA_ARG(hipMemAdvise, device, of_device, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipMemAllocHost, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMemAllocHost, size, of_size, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemAllocPitch, dptr, of_dptr, of_hipDeviceptr_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMemAllocPitch, pitch, of_pitch, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemAllocPitch, widthInBytes, of_widthInBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemAllocPitch, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemAllocPitch, elementSizeBytes, of_elementSizeBytes,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipMemCreate, handle, of_handle,
+               of_hipMemGenericAllocationHandle_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMemCreate, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMemCreate, prop, of_prop, of_const_20_hipMemAllocationProp_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemCreate, flags, of_flags, of_unsigned_20_long_20_long, U64, 0)
+    },
+    {
+        HA_ARG(hipMemExportToShareableHandle, shareableHandle, of_shareableHandle,
+               of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemExportToShareableHandle, handle, of_handle,
+               of_hipMemGenericAllocationHandle_t, POINTER, 0)
+        HA_ARG(hipMemExportToShareableHandle, handleType, of_handleType,
+               of_hipMemAllocationHandleType, I32, 0)
+        HA_ARG(hipMemExportToShareableHandle, flags, of_flags,
+               of_unsigned_20_long_20_long, U64, 0)
+    },
+    {
+        HA_ARG(hipMemGetAccess, flags, of_flags, of_unsigned_20_long_20_long_20__2a_,
+               U64, 1)
+        HA_ARG(hipMemGetAccess, location, of_location,
+               of_const_20_hipMemLocation_20__2a_, RECORD, 1)
+        HA_ARG(hipMemGetAccess, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipMemGetAddressRange, pbase, of_pbase, of_hipDeviceptr_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipMemGetAddressRange, psize, of_psize, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemGetAddressRange, dptr, of_dptr, of_hipDeviceptr_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemGetAllocationGranularity, granularity, of_granularity,
+               of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemGetAllocationGranularity, prop, of_prop,
+               of_const_20_hipMemAllocationProp_20__2a_, RECORD, 1)
+        HA_ARG(hipMemGetAllocationGranularity, option, of_option,
+               of_hipMemAllocationGranularity_flags, I32, 0)
+    },
+    {
+        HA_ARG(hipMemGetAllocationPropertiesFromHandle, prop, of_prop,
+               of_hipMemAllocationProp_20__2a_, RECORD, 1)
+        HA_ARG(hipMemGetAllocationPropertiesFromHandle, handle, of_handle,
+               of_hipMemGenericAllocationHandle_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemGetInfo, free, of_free, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemGetInfo, total, of_total, of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipMemImportFromShareableHandle, handle, of_handle,
+               of_hipMemGenericAllocationHandle_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMemImportFromShareableHandle, osHandle, of_osHandle, of_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemImportFromShareableHandle, shHandleType, of_shHandleType,
+               of_hipMemAllocationHandleType, I32, 0)
+    },
+    {
+        HA_ARG(hipMemMap, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemMap, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMemMap, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemMap, handle, of_handle, of_hipMemGenericAllocationHandle_t,
+               POINTER, 0)
+        HA_ARG(hipMemMap, flags, of_flags, of_unsigned_20_long_20_long, U64, 0)
+    },
+    {
+        HA_ARG(hipMemMapArrayAsync, mapInfoList, of_mapInfoList,
+               of_hipArrayMapInfo_20__2a_, RECORD, 1)
+        HA_ARG(hipMemMapArrayAsync, count, of_count, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipMemMapArrayAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemPoolCreate, mem_pool, of_mem_pool, of_hipMemPool_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipMemPoolCreate, pool_props, of_pool_props,
+               of_const_20_hipMemPoolProps_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipMemPoolDestroy, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemPoolExportPointer, export_data, of_export_data,
+               of_hipMemPoolPtrExportData_20__2a_, RECORD, 1)
+        HA_ARG(hipMemPoolExportPointer, dev_ptr, of_dev_ptr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipMemPoolExportToShareableHandle, shared_handle, of_shared_handle,
+               of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemPoolExportToShareableHandle, mem_pool, of_mem_pool,
+               of_hipMemPool_t, POINTER, 0)
+        HA_ARG(hipMemPoolExportToShareableHandle, handle_type, of_handle_type,
+               of_hipMemAllocationHandleType, I32, 0)
+        HA_ARG(hipMemPoolExportToShareableHandle, flags, of_flags, of_unsigned_20_int,
+               U32, 0)
+    },
+    {
+        HA_ARG(hipMemPoolGetAccess, flags, of_flags, of_hipMemAccessFlags_20__2a_, I32,
+               1)
+        HA_ARG(hipMemPoolGetAccess, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER, 0)
+        HA_ARG(hipMemPoolGetAccess, location, of_location, of_hipMemLocation_20__2a_,
+               RECORD, 1)
+    },
+    {
+        HA_ARG(hipMemPoolGetAttribute, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER,
+               0)
+        HA_ARG(hipMemPoolGetAttribute, attr, of_attr, of_hipMemPoolAttr, I32, 0)
+        HA_ARG(hipMemPoolGetAttribute, value, of_value, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipMemPoolImportFromShareableHandle, mem_pool, of_mem_pool,
+               of_hipMemPool_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMemPoolImportFromShareableHandle, shared_handle, of_shared_handle,
+               of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemPoolImportFromShareableHandle, handle_type, of_handle_type,
+               of_hipMemAllocationHandleType, I32, 0)
+        HA_ARG(hipMemPoolImportFromShareableHandle, flags, of_flags, of_unsigned_20_int,
+               U32, 0)
+    },
+    {
+        HA_ARG(hipMemPoolImportPointer, dev_ptr, of_dev_ptr, of_void_20__2a__2a_, VOID,
+               2)
+        HA_ARG(hipMemPoolImportPointer, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER,
+               0)
+        HA_ARG(hipMemPoolImportPointer, export_data, of_export_data,
+               of_hipMemPoolPtrExportData_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipMemPoolSetAccess, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER, 0)
+        HA_ARG(hipMemPoolSetAccess, desc_list, of_desc_list,
+               of_const_20_hipMemAccessDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipMemPoolSetAccess, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemPoolSetAttribute, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER,
+               0)
+        HA_ARG(hipMemPoolSetAttribute, attr, of_attr, of_hipMemPoolAttr, I32, 0)
+        HA_ARG(hipMemPoolSetAttribute, value, of_value, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipMemPoolTrimTo, mem_pool, of_mem_pool, of_hipMemPool_t, POINTER, 0)
+        HA_ARG(hipMemPoolTrimTo, min_bytes_to_hold, of_min_bytes_to_hold, of_size_t,
+               U64, 0)
+    },
+    {
+        HA_ARG(hipMemPrefetchAsync, dev_ptr, of_dev_ptr, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipMemPrefetchAsync, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemPrefetchAsync, device, of_device, of_int, I32, 0)
+        HA_ARG(hipMemPrefetchAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemPtrGetInfo, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemPtrGetInfo, size, of_size, of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipMemRangeGetAttribute, data, of_data, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemRangeGetAttribute, data_size, of_data_size, of_size_t, U64, 0)
+        HA_ARG(hipMemRangeGetAttribute, attribute, of_attribute,
+               of_hipMemRangeAttribute, I32, 0)
+        HA_ARG(hipMemRangeGetAttribute, dev_ptr, of_dev_ptr, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemRangeGetAttribute, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemRangeGetAttributes, data, of_data, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMemRangeGetAttributes, data_sizes, of_data_sizes, of_size_t_20__2a_,
+               U64, 1)
+        HA_ARG(hipMemRangeGetAttributes, attributes, of_attributes,
+               of_hipMemRangeAttribute_20__2a_, I32, 1)
+        HA_ARG(hipMemRangeGetAttributes, num_attributes, of_num_attributes, of_size_t,
+               U64, 0)
+        HA_ARG(hipMemRangeGetAttributes, dev_ptr, of_dev_ptr, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemRangeGetAttributes, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemRelease, handle, of_handle, of_hipMemGenericAllocationHandle_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemRetainAllocationHandle, handle, of_handle,
+               of_hipMemGenericAllocationHandle_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMemRetainAllocationHandle, addr, of_addr, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipMemSetAccess, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemSetAccess, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMemSetAccess, desc, of_desc, of_const_20_hipMemAccessDesc_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemSetAccess, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemUnmap, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemUnmap, size, of_size, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpy, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2D, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2D, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2D, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DAsync, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DAsync, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpy2DAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DFromArray, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DFromArray, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray, src, of_src, of_hipArray_const_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DFromArray, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DFromArrayAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DFromArrayAsync, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync, src, of_src, of_hipArray_const_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DToArray, dst, of_dst, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DToArray, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DToArray, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DToArrayAsync, dst, of_dst, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DToArrayAsync, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy3D, p, of_p, of_const_20_hipMemcpy3DParms_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipMemcpy3DAsync, p, of_p, of_const_20_hipMemcpy3DParms_20__2a_, RECORD,
+               1)
+        HA_ARG(hipMemcpy3DAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyAsync, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAsync, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpyAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyAtoH, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyAtoH, srcArray, of_srcArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyAtoH, srcOffset, of_srcOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAtoH, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyDtoD, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoD, src, of_src, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoD, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyDtoDAsync, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoDAsync, src, of_src, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoDAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyDtoDAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyDtoH, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyDtoH, src, of_src, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoH, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyDtoHAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyDtoHAsync, src, of_src, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoHAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyDtoHAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyFromArray, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyFromArray, srcArray, of_srcArray, of_hipArray_const_t, POINTER,
+               0)
+        HA_ARG(hipMemcpyFromArray, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromArray, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromArray, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromArray, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpyFromSymbol, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyFromSymbol, symbol, of_symbol, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipMemcpyFromSymbol, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbol, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbol, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpyFromSymbolAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyFromSymbolAsync, symbol, of_symbol, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemcpyFromSymbolAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbolAsync, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbolAsync, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpyFromSymbolAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyHtoA, dstArray, of_dstArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyHtoA, dstOffset, of_dstOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyHtoA, srcHost, of_srcHost, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyHtoA, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyHtoD, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyHtoD, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyHtoD, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyHtoDAsync, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyHtoDAsync, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyHtoDAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyHtoDAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyParam2D, pCopy, of_pCopy, of_const_20_hip_Memcpy2D_20__2a_,
+               RECORD, 1)
+    },
+    {
+        HA_ARG(hipMemcpyParam2DAsync, pCopy, of_pCopy, of_const_20_hip_Memcpy2D_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemcpyParam2DAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyPeer, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyPeer, dstDeviceId, of_dstDeviceId, of_int, I32, 0)
+        HA_ARG(hipMemcpyPeer, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyPeer, srcDeviceId, of_srcDeviceId, of_int, I32, 0)
+        HA_ARG(hipMemcpyPeer, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyPeerAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyPeerAsync, dstDeviceId, of_dstDeviceId, of_int, I32, 0)
+        HA_ARG(hipMemcpyPeerAsync, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyPeerAsync, srcDevice, of_srcDevice, of_int, I32, 0)
+        HA_ARG(hipMemcpyPeerAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyPeerAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyToArray, dst, of_dst, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyToArray, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToArray, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToArray, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyToArray, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToArray, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpyToSymbol, symbol, of_symbol, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyToSymbol, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyToSymbol, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbol, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbol, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpyToSymbolAsync, symbol, of_symbol, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemcpyToSymbolAsync, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyToSymbolAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbolAsync, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbolAsync, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpyToSymbolAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyWithStream, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyWithStream, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyWithStream, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyWithStream, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpyWithStream, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemset, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemset, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemset2D, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemset2D, pitch, of_pitch, of_size_t, U64, 0)
+        HA_ARG(hipMemset2D, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset2D, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemset2D, height, of_height, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemset2DAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemset2DAsync, pitch, of_pitch, of_size_t, U64, 0)
+        HA_ARG(hipMemset2DAsync, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset2DAsync, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemset2DAsync, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemset2DAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemset3D, pitchedDevPtr, of_pitchedDevPtr, of_hipPitchedPtr, RECORD,
+               0)
+        HA_ARG(hipMemset3D, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset3D, extent, of_extent, of_hipExtent, RECORD, 0)
+    },
+    {
+        HA_ARG(hipMemset3DAsync, pitchedDevPtr, of_pitchedDevPtr, of_hipPitchedPtr,
+               RECORD, 0)
+        HA_ARG(hipMemset3DAsync, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset3DAsync, extent, of_extent, of_hipExtent, RECORD, 0)
+        HA_ARG(hipMemset3DAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemsetAsync, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemsetAsync, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemsetAsync, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemsetAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemsetD16, dest, of_dest, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD16, value, of_value, of_unsigned_20_short, U16, 0)
+        HA_ARG(hipMemsetD16, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemsetD16Async, dest, of_dest, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD16Async, value, of_value, of_unsigned_20_short, U16, 0)
+        HA_ARG(hipMemsetD16Async, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD16Async, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemsetD32, dest, of_dest, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD32, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemsetD32, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemsetD32Async, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD32Async, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemsetD32Async, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD32Async, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemsetD8, dest, of_dest, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD8, value, of_value, of_unsigned_20_char, U8, 0)
+        HA_ARG(hipMemsetD8, count, of_count, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemsetD8Async, dest, of_dest, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD8Async, value, of_value, of_unsigned_20_char, U8, 0)
+        HA_ARG(hipMemsetD8Async, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD8Async, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMipmappedArrayCreate, pHandle, of_pHandle,
+               of_hipMipmappedArray_t_20__2a_, VOID, 1)
+        HA_ARG(hipMipmappedArrayCreate, pMipmappedArrayDesc, of_pMipmappedArrayDesc,
+               of_HIP_ARRAY3D_DESCRIPTOR_20__2a_, RECORD, 1)
+        HA_ARG(hipMipmappedArrayCreate, numMipmapLevels, of_numMipmapLevels,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipMipmappedArrayDestroy, hMipmappedArray, of_hMipmappedArray,
+               of_hipMipmappedArray_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMipmappedArrayGetLevel, pLevelArray, of_pLevelArray,
+               of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMipmappedArrayGetLevel, hMipMappedArray, of_hMipMappedArray,
+               of_hipMipmappedArray_t, POINTER, 0)
+        HA_ARG(hipMipmappedArrayGetLevel, level, of_level, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipModuleGetFunction, function, of_function, of_hipFunction_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipModuleGetFunction, module, of_module, of_hipModule_t, POINTER, 0)
+        HA_ARG(hipModuleGetFunction, kname, of_kname, of_const_20_char_20__2a_, TEXT, 1)
+    },
+    {
+        HA_ARG(hipModuleGetGlobal, dptr, of_dptr, of_hipDeviceptr_t_20__2a_, POINTER, 1)
+        HA_ARG(hipModuleGetGlobal, bytes, of_bytes, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipModuleGetGlobal, hmod, of_hmod, of_hipModule_t, POINTER, 0)
+        HA_ARG(hipModuleGetGlobal, name, of_name, of_const_20_char_20__2a_, TEXT, 1)
+    },
+    {
+        HA_ARG(hipModuleGetTexRef, texRef, of_texRef, of_textureReference_20__2a__2a_,
+               RECORD, 2)
+        HA_ARG(hipModuleGetTexRef, hmod, of_hmod, of_hipModule_t, POINTER, 0)
+        HA_ARG(hipModuleGetTexRef, name, of_name, of_const_20_char_20__2a_, TEXT, 1)
+    },
+    {
+        HA_ARG(hipModuleLaunchCooperativeKernel, func, of_func, of_hipFunction_t,
+               POINTER, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, gridDimX, of_gridDimX,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, gridDimY, of_gridDimY,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, gridDimZ, of_gridDimZ,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, blockDimX, of_blockDimX,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, blockDimY, of_blockDimY,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, blockDimZ, of_blockDimZ,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, sharedMemBytes, of_sharedMemBytes,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, stream, of_stream, of_hipStream_t,
+               POINTER, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernel, kernelParams, of_kernelParams,
+               of_void_20__2a__2a_, VOID, 2)
+    },
+    {
+        HA_ARG(hipModuleLaunchCooperativeKernelMultiDevice, launchParamsList,
+               of_launchParamsList, of_hipFunctionLaunchParams_20__2a_, VOID, 1)
+        HA_ARG(hipModuleLaunchCooperativeKernelMultiDevice, numDevices, of_numDevices,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchCooperativeKernelMultiDevice, flags, of_flags,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipModuleLaunchKernel, func, of_func, of_hipFunction_t, POINTER, 0)
+        HA_ARG(hipModuleLaunchKernel, gridDimX, of_gridDimX, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchKernel, gridDimY, of_gridDimY, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchKernel, gridDimZ, of_gridDimZ, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchKernel, blockDimX, of_blockDimX, of_unsigned_20_int, U32,
+               0)
+        HA_ARG(hipModuleLaunchKernel, blockDimY, of_blockDimY, of_unsigned_20_int, U32,
+               0)
+        HA_ARG(hipModuleLaunchKernel, blockDimZ, of_blockDimZ, of_unsigned_20_int, U32,
+               0)
+        HA_ARG(hipModuleLaunchKernel, sharedMemBytes, of_sharedMemBytes,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipModuleLaunchKernel, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipModuleLaunchKernel, kernelParams, of_kernelParams,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipModuleLaunchKernel, extra, of_extra, of_void_20__2a__2a_, VOID, 2)
+    },
+    {
+        HA_ARG(hipModuleLoad, module, of_module, of_hipModule_t_20__2a_, POINTER, 1)
+        HA_ARG(hipModuleLoad, fname, of_fname, of_const_20_char_20__2a_, TEXT, 1)
+    },
+    {
+        HA_ARG(hipModuleLoadData, module, of_module, of_hipModule_t_20__2a_, POINTER, 1)
+        HA_ARG(hipModuleLoadData, image, of_image, of_const_20_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipModuleLoadDataEx, module, of_module, of_hipModule_t_20__2a_, POINTER,
+               1)
+        HA_ARG(hipModuleLoadDataEx, image, of_image, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipModuleLoadDataEx, numOptions, of_numOptions, of_unsigned_20_int, U32,
+               0)
+        HA_ARG(hipModuleLoadDataEx, options, of_options, of_hipJitOption_20__2a_, I32,
+               1)
+        HA_ARG(hipModuleLoadDataEx, optionValues, of_optionValues, of_void_20__2a__2a_,
+               VOID, 2)
+    },
+    {
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, numBlocks,
+               of_numBlocks, of_int_20__2a_, I32, 1)
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, func, of_func,
+               of_hipFunction_t, POINTER, 0)
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, blockSize,
+               of_blockSize, of_int, I32, 0)
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, dynSharedMemPerBlk,
+               of_dynSharedMemPerBlk, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, numBlocks,
+               of_numBlocks, of_int_20__2a_, I32, 1)
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, func,
+               of_func, of_hipFunction_t, POINTER, 0)
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, blockSize,
+               of_blockSize, of_int, I32, 0)
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+               dynSharedMemPerBlk, of_dynSharedMemPerBlk, of_size_t, U64, 0)
+        HA_ARG(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, flags,
+               of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, gridSize, of_gridSize,
+               of_int_20__2a_, I32, 1)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, blockSize, of_blockSize,
+               of_int_20__2a_, I32, 1)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, func, of_func, of_hipFunction_t,
+               POINTER, 0)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, dynSharedMemPerBlk,
+               of_dynSharedMemPerBlk, of_size_t, U64, 0)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSize, blockSizeLimit,
+               of_blockSizeLimit, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, gridSize, of_gridSize,
+               of_int_20__2a_, I32, 1)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, blockSize,
+               of_blockSize, of_int_20__2a_, I32, 1)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, func, of_func,
+               of_hipFunction_t, POINTER, 0)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, dynSharedMemPerBlk,
+               of_dynSharedMemPerBlk, of_size_t, U64, 0)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, blockSizeLimit,
+               of_blockSizeLimit, of_int, I32, 0)
+        HA_ARG(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, flags, of_flags,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipModuleUnload, module, of_module, of_hipModule_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, numBlocks, of_numBlocks,
+               of_int_20__2a_, I32, 1)
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, func, of_func,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, blockSize, of_blockSize,
+               of_int, I32, 0)
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessor, dynSharedMemPerBlk,
+               of_dynSharedMemPerBlk, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, numBlocks,
+               of_numBlocks, of_int_20__2a_, I32, 1)
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, func, of_func,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, blockSize,
+               of_blockSize, of_int, I32, 0)
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+               dynSharedMemPerBlk, of_dynSharedMemPerBlk, of_size_t, U64, 0)
+        HA_ARG(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, flags, of_flags,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipOccupancyMaxPotentialBlockSize, gridSize, of_gridSize, of_int_20__2a_,
+               I32, 1)
+        HA_ARG(hipOccupancyMaxPotentialBlockSize, blockSize, of_blockSize,
+               of_int_20__2a_, I32, 1)
+        HA_ARG(hipOccupancyMaxPotentialBlockSize, func, of_func,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipOccupancyMaxPotentialBlockSize, dynSharedMemPerBlk,
+               of_dynSharedMemPerBlk, of_size_t, U64, 0)
+        HA_ARG(hipOccupancyMaxPotentialBlockSize, blockSizeLimit, of_blockSizeLimit,
+               of_int, I32, 0)
+    },
+    {
+        {0}},
+    {
+        HA_ARG(hipPointerGetAttribute, data, of_data, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipPointerGetAttribute, attribute, of_attribute, of_hipPointer_attribute,
+               I32, 0)
+        HA_ARG(hipPointerGetAttribute, ptr, of_ptr, of_hipDeviceptr_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipPointerGetAttributes, attributes, of_attributes,
+               of_hipPointerAttribute_t_20__2a_, RECORD, 1)
+        HA_ARG(hipPointerGetAttributes, ptr, of_ptr, of_const_20_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipPointerSetAttribute, value, of_value, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipPointerSetAttribute, attribute, of_attribute, of_hipPointer_attribute,
+               I32, 0)
+        HA_ARG(hipPointerSetAttribute, ptr, of_ptr, of_hipDeviceptr_t, POINTER, 0)
+    },
+    {
+        {0}},
+    {
+        {0}},
+    {
+        HA_ARG(hipRuntimeGetVersion, runtimeVersion, of_runtimeVersion, of_int_20__2a_,
+               I32, 1)
+    },
+    {
+        HA_ARG(hipSetDevice, deviceId, of_deviceId, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipSetDeviceFlags, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipSetupArgument, arg, of_arg, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipSetupArgument, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipSetupArgument, offset, of_offset, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipSignalExternalSemaphoresAsync, extSemArray, of_extSemArray,
+               of_const_20_hipExternalSemaphore_t_20__2a_, VOID, 1)
+        HA_ARG(hipSignalExternalSemaphoresAsync, paramsArray, of_paramsArray,
+               of_const_20_hipExternalSemaphoreSignalParams_20__2a_, VOID, 1)
+        HA_ARG(hipSignalExternalSemaphoresAsync, numExtSems, of_numExtSems,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipSignalExternalSemaphoresAsync, stream, of_stream, of_hipStream_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamAddCallback, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamAddCallback, callback, of_callback, of_hipStreamCallback_t,
+               POINTER, 0)
+        HA_ARG(hipStreamAddCallback, userData, of_userData, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipStreamAddCallback, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipStreamAttachMemAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamAttachMemAsync, dev_ptr, of_dev_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipStreamAttachMemAsync, length, of_length, of_size_t, U64, 0)
+        HA_ARG(hipStreamAttachMemAsync, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipStreamBeginCapture, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamBeginCapture, mode, of_mode, of_hipStreamCaptureMode, I32, 0)
+    },
+    {
+        HA_ARG(hipStreamCreate, stream, of_stream, of_hipStream_t_20__2a_, POINTER, 1)
+    },
+    {
+        HA_ARG(hipStreamCreateWithFlags, stream, of_stream, of_hipStream_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipStreamCreateWithFlags, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipStreamCreateWithPriority, stream, of_stream, of_hipStream_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipStreamCreateWithPriority, flags, of_flags, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipStreamCreateWithPriority, priority, of_priority, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipStreamDestroy, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamEndCapture, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamEndCapture, pGraph, of_pGraph, of_hipGraph_t_20__2a_, POINTER,
+               1)
+    },
+    {
+        HA_ARG(hipStreamGetCaptureInfo, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetCaptureInfo, pCaptureStatus, of_pCaptureStatus,
+               of_hipStreamCaptureStatus_20__2a_, I32, 1)
+        HA_ARG(hipStreamGetCaptureInfo, pId, of_pId,
+               of_unsigned_20_long_20_long_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipStreamGetCaptureInfo_v2, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+        HA_ARG(hipStreamGetCaptureInfo_v2, captureStatus_out, of_captureStatus_out,
+               of_hipStreamCaptureStatus_20__2a_, I32, 1)
+        HA_ARG(hipStreamGetCaptureInfo_v2, id_out, of_id_out,
+               of_unsigned_20_long_20_long_20__2a_, U64, 1)
+        HA_ARG(hipStreamGetCaptureInfo_v2, graph_out, of_graph_out,
+               of_hipGraph_t_20__2a_, POINTER, 1)
+        HA_ARG(hipStreamGetCaptureInfo_v2, dependencies_out, of_dependencies_out,
+               of_const_20_hipGraphNode_t_20__2a__2a_, POINTER, 2)
+        HA_ARG(hipStreamGetCaptureInfo_v2, numDependencies_out, of_numDependencies_out,
+               of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipStreamGetDevice, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetDevice, device, of_device, of_hipDevice_t_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipStreamGetFlags, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetFlags, flags, of_flags, of_unsigned_20_int_20__2a_, U32, 1)
+    },
+    {
+        HA_ARG(hipStreamGetPriority, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetPriority, priority, of_priority, of_int_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipStreamIsCapturing, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamIsCapturing, pCaptureStatus, of_pCaptureStatus,
+               of_hipStreamCaptureStatus_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipStreamQuery, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamSynchronize, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamUpdateCaptureDependencies, stream, of_stream, of_hipStream_t,
+               POINTER, 0)
+        HA_ARG(hipStreamUpdateCaptureDependencies, dependencies, of_dependencies,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipStreamUpdateCaptureDependencies, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipStreamUpdateCaptureDependencies, flags, of_flags, of_unsigned_20_int,
+               U32, 0)
+    },
+    {
+        HA_ARG(hipStreamWaitEvent, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamWaitEvent, event, of_event, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipStreamWaitEvent, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipStreamWaitValue32, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamWaitValue32, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipStreamWaitValue32, value, of_value, of_uint32_t, U32, 0)
+        HA_ARG(hipStreamWaitValue32, flags, of_flags, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipStreamWaitValue32, mask, of_mask, of_uint32_t, U32, 0)
+    },
+    {
+        HA_ARG(hipStreamWaitValue64, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamWaitValue64, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipStreamWaitValue64, value, of_value, of_uint64_t, U64, 0)
+        HA_ARG(hipStreamWaitValue64, flags, of_flags, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipStreamWaitValue64, mask, of_mask, of_uint64_t, U64, 0)
+    },
+    {
+        HA_ARG(hipStreamWriteValue32, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamWriteValue32, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipStreamWriteValue32, value, of_value, of_uint32_t, U32, 0)
+        HA_ARG(hipStreamWriteValue32, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipStreamWriteValue64, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamWriteValue64, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipStreamWriteValue64, value, of_value, of_uint64_t, U64, 0)
+        HA_ARG(hipStreamWriteValue64, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipTexObjectCreate, pTexObject, of_pTexObject,
+               of_hipTextureObject_t_20__2a_, POINTER, 1)
+        HA_ARG(hipTexObjectCreate, pResDesc, of_pResDesc,
+               of_const_20_HIP_RESOURCE_DESC_20__2a_, VOID, 1)
+        HA_ARG(hipTexObjectCreate, pTexDesc, of_pTexDesc,
+               of_const_20_HIP_TEXTURE_DESC_20__2a_, VOID, 1)
+        HA_ARG(hipTexObjectCreate, pResViewDesc, of_pResViewDesc,
+               of_const_20_HIP_RESOURCE_VIEW_DESC_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipTexObjectDestroy, texObject, of_texObject, of_hipTextureObject_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipTexObjectGetResourceDesc, pResDesc, of_pResDesc,
+               of_HIP_RESOURCE_DESC_20__2a_, VOID, 1)
+        HA_ARG(hipTexObjectGetResourceDesc, texObject, of_texObject,
+               of_hipTextureObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipTexObjectGetResourceViewDesc, pResViewDesc, of_pResViewDesc,
+               of_HIP_RESOURCE_VIEW_DESC_20__2a_, VOID, 1)
+        HA_ARG(hipTexObjectGetResourceViewDesc, texObject, of_texObject,
+               of_hipTextureObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipTexObjectGetTextureDesc, pTexDesc, of_pTexDesc,
+               of_HIP_TEXTURE_DESC_20__2a_, VOID, 1)
+        HA_ARG(hipTexObjectGetTextureDesc, texObject, of_texObject,
+               of_hipTextureObject_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipTexRefGetAddress, dev_ptr, of_dev_ptr, of_hipDeviceptr_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipTexRefGetAddress, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetAddressMode, pam, of_pam, of_hipTextureAddressMode_20__2a_,
+               I32, 1)
+        HA_ARG(hipTexRefGetAddressMode, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefGetAddressMode, dim, of_dim, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipTexRefGetFilterMode, pfm, of_pfm, of_hipTextureFilterMode_20__2a_,
+               I32, 1)
+        HA_ARG(hipTexRefGetFilterMode, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetFlags, pFlags, of_pFlags, of_unsigned_20_int_20__2a_, U32, 1)
+        HA_ARG(hipTexRefGetFlags, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetFormat, pFormat, of_pFormat, of_hipArray_Format_20__2a_, I32,
+               1)
+        HA_ARG(hipTexRefGetFormat, pNumChannels, of_pNumChannels, of_int_20__2a_, I32,
+               1)
+        HA_ARG(hipTexRefGetFormat, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetMaxAnisotropy, pmaxAnsio, of_pmaxAnsio, of_int_20__2a_, I32,
+               1)
+        HA_ARG(hipTexRefGetMaxAnisotropy, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetMipMappedArray, pArray, of_pArray,
+               of_hipMipmappedArray_t_20__2a_, VOID, 1)
+        HA_ARG(hipTexRefGetMipMappedArray, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetMipmapFilterMode, pfm, of_pfm,
+               of_hipTextureFilterMode_20__2a_, I32, 1)
+        HA_ARG(hipTexRefGetMipmapFilterMode, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetMipmapLevelBias, pbias, of_pbias, of_float_20__2a_, F32, 1)
+        HA_ARG(hipTexRefGetMipmapLevelBias, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetMipmapLevelClamp, pminMipmapLevelClamp,
+               of_pminMipmapLevelClamp, of_float_20__2a_, F32, 1)
+        HA_ARG(hipTexRefGetMipmapLevelClamp, pmaxMipmapLevelClamp,
+               of_pmaxMipmapLevelClamp, of_float_20__2a_, F32, 1)
+        HA_ARG(hipTexRefGetMipmapLevelClamp, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefSetAddress, ByteOffset, of_ByteOffset, of_size_t_20__2a_, U64,
+               1)
+        HA_ARG(hipTexRefSetAddress, texRef, of_texRef, of_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipTexRefSetAddress, dptr, of_dptr, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipTexRefSetAddress, bytes, of_bytes, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetAddress2D, texRef, of_texRef, of_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipTexRefSetAddress2D, desc, of_desc,
+               of_const_20_HIP_ARRAY_DESCRIPTOR_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetAddress2D, dptr, of_dptr, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipTexRefSetAddress2D, Pitch, of_Pitch, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetAddressMode, texRef, of_texRef, of_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipTexRefSetAddressMode, dim, of_dim, of_int, I32, 0)
+        HA_ARG(hipTexRefSetAddressMode, am, of_am, of_hipTextureAddressMode, I32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetArray, tex, of_tex, of_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetArray, array, of_array, of_hipArray_const_t, POINTER, 0)
+        HA_ARG(hipTexRefSetArray, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetBorderColor, texRef, of_texRef, of_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipTexRefSetBorderColor, pBorderColor, of_pBorderColor, of_float_20__2a_,
+               F32, 1)
+    },
+    {
+        HA_ARG(hipTexRefSetFilterMode, texRef, of_texRef, of_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipTexRefSetFilterMode, fm, of_fm, of_hipTextureFilterMode, I32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetFlags, texRef, of_texRef, of_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipTexRefSetFlags, Flags, of_Flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetFormat, texRef, of_texRef, of_textureReference_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipTexRefSetFormat, fmt, of_fmt, of_hipArray_Format, I32, 0)
+        HA_ARG(hipTexRefSetFormat, NumPackedComponents, of_NumPackedComponents, of_int,
+               I32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetMaxAnisotropy, texRef, of_texRef,
+               of_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetMaxAnisotropy, maxAniso, of_maxAniso, of_unsigned_20_int,
+               U32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetMipmapFilterMode, texRef, of_texRef,
+               of_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetMipmapFilterMode, fm, of_fm, of_hipTextureFilterMode, I32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetMipmapLevelBias, texRef, of_texRef,
+               of_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetMipmapLevelBias, bias, of_bias, of_float, F32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetMipmapLevelClamp, texRef, of_texRef,
+               of_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetMipmapLevelClamp, minMipMapLevelClamp,
+               of_minMipMapLevelClamp, of_float, F32, 0)
+        HA_ARG(hipTexRefSetMipmapLevelClamp, maxMipMapLevelClamp,
+               of_maxMipMapLevelClamp, of_float, F32, 0)
+    },
+    {
+        HA_ARG(hipTexRefSetMipmappedArray, texRef, of_texRef,
+               of_textureReference_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetMipmappedArray, mipmappedArray, of_mipmappedArray,
+               of_hipMipmappedArray_20__2a_, RECORD, 1)
+        HA_ARG(hipTexRefSetMipmappedArray, Flags, of_Flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipThreadExchangeStreamCaptureMode, mode, of_mode,
+               of_hipStreamCaptureMode_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipUnbindTexture, tex, of_tex, of_const_20_textureReference_20__2a_,
+               RECORD, 1)
+    },
+    {
+        HA_ARG(hipUserObjectCreate, object_out, of_object_out,
+               of_hipUserObject_t_20__2a_, POINTER, 1)
+        HA_ARG(hipUserObjectCreate, ptr, of_ptr, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipUserObjectCreate, destroy, of_destroy, of_hipHostFn_t, POINTER, 0)
+        HA_ARG(hipUserObjectCreate, initialRefcount, of_initialRefcount,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipUserObjectCreate, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipUserObjectRelease, object, of_object, of_hipUserObject_t, POINTER, 0)
+        HA_ARG(hipUserObjectRelease, count, of_count, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipUserObjectRetain, object, of_object, of_hipUserObject_t, POINTER, 0)
+        HA_ARG(hipUserObjectRetain, count, of_count, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipWaitExternalSemaphoresAsync, extSemArray, of_extSemArray,
+               of_const_20_hipExternalSemaphore_t_20__2a_, VOID, 1)
+        HA_ARG(hipWaitExternalSemaphoresAsync, paramsArray, of_paramsArray,
+               of_const_20_hipExternalSemaphoreWaitParams_20__2a_, VOID, 1)
+        HA_ARG(hipWaitExternalSemaphoresAsync, numExtSems, of_numExtSems,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipWaitExternalSemaphoresAsync, stream, of_stream, of_hipStream_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipCreateChannelDesc, x, of_x, of_int, I32, 0)
+        HA_ARG(hipCreateChannelDesc, y, of_y, of_int, I32, 0)
+        HA_ARG(hipCreateChannelDesc, z, of_z, of_int, I32, 0)
+        HA_ARG(hipCreateChannelDesc, w, of_w, of_int, I32, 0)
+        HA_ARG(hipCreateChannelDesc, f, of_f, of_hipChannelFormatKind, I32, 0)
+    },
+    {
+        HA_ARG(hipExtModuleLaunchKernel, func, of_func, of_hipFunction_t, POINTER, 0)
+        HA_ARG(hipExtModuleLaunchKernel, globalWorkSizeX, of_globalWorkSizeX,
+               of_uint32_t, U32, 0)
+        HA_ARG(hipExtModuleLaunchKernel, globalWorkSizeY, of_globalWorkSizeY,
+               of_uint32_t, U32, 0)
+        HA_ARG(hipExtModuleLaunchKernel, globalWorkSizeZ, of_globalWorkSizeZ,
+               of_uint32_t, U32, 0)
+        HA_ARG(hipExtModuleLaunchKernel, localWorkSizeX, of_localWorkSizeX, of_uint32_t,
+               U32, 0)
+        HA_ARG(hipExtModuleLaunchKernel, localWorkSizeY, of_localWorkSizeY, of_uint32_t,
+               U32, 0)
+        HA_ARG(hipExtModuleLaunchKernel, localWorkSizeZ, of_localWorkSizeZ, of_uint32_t,
+               U32, 0)
+        HA_ARG(hipExtModuleLaunchKernel, sharedMemBytes, of_sharedMemBytes, of_size_t,
+               U64, 0)
+        HA_ARG(hipExtModuleLaunchKernel, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipExtModuleLaunchKernel, kernelParams, of_kernelParams,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipExtModuleLaunchKernel, extra, of_extra, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipExtModuleLaunchKernel, startEvent, of_startEvent, of_hipEvent_t,
+               POINTER, 0)
+        HA_ARG(hipExtModuleLaunchKernel, stopEvent, of_stopEvent, of_hipEvent_t,
+               POINTER, 0)
+        HA_ARG(hipExtModuleLaunchKernel, flags, of_flags, of_uint32_t, U32, 0)
+    },
+    {
+        HA_ARG(hipHccModuleLaunchKernel, func, of_func, of_hipFunction_t, POINTER, 0)
+        HA_ARG(hipHccModuleLaunchKernel, globalWorkSizeX, of_globalWorkSizeX,
+               of_uint32_t, U32, 0)
+        HA_ARG(hipHccModuleLaunchKernel, globalWorkSizeY, of_globalWorkSizeY,
+               of_uint32_t, U32, 0)
+        HA_ARG(hipHccModuleLaunchKernel, globalWorkSizeZ, of_globalWorkSizeZ,
+               of_uint32_t, U32, 0)
+        HA_ARG(hipHccModuleLaunchKernel, localWorkSizeX, of_localWorkSizeX, of_uint32_t,
+               U32, 0)
+        HA_ARG(hipHccModuleLaunchKernel, localWorkSizeY, of_localWorkSizeY, of_uint32_t,
+               U32, 0)
+        HA_ARG(hipHccModuleLaunchKernel, localWorkSizeZ, of_localWorkSizeZ, of_uint32_t,
+               U32, 0)
+        HA_ARG(hipHccModuleLaunchKernel, sharedMemBytes, of_sharedMemBytes, of_size_t,
+               U64, 0)
+        HA_ARG(hipHccModuleLaunchKernel, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipHccModuleLaunchKernel, kernelParams, of_kernelParams,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipHccModuleLaunchKernel, extra, of_extra, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipHccModuleLaunchKernel, startEvent, of_startEvent, of_hipEvent_t,
+               POINTER, 0)
+        HA_ARG(hipHccModuleLaunchKernel, stopEvent, of_stopEvent, of_hipEvent_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy_spt, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpyToSymbol_spt, symbol, of_symbol, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipMemcpyToSymbol_spt, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyToSymbol_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbol_spt, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbol_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpyFromSymbol_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyFromSymbol_spt, symbol, of_symbol, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemcpyFromSymbol_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbol_spt, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbol_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2D_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2D_spt, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D_spt, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2D_spt, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D_spt, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2D_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DFromArray_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DFromArray_spt, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray_spt, src, of_src, of_hipArray_const_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DFromArray_spt, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray_spt, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray_spt, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArray_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy3D_spt, p, of_p, of_const_20_hipMemcpy3DParms_20__2a_, RECORD,
+               1)
+    },
+    {
+        HA_ARG(hipMemset_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemset_spt, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemsetAsync_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemsetAsync_spt, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemsetAsync_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemsetAsync_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemset2D_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemset2D_spt, pitch, of_pitch, of_size_t, U64, 0)
+        HA_ARG(hipMemset2D_spt, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset2D_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemset2D_spt, height, of_height, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemset2DAsync_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemset2DAsync_spt, pitch, of_pitch, of_size_t, U64, 0)
+        HA_ARG(hipMemset2DAsync_spt, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset2DAsync_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemset2DAsync_spt, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemset2DAsync_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemset3DAsync_spt, pitchedDevPtr, of_pitchedDevPtr, of_hipPitchedPtr,
+               RECORD, 0)
+        HA_ARG(hipMemset3DAsync_spt, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset3DAsync_spt, extent, of_extent, of_hipExtent, RECORD, 0)
+        HA_ARG(hipMemset3DAsync_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemset3D_spt, pitchedDevPtr, of_pitchedDevPtr, of_hipPitchedPtr,
+               RECORD, 0)
+        HA_ARG(hipMemset3D_spt, value, of_value, of_int, I32, 0)
+        HA_ARG(hipMemset3D_spt, extent, of_extent, of_hipExtent, RECORD, 0)
+    },
+    {
+        HA_ARG(hipMemcpyAsync_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyAsync_spt, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyAsync_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAsync_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpyAsync_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy3DAsync_spt, p, of_p, of_const_20_hipMemcpy3DParms_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemcpy3DAsync_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DAsync_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DAsync_spt, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync_spt, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DAsync_spt, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync_spt, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DAsync_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpy2DAsync_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyFromSymbolAsync_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyFromSymbolAsync_spt, symbol, of_symbol,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyFromSymbolAsync_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbolAsync_spt, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromSymbolAsync_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpyFromSymbolAsync_spt, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipMemcpyToSymbolAsync_spt, symbol, of_symbol, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemcpyToSymbolAsync_spt, src, of_src, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipMemcpyToSymbolAsync_spt, sizeBytes, of_sizeBytes, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbolAsync_spt, offset, of_offset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyToSymbolAsync_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpyToSymbolAsync_spt, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipMemcpyFromArray_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyFromArray_spt, src, of_src, of_hipArray_const_t, POINTER, 0)
+        HA_ARG(hipMemcpyFromArray_spt, wOffsetSrc, of_wOffsetSrc, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromArray_spt, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromArray_spt, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyFromArray_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DToArray_spt, dst, of_dst, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DToArray_spt, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray_spt, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray_spt, src, of_src, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DToArray_spt, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray_spt, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArray_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, dst, of_dst, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, dpitch, of_dpitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, src, of_src, of_hipArray_const_t, POINTER,
+               0)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, wOffsetSrc, of_wOffsetSrc, of_size_t, U64,
+               0)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, hOffsetSrc, of_hOffsetSrc, of_size_t, U64,
+               0)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpy2DFromArrayAsync_spt, stream, of_stream, of_hipStream_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, dst, of_dst, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, wOffset, of_wOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, hOffset, of_hOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, src, of_src, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, spitch, of_spitch, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, kind, of_kind, of_hipMemcpyKind, I32, 0)
+        HA_ARG(hipMemcpy2DToArrayAsync_spt, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipStreamQuery_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamSynchronize_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamGetPriority_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetPriority_spt, priority, of_priority, of_int_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipStreamWaitEvent_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamWaitEvent_spt, event, of_event, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipStreamWaitEvent_spt, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipStreamGetFlags_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetFlags_spt, flags, of_flags, of_unsigned_20_int_20__2a_, U32,
+               1)
+    },
+    {
+        HA_ARG(hipStreamAddCallback_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamAddCallback_spt, callback, of_callback, of_hipStreamCallback_t,
+               POINTER, 0)
+        HA_ARG(hipStreamAddCallback_spt, userData, of_userData, of_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipStreamAddCallback_spt, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipEventRecord_spt, event, of_event, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipEventRecord_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipLaunchCooperativeKernel_spt, func, of_func, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipLaunchCooperativeKernel_spt, gridDim, of_gridDim, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchCooperativeKernel_spt, blockDim, of_blockDim, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchCooperativeKernel_spt, kernelParams, of_kernelParams,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLaunchCooperativeKernel_spt, sharedMemBytes, of_sharedMemBytes,
+               of_uint32_t, U32, 0)
+        HA_ARG(hipLaunchCooperativeKernel_spt, stream, of_stream, of_hipStream_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipLaunchKernel_spt, function_address, of_function_address,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipLaunchKernel_spt, numBlocks, of_numBlocks, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchKernel_spt, dimBlocks, of_dimBlocks, of_dim3, DIM3, 0)
+        HA_ARG(hipLaunchKernel_spt, args, of_args, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLaunchKernel_spt, sharedMemBytes, of_sharedMemBytes, of_size_t, U64,
+               0)
+        HA_ARG(hipLaunchKernel_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphLaunch_spt, graphExec, of_graphExec, of_hipGraphExec_t, POINTER,
+               0)
+        HA_ARG(hipGraphLaunch_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamBeginCapture_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamBeginCapture_spt, mode, of_mode, of_hipStreamCaptureMode, I32,
+               0)
+    },
+    {
+        HA_ARG(hipStreamEndCapture_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamEndCapture_spt, pGraph, of_pGraph, of_hipGraph_t_20__2a_,
+               POINTER, 1)
+    },
+    {
+        HA_ARG(hipStreamIsCapturing_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamIsCapturing_spt, pCaptureStatus, of_pCaptureStatus,
+               of_hipStreamCaptureStatus_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipStreamGetCaptureInfo_spt, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+        HA_ARG(hipStreamGetCaptureInfo_spt, pCaptureStatus, of_pCaptureStatus,
+               of_hipStreamCaptureStatus_20__2a_, I32, 1)
+        HA_ARG(hipStreamGetCaptureInfo_spt, pId, of_pId,
+               of_unsigned_20_long_20_long_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipStreamGetCaptureInfo_v2_spt, stream, of_stream, of_hipStream_t,
+               POINTER, 0)
+        HA_ARG(hipStreamGetCaptureInfo_v2_spt, captureStatus_out, of_captureStatus_out,
+               of_hipStreamCaptureStatus_20__2a_, I32, 1)
+        HA_ARG(hipStreamGetCaptureInfo_v2_spt, id_out, of_id_out,
+               of_unsigned_20_long_20_long_20__2a_, U64, 1)
+        HA_ARG(hipStreamGetCaptureInfo_v2_spt, graph_out, of_graph_out,
+               of_hipGraph_t_20__2a_, POINTER, 1)
+        HA_ARG(hipStreamGetCaptureInfo_v2_spt, dependencies_out, of_dependencies_out,
+               of_const_20_hipGraphNode_t_20__2a__2a_, POINTER, 2)
+        HA_ARG(hipStreamGetCaptureInfo_v2_spt, numDependencies_out,
+               of_numDependencies_out, of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipLaunchHostFunc_spt, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipLaunchHostFunc_spt, fn, of_fn, of_hipHostFn_t, POINTER, 0)
+        HA_ARG(hipLaunchHostFunc_spt, userData, of_userData, of_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipGetStreamDeviceId, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDrvGraphAddMemsetNode, phGraphNode, of_phGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipDrvGraphAddMemsetNode, hGraph, of_hGraph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipDrvGraphAddMemsetNode, dependencies, of_dependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipDrvGraphAddMemsetNode, numDependencies, of_numDependencies, of_size_t,
+               U64, 0)
+        HA_ARG(hipDrvGraphAddMemsetNode, memsetParams, of_memsetParams,
+               of_const_20_hipMemsetParams_20__2a_, RECORD, 1)
+        HA_ARG(hipDrvGraphAddMemsetNode, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphAddExternalSemaphoresWaitNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddExternalSemaphoresWaitNode, graph, of_graph, of_hipGraph_t,
+               POINTER, 0)
+        HA_ARG(hipGraphAddExternalSemaphoresWaitNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddExternalSemaphoresWaitNode, numDependencies,
+               of_numDependencies, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddExternalSemaphoresWaitNode, nodeParams, of_nodeParams,
+               of_const_20_hipExternalSemaphoreWaitNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphAddExternalSemaphoresSignalNode, pGraphNode, of_pGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddExternalSemaphoresSignalNode, graph, of_graph, of_hipGraph_t,
+               POINTER, 0)
+        HA_ARG(hipGraphAddExternalSemaphoresSignalNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddExternalSemaphoresSignalNode, numDependencies,
+               of_numDependencies, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddExternalSemaphoresSignalNode, nodeParams, of_nodeParams,
+               of_const_20_hipExternalSemaphoreSignalNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExternalSemaphoresSignalNodeSetParams, hNode, of_hNode,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExternalSemaphoresSignalNodeSetParams, nodeParams, of_nodeParams,
+               of_const_20_hipExternalSemaphoreSignalNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExternalSemaphoresWaitNodeSetParams, hNode, of_hNode,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExternalSemaphoresWaitNodeSetParams, nodeParams, of_nodeParams,
+               of_const_20_hipExternalSemaphoreWaitNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExternalSemaphoresSignalNodeGetParams, hNode, of_hNode,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExternalSemaphoresSignalNodeGetParams, params_out, of_params_out,
+               of_hipExternalSemaphoreSignalNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExternalSemaphoresWaitNodeGetParams, hNode, of_hNode,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExternalSemaphoresWaitNodeGetParams, params_out, of_params_out,
+               of_hipExternalSemaphoreWaitNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecExternalSemaphoresSignalNodeSetParams, hGraphExec,
+               of_hGraphExec, of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecExternalSemaphoresSignalNodeSetParams, hNode, of_hNode,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExecExternalSemaphoresSignalNodeSetParams, nodeParams,
+               of_nodeParams, of_const_20_hipExternalSemaphoreSignalNodeParams_20__2a_,
+               RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecExternalSemaphoresWaitNodeSetParams, hGraphExec,
+               of_hGraphExec, of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecExternalSemaphoresWaitNodeSetParams, hNode, of_hNode,
+               of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExecExternalSemaphoresWaitNodeSetParams, nodeParams,
+               of_nodeParams, of_const_20_hipExternalSemaphoreWaitNodeParams_20__2a_,
+               RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphAddNode, pGraphNode, of_pGraphNode, of_hipGraphNode_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipGraphAddNode, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddNode, pDependencies, of_pDependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddNode, numDependencies, of_numDependencies, of_size_t, U64, 0)
+        HA_ARG(hipGraphAddNode, nodeParams, of_nodeParams,
+               of_hipGraphNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphInstantiateWithParams, pGraphExec, of_pGraphExec,
+               of_hipGraphExec_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphInstantiateWithParams, graph, of_graph, of_hipGraph_t, POINTER,
+               0)
+        HA_ARG(hipGraphInstantiateWithParams, instantiateParams, of_instantiateParams,
+               of_hipGraphInstantiateParams_20__2a_, RECORD, 1)
+    },
+    {
+        {0}},
+    {
+        HA_ARG(hipTexRefGetBorderColor, pBorderColor, of_pBorderColor, of_float_20__2a_,
+               F32, 1)
+        HA_ARG(hipTexRefGetBorderColor, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipTexRefGetArray, pArray, of_pArray, of_hipArray_t_20__2a_, POINTER, 1)
+        HA_ARG(hipTexRefGetArray, texRef, of_texRef,
+               of_const_20_textureReference_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGetProcAddress, symbol, of_symbol, of_const_20_char_20__2a_, TEXT, 1)
+        HA_ARG(hipGetProcAddress, pfn, of_pfn, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipGetProcAddress, hipVersion, of_hipVersion, of_int, I32, 0)
+        HA_ARG(hipGetProcAddress, flags, of_flags, of_uint64_t, U64, 0)
+        HA_ARG(hipGetProcAddress, symbolStatus, of_symbolStatus,
+               of_hipDriverProcAddressQueryResult_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipStreamBeginCaptureToGraph, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+        HA_ARG(hipStreamBeginCaptureToGraph, graph, of_graph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipStreamBeginCaptureToGraph, dependencies, of_dependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipStreamBeginCaptureToGraph, dependencyData, of_dependencyData,
+               of_const_20_hipGraphEdgeData_20__2a_, RECORD, 1)
+        HA_ARG(hipStreamBeginCaptureToGraph, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipStreamBeginCaptureToGraph, mode, of_mode, of_hipStreamCaptureMode,
+               I32, 0)
+    },
+    {
+        HA_ARG(hipGetFuncBySymbol, functionPtr, of_functionPtr,
+               of_hipFunction_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGetFuncBySymbol, symbolPtr, of_symbolPtr, of_const_20_void_20__2a_,
+               VOID, 1)
+    },
+    {
+        HA_ARG(hipSetValidDevices, device_arr, of_device_arr, of_int_20__2a_, I32, 1)
+        HA_ARG(hipSetValidDevices, len, of_len, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipMemcpyAtoD, dstDevice, of_dstDevice, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyAtoD, srcArray, of_srcArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyAtoD, srcOffset, of_srcOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAtoD, ByteCount, of_ByteCount, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyDtoA, dstArray, of_dstArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoA, dstOffset, of_dstOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyDtoA, srcDevice, of_srcDevice, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemcpyDtoA, ByteCount, of_ByteCount, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyAtoA, dstArray, of_dstArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyAtoA, dstOffset, of_dstOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAtoA, srcArray, of_srcArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyAtoA, srcOffset, of_srcOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAtoA, ByteCount, of_ByteCount, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemcpyAtoHAsync, dstHost, of_dstHost, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemcpyAtoHAsync, srcArray, of_srcArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyAtoHAsync, srcOffset, of_srcOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAtoHAsync, ByteCount, of_ByteCount, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyAtoHAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpyHtoAAsync, dstArray, of_dstArray, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpyHtoAAsync, dstOffset, of_dstOffset, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyHtoAAsync, srcHost, of_srcHost, of_const_20_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipMemcpyHtoAAsync, ByteCount, of_ByteCount, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyHtoAAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy2DArrayToArray, dst, of_dst, of_hipArray_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, wOffsetDst, of_wOffsetDst, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, hOffsetDst, of_hOffsetDst, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, src, of_src, of_hipArray_const_t, POINTER, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, wOffsetSrc, of_wOffsetSrc, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, hOffsetSrc, of_hOffsetSrc, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy2DArrayToArray, kind, of_kind, of_hipMemcpyKind, I32, 0)
+    },
+    {
+        HA_ARG(hipDrvGraphAddMemFreeNode, phGraphNode, of_phGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipDrvGraphAddMemFreeNode, hGraph, of_hGraph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipDrvGraphAddMemFreeNode, dependencies, of_dependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipDrvGraphAddMemFreeNode, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipDrvGraphAddMemFreeNode, dptr, of_dptr, of_hipDeviceptr_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, copyParams, of_copyParams,
+               of_const_20_HIP_MEMCPY3D_20__2a_, RECORD, 1)
+        HA_ARG(hipDrvGraphExecMemcpyNodeSetParams, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipDrvGraphExecMemsetNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipDrvGraphExecMemsetNodeSetParams, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipDrvGraphExecMemsetNodeSetParams, memsetParams, of_memsetParams,
+               of_const_20_hipMemsetParams_20__2a_, RECORD, 1)
+        HA_ARG(hipDrvGraphExecMemsetNodeSetParams, ctx, of_ctx, of_hipCtx_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGraphExecGetFlags, graphExec, of_graphExec, of_hipGraphExec_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecGetFlags, flags, of_flags,
+               of_unsigned_20_long_20_long_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipGraphNodeSetParams, node, of_node, of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphNodeSetParams, nodeParams, of_nodeParams,
+               of_hipGraphNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecNodeSetParams, graphExec, of_graphExec, of_hipGraphExec_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecNodeSetParams, node, of_node, of_hipGraphNode_t, POINTER, 0)
+        HA_ARG(hipGraphExecNodeSetParams, nodeParams, of_nodeParams,
+               of_hipGraphNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipExternalMemoryGetMappedMipmappedArray, mipmap, of_mipmap,
+               of_hipMipmappedArray_t_20__2a_, VOID, 1)
+        HA_ARG(hipExternalMemoryGetMappedMipmappedArray, extMem, of_extMem,
+               of_hipExternalMemory_t, POINTER, 0)
+        HA_ARG(hipExternalMemoryGetMappedMipmappedArray, mipmapDesc, of_mipmapDesc,
+               of_const_20_hipExternalMemoryMipmappedArrayDesc_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(hipDrvGraphMemcpyNodeGetParams, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipDrvGraphMemcpyNodeGetParams, nodeParams, of_nodeParams,
+               of_HIP_MEMCPY3D_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipDrvGraphMemcpyNodeSetParams, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipDrvGraphMemcpyNodeSetParams, nodeParams, of_nodeParams,
+               of_const_20_HIP_MEMCPY3D_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipExtHostAlloc, ptr, of_ptr, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipExtHostAlloc, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipExtHostAlloc, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipDeviceGetTexture1DLinearMaxWidth, maxWidthInElements,
+               of_maxWidthInElements, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipDeviceGetTexture1DLinearMaxWidth, fmtDesc, of_fmtDesc,
+               of_const_20_hipChannelFormatDesc_20__2a_, RECORD, 1)
+        HA_ARG(hipDeviceGetTexture1DLinearMaxWidth, device, of_device, of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipStreamBatchMemOp, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamBatchMemOp, count, of_count, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipStreamBatchMemOp, paramArray, of_paramArray,
+               of_hipStreamBatchMemOpParams_20__2a_, VOID, 1)
+        HA_ARG(hipStreamBatchMemOp, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipGraphAddBatchMemOpNode, phGraphNode, of_phGraphNode,
+               of_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddBatchMemOpNode, hGraph, of_hGraph, of_hipGraph_t, POINTER, 0)
+        HA_ARG(hipGraphAddBatchMemOpNode, dependencies, of_dependencies,
+               of_const_20_hipGraphNode_t_20__2a_, POINTER, 1)
+        HA_ARG(hipGraphAddBatchMemOpNode, numDependencies, of_numDependencies,
+               of_size_t, U64, 0)
+        HA_ARG(hipGraphAddBatchMemOpNode, nodeParams, of_nodeParams,
+               of_const_20_hipBatchMemOpNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphBatchMemOpNodeGetParams, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphBatchMemOpNodeGetParams, nodeParams_out, of_nodeParams_out,
+               of_hipBatchMemOpNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphBatchMemOpNodeSetParams, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphBatchMemOpNodeSetParams, nodeParams, of_nodeParams,
+               of_hipBatchMemOpNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipGraphExecBatchMemOpNodeSetParams, hGraphExec, of_hGraphExec,
+               of_hipGraphExec_t, POINTER, 0)
+        HA_ARG(hipGraphExecBatchMemOpNodeSetParams, hNode, of_hNode, of_hipGraphNode_t,
+               POINTER, 0)
+        HA_ARG(hipGraphExecBatchMemOpNodeSetParams, nodeParams, of_nodeParams,
+               of_const_20_hipBatchMemOpNodeParams_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipLinkAddData, state, of_state, of_hipLinkState_t, POINTER, 0)
+        HA_ARG(hipLinkAddData, type, of_type, of_hipJitInputType, I32, 0)
+        HA_ARG(hipLinkAddData, data, of_data, of_void_20__2a_, VOID, 1)
+        HA_ARG(hipLinkAddData, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipLinkAddData, name, of_name, of_const_20_char_20__2a_, TEXT, 1)
+        HA_ARG(hipLinkAddData, numOptions, of_numOptions, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipLinkAddData, options, of_options, of_hipJitOption_20__2a_, I32, 1)
+        HA_ARG(hipLinkAddData, optionValues, of_optionValues, of_void_20__2a__2a_, VOID,
+               2)
+    },
+    {
+        HA_ARG(hipLinkAddFile, state, of_state, of_hipLinkState_t, POINTER, 0)
+        HA_ARG(hipLinkAddFile, type, of_type, of_hipJitInputType, I32, 0)
+        HA_ARG(hipLinkAddFile, path, of_path, of_const_20_char_20__2a_, TEXT, 1)
+        HA_ARG(hipLinkAddFile, numOptions, of_numOptions, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipLinkAddFile, options, of_options, of_hipJitOption_20__2a_, I32, 1)
+        HA_ARG(hipLinkAddFile, optionValues, of_optionValues, of_void_20__2a__2a_, VOID,
+               2)
+    },
+    {
+        HA_ARG(hipLinkComplete, state, of_state, of_hipLinkState_t, POINTER, 0)
+        HA_ARG(hipLinkComplete, hipBinOut, of_hipBinOut, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLinkComplete, sizeOut, of_sizeOut, of_size_t_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipLinkCreate, numOptions, of_numOptions, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipLinkCreate, options, of_options, of_hipJitOption_20__2a_, I32, 1)
+        HA_ARG(hipLinkCreate, optionValues, of_optionValues, of_void_20__2a__2a_, VOID,
+               2)
+        HA_ARG(hipLinkCreate, stateOut, of_stateOut, of_hipLinkState_t_20__2a_, POINTER,
+               1)
+    },
+    {
+        HA_ARG(hipLinkDestroy, state, of_state, of_hipLinkState_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipEventRecordWithFlags, event, of_event, of_hipEvent_t, POINTER, 0)
+        HA_ARG(hipEventRecordWithFlags, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipEventRecordWithFlags, flags, of_flags, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipLaunchKernelExC, config, of_config,
+               of_const_20_hipLaunchConfig_t_20__2a_, VOID, 1)
+        HA_ARG(hipLaunchKernelExC, fPtr, of_fPtr, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipLaunchKernelExC, args, of_args, of_void_20__2a__2a_, VOID, 2)
+    },
+    {
+        HA_ARG(hipDrvLaunchKernelEx, config, of_config,
+               of_const_20_HIP_LAUNCH_CONFIG_20__2a_, VOID, 1)
+        HA_ARG(hipDrvLaunchKernelEx, f, of_f, of_hipFunction_t, POINTER, 0)
+        HA_ARG(hipDrvLaunchKernelEx, params, of_params, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipDrvLaunchKernelEx, extra, of_extra, of_void_20__2a__2a_, VOID, 2)
+    },
+    {
+        HA_ARG(hipMemGetHandleForAddressRange, handle, of_handle, of_void_20__2a_, VOID,
+               1)
+        HA_ARG(hipMemGetHandleForAddressRange, dptr, of_dptr, of_hipDeviceptr_t,
+               POINTER, 0)
+        HA_ARG(hipMemGetHandleForAddressRange, size, of_size, of_size_t, U64, 0)
+        HA_ARG(hipMemGetHandleForAddressRange, handleType, of_handleType,
+               of_hipMemRangeHandleType, I32, 0)
+        HA_ARG(hipMemGetHandleForAddressRange, flags, of_flags,
+               of_unsigned_20_long_20_long, U64, 0)
+    },
+    {
+        HA_ARG(hipModuleGetFunctionCount, count, of_count, of_unsigned_20_int_20__2a_,
+               U32, 1)
+        HA_ARG(hipModuleGetFunctionCount, mod, of_mod, of_hipModule_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemsetD2D8, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD2D8, dstPitch, of_dstPitch, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D8, value, of_value, of_unsigned_20_char, U8, 0)
+        HA_ARG(hipMemsetD2D8, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D8, height, of_height, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemsetD2D8Async, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD2D8Async, dstPitch, of_dstPitch, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D8Async, value, of_value, of_unsigned_20_char, U8, 0)
+        HA_ARG(hipMemsetD2D8Async, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D8Async, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D8Async, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemsetD2D16, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD2D16, dstPitch, of_dstPitch, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D16, value, of_value, of_unsigned_20_short, U16, 0)
+        HA_ARG(hipMemsetD2D16, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D16, height, of_height, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemsetD2D16Async, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD2D16Async, dstPitch, of_dstPitch, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D16Async, value, of_value, of_unsigned_20_short, U16, 0)
+        HA_ARG(hipMemsetD2D16Async, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D16Async, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D16Async, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemsetD2D32, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD2D32, dstPitch, of_dstPitch, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D32, value, of_value, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipMemsetD2D32, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D32, height, of_height, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemsetD2D32Async, dst, of_dst, of_hipDeviceptr_t, POINTER, 0)
+        HA_ARG(hipMemsetD2D32Async, dstPitch, of_dstPitch, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D32Async, value, of_value, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipMemsetD2D32Async, width, of_width, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D32Async, height, of_height, of_size_t, U64, 0)
+        HA_ARG(hipMemsetD2D32Async, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipStreamGetAttribute, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetAttribute, attr, of_attr, of_hipLaunchAttributeID, I32, 0)
+        HA_ARG(hipStreamGetAttribute, value_out, of_value_out,
+               of_hipLaunchAttributeValue_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipStreamSetAttribute, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamSetAttribute, attr, of_attr, of_hipLaunchAttributeID, I32, 0)
+        HA_ARG(hipStreamSetAttribute, value, of_value,
+               of_const_20_hipLaunchAttributeValue_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipModuleLoadFatBinary, module, of_module, of_hipModule_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipModuleLoadFatBinary, fatbin, of_fatbin, of_const_20_void_20__2a_,
+               VOID, 1)
+    },
+    {
+        HA_ARG(hipMemcpyBatchAsync, dsts, of_dsts, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMemcpyBatchAsync, srcs, of_srcs, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipMemcpyBatchAsync, sizes, of_sizes, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemcpyBatchAsync, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyBatchAsync, attrs, of_attrs, of_hipMemcpyAttributes_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemcpyBatchAsync, attrsIdxs, of_attrsIdxs, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemcpyBatchAsync, numAttrs, of_numAttrs, of_size_t, U64, 0)
+        HA_ARG(hipMemcpyBatchAsync, failIdx, of_failIdx, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemcpyBatchAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy3DBatchAsync, numOps, of_numOps, of_size_t, U64, 0)
+        HA_ARG(hipMemcpy3DBatchAsync, opList, of_opList, of_hipMemcpy3DBatchOp_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemcpy3DBatchAsync, failIdx, of_failIdx, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipMemcpy3DBatchAsync, flags, of_flags, of_unsigned_20_long_20_long, U64,
+               0)
+        HA_ARG(hipMemcpy3DBatchAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemcpy3DPeer, p, of_p, of_hipMemcpy3DPeerParms_20__2a_, RECORD, 1)
+    },
+    {
+        HA_ARG(hipMemcpy3DPeerAsync, p, of_p, of_hipMemcpy3DPeerParms_20__2a_, RECORD,
+               1)
+        HA_ARG(hipMemcpy3DPeerAsync, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipGetDriverEntryPoint, symbol, of_symbol, of_const_20_char_20__2a_,
+               TEXT, 1)
+        HA_ARG(hipGetDriverEntryPoint, funcPtr, of_funcPtr, of_void_20__2a__2a_, VOID,
+               2)
+        HA_ARG(hipGetDriverEntryPoint, flags, of_flags, of_unsigned_20_long_20_long,
+               U64, 0)
+        HA_ARG(hipGetDriverEntryPoint, driverStatus, of_driverStatus,
+               of_hipDriverEntryPointQueryResult_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipGetDriverEntryPoint_spt, symbol, of_symbol, of_const_20_char_20__2a_,
+               TEXT, 1)
+        HA_ARG(hipGetDriverEntryPoint_spt, funcPtr, of_funcPtr, of_void_20__2a__2a_,
+               VOID, 2)
+        HA_ARG(hipGetDriverEntryPoint_spt, flags, of_flags, of_unsigned_20_long_20_long,
+               U64, 0)
+        HA_ARG(hipGetDriverEntryPoint_spt, driverStatus, of_driverStatus,
+               of_hipDriverEntryPointQueryResult_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipMemPrefetchAsync_v2, dev_ptr, of_dev_ptr, of_const_20_void_20__2a_,
+               VOID, 1)
+        HA_ARG(hipMemPrefetchAsync_v2, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemPrefetchAsync_v2, location, of_location, of_hipMemLocation, RECORD,
+               0)
+        HA_ARG(hipMemPrefetchAsync_v2, flags, of_flags, of_unsigned_20_int, U32, 0)
+        HA_ARG(hipMemPrefetchAsync_v2, stream, of_stream, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemAdvise_v2, dev_ptr, of_dev_ptr, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipMemAdvise_v2, count, of_count, of_size_t, U64, 0)
+        HA_ARG(hipMemAdvise_v2, advice, of_advice, of_hipMemoryAdvise, I32, 0)
+        HA_ARG(hipMemAdvise_v2, location, of_location, of_hipMemLocation, RECORD, 0)
+    },
+    {
+        HA_ARG(hipStreamGetId, stream, of_stream, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamGetId, streamId, of_streamId,
+               of_unsigned_20_long_20_long_20__2a_, U64, 1)
+    },
+    {
+        HA_ARG(hipLibraryLoadData, library, of_library, of_hipLibrary_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipLibraryLoadData, code, of_code, of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipLibraryLoadData, jitOptions, of_jitOptions, of_hipJitOption_20__2a_,
+               I32, 1)
+        HA_ARG(hipLibraryLoadData, jitOptionsValues, of_jitOptionsValues,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLibraryLoadData, numJitOptions, of_numJitOptions, of_unsigned_20_int,
+               U32, 0)
+        HA_ARG(hipLibraryLoadData, libraryOptions, of_libraryOptions,
+               of_hipLibraryOption_20__2a_, VOID, 1)
+        HA_ARG(hipLibraryLoadData, libraryOptionValues, of_libraryOptionValues,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLibraryLoadData, numLibraryOptions, of_numLibraryOptions,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipLibraryLoadFromFile, library, of_library, of_hipLibrary_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipLibraryLoadFromFile, fileName, of_fileName, of_const_20_char_20__2a_,
+               TEXT, 1)
+        HA_ARG(hipLibraryLoadFromFile, jitOptions, of_jitOptions,
+               of_hipJitOption_20__2a_, I32, 1)
+        HA_ARG(hipLibraryLoadFromFile, jitOptionsValues, of_jitOptionsValues,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLibraryLoadFromFile, numJitOptions, of_numJitOptions,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipLibraryLoadFromFile, libraryOptions, of_libraryOptions,
+               of_hipLibraryOption_20__2a_, VOID, 1)
+        HA_ARG(hipLibraryLoadFromFile, libraryOptionValues, of_libraryOptionValues,
+               of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipLibraryLoadFromFile, numLibraryOptions, of_numLibraryOptions,
+               of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(hipLibraryUnload, library, of_library, of_hipLibrary_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipLibraryGetKernel, pKernel, of_pKernel, of_hipKernel_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipLibraryGetKernel, library, of_library, of_hipLibrary_t, POINTER, 0)
+        HA_ARG(hipLibraryGetKernel, name, of_name, of_const_20_char_20__2a_, TEXT, 1)
+    },
+    {
+        HA_ARG(hipLibraryGetKernelCount, count, of_count, of_unsigned_20_int_20__2a_,
+               U32, 1)
+        HA_ARG(hipLibraryGetKernelCount, library, of_library, of_hipLibrary_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(hipStreamCopyAttributes, dst, of_dst, of_hipStream_t, POINTER, 0)
+        HA_ARG(hipStreamCopyAttributes, src, of_src, of_hipStream_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipLibraryEnumerateKernels, kernels, of_kernels, of_hipKernel_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipLibraryEnumerateKernels, numKernels, of_numKernels,
+               of_unsigned_20_int, U32, 0)
+        HA_ARG(hipLibraryEnumerateKernels, library, of_library, of_hipLibrary_t,
+               POINTER, 0)
+    },
+    {
+        HA_ARG(hipKernelGetLibrary, library, of_library, of_hipLibrary_t_20__2a_,
+               POINTER, 1)
+        HA_ARG(hipKernelGetLibrary, kernel, of_kernel, of_hipKernel_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipKernelGetName, name, of_name, of_const_20_char_20__2a__2a_, CHAR, 2)
+        HA_ARG(hipKernelGetName, kernel, of_kernel, of_hipKernel_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, dynamicSmemSize,
+               of_dynamicSmemSize, of_size_t_20__2a_, U64, 1)
+        HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, f, of_f,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, numBlocks, of_numBlocks,
+               of_int, I32, 0)
+        HA_ARG(hipOccupancyAvailableDynamicSMemPerBlock, blockSize, of_blockSize,
+               of_int, I32, 0)
+    },
+    {
+        HA_ARG(hipGetProcAddress_spt, symbol, of_symbol, of_const_20_char_20__2a_, TEXT,
+               1)
+        HA_ARG(hipGetProcAddress_spt, pfn, of_pfn, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(hipGetProcAddress_spt, hipVersion, of_hipVersion, of_int, I32, 0)
+        HA_ARG(hipGetProcAddress_spt, flags, of_flags, of_uint64_t, U64, 0)
+        HA_ARG(hipGetProcAddress_spt, symbolStatus, of_symbolStatus,
+               of_hipDriverProcAddressQueryResult_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(hipKernelGetParamInfo, kernel, of_kernel, of_hipKernel_t, POINTER, 0)
+        HA_ARG(hipKernelGetParamInfo, paramIndex, of_paramIndex, of_size_t, U64, 0)
+        HA_ARG(hipKernelGetParamInfo, paramOffset, of_paramOffset, of_size_t_20__2a_,
+               U64, 1)
+        HA_ARG(hipKernelGetParamInfo, paramSize, of_paramSize, of_size_t_20__2a_, U64,
+               1)
+    },
+    {
+        {0}},
+    {
+        {0}},
+    {
+        HA_ARG(hipExtSetLoggingParams, log_level, of_log_level, of_size_t, U64, 0)
+        HA_ARG(hipExtSetLoggingParams, log_size, of_log_size, of_size_t, U64, 0)
+        HA_ARG(hipExtSetLoggingParams, log_mask, of_log_mask, of_size_t, U64, 0)
+    },
+    {
+        HA_ARG(hipMemSetMemPool, location, of_location, of_hipMemLocation_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemSetMemPool, type, of_type, of_hipMemAllocationType, I32, 0)
+        HA_ARG(hipMemSetMemPool, pool, of_pool, of_hipMemPool_t, POINTER, 0)
+    },
+    {
+        HA_ARG(hipMemGetMemPool, pool, of_pool, of_hipMemPool_t_20__2a_, POINTER, 1)
+        HA_ARG(hipMemGetMemPool, location, of_location, of_hipMemLocation_20__2a_,
+               RECORD, 1)
+        HA_ARG(hipMemGetMemPool, type, of_type, of_hipMemAllocationType, I32, 0)
+    },
+    {
+        HA_ARG(hipMipmappedArrayGetMemoryRequirements, memoryRequirements,
+               of_memoryRequirements, of_hipArrayMemoryRequirements_20__2a_, RECORD, 1)
+        HA_ARG(hipMipmappedArrayGetMemoryRequirements, mipmap, of_mipmap,
+               of_hipMipmappedArray_t, POINTER, 0)
+        HA_ARG(hipMipmappedArrayGetMemoryRequirements, device, of_device,
+               of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipKernelGetAttribute, pi, of_pi, of_int_20__2a_, I32, 1)
+        HA_ARG(hipKernelGetAttribute, attrib, of_attrib, of_hipFunction_attribute, I32,
+               0)
+        HA_ARG(hipKernelGetAttribute, kernel, of_kernel, of_hipKernel_t, POINTER, 0)
+        HA_ARG(hipKernelGetAttribute, dev, of_dev, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipKernelSetAttribute, attrib, of_attrib, of_hipFunction_attribute, I32,
+               0)
+        HA_ARG(hipKernelSetAttribute, value, of_value, of_int, I32, 0)
+        HA_ARG(hipKernelSetAttribute, kernel, of_kernel, of_hipKernel_t, POINTER, 0)
+        HA_ARG(hipKernelSetAttribute, dev, of_dev, of_hipDevice_t, I32, 0)
+    },
+    {
+        HA_ARG(hipKernelGetFunction, pFunc, of_pFunc, of_hipFunction_t_20__2a_, POINTER,
+               1)
+        HA_ARG(hipKernelGetFunction, kernel, of_kernel, of_hipKernel_t, POINTER, 0)
+    },
+    {
+        HA_ARG(__hipPopCallConfiguration, gridDim, of_gridDim, of_dim3_20__2a_, DIM3, 1)
+        HA_ARG(__hipPopCallConfiguration, blockDim, of_blockDim, of_dim3_20__2a_, DIM3,
+               1)
+        HA_ARG(__hipPopCallConfiguration, sharedMem, of_sharedMem, of_size_t_20__2a_,
+               U64, 1)
+        HA_ARG(__hipPopCallConfiguration, stream, of_stream, of_hipStream_t_20__2a_,
+               POINTER, 1)
+    },
+    {
+        HA_ARG(__hipPushCallConfiguration, gridDim, of_gridDim, of_dim3, DIM3, 0)
+        HA_ARG(__hipPushCallConfiguration, blockDim, of_blockDim, of_dim3, DIM3, 0)
+        HA_ARG(__hipPushCallConfiguration, sharedMem, of_sharedMem, of_size_t, U64, 0)
+        HA_ARG(__hipPushCallConfiguration, stream, of_stream, of_hipStream_t, POINTER,
+               0)
+    },
+    {
+        HA_ARG(__hipRegisterFatBinary, data, of_data, of_const_20_void_20__2a_, VOID, 1)
+    },
+    {
+        HA_ARG(__hipRegisterFunction, modules, of_modules, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(__hipRegisterFunction, hostFunction, of_hostFunction,
+               of_const_20_void_20__2a_, VOID, 1)
+        HA_ARG(__hipRegisterFunction, deviceFunction, of_deviceFunction,
+               of_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterFunction, deviceName, of_deviceName,
+               of_const_20_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterFunction, threadLimit, of_threadLimit, of_unsigned_20_int,
+               U32, 0)
+        HA_ARG(__hipRegisterFunction, tid, of_tid, of_struct_20_uint3_20__2a_, RECORD,
+               1)
+        HA_ARG(__hipRegisterFunction, bid, of_bid, of_struct_20_uint3_20__2a_, RECORD,
+               1)
+        HA_ARG(__hipRegisterFunction, blockDim, of_blockDim, of_dim3_20__2a_, DIM3, 1)
+        HA_ARG(__hipRegisterFunction, gridDim, of_gridDim, of_dim3_20__2a_, DIM3, 1)
+        HA_ARG(__hipRegisterFunction, wSize, of_wSize, of_int_20__2a_, I32, 1)
+    },
+    {
+        HA_ARG(__hipRegisterManagedVar, hipModule, of_hipModule, of_void_20__2a_, VOID,
+               1)
+        HA_ARG(__hipRegisterManagedVar, pointer, of_pointer, of_void_20__2a__2a_, VOID,
+               2)
+        HA_ARG(__hipRegisterManagedVar, init_value, of_init_value, of_void_20__2a_,
+               VOID, 1)
+        HA_ARG(__hipRegisterManagedVar, name, of_name, of_const_20_char_20__2a_, CHAR,
+               1)
+        HA_ARG(__hipRegisterManagedVar, size, of_size, of_size_t, U64, 0)
+        HA_ARG(__hipRegisterManagedVar, align, of_align, of_unsigned_20_int, U32, 0)
+    },
+    {
+        HA_ARG(__hipRegisterSurface, modules, of_modules, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(__hipRegisterSurface, var, of_var, of_void_20__2a_, VOID, 1)
+        HA_ARG(__hipRegisterSurface, hostVar, of_hostVar, of_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterSurface, deviceVar, of_deviceVar, of_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterSurface, type, of_type, of_int, I32, 0)
+        HA_ARG(__hipRegisterSurface, ext, of_ext, of_int, I32, 0)
+    },
+    {
+        HA_ARG(__hipRegisterTexture, modules, of_modules, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(__hipRegisterTexture, var, of_var, of_void_20__2a_, VOID, 1)
+        HA_ARG(__hipRegisterTexture, hostVar, of_hostVar, of_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterTexture, deviceVar, of_deviceVar, of_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterTexture, type, of_type, of_int, I32, 0)
+        HA_ARG(__hipRegisterTexture, norm, of_norm, of_int, I32, 0)
+        HA_ARG(__hipRegisterTexture, ext, of_ext, of_int, I32, 0)
+    },
+    {
+        HA_ARG(__hipRegisterVar, modules, of_modules, of_void_20__2a__2a_, VOID, 2)
+        HA_ARG(__hipRegisterVar, var, of_var, of_void_20__2a_, VOID, 1)
+        HA_ARG(__hipRegisterVar, hostVar, of_hostVar, of_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterVar, deviceVar, of_deviceVar, of_char_20__2a_, CHAR, 1)
+        HA_ARG(__hipRegisterVar, ext, of_ext, of_int, I32, 0)
+        HA_ARG(__hipRegisterVar, size, of_size, of_size_t, U64, 0)
+        HA_ARG(__hipRegisterVar, constant, of_constant, of_int, I32, 0)
+        HA_ARG(__hipRegisterVar, global, of_global, of_int, I32, 0)
+    },
+    {
+        HA_ARG(__hipUnregisterFatBinary, modules, of_modules, of_void_20__2a__2a_, VOID,
+               2)
+    },
+};
+
+/* Where the name is, number of arguments, 1 + number of the stream. */
 const struct ha_op ha_ops[HA_OP_COUNT] = {
-    {13, 0, 1, 0},
-    {89, 1, 2, 0},
-    {159, 3, 2, 0},
-    {220, 5, 2, 0},
-    {235, 7, 1, 0},
-    {274, 8, 2, 0},
-    {364, 10, 4, 0},
-    {486, 14, 5, 0},
-    {520, 19, 7, 0},
-    {554, 26, 3, 0},
-    {617, 29, 3, 0},
-    {690, 32, 2, 0},
-    {742, 34, 2, 0},
-    {814, 36, 4, 4},
-    {897, 40, 2, 0},
-    {1025, 42, 4, 0},
-    {1088, 46, 3, 0},
-    {1110, 49, 1, 0},
-    {1132, 50, 1, 0},
-    {1156, 51, 2, 0},
-    {1190, 53, 2, 0},
-    {1239, 55, 1, 0},
-    {1260, 56, 1, 0},
-    {1291, 57, 1, 0},
-    {1307, 58, 1, 0},
-    {1351, 59, 1, 0},
-    {1376, 60, 1, 0},
-    {1393, 61, 1, 0},
-    {1426, 62, 1, 0},
-    {1447, 63, 1, 0},
-    {1490, 64, 1, 0},
-    {1515, 65, 0, 0},
-    {1560, 65, 1, 0},
-    {1615, 66, 1, 0},
-    {1676, 67, 1, 0},
-    {1733, 68, 1, 0},
-    {1797, 69, 3, 0},
-    {1832, 72, 3, 0},
-    {1859, 75, 1, 0},
-    {1886, 76, 2, 0},
-    {1920, 78, 2, 0},
-    {1962, 80, 3, 0},
-    {2006, 83, 2, 0},
-    {2029, 85, 1, 0},
-    {2077, 86, 2, 0},
-    {2142, 88, 3, 0},
-    {2196, 91, 2, 0},
-    {2214, 93, 2, 0},
-    {2250, 95, 3, 0},
-    {2304, 98, 4, 0},
-    {2329, 102, 3, 0},
-    {2350, 105, 1, 0},
-    {2409, 106, 2, 0},
-    {2456, 108, 2, 0},
-    {2473, 110, 1, 0},
-    {2506, 111, 3, 0},
-    {2534, 114, 1, 0},
-    {2561, 115, 1, 0},
-    {2591, 116, 2, 0},
-    {2617, 118, 2, 0},
-    {2645, 120, 0, 0},
-    {2660, 120, 1, 0},
-    {2684, 121, 3, 0},
-    {2714, 124, 2, 0},
-    {2745, 126, 2, 0},
-    {2765, 128, 1, 0},
-    {2793, 129, 0, 0},
-    {2820, 129, 2, 0},
-    {2852, 131, 1, 0},
-    {2918, 132, 2, 0},
-    {2937, 134, 2, 0},
-    {3089, 136, 6, 0},
-    {3141, 142, 1, 0},
-    {3165, 143, 1, 0},
-    {3180, 144, 2, 2},
-    {3280, 146, 4, 0},
-    {3326, 150, 1, 0},
-    {3341, 151, 2, 0},
-    {3376, 153, 1, 0},
-    {3414, 154, 3, 0},
-    {3434, 157, 1, 0},
-    {3448, 158, 2, 2},
-    {3463, 160, 1, 0},
-    {3528, 161, 4, 0},
-    {3635, 165, 9, 6},
-    {3700, 174, 3, 0},
-    {3745, 177, 3, 0},
-    {3816, 180, 3, 0},
-    {3845, 183, 3, 1},
-    {3914, 186, 3, 0},
-    {3947, 189, 1, 0},
-    {3955, 190, 1, 0},
-    {3976, 191, 2, 2},
-    {3989, 193, 1, 0},
-    {4021, 194, 1, 0},
-    {4092, 195, 3, 0},
-    {4137, 198, 2, 0},
-    {4175, 200, 3, 0},
-    {4195, 203, 2, 0},
-    {4217, 205, 2, 0},
-    {4297, 207, 4, 0},
-    {4313, 211, 2, 0},
-    {4331, 213, 1, 0},
-    {4350, 214, 1, 0},
-    {4368, 215, 1, 0},
-    {4404, 216, 2, 0},
-    {4462, 218, 2, 0},
-    {4500, 220, 1, 0},
-    {4516, 221, 1, 0},
-    {4534, 222, 0, 0},
-    {4567, 222, 3, 0},
-    {4600, 225, 2, 0},
-    {4620, 227, 2, 0},
-    {4644, 229, 2, 0},
-    {4691, 231, 2, 0},
-    {4745, 233, 2, 0},
-    {4798, 235, 2, 0},
-    {4855, 237, 2, 0},
-    {4920, 239, 5, 0},
-    {4954, 244, 4, 0},
-    {4978, 248, 4, 0},
-    {4999, 252, 5, 0},
-    {5026, 257, 5, 0},
-    {5089, 262, 5, 0},
-    {5137, 267, 5, 0},
-    {5183, 272, 5, 0},
-    {5207, 277, 5, 0},
-    {5267, 282, 5, 0},
-    {5316, 287, 8, 0},
-    {5340, 295, 9, 0},
-    {5372, 304, 9, 0},
-    {5440, 313, 5, 0},
-    {5502, 318, 2, 0},
-    {5559, 320, 2, 0},
-    {5573, 322, 2, 0},
-    {5593, 324, 3, 0},
-    {5615, 327, 1, 0},
-    {5631, 328, 1, 0},
-    {5661, 329, 2, 0},
-    {5693, 331, 2, 0},
-    {5725, 333, 2, 0},
-    {5755, 335, 2, 0},
-    {5811, 337, 3, 0},
-    {5857, 340, 1, 0},
-    {5883, 341, 3, 0},
-    {5919, 344, 3, 0},
-    {5953, 347, 3, 0},
-    {5983, 350, 3, 0},
-    {6034, 353, 3, 0},
-    {6066, 356, 6, 0},
-    {6100, 362, 7, 0},
-    {6142, 369, 7, 0},
-    {6182, 376, 3, 0},
-    {6273, 379, 4, 0},
-    {6301, 383, 4, 0},
-    {6333, 387, 3, 0},
-    {6375, 390, 3, 0},
-    {6416, 393, 2, 0},
-    {6442, 395, 2, 0},
-    {6529, 397, 5, 0},
-    {6568, 402, 3, 0},
-    {6607, 405, 2, 0},
-    {6687, 407, 3, 0},
-    {6740, 410, 2, 0},
-    {6800, 412, 3, 0},
-    {6831, 415, 2, 0},
-    {6859, 417, 2, 2},
-    {6874, 419, 2, 0},
-    {6904, 421, 2, 0},
-    {6933, 423, 2, 0},
-    {6961, 425, 2, 0},
-    {6989, 427, 5, 0},
-    {7019, 432, 6, 0},
-    {7057, 438, 6, 0},
-    {7111, 444, 2, 0},
-    {7139, 446, 2, 0},
-    {7198, 448, 3, 0},
-    {7239, 451, 3, 0},
-    {7302, 454, 3, 0},
-    {7342, 457, 3, 0},
-    {7390, 460, 2, 0},
-    {7410, 462, 3, 0},
-    {7456, 465, 3, 0},
-    {7482, 468, 4, 0},
-    {7509, 472, 4, 0},
-    {7534, 476, 2, 2},
-    {7589, 478, 3, 0},
-    {7630, 481, 4, 0},
-    {7667, 485, 3, 3},
-    {7713, 488, 3, 0},
-    {7769, 491, 4, 0},
-    {7806, 495, 3, 3},
-    {7832, 498, 1, 0},
-    {7862, 499, 3, 0},
-    {7875, 502, 1, 0},
-    {7894, 503, 3, 0},
-    {7935, 506, 2, 0},
-    {7951, 508, 3, 0},
-    {7965, 511, 3, 0},
-    {7981, 514, 1, 0},
-    {8082, 515, 2, 0},
-    {8195, 517, 2, 0},
-    {8222, 519, 1, 0},
-    {8230, 520, 1, 0},
-    {8280, 521, 2, 0},
-    {8321, 523, 2, 0},
-    {8360, 525, 2, 0},
-    {8400, 527, 3, 0},
-    {8440, 530, 1, 0},
-    {8470, 531, 2, 2},
-    {8492, 533, 1, 0},
-    {8530, 534, 6, 6},
-    {8557, 540, 3, 0},
-    {8619, 543, 3, 1},
-    {8637, 546, 6, 6},
-    {8653, 552, 2, 0},
-    {8703, 554, 2, 0},
-    {8715, 556, 4, 0},
-    {8732, 560, 5, 0},
-    {8747, 565, 3, 3},
-    {8762, 568, 4, 4},
-    {8785, 572, 2, 0},
-    {8799, 574, 3, 0},
-    {8848, 577, 5, 0},
-    {8872, 582, 4, 0},
-    {8887, 586, 2, 0},
-    {8920, 588, 5, 0},
-    {8964, 593, 4, 0},
-    {8977, 597, 2, 0},
-    {9045, 599, 5, 0},
-    {9125, 604, 4, 0},
-    {9224, 608, 4, 0},
-    {9307, 612, 3, 0},
-    {9335, 615, 3, 0},
-    {9410, 618, 3, 0},
-    {9464, 621, 2, 0},
-    {9515, 623, 2, 0},
-    {9551, 625, 3, 0},
-    {9583, 628, 5, 0},
-    {9623, 633, 3, 3},
-    {9678, 636, 2, 0},
-    {9695, 638, 1, 0},
-    {9751, 639, 2, 0},
-    {9801, 641, 4, 0},
-    {9872, 645, 3, 0},
-    {9907, 648, 3, 0},
-    {9930, 651, 4, 0},
-    {9966, 655, 3, 0},
-    {10025, 658, 3, 0},
-    {10045, 661, 3, 0},
-    {10086, 664, 2, 0},
-    {10103, 666, 4, 4},
-    {10123, 670, 2, 0},
-    {10181, 672, 5, 0},
-    {10254, 677, 6, 0},
-    {10279, 683, 1, 0},
-    {10293, 684, 2, 0},
-    {10322, 686, 4, 0},
-    {10338, 690, 2, 0},
-    {10350, 692, 4, 0},
-    {10374, 696, 7, 0},
-    {10386, 703, 8, 8},
-    {10419, 711, 8, 0},
-    {10440, 719, 9, 9},
-    {10466, 728, 8, 0},
-    {10485, 736, 9, 9},
-    {10511, 745, 1, 0},
-    {10523, 746, 2, 2},
-    {10540, 748, 5, 5},
-    {10574, 753, 4, 0},
-    {10588, 757, 3, 0},
-    {10602, 760, 4, 4},
-    {10621, 764, 3, 0},
-    {10635, 767, 4, 4},
-    {10654, 771, 6, 0},
-    {10673, 777, 5, 0},
-    {10693, 782, 6, 6},
-    {10745, 788, 4, 0},
-    {10759, 792, 3, 0},
-    {10773, 795, 4, 4},
-    {10792, 799, 1, 0},
-    {10809, 800, 2, 2},
-    {10855, 802, 5, 0},
-    {10869, 807, 6, 6},
-    {10888, 813, 6, 0},
-    {10905, 819, 5, 0},
-    {10923, 824, 6, 6},
-    {10946, 830, 5, 5},
-    {10966, 835, 3, 0},
-    {10976, 838, 5, 0},
-    {10988, 843, 6, 6},
-    {11019, 849, 3, 0},
-    {11031, 852, 4, 4},
-    {11048, 856, 4, 4},
-    {11083, 860, 3, 0},
-    {11096, 863, 4, 4},
-    {11114, 867, 3, 0},
-    {11127, 870, 4, 4},
-    {11159, 874, 3, 0},
-    {11171, 877, 4, 4},
-    {11224, 881, 3, 0},
-    {11264, 884, 1, 0},
-    {11317, 885, 3, 0},
-    {11393, 888, 3, 0},
-    {11419, 891, 4, 0},
-    {11465, 895, 3, 0},
-    {11531, 898, 10, 9},
-    {11590, 908, 3, 0},
-    {11640, 911, 11, 9},
-    {11682, 922, 2, 0},
-    {11696, 924, 2, 0},
-    {11761, 926, 5, 0},
-    {11810, 931, 4, 0},
-    {11861, 935, 5, 0},
-    {11945, 940, 5, 0},
-    {11985, 945, 6, 0},
-    {12034, 951, 1, 0},
-    {12050, 952, 4, 0},
-    {12095, 956, 5, 0},
-    {12149, 961, 5, 0},
-    {12183, 966, 0, 0},
-    {12223, 966, 3, 0},
-    {12270, 969, 2, 0},
-    {12294, 971, 3, 0},
-    {12317, 974, 0, 0},
-    {12334, 974, 0, 0},
-    {12365, 974, 1, 0},
-    {12386, 975, 1, 0},
-    {12399, 976, 1, 0},
-    {12421, 977, 3, 0},
-    {12545, 980, 4, 4},
-    {12607, 984, 4, 1},
-    {12635, 988, 4, 1},
-    {12685, 992, 2, 1},
-    {12707, 994, 1, 0},
-    {12723, 995, 2, 0},
-    {12757, 997, 3, 0},
-    {12785, 1000, 1, 1},
-    {12802, 1001, 2, 1},
-    {12866, 1003, 3, 1},
-    {12986, 1006, 6, 1},
-    {13013, 1012, 2, 1},
-    {13032, 1014, 2, 1},
-    {13050, 1016, 2, 1},
-    {13071, 1018, 2, 1},
-    {13092, 1020, 1, 1},
-    {13107, 1021, 1, 1},
-    {13128, 1022, 4, 1},
-    {13163, 1026, 3, 1},
-    {13187, 1029, 5, 1},
-    {13217, 1034, 5, 1},
-    {13238, 1039, 4, 1},
-    {13260, 1043, 4, 1},
-    {13364, 1047, 4, 0},
-    {13393, 1051, 1, 0},
-    {13433, 1052, 2, 0},
-    {13486, 1054, 2, 0},
-    {13537, 1056, 2, 0},
-    {13564, 1058, 2, 0},
-    {13616, 1060, 3, 0},
-    {13667, 1063, 2, 0},
-    {13697, 1065, 2, 0},
-    {13754, 1067, 3, 0},
-    {13783, 1070, 2, 0},
-    {13816, 1072, 2, 0},
-    {13843, 1074, 2, 0},
-    {13878, 1076, 2, 0},
-    {13948, 1078, 3, 0},
-    {14007, 1081, 4, 0},
-    {14033, 1085, 4, 0},
-    {14080, 1089, 3, 0},
-    {14104, 1092, 3, 0},
-    {14135, 1095, 2, 0},
-    {14183, 1097, 2, 0},
-    {14212, 1099, 2, 0},
-    {14270, 1101, 3, 0},
-    {14298, 1104, 2, 0},
-    {14324, 1106, 2, 0},
-    {14364, 1108, 2, 0},
-    {14432, 1110, 3, 0},
-    {14481, 1113, 3, 0},
-    {14531, 1116, 1, 0},
-    {14566, 1117, 1, 0},
-    {14636, 1118, 5, 0},
-    {14656, 1123, 2, 0},
-    {14677, 1125, 2, 0},
-    {14736, 1127, 4, 4},
-    {14798, 1131, 5, 0},
-    {14912, 1136, 14, 9},
-    {14937, 1150, 13, 9},
-    {14962, 1163, 4, 0},
-    {14976, 1167, 5, 0},
-    {14998, 1172, 5, 0},
-    {15022, 1177, 7, 0},
-    {15038, 1184, 8, 0},
-    {15063, 1192, 1, 0},
-    {15079, 1193, 3, 0},
-    {15093, 1196, 4, 4},
-    {15112, 1200, 5, 0},
-    {15128, 1205, 6, 6},
-    {15149, 1211, 4, 4},
-    {15170, 1215, 3, 0},
-    {15186, 1218, 5, 5},
-    {15205, 1223, 2, 2},
-    {15226, 1225, 8, 8},
-    {15247, 1233, 6, 6},
-    {15276, 1239, 6, 6},
-    {15314, 1245, 6, 0},
-    {15337, 1251, 8, 0},
-    {15371, 1259, 9, 9},
-    {15401, 1268, 9, 9},
-    {15429, 1277, 1, 1},
-    {15448, 1278, 1, 1},
-    {15473, 1279, 2, 1},
-    {15498, 1281, 3, 1},
-    {15521, 1284, 2, 1},
-    {15543, 1286, 4, 1},
-    {15568, 1290, 2, 2},
-    {15587, 1292, 6, 6},
-    {15618, 1298, 6, 6},
-    {15638, 1304, 2, 2},
-    {15657, 1306, 2, 1},
-    {15683, 1308, 2, 1},
-    {15707, 1310, 2, 1},
-    {15732, 1312, 3, 1},
-    {15760, 1315, 6, 1},
-    {15791, 1321, 3, 1},
-    {15813, 1324, 1, 1},
-    {15847, 1325, 6, 0},
-    {15926, 1331, 5, 0},
-    {16009, 1336, 5, 0},
-    {16049, 1341, 2, 0},
-    {16095, 1343, 2, 0},
-    {16189, 1345, 2, 0},
-    {16272, 1347, 2, 0},
-    {16316, 1349, 3, 0},
-    {16366, 1352, 3, 0},
-    {16435, 1355, 5, 0},
-    {16497, 1360, 3, 0},
-    {16527, 1363, 0, 0},
-    {16546, 1363, 2, 0},
-    {16570, 1365, 2, 0},
-    {16650, 1367, 5, 0},
-    {16708, 1372, 6, 1},
-    {16759, 1378, 2, 0},
-    {16789, 1380, 2, 0},
-    {16818, 1382, 4, 0},
-    {16832, 1386, 4, 0},
-    {16846, 1390, 5, 0},
-    {16868, 1395, 5, 5},
-    {16887, 1400, 5, 5},
-    {16928, 1405, 9, 0},
-    {16952, 1414, 5, 0},
-    {16978, 1419, 4, 0},
-    {17013, 1423, 4, 0},
-    {17048, 1427, 2, 0},
-    {17069, 1429, 2, 0},
-    {17091, 1431, 3, 0},
-    {17179, 1434, 3, 0},
-    {17235, 1437, 2, 0},
-    {17266, 1439, 2, 0},
-    {17297, 1441, 3, 0},
-    {17340, 1444, 3, 0},
-    {17415, 1447, 4, 1},
-    {17467, 1451, 5, 0},
-    {17534, 1456, 2, 0},
-    {17566, 1458, 2, 0},
-    {17598, 1460, 3, 0},
-    {17676, 1463, 8, 0},
-    {17691, 1471, 6, 0},
-    {17724, 1477, 3, 0},
-    {17766, 1480, 4, 0},
-    {17780, 1484, 1, 0},
-    {17795, 1485, 3, 2},
-    {17850, 1488, 3, 0},
-    {17902, 1491, 4, 0},
-    {17945, 1495, 5, 0},
-    {17980, 1500, 2, 0},
-    {18015, 1502, 5, 0},
-    {18029, 1507, 6, 6},
-    {18048, 1513, 5, 0},
-    {18063, 1518, 6, 6},
-    {18083, 1524, 5, 0},
-    {18098, 1529, 6, 6},
-    {18128, 1535, 3, 1},
-    {18150, 1538, 3, 1},
-    {18179, 1541, 2, 0},
-    {18273, 1543, 9, 9},
-    {18328, 1552, 5, 5},
-    {18373, 1557, 1, 0},
-    {18389, 1558, 2, 2},
-    {18464, 1560, 4, 0},
-    {18487, 1564, 4, 0},
-    {18529, 1568, 5, 5},
-    {18552, 1573, 4, 0},
-    {18577, 1577, 2, 1},
-    {18734, 1579, 8, 0},
-    {18762, 1587, 8, 0},
-    {18798, 1595, 1, 0},
-    {18837, 1596, 3, 0},
-    {18857, 1599, 2, 0},
-    {18882, 1601, 2, 1},
-    {18925, 1603, 3, 0},
-    {18971, 1606, 2, 0},
-    {18991, 1608, 2, 0},
-    {19024, 1610, 4, 0},
-    {19065, 1614, 5, 0},
-    {19120, 1619, 4, 0},
-    {19142, 1623, 0, 0},
-    {19163, 1623, 0, 0},
-    {19211, 1623, 3, 0},
-    {19260, 1626, 3, 0},
-    {19277, 1629, 3, 0},
-    {19342, 1632, 3, 0},
-    {19381, 1635, 4, 0},
-    {19403, 1639, 4, 0},
-    {19431, 1643, 2, 0},
-    {19459, 1645, 4, 0},
-    {19485, 1649, 4, 4},
-    {19512, 1653, 1, 0},
-    {19610, 1654, 10, 0},
-    {19667, 1664, 6, 0},
-    {19717, 1670, 6, 0},
-    {19743, 1676, 7, 0},
-    {19780, 1683, 8, 0},
-    {19797, 1691, 1, 0},
+    HA_OP(hipApiName, of_hipApiName, 1, 0)
+    HA_OP(hipArray3DCreate, of_hipArray3DCreate, 2, 0)
+    HA_OP(hipArray3DGetDescriptor, of_hipArray3DGetDescriptor, 2, 0)
+    HA_OP(hipArrayCreate, of_hipArrayCreate, 2, 0)
+    HA_OP(hipArrayDestroy, of_hipArrayDestroy, 1, 0)
+    HA_OP(hipArrayGetDescriptor, of_hipArrayGetDescriptor, 2, 0)
+    HA_OP(hipArrayGetInfo, of_hipArrayGetInfo, 4, 0)
+    HA_OP(hipBindTexture, of_hipBindTexture, 5, 0)
+    HA_OP(hipBindTexture2D, of_hipBindTexture2D, 7, 0)
+    HA_OP(hipBindTextureToArray, of_hipBindTextureToArray, 3, 0)
+    HA_OP(hipBindTextureToMipmappedArray, of_hipBindTextureToMipmappedArray, 3, 0)
+    HA_OP(hipChooseDevice, of_hipChooseDevice, 2, 0)
+    HA_OP(hipChooseDeviceR0000, of_hipChooseDeviceR0000, 2, 0)
+    HA_OP(hipConfigureCall, of_hipConfigureCall, 4, 4)
+    HA_OP(hipCreateSurfaceObject, of_hipCreateSurfaceObject, 2, 0)
+    HA_OP(hipCreateTextureObject, of_hipCreateTextureObject, 4, 0)
+    HA_OP(hipCtxCreate, of_hipCtxCreate, 3, 0)
+    HA_OP(hipCtxDestroy, of_hipCtxDestroy, 1, 0)
+    HA_OP(hipCtxDisablePeerAccess, of_hipCtxDisablePeerAccess, 1, 0)
+    HA_OP(hipCtxEnablePeerAccess, of_hipCtxEnablePeerAccess, 2, 0)
+    HA_OP(hipCtxGetApiVersion, of_hipCtxGetApiVersion, 2, 0)
+    HA_OP(hipCtxGetCacheConfig, of_hipCtxGetCacheConfig, 1, 0)
+    HA_OP(hipCtxGetCurrent, of_hipCtxGetCurrent, 1, 0)
+    HA_OP(hipCtxGetDevice, of_hipCtxGetDevice, 1, 0)
+    HA_OP(hipCtxGetFlags, of_hipCtxGetFlags, 1, 0)
+    HA_OP(hipCtxGetSharedMemConfig, of_hipCtxGetSharedMemConfig, 1, 0)
+    HA_OP(hipCtxPopCurrent, of_hipCtxPopCurrent, 1, 0)
+    HA_OP(hipCtxPushCurrent, of_hipCtxPushCurrent, 1, 0)
+    HA_OP(hipCtxSetCacheConfig, of_hipCtxSetCacheConfig, 1, 0)
+    HA_OP(hipCtxSetCurrent, of_hipCtxSetCurrent, 1, 0)
+    HA_OP(hipCtxSetSharedMemConfig, of_hipCtxSetSharedMemConfig, 1, 0)
+    HA_OP(hipCtxSynchronize, of_hipCtxSynchronize, 0, 0)
+    HA_OP(hipDestroyExternalMemory, of_hipDestroyExternalMemory, 1, 0)
+    HA_OP(hipDestroyExternalSemaphore, of_hipDestroyExternalSemaphore, 1, 0)
+    HA_OP(hipDestroySurfaceObject, of_hipDestroySurfaceObject, 1, 0)
+    HA_OP(hipDestroyTextureObject, of_hipDestroyTextureObject, 1, 0)
+    HA_OP(hipDeviceCanAccessPeer, of_hipDeviceCanAccessPeer, 3, 0)
+    HA_OP(hipDeviceComputeCapability, of_hipDeviceComputeCapability, 3, 0)
+    HA_OP(hipDeviceDisablePeerAccess, of_hipDeviceDisablePeerAccess, 1, 0)
+    HA_OP(hipDeviceEnablePeerAccess, of_hipDeviceEnablePeerAccess, 2, 0)
+    HA_OP(hipDeviceGet, of_hipDeviceGet, 2, 0)
+    HA_OP(hipDeviceGetAttribute, of_hipDeviceGetAttribute, 3, 0)
+    HA_OP(hipDeviceGetByPCIBusId, of_hipDeviceGetByPCIBusId, 2, 0)
+    HA_OP(hipDeviceGetCacheConfig, of_hipDeviceGetCacheConfig, 1, 0)
+    HA_OP(hipDeviceGetDefaultMemPool, of_hipDeviceGetDefaultMemPool, 2, 0)
+    HA_OP(hipDeviceGetGraphMemAttribute, of_hipDeviceGetGraphMemAttribute, 3, 0)
+    HA_OP(hipDeviceGetLimit, of_hipDeviceGetLimit, 2, 0)
+    HA_OP(hipDeviceGetMemPool, of_hipDeviceGetMemPool, 2, 0)
+    HA_OP(hipDeviceGetName, of_hipDeviceGetName, 3, 0)
+    HA_OP(hipDeviceGetP2PAttribute, of_hipDeviceGetP2PAttribute, 4, 0)
+    HA_OP(hipDeviceGetPCIBusId, of_hipDeviceGetPCIBusId, 3, 0)
+    HA_OP(hipDeviceGetSharedMemConfig, of_hipDeviceGetSharedMemConfig, 1, 0)
+    HA_OP(hipDeviceGetStreamPriorityRange, of_hipDeviceGetStreamPriorityRange, 2, 0)
+    HA_OP(hipDeviceGetUuid, of_hipDeviceGetUuid, 2, 0)
+    HA_OP(hipDeviceGraphMemTrim, of_hipDeviceGraphMemTrim, 1, 0)
+    HA_OP(hipDevicePrimaryCtxGetState, of_hipDevicePrimaryCtxGetState, 3, 0)
+    HA_OP(hipDevicePrimaryCtxRelease, of_hipDevicePrimaryCtxRelease, 1, 0)
+    HA_OP(hipDevicePrimaryCtxReset, of_hipDevicePrimaryCtxReset, 1, 0)
+    HA_OP(hipDevicePrimaryCtxRetain, of_hipDevicePrimaryCtxRetain, 2, 0)
+    HA_OP(hipDevicePrimaryCtxSetFlags, of_hipDevicePrimaryCtxSetFlags, 2, 0)
+    HA_OP(hipDeviceReset, of_hipDeviceReset, 0, 0)
+    HA_OP(hipDeviceSetCacheConfig, of_hipDeviceSetCacheConfig, 1, 0)
+    HA_OP(hipDeviceSetGraphMemAttribute, of_hipDeviceSetGraphMemAttribute, 3, 0)
+    HA_OP(hipDeviceSetLimit, of_hipDeviceSetLimit, 2, 0)
+    HA_OP(hipDeviceSetMemPool, of_hipDeviceSetMemPool, 2, 0)
+    HA_OP(hipDeviceSetSharedMemConfig, of_hipDeviceSetSharedMemConfig, 1, 0)
+    HA_OP(hipDeviceSynchronize, of_hipDeviceSynchronize, 0, 0)
+    HA_OP(hipDeviceTotalMem, of_hipDeviceTotalMem, 2, 0)
+    HA_OP(hipDriverGetVersion, of_hipDriverGetVersion, 1, 0)
+    HA_OP(hipDrvGetErrorName, of_hipDrvGetErrorName, 2, 0)
+    HA_OP(hipDrvGetErrorString, of_hipDrvGetErrorString, 2, 0)
+    HA_OP(hipDrvGraphAddMemcpyNode, of_hipDrvGraphAddMemcpyNode, 6, 0)
+    HA_OP(hipDrvMemcpy2DUnaligned, of_hipDrvMemcpy2DUnaligned, 1, 0)
+    HA_OP(hipDrvMemcpy3D, of_hipDrvMemcpy3D, 1, 0)
+    HA_OP(hipDrvMemcpy3DAsync, of_hipDrvMemcpy3DAsync, 2, 2)
+    HA_OP(hipDrvPointerGetAttributes, of_hipDrvPointerGetAttributes, 4, 0)
+    HA_OP(hipEventCreate, of_hipEventCreate, 1, 0)
+    HA_OP(hipEventCreateWithFlags, of_hipEventCreateWithFlags, 2, 0)
+    HA_OP(hipEventDestroy, of_hipEventDestroy, 1, 0)
+    HA_OP(hipEventElapsedTime, of_hipEventElapsedTime, 3, 0)
+    HA_OP(hipEventQuery, of_hipEventQuery, 1, 0)
+    HA_OP(hipEventRecord, of_hipEventRecord, 2, 2)
+    HA_OP(hipEventSynchronize, of_hipEventSynchronize, 1, 0)
+    HA_OP(hipExtGetLinkTypeAndHopCount, of_hipExtGetLinkTypeAndHopCount, 4, 0)
+    HA_OP(hipExtLaunchKernel, of_hipExtLaunchKernel, 9, 6)
+    HA_OP(hipExtLaunchMultiKernelMultiDevice, of_hipExtLaunchMultiKernelMultiDevice, 3, 0)
+    HA_OP(hipExtMallocWithFlags, of_hipExtMallocWithFlags, 3, 0)
+    HA_OP(hipExtStreamCreateWithCUMask, of_hipExtStreamCreateWithCUMask, 3, 0)
+    HA_OP(hipExtStreamGetCUMask, of_hipExtStreamGetCUMask, 3, 1)
+    HA_OP(hipExternalMemoryGetMappedBuffer, of_hipExternalMemoryGetMappedBuffer, 3, 0)
+    HA_OP(hipFree, of_hipFree, 1, 0)
+    HA_OP(hipFreeArray, of_hipFreeArray, 1, 0)
+    HA_OP(hipFreeAsync, of_hipFreeAsync, 2, 2)
+    HA_OP(hipFreeHost, of_hipFreeHost, 1, 0)
+    HA_OP(hipFreeMipmappedArray, of_hipFreeMipmappedArray, 1, 0)
+    HA_OP(hipFuncGetAttribute, of_hipFuncGetAttribute, 3, 0)
+    HA_OP(hipFuncGetAttributes, of_hipFuncGetAttributes, 2, 0)
+    HA_OP(hipFuncSetAttribute, of_hipFuncSetAttribute, 3, 0)
+    HA_OP(hipFuncSetCacheConfig, of_hipFuncSetCacheConfig, 2, 0)
+    HA_OP(hipFuncSetSharedMemConfig, of_hipFuncSetSharedMemConfig, 2, 0)
+    HA_OP(hipGLGetDevices, of_hipGLGetDevices, 4, 0)
+    HA_OP(hipGetChannelDesc, of_hipGetChannelDesc, 2, 0)
+    HA_OP(hipGetDevice, of_hipGetDevice, 1, 0)
+    HA_OP(hipGetDeviceCount, of_hipGetDeviceCount, 1, 0)
+    HA_OP(hipGetDeviceFlags, of_hipGetDeviceFlags, 1, 0)
+    HA_OP(hipGetDevicePropertiesR0600, of_hipGetDevicePropertiesR0600, 2, 0)
+    HA_OP(hipGetDevicePropertiesR0000, of_hipGetDevicePropertiesR0000, 2, 0)
+    HA_OP(hipGetErrorName, of_hipGetErrorName, 1, 0)
+    HA_OP(hipGetErrorString, of_hipGetErrorString, 1, 0)
+    HA_OP(hipGetLastError, of_hipGetLastError, 0, 0)
+    HA_OP(hipGetMipmappedArrayLevel, of_hipGetMipmappedArrayLevel, 3, 0)
+    HA_OP(hipGetSymbolAddress, of_hipGetSymbolAddress, 2, 0)
+    HA_OP(hipGetSymbolSize, of_hipGetSymbolSize, 2, 0)
+    HA_OP(hipGetTextureAlignmentOffset, of_hipGetTextureAlignmentOffset, 2, 0)
+    HA_OP(hipGetTextureObjectResourceDesc, of_hipGetTextureObjectResourceDesc, 2, 0)
+    HA_OP(hipGetTextureObjectResourceViewDesc, of_hipGetTextureObjectResourceViewDesc, 2, 0)
+    HA_OP(hipGetTextureObjectTextureDesc, of_hipGetTextureObjectTextureDesc, 2, 0)
+    HA_OP(hipGetTextureReference, of_hipGetTextureReference, 2, 0)
+    HA_OP(hipGraphAddChildGraphNode, of_hipGraphAddChildGraphNode, 5, 0)
+    HA_OP(hipGraphAddDependencies, of_hipGraphAddDependencies, 4, 0)
+    HA_OP(hipGraphAddEmptyNode, of_hipGraphAddEmptyNode, 4, 0)
+    HA_OP(hipGraphAddEventRecordNode, of_hipGraphAddEventRecordNode, 5, 0)
+    HA_OP(hipGraphAddEventWaitNode, of_hipGraphAddEventWaitNode, 5, 0)
+    HA_OP(hipGraphAddHostNode, of_hipGraphAddHostNode, 5, 0)
+    HA_OP(hipGraphAddKernelNode, of_hipGraphAddKernelNode, 5, 0)
+    HA_OP(hipGraphAddMemAllocNode, of_hipGraphAddMemAllocNode, 5, 0)
+    HA_OP(hipGraphAddMemFreeNode, of_hipGraphAddMemFreeNode, 5, 0)
+    HA_OP(hipGraphAddMemcpyNode, of_hipGraphAddMemcpyNode, 5, 0)
+    HA_OP(hipGraphAddMemcpyNode1D, of_hipGraphAddMemcpyNode1D, 8, 0)
+    HA_OP(hipGraphAddMemcpyNodeFromSymbol, of_hipGraphAddMemcpyNodeFromSymbol, 9, 0)
+    HA_OP(hipGraphAddMemcpyNodeToSymbol, of_hipGraphAddMemcpyNodeToSymbol, 9, 0)
+    HA_OP(hipGraphAddMemsetNode, of_hipGraphAddMemsetNode, 5, 0)
+    HA_OP(hipGraphChildGraphNodeGetGraph, of_hipGraphChildGraphNodeGetGraph, 2, 0)
+    HA_OP(hipGraphClone, of_hipGraphClone, 2, 0)
+    HA_OP(hipGraphCreate, of_hipGraphCreate, 2, 0)
+    HA_OP(hipGraphDebugDotPrint, of_hipGraphDebugDotPrint, 3, 0)
+    HA_OP(hipGraphDestroy, of_hipGraphDestroy, 1, 0)
+    HA_OP(hipGraphDestroyNode, of_hipGraphDestroyNode, 1, 0)
+    HA_OP(hipGraphEventRecordNodeGetEvent, of_hipGraphEventRecordNodeGetEvent, 2, 0)
+    HA_OP(hipGraphEventRecordNodeSetEvent, of_hipGraphEventRecordNodeSetEvent, 2, 0)
+    HA_OP(hipGraphEventWaitNodeGetEvent, of_hipGraphEventWaitNodeGetEvent, 2, 0)
+    HA_OP(hipGraphEventWaitNodeSetEvent, of_hipGraphEventWaitNodeSetEvent, 2, 0)
+    HA_OP(hipGraphExecChildGraphNodeSetParams, of_hipGraphExecChildGraphNodeSetParams, 3, 0)
+    HA_OP(hipGraphExecDestroy, of_hipGraphExecDestroy, 1, 0)
+    HA_OP(hipGraphExecEventRecordNodeSetEvent, of_hipGraphExecEventRecordNodeSetEvent, 3, 0)
+    HA_OP(hipGraphExecEventWaitNodeSetEvent, of_hipGraphExecEventWaitNodeSetEvent, 3, 0)
+    HA_OP(hipGraphExecHostNodeSetParams, of_hipGraphExecHostNodeSetParams, 3, 0)
+    HA_OP(hipGraphExecKernelNodeSetParams, of_hipGraphExecKernelNodeSetParams, 3, 0)
+    HA_OP(hipGraphExecMemcpyNodeSetParams, of_hipGraphExecMemcpyNodeSetParams, 3, 0)
+    HA_OP(hipGraphExecMemcpyNodeSetParams1D, of_hipGraphExecMemcpyNodeSetParams1D, 6, 0)
+    HA_OP(hipGraphExecMemcpyNodeSetParamsFromSymbol, of_hipGraphExecMemcpyNodeSetParamsFromSymbol, 7, 0)
+    HA_OP(hipGraphExecMemcpyNodeSetParamsToSymbol, of_hipGraphExecMemcpyNodeSetParamsToSymbol, 7, 0)
+    HA_OP(hipGraphExecMemsetNodeSetParams, of_hipGraphExecMemsetNodeSetParams, 3, 0)
+    HA_OP(hipGraphExecUpdate, of_hipGraphExecUpdate, 4, 0)
+    HA_OP(hipGraphGetEdges, of_hipGraphGetEdges, 4, 0)
+    HA_OP(hipGraphGetNodes, of_hipGraphGetNodes, 3, 0)
+    HA_OP(hipGraphGetRootNodes, of_hipGraphGetRootNodes, 3, 0)
+    HA_OP(hipGraphHostNodeGetParams, of_hipGraphHostNodeGetParams, 2, 0)
+    HA_OP(hipGraphHostNodeSetParams, of_hipGraphHostNodeSetParams, 2, 0)
+    HA_OP(hipGraphInstantiate, of_hipGraphInstantiate, 5, 0)
+    HA_OP(hipGraphInstantiateWithFlags, of_hipGraphInstantiateWithFlags, 3, 0)
+    HA_OP(hipGraphKernelNodeCopyAttributes, of_hipGraphKernelNodeCopyAttributes, 2, 0)
+    HA_OP(hipGraphKernelNodeGetAttribute, of_hipGraphKernelNodeGetAttribute, 3, 0)
+    HA_OP(hipGraphKernelNodeGetParams, of_hipGraphKernelNodeGetParams, 2, 0)
+    HA_OP(hipGraphKernelNodeSetAttribute, of_hipGraphKernelNodeSetAttribute, 3, 0)
+    HA_OP(hipGraphKernelNodeSetParams, of_hipGraphKernelNodeSetParams, 2, 0)
+    HA_OP(hipGraphLaunch, of_hipGraphLaunch, 2, 2)
+    HA_OP(hipGraphMemAllocNodeGetParams, of_hipGraphMemAllocNodeGetParams, 2, 0)
+    HA_OP(hipGraphMemFreeNodeGetParams, of_hipGraphMemFreeNodeGetParams, 2, 0)
+    HA_OP(hipGraphMemcpyNodeGetParams, of_hipGraphMemcpyNodeGetParams, 2, 0)
+    HA_OP(hipGraphMemcpyNodeSetParams, of_hipGraphMemcpyNodeSetParams, 2, 0)
+    HA_OP(hipGraphMemcpyNodeSetParams1D, of_hipGraphMemcpyNodeSetParams1D, 5, 0)
+    HA_OP(hipGraphMemcpyNodeSetParamsFromSymbol, of_hipGraphMemcpyNodeSetParamsFromSymbol, 6, 0)
+    HA_OP(hipGraphMemcpyNodeSetParamsToSymbol, of_hipGraphMemcpyNodeSetParamsToSymbol, 6, 0)
+    HA_OP(hipGraphMemsetNodeGetParams, of_hipGraphMemsetNodeGetParams, 2, 0)
+    HA_OP(hipGraphMemsetNodeSetParams, of_hipGraphMemsetNodeSetParams, 2, 0)
+    HA_OP(hipGraphNodeFindInClone, of_hipGraphNodeFindInClone, 3, 0)
+    HA_OP(hipGraphNodeGetDependencies, of_hipGraphNodeGetDependencies, 3, 0)
+    HA_OP(hipGraphNodeGetDependentNodes, of_hipGraphNodeGetDependentNodes, 3, 0)
+    HA_OP(hipGraphNodeGetEnabled, of_hipGraphNodeGetEnabled, 3, 0)
+    HA_OP(hipGraphNodeGetType, of_hipGraphNodeGetType, 2, 0)
+    HA_OP(hipGraphNodeSetEnabled, of_hipGraphNodeSetEnabled, 3, 0)
+    HA_OP(hipGraphReleaseUserObject, of_hipGraphReleaseUserObject, 3, 0)
+    HA_OP(hipGraphRemoveDependencies, of_hipGraphRemoveDependencies, 4, 0)
+    HA_OP(hipGraphRetainUserObject, of_hipGraphRetainUserObject, 4, 0)
+    HA_OP(hipGraphUpload, of_hipGraphUpload, 2, 2)
+    HA_OP(hipGraphicsGLRegisterBuffer, of_hipGraphicsGLRegisterBuffer, 3, 0)
+    HA_OP(hipGraphicsGLRegisterImage, of_hipGraphicsGLRegisterImage, 4, 0)
+    HA_OP(hipGraphicsMapResources, of_hipGraphicsMapResources, 3, 3)
+    HA_OP(hipGraphicsResourceGetMappedPointer, of_hipGraphicsResourceGetMappedPointer, 3, 0)
+    HA_OP(hipGraphicsSubResourceGetMappedArray, of_hipGraphicsSubResourceGetMappedArray, 4, 0)
+    HA_OP(hipGraphicsUnmapResources, of_hipGraphicsUnmapResources, 3, 3)
+    HA_OP(hipGraphicsUnregisterResource, of_hipGraphicsUnregisterResource, 1, 0)
+    HA_OP(hipHostAlloc, of_hipHostAlloc, 3, 0)
+    HA_OP(hipHostFree, of_hipHostFree, 1, 0)
+    HA_OP(hipHostGetDevicePointer, of_hipHostGetDevicePointer, 3, 0)
+    HA_OP(hipHostGetFlags, of_hipHostGetFlags, 2, 0)
+    HA_OP(hipHostMalloc, of_hipHostMalloc, 3, 0)
+    HA_OP(hipHostRegister, of_hipHostRegister, 3, 0)
+    HA_OP(hipHostUnregister, of_hipHostUnregister, 1, 0)
+    HA_OP(hipImportExternalMemory, of_hipImportExternalMemory, 2, 0)
+    HA_OP(hipImportExternalSemaphore, of_hipImportExternalSemaphore, 2, 0)
+    HA_OP(hipInit, of_hipInit, 1, 0)
+    HA_OP(hipIpcCloseMemHandle, of_hipIpcCloseMemHandle, 1, 0)
+    HA_OP(hipIpcGetEventHandle, of_hipIpcGetEventHandle, 2, 0)
+    HA_OP(hipIpcGetMemHandle, of_hipIpcGetMemHandle, 2, 0)
+    HA_OP(hipIpcOpenEventHandle, of_hipIpcOpenEventHandle, 2, 0)
+    HA_OP(hipIpcOpenMemHandle, of_hipIpcOpenMemHandle, 3, 0)
+    HA_OP(hipKernelNameRef, of_hipKernelNameRef, 1, 0)
+    HA_OP(hipKernelNameRefByPtr, of_hipKernelNameRefByPtr, 2, 2)
+    HA_OP(hipLaunchByPtr, of_hipLaunchByPtr, 1, 0)
+    HA_OP(hipLaunchCooperativeKernel, of_hipLaunchCooperativeKernel, 6, 6)
+    HA_OP(hipLaunchCooperativeKernelMultiDevice, of_hipLaunchCooperativeKernelMultiDevice, 3, 0)
+    HA_OP(hipLaunchHostFunc, of_hipLaunchHostFunc, 3, 1)
+    HA_OP(hipLaunchKernel, of_hipLaunchKernel, 6, 6)
+    HA_OP(hipMalloc, of_hipMalloc, 2, 0)
+    HA_OP(hipMalloc3D, of_hipMalloc3D, 2, 0)
+    HA_OP(hipMalloc3DArray, of_hipMalloc3DArray, 4, 0)
+    HA_OP(hipMallocArray, of_hipMallocArray, 5, 0)
+    HA_OP(hipMallocAsync, of_hipMallocAsync, 3, 3)
+    HA_OP(hipMallocFromPoolAsync, of_hipMallocFromPoolAsync, 4, 4)
+    HA_OP(hipMallocHost, of_hipMallocHost, 2, 0)
+    HA_OP(hipMallocManaged, of_hipMallocManaged, 3, 0)
+    HA_OP(hipMallocMipmappedArray, of_hipMallocMipmappedArray, 5, 0)
+    HA_OP(hipMallocPitch, of_hipMallocPitch, 4, 0)
+    HA_OP(hipMemAddressFree, of_hipMemAddressFree, 2, 0)
+    HA_OP(hipMemAddressReserve, of_hipMemAddressReserve, 5, 0)
+    HA_OP(hipMemAdvise, of_hipMemAdvise, 4, 0)
+    HA_OP(hipMemAllocHost, of_hipMemAllocHost, 2, 0)
+    HA_OP(hipMemAllocPitch, of_hipMemAllocPitch, 5, 0)
+    HA_OP(hipMemCreate, of_hipMemCreate, 4, 0)
+    HA_OP(hipMemExportToShareableHandle, of_hipMemExportToShareableHandle, 4, 0)
+    HA_OP(hipMemGetAccess, of_hipMemGetAccess, 3, 0)
+    HA_OP(hipMemGetAddressRange, of_hipMemGetAddressRange, 3, 0)
+    HA_OP(hipMemGetAllocationGranularity, of_hipMemGetAllocationGranularity, 3, 0)
+    HA_OP(hipMemGetAllocationPropertiesFromHandle, of_hipMemGetAllocationPropertiesFromHandle, 2, 0)
+    HA_OP(hipMemGetInfo, of_hipMemGetInfo, 2, 0)
+    HA_OP(hipMemImportFromShareableHandle, of_hipMemImportFromShareableHandle, 3, 0)
+    HA_OP(hipMemMap, of_hipMemMap, 5, 0)
+    HA_OP(hipMemMapArrayAsync, of_hipMemMapArrayAsync, 3, 3)
+    HA_OP(hipMemPoolCreate, of_hipMemPoolCreate, 2, 0)
+    HA_OP(hipMemPoolDestroy, of_hipMemPoolDestroy, 1, 0)
+    HA_OP(hipMemPoolExportPointer, of_hipMemPoolExportPointer, 2, 0)
+    HA_OP(hipMemPoolExportToShareableHandle, of_hipMemPoolExportToShareableHandle, 4, 0)
+    HA_OP(hipMemPoolGetAccess, of_hipMemPoolGetAccess, 3, 0)
+    HA_OP(hipMemPoolGetAttribute, of_hipMemPoolGetAttribute, 3, 0)
+    HA_OP(hipMemPoolImportFromShareableHandle, of_hipMemPoolImportFromShareableHandle, 4, 0)
+    HA_OP(hipMemPoolImportPointer, of_hipMemPoolImportPointer, 3, 0)
+    HA_OP(hipMemPoolSetAccess, of_hipMemPoolSetAccess, 3, 0)
+    HA_OP(hipMemPoolSetAttribute, of_hipMemPoolSetAttribute, 3, 0)
+    HA_OP(hipMemPoolTrimTo, of_hipMemPoolTrimTo, 2, 0)
+    HA_OP(hipMemPrefetchAsync, of_hipMemPrefetchAsync, 4, 4)
+    HA_OP(hipMemPtrGetInfo, of_hipMemPtrGetInfo, 2, 0)
+    HA_OP(hipMemRangeGetAttribute, of_hipMemRangeGetAttribute, 5, 0)
+    HA_OP(hipMemRangeGetAttributes, of_hipMemRangeGetAttributes, 6, 0)
+    HA_OP(hipMemRelease, of_hipMemRelease, 1, 0)
+    HA_OP(hipMemRetainAllocationHandle, of_hipMemRetainAllocationHandle, 2, 0)
+    HA_OP(hipMemSetAccess, of_hipMemSetAccess, 4, 0)
+    HA_OP(hipMemUnmap, of_hipMemUnmap, 2, 0)
+    HA_OP(hipMemcpy, of_hipMemcpy, 4, 0)
+    HA_OP(hipMemcpy2D, of_hipMemcpy2D, 7, 0)
+    HA_OP(hipMemcpy2DAsync, of_hipMemcpy2DAsync, 8, 8)
+    HA_OP(hipMemcpy2DFromArray, of_hipMemcpy2DFromArray, 8, 0)
+    HA_OP(hipMemcpy2DFromArrayAsync, of_hipMemcpy2DFromArrayAsync, 9, 9)
+    HA_OP(hipMemcpy2DToArray, of_hipMemcpy2DToArray, 8, 0)
+    HA_OP(hipMemcpy2DToArrayAsync, of_hipMemcpy2DToArrayAsync, 9, 9)
+    HA_OP(hipMemcpy3D, of_hipMemcpy3D, 1, 0)
+    HA_OP(hipMemcpy3DAsync, of_hipMemcpy3DAsync, 2, 2)
+    HA_OP(hipMemcpyAsync, of_hipMemcpyAsync, 5, 5)
+    HA_OP(hipMemcpyAtoH, of_hipMemcpyAtoH, 4, 0)
+    HA_OP(hipMemcpyDtoD, of_hipMemcpyDtoD, 3, 0)
+    HA_OP(hipMemcpyDtoDAsync, of_hipMemcpyDtoDAsync, 4, 4)
+    HA_OP(hipMemcpyDtoH, of_hipMemcpyDtoH, 3, 0)
+    HA_OP(hipMemcpyDtoHAsync, of_hipMemcpyDtoHAsync, 4, 4)
+    HA_OP(hipMemcpyFromArray, of_hipMemcpyFromArray, 6, 0)
+    HA_OP(hipMemcpyFromSymbol, of_hipMemcpyFromSymbol, 5, 0)
+    HA_OP(hipMemcpyFromSymbolAsync, of_hipMemcpyFromSymbolAsync, 6, 6)
+    HA_OP(hipMemcpyHtoA, of_hipMemcpyHtoA, 4, 0)
+    HA_OP(hipMemcpyHtoD, of_hipMemcpyHtoD, 3, 0)
+    HA_OP(hipMemcpyHtoDAsync, of_hipMemcpyHtoDAsync, 4, 4)
+    HA_OP(hipMemcpyParam2D, of_hipMemcpyParam2D, 1, 0)
+    HA_OP(hipMemcpyParam2DAsync, of_hipMemcpyParam2DAsync, 2, 2)
+    HA_OP(hipMemcpyPeer, of_hipMemcpyPeer, 5, 0)
+    HA_OP(hipMemcpyPeerAsync, of_hipMemcpyPeerAsync, 6, 6)
+    HA_OP(hipMemcpyToArray, of_hipMemcpyToArray, 6, 0)
+    HA_OP(hipMemcpyToSymbol, of_hipMemcpyToSymbol, 5, 0)
+    HA_OP(hipMemcpyToSymbolAsync, of_hipMemcpyToSymbolAsync, 6, 6)
+    HA_OP(hipMemcpyWithStream, of_hipMemcpyWithStream, 5, 5)
+    HA_OP(hipMemset, of_hipMemset, 3, 0)
+    HA_OP(hipMemset2D, of_hipMemset2D, 5, 0)
+    HA_OP(hipMemset2DAsync, of_hipMemset2DAsync, 6, 6)
+    HA_OP(hipMemset3D, of_hipMemset3D, 3, 0)
+    HA_OP(hipMemset3DAsync, of_hipMemset3DAsync, 4, 4)
+    HA_OP(hipMemsetAsync, of_hipMemsetAsync, 4, 4)
+    HA_OP(hipMemsetD16, of_hipMemsetD16, 3, 0)
+    HA_OP(hipMemsetD16Async, of_hipMemsetD16Async, 4, 4)
+    HA_OP(hipMemsetD32, of_hipMemsetD32, 3, 0)
+    HA_OP(hipMemsetD32Async, of_hipMemsetD32Async, 4, 4)
+    HA_OP(hipMemsetD8, of_hipMemsetD8, 3, 0)
+    HA_OP(hipMemsetD8Async, of_hipMemsetD8Async, 4, 4)
+    HA_OP(hipMipmappedArrayCreate, of_hipMipmappedArrayCreate, 3, 0)
+    HA_OP(hipMipmappedArrayDestroy, of_hipMipmappedArrayDestroy, 1, 0)
+    HA_OP(hipMipmappedArrayGetLevel, of_hipMipmappedArrayGetLevel, 3, 0)
+    HA_OP(hipModuleGetFunction, of_hipModuleGetFunction, 3, 0)
+    HA_OP(hipModuleGetGlobal, of_hipModuleGetGlobal, 4, 0)
+    HA_OP(hipModuleGetTexRef, of_hipModuleGetTexRef, 3, 0)
+    HA_OP(hipModuleLaunchCooperativeKernel, of_hipModuleLaunchCooperativeKernel, 10, 9)
+    HA_OP(hipModuleLaunchCooperativeKernelMultiDevice, of_hipModuleLaunchCooperativeKernelMultiDevice, 3, 0)
+    HA_OP(hipModuleLaunchKernel, of_hipModuleLaunchKernel, 11, 9)
+    HA_OP(hipModuleLoad, of_hipModuleLoad, 2, 0)
+    HA_OP(hipModuleLoadData, of_hipModuleLoadData, 2, 0)
+    HA_OP(hipModuleLoadDataEx, of_hipModuleLoadDataEx, 5, 0)
+    HA_OP(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, of_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, 4, 0)
+    HA_OP(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, of_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 5, 0)
+    HA_OP(hipModuleOccupancyMaxPotentialBlockSize, of_hipModuleOccupancyMaxPotentialBlockSize, 5, 0)
+    HA_OP(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, of_hipModuleOccupancyMaxPotentialBlockSizeWithFlags, 6, 0)
+    HA_OP(hipModuleUnload, of_hipModuleUnload, 1, 0)
+    HA_OP(hipOccupancyMaxActiveBlocksPerMultiprocessor, of_hipOccupancyMaxActiveBlocksPerMultiprocessor, 4, 0)
+    HA_OP(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, of_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 5, 0)
+    HA_OP(hipOccupancyMaxPotentialBlockSize, of_hipOccupancyMaxPotentialBlockSize, 5, 0)
+    HA_OP(hipPeekAtLastError, of_hipPeekAtLastError, 0, 0)
+    HA_OP(hipPointerGetAttribute, of_hipPointerGetAttribute, 3, 0)
+    HA_OP(hipPointerGetAttributes, of_hipPointerGetAttributes, 2, 0)
+    HA_OP(hipPointerSetAttribute, of_hipPointerSetAttribute, 3, 0)
+    HA_OP(hipProfilerStart, of_hipProfilerStart, 0, 0)
+    HA_OP(hipProfilerStop, of_hipProfilerStop, 0, 0)
+    HA_OP(hipRuntimeGetVersion, of_hipRuntimeGetVersion, 1, 0)
+    HA_OP(hipSetDevice, of_hipSetDevice, 1, 0)
+    HA_OP(hipSetDeviceFlags, of_hipSetDeviceFlags, 1, 0)
+    HA_OP(hipSetupArgument, of_hipSetupArgument, 3, 0)
+    HA_OP(hipSignalExternalSemaphoresAsync, of_hipSignalExternalSemaphoresAsync, 4, 4)
+    HA_OP(hipStreamAddCallback, of_hipStreamAddCallback, 4, 1)
+    HA_OP(hipStreamAttachMemAsync, of_hipStreamAttachMemAsync, 4, 1)
+    HA_OP(hipStreamBeginCapture, of_hipStreamBeginCapture, 2, 1)
+    HA_OP(hipStreamCreate, of_hipStreamCreate, 1, 0)
+    HA_OP(hipStreamCreateWithFlags, of_hipStreamCreateWithFlags, 2, 0)
+    HA_OP(hipStreamCreateWithPriority, of_hipStreamCreateWithPriority, 3, 0)
+    HA_OP(hipStreamDestroy, of_hipStreamDestroy, 1, 1)
+    HA_OP(hipStreamEndCapture, of_hipStreamEndCapture, 2, 1)
+    HA_OP(hipStreamGetCaptureInfo, of_hipStreamGetCaptureInfo, 3, 1)
+    HA_OP(hipStreamGetCaptureInfo_v2, of_hipStreamGetCaptureInfo_v2, 6, 1)
+    HA_OP(hipStreamGetDevice, of_hipStreamGetDevice, 2, 1)
+    HA_OP(hipStreamGetFlags, of_hipStreamGetFlags, 2, 1)
+    HA_OP(hipStreamGetPriority, of_hipStreamGetPriority, 2, 1)
+    HA_OP(hipStreamIsCapturing, of_hipStreamIsCapturing, 2, 1)
+    HA_OP(hipStreamQuery, of_hipStreamQuery, 1, 1)
+    HA_OP(hipStreamSynchronize, of_hipStreamSynchronize, 1, 1)
+    HA_OP(hipStreamUpdateCaptureDependencies, of_hipStreamUpdateCaptureDependencies, 4, 1)
+    HA_OP(hipStreamWaitEvent, of_hipStreamWaitEvent, 3, 1)
+    HA_OP(hipStreamWaitValue32, of_hipStreamWaitValue32, 5, 1)
+    HA_OP(hipStreamWaitValue64, of_hipStreamWaitValue64, 5, 1)
+    HA_OP(hipStreamWriteValue32, of_hipStreamWriteValue32, 4, 1)
+    HA_OP(hipStreamWriteValue64, of_hipStreamWriteValue64, 4, 1)
+    HA_OP(hipTexObjectCreate, of_hipTexObjectCreate, 4, 0)
+    HA_OP(hipTexObjectDestroy, of_hipTexObjectDestroy, 1, 0)
+    HA_OP(hipTexObjectGetResourceDesc, of_hipTexObjectGetResourceDesc, 2, 0)
+    HA_OP(hipTexObjectGetResourceViewDesc, of_hipTexObjectGetResourceViewDesc, 2, 0)
+    HA_OP(hipTexObjectGetTextureDesc, of_hipTexObjectGetTextureDesc, 2, 0)
+    HA_OP(hipTexRefGetAddress, of_hipTexRefGetAddress, 2, 0)
+    HA_OP(hipTexRefGetAddressMode, of_hipTexRefGetAddressMode, 3, 0)
+    HA_OP(hipTexRefGetFilterMode, of_hipTexRefGetFilterMode, 2, 0)
+    HA_OP(hipTexRefGetFlags, of_hipTexRefGetFlags, 2, 0)
+    HA_OP(hipTexRefGetFormat, of_hipTexRefGetFormat, 3, 0)
+    HA_OP(hipTexRefGetMaxAnisotropy, of_hipTexRefGetMaxAnisotropy, 2, 0)
+    HA_OP(hipTexRefGetMipMappedArray, of_hipTexRefGetMipMappedArray, 2, 0)
+    HA_OP(hipTexRefGetMipmapFilterMode, of_hipTexRefGetMipmapFilterMode, 2, 0)
+    HA_OP(hipTexRefGetMipmapLevelBias, of_hipTexRefGetMipmapLevelBias, 2, 0)
+    HA_OP(hipTexRefGetMipmapLevelClamp, of_hipTexRefGetMipmapLevelClamp, 3, 0)
+    HA_OP(hipTexRefSetAddress, of_hipTexRefSetAddress, 4, 0)
+    HA_OP(hipTexRefSetAddress2D, of_hipTexRefSetAddress2D, 4, 0)
+    HA_OP(hipTexRefSetAddressMode, of_hipTexRefSetAddressMode, 3, 0)
+    HA_OP(hipTexRefSetArray, of_hipTexRefSetArray, 3, 0)
+    HA_OP(hipTexRefSetBorderColor, of_hipTexRefSetBorderColor, 2, 0)
+    HA_OP(hipTexRefSetFilterMode, of_hipTexRefSetFilterMode, 2, 0)
+    HA_OP(hipTexRefSetFlags, of_hipTexRefSetFlags, 2, 0)
+    HA_OP(hipTexRefSetFormat, of_hipTexRefSetFormat, 3, 0)
+    HA_OP(hipTexRefSetMaxAnisotropy, of_hipTexRefSetMaxAnisotropy, 2, 0)
+    HA_OP(hipTexRefSetMipmapFilterMode, of_hipTexRefSetMipmapFilterMode, 2, 0)
+    HA_OP(hipTexRefSetMipmapLevelBias, of_hipTexRefSetMipmapLevelBias, 2, 0)
+    HA_OP(hipTexRefSetMipmapLevelClamp, of_hipTexRefSetMipmapLevelClamp, 3, 0)
+    HA_OP(hipTexRefSetMipmappedArray, of_hipTexRefSetMipmappedArray, 3, 0)
+    HA_OP(hipThreadExchangeStreamCaptureMode, of_hipThreadExchangeStreamCaptureMode, 1, 0)
+    HA_OP(hipUnbindTexture, of_hipUnbindTexture, 1, 0)
+    HA_OP(hipUserObjectCreate, of_hipUserObjectCreate, 5, 0)
+    HA_OP(hipUserObjectRelease, of_hipUserObjectRelease, 2, 0)
+    HA_OP(hipUserObjectRetain, of_hipUserObjectRetain, 2, 0)
+    HA_OP(hipWaitExternalSemaphoresAsync, of_hipWaitExternalSemaphoresAsync, 4, 4)
+    HA_OP(hipCreateChannelDesc, of_hipCreateChannelDesc, 5, 0)
+    HA_OP(hipExtModuleLaunchKernel, of_hipExtModuleLaunchKernel, 14, 9)
+    HA_OP(hipHccModuleLaunchKernel, of_hipHccModuleLaunchKernel, 13, 9)
+    HA_OP(hipMemcpy_spt, of_hipMemcpy_spt, 4, 0)
+    HA_OP(hipMemcpyToSymbol_spt, of_hipMemcpyToSymbol_spt, 5, 0)
+    HA_OP(hipMemcpyFromSymbol_spt, of_hipMemcpyFromSymbol_spt, 5, 0)
+    HA_OP(hipMemcpy2D_spt, of_hipMemcpy2D_spt, 7, 0)
+    HA_OP(hipMemcpy2DFromArray_spt, of_hipMemcpy2DFromArray_spt, 8, 0)
+    HA_OP(hipMemcpy3D_spt, of_hipMemcpy3D_spt, 1, 0)
+    HA_OP(hipMemset_spt, of_hipMemset_spt, 3, 0)
+    HA_OP(hipMemsetAsync_spt, of_hipMemsetAsync_spt, 4, 4)
+    HA_OP(hipMemset2D_spt, of_hipMemset2D_spt, 5, 0)
+    HA_OP(hipMemset2DAsync_spt, of_hipMemset2DAsync_spt, 6, 6)
+    HA_OP(hipMemset3DAsync_spt, of_hipMemset3DAsync_spt, 4, 4)
+    HA_OP(hipMemset3D_spt, of_hipMemset3D_spt, 3, 0)
+    HA_OP(hipMemcpyAsync_spt, of_hipMemcpyAsync_spt, 5, 5)
+    HA_OP(hipMemcpy3DAsync_spt, of_hipMemcpy3DAsync_spt, 2, 2)
+    HA_OP(hipMemcpy2DAsync_spt, of_hipMemcpy2DAsync_spt, 8, 8)
+    HA_OP(hipMemcpyFromSymbolAsync_spt, of_hipMemcpyFromSymbolAsync_spt, 6, 6)
+    HA_OP(hipMemcpyToSymbolAsync_spt, of_hipMemcpyToSymbolAsync_spt, 6, 6)
+    HA_OP(hipMemcpyFromArray_spt, of_hipMemcpyFromArray_spt, 6, 0)
+    HA_OP(hipMemcpy2DToArray_spt, of_hipMemcpy2DToArray_spt, 8, 0)
+    HA_OP(hipMemcpy2DFromArrayAsync_spt, of_hipMemcpy2DFromArrayAsync_spt, 9, 9)
+    HA_OP(hipMemcpy2DToArrayAsync_spt, of_hipMemcpy2DToArrayAsync_spt, 9, 9)
+    HA_OP(hipStreamQuery_spt, of_hipStreamQuery_spt, 1, 1)
+    HA_OP(hipStreamSynchronize_spt, of_hipStreamSynchronize_spt, 1, 1)
+    HA_OP(hipStreamGetPriority_spt, of_hipStreamGetPriority_spt, 2, 1)
+    HA_OP(hipStreamWaitEvent_spt, of_hipStreamWaitEvent_spt, 3, 1)
+    HA_OP(hipStreamGetFlags_spt, of_hipStreamGetFlags_spt, 2, 1)
+    HA_OP(hipStreamAddCallback_spt, of_hipStreamAddCallback_spt, 4, 1)
+    HA_OP(hipEventRecord_spt, of_hipEventRecord_spt, 2, 2)
+    HA_OP(hipLaunchCooperativeKernel_spt, of_hipLaunchCooperativeKernel_spt, 6, 6)
+    HA_OP(hipLaunchKernel_spt, of_hipLaunchKernel_spt, 6, 6)
+    HA_OP(hipGraphLaunch_spt, of_hipGraphLaunch_spt, 2, 2)
+    HA_OP(hipStreamBeginCapture_spt, of_hipStreamBeginCapture_spt, 2, 1)
+    HA_OP(hipStreamEndCapture_spt, of_hipStreamEndCapture_spt, 2, 1)
+    HA_OP(hipStreamIsCapturing_spt, of_hipStreamIsCapturing_spt, 2, 1)
+    HA_OP(hipStreamGetCaptureInfo_spt, of_hipStreamGetCaptureInfo_spt, 3, 1)
+    HA_OP(hipStreamGetCaptureInfo_v2_spt, of_hipStreamGetCaptureInfo_v2_spt, 6, 1)
+    HA_OP(hipLaunchHostFunc_spt, of_hipLaunchHostFunc_spt, 3, 1)
+    HA_OP(hipGetStreamDeviceId, of_hipGetStreamDeviceId, 1, 1)
+    HA_OP(hipDrvGraphAddMemsetNode, of_hipDrvGraphAddMemsetNode, 6, 0)
+    HA_OP(hipGraphAddExternalSemaphoresWaitNode, of_hipGraphAddExternalSemaphoresWaitNode, 5, 0)
+    HA_OP(hipGraphAddExternalSemaphoresSignalNode, of_hipGraphAddExternalSemaphoresSignalNode, 5, 0)
+    HA_OP(hipGraphExternalSemaphoresSignalNodeSetParams, of_hipGraphExternalSemaphoresSignalNodeSetParams, 2, 0)
+    HA_OP(hipGraphExternalSemaphoresWaitNodeSetParams, of_hipGraphExternalSemaphoresWaitNodeSetParams, 2, 0)
+    HA_OP(hipGraphExternalSemaphoresSignalNodeGetParams, of_hipGraphExternalSemaphoresSignalNodeGetParams, 2, 0)
+    HA_OP(hipGraphExternalSemaphoresWaitNodeGetParams, of_hipGraphExternalSemaphoresWaitNodeGetParams, 2, 0)
+    HA_OP(hipGraphExecExternalSemaphoresSignalNodeSetParams, of_hipGraphExecExternalSemaphoresSignalNodeSetParams, 3, 0)
+    HA_OP(hipGraphExecExternalSemaphoresWaitNodeSetParams, of_hipGraphExecExternalSemaphoresWaitNodeSetParams, 3, 0)
+    HA_OP(hipGraphAddNode, of_hipGraphAddNode, 5, 0)
+    HA_OP(hipGraphInstantiateWithParams, of_hipGraphInstantiateWithParams, 3, 0)
+    HA_OP(hipExtGetLastError, of_hipExtGetLastError, 0, 0)
+    HA_OP(hipTexRefGetBorderColor, of_hipTexRefGetBorderColor, 2, 0)
+    HA_OP(hipTexRefGetArray, of_hipTexRefGetArray, 2, 0)
+    HA_OP(hipGetProcAddress, of_hipGetProcAddress, 5, 0)
+    HA_OP(hipStreamBeginCaptureToGraph, of_hipStreamBeginCaptureToGraph, 6, 1)
+    HA_OP(hipGetFuncBySymbol, of_hipGetFuncBySymbol, 2, 0)
+    HA_OP(hipSetValidDevices, of_hipSetValidDevices, 2, 0)
+    HA_OP(hipMemcpyAtoD, of_hipMemcpyAtoD, 4, 0)
+    HA_OP(hipMemcpyDtoA, of_hipMemcpyDtoA, 4, 0)
+    HA_OP(hipMemcpyAtoA, of_hipMemcpyAtoA, 5, 0)
+    HA_OP(hipMemcpyAtoHAsync, of_hipMemcpyAtoHAsync, 5, 5)
+    HA_OP(hipMemcpyHtoAAsync, of_hipMemcpyHtoAAsync, 5, 5)
+    HA_OP(hipMemcpy2DArrayToArray, of_hipMemcpy2DArrayToArray, 9, 0)
+    HA_OP(hipDrvGraphAddMemFreeNode, of_hipDrvGraphAddMemFreeNode, 5, 0)
+    HA_OP(hipDrvGraphExecMemcpyNodeSetParams, of_hipDrvGraphExecMemcpyNodeSetParams, 4, 0)
+    HA_OP(hipDrvGraphExecMemsetNodeSetParams, of_hipDrvGraphExecMemsetNodeSetParams, 4, 0)
+    HA_OP(hipGraphExecGetFlags, of_hipGraphExecGetFlags, 2, 0)
+    HA_OP(hipGraphNodeSetParams, of_hipGraphNodeSetParams, 2, 0)
+    HA_OP(hipGraphExecNodeSetParams, of_hipGraphExecNodeSetParams, 3, 0)
+    HA_OP(hipExternalMemoryGetMappedMipmappedArray, of_hipExternalMemoryGetMappedMipmappedArray, 3, 0)
+    HA_OP(hipDrvGraphMemcpyNodeGetParams, of_hipDrvGraphMemcpyNodeGetParams, 2, 0)
+    HA_OP(hipDrvGraphMemcpyNodeSetParams, of_hipDrvGraphMemcpyNodeSetParams, 2, 0)
+    HA_OP(hipExtHostAlloc, of_hipExtHostAlloc, 3, 0)
+    HA_OP(hipDeviceGetTexture1DLinearMaxWidth, of_hipDeviceGetTexture1DLinearMaxWidth, 3, 0)
+    HA_OP(hipStreamBatchMemOp, of_hipStreamBatchMemOp, 4, 1)
+    HA_OP(hipGraphAddBatchMemOpNode, of_hipGraphAddBatchMemOpNode, 5, 0)
+    HA_OP(hipGraphBatchMemOpNodeGetParams, of_hipGraphBatchMemOpNodeGetParams, 2, 0)
+    HA_OP(hipGraphBatchMemOpNodeSetParams, of_hipGraphBatchMemOpNodeSetParams, 2, 0)
+    HA_OP(hipGraphExecBatchMemOpNodeSetParams, of_hipGraphExecBatchMemOpNodeSetParams, 3, 0)
+    HA_OP(hipLinkAddData, of_hipLinkAddData, 8, 0)
+    HA_OP(hipLinkAddFile, of_hipLinkAddFile, 6, 0)
+    HA_OP(hipLinkComplete, of_hipLinkComplete, 3, 0)
+    HA_OP(hipLinkCreate, of_hipLinkCreate, 4, 0)
+    HA_OP(hipLinkDestroy, of_hipLinkDestroy, 1, 0)
+    HA_OP(hipEventRecordWithFlags, of_hipEventRecordWithFlags, 3, 2)
+    HA_OP(hipLaunchKernelExC, of_hipLaunchKernelExC, 3, 0)
+    HA_OP(hipDrvLaunchKernelEx, of_hipDrvLaunchKernelEx, 4, 0)
+    HA_OP(hipMemGetHandleForAddressRange, of_hipMemGetHandleForAddressRange, 5, 0)
+    HA_OP(hipModuleGetFunctionCount, of_hipModuleGetFunctionCount, 2, 0)
+    HA_OP(hipMemsetD2D8, of_hipMemsetD2D8, 5, 0)
+    HA_OP(hipMemsetD2D8Async, of_hipMemsetD2D8Async, 6, 6)
+    HA_OP(hipMemsetD2D16, of_hipMemsetD2D16, 5, 0)
+    HA_OP(hipMemsetD2D16Async, of_hipMemsetD2D16Async, 6, 6)
+    HA_OP(hipMemsetD2D32, of_hipMemsetD2D32, 5, 0)
+    HA_OP(hipMemsetD2D32Async, of_hipMemsetD2D32Async, 6, 6)
+    HA_OP(hipStreamGetAttribute, of_hipStreamGetAttribute, 3, 1)
+    HA_OP(hipStreamSetAttribute, of_hipStreamSetAttribute, 3, 1)
+    HA_OP(hipModuleLoadFatBinary, of_hipModuleLoadFatBinary, 2, 0)
+    HA_OP(hipMemcpyBatchAsync, of_hipMemcpyBatchAsync, 9, 9)
+    HA_OP(hipMemcpy3DBatchAsync, of_hipMemcpy3DBatchAsync, 5, 5)
+    HA_OP(hipMemcpy3DPeer, of_hipMemcpy3DPeer, 1, 0)
+    HA_OP(hipMemcpy3DPeerAsync, of_hipMemcpy3DPeerAsync, 2, 2)
+    HA_OP(hipGetDriverEntryPoint, of_hipGetDriverEntryPoint, 4, 0)
+    HA_OP(hipGetDriverEntryPoint_spt, of_hipGetDriverEntryPoint_spt, 4, 0)
+    HA_OP(hipMemPrefetchAsync_v2, of_hipMemPrefetchAsync_v2, 5, 5)
+    HA_OP(hipMemAdvise_v2, of_hipMemAdvise_v2, 4, 0)
+    HA_OP(hipStreamGetId, of_hipStreamGetId, 2, 1)
+    HA_OP(hipLibraryLoadData, of_hipLibraryLoadData, 8, 0)
+    HA_OP(hipLibraryLoadFromFile, of_hipLibraryLoadFromFile, 8, 0)
+    HA_OP(hipLibraryUnload, of_hipLibraryUnload, 1, 0)
+    HA_OP(hipLibraryGetKernel, of_hipLibraryGetKernel, 3, 0)
+    HA_OP(hipLibraryGetKernelCount, of_hipLibraryGetKernelCount, 2, 0)
+    HA_OP(hipStreamCopyAttributes, of_hipStreamCopyAttributes, 2, 1)
+    HA_OP(hipLibraryEnumerateKernels, of_hipLibraryEnumerateKernels, 3, 0)
+    HA_OP(hipKernelGetLibrary, of_hipKernelGetLibrary, 2, 0)
+    HA_OP(hipKernelGetName, of_hipKernelGetName, 2, 0)
+    HA_OP(hipOccupancyAvailableDynamicSMemPerBlock, of_hipOccupancyAvailableDynamicSMemPerBlock, 4, 0)
+    HA_OP(hipGetProcAddress_spt, of_hipGetProcAddress_spt, 5, 0)
+    HA_OP(hipKernelGetParamInfo, of_hipKernelGetParamInfo, 4, 0)
+    HA_OP(hipExtDisableLogging, of_hipExtDisableLogging, 0, 0)
+    HA_OP(hipExtEnableLogging, of_hipExtEnableLogging, 0, 0)
+    HA_OP(hipExtSetLoggingParams, of_hipExtSetLoggingParams, 3, 0)
+    HA_OP(hipMemSetMemPool, of_hipMemSetMemPool, 3, 0)
+    HA_OP(hipMemGetMemPool, of_hipMemGetMemPool, 3, 0)
+    HA_OP(hipMipmappedArrayGetMemoryRequirements, of_hipMipmappedArrayGetMemoryRequirements, 3, 0)
+    HA_OP(hipKernelGetAttribute, of_hipKernelGetAttribute, 4, 0)
+    HA_OP(hipKernelSetAttribute, of_hipKernelSetAttribute, 4, 0)
+    HA_OP(hipKernelGetFunction, of_hipKernelGetFunction, 2, 0)
+    HA_OP(__hipPopCallConfiguration, of___hipPopCallConfiguration, 4, 0)
+    HA_OP(__hipPushCallConfiguration, of___hipPushCallConfiguration, 4, 4)
+    HA_OP(__hipRegisterFatBinary, of___hipRegisterFatBinary, 1, 0)
+    HA_OP(__hipRegisterFunction, of___hipRegisterFunction, 10, 0)
+    HA_OP(__hipRegisterManagedVar, of___hipRegisterManagedVar, 6, 0)
+    HA_OP(__hipRegisterSurface, of___hipRegisterSurface, 6, 0)
+    HA_OP(__hipRegisterTexture, of___hipRegisterTexture, 7, 0)
+    HA_OP(__hipRegisterVar, of___hipRegisterVar, 8, 0)
+    HA_OP(__hipUnregisterFatBinary, of___hipUnregisterFatBinary, 1, 0)
 };
 
-const char ha_op_text[] =
-    "\0"
-    "id\0"
-    "uint32_t\0"
-    "hipApiName\0"
-    "array\0"
-    "hipArray_t *\0"
-    "pAllocateArray\0"
-    "const HIP_ARRAY3D_DESCRIPTOR *\0"
-    "hipArray3DCreate\0"
-    "pArrayDescriptor\0"
-    "HIP_ARRAY3D_DESCRIPTOR *\0"
-    "hipArray_t\0"
-    "hipArray3DGetDescriptor\0"
-    "pHandle\0"
-    "const HIP_ARRAY_DESCRIPTOR *\0"
-    "hipArrayCreate\0"
-    "hipArrayDestroy\0"
-    "HIP_ARRAY_DESCRIPTOR *\0"
-    "hipArrayGetDescriptor\0"
-    "desc\0"
-    "hipChannelFormatDesc *\0"
-    "extent\0"
-    "hipExtent *\0"
-    "flags\0"
-    "unsigned int *\0"
-    "hipArrayGetInfo\0"
-    "offset\0"
-    "size_t *\0"
-    "tex\0"
-    "const textureReference *\0"
-    "devPtr\0"
-    "const void *\0"
-    "const hipChannelFormatDesc *\0"
-    "size\0"
-    "size_t\0"
-    "hipBindTexture\0"
-    "width\0"
-    "height\0"
-    "pitch\0"
-    "hipBindTexture2D\0"
-    "hipArray_const_t\0"
-    "hipBindTextureToArray\0"
-    "mipmappedArray\0"
-    "hipMipmappedArray_const_t\0"
-    "hipBindTextureToMipmappedArray\0"
-    "device\0"
-    "int *\0"
-    "prop\0"
-    "const hipDeviceProp_t *\0"
-    "hipChooseDevice\0"
-    "const struct hipDeviceProp_tR0000 *\0"
-    "hipChooseDeviceR0000\0"
-    "gridDim\0"
-    "dim3\0"
-    "blockDim\0"
-    "sharedMem\0"
-    "stream\0"
-    "hipStream_t\0"
-    "hipConfigureCall\0"
-    "pSurfObject\0"
-    "hipSurfaceObject_t *\0"
-    "pResDesc\0"
-    "const hipResourceDesc *\0"
-    "hipCreateSurfaceObject\0"
-    "pTexObject\0"
-    "hipTextureObject_t *\0"
-    "pTexDesc\0"
-    "const hipTextureDesc *\0"
-    "pResViewDesc\0"
-    "const hipResourceViewDesc *\0"
-    "hipCreateTextureObject\0"
-    "ctx\0"
-    "hipCtx_t *\0"
-    "unsigned int\0"
-    "hipDevice_t\0"
-    "hipCtxCreate\0"
-    "hipCtx_t\0"
-    "hipCtxDestroy\0"
-    "peerCtx\0"
-    "hipCtxDisablePeerAccess\0"
-    "hipCtxEnablePeerAccess\0"
-    "apiVersion\0"
-    "hipCtxGetApiVersion\0"
-    "cacheConfig\0"
-    "hipFuncCache_t *\0"
-    "hipCtxGetCacheConfig\0"
-    "hipCtxGetCurrent\0"
-    "hipDevice_t *\0"
-    "hipCtxGetDevice\0"
-    "hipCtxGetFlags\0"
-    "pConfig\0"
-    "hipSharedMemConfig *\0"
-    "hipCtxGetSharedMemConfig\0"
-    "hipCtxPopCurrent\0"
-    "hipCtxPushCurrent\0"
-    "hipFuncCache_t\0"
-    "hipCtxSetCacheConfig\0"
-    "hipCtxSetCurrent\0"
-    "config\0"
-    "hipSharedMemConfig\0"
-    "hipCtxSetSharedMemConfig\0"
-    "hipCtxSynchronize\0"
-    "extMem\0"
-    "hipExternalMemory_t\0"
-    "hipDestroyExternalMemory\0"
-    "extSem\0"
-    "hipExternalSemaphore_t\0"
-    "hipDestroyExternalSemaphore\0"
-    "surfaceObject\0"
-    "hipSurfaceObject_t\0"
-    "hipDestroySurfaceObject\0"
-    "textureObject\0"
-    "hipTextureObject_t\0"
-    "hipDestroyTextureObject\0"
-    "canAccessPeer\0"
-    "deviceId\0"
-    "int\0"
-    "peerDeviceId\0"
-    "hipDeviceCanAccessPeer\0"
-    "major\0"
-    "minor\0"
-    "hipDeviceComputeCapability\0"
-    "hipDeviceDisablePeerAccess\0"
-    "hipDeviceEnablePeerAccess\0"
-    "ordinal\0"
-    "hipDeviceGet\0"
-    "pi\0"
-    "attr\0"
-    "hipDeviceAttribute_t\0"
-    "hipDeviceGetAttribute\0"
-    "pciBusId\0"
-    "const char *\0"
-    "hipDeviceGetByPCIBusId\0"
-    "hipDeviceGetCacheConfig\0"
-    "mem_pool\0"
-    "hipMemPool_t *\0"
-    "hipDeviceGetDefaultMemPool\0"
-    "hipGraphMemAttributeType\0"
-    "value\0"
-    "void *\0"
-    "hipDeviceGetGraphMemAttribute\0"
-    "pValue\0"
-    "limit\0"
-    "hipLimit_t\0"
-    "hipDeviceGetLimit\0"
-    "hipDeviceGetMemPool\0"
-    "name\0"
-    "char *\0"
-    "len\0"
-    "hipDeviceGetName\0"
-    "hipDeviceP2PAttr\0"
-    "srcDevice\0"
-    "dstDevice\0"
-    "hipDeviceGetP2PAttribute\0"
-    "hipDeviceGetPCIBusId\0"
-    "hipDeviceGetSharedMemConfig\0"
-    "leastPriority\0"
-    "greatestPriority\0"
-    "hipDeviceGetStreamPriorityRange\0"
-    "uuid\0"
-    "hipUUID *\0"
-    "hipDeviceGetUuid\0"
-    "hipDeviceGraphMemTrim\0"
-    "dev\0"
-    "active\0"
-    "hipDevicePrimaryCtxGetState\0"
-    "hipDevicePrimaryCtxRelease\0"
-    "hipDevicePrimaryCtxReset\0"
-    "pctx\0"
-    "hipDevicePrimaryCtxRetain\0"
-    "hipDevicePrimaryCtxSetFlags\0"
-    "hipDeviceReset\0"
-    "hipDeviceSetCacheConfig\0"
-    "hipDeviceSetGraphMemAttribute\0"
-    "hipDeviceSetLimit\0"
-    "hipMemPool_t\0"
-    "hipDeviceSetMemPool\0"
-    "hipDeviceSetSharedMemConfig\0"
-    "hipDeviceSynchronize\0"
-    "bytes\0"
-    "hipDeviceTotalMem\0"
-    "driverVersion\0"
-    "hipDriverGetVersion\0"
-    "hipError\0"
-    "hipError_t\0"
-    "errorString\0"
-    "const char **\0"
-    "hipDrvGetErrorName\0"
-    "hipDrvGetErrorString\0"
-    "phGraphNode\0"
-    "hipGraphNode_t *\0"
-    "hGraph\0"
-    "hipGraph_t\0"
-    "dependencies\0"
-    "const hipGraphNode_t *\0"
-    "numDependencies\0"
-    "copyParams\0"
-    "const HIP_MEMCPY3D *\0"
-    "hipDrvGraphAddMemcpyNode\0"
-    "pCopy\0"
-    "const hip_Memcpy2D *\0"
-    "hipDrvMemcpy2DUnaligned\0"
-    "hipDrvMemcpy3D\0"
-    "hipDrvMemcpy3DAsync\0"
-    "numAttributes\0"
-    "attributes\0"
-    "hipPointer_attribute *\0"
-    "data\0"
-    "void **\0"
-    "ptr\0"
-    "hipDeviceptr_t\0"
-    "hipDrvPointerGetAttributes\0"
-    "event\0"
-    "hipEvent_t *\0"
-    "hipEventCreate\0"
-    "hipEventCreateWithFlags\0"
-    "hipEvent_t\0"
-    "hipEventDestroy\0"
-    "ms\0"
-    "float *\0"
-    "start\0"
-    "stop\0"
-    "hipEventElapsedTime\0"
-    "hipEventQuery\0"
-    "hipEventRecord\0"
-    "hipEventSynchronize\0"
-    "device1\0"
-    "device2\0"
-    "linktype\0"
-    "uint32_t *\0"
-    "hopcount\0"
-    "hipExtGetLinkTypeAndHopCount\0"
-    "function_address\0"
-    "numBlocks\0"
-    "dimBlocks\0"
-    "args\0"
-    "sharedMemBytes\0"
-    "startEvent\0"
-    "stopEvent\0"
-    "hipExtLaunchKernel\0"
-    "launchParamsList\0"
-    "hipLaunchParams *\0"
-    "numDevices\0"
-    "hipExtLaunchMultiKernelMultiDevice\0"
-    "sizeBytes\0"
-    "hipExtMallocWithFlags\0"
-    "hipStream_t *\0"
-    "cuMaskSize\0"
-    "cuMask\0"
-    "const uint32_t *\0"
-    "hipExtStreamCreateWithCUMask\0"
-    "hipExtStreamGetCUMask\0"
-    "bufferDesc\0"
-    "const hipExternalMemoryBufferDesc *\0"
-    "hipExternalMemoryGetMappedBuffer\0"
-    "hipFree\0"
-    "hipFreeArray\0"
-    "dev_ptr\0"
-    "hipFreeAsync\0"
-    "hipFreeHost\0"
-    "hipMipmappedArray_t\0"
-    "hipFreeMipmappedArray\0"
-    "attrib\0"
-    "hipFunction_attribute\0"
-    "hfunc\0"
-    "hipFunction_t\0"
-    "hipFuncGetAttribute\0"
-    "hipFuncAttributes *\0"
-    "func\0"
-    "hipFuncGetAttributes\0"
-    "hipFuncAttribute\0"
-    "hipFuncSetAttribute\0"
-    "hipFuncSetCacheConfig\0"
-    "hipFuncSetSharedMemConfig\0"
-    "pHipDeviceCount\0"
-    "pHipDevices\0"
-    "hipDeviceCount\0"
-    "deviceList\0"
-    "hipGLGetDevices\0"
-    "hipGetChannelDesc\0"
-    "hipGetDevice\0"
-    "count\0"
-    "hipGetDeviceCount\0"
-    "hipGetDeviceFlags\0"
-    "hipDeviceProp_t *\0"
-    "hipGetDevicePropertiesR0600\0"
-    "struct hipDeviceProp_tR0000 *\0"
-    "hipGetDevicePropertiesR0000\0"
-    "hip_error\0"
-    "hipGetErrorName\0"
-    "hipGetErrorString\0"
-    "hipGetLastError\0"
-    "levelArray\0"
-    "level\0"
-    "hipGetMipmappedArrayLevel\0"
-    "symbol\0"
-    "hipGetSymbolAddress\0"
-    "hipGetSymbolSize\0"
-    "texref\0"
-    "hipGetTextureAlignmentOffset\0"
-    "hipResourceDesc *\0"
-    "hipGetTextureObjectResourceDesc\0"
-    "hipResourceViewDesc *\0"
-    "hipGetTextureObjectResourceViewDesc\0"
-    "hipTextureDesc *\0"
-    "hipGetTextureObjectTextureDesc\0"
-    "const textureReference **\0"
-    "hipGetTextureReference\0"
-    "pGraphNode\0"
-    "graph\0"
-    "pDependencies\0"
-    "childGraph\0"
-    "hipGraphAddChildGraphNode\0"
-    "from\0"
-    "to\0"
-    "hipGraphAddDependencies\0"
-    "hipGraphAddEmptyNode\0"
-    "hipGraphAddEventRecordNode\0"
-    "hipGraphAddEventWaitNode\0"
-    "pNodeParams\0"
-    "const hipHostNodeParams *\0"
-    "hipGraphAddHostNode\0"
-    "const hipKernelNodeParams *\0"
-    "hipGraphAddKernelNode\0"
-    "hipMemAllocNodeParams *\0"
-    "hipGraphAddMemAllocNode\0"
-    "hipGraphAddMemFreeNode\0"
-    "pCopyParams\0"
-    "const hipMemcpy3DParms *\0"
-    "hipGraphAddMemcpyNode\0"
-    "dst\0"
-    "src\0"
-    "kind\0"
-    "hipMemcpyKind\0"
-    "hipGraphAddMemcpyNode1D\0"
-    "hipGraphAddMemcpyNodeFromSymbol\0"
-    "hipGraphAddMemcpyNodeToSymbol\0"
-    "pMemsetParams\0"
-    "const hipMemsetParams *\0"
-    "hipGraphAddMemsetNode\0"
-    "node\0"
-    "hipGraphNode_t\0"
-    "pGraph\0"
-    "hipGraph_t *\0"
-    "hipGraphChildGraphNodeGetGraph\0"
-    "pGraphClone\0"
-    "originalGraph\0"
-    "hipGraphClone\0"
-    "hipGraphCreate\0"
-    "path\0"
-    "hipGraphDebugDotPrint\0"
-    "hipGraphDestroy\0"
-    "hipGraphDestroyNode\0"
-    "event_out\0"
-    "hipGraphEventRecordNodeGetEvent\0"
-    "hipGraphEventRecordNodeSetEvent\0"
-    "hipGraphEventWaitNodeGetEvent\0"
-    "hipGraphEventWaitNodeSetEvent\0"
-    "hGraphExec\0"
-    "hipGraphExec_t\0"
-    "hipGraphExecChildGraphNodeSetParams\0"
-    "graphExec\0"
-    "hipGraphExecDestroy\0"
-    "hNode\0"
-    "hipGraphExecEventRecordNodeSetEvent\0"
-    "hipGraphExecEventWaitNodeSetEvent\0"
-    "hipGraphExecHostNodeSetParams\0"
-    "hipGraphExecKernelNodeSetParams\0"
-    "hipMemcpy3DParms *\0"
-    "hipGraphExecMemcpyNodeSetParams\0"
-    "hipGraphExecMemcpyNodeSetParams1D\0"
-    "hipGraphExecMemcpyNodeSetParamsFromSymbol\0"
-    "hipGraphExecMemcpyNodeSetParamsToSymbol\0"
-    "hipGraphExecMemsetNodeSetParams\0"
-    "hErrorNode_out\0"
-    "updateResult_out\0"
-    "hipGraphExecUpdateResult *\0"
-    "hipGraphExecUpdate\0"
-    "numEdges\0"
-    "hipGraphGetEdges\0"
-    "nodes\0"
-    "numNodes\0"
-    "hipGraphGetNodes\0"
-    "pRootNodes\0"
-    "pNumRootNodes\0"
-    "hipGraphGetRootNodes\0"
-    "hipHostNodeParams *\0"
-    "hipGraphHostNodeGetParams\0"
-    "hipGraphHostNodeSetParams\0"
-    "pGraphExec\0"
-    "hipGraphExec_t *\0"
-    "pErrorNode\0"
-    "pLogBuffer\0"
-    "bufferSize\0"
-    "hipGraphInstantiate\0"
-    "unsigned long long\0"
-    "hipGraphInstantiateWithFlags\0"
-    "hSrc\0"
-    "hDst\0"
-    "hipGraphKernelNodeCopyAttributes\0"
-    "hipLaunchAttributeID\0"
-    "hipLaunchAttributeValue *\0"
-    "hipGraphKernelNodeGetAttribute\0"
-    "hipKernelNodeParams *\0"
-    "hipGraphKernelNodeGetParams\0"
-    "const hipLaunchAttributeValue *\0"
-    "hipGraphKernelNodeSetAttribute\0"
-    "hipGraphKernelNodeSetParams\0"
-    "hipGraphLaunch\0"
-    "hipGraphMemAllocNodeGetParams\0"
-    "hipGraphMemFreeNodeGetParams\0"
-    "hipGraphMemcpyNodeGetParams\0"
-    "hipGraphMemcpyNodeSetParams\0"
-    "hipGraphMemcpyNodeSetParams1D\0"
-    "hipGraphMemcpyNodeSetParamsFromSymbol\0"
-    "hipGraphMemcpyNodeSetParamsToSymbol\0"
-    "hipMemsetParams *\0"
-    "hipGraphMemsetNodeGetParams\0"
-    "hipGraphMemsetNodeSetParams\0"
-    "pNode\0"
-    "originalNode\0"
-    "clonedGraph\0"
-    "hipGraphNodeFindInClone\0"
-    "pNumDependencies\0"
-    "hipGraphNodeGetDependencies\0"
-    "pDependentNodes\0"
-    "pNumDependentNodes\0"
-    "hipGraphNodeGetDependentNodes\0"
-    "isEnabled\0"
-    "hipGraphNodeGetEnabled\0"
-    "pType\0"
-    "hipGraphNodeType *\0"
-    "hipGraphNodeGetType\0"
-    "hipGraphNodeSetEnabled\0"
-    "object\0"
-    "hipUserObject_t\0"
-    "hipGraphReleaseUserObject\0"
-    "hipGraphRemoveDependencies\0"
-    "hipGraphRetainUserObject\0"
-    "hipGraphUpload\0"
-    "resource\0"
-    "hipGraphicsResource_t *\0"
-    "buffer\0"
-    "hipGraphicsGLRegisterBuffer\0"
-    "image\0"
-    "target\0"
-    "hipGraphicsGLRegisterImage\0"
-    "resources\0"
-    "hipGraphicsMapResources\0"
-    "hipGraphicsResource_t\0"
-    "hipGraphicsResourceGetMappedPointer\0"
-    "arrayIndex\0"
-    "mipLevel\0"
-    "hipGraphicsSubResourceGetMappedArray\0"
-    "hipGraphicsUnmapResources\0"
-    "hipGraphicsUnregisterResource\0"
-    "hipHostAlloc\0"
-    "hipHostFree\0"
-    "hstPtr\0"
-    "hipHostGetDevicePointer\0"
-    "flagsPtr\0"
-    "hostPtr\0"
-    "hipHostGetFlags\0"
-    "hipHostMalloc\0"
-    "hipHostRegister\0"
-    "hipHostUnregister\0"
-    "extMem_out\0"
-    "hipExternalMemory_t *\0"
-    "memHandleDesc\0"
-    "const hipExternalMemoryHandleDesc *\0"
-    "hipImportExternalMemory\0"
-    "extSem_out\0"
-    "hipExternalSemaphore_t *\0"
-    "semHandleDesc\0"
-    "const hipExternalSemaphoreHandleDesc *\0"
-    "hipImportExternalSemaphore\0"
-    "hipInit\0"
-    "hipIpcCloseMemHandle\0"
-    "handle\0"
-    "hipIpcEventHandle_t *\0"
-    "hipIpcGetEventHandle\0"
-    "hipIpcMemHandle_t *\0"
-    "hipIpcGetMemHandle\0"
-    "hipIpcEventHandle_t\0"
-    "hipIpcOpenEventHandle\0"
-    "hipIpcMemHandle_t\0"
-    "hipIpcOpenMemHandle\0"
-    "const hipFunction_t\0"
-    "hipKernelNameRef\0"
-    "hostFunction\0"
-    "hipKernelNameRefByPtr\0"
-    "hipLaunchByPtr\0"
-    "blockDimX\0"
-    "kernelParams\0"
-    "hipLaunchCooperativeKernel\0"
-    "hipLaunchCooperativeKernelMultiDevice\0"
-    "fn\0"
-    "hipHostFn_t\0"
-    "userData\0"
-    "hipLaunchHostFunc\0"
-    "hipLaunchKernel\0"
-    "hipMalloc\0"
-    "pitchedDevPtr\0"
-    "hipPitchedPtr *\0"
-    "hipExtent\0"
-    "hipMalloc3D\0"
-    "hipMalloc3DArray\0"
-    "hipMallocArray\0"
-    "hipMallocAsync\0"
-    "hipMallocFromPoolAsync\0"
-    "hipMallocHost\0"
-    "hipMallocManaged\0"
-    "hipMipmappedArray_t *\0"
-    "numLevels\0"
-    "hipMallocMipmappedArray\0"
-    "hipMallocPitch\0"
-    "hipMemAddressFree\0"
-    "alignment\0"
-    "addr\0"
-    "hipMemAddressReserve\0"
-    "advice\0"
-    "hipMemoryAdvise\0"
-    "hipMemAdvise\0"
-    "hipMemAllocHost\0"
-    "dptr\0"
-    "hipDeviceptr_t *\0"
-    "widthInBytes\0"
-    "elementSizeBytes\0"
-    "hipMemAllocPitch\0"
-    "hipMemGenericAllocationHandle_t *\0"
-    "const hipMemAllocationProp *\0"
-    "hipMemCreate\0"
-    "shareableHandle\0"
-    "hipMemGenericAllocationHandle_t\0"
-    "handleType\0"
-    "hipMemAllocationHandleType\0"
-    "hipMemExportToShareableHandle\0"
-    "unsigned long long *\0"
-    "location\0"
-    "const hipMemLocation *\0"
-    "hipMemGetAccess\0"
-    "pbase\0"
-    "psize\0"
-    "hipMemGetAddressRange\0"
-    "granularity\0"
-    "option\0"
-    "hipMemAllocationGranularity_flags\0"
-    "hipMemGetAllocationGranularity\0"
-    "hipMemAllocationProp *\0"
-    "hipMemGetAllocationPropertiesFromHandle\0"
-    "free\0"
-    "total\0"
-    "hipMemGetInfo\0"
-    "osHandle\0"
-    "shHandleType\0"
-    "hipMemImportFromShareableHandle\0"
-    "hipMemMap\0"
-    "mapInfoList\0"
-    "hipArrayMapInfo *\0"
-    "hipMemMapArrayAsync\0"
-    "pool_props\0"
-    "const hipMemPoolProps *\0"
-    "hipMemPoolCreate\0"
-    "hipMemPoolDestroy\0"
-    "export_data\0"
-    "hipMemPoolPtrExportData *\0"
-    "hipMemPoolExportPointer\0"
-    "shared_handle\0"
-    "handle_type\0"
-    "hipMemPoolExportToShareableHandle\0"
-    "hipMemAccessFlags *\0"
-    "hipMemLocation *\0"
-    "hipMemPoolGetAccess\0"
-    "hipMemPoolAttr\0"
-    "hipMemPoolGetAttribute\0"
-    "hipMemPoolImportFromShareableHandle\0"
-    "hipMemPoolImportPointer\0"
-    "desc_list\0"
-    "const hipMemAccessDesc *\0"
-    "hipMemPoolSetAccess\0"
-    "hipMemPoolSetAttribute\0"
-    "min_bytes_to_hold\0"
-    "hipMemPoolTrimTo\0"
-    "hipMemPrefetchAsync\0"
-    "hipMemPtrGetInfo\0"
-    "data_size\0"
-    "attribute\0"
-    "hipMemRangeAttribute\0"
-    "hipMemRangeGetAttribute\0"
-    "data_sizes\0"
-    "hipMemRangeAttribute *\0"
-    "num_attributes\0"
-    "hipMemRangeGetAttributes\0"
-    "hipMemRelease\0"
-    "hipMemRetainAllocationHandle\0"
-    "hipMemSetAccess\0"
-    "hipMemUnmap\0"
-    "hipMemcpy\0"
-    "dpitch\0"
-    "spitch\0"
-    "hipMemcpy2D\0"
-    "hipMemcpy2DAsync\0"
-    "wOffset\0"
-    "hOffset\0"
-    "hipMemcpy2DFromArray\0"
-    "hipMemcpy2DFromArrayAsync\0"
-    "hipMemcpy2DToArray\0"
-    "hipMemcpy2DToArrayAsync\0"
-    "p\0"
-    "hipMemcpy3D\0"
-    "hipMemcpy3DAsync\0"
-    "hipMemcpyAsync\0"
-    "srcArray\0"
-    "srcOffset\0"
-    "hipMemcpyAtoH\0"
-    "hipMemcpyDtoD\0"
-    "hipMemcpyDtoDAsync\0"
-    "hipMemcpyDtoH\0"
-    "hipMemcpyDtoHAsync\0"
-    "hipMemcpyFromArray\0"
-    "hipMemcpyFromSymbol\0"
-    "hipMemcpyFromSymbolAsync\0"
-    "dstArray\0"
-    "dstOffset\0"
-    "srcHost\0"
-    "hipMemcpyHtoA\0"
-    "hipMemcpyHtoD\0"
-    "hipMemcpyHtoDAsync\0"
-    "hipMemcpyParam2D\0"
-    "hipMemcpyParam2DAsync\0"
-    "dstDeviceId\0"
-    "srcDeviceId\0"
-    "hipMemcpyPeer\0"
-    "hipMemcpyPeerAsync\0"
-    "hipMemcpyToArray\0"
-    "hipMemcpyToSymbol\0"
-    "hipMemcpyToSymbolAsync\0"
-    "hipMemcpyWithStream\0"
-    "hipMemset\0"
-    "hipMemset2D\0"
-    "hipMemset2DAsync\0"
-    "hipPitchedPtr\0"
-    "hipMemset3D\0"
-    "hipMemset3DAsync\0"
-    "hipMemsetAsync\0"
-    "dest\0"
-    "unsigned short\0"
-    "hipMemsetD16\0"
-    "hipMemsetD16Async\0"
-    "hipMemsetD32\0"
-    "hipMemsetD32Async\0"
-    "unsigned char\0"
-    "hipMemsetD8\0"
-    "hipMemsetD8Async\0"
-    "pMipmappedArrayDesc\0"
-    "numMipmapLevels\0"
-    "hipMipmappedArrayCreate\0"
-    "hMipmappedArray\0"
-    "hipMipmappedArrayDestroy\0"
-    "pLevelArray\0"
-    "hMipMappedArray\0"
-    "hipMipmappedArrayGetLevel\0"
-    "function\0"
-    "hipFunction_t *\0"
-    "module\0"
-    "hipModule_t\0"
-    "kname\0"
-    "hipModuleGetFunction\0"
-    "hmod\0"
-    "hipModuleGetGlobal\0"
-    "texRef\0"
-    "textureReference **\0"
-    "hipModuleGetTexRef\0"
-    "gridDimX\0"
-    "gridDimY\0"
-    "gridDimZ\0"
-    "blockDimY\0"
-    "blockDimZ\0"
-    "hipModuleLaunchCooperativeKernel\0"
-    "hipFunctionLaunchParams *\0"
-    "hipModuleLaunchCooperativeKernelMultiDevice\0"
-    "extra\0"
-    "hipModuleLaunchKernel\0"
-    "hipModule_t *\0"
-    "fname\0"
-    "hipModuleLoad\0"
-    "hipModuleLoadData\0"
-    "numOptions\0"
-    "options\0"
-    "hipJitOption *\0"
-    "optionValues\0"
-    "hipModuleLoadDataEx\0"
-    "blockSize\0"
-    "dynSharedMemPerBlk\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor\0"
-    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
-    "gridSize\0"
-    "blockSizeLimit\0"
-    "hipModuleOccupancyMaxPotentialBlockSize\0"
-    "hipModuleOccupancyMaxPotentialBlockSizeWithFlags\0"
-    "hipModuleUnload\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessor\0"
-    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags\0"
-    "hipOccupancyMaxPotentialBlockSize\0"
-    "hipPeekAtLastError\0"
-    "hipPointer_attribute\0"
-    "hipPointerGetAttribute\0"
-    "hipPointerAttribute_t *\0"
-    "hipPointerGetAttributes\0"
-    "hipPointerSetAttribute\0"
-    "hipProfilerStart\0"
-    "hipProfilerStop\0"
-    "runtimeVersion\0"
-    "hipRuntimeGetVersion\0"
-    "hipSetDevice\0"
-    "hipSetDeviceFlags\0"
-    "arg\0"
-    "hipSetupArgument\0"
-    "extSemArray\0"
-    "const hipExternalSemaphore_t *\0"
-    "paramsArray\0"
-    "const hipExternalSemaphoreSignalParams *\0"
-    "numExtSems\0"
-    "hipSignalExternalSemaphoresAsync\0"
-    "callback\0"
-    "hipStreamCallback_t\0"
-    "hipStreamAddCallback\0"
-    "length\0"
-    "hipStreamAttachMemAsync\0"
-    "mode\0"
-    "hipStreamCaptureMode\0"
-    "hipStreamBeginCapture\0"
-    "hipStreamCreate\0"
-    "hipStreamCreateWithFlags\0"
-    "priority\0"
-    "hipStreamCreateWithPriority\0"
-    "hipStreamDestroy\0"
-    "hipStreamEndCapture\0"
-    "pCaptureStatus\0"
-    "hipStreamCaptureStatus *\0"
-    "pId\0"
-    "hipStreamGetCaptureInfo\0"
-    "captureStatus_out\0"
-    "id_out\0"
-    "graph_out\0"
-    "dependencies_out\0"
-    "const hipGraphNode_t **\0"
-    "numDependencies_out\0"
-    "hipStreamGetCaptureInfo_v2\0"
-    "hipStreamGetDevice\0"
-    "hipStreamGetFlags\0"
-    "hipStreamGetPriority\0"
-    "hipStreamIsCapturing\0"
-    "hipStreamQuery\0"
-    "hipStreamSynchronize\0"
-    "hipStreamUpdateCaptureDependencies\0"
-    "hipStreamWaitEvent\0"
-    "mask\0"
-    "hipStreamWaitValue32\0"
-    "uint64_t\0"
-    "hipStreamWaitValue64\0"
-    "hipStreamWriteValue32\0"
-    "hipStreamWriteValue64\0"
-    "const HIP_RESOURCE_DESC *\0"
-    "const HIP_TEXTURE_DESC *\0"
-    "const HIP_RESOURCE_VIEW_DESC *\0"
-    "hipTexObjectCreate\0"
-    "texObject\0"
-    "hipTexObjectDestroy\0"
-    "HIP_RESOURCE_DESC *\0"
-    "hipTexObjectGetResourceDesc\0"
-    "HIP_RESOURCE_VIEW_DESC *\0"
-    "hipTexObjectGetResourceViewDesc\0"
-    "HIP_TEXTURE_DESC *\0"
-    "hipTexObjectGetTextureDesc\0"
-    "hipTexRefGetAddress\0"
-    "pam\0"
-    "hipTextureAddressMode *\0"
-    "dim\0"
-    "hipTexRefGetAddressMode\0"
-    "pfm\0"
-    "hipTextureFilterMode *\0"
-    "hipTexRefGetFilterMode\0"
-    "pFlags\0"
-    "hipTexRefGetFlags\0"
-    "pFormat\0"
-    "hipArray_Format *\0"
-    "pNumChannels\0"
-    "hipTexRefGetFormat\0"
-    "pmaxAnsio\0"
-    "hipTexRefGetMaxAnisotropy\0"
-    "pArray\0"
-    "hipTexRefGetMipMappedArray\0"
-    "hipTexRefGetMipmapFilterMode\0"
-    "pbias\0"
-    "hipTexRefGetMipmapLevelBias\0"
-    "pminMipmapLevelClamp\0"
-    "pmaxMipmapLevelClamp\0"
-    "hipTexRefGetMipmapLevelClamp\0"
-    "ByteOffset\0"
-    "textureReference *\0"
-    "hipTexRefSetAddress\0"
-    "Pitch\0"
-    "hipTexRefSetAddress2D\0"
-    "am\0"
-    "hipTextureAddressMode\0"
-    "hipTexRefSetAddressMode\0"
-    "hipTexRefSetArray\0"
-    "pBorderColor\0"
-    "hipTexRefSetBorderColor\0"
-    "fm\0"
-    "hipTextureFilterMode\0"
-    "hipTexRefSetFilterMode\0"
-    "Flags\0"
-    "hipTexRefSetFlags\0"
-    "fmt\0"
-    "hipArray_Format\0"
-    "NumPackedComponents\0"
-    "hipTexRefSetFormat\0"
-    "maxAniso\0"
-    "hipTexRefSetMaxAnisotropy\0"
-    "hipTexRefSetMipmapFilterMode\0"
-    "bias\0"
-    "float\0"
-    "hipTexRefSetMipmapLevelBias\0"
-    "minMipMapLevelClamp\0"
-    "maxMipMapLevelClamp\0"
-    "hipTexRefSetMipmapLevelClamp\0"
-    "hipMipmappedArray *\0"
-    "hipTexRefSetMipmappedArray\0"
-    "hipStreamCaptureMode *\0"
-    "hipThreadExchangeStreamCaptureMode\0"
-    "hipUnbindTexture\0"
-    "object_out\0"
-    "hipUserObject_t *\0"
-    "destroy\0"
-    "initialRefcount\0"
-    "hipUserObjectCreate\0"
-    "hipUserObjectRelease\0"
-    "hipUserObjectRetain\0"
-    "const hipExternalSemaphoreWaitParams *\0"
-    "hipWaitExternalSemaphoresAsync\0"
-    "x\0"
-    "y\0"
-    "z\0"
-    "w\0"
-    "f\0"
-    "hipChannelFormatKind\0"
-    "hipCreateChannelDesc\0"
-    "globalWorkSizeX\0"
-    "globalWorkSizeY\0"
-    "globalWorkSizeZ\0"
-    "localWorkSizeX\0"
-    "localWorkSizeY\0"
-    "localWorkSizeZ\0"
-    "hipExtModuleLaunchKernel\0"
-    "hipHccModuleLaunchKernel\0"
-    "hipMemcpy_spt\0"
-    "hipMemcpyToSymbol_spt\0"
-    "hipMemcpyFromSymbol_spt\0"
-    "hipMemcpy2D_spt\0"
-    "hipMemcpy2DFromArray_spt\0"
-    "hipMemcpy3D_spt\0"
-    "hipMemset_spt\0"
-    "hipMemsetAsync_spt\0"
-    "hipMemset2D_spt\0"
-    "hipMemset2DAsync_spt\0"
-    "hipMemset3DAsync_spt\0"
-    "hipMemset3D_spt\0"
-    "hipMemcpyAsync_spt\0"
-    "hipMemcpy3DAsync_spt\0"
-    "hipMemcpy2DAsync_spt\0"
-    "hipMemcpyFromSymbolAsync_spt\0"
-    "hipMemcpyToSymbolAsync_spt\0"
-    "wOffsetSrc\0"
-    "hipMemcpyFromArray_spt\0"
-    "hipMemcpy2DToArray_spt\0"
-    "hOffsetSrc\0"
-    "hipMemcpy2DFromArrayAsync_spt\0"
-    "hipMemcpy2DToArrayAsync_spt\0"
-    "hipStreamQuery_spt\0"
-    "hipStreamSynchronize_spt\0"
-    "hipStreamGetPriority_spt\0"
-    "hipStreamWaitEvent_spt\0"
-    "hipStreamGetFlags_spt\0"
-    "hipStreamAddCallback_spt\0"
-    "hipEventRecord_spt\0"
-    "hipLaunchCooperativeKernel_spt\0"
-    "hipLaunchKernel_spt\0"
-    "hipGraphLaunch_spt\0"
-    "hipStreamBeginCapture_spt\0"
-    "hipStreamEndCapture_spt\0"
-    "hipStreamIsCapturing_spt\0"
-    "hipStreamGetCaptureInfo_spt\0"
-    "hipStreamGetCaptureInfo_v2_spt\0"
-    "hipLaunchHostFunc_spt\0"
-    "hipGetStreamDeviceId\0"
-    "memsetParams\0"
-    "hipDrvGraphAddMemsetNode\0"
-    "nodeParams\0"
-    "const hipExternalSemaphoreWaitNodeParams *\0"
-    "hipGraphAddExternalSemaphoresWaitNode\0"
-    "const hipExternalSemaphoreSignalNodeParams *\0"
-    "hipGraphAddExternalSemaphoresSignalNode\0"
-    "hipGraphExternalSemaphoresSignalNodeSetParams\0"
-    "hipGraphExternalSemaphoresWaitNodeSetParams\0"
-    "params_out\0"
-    "hipExternalSemaphoreSignalNodeParams *\0"
-    "hipGraphExternalSemaphoresSignalNodeGetParams\0"
-    "hipExternalSemaphoreWaitNodeParams *\0"
-    "hipGraphExternalSemaphoresWaitNodeGetParams\0"
-    "hipGraphExecExternalSemaphoresSignalNodeSetParams\0"
-    "hipGraphExecExternalSemaphoresWaitNodeSetParams\0"
-    "hipGraphNodeParams *\0"
-    "hipGraphAddNode\0"
-    "instantiateParams\0"
-    "hipGraphInstantiateParams *\0"
-    "hipGraphInstantiateWithParams\0"
-    "hipExtGetLastError\0"
-    "hipTexRefGetBorderColor\0"
-    "hipTexRefGetArray\0"
-    "pfn\0"
-    "hipVersion\0"
-    "symbolStatus\0"
-    "hipDriverProcAddressQueryResult *\0"
-    "hipGetProcAddress\0"
-    "dependencyData\0"
-    "const hipGraphEdgeData *\0"
-    "hipStreamBeginCaptureToGraph\0"
-    "functionPtr\0"
-    "symbolPtr\0"
-    "hipGetFuncBySymbol\0"
-    "device_arr\0"
-    "hipSetValidDevices\0"
-    "ByteCount\0"
-    "hipMemcpyAtoD\0"
-    "hipMemcpyDtoA\0"
-    "hipMemcpyAtoA\0"
-    "dstHost\0"
-    "hipMemcpyAtoHAsync\0"
-    "hipMemcpyHtoAAsync\0"
-    "wOffsetDst\0"
-    "hOffsetDst\0"
-    "hipMemcpy2DArrayToArray\0"
-    "hipDrvGraphAddMemFreeNode\0"
-    "hipDrvGraphExecMemcpyNodeSetParams\0"
-    "hipDrvGraphExecMemsetNodeSetParams\0"
-    "hipGraphExecGetFlags\0"
-    "hipGraphNodeSetParams\0"
-    "hipGraphExecNodeSetParams\0"
-    "mipmap\0"
-    "mipmapDesc\0"
-    "const hipExternalMemoryMipmappedArrayDesc *\0"
-    "hipExternalMemoryGetMappedMipmappedArray\0"
-    "HIP_MEMCPY3D *\0"
-    "hipDrvGraphMemcpyNodeGetParams\0"
-    "hipDrvGraphMemcpyNodeSetParams\0"
-    "hipExtHostAlloc\0"
-    "maxWidthInElements\0"
-    "fmtDesc\0"
-    "hipDeviceGetTexture1DLinearMaxWidth\0"
-    "paramArray\0"
-    "hipStreamBatchMemOpParams *\0"
-    "hipStreamBatchMemOp\0"
-    "const hipBatchMemOpNodeParams *\0"
-    "hipGraphAddBatchMemOpNode\0"
-    "nodeParams_out\0"
-    "hipBatchMemOpNodeParams *\0"
-    "hipGraphBatchMemOpNodeGetParams\0"
-    "hipGraphBatchMemOpNodeSetParams\0"
-    "hipGraphExecBatchMemOpNodeSetParams\0"
-    "state\0"
-    "hipLinkState_t\0"
-    "type\0"
-    "hipJitInputType\0"
-    "hipLinkAddData\0"
-    "hipLinkAddFile\0"
-    "hipBinOut\0"
-    "sizeOut\0"
-    "hipLinkComplete\0"
-    "stateOut\0"
-    "hipLinkState_t *\0"
-    "hipLinkCreate\0"
-    "hipLinkDestroy\0"
-    "hipEventRecordWithFlags\0"
-    "const hipLaunchConfig_t *\0"
-    "fPtr\0"
-    "hipLaunchKernelExC\0"
-    "const HIP_LAUNCH_CONFIG *\0"
-    "params\0"
-    "hipDrvLaunchKernelEx\0"
-    "hipMemRangeHandleType\0"
-    "hipMemGetHandleForAddressRange\0"
-    "mod\0"
-    "hipModuleGetFunctionCount\0"
-    "dstPitch\0"
-    "hipMemsetD2D8\0"
-    "hipMemsetD2D8Async\0"
-    "hipMemsetD2D16\0"
-    "hipMemsetD2D16Async\0"
-    "hipMemsetD2D32\0"
-    "hipMemsetD2D32Async\0"
-    "value_out\0"
-    "hipStreamGetAttribute\0"
-    "hipStreamSetAttribute\0"
-    "fatbin\0"
-    "hipModuleLoadFatBinary\0"
-    "dsts\0"
-    "srcs\0"
-    "sizes\0"
-    "attrs\0"
-    "hipMemcpyAttributes *\0"
-    "attrsIdxs\0"
-    "numAttrs\0"
-    "failIdx\0"
-    "hipMemcpyBatchAsync\0"
-    "numOps\0"
-    "opList\0"
-    "hipMemcpy3DBatchOp *\0"
-    "hipMemcpy3DBatchAsync\0"
-    "hipMemcpy3DPeerParms *\0"
-    "hipMemcpy3DPeer\0"
-    "hipMemcpy3DPeerAsync\0"
-    "funcPtr\0"
-    "driverStatus\0"
-    "hipDriverEntryPointQueryResult *\0"
-    "hipGetDriverEntryPoint\0"
-    "hipGetDriverEntryPoint_spt\0"
-    "hipMemLocation\0"
-    "hipMemPrefetchAsync_v2\0"
-    "hipMemAdvise_v2\0"
-    "streamId\0"
-    "hipStreamGetId\0"
-    "library\0"
-    "hipLibrary_t *\0"
-    "code\0"
-    "jitOptions\0"
-    "jitOptionsValues\0"
-    "numJitOptions\0"
-    "libraryOptions\0"
-    "hipLibraryOption *\0"
-    "libraryOptionValues\0"
-    "numLibraryOptions\0"
-    "hipLibraryLoadData\0"
-    "fileName\0"
-    "hipLibraryLoadFromFile\0"
-    "hipLibrary_t\0"
-    "hipLibraryUnload\0"
-    "pKernel\0"
-    "hipKernel_t *\0"
-    "hipLibraryGetKernel\0"
-    "hipLibraryGetKernelCount\0"
-    "hipStreamCopyAttributes\0"
-    "kernels\0"
-    "numKernels\0"
-    "hipLibraryEnumerateKernels\0"
-    "kernel\0"
-    "hipKernel_t\0"
-    "hipKernelGetLibrary\0"
-    "hipKernelGetName\0"
-    "dynamicSmemSize\0"
-    "hipOccupancyAvailableDynamicSMemPerBlock\0"
-    "hipGetProcAddress_spt\0"
-    "paramIndex\0"
-    "paramOffset\0"
-    "paramSize\0"
-    "hipKernelGetParamInfo\0"
-    "hipExtDisableLogging\0"
-    "hipExtEnableLogging\0"
-    "log_level\0"
-    "log_size\0"
-    "log_mask\0"
-    "hipExtSetLoggingParams\0"
-    "hipMemAllocationType\0"
-    "pool\0"
-    "hipMemSetMemPool\0"
-    "hipMemGetMemPool\0"
-    "memoryRequirements\0"
-    "hipArrayMemoryRequirements *\0"
-    "hipMipmappedArrayGetMemoryRequirements\0"
-    "hipKernelGetAttribute\0"
-    "hipKernelSetAttribute\0"
-    "pFunc\0"
-    "hipKernelGetFunction\0"
-    "dim3 *\0"
-    "__hipPopCallConfiguration\0"
-    "__hipPushCallConfiguration\0"
-    "__hipRegisterFatBinary\0"
-    "modules\0"
-    "deviceFunction\0"
-    "deviceName\0"
-    "threadLimit\0"
-    "tid\0"
-    "struct uint3 *\0"
-    "bid\0"
-    "wSize\0"
-    "__hipRegisterFunction\0"
-    "hipModule\0"
-    "pointer\0"
-    "init_value\0"
-    "align\0"
-    "__hipRegisterManagedVar\0"
-    "var\0"
-    "hostVar\0"
-    "deviceVar\0"
-    "ext\0"
-    "__hipRegisterSurface\0"
-    "norm\0"
-    "__hipRegisterTexture\0"
-    "constant\0"
-    "global\0"
-    "__hipRegisterVar\0"
-    "__hipUnregisterFatBinary\0"
-    ;
+const char *
+ha_op_text(uint16_t place)
+{
+    return (const char *)&texts + place;
+}
+
+const struct ha_op_arg *
+ha_op_args(const struct ha_op *op)
+{
+    return (const struct ha_op_arg *)&arguments + op->first;
+}
 
 /* ---- functions that go into slots */
 
