@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs the tests of what changed since the last commit: `make t`.
 
-A room of csrc has its tests in tests/unit/<room>; those in C are of core if their name
-begins with core, and of cpu otherwise.  A changed test runs itself.  Whatever is not
-known here runs everything.
+tools/rooms.py says which tests a room of csrc has, and PYTHON below which those of the
+package are.  A changed test runs itself.  Whatever is not known runs everything.
 """
 
 from __future__ import annotations
@@ -12,10 +11,29 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.rooms import ROOMS, Room, room_of
+
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("adapters", "api", "core", "cpu", "module")
 C_TEST = "tests/test_c.py::test_c_program_exits_with_success[{}]"
 NO_TESTS = ("docs", "benchmarks", ".ci")
+# How the path of a file of the package begins -> folders below tests/unit; the first
+# that fits counts.
+PYTHON = {
+    "hipadapt/rocprofiler/": ("rocprofiler_python",),
+    "hipadapt/raising/": ("errors",),
+    "hipadapt/errors": ("errors",),
+    "hipadapt/_notebook": ("notebook",),
+    "hipadapt/_html": ("notebook",),
+    "hipadapt/_cc": ("cli",),
+    "hipadapt/_run": ("cli",),
+    "hipadapt/_demo": ("cli",),
+    "hipadapt/_info": ("cli",),
+    "hipadapt/_doctor": ("cli",),
+    "hipadapt/_bench": ("cli",),
+    "hipadapt/_compile": ("cli",),
+    "hipadapt/__main__": ("cli",),
+    "hipadapt/_": ("objects",),
+}
 
 
 def changed() -> list[Path]:
@@ -36,9 +54,19 @@ def c_tests() -> list[str]:
     return [C_TEST.format(path.stem.removeprefix("test_")) for path in found]
 
 
-def room_of(test: str) -> str:
-    """The room that a C test is about."""
-    return "core" if "[core_" in test else "cpu"
+def tests_of_room(room: Room) -> list[str]:
+    """The tests of a room of csrc."""
+    folders = [f"tests/unit/{name}" for name in room.tests]
+    names = tuple(C_TEST.format(word)[:-1] for word in room.c_tests)
+    return folders + [test for test in c_tests() if test.startswith(names)]
+
+
+def tests_of_package(path: Path) -> list[str] | None:
+    """The tests of a file of the package; None for everything."""
+    for start, folders in PYTHON.items():
+        if path.as_posix().startswith(start):
+            return [f"tests/unit/{name}" for name in folders]
+    return None
 
 
 def tests_of(path: Path) -> list[str] | None:
@@ -46,10 +74,11 @@ def tests_of(path: Path) -> list[str] | None:
     parts = path.parts
     if parts[0] in NO_TESTS or path.suffix == ".md":
         return ["tests/unit/docs"] if (ROOT / "tests/unit/docs").is_dir() else []
-    if parts[0] == "csrc" and len(parts) > 2 and parts[1] in ROOMS:
-        unit = ROOT / "tests" / "unit" / parts[1]
-        own = [str(unit.relative_to(ROOT))] if unit.is_dir() else []
-        return own + [test for test in c_tests() if room_of(test) == parts[1]]
+    room = room_of(path.relative_to("csrc")) if parts[0] == "csrc" else None
+    if room is not None:
+        return tests_of_room(ROOMS[room])
+    if parts[0] == "hipadapt":
+        return tests_of_package(path)
     if parts[0] == "tests" and path.name.startswith("test_"):
         if not (ROOT / path).exists():
             return []

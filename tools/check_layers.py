@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which room of csrc may include which: arrows point downwards only.
 
-The table below is the one of docs/design.md.  `python -m tools.check_layers` prints one
-line for each include that breaks it, as file:line, and exits with 1 if there is any.
+The table is that of tools/rooms.py.  `python -m tools.check_layers` prints one line for
+each include that breaks it, as file:line, and exits with 1 if there is any.
 """
 
 from __future__ import annotations
@@ -12,21 +12,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.rooms import ROOMS, room_of
 
-# Room -> rooms that it may include, besides itself.
-ALLOWED: dict[str, frozenset[str]] = {
-    "abi": frozenset(),
-    "core": frozenset(),
-    "cpu": frozenset({"abi", "core"}),
-    "rocprofiler": frozenset({"abi", "core"}),
-    "roctx": frozenset({"core"}),
-    "tool": frozenset({"abi", "core"}),
-    "adapters": frozenset({"abi", "core"}),
-    "api": frozenset({"adapters", "abi", "core"}),
-    "module": frozenset({"api", "adapters", "tool", "abi", "core"}),
-}
-PYTHON_ROOMS = frozenset({"adapters", "api", "module"})
+ROOT = Path(__file__).resolve().parent.parent
 PYTHON_HEADERS = frozenset({"Python.h", "structmember.h", "frameobject.h"})
 # Code that runs in kernels: compiled by the device, with include rules of its own.
 DEVICE_HEADERS = Path("cpu", "device")
@@ -48,16 +36,16 @@ def includes(text: str) -> Iterator[tuple[int, bool, str]]:
 def fault(room: str, quoted: bool, name: str) -> str | None:
     """What is wrong with this include in that room, or None."""
     if Path(name).name in PYTHON_HEADERS:
-        if room not in PYTHON_ROOMS:
+        if not ROOMS[room].python:
             return f"{room}/ may not include {name}: it is plain C"
         return None
     if not quoted:
         return None
-    target, slash, _ = name.partition("/")
-    if not slash or target not in ALLOWED:
+    target = room_of(Path(name))
+    if target is None:
         return f'"{name}" is not included by room path, such as "core/status.h"'
-    if target != room and target not in ALLOWED[room]:
-        lower = ", ".join(sorted(ALLOWED[room])) or "nothing"
+    if target != room and target not in ROOMS[room].may_include:
+        lower = ", ".join(sorted(ROOMS[room].may_include)) or "nothing"
         return f'{room}/ may not include "{name}": below it is {lower}'
     return None
 
@@ -69,9 +57,9 @@ def check(csrc: Path) -> list[str]:
         place = path.relative_to(csrc)
         if path.suffix not in (".c", ".h", ".S") or DEVICE_HEADERS in place.parents:
             continue
-        room = place.parts[0]
-        if room not in ALLOWED:
-            faults.append(f"{place}:1: '{room}' is no room of tools/check_layers.py")
+        room = room_of(place)
+        if room is None:
+            faults.append(f"csrc/{place}:1: its folder is no room of tools/rooms.py")
             continue
         for number, quoted, name in includes(path.read_text(encoding="utf-8")):
             text = fault(room, quoted, name)

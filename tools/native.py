@@ -30,6 +30,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.rooms import PRODUCTS
+
 ROOT = Path(__file__).resolve().parent.parent
 CSRC = ROOT / "csrc"
 OBJECTS = ROOT / "build" / "native"
@@ -111,7 +113,7 @@ def extension() -> Product:
     """The product `hipadapt._core`."""
     return Product(
         f"_core{sysconfig.get_config_var('EXT_SUFFIX')}",
-        ("core", "adapters", "api", "module"),
+        PRODUCTS["hipadapt._core"],
         # Nothing unwinds through it but debuggers, which read .debug_frame.
         (
             "-isystem",
@@ -130,7 +132,7 @@ def device() -> Product:
     complete = () if os.environ.get("HIPADAPT_SANITIZE") else ("-Wl,-z,defs",)
     return Product(
         "libhipadapt_cpu.so",
-        ("core", "cpu"),
+        PRODUCTS["libhipadapt_cpu.so"],
         ("-Wconversion", "-DHA_CPU_ENTRIES"),
         (
             # Its own functions are meant, whatever else the process has loaded.
@@ -149,7 +151,7 @@ def profiler() -> Product:
     exports = CSRC / "rocprofiler" / "exports.map"
     return Product(
         "librocprofiler-sdk.so.1",
-        ("core", "rocprofiler"),
+        PRODUCTS["librocprofiler-sdk.so.1"],
         (
             "-Wconversion",
             "-Drocprofiler_EXPORTS",
@@ -175,7 +177,7 @@ def roctx() -> Product:
     exports = CSRC / "roctx" / "exports.map"
     return Product(
         "libroctx64.so.4",
-        ("core", "roctx"),
+        PRODUCTS["libroctx64.so.4"],
         ("-Wconversion", "-I", str(PROFILER_HEADERS)),
         (
             "-Wl,-Bsymbolic",

@@ -22,9 +22,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tools import native
+from tools.rooms import PRODUCTS
 
 # A frame shows the source file where there is debug information, else the library.
-OURS = ("/csrc/", "_core.", "libhipadapt_cpu.so")
+OURS = ("/csrc/", *(name.removeprefix("hipadapt.") for name in PRODUCTS))
 FLAGS = {
     "address": "address,undefined",
     "leak": "address",
