@@ -17,7 +17,7 @@ from tests.conftest import Run
 from tools.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parents[3]
-DOCUMENTS = [ROOT / "README.md", ROOT / "csrc" / "README.md", *ROOT.glob("docs/*.md")]
+DOCUMENTS = [*ROOT.glob("*.md"), ROOT / "csrc" / "README.md", *ROOT.glob("docs/*.md")]
 ENTRY = re.compile(
     r'\[HA_ENV_\w+\] =\s+\{\s*"(\w+)",\s*(NULL|"[^"]*"),\s*((?:"[^"]*"\s*)+)\}'
 )
