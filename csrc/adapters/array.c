@@ -12,7 +12,7 @@
  * ----------------------------------------------------------------------------- */
 
 int
-ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
+ha_array_set_shape(struct ha_device_array *self, int ndim, const Py_ssize_t *dims,
                    const struct ha_format *format, PyObject *typestr)
 {
     Py_ssize_t *shape = self->inline_shape;
@@ -41,7 +41,7 @@ ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
 }
 
 Py_ssize_t
-ha_array_bytes(const struct ha_array *self)
+ha_array_bytes(const struct ha_device_array *self)
 {
     Py_ssize_t bytes = 0;
     (void)ha_shape_bytes(self->ndim, self->shape, self->format.size, &bytes);
@@ -49,7 +49,7 @@ ha_array_bytes(const struct ha_array *self)
 }
 
 Py_ssize_t
-ha_array_count(const struct ha_array *self)
+ha_array_count(const struct ha_device_array *self)
 {
     Py_ssize_t count = 1;
     for (int i = 0; i < self->ndim; i++) {
@@ -58,10 +58,10 @@ ha_array_count(const struct ha_array *self)
     return count;
 }
 
-enum ha_place
-ha_array_locate(struct ha_types *types, const struct ha_array *self, int *device)
+enum ha_memory_place
+ha_array_locate(struct ha_types *types, const struct ha_device_array *self, int *device)
 {
-    enum ha_place place = self->place;
+    enum ha_memory_place place = self->place;
     *device = self->device;
     if ((self->base.ptr == NULL && ha_array_bytes(self) > 0) ||
         ha_pointer_is_gone(types, &self->base)) {
@@ -69,7 +69,7 @@ ha_array_locate(struct ha_types *types, const struct ha_array *self, int *device
     }
     if (self->base.ptr != NULL && types->memory != NULL &&
         (place == HA_PLACE_UNKNOWN || (place != HA_PLACE_HOST && *device < 0))) {
-        enum ha_place found = place;
+        enum ha_memory_place found = place;
         if (types->memory->find(self->base.ptr, &found, device) > 0 &&
             place == HA_PLACE_UNKNOWN) {
             place = found;
@@ -93,7 +93,7 @@ ha_array_stream(struct ha_types *types, PyObject *stream, const struct ha_where 
  * ---------------------------------------------------------------------- */
 
 static void
-shape_from_array(struct ha_shape *shape, const struct ha_array *array)
+shape_from_array(struct ha_shape *shape, const struct ha_device_array *array)
 {
     shape->ndim = array->ndim;
     memcpy(shape->dims, array->shape, (size_t)array->ndim * sizeof *array->shape);
@@ -107,7 +107,7 @@ shape_from_array(struct ha_shape *shape, const struct ha_array *array)
 static int
 array_fill(struct ha_types *types, PyObject *self, PyObject *object)
 {
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
     struct ha_shape shape;
     struct ha_view view;
@@ -122,8 +122,8 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
     }
     Py_ssize_t limit = view.size;
     if (PyObject_TypeCheck(object, types->nd_buffer)) {
-        shape_from_array(&shape, (struct ha_array *)object);
-        limit = ((struct ha_array *)object)->limit < 0 ? -1 : view.size;
+        shape_from_array(&shape, (struct ha_device_array *)object);
+        limit = ((struct ha_device_array *)object)->limit < 0 ? -1 : view.size;
     } else if (shape.ndim < 0) {
         /* Only an address: bytes, one of them where the size is not known, and none
          * behind NULL. */
@@ -160,7 +160,7 @@ array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *self = ha_pointer_tp_new(type, args, kwargs);
     if (self != NULL) {
-        struct ha_array *array = (struct ha_array *)self;
+        struct ha_device_array *array = (struct ha_device_array *)self;
         array->shape = array->inline_shape;
         array->inline_shape[0] = 0;
         array->inline_shape[1] = 1;
@@ -186,10 +186,10 @@ array_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
 }
 
 /* Without an owner it is not tracked by the garbage collector. */
-struct ha_array *
+struct ha_device_array *
 ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes, PyObject *owner)
 {
-    struct ha_array *self = PyObject_GC_New(struct ha_array, type);
+    struct ha_device_array *self = PyObject_GC_New(struct ha_device_array, type);
     if (self == NULL) {
         ha_release(owner);
         return NULL;
@@ -231,7 +231,7 @@ ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes)
 }
 
 PyObject *
-ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset,
+ha_array_part(struct ha_types *types, struct ha_device_array *parent, Py_ssize_t offset,
               const Py_ssize_t *dims)
 {
     PyTypeObject *type = PyObject_TypeCheck((PyObject *)parent, types->device_array)
@@ -250,7 +250,7 @@ ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset
         return NULL;
     }
     char *address = parent->base.ptr;
-    struct ha_array *part =
+    struct ha_device_array *part =
         ha_array_make(type, address == NULL ? NULL : address + offset, bytes, owner);
     if (part == NULL) {
         return NULL;
@@ -274,21 +274,21 @@ ha_array_part(struct ha_types *types, struct ha_array *parent, Py_ssize_t offset
 static int
 array_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    Py_VISIT(((struct ha_array *)self)->stream);
+    Py_VISIT(((struct ha_device_array *)self)->stream);
     return ha_pointer_traverse(self, visit, arg);
 }
 
 static int
 array_clear(PyObject *self)
 {
-    Py_CLEAR(((struct ha_array *)self)->stream);
+    Py_CLEAR(((struct ha_device_array *)self)->stream);
     return ha_pointer_clear(self);
 }
 
 static void
 array_dealloc(PyObject *self)
 {
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     PyObject_GC_UnTrack(self);
     Py_CLEAR(array->stream);
     Py_CLEAR(array->typestr);
@@ -315,7 +315,7 @@ ha_array_check(PyObject *object)
 static Py_ssize_t
 array_length(PyObject *self)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     if (array->ndim == 0) {
         PyErr_Format(PyExc_TypeError, "len() of a %s without dimensions",
                      ha_short_name(Py_TYPE(self)));
@@ -435,7 +435,7 @@ static PyType_Slot device_array_slots[] = {
 
 static PyType_Spec nd_buffer_spec = {
     .name = "hipadapt.types.NDBuffer",
-    .basicsize = sizeof(struct ha_array),
+    .basicsize = sizeof(struct ha_device_array),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
              Py_TPFLAGS_IMMUTABLETYPE,
     .slots = nd_buffer_slots,
@@ -443,7 +443,7 @@ static PyType_Spec nd_buffer_spec = {
 
 static PyType_Spec device_array_spec = {
     .name = "hipadapt.types.DeviceArray",
-    .basicsize = sizeof(struct ha_array),
+    .basicsize = sizeof(struct ha_device_array),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
              Py_TPFLAGS_IMMUTABLETYPE,
     .slots = device_array_slots,

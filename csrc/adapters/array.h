@@ -12,11 +12,11 @@
 
 /* Replaces shape and element type; `typestr` (stolen, may be NULL).  0, or -1 with the
  * array and the reference as they were. */
-int ha_array_set_shape(struct ha_array *self, int ndim, const Py_ssize_t *dims,
+int ha_array_set_shape(struct ha_device_array *self, int ndim, const Py_ssize_t *dims,
                        const struct ha_format *format, PyObject *typestr);
 /* A new NDBuffer or DeviceArray (after the class of `parent`) for part of its memory.
  */
-PyObject *ha_array_part(struct ha_types *types, struct ha_array *parent,
+PyObject *ha_array_part(struct ha_types *types, struct ha_device_array *parent,
                         Py_ssize_t offset, const Py_ssize_t *dims);
 /* Address of a stream given as int or Pointer-like; NULL or None = none. */
 int ha_array_stream(struct ha_types *types, PyObject *stream,
@@ -44,11 +44,11 @@ int ha_array_read_dtype(struct ha_types *types, PyObject *dtype,
                         struct ha_format *format, PyObject **text);
 /* An array of `type` (NDBuffer or DeviceArray) over memory that `owner` (stolen, may be
  * NULL) keeps. */
-struct ha_array *ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes,
-                               PyObject *owner);
+struct ha_device_array *ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes,
+                                      PyObject *owner);
 /* Place and device of the memory: what was said, else what HIP says now. */
-enum ha_place ha_array_locate(struct ha_types *types, const struct ha_array *self,
-                              int *device);
+enum ha_memory_place ha_array_locate(struct ha_types *types,
+                                     const struct ha_device_array *self, int *device);
 /* Streams 0 and 1 are the same one; runtimes before HIP 6.2 know 0 only. */
 static inline uintptr_t
 ha_default_stream(uintptr_t stream)
@@ -56,7 +56,7 @@ ha_default_stream(uintptr_t stream)
     return stream == 1 ? 0 : stream;
 }
 static inline bool
-ha_place_is_host(enum ha_place place)
+ha_place_is_host(enum ha_memory_place place)
 {
     return place == HA_PLACE_HOST || place == HA_PLACE_PINNED ||
            place == HA_PLACE_MANAGED;
@@ -67,25 +67,28 @@ int ha_array_arguments(const struct ha_where *names, int count, int first_keywor
                        PyObject *const *args, Py_ssize_t given, PyObject *kwnames,
                        PyObject **out);
 /* Waits for the array's stream, or for its device where no stream was named. */
-int ha_array_wait(struct ha_types *types, const struct ha_array *self, int device);
+int ha_array_wait(struct ha_types *types, const struct ha_device_array *self,
+                  int device);
 /* Whether the processor can read memory of this place. */
-bool ha_array_readable(struct ha_types *types, enum ha_place place);
+bool ha_array_readable(struct ha_types *types, enum ha_memory_place place);
 /* A DeviceArray with memory of its own in C order; device -1 = the current one. */
-struct ha_array *ha_array_allocate(struct ha_types *types, enum ha_place place,
-                                   int device, int ndim, const Py_ssize_t *dims,
-                                   const struct ha_format *format);
+struct ha_device_array *ha_array_allocate(struct ha_types *types,
+                                          enum ha_memory_place place, int device,
+                                          int ndim, const Py_ssize_t *dims,
+                                          const struct ha_format *format);
 /* The same elements in memory of its own, complete on return. */
-struct ha_array *ha_array_copy(struct ha_types *types, struct ha_array *array,
-                               enum ha_place place);
+struct ha_device_array *ha_array_copy(struct ha_types *types,
+                                      struct ha_device_array *array,
+                                      enum ha_memory_place place);
 PyObject *ha_array_host(PyObject *self, PyObject *unused);
-const char *ha_place_name(enum ha_place place); /* "device"; NULL for unknown */
+const char *ha_place_name(enum ha_memory_place place); /* "device"; NULL for unknown */
 int ha_array_from_init(struct ha_types *types);
 int ha_array_methods_init(struct ha_types *types);
 /* True for NDBuffer, DeviceArray and their subclasses, without the module's state. */
 bool ha_array_check(PyObject *object);
 /* Copies between places; 0 or -1. */
-int ha_array_move(struct ha_types *types, void *dst, enum ha_place to, const void *src,
-                  enum ha_place from, size_t bytes);
+int ha_array_move(struct ha_types *types, void *dst, enum ha_memory_place to,
+                  const void *src, enum ha_memory_place from, size_t bytes);
 /* What NDBuffer has from array_methods.c, and all methods of DeviceArray. */
 PyObject *ha_array_numpy(PyObject *self, PyObject *const *args, Py_ssize_t count,
                          PyObject *kwnames);
@@ -94,8 +97,8 @@ PyObject *ha_array_array(PyObject *self, PyObject *const *args, Py_ssize_t count
 PyObject *ha_array_dtype(PyObject *self, void *closure);
 extern PyMethodDef ha_device_array_methods[];
 /* Number of elements, and their bytes. */
-Py_ssize_t ha_array_count(const struct ha_array *self);
-Py_ssize_t ha_array_bytes(const struct ha_array *self);
+Py_ssize_t ha_array_count(const struct ha_device_array *self);
+Py_ssize_t ha_array_bytes(const struct ha_device_array *self);
 
 /* Of array_attributes.c and array_buffer.c, for the types. */
 extern PyGetSetDef ha_array_getset[];

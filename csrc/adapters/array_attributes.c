@@ -8,7 +8,7 @@
 static PyObject *
 get_shape(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     (void)closure;
     return ha_sizes_tuple(array->ndim, array->shape, 1);
 }
@@ -16,7 +16,7 @@ get_shape(PyObject *self, void *closure)
 static PyObject *
 get_strides(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     (void)closure;
     return ha_sizes_tuple(array->ndim, array->shape + array->ndim, array->format.size);
 }
@@ -25,13 +25,13 @@ static PyObject *
 get_ndim(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyLong_FromLong(((struct ha_array *)self)->ndim);
+    return PyLong_FromLong(((struct ha_device_array *)self)->ndim);
 }
 
 static PyObject *
 get_rank(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     long rank = 0;
     (void)closure;
     for (int i = 0; i < array->ndim; i++) {
@@ -44,13 +44,13 @@ static PyObject *
 get_size(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyLong_FromSsize_t(ha_array_count((struct ha_array *)self));
+    return PyLong_FromSsize_t(ha_array_count((struct ha_device_array *)self));
 }
 
 static PyObject *
 get_nbytes(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     (void)closure;
     return PyLong_FromSsize_t(ha_array_count(array) * array->format.size);
 }
@@ -59,11 +59,11 @@ static PyObject *
 get_itemsize(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyLong_FromSsize_t(((struct ha_array *)self)->format.size);
+    return PyLong_FromSsize_t(((struct ha_device_array *)self)->format.size);
 }
 
 static PyObject *
-interface_typestr(const struct ha_array *array)
+interface_typestr(const struct ha_device_array *array)
 {
     char text[HA_FORMAT_TEXT_CHARS];
     ha_format_typestr(&array->format, text);
@@ -73,7 +73,7 @@ interface_typestr(const struct ha_array *array)
 static PyObject *
 get_typestr(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     (void)closure;
     if (array->typestr != NULL && !ha_elements_check(array->typestr)) {
         return Py_NewRef(array->typestr);
@@ -90,7 +90,7 @@ get_typestr(PyObject *self, void *closure)
 static PyObject *
 get_type_name(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     char text[HA_FORMAT_TEXT_CHARS];
     const char *name = ha_format_name(&array->format);
     (void)closure;
@@ -118,8 +118,8 @@ get_memory(PyObject *self, void *closure)
 {
     int device;
     (void)closure;
-    enum ha_place place = ha_array_locate(ha_types_of_type(Py_TYPE(self)),
-                                          (struct ha_array *)self, &device);
+    enum ha_memory_place place = ha_array_locate(
+        ha_types_of_type(Py_TYPE(self)), (struct ha_device_array *)self, &device);
     if (place == HA_PLACE_UNKNOWN) {
         Py_RETURN_NONE;
     }
@@ -130,13 +130,13 @@ static PyObject *
 get_is_read_only(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyBool_FromLong(((struct ha_array *)self)->base.readonly);
+    return PyBool_FromLong(((struct ha_device_array *)self)->base.readonly);
 }
 
 static PyObject *
 get_stream_as_int(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     (void)closure;
     if (array->stream == NULL) {
         Py_RETURN_NONE;
@@ -149,7 +149,7 @@ get_stream_as_int(PyObject *self, void *closure)
 
 /* (address, read-only), with the address 0 that the protocol wants for no elements. */
 static PyObject *
-interface_data(const struct ha_array *array)
+interface_data(const struct ha_device_array *array)
 {
     void *address = ha_array_count(array) == 0 ? NULL : array->base.ptr;
     PyObject *number = PyLong_FromVoidPtr(address);
@@ -172,7 +172,7 @@ set_entry(PyObject *dict, PyObject *name, PyObject *value)
 
 /* What typestr can't say of elements with fields: 0 or -1. */
 static int
-set_descr(PyObject *dict, struct ha_types *types, const struct ha_array *array)
+set_descr(PyObject *dict, struct ha_types *types, const struct ha_device_array *array)
 {
     if (!ha_elements_check(array->typestr)) {
         return 0;
@@ -188,7 +188,7 @@ set_descr(PyObject *dict, struct ha_types *types, const struct ha_array *array)
 static PyObject *
 get_cuda_array_interface(PyObject *self, void *closure)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     (void)closure;
     if (ha_pointer_is_gone(types, &array->base)) {
@@ -216,7 +216,7 @@ get_cuda_array_interface(PyObject *self, void *closure)
 PyObject *
 ha_array_repr(PyObject *self)
 {
-    const struct ha_array *array = (struct ha_array *)self;
+    const struct ha_device_array *array = (struct ha_device_array *)self;
     PyObject *shape = get_shape(self, NULL);
     PyObject *typestr = get_typestr(self, NULL);
     PyObject *result = NULL;

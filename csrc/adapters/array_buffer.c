@@ -19,7 +19,7 @@ struct export
 };
 
 static struct export *
-export_new(struct ha_array *array)
+export_new(struct ha_device_array *array)
 {
     size_t bytes = offsetof(struct export, shape) +
                    2 * (size_t)array->ndim * sizeof(Py_ssize_t) + HA_FORMAT_TEXT_CHARS;
@@ -46,7 +46,7 @@ export_new(struct ha_array *array)
 /* False with BufferError where the protocol has no format for the elements.  As numpy
  * does: with a format for plain bytes numpy would take that, and not ask for more. */
 static bool
-has_format(const struct ha_array *array)
+has_format(const struct ha_device_array *array)
 {
     char text[HA_FORMAT_TEXT_CHARS];
     const char *name = ha_format_name(&array->format);
@@ -68,7 +68,7 @@ has_format(const struct ha_array *array)
 int
 ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
 {
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     int device;
     buffer->obj = NULL;

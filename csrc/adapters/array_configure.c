@@ -141,7 +141,8 @@ check_itemsize(struct plan *plan)
 }
 
 static int
-check_bytes(const struct plan *plan, const struct ha_array *array, Py_ssize_t *bytes)
+check_bytes(const struct plan *plan, const struct ha_device_array *array,
+            Py_ssize_t *bytes)
 {
     Py_ssize_t old = 0;
     ha_shape_bytes(array->ndim, array->shape, array->format.size, &old);
@@ -183,7 +184,7 @@ check_bytes(const struct plan *plan, const struct ha_array *array, Py_ssize_t *b
 
 /* Nothing fails here but the memory for a long shape, before anything is changed. */
 static int
-apply(struct plan *plan, struct ha_array *array, Py_ssize_t bytes)
+apply(struct plan *plan, struct ha_device_array *array, Py_ssize_t bytes)
 {
     if (ha_array_set_shape(array, plan->ndim, plan->dims, &plan->format,
                            plan->typestr) < 0) {
@@ -207,7 +208,7 @@ apply(struct plan *plan, struct ha_array *array, Py_ssize_t bytes)
 PyObject *
 ha_array_configure(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     struct plan plan;
     Py_ssize_t bytes;

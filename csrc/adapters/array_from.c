@@ -14,7 +14,7 @@ static const char *const place_names[HA_PLACE_COUNT] = {
 };
 
 const char *
-ha_place_name(enum ha_place place)
+ha_place_name(enum ha_memory_place place)
 {
     return place_names[place];
 }
@@ -84,7 +84,7 @@ read_extents(PyObject *value, const struct ha_where *where, int *ndim, Py_ssize_
 }
 
 static int
-read_place(PyObject *value, const struct ha_where *where, enum ha_place *place)
+read_place(PyObject *value, const struct ha_where *where, enum ha_memory_place *place)
 {
     *place = HA_PLACE_UNKNOWN;
     if (value == Py_None) {
@@ -92,7 +92,7 @@ read_place(PyObject *value, const struct ha_where *where, enum ha_place *place)
     }
     for (int i = HA_PLACE_DEVICE; PyUnicode_Check(value) && i < HA_PLACE_COUNT; i++) {
         if (PyUnicode_CompareWithASCIIString(value, place_names[i]) == 0) {
-            *place = (enum ha_place)i;
+            *place = (enum ha_memory_place)i;
             return 0;
         }
     }
@@ -122,7 +122,7 @@ read_device(struct ha_types *types, PyObject *value, const struct ha_where *wher
 struct made {
     struct ha_view view;
     int ndim, device;
-    enum ha_place place;
+    enum ha_memory_place place;
     bool readonly;
     uintptr_t stream_address;
     Py_ssize_t bytes;
@@ -204,7 +204,7 @@ array_from_memory(PyObject *module, PyObject *const *args, Py_ssize_t count,
     PyObject *bound[COUNT] = {NULL,    NULL,    NULL,    Py_None,
                               Py_None, Py_None, Py_None, Py_False};
     struct made made; /* large: only what is read is set */
-    struct ha_array *self = NULL;
+    struct ha_device_array *self = NULL;
     PyObject *owner;
     made.typestr = NULL;
     ha_view_init(&made.view);
@@ -250,9 +250,9 @@ done:
 /* ---- memory of their own
  * ---------------------------------------------------------------- */
 
-struct ha_array *
-ha_array_allocate(struct ha_types *types, enum ha_place place, int device, int ndim,
-                  const Py_ssize_t *dims, const struct ha_format *format)
+struct ha_device_array *
+ha_array_allocate(struct ha_types *types, enum ha_memory_place place, int device,
+                  int ndim, const Py_ssize_t *dims, const struct ha_format *format)
 {
     Py_ssize_t bytes;
     void *address = NULL;
@@ -269,7 +269,8 @@ ha_array_allocate(struct ha_types *types, enum ha_place place, int device, int n
     if (owner == NULL) {
         return NULL;
     }
-    struct ha_array *self = ha_array_make(types->device_array, address, bytes, owner);
+    struct ha_device_array *self =
+        ha_array_make(types->device_array, address, bytes, owner);
     if (self == NULL) {
         return NULL;
     }
@@ -282,16 +283,17 @@ ha_array_allocate(struct ha_types *types, enum ha_place place, int device, int n
     return self;
 }
 
-struct ha_array *
-ha_array_copy(struct ha_types *types, struct ha_array *array, enum ha_place place)
+struct ha_device_array *
+ha_array_copy(struct ha_types *types, struct ha_device_array *array,
+              enum ha_memory_place place)
 {
     int device;
-    enum ha_place from = ha_array_locate(types, array, &device);
+    enum ha_memory_place from = ha_array_locate(types, array, &device);
     if (from != HA_PLACE_HOST && ha_array_wait(types, array, device) < 0) {
         return NULL;
     }
-    struct ha_array *copy = ha_array_allocate(types, place, device, array->ndim,
-                                              array->shape, &array->format);
+    struct ha_device_array *copy = ha_array_allocate(types, place, device, array->ndim,
+                                                     array->shape, &array->format);
     if (copy == NULL) {
         return NULL;
     }
@@ -309,7 +311,7 @@ ha_array_copy(struct ha_types *types, struct ha_array *array, enum ha_place plac
  * ---------------------------------------------------------------- */
 
 int
-ha_array_wait(struct ha_types *types, const struct ha_array *self, int device)
+ha_array_wait(struct ha_types *types, const struct ha_device_array *self, int device)
 {
     if (types->memory == NULL) {
         return 0;
@@ -319,7 +321,7 @@ ha_array_wait(struct ha_types *types, const struct ha_array *self, int device)
 }
 
 bool
-ha_array_readable(struct ha_types *types, enum ha_place place)
+ha_array_readable(struct ha_types *types, enum ha_memory_place place)
 {
     return ha_place_is_host(place) ||
            (place == HA_PLACE_DEVICE && types->memory != NULL &&
@@ -329,11 +331,11 @@ ha_array_readable(struct ha_types *types, enum ha_place place)
 PyObject *
 ha_array_host(PyObject *object, PyObject *unused)
 {
-    struct ha_array *self = (struct ha_array *)object;
+    struct ha_device_array *self = (struct ha_device_array *)object;
     struct ha_types *types = ha_types_of_type(Py_TYPE(object));
     int device;
     (void)unused;
-    enum ha_place place = ha_array_locate(types, self, &device);
+    enum ha_memory_place place = ha_array_locate(types, self, &device);
     if (!ha_array_readable(types, place)) {
         PyErr_Format(PyExc_BufferError,
                      place == HA_PLACE_UNKNOWN
@@ -350,7 +352,7 @@ ha_array_host(PyObject *object, PyObject *unused)
     if (owner == NULL) {
         return NULL;
     }
-    struct ha_array *view =
+    struct ha_device_array *view =
         ha_array_make(types->nd_buffer, self->base.ptr, self->base.size, owner);
     if (view == NULL) {
         return NULL;
@@ -400,11 +402,11 @@ static const struct ha_where of_wheres[OF_COUNT] = {
 /* What the producer has in flight comes before later work of the consumer's stream, and
  * the array names that stream from then on. */
 static int
-order_after_producer(struct ha_types *types, struct ha_array *self, PyObject *stream,
-                     uintptr_t consumer)
+order_after_producer(struct ha_types *types, struct ha_device_array *self,
+                     PyObject *stream, uintptr_t consumer)
 {
     int device;
-    enum ha_place place = ha_array_locate(types, self, &device);
+    enum ha_memory_place place = ha_array_locate(types, self, &device);
     if (self->stream == NULL || place == HA_PLACE_HOST || types->memory == NULL) {
         return 0;
     }
@@ -445,7 +447,7 @@ array_of(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *kw
     }
     PyObject *self =
         PyObject_CallOneArg((PyObject *)types->device_array, bound[OF_OBJECT]);
-    if (self != NULL && order_after_producer(types, (struct ha_array *)self,
+    if (self != NULL && order_after_producer(types, (struct ha_device_array *)self,
                                              bound[OF_STREAM], consumer) < 0) {
         Py_CLEAR(self);
     }
@@ -472,7 +474,7 @@ array_allocate(PyObject *module, PyObject *const *args, Py_ssize_t count,
     PyObject *bound[NEW_COUNT] = {NULL, NULL, Py_None, Py_None};
     PyObject *text = NULL;
     struct ha_format format;
-    enum ha_place place = HA_PLACE_UNKNOWN;
+    enum ha_memory_place place = HA_PLACE_UNKNOWN;
     Py_ssize_t dims[HA_MAX_DIMS];
     int ndim, device;
     if (ha_array_arguments(new_wheres, NEW_COUNT, NEW_MEMORY, args, count, kwnames,
@@ -491,7 +493,7 @@ array_allocate(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            &text) < 0) {
         return NULL;
     }
-    struct ha_array *self = NULL;
+    struct ha_device_array *self = NULL;
     if (format.size == 0) {
         ha_raise(PyExc_ValueError, &new_wheres[NEW_TYPESTR], "%R says no element size",
                  bound[NEW_TYPESTR]);

@@ -11,7 +11,8 @@ struct part {
 };
 
 static int
-select_index(const struct ha_array *array, PyObject *key, int axis, struct part *part)
+select_index(const struct ha_device_array *array, PyObject *key, int axis,
+             struct part *part)
 {
     Py_ssize_t extent = array->shape[axis];
     Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
@@ -31,7 +32,8 @@ select_index(const struct ha_array *array, PyObject *key, int axis, struct part 
 }
 
 static int
-select_slice(const struct ha_array *array, PyObject *key, int axis, struct part *part)
+select_slice(const struct ha_device_array *array, PyObject *key, int axis,
+             struct part *part)
 {
     Py_ssize_t start, stop, step;
     if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
@@ -50,7 +52,8 @@ select_slice(const struct ha_array *array, PyObject *key, int axis, struct part 
 }
 
 static int
-select_axis(const struct ha_array *array, PyObject *key, int axis, struct part *part)
+select_axis(const struct ha_device_array *array, PyObject *key, int axis,
+            struct part *part)
 {
     if (PySlice_Check(key)) {
         return select_slice(array, key, axis, part);
@@ -66,7 +69,7 @@ select_axis(const struct ha_array *array, PyObject *key, int axis, struct part *
 }
 
 static void
-select_all(const struct ha_array *array, int first, int end, struct part *part)
+select_all(const struct ha_device_array *array, int first, int end, struct part *part)
 {
     for (int axis = first; axis < end; axis++) {
         part->start[axis] = 0;
@@ -76,7 +79,7 @@ select_all(const struct ha_array *array, int first, int end, struct part *part)
 
 /* `keys` is a tuple. */
 static int
-select_part(const struct ha_array *array, PyObject *keys, struct part *part)
+select_part(const struct ha_device_array *array, PyObject *keys, struct part *part)
 {
     Py_ssize_t given = PyTuple_GET_SIZE(keys);
     Py_ssize_t ellipses = 0;
@@ -107,7 +110,7 @@ select_part(const struct ha_array *array, PyObject *keys, struct part *part)
 
 /* Without gaps: after the first axis with several elements all others are whole. */
 static bool
-part_is_contiguous(const struct ha_array *array, const struct part *part)
+part_is_contiguous(const struct ha_device_array *array, const struct part *part)
 {
     bool several = false;
     for (int axis = 0; axis < array->ndim; axis++) {
@@ -125,7 +128,7 @@ part_is_contiguous(const struct ha_array *array, const struct part *part)
 }
 
 static PyObject *
-make_part(struct ha_array *array, const struct part *part)
+make_part(struct ha_device_array *array, const struct part *part)
 {
     if (!part_is_contiguous(array, part)) {
         PyErr_SetString(
@@ -146,7 +149,7 @@ make_part(struct ha_array *array, const struct part *part)
 PyObject *
 ha_array_subscript(PyObject *self, PyObject *key)
 {
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     struct part part;
     PyObject *keys = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
     if (keys == NULL) {
@@ -160,7 +163,7 @@ ha_array_subscript(PyObject *self, PyObject *key)
 PyObject *
 ha_array_item(PyObject *self, Py_ssize_t index)
 {
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     struct part part;
     if (array->ndim == 0) {
         PyErr_SetString(PyExc_TypeError, "an array without dimensions is not iterable");

@@ -27,8 +27,8 @@ copy_here(void *dst, const void *src, size_t bytes)
 }
 
 int
-ha_array_move(struct ha_types *types, void *dst, enum ha_place to, const void *src,
-              enum ha_place from, size_t bytes)
+ha_array_move(struct ha_types *types, void *dst, enum ha_memory_place to,
+              const void *src, enum ha_memory_place from, size_t bytes)
 {
     if (bytes == 0) {
         return 0;
@@ -48,7 +48,7 @@ ha_array_move(struct ha_types *types, void *dst, enum ha_place to, const void *s
 static int
 read_transfer(struct ha_types *types, const struct ha_where where[2],
               PyObject *const *args, Py_ssize_t count, unsigned flags,
-              enum ha_place *place, struct ha_view *view)
+              enum ha_memory_place *place, struct ha_view *view)
 {
     int device;
     ha_view_init(view);
@@ -60,7 +60,7 @@ read_transfer(struct ha_types *types, const struct ha_where where[2],
     if (!PyObject_TypeCheck(args[0], types->nd_buffer)) {
         return ha_refuse(&where[0], "an NDBuffer or a DeviceArray", args[0]);
     }
-    struct ha_array *array = (struct ha_array *)args[0];
+    struct ha_device_array *array = (struct ha_device_array *)args[0];
     if (ha_pointer_is_gone(types, &array->base)) {
         return ha_raise_gone(types, PyExc_BufferError, &array->base, where[0].function,
                              where[0].argument);
@@ -95,12 +95,12 @@ array_read(PyObject *module, PyObject *const *args, Py_ssize_t count)
     static const struct ha_where where[2] = {{"array_read", "array"},
                                              {"array_read", "out"}};
     struct ha_types *types = ha_types_of(module);
-    enum ha_place place;
+    enum ha_memory_place place;
     struct ha_view view;
     if (read_transfer(types, where, args, count, HA_WRITE, &place, &view) < 0) {
         return NULL;
     }
-    struct ha_array *array = (struct ha_array *)args[0];
+    struct ha_device_array *array = (struct ha_device_array *)args[0];
     int status = ha_array_move(types, view.ptr, HA_PLACE_HOST, array->base.ptr, place,
                                (size_t)view.size);
     ha_view_release(&view);
@@ -113,12 +113,12 @@ array_write(PyObject *module, PyObject *const *args, Py_ssize_t count)
     static const struct ha_where where[2] = {{"array_write", "array"},
                                              {"array_write", "data"}};
     struct ha_types *types = ha_types_of(module);
-    enum ha_place place;
+    enum ha_memory_place place;
     struct ha_view view;
     if (read_transfer(types, where, args, count, 0, &place, &view) < 0) {
         return NULL;
     }
-    struct ha_array *array = (struct ha_array *)args[0];
+    struct ha_device_array *array = (struct ha_device_array *)args[0];
     int status = -1;
     if (array->base.readonly) {
         ha_raise(PyExc_BufferError, &where[0], "is read-only");
@@ -213,13 +213,13 @@ static PyObject *
 array_copy(PyObject *self, PyObject *unused)
 {
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     int device;
     (void)unused;
     if (check_memory(self, PyExc_ValueError, "copy") < 0) {
         return NULL;
     }
-    enum ha_place place = ha_array_locate(types, array, &device);
+    enum ha_memory_place place = ha_array_locate(types, array, &device);
     if (place == HA_PLACE_UNKNOWN) {
         if (ha_array_bytes(array) > 0) {
             return PyErr_Format(PyExc_TypeError,

@@ -241,7 +241,7 @@ static int
 ask_stream(struct ha_take *take, PyObject *object)
 {
     struct ha_types *types = take->types;
-    enum ha_place place;
+    enum ha_memory_place place;
     uintptr_t stream;
     int device = -1;
     const struct ha_dl_exchange *table = ha_dl_table_of(types, object);

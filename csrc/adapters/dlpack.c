@@ -91,7 +91,7 @@ device_is_ours(int32_t device)
            device == HA_DL_ROCM_HOST || device == HA_DL_CUDA_MANAGED;
 }
 
-static enum ha_place
+static enum ha_memory_place
 place_of(int32_t device)
 {
     switch (device) {

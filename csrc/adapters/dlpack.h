@@ -135,17 +135,17 @@ int ha_dl_work_stream(const struct ha_dl_exchange *exchange,
                       const struct ha_where *where, int device, uintptr_t *out);
 
 /* Our array as a versioned tensor without any waiting; 0 or -1. */
-int ha_dl_export_plain(struct ha_types *types, struct ha_array *array,
+int ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
                        struct ha_dl_versioned **out);
 /* The same without a managed tensor: shape and strides are the array's. */
-int ha_dl_view_plain(struct ha_types *types, struct ha_array *array,
+int ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
                      struct ha_dl_tensor *out);
 /* A DeviceArray that takes over the tensor, which is stolen. */
 PyObject *ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
                                struct ha_dl_versioned *stolen);
 /* The device of an array, as DLPack says it: 0, or BufferError and -1. */
-int ha_dl_device_of(struct ha_types *types, struct ha_array *array,
-                    enum ha_place *place, struct ha_dl_device *device);
+int ha_dl_device_of(struct ha_types *types, struct ha_device_array *array,
+                    enum ha_memory_place *place, struct ha_dl_device *device);
 /* A stream number as DLPack has it for ROCm: 1 and `out` filled, 0 for -1 (no order),
  * or -1 with an exception. */
 int ha_dl_read_stream(PyObject *value, const struct ha_where *where, uintptr_t *out);

@@ -25,7 +25,7 @@ current_types(void)
 }
 
 /* The array that a consumer gave; borrowed, or NULL with an exception. */
-static struct ha_array *
+static struct ha_device_array *
 array_given(PyObject *object, struct ha_types **types)
 {
     if (!ha_array_check(object)) {
@@ -35,14 +35,14 @@ array_given(PyObject *object, struct ha_types **types)
         return NULL;
     }
     *types = ha_types_of_type(Py_TYPE(object));
-    return (struct ha_array *)object;
+    return (struct ha_device_array *)object;
 }
 
 static int
 managed_from(void *object, struct ha_dl_versioned **out)
 {
     struct ha_types *types;
-    struct ha_array *array = array_given(object, &types);
+    struct ha_device_array *array = array_given(object, &types);
     return array == NULL ? -1 : ha_dl_export_plain(types, array, out);
 }
 
@@ -50,7 +50,7 @@ static int
 tensor_from(void *object, struct ha_dl_tensor *out)
 {
     struct ha_types *types;
-    struct ha_array *array = array_given(object, &types);
+    struct ha_device_array *array = array_given(object, &types);
     return array == NULL ? -1 : ha_dl_view_plain(types, array, out);
 }
 
@@ -83,7 +83,7 @@ work_stream(int32_t device_type, int32_t device_id, void **out)
 }
 
 static int
-place_of_prototype(const struct ha_dl_tensor *prototype, enum ha_place *place)
+place_of_prototype(const struct ha_dl_tensor *prototype, enum ha_memory_place *place)
 {
     switch (prototype->device.type) {
     case HA_DL_CPU:
@@ -108,7 +108,7 @@ allocate_array(const struct ha_dl_tensor *prototype, struct ha_dl_versioned **ou
 {
     struct ha_types *types = current_types();
     struct ha_format format;
-    enum ha_place place;
+    enum ha_memory_place place;
     Py_ssize_t bytes;
     if (types == NULL || place_of_prototype(prototype, &place) < 0) {
         return -1;
@@ -126,7 +126,7 @@ allocate_array(const struct ha_dl_tensor *prototype, struct ha_dl_versioned **ou
                         "DLPack exchange: no array has this shape and type");
         return -1;
     }
-    struct ha_array *array =
+    struct ha_device_array *array =
         ha_array_allocate(types, place, prototype->device.id, ndim, dims, &format);
     if (array == NULL) {
         return -1;

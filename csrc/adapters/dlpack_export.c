@@ -80,8 +80,8 @@ capsule_end(PyObject *capsule)
  * -------------------------------------------------------------------------- */
 
 int
-ha_dl_device_of(struct ha_types *types, struct ha_array *array, enum ha_place *place,
-                struct ha_dl_device *device)
+ha_dl_device_of(struct ha_types *types, struct ha_device_array *array,
+                enum ha_memory_place *place, struct ha_dl_device *device)
 {
     int id;
     if (ha_pointer_is_gone(types, &array->base)) {
@@ -119,8 +119,8 @@ ha_dl_device_of(struct ha_types *types, struct ha_array *array, enum ha_place *p
 
 /* Writes the tensor of `array`; `sizes` has room for shape and strides. */
 static int
-fill_tensor(const struct ha_array *array, struct ha_dl_device device, int64_t *sizes,
-            struct ha_dl_tensor *tensor)
+fill_tensor(const struct ha_device_array *array, struct ha_dl_device device,
+            int64_t *sizes, struct ha_dl_tensor *tensor)
 {
     unsigned code, bits;
     if (!ha_format_to_dlpack(&array->format, &code, &bits)) {
@@ -146,7 +146,7 @@ fill_tensor(const struct ha_array *array, struct ha_dl_device device, int64_t *s
 }
 
 static struct export *
-export_new(struct ha_array *array, struct ha_dl_device device, bool versioned,
+export_new(struct ha_device_array *array, struct ha_dl_device device, bool versioned,
            unsigned flags)
 {
     size_t sizes = 2 * (size_t)array->ndim * sizeof(int64_t);
@@ -177,10 +177,10 @@ export_new(struct ha_array *array, struct ha_dl_device device, bool versioned,
 }
 
 int
-ha_dl_export_plain(struct ha_types *types, struct ha_array *array,
+ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
                    struct ha_dl_versioned **out)
 {
-    enum ha_place place;
+    enum ha_memory_place place;
     struct ha_dl_device device;
     if (ha_dl_device_of(types, array, &place, &device) < 0) {
         return -1;
@@ -194,10 +194,10 @@ ha_dl_export_plain(struct ha_types *types, struct ha_array *array,
 }
 
 int
-ha_dl_view_plain(struct ha_types *types, struct ha_array *array,
+ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
                  struct ha_dl_tensor *out)
 {
-    enum ha_place place;
+    enum ha_memory_place place;
     struct ha_dl_device device;
     if (ha_dl_device_of(types, array, &place, &device) < 0) {
         return -1;
@@ -266,7 +266,7 @@ read_pair(PyObject *value, const struct ha_where *where, long pair[2])
 
 /* How one call of __dlpack__ is answered. */
 struct answer {
-    enum ha_place place;
+    enum ha_memory_place place;
     struct ha_dl_device from, to;
     bool copy; /* a copy is made, in the place of `to` */
     bool versioned;
@@ -322,7 +322,8 @@ plan_copy(PyObject *copy, struct answer *answer)
 }
 
 static int
-plan_version(PyObject *version, const struct ha_array *array, struct answer *answer)
+plan_version(PyObject *version, const struct ha_device_array *array,
+             struct answer *answer)
 {
     long pair[2] = {0, 0};
     if (version != Py_None && read_pair(version, &wheres[MAX_VERSION], pair) < 0) {
@@ -340,8 +341,8 @@ plan_version(PyObject *version, const struct ha_array *array, struct answer *ans
 
 /* Waits, or lets the consumer's stream wait, for what fills the array. */
 static int
-put_in_order(struct ha_types *types, struct ha_array *array, struct answer *answer,
-             PyObject *stream)
+put_in_order(struct ha_types *types, struct ha_device_array *array,
+             struct answer *answer, PyObject *stream)
 {
     uintptr_t consumer = 0;
     if (answer->to.type == HA_DL_CPU) {
@@ -374,7 +375,7 @@ put_in_order(struct ha_types *types, struct ha_array *array, struct answer *answ
 }
 
 static PyObject *
-capsule_of(struct ha_array *array, const struct answer *answer, unsigned flags)
+capsule_of(struct ha_device_array *array, const struct answer *answer, unsigned flags)
 {
     struct export *export = export_new(array, answer->to, answer->versioned, flags);
     if (export == NULL) {
@@ -392,11 +393,12 @@ capsule_of(struct ha_array *array, const struct answer *answer, unsigned flags)
 }
 
 static PyObject *
-capsule_of_copy(struct ha_types *types, struct ha_array *array,
+capsule_of_copy(struct ha_types *types, struct ha_device_array *array,
                 const struct answer *answer)
 {
-    enum ha_place place = answer->to.type == HA_DL_CPU ? HA_PLACE_HOST : answer->place;
-    struct ha_array *copy = ha_array_copy(types, array, place);
+    enum ha_memory_place place =
+        answer->to.type == HA_DL_CPU ? HA_PLACE_HOST : answer->place;
+    struct ha_device_array *copy = ha_array_copy(types, array, place);
     if (copy == NULL) {
         return NULL;
     }
@@ -409,7 +411,7 @@ PyObject *
 ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *kwnames)
 {
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    struct ha_array *array = (struct ha_array *)self;
+    struct ha_device_array *array = (struct ha_device_array *)self;
     PyObject *bound[COUNT] = {Py_None, Py_None, Py_None, Py_None};
     struct answer answer = {.copy = false};
     if (ha_array_arguments(wheres, COUNT, STREAM, args, count, kwnames, bound) < 0 ||
@@ -427,10 +429,10 @@ ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *
 PyObject *
 ha_dl_device_tuple(PyObject *self, PyObject *unused)
 {
-    enum ha_place place;
+    enum ha_memory_place place;
     struct ha_dl_device device;
     (void)unused;
-    if (ha_dl_device_of(ha_types_of_type(Py_TYPE(self)), (struct ha_array *)self,
+    if (ha_dl_device_of(ha_types_of_type(Py_TYPE(self)), (struct ha_device_array *)self,
                         &place, &device) < 0) {
         return NULL;
     }

@@ -192,12 +192,12 @@ done:
 }
 
 /* A DeviceArray from what `take` has found; takes over its owner. */
-static struct ha_array *
+static struct ha_device_array *
 array_of(struct ha_types *types, struct ha_view *view, const struct ha_shape *shape)
 {
     PyObject *owner = view->owner;
     view->owner = NULL;
-    struct ha_array *array =
+    struct ha_device_array *array =
         ha_array_make(types->device_array, view->ptr, view->size, owner);
     if (array == NULL) {
         return NULL;
@@ -210,7 +210,7 @@ array_of(struct ha_types *types, struct ha_view *view, const struct ha_shape *sh
     array->device = view->ptr == NULL ? -1 : shape->device;
     if (array->place == HA_PLACE_DEVICE && types->memory != NULL) {
         /* Managed memory travels as kDLROCM. */
-        enum ha_place found = HA_PLACE_UNKNOWN;
+        enum ha_memory_place found = HA_PLACE_UNKNOWN;
         int device;
         if (types->memory->find(view->ptr, &found, &device) > 0 &&
             found == HA_PLACE_MANAGED) {
@@ -223,7 +223,7 @@ array_of(struct ha_types *types, struct ha_view *view, const struct ha_shape *sh
 
 /* Device memory is ready for work that comes after it in this stream. */
 static int
-set_stream(struct request *request, struct ha_array *array)
+set_stream(struct request *request, struct ha_device_array *array)
 {
     if (array->place != HA_PLACE_DEVICE && array->place != HA_PLACE_MANAGED) {
         return 0;
@@ -252,7 +252,7 @@ ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
 {
     struct ha_shape shape;
     struct ha_view view;
-    struct ha_array *array = NULL;
+    struct ha_device_array *array = NULL;
     ha_shape_init(&shape);
     ha_view_init(&view);
     struct ha_take take = {
@@ -267,7 +267,7 @@ ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
     return (PyObject *)array;
 }
 
-static struct ha_array *
+static struct ha_device_array *
 import_capsule(struct request *request, struct ha_take *take, PyObject *capsule)
 {
     struct ha_dl_legacy *legacy;
@@ -285,7 +285,7 @@ import_capsule(struct request *request, struct ha_take *take, PyObject *capsule)
     /* The keeper stays empty until nothing can fail any more. */
     PyObject *keeper = ha_dl_keeper(request->types, NULL, NULL);
     take->view->owner = keeper;
-    struct ha_array *array =
+    struct ha_device_array *array =
         keeper == NULL ? NULL : array_of(request->types, take->view, take->shape);
     if (array == NULL || set_stream(request, array) < 0 ||
         PyCapsule_SetName(capsule, legacy != NULL ? HA_DL_USED_LEGACY_NAME
@@ -297,7 +297,7 @@ import_capsule(struct request *request, struct ha_take *take, PyObject *capsule)
     return array;
 }
 
-static struct ha_array *
+static struct ha_device_array *
 import_exchange(struct request *request, struct ha_take *take,
                 const struct ha_dl_exchange *table)
 {
@@ -317,19 +317,19 @@ import_exchange(struct request *request, struct ha_take *take,
             return NULL;
         }
     }
-    struct ha_array *array = array_of(request->types, take->view, take->shape);
+    struct ha_device_array *array = array_of(request->types, take->view, take->shape);
     if (array != NULL && set_stream(request, array) < 0) {
         Py_CLEAR(array);
     }
     return array;
 }
 
-static struct ha_array *
+static struct ha_device_array *
 import_object(struct request *request)
 {
     struct ha_shape shape;
     struct ha_view view;
-    struct ha_array *array = NULL;
+    struct ha_device_array *array = NULL;
     ha_shape_init(&shape);
     ha_view_init(&view);
     struct ha_take take = {.types = request->types,
@@ -363,7 +363,7 @@ from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t count,
 {
     PyObject *bound[COUNT] = {NULL, Py_None, Py_None, Py_None};
     struct request request = {.types = ha_types_of(module)};
-    struct ha_array *array = NULL;
+    struct ha_device_array *array = NULL;
     if (ha_array_arguments(wheres, COUNT, DEVICE, args, count, kwnames, bound) < 0) {
         return NULL;
     }

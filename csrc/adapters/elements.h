@@ -5,7 +5,7 @@
  * (name, type, shape); the buffer protocol by a *format* of PEP 3118, "T{f:x:h:y:}".
  * An *elements* object has both, as a tuple (descr, format): one as the producer wrote
  * it, the other made from it, or None where the other protocol can't say it.  It is
- * what struct ha_array has as `typestr` for such arrays.
+ * what struct ha_device_array has as `typestr` for such arrays.
  *
  * Descriptions are a stranger's.  They are taken only if their sizes add up to the
  * element's, and never with references to Python objects in them: consumers would

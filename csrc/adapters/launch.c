@@ -16,7 +16,7 @@
 #include "adapters/object.h"
 
 void
-ha_launch_init(struct ha_launch *launch)
+ha_launch_init(struct ha_launch_arguments *launch)
 {
     launch->value = NULL;
     launch->data = launch->small;
@@ -30,7 +30,7 @@ ha_launch_init(struct ha_launch *launch)
 }
 
 void
-ha_launch_release(struct ha_launch *launch)
+ha_launch_release(struct ha_launch_arguments *launch)
 {
     if (launch->data != launch->small) {
         PyMem_Free(launch->data);
@@ -47,7 +47,7 @@ ha_launch_release(struct ha_launch *launch)
 }
 
 PyObject *
-ha_launch_hold(struct ha_types *types, struct ha_launch *launch)
+ha_launch_hold(struct ha_types *types, struct ha_launch_arguments *launch)
 {
     if (launch->count < 0) {
         return ha_view_hold(types, &launch->view);
@@ -58,7 +58,7 @@ ha_launch_hold(struct ha_types *types, struct ha_launch *launch)
 }
 
 int
-ha_launch_keep(struct ha_launch *launch, PyObject *owner)
+ha_launch_keep(struct ha_launch_arguments *launch, PyObject *owner)
 {
     if (launch->owners == NULL && (launch->owners = PyList_New(0)) == NULL) {
         return -1;
@@ -67,7 +67,7 @@ ha_launch_keep(struct ha_launch *launch, PyObject *owner)
 }
 
 int
-ha_launch_keep_view(struct ha_types *types, struct ha_launch *launch,
+ha_launch_keep_view(struct ha_types *types, struct ha_launch_arguments *launch,
                     struct ha_view *view)
 {
     if (!view->has_buffer && view->owner == NULL) {
@@ -88,8 +88,9 @@ ha_launch_keep_view(struct ha_types *types, struct ha_launch *launch,
 /* Address of an entry by the adapter order; its owner goes to the launch.  *storage:
  * the address is that of host memory that was given as an object. */
 static int
-entry_address(struct ha_types *types, struct ha_launch *launch, PyObject *object,
-              const struct ha_where *where, void **address, bool *storage)
+entry_address(struct ha_types *types, struct ha_launch_arguments *launch,
+              PyObject *object, const struct ha_where *where, void **address,
+              bool *storage)
 {
     struct ha_view view;
     if (ha_ptr_from(types, object, where, 0, &view) < 0) {
@@ -123,8 +124,9 @@ check_storage(struct ha_types *types, PyObject *object, const struct ha_where *w
 
 /* An entry by value, or its address.  *is_address: it is one, or None. */
 static int
-extra_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
-            const struct ha_where *where, unsigned char **place, bool *is_address)
+extra_entry(struct ha_types *types, struct ha_launch_arguments *launch,
+            PyObject *object, const struct ha_where *where, unsigned char **place,
+            bool *is_address)
 {
     void *address;
     bool storage;
@@ -145,8 +147,9 @@ extra_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
 }
 
 int
-ha_launch_add(struct ha_types *types, struct ha_launch *launch, PyObject *object,
-              const struct ha_where *where, struct ha_launch_value *out)
+ha_launch_add(struct ha_types *types, struct ha_launch_arguments *launch,
+              PyObject *object, const struct ha_where *where,
+              struct ha_launch_value *out)
 {
     unsigned char *place = NULL;
     bool address;
@@ -170,8 +173,8 @@ is_pointer_value(struct ha_types *types, PyObject *object)
 
 /* An entry by value, or where its value lies. */
 static int
-params_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
-             const struct ha_where *where, unsigned char **place)
+params_entry(struct ha_types *types, struct ha_launch_arguments *launch,
+             PyObject *object, const struct ha_where *where, unsigned char **place)
 {
     void *address;
     bool storage;
@@ -193,7 +196,7 @@ params_entry(struct ha_types *types, struct ha_launch *launch, PyObject *object,
 
 /* Puts all entries; with `params` their places go into the slots. */
 static int
-put_entries(struct ha_types *types, struct ha_launch *launch, PyObject *items,
+put_entries(struct ha_types *types, struct ha_launch_arguments *launch, PyObject *items,
             const struct ha_where *where, bool params)
 {
     struct ha_entry entry;
@@ -234,7 +237,7 @@ put_entries(struct ha_types *types, struct ha_launch *launch, PyObject *items,
 /* The common part of both forms: 1 = entries are placed, 0 = done otherwise, -1. */
 static int
 launch_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-            bool params, struct ha_launch *out)
+            bool params, struct ha_launch_arguments *out)
 {
     ha_launch_init(out);
     if (object == Py_None) {
@@ -267,7 +270,8 @@ launch_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
 
 /* Whether C may read the memory that was given, and it is read here. */
 static bool
-is_readable(struct ha_types *types, PyObject *object, const struct ha_launch *launch)
+is_readable(struct ha_types *types, PyObject *object,
+            const struct ha_launch_arguments *launch)
 {
     return launch->view.size >= 0 && !PyObject_TypeCheck(object, types->device_array) &&
            (PyObject_CheckBuffer(object) ||
@@ -276,7 +280,7 @@ is_readable(struct ha_types *types, PyObject *object, const struct ha_launch *la
 
 /* Bare addresses of lists are followed by C: something has to be there. */
 static int
-check_address(const struct ha_where *where, struct ha_launch *launch)
+check_address(const struct ha_where *where, struct ha_launch_arguments *launch)
 {
     if (ha_need_memory(&launch->view, where, sizeof(void *), sizeof(void *)) < 0) {
         ha_launch_release(launch);
@@ -288,7 +292,7 @@ check_address(const struct ha_where *where, struct ha_launch *launch)
 /* Pairs of a marker and an address, up to the marker that ends them: C reads until it.
  */
 static int
-check_extra_memory(const struct ha_where *where, struct ha_launch *launch)
+check_extra_memory(const struct ha_where *where, struct ha_launch_arguments *launch)
 {
     Py_ssize_t size = launch->view.size, at = 0;
     void *marker = NULL;
@@ -307,7 +311,7 @@ check_extra_memory(const struct ha_where *where, struct ha_launch *launch)
 
 int
 ha_extra_pack(struct ha_types *types, PyObject *object, const struct ha_where *where,
-              struct ha_launch *out)
+              struct ha_launch_arguments *out)
 {
     int status = launch_from(types, object, where, false, out);
     if (status > 0) {
@@ -319,7 +323,7 @@ ha_extra_pack(struct ha_types *types, PyObject *object, const struct ha_where *w
 
 int
 ha_extra_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-              struct ha_launch *out)
+              struct ha_launch_arguments *out)
 {
     int status = ha_extra_pack(types, object, where, out);
     if (status == 0) {
@@ -332,7 +336,7 @@ ha_extra_from(struct ha_types *types, PyObject *object, const struct ha_where *w
 /* Memory of known length that holds addresses is copied, with NULL behind the last one:
  * C does not know how many there are, and a provider that looks refuses NULL. */
 static int
-params_from_memory(const struct ha_where *where, struct ha_launch *out)
+params_from_memory(const struct ha_where *where, struct ha_launch_arguments *out)
 {
     Py_ssize_t count = out->view.size / (Py_ssize_t)sizeof(void *);
     if (out->view.size % (Py_ssize_t)sizeof(void *) != 0) {
@@ -360,7 +364,7 @@ params_from_memory(const struct ha_where *where, struct ha_launch *out)
 
 int
 ha_params_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-               struct ha_launch *out)
+               struct ha_launch_arguments *out)
 {
     int status = launch_from(types, object, where, true, out);
     if (status == 0) {

@@ -22,7 +22,7 @@
 #define HA_EXTRA_END ((void *)3)
 #define HA_EXTRA_COUNT 5
 
-struct ha_launch {
+struct ha_launch_arguments {
     void **value; /* what the C call takes for `extra` or `kernelParams`; or NULL */
     unsigned char *data;   /* packed values: small or heap */
     size_t size;           /* bytes used in data */
@@ -51,13 +51,13 @@ ha_extra_fill(void *config[HA_EXTRA_COUNT], void *data, size_t *size)
 /* `extra`: list or tuple of values, a HipModuleLaunchKernel_extra, None, or any address
  * of a ready configuration array. */
 int ha_extra_from(struct ha_types *types, PyObject *object,
-                  const struct ha_where *where, struct ha_launch *out);
+                  const struct ha_where *where, struct ha_launch_arguments *out);
 
 /* `kernelParams`: list or tuple whose entries hold the values (ctypes cells, numpy,
  * records, ListOf*), device arrays and handles being passed by value; None; or any void
  * **. */
 int ha_params_from(struct ha_types *types, PyObject *object,
-                   const struct ha_where *where, struct ha_launch *out);
+                   const struct ha_where *where, struct ha_launch_arguments *out);
 
 /* One more value, placed as in `extra` behind what is there.  Gives its place, which
  * the next value may move, its bytes, and whether it is the address of memory, of a
@@ -67,18 +67,19 @@ struct ha_launch_value {
     size_t size;
     bool address;
 };
-int ha_launch_add(struct ha_types *types, struct ha_launch *launch, PyObject *object,
-                  const struct ha_where *where, struct ha_launch_value *out);
+int ha_launch_add(struct ha_types *types, struct ha_launch_arguments *launch,
+                  PyObject *object, const struct ha_where *where,
+                  struct ha_launch_value *out);
 
 /* Keeps `owner` (borrowed) with the launch. */
-int ha_launch_keep(struct ha_launch *launch, PyObject *owner);
+int ha_launch_keep(struct ha_launch_arguments *launch, PyObject *owner);
 
 /* Makes an empty one, on which release may be called. */
-void ha_launch_init(struct ha_launch *launch);
-void ha_launch_release(struct ha_launch *launch);
+void ha_launch_init(struct ha_launch_arguments *launch);
+void ha_launch_release(struct ha_launch_arguments *launch);
 
 /* Owned object that keeps every pointer argument's memory (None if nothing needs it).
  */
-PyObject *ha_launch_hold(struct ha_types *types, struct ha_launch *launch);
+PyObject *ha_launch_hold(struct ha_types *types, struct ha_launch_arguments *launch);
 
 #endif

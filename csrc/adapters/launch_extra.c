@@ -17,7 +17,8 @@ struct packed {
 };
 
 static int
-pack(struct ha_types *types, struct ha_pointer *self, struct ha_launch *launch)
+pack(struct ha_types *types, struct ha_pointer *self,
+     struct ha_launch_arguments *launch)
 {
     struct ha_block *block =
         ha_block_new(types, (Py_ssize_t)(sizeof(struct packed) + launch->size));
@@ -40,7 +41,7 @@ static int
 extra_fill(struct ha_types *types, PyObject *self, PyObject *object)
 {
     struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
-    struct ha_launch launch;
+    struct ha_launch_arguments launch;
     if (ha_extra_pack(types, object, &where, &launch) < 0) {
         return -1;
     }

@@ -14,7 +14,7 @@
  * ------------------------------------------------------------------------------ */
 
 static int
-grow(struct ha_launch *launch, size_t wanted)
+grow(struct ha_launch_arguments *launch, size_t wanted)
 {
     size_t capacity = launch->capacity * 2 > wanted ? launch->capacity * 2 : wanted;
     unsigned char *data = PyMem_Malloc(capacity); /* 16-byte aligned */
@@ -40,7 +40,8 @@ grow(struct ha_launch *launch, size_t wanted)
 
 /* Appends a value at its alignment; gaps are zero.  NULL or its place. */
 static unsigned char *
-put(struct ha_launch *launch, const void *value, size_t size, size_t alignment)
+put(struct ha_launch_arguments *launch, const void *value, size_t size,
+    size_t alignment)
 {
     size_t offset = (launch->size + alignment - 1) & ~(alignment - 1);
     if (size > SIZE_MAX / 4 || offset > SIZE_MAX / 4) {
@@ -57,7 +58,7 @@ put(struct ha_launch *launch, const void *value, size_t size, size_t alignment)
 }
 
 unsigned char *
-ha_launch_put_address(struct ha_launch *launch, void *address)
+ha_launch_put_address(struct ha_launch_arguments *launch, void *address)
 {
     return put(launch, &address, sizeof address, sizeof address);
 }
@@ -161,7 +162,7 @@ done:
 
 /* Copies the object's bytes; alignment 0 = that of a number of this size. */
 static unsigned char *
-put_buffer(struct ha_launch *launch, PyObject *object, Py_ssize_t alignment)
+put_buffer(struct ha_launch_arguments *launch, PyObject *object, Py_ssize_t alignment)
 {
     Py_buffer buffer;
     if (PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0) {
@@ -186,8 +187,8 @@ static const struct {
 
 /* 1 placed, 0 not one of them, -1. */
 static int
-put_numpy_number(struct ha_types *types, struct ha_launch *launch, PyObject *object,
-                 const struct ha_where *where, unsigned char **place)
+put_numpy_number(struct ha_types *types, struct ha_launch_arguments *launch,
+                 PyObject *object, const struct ha_where *where, unsigned char **place)
 {
     const char *name = Py_TYPE(object)->tp_name; /* "numpy.x": the class was checked */
     uint64_t number;
@@ -207,7 +208,8 @@ put_numpy_number(struct ha_types *types, struct ha_launch *launch, PyObject *obj
 }
 
 static unsigned char *
-put_numpy_scalar(struct ha_launch *launch, PyObject *object, enum ha_numpy_class class)
+put_numpy_scalar(struct ha_launch_arguments *launch, PyObject *object,
+                 enum ha_numpy_class class)
 {
     if (class != HA_NUMPY_VOID) {
         return put_buffer(launch, object, 0);
@@ -225,7 +227,7 @@ put_numpy_scalar(struct ha_launch *launch, PyObject *object, enum ha_numpy_class
 
 /* A ctypes object by value: 1 placed, 0 not for here (arrays), -1. */
 static int
-put_ctypes(struct ha_types *types, struct ha_launch *launch, PyObject *object,
+put_ctypes(struct ha_types *types, struct ha_launch_arguments *launch, PyObject *object,
            unsigned char **place)
 {
     enum ha_ctypes_class class;
@@ -261,7 +263,7 @@ put_ctypes(struct ha_types *types, struct ha_launch *launch, PyObject *object,
 }
 
 static unsigned char *
-put_record(struct ha_launch *launch, const struct ha_record *record,
+put_record(struct ha_launch_arguments *launch, const struct ha_record *record,
            const struct ha_where *where)
 {
     if (record->base.ptr == NULL || record->count > 1) {
@@ -291,8 +293,9 @@ refuse_number(const struct ha_where *where, PyObject *object)
 }
 
 int
-ha_launch_put_value(struct ha_types *types, struct ha_launch *launch, PyObject *object,
-                    const struct ha_where *where, unsigned char **place)
+ha_launch_put_value(struct ha_types *types, struct ha_launch_arguments *launch,
+                    PyObject *object, const struct ha_where *where,
+                    unsigned char **place)
 {
     if (object == Py_None) {
         *place = ha_launch_put_address(launch, NULL);

@@ -58,8 +58,9 @@ list_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *self = ha_pointer_tp_new(type, args, kwargs);
     if (self != NULL) {
-        ((struct ha_list *)self)->count = -1;
-        ((struct ha_list *)self)->kind = kind_of_type(ha_types_of_type(type), type);
+        ((struct ha_list_object *)self)->count = -1;
+        ((struct ha_list_object *)self)->kind =
+            kind_of_type(ha_types_of_type(type), type);
     }
     return self;
 }
@@ -67,7 +68,7 @@ list_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static int
 list_fill(struct ha_types *types, PyObject *self, PyObject *object)
 {
-    struct ha_list *list = (struct ha_list *)self;
+    struct ha_list_object *list = (struct ha_list_object *)self;
     struct ha_where where = {ha_short_name(Py_TYPE(self)), "pyobj"};
     struct ha_view view;
     if (ha_list_from(types, object, &where, list->kind, 0, &view) < 0) {
@@ -105,7 +106,7 @@ list_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *
 static PyObject *
 allocate(struct ha_types *types, PyTypeObject *type, Py_ssize_t count)
 {
-    struct ha_list *list = (struct ha_list *)list_new(type, NULL, NULL);
+    struct ha_list_object *list = (struct ha_list_object *)list_new(type, NULL, NULL);
     if (list == NULL) {
         return NULL;
     }
@@ -179,7 +180,7 @@ list_allocate(PyObject *cls, PyObject *const *args, Py_ssize_t nargs, PyObject *
 static Py_ssize_t
 list_length(PyObject *self)
 {
-    const struct ha_list *list = (struct ha_list *)self;
+    const struct ha_list_object *list = (struct ha_list_object *)self;
     if (list->count < 0) {
         if (list->base.ptr != NULL &&
             is_pointer_to(ha_types_of_type(Py_TYPE(self)), Py_TYPE(self), list->kind)) {
@@ -194,7 +195,7 @@ list_length(PyObject *self)
 
 /* The addresses in a list may be anything: C wrote them, or somebody's buffer did. */
 static PyObject *
-text_element(const struct ha_list *list, Py_ssize_t i, const char *text)
+text_element(const struct ha_list_object *list, Py_ssize_t i, const char *text)
 {
     size_t length;
     if (text == NULL) {
@@ -209,7 +210,7 @@ text_element(const struct ha_list *list, Py_ssize_t i, const char *text)
 }
 
 static PyObject *
-element(struct ha_list *list, Py_ssize_t i)
+element(struct ha_list_object *list, Py_ssize_t i)
 {
     const unsigned char *at =
         (const unsigned char *)list->base.ptr + (size_t)i * ha_kind_size(list->kind);
@@ -249,12 +250,13 @@ list_item(PyObject *self, Py_ssize_t i)
                             "index is out of range: %s has %zd elements",
                             ha_short_name(Py_TYPE(self)), length);
     }
-    return element((struct ha_list *)self, i);
+    return element((struct ha_list_object *)self, i);
 }
 
 /* A new list of every step-th element. */
 static PyObject *
-elements(struct ha_list *self, Py_ssize_t start, Py_ssize_t step, Py_ssize_t count)
+elements(struct ha_list_object *self, Py_ssize_t start, Py_ssize_t step,
+         Py_ssize_t count)
 {
     PyObject *result = PyList_New(count);
     for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
@@ -277,7 +279,7 @@ list_slice(PyObject *self, PyObject *key)
         return NULL;
     }
     Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
-    return elements((struct ha_list *)self, start, step, count);
+    return elements((struct ha_list_object *)self, start, step, count);
 }
 
 static PyObject *
@@ -304,7 +306,7 @@ list_to_list(PyObject *self, PyObject *unused)
 {
     (void)unused;
     Py_ssize_t length = list_length(self);
-    return length < 0 ? NULL : elements((struct ha_list *)self, 0, 1, length);
+    return length < 0 ? NULL : elements((struct ha_list_object *)self, 0, 1, length);
 }
 
 static PyObject *
@@ -322,7 +324,7 @@ list_to_tuple(PyObject *self, PyObject *unused)
 static PyObject *
 list_repr(PyObject *self)
 {
-    struct ha_list *list = (struct ha_list *)self;
+    struct ha_list_object *list = (struct ha_list_object *)self;
     const char *name = ha_short_name(Py_TYPE(self));
     if (list->base.ptr == NULL) {
         return PyUnicode_FromFormat("<%s NULL>", name);
@@ -353,7 +355,7 @@ list_repr(PyObject *self)
 static int
 list_bool(PyObject *self)
 {
-    const struct ha_list *list = (struct ha_list *)self;
+    const struct ha_list_object *list = (struct ha_list_object *)self;
     return list->base.ptr != NULL && list->count != 0;
 }
 
@@ -409,7 +411,7 @@ compare_elements(PyObject *self, PyObject *other, int op)
 static PyObject *
 list_richcompare(PyObject *self, PyObject *other, int op)
 {
-    const struct ha_list *list = (struct ha_list *)self;
+    const struct ha_list_object *list = (struct ha_list_object *)self;
     if (op != Py_EQ && op != Py_NE) {
         Py_RETURN_NOTIMPLEMENTED;
     }
@@ -424,7 +426,7 @@ list_richcompare(PyObject *self, PyObject *other, int op)
         kind_of_type(types, Py_TYPE(other)) != list->kind || !is_list(other)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    const struct ha_list *that = (struct ha_list *)other;
+    const struct ha_list_object *that = (struct ha_list_object *)other;
     bool equal = list->base.ptr == that->base.ptr && list->count == that->count;
     if (!equal && list->count >= 0 && that->count >= 0) {
         PyObject *elements = list_to_list(other, NULL);
@@ -441,7 +443,7 @@ list_richcompare(PyObject *self, PyObject *other, int op)
 static Py_hash_t
 list_hash(PyObject *self)
 {
-    if (((struct ha_list *)self)->count < 0) {
+    if (((struct ha_list_object *)self)->count < 0) {
         return ha_pointer_hash(self);
     }
     PyObject *elements = list_to_tuple(self, NULL);
@@ -460,10 +462,10 @@ list_hash(PyObject *self)
 /* ---- PointerTo*
  * ------------------------------------------------------------------------ */
 
-static struct ha_list *
+static struct ha_list_object *
 pointer_to_target(PyObject *self)
 {
-    struct ha_list *list = (struct ha_list *)self;
+    struct ha_list_object *list = (struct ha_list_object *)self;
     if (list->base.ptr == NULL || list->count == 0) {
         PyErr_Format(PyExc_ValueError, "NULL %s has no value",
                      ha_short_name(Py_TYPE(self)));
@@ -476,7 +478,7 @@ static PyObject *
 pointer_to_get(PyObject *self, void *closure)
 {
     (void)closure;
-    struct ha_list *list = pointer_to_target(self);
+    struct ha_list_object *list = pointer_to_target(self);
     return list == NULL ? NULL : element(list, 0);
 }
 
@@ -485,7 +487,7 @@ pointer_to_set(PyObject *self, PyObject *value, void *closure)
 {
     (void)closure;
     struct ha_where where = {ha_short_name(Py_TYPE(self)), "value"};
-    struct ha_list *list = pointer_to_target(self);
+    struct ha_list_object *list = pointer_to_target(self);
     uint64_t number;
     if (list == NULL) {
         return -1;
@@ -577,7 +579,7 @@ make_row(struct ha_types *types, const struct list_row *row, PyTypeObject **list
 {
     PyType_Spec spec = {
         .name = row->list_name,
-        .basicsize = sizeof(struct ha_list),
+        .basicsize = sizeof(struct ha_list_object),
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
                  Py_TPFLAGS_IMMUTABLETYPE,
         .slots = list_slots,

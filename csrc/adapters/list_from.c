@@ -280,7 +280,7 @@ list_from_memory(struct ha_types *types, PyObject *object, const struct ha_where
         return -1;
     }
     if (PyObject_TypeCheck(object, types->nd_buffer)) {
-        shape.format = ((struct ha_array *)object)->format;
+        shape.format = ((struct ha_device_array *)object)->format;
         shape.ndim = 1;
     }
     if (shape.ndim >= 0 && out->size >= 0) {
@@ -316,7 +316,7 @@ list_from_list(struct ha_types *types, PyObject *object, const struct ha_where *
     if (!is_list) {
         return 0;
     }
-    const struct ha_list *list = (struct ha_list *)object;
+    const struct ha_list_object *list = (struct ha_list_object *)object;
     if (ha_kind_size(list->kind) != ha_kind_size(kind)) {
         return ha_raise(PyExc_TypeError, where,
                         "must have elements of C type %s, not %s", ha_kind_name(kind),

@@ -235,7 +235,7 @@ struct allocation {
     PyObject_HEAD
     void *address; /* owned, or NULL */
     bool closed;   /* the memory is gone; without bytes there was none */
-    enum ha_place place;
+    enum ha_memory_place place;
     const struct ha_memory_hooks *memory; /* static; not NULL for memory of HIP */
 };
 
@@ -307,7 +307,7 @@ static PyType_Spec allocation_spec = {
 };
 
 static int
-allocate(struct ha_types *types, enum ha_place place, int device, size_t bytes,
+allocate(struct ha_types *types, enum ha_memory_place place, int device, size_t bytes,
          void **address)
 {
     if (place != HA_PLACE_HOST) {
@@ -326,7 +326,7 @@ allocate(struct ha_types *types, enum ha_place place, int device, size_t bytes,
 }
 
 PyObject *
-ha_allocation_new(struct ha_types *types, enum ha_place place, int device,
+ha_allocation_new(struct ha_types *types, enum ha_memory_place place, int device,
                   Py_ssize_t bytes, void **address)
 {
     struct allocation *self = PyObject_New(struct allocation, types->allocation);

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ha_place {
+enum ha_memory_place {
     HA_PLACE_UNKNOWN, /* nobody said: HIP is asked where it matters */
     HA_PLACE_DEVICE,
     HA_PLACE_PINNED,
@@ -27,7 +27,7 @@ enum ha_place {
 struct ha_memory_hooks {
     /* Place and device of an address.  1: filled; 0: HIP does not know the address, or
      * is not loaded, and nothing is changed.  No exception. */
-    int (*find)(const void *address, enum ha_place *place, int *device);
+    int (*find)(const void *address, enum ha_memory_place *place, int *device);
     /* Whether the processor reads the device's memory: it is the CPU device. */
     bool (*device_is_host)(void);
     /* Waits for the stream, or for all work of the device where `stream` is NULL. */
@@ -38,9 +38,10 @@ struct ha_memory_hooks {
     int (*copy)(void *dst, const void *src, size_t bytes);
     /* Memory of the place; `device` -1 = the current one, else switched to meanwhile.
      */
-    int (*allocate)(enum ha_place place, int device, size_t bytes, void **address);
+    int (*allocate)(enum ha_memory_place place, int device, size_t bytes,
+                    void **address);
     /* Frees what `allocate` gave.  No exception; what HIP says is ignored. */
-    void (*release)(enum ha_place place, void *address);
+    void (*release)(enum ha_memory_place place, void *address);
     /* The device that is current in this thread. */
     int (*current_device)(int *device);
 };

@@ -44,7 +44,7 @@ struct ha_pointer {
 #define HA_INLINE_DIMS 4
 #define HA_MAX_DIMS 64
 
-struct ha_array {
+struct ha_device_array {
     struct ha_pointer base;
     /* Extents, then as many strides in elements: inline_shape, or owned (PyMem) beyond
      * HA_INLINE_DIMS. */
@@ -56,13 +56,13 @@ struct ha_array {
     uintptr_t stream_address;
     struct ha_format format;
     int ndim;
-    int device;           /* of the memory, -1 unknown */
-    Py_ssize_t limit;     /* bytes that the memory is known to have, -1 unknown */
-    enum ha_place place;  /* as it was given; see ha_array_locate */
-    bool source_readonly; /* the memory itself, not only our flag, is read-only */
+    int device;                 /* of the memory, -1 unknown */
+    Py_ssize_t limit;           /* bytes that the memory is known to have, -1 unknown */
+    enum ha_memory_place place; /* as it was given; see ha_array_locate */
+    bool source_readonly;       /* the memory itself, not only our flag, is read-only */
 };
 
-struct ha_list {
+struct ha_list_object {
     struct ha_pointer base;
     Py_ssize_t count;  /* elements, -1 unknown */
     enum ha_kind kind; /* HA_CSTR for ListOfBytes, HA_POINTER for ListOfPointer */
@@ -93,7 +93,7 @@ struct ha_hold {
 struct ha_shape {
     int ndim;       /* -1: the row did not know */
     bool any_order; /* set by the caller: F order will do, only the bytes matter */
-    enum ha_place place;
+    enum ha_memory_place place;
     int device; /* -1 unknown */
     struct ha_format format;
     PyObject *typestr; /* owned, or NULL; a str, or fields (elements.h) */
@@ -254,8 +254,8 @@ struct ha_block *ha_block_new(struct ha_types *types, Py_ssize_t bytes);
  * NULL. */
 int ha_keep(PyObject **keep, uintptr_t key, PyObject *owner);
 /* Memory of HIP, or of the process (64-byte aligned), that is freed with the object. */
-PyObject *ha_allocation_new(struct ha_types *types, enum ha_place place, int device,
-                            Py_ssize_t bytes, void **address);
+PyObject *ha_allocation_new(struct ha_types *types, enum ha_memory_place place,
+                            int device, Py_ssize_t bytes, void **address);
 /* True where `owner` is such memory of HIP: what frees it waits for the device, so that
  * work in flight does not have to keep it. */
 bool ha_allocation_waits(const struct ha_types *types, PyObject *owner);

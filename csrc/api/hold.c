@@ -89,7 +89,8 @@ ha_hold_views(struct ha_api *api, hipStream_t stream, struct ha_view *const *vie
 }
 
 int
-ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *launch)
+ha_hold_launch(struct ha_api *api, hipStream_t stream,
+               struct ha_launch_arguments *launch)
 {
     if (launch->owners == NULL && !holds(&launch->view)) {
         return 0;

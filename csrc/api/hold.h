@@ -22,7 +22,8 @@ void ha_hold_image(const struct ha_view *image);
 void ha_hold_image_end(void);
 
 /* As ha_hold_views, for the arguments of a kernel. */
-int ha_hold_launch(struct ha_api *api, hipStream_t stream, struct ha_launch *launch);
+int ha_hold_launch(struct ha_api *api, hipStream_t stream,
+                   struct ha_launch_arguments *launch);
 
 /* The same for a launch of what keeps things under `address` (api/keep.h). */
 int ha_hold_kept(struct ha_api *api, hipStream_t stream, const void *address);

@@ -47,7 +47,7 @@ missing(const char *function)
 }
 
 static int
-find(const void *address, enum ha_place *place, int *device)
+find(const void *address, enum ha_memory_place *place, int *device)
 {
     hipPointerAttribute_t found;
     if (ha_provider_loaded() == NULL) {
@@ -183,7 +183,7 @@ copy(void *dst, const void *src, size_t bytes)
 }
 
 static int
-allocate(enum ha_place place, int device, size_t bytes, void **address)
+allocate(enum ha_memory_place place, int device, size_t bytes, void **address)
 {
     const char *function = "hipMalloc";
     int ready = HA_READY(hipMalloc);
@@ -215,7 +215,7 @@ allocate(enum ha_place place, int device, size_t bytes, void **address)
 }
 
 static void
-release(enum ha_place place, void *address)
+release(enum ha_memory_place place, void *address)
 {
     hipError_t status = hipSuccess;
     if (address == NULL || ha_provider_loaded() == NULL) {

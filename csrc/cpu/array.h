@@ -46,7 +46,7 @@ struct ha_array {
 };
 
 /* Where a box inside of an array or of pitched memory is. */
-struct ha_place {
+struct ha_array_box {
     void *address;
     size_t pitch;
     size_t slice;
@@ -73,11 +73,11 @@ void ha_array_end_level(struct ha_array *array);
 /* Where the box of `extent` (bytes, rows, slices) at `pos` (the same) is; fails with
  * hipErrorInvalidValue if it is not inside of the array. */
 hipError_t ha_array_place(const char *argument, const struct ha_array *array,
-                          hipPos pos, hipExtent extent, struct ha_place *place);
+                          hipPos pos, hipExtent extent, struct ha_array_box *place);
 
 /* The same with the handle. */
 hipError_t ha_array_locate(const char *argument, hipArray_const_t handle, hipPos pos,
-                           hipExtent extent, struct ha_place *place);
+                           hipExtent extent, struct ha_array_box *place);
 
 static inline hipArray_t
 ha_array_handle(const struct ha_array *array)

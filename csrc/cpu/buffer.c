@@ -10,7 +10,7 @@
 #define FIRST_ITEMS 16u
 
 static bool
-reserve(struct ha_buffer *buffer, size_t extra)
+reserve(struct ha_bytes *buffer, size_t extra)
 {
     if (buffer->failed) {
         return false;
@@ -38,7 +38,7 @@ reserve(struct ha_buffer *buffer, size_t extra)
 }
 
 void
-ha_buffer_append(struct ha_buffer *buffer, const void *bytes, size_t size)
+ha_buffer_append(struct ha_bytes *buffer, const void *bytes, size_t size)
 {
     if (!reserve(buffer, size)) {
         return;
@@ -51,13 +51,13 @@ ha_buffer_append(struct ha_buffer *buffer, const void *bytes, size_t size)
 }
 
 void
-ha_buffer_text(struct ha_buffer *buffer, const char *text)
+ha_buffer_text(struct ha_bytes *buffer, const char *text)
 {
     ha_buffer_append(buffer, text, strlen(text));
 }
 
 void
-ha_buffer_format(struct ha_buffer *buffer, const char *format, ...)
+ha_buffer_format(struct ha_bytes *buffer, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -74,13 +74,13 @@ ha_buffer_format(struct ha_buffer *buffer, const char *format, ...)
 }
 
 void
-ha_buffer_u32(struct ha_buffer *buffer, uint32_t value)
+ha_buffer_u32(struct ha_bytes *buffer, uint32_t value)
 {
     ha_buffer_append(buffer, &value, sizeof value);
 }
 
 void
-ha_buffer_block(struct ha_buffer *buffer, const void *bytes, size_t size)
+ha_buffer_block(struct ha_bytes *buffer, const void *bytes, size_t size)
 {
     if (size > UINT32_MAX) {
         buffer->failed = true;
@@ -91,7 +91,7 @@ ha_buffer_block(struct ha_buffer *buffer, const void *bytes, size_t size)
 }
 
 char *
-ha_buffer_take(struct ha_buffer *buffer)
+ha_buffer_take(struct ha_bytes *buffer)
 {
     ha_buffer_append(buffer, "", 0);
     char *bytes = NULL;
@@ -104,10 +104,10 @@ ha_buffer_take(struct ha_buffer *buffer)
 }
 
 void
-ha_buffer_release(struct ha_buffer *buffer)
+ha_buffer_release(struct ha_bytes *buffer)
 {
     free(buffer->bytes);
-    *buffer = (struct ha_buffer){0};
+    *buffer = (struct ha_bytes){0};
 }
 
 void
@@ -142,7 +142,7 @@ ha_list_add(struct ha_list *list, const char *text)
 void
 ha_list_format(struct ha_list *list, const char *format, ...)
 {
-    struct ha_buffer text = {0};
+    struct ha_bytes text = {0};
     va_list arguments;
     va_start(arguments, format);
     int size = vsnprintf(NULL, 0, format, arguments);

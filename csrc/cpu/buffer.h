@@ -11,24 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ha_buffer {
+struct ha_bytes {
     char *bytes; /* owned; ends in a NUL that `size` does not count; NULL when empty */
     size_t size;
     size_t room;
     bool failed;
 };
 
-void ha_buffer_append(struct ha_buffer *buffer, const void *bytes, size_t size);
-void ha_buffer_text(struct ha_buffer *buffer, const char *text);
-__attribute__((format(printf, 2, 3))) void ha_buffer_format(struct ha_buffer *buffer,
+void ha_buffer_append(struct ha_bytes *buffer, const void *bytes, size_t size);
+void ha_buffer_text(struct ha_bytes *buffer, const char *text);
+__attribute__((format(printf, 2, 3))) void ha_buffer_format(struct ha_bytes *buffer,
                                                             const char *format, ...);
 /* A 32-bit length, then the bytes: what keys and cache entries are made of. */
-void ha_buffer_block(struct ha_buffer *buffer, const void *bytes, size_t size);
-void ha_buffer_u32(struct ha_buffer *buffer, uint32_t value);
+void ha_buffer_block(struct ha_bytes *buffer, const void *bytes, size_t size);
+void ha_buffer_u32(struct ha_bytes *buffer, uint32_t value);
 /* The bytes as a C string, owned by the caller; the buffer is empty after.  NULL if an
  * append failed. */
-char *ha_buffer_take(struct ha_buffer *buffer);
-void ha_buffer_release(struct ha_buffer *buffer);
+char *ha_buffer_take(struct ha_bytes *buffer);
+void ha_buffer_release(struct ha_bytes *buffer);
 
 struct ha_list {
     char **items; /* owned, NULL terminated once there is an item */

@@ -365,7 +365,7 @@ enum ha_status
 ha_build_explain(struct ha_build *build, enum ha_status status,
                  struct ha_compile_result *result)
 {
-    struct ha_buffer log = {0};
+    struct ha_bytes log = {0};
     /* Whatever runs next may overwrite the text of the failure. */
     char *reason = strdup(ha_error_text());
     if (reason == NULL) {

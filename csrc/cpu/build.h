@@ -24,7 +24,7 @@
 struct ha_build {
     struct ha_toolchain toolchain;
     struct ha_messages_places places; /* borrowed: names in messages */
-    struct ha_buffer log;             /* owned */
+    struct ha_bytes log;              /* owned */
     bool (*interrupted)(void);        /* may be NULL */
     uint32_t warp_size;
     unsigned level; /* of optimisation, 0 to 3 */

@@ -384,7 +384,7 @@ ha_cache_store(const uint8_t key[HA_CACHE_KEY_BYTES],
         return;
     }
     struct header header = {0};
-    struct ha_buffer entry = {0};
+    struct ha_bytes entry = {0};
     ha_buffer_append(&entry, &header, sizeof header);
     ha_buffer_block(&entry, result->log, strlen(result->log));
     ha_buffer_u32(&entry, result->lowered_count);

@@ -33,7 +33,7 @@
  * only while these files have these contents and those paths still lead nowhere. */
 struct ha_cache_inputs {
     struct ha_list files;
-    struct ha_buffer hashes; /* 32 bytes a file */
+    struct ha_bytes hashes; /* 32 bytes a file */
     struct ha_list absent;
 };
 void ha_cache_inputs_release(struct ha_cache_inputs *inputs);

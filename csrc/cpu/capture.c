@@ -45,7 +45,7 @@ ha_nodes_include(struct ha_nodes *to, const struct ha_nodes *from)
 }
 
 void
-ha_place_free(struct ha_place *place)
+ha_place_free(struct ha_capture_point *place)
 {
     capture_release(place->capture);
     ha_nodes_clear(&place->nodes);

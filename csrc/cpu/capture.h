@@ -27,7 +27,7 @@ struct ha_front;
 struct ha_function;
 struct ha_graph;
 struct ha_launch_request;
-struct ha_place;
+struct ha_capture_point;
 struct ha_value;
 
 /* ---- begin and end; without locks ---- */
@@ -107,7 +107,7 @@ hipError_t ha_capture_wait(hipStream_t stream, struct ha_device *device,
 /* ---- places ---- */
 
 /* Pool lock held. */
-void ha_place_free(struct ha_place *place);
+void ha_place_free(struct ha_capture_point *place);
 
 /* In a forked child. */
 void ha_capture_after_fork_child(void);

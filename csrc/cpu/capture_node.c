@@ -185,7 +185,7 @@ ha_capture_graph(hipStream_t stream, struct ha_device *device,
 static hipError_t
 place_set(struct ha_event *event, const struct ha_front *front)
 {
-    struct ha_place *place = calloc(1, sizeof *place);
+    struct ha_capture_point *place = calloc(1, sizeof *place);
     if (place == NULL || !ha_nodes_include(&place->nodes, &front->nodes)) {
         if (place != NULL) {
             ha_nodes_clear(&place->nodes);
@@ -227,7 +227,7 @@ ha_capture_record(hipStream_t stream, struct ha_device *device, hipEvent_t handl
 
 /* A stream comes to a place of a capture that goes on. Graph lock held. */
 static hipError_t
-join(hipStream_t handle, struct ha_device *device, const struct ha_place *place)
+join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point *place)
 {
     struct ha_stream *stream;
     hipError_t code = ha_stream_lock(handle, device, &stream);
@@ -267,7 +267,7 @@ wait_for(hipStream_t stream, struct ha_device *device, struct ha_event *event,
 {
     struct ha_front *front;
     struct ha_node *node;
-    const struct ha_place *place = ha_event_place(event);
+    const struct ha_capture_point *place = ha_event_place(event);
     if (place != NULL && place->capture->graph == NULL) {
         return ha_cpu_fail(hipErrorCapturedEvent,
                            "the event was last recorded in a capture that has ended");

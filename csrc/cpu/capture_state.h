@@ -37,7 +37,7 @@ struct ha_front {
     hipGraphNode_t *shown; /* owned: what the program was given last */
 };
 
-struct ha_place {
+struct ha_capture_point {
     struct ha_capture *capture; /* owned reference */
     struct ha_nodes nodes;
 };

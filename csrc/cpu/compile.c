@@ -31,7 +31,7 @@ struct work {
     struct ha_build build;
     struct ha_options options;
     struct ha_workdir workdir;
-    struct ha_buffer source; /* what the front end reads */
+    struct ha_bytes source; /* what the front end reads */
     struct ha_cache_inputs inputs;
     struct ha_memory_file source_file, ir_file, rules_file;
     struct timespec started;
@@ -42,7 +42,7 @@ struct work {
 
 /* A string literal; `#line` and _Pragma take the same escapes. */
 static void
-append_quoted(struct ha_buffer *buffer, const char *text)
+append_quoted(struct ha_bytes *buffer, const char *text)
 {
     ha_buffer_text(buffer, "\"");
     for (; *text != '\0'; text++) {
@@ -62,7 +62,7 @@ append_quoted(struct ha_buffer *buffer, const char *text)
  * lowered name.  Programs write variables as `&name` and kernels as `name`.  A comma
  * outside of its brackets declares nothing within ours. */
 static void
-append_expression(struct ha_buffer *source, uint32_t index, const char *expression)
+append_expression(struct ha_bytes *source, uint32_t index, const char *expression)
 {
     const char *name = expression + strspn(expression, " \t");
     if (name[0] == '&') {
@@ -138,7 +138,7 @@ static enum ha_status
 compose_source(struct work *work)
 {
     const struct ha_compile_request *request = work->request;
-    struct ha_buffer *source = &work->source;
+    struct ha_bytes *source = &work->source;
     if (work->options.program) {
         ha_buffer_append(source, request->source, request->source_size);
         return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory")
@@ -190,7 +190,7 @@ check_size(const struct work *work)
 /* ---- the key ---- */
 
 static void
-append_list(struct ha_buffer *buffer, const struct ha_list *list)
+append_list(struct ha_bytes *buffer, const struct ha_list *list)
 {
     ha_buffer_u32(buffer, list->count);
     for (uint32_t i = 0; i < list->count; i++) {
@@ -205,7 +205,7 @@ compute_key(struct work *work)
 {
     const struct ha_compile_request *request = work->request;
     const struct ha_toolchain *toolchain = &work->build.toolchain;
-    struct ha_buffer key = {0};
+    struct ha_bytes key = {0};
     enum ha_status status = HA_OK;
     ha_buffer_text(&key, KEY_VERSION);
     ha_buffer_u32(&key, HA_IMAGE_ABI);
@@ -372,7 +372,7 @@ static bool
 may_have_file_asm(const struct work *work)
 {
     const struct ha_compile_request *request = work->request;
-    const struct ha_buffer *macros = &work->options.macros;
+    const struct ha_bytes *macros = &work->options.macros;
     const struct ha_list *files = &work->inputs.files;
     bool may = ha_file_asm_possible(request->source, request->source_size) ||
                (macros->size > 0 && ha_file_asm_possible(macros->bytes, macros->size));

@@ -30,7 +30,7 @@ place(const struct side *side, size_t slice, void **address)
 }
 
 static hipError_t
-side_place(const struct side *side, hipExtent extent, struct ha_place *where)
+side_place(const struct side *side, hipExtent extent, struct ha_array_box *where)
 {
     if (side->array != NULL) {
         return ha_array_locate(side->argument, side->array, side->pos, extent, where);
@@ -50,8 +50,8 @@ static hipError_t
 shape(const struct side *src, const struct side *dst, hipExtent extent,
       struct ha_copy *copy)
 {
-    struct ha_place from = {NULL, 0, 0};
-    struct ha_place to = {NULL, 0, 0};
+    struct ha_array_box from = {NULL, 0, 0};
+    struct ha_array_box to = {NULL, 0, 0};
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) {
         extent = (hipExtent){0, 0, 0};
     }

@@ -216,7 +216,7 @@ side_address(const struct side *side, size_t width, size_t height, const void **
 {
     size_t offset;
     const void *base;
-    struct ha_place place;
+    struct ha_array_box place;
     hipError_t code;
     *known = side->type == hipMemoryTypeDevice;
     switch ((int)side->type) {

@@ -27,7 +27,8 @@ struct side {
 };
 
 static hipError_t
-side_place(const struct side *side, size_t width, size_t height, struct ha_place *place)
+side_place(const struct side *side, size_t width, size_t height,
+           struct ha_array_box *place)
 {
     if (side->is_array && side->array == NULL) {
         return ha_cpu_fail(hipErrorInvalidHandle, "argument '%s' is NULL",
@@ -43,7 +44,7 @@ side_place(const struct side *side, size_t width, size_t height, struct ha_place
                            "argument 'width' is %zu bytes, more than the pitch of %zu",
                            width, side->pitch);
     }
-    *place = (struct ha_place){(void *)(uintptr_t)side->memory, side->pitch, 0};
+    *place = (struct ha_array_box){(void *)(uintptr_t)side->memory, side->pitch, 0};
     return hipSuccess;
 }
 
@@ -53,8 +54,8 @@ copy_rows(const char *function, const struct side *dst, const struct side *src,
           bool sync)
 {
     struct ha_device *device;
-    struct ha_place to;
-    struct ha_place from;
+    struct ha_array_box to;
+    struct ha_array_box from;
     hipError_t code = ha_enter(function, &device);
     if (code == hipSuccess) {
         code = ha_copy_check_kind(kind);

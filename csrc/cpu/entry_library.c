@@ -167,7 +167,7 @@ hipLibraryGetManaged(void **dptr, size_t *bytes, hipLibrary_t library, const cha
 /* Begins an entry point about a kernel; on success the caller releases it. */
 static hipError_t
 kernel_enter(const char *function, hipKernel_t handle, struct ha_device **device,
-             struct ha_kernel **kernel)
+             struct ha_library_kernel **kernel)
 {
     hipError_t status = ha_enter(function, device);
     if (status != hipSuccess) {
@@ -181,7 +181,7 @@ HA_EXPORT hipError_t
 hipKernelGetLibrary(hipLibrary_t *library, hipKernel_t kernel)
 {
     struct ha_device *device;
-    struct ha_kernel *found;
+    struct ha_library_kernel *found;
     hipError_t status = kernel_enter("hipKernelGetLibrary", kernel, &device, &found);
     if (status != hipSuccess) {
         return status;
@@ -200,7 +200,7 @@ HA_EXPORT hipError_t
 hipKernelGetName(const char **name, hipKernel_t kernel)
 {
     struct ha_device *device;
-    struct ha_kernel *found;
+    struct ha_library_kernel *found;
     hipError_t status = kernel_enter("hipKernelGetName", kernel, &device, &found);
     if (status != hipSuccess) {
         return status;
@@ -218,7 +218,7 @@ HA_EXPORT hipError_t
 hipKernelGetFunction(hipFunction_t *pFunc, hipKernel_t kernel)
 {
     struct ha_device *device;
-    struct ha_kernel *found;
+    struct ha_library_kernel *found;
     hipError_t status = kernel_enter("hipKernelGetFunction", kernel, &device, &found);
     if (status != hipSuccess) {
         return status;
@@ -235,7 +235,7 @@ hipKernelGetParamInfo(hipKernel_t kernel, size_t paramIndex, size_t *paramOffset
                       size_t *paramSize)
 {
     struct ha_device *device;
-    struct ha_kernel *found;
+    struct ha_library_kernel *found;
     hipError_t status = kernel_enter("hipKernelGetParamInfo", kernel, &device, &found);
     if (status != hipSuccess) {
         return status;
@@ -264,7 +264,7 @@ function_enter(const char *name, hipKernel_t kernel, hipDevice_t dev,
                struct ha_function **function)
 {
     struct ha_device *device;
-    struct ha_kernel *found;
+    struct ha_library_kernel *found;
     hipFunction_t handle;
     hipError_t status = kernel_enter(name, kernel, &device, &found);
     if (status != hipSuccess) {

@@ -19,10 +19,11 @@ struct ha_event {
     hipEvent_t handle;
     struct ha_device *device; /* borrowed */
     bool recorded;
-    struct ha_queue *queue;   /* owned while pending, else NULL */
-    uint64_t number;          /* in that queue */
-    uint64_t time_ns;         /* ha_clock_ns when it completed */
-    struct ha_place *place;   /* owned: where it was recorded in a capture, or NULL */
+    struct ha_queue *queue; /* owned while pending, else NULL */
+    uint64_t number;        /* in that queue */
+    uint64_t time_ns;       /* ha_clock_ns when it completed */
+    struct ha_capture_point
+        *place;               /* owned: where it was recorded in a capture, or NULL */
     struct ha_ipc_event *ipc; /* owned: what other processes share, or NULL */
     uint64_t ipc_number;      /* of the newest record in this process */
 };
@@ -258,7 +259,7 @@ ha_event_depend(const struct ha_event *event, struct ha_op *op)
 }
 
 void
-ha_event_set_place(struct ha_event *event, struct ha_place *place)
+ha_event_set_place(struct ha_event *event, struct ha_capture_point *place)
 {
     if (event->place != NULL) {
         ha_place_free(event->place);
@@ -266,7 +267,7 @@ ha_event_set_place(struct ha_event *event, struct ha_place *place)
     event->place = place;
 }
 
-const struct ha_place *
+const struct ha_capture_point *
 ha_event_place(const struct ha_event *event)
 {
     return event->place;

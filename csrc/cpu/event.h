@@ -20,7 +20,7 @@
 #include "cpu/pool.h"
 
 struct ha_event;
-struct ha_place;
+struct ha_capture_point;
 
 hipError_t ha_event_create(struct ha_device *device, unsigned flags,
                            hipEvent_t *handle);
@@ -57,8 +57,8 @@ struct ha_op *ha_event_op(struct ha_event *event);
 void ha_event_will_pass(struct ha_op *op, struct ha_queue *queue);
 /* Where it was recorded in a capture (cpu/capture.h), or NULL. Setting steals the place
  * and needs the graph lock too, unless it is NULL. */
-void ha_event_set_place(struct ha_event *event, struct ha_place *place);
-const struct ha_place *ha_event_place(const struct ha_event *event);
+void ha_event_set_place(struct ha_event *event, struct ha_capture_point *place);
+const struct ha_capture_point *ha_event_place(const struct ha_event *event);
 /* Makes the operation wait for what the event names now; false without memory. */
 bool ha_event_depend(const struct ha_event *event, struct ha_op *op);
 

@@ -32,7 +32,7 @@ asked(unsigned flags, hipGraphDebugDotFlags flag)
 
 /* Lines of a label are ended by \n, which dot reads as a new line. */
 static void
-print_work(struct ha_buffer *out, const struct ha_node *node, unsigned flags)
+print_work(struct ha_bytes *out, const struct ha_node *node, unsigned flags)
 {
     const struct ha_launch_request *launch = &node->kernel.request;
     const hipMemcpy3DParms *copy = &node->copy.params;
@@ -89,7 +89,7 @@ print_work(struct ha_buffer *out, const struct ha_node *node, unsigned flags)
 }
 
 static void
-print_graph(struct ha_buffer *out, const struct ha_graph *graph, unsigned flags)
+print_graph(struct ha_bytes *out, const struct ha_graph *graph, unsigned flags)
 {
     ha_buffer_format(out, "subgraph \"cluster_%llu\" {\nlabel=\"graph_%llu\"\n",
                      (unsigned long long)graph->id, (unsigned long long)graph->id);
@@ -122,7 +122,7 @@ print_graph(struct ha_buffer *out, const struct ha_graph *graph, unsigned flags)
 hipError_t
 ha_graph_print(const struct ha_graph *graph, const char *path, unsigned flags)
 {
-    struct ha_buffer out = {.bytes = NULL};
+    struct ha_bytes out = {.bytes = NULL};
     ha_buffer_text(&out, "digraph hip {\n");
     print_graph(&out, graph, flags);
     ha_buffer_text(&out, "}\n");

@@ -34,7 +34,7 @@ struct page {
 
 _Static_assert(sizeof(_Atomic uint64_t) == 8 && offsetof(struct page, done) == 64,
                "the same in every process");
-_Static_assert(sizeof(hipIpcEventHandle_t) == sizeof(struct ha_ticket),
+_Static_assert(sizeof(hipIpcEventHandle_t) == sizeof(struct ha_ipc_ticket),
                "a ticket is a handle");
 
 struct ha_ipc_event {
@@ -111,7 +111,7 @@ static const struct ha_shared_part whole = {
 hipError_t
 ha_ipc_event_export(const struct ha_ipc_event *event, hipIpcEventHandle_t *handle)
 {
-    struct ha_ticket ticket;
+    struct ha_ipc_ticket ticket;
     if (!ha_ticket_write(&ticket, HA_SHARED_EVENT, event->file, &whole)) {
         return ha_cpu_fail(hipErrorInvalidValue, "the file of the event is gone");
     }
@@ -120,7 +120,7 @@ ha_ipc_event_export(const struct ha_ipc_event *event, hipIpcEventHandle_t *handl
 }
 
 static hipError_t
-not_there(const struct ha_ticket *ticket)
+not_there(const struct ha_ipc_ticket *ticket)
 {
     return ha_cpu_fail(hipErrorInvalidValue,
                        "argument 'handle': process %d has destroyed the event, has "
@@ -131,7 +131,7 @@ not_there(const struct ha_ticket *ticket)
 hipError_t
 ha_ipc_event_open(const hipIpcEventHandle_t *handle, struct ha_ipc_event **event)
 {
-    struct ha_ticket ticket;
+    struct ha_ipc_ticket ticket;
     int file = -1;
     memcpy(&ticket, handle, sizeof ticket);
     switch (ha_ticket_open(&ticket, HA_SHARED_EVENT, &file)) {

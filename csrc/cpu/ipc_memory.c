@@ -28,7 +28,7 @@ static struct {
     struct opened *all; /* owned */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-_Static_assert(sizeof(hipIpcMemHandle_t) == sizeof(struct ha_ticket),
+_Static_assert(sizeof(hipIpcMemHandle_t) == sizeof(struct ha_ipc_ticket),
                "a ticket is a handle");
 
 /* Returns with the pool lock held while no device has work, so none can begin. */
@@ -56,7 +56,7 @@ hipError_t
 ha_ipc_memory_get(const void *ptr, hipIpcMemHandle_t *handle)
 {
     struct ha_range range;
-    struct ha_ticket ticket;
+    struct ha_ipc_ticket ticket;
     struct ha_shared_part part;
     int file = -1;
     if (!ha_memory_find(ptr, &range) || range.kind != HA_MEMORY_DEVICE) {
@@ -85,7 +85,7 @@ ha_ipc_memory_get(const void *ptr, hipIpcMemHandle_t *handle)
 }
 
 static hipError_t
-not_there(const struct ha_ticket *ticket)
+not_there(const struct ha_ipc_ticket *ticket)
 {
     return ha_cpu_fail(hipErrorInvalidDevicePointer,
                        "argument 'handle': process %d has freed the memory, has "
@@ -95,7 +95,7 @@ not_there(const struct ha_ticket *ticket)
 
 /* Lock held; `file` stays the caller's. */
 static hipError_t
-opened_new(int device, const struct ha_ticket *ticket, int file, void **ptr)
+opened_new(int device, const struct ha_ipc_ticket *ticket, int file, void **ptr)
 {
     for (struct opened *opened = state.all; opened != NULL; opened = opened->next) {
         if (opened->inode == ticket->inode && opened->offset == ticket->part.offset &&
@@ -141,7 +141,7 @@ hipError_t
 ha_ipc_memory_open(struct ha_device *device, const hipIpcMemHandle_t *handle,
                    void **ptr)
 {
-    struct ha_ticket ticket;
+    struct ha_ipc_ticket ticket;
     int file = -1;
     memcpy(&ticket, handle, sizeof ticket);
     switch (ha_ticket_open(&ticket, HA_SHARED_MEMORY, &file)) {

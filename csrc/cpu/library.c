@@ -17,7 +17,7 @@ struct ha_library {
     uint64_t handle;
     void *image; /* owned copy, trailer included */
     size_t image_bytes;
-    struct ha_kernel *kernels; /* owned, kernel_count */
+    struct ha_library_kernel *kernels; /* owned, kernel_count */
     uint32_t kernel_count;
     _Atomic uint32_t references; /* the handle's, and one a kernel */
     pthread_mutex_t lock;
@@ -168,8 +168,8 @@ no_memory(void)
 
 /* Copies what is known about the kernel. */
 static hipError_t
-kernel_init(struct ha_kernel *kernel, struct ha_library *library, uint32_t index,
-            const struct ha_image_kernel *from)
+kernel_init(struct ha_library_kernel *kernel, struct ha_library *library,
+            uint32_t index, const struct ha_image_kernel *from)
 {
     kernel->library = library;
     kernel->index = index;
@@ -215,7 +215,7 @@ static hipError_t
 handles_make(struct ha_library *library)
 {
     for (uint32_t i = 0; i < library->kernel_count; i++) {
-        struct ha_kernel *kernel = &library->kernels[i];
+        struct ha_library_kernel *kernel = &library->kernels[i];
         atomic_fetch_add_explicit(&library->references, 1, memory_order_relaxed);
         kernel->handle = ha_handle_create(HA_HANDLE_KERNEL, kernel);
         if (kernel->handle == 0) {
@@ -394,10 +394,10 @@ ha_library_variable(struct ha_device *device, hipLibrary_t handle, const char *n
 
 /* ---- kernels ---- */
 
-struct ha_kernel *
+struct ha_library_kernel *
 ha_kernel_acquire(hipKernel_t handle)
 {
-    struct ha_kernel *kernel =
+    struct ha_library_kernel *kernel =
         ha_handle_acquire(HA_HANDLE_KERNEL, (uint64_t)(uintptr_t)handle);
     if (kernel == NULL) {
         ha_cpu_fail(hipErrorInvalidResourceHandle,
@@ -408,7 +408,7 @@ ha_kernel_acquire(hipKernel_t handle)
 }
 
 void
-ha_kernel_release(struct ha_kernel *kernel)
+ha_kernel_release(struct ha_library_kernel *kernel)
 {
     struct ha_library *library = kernel->library;
     if (ha_handle_release(kernel->handle)) {
@@ -417,7 +417,7 @@ ha_kernel_release(struct ha_kernel *kernel)
 }
 
 hipError_t
-ha_kernel_function(struct ha_kernel *kernel, struct ha_device *device,
+ha_kernel_function(struct ha_library_kernel *kernel, struct ha_device *device,
                    hipFunction_t *function)
 {
     hipModule_t module;
@@ -435,7 +435,7 @@ ha_kernel_function(struct ha_kernel *kernel, struct ha_device *device,
 }
 
 hipLibrary_t
-ha_kernel_library(const struct ha_kernel *kernel)
+ha_kernel_library(const struct ha_library_kernel *kernel)
 {
     return (hipLibrary_t)(uintptr_t)kernel->library->handle;
 }

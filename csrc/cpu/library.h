@@ -25,7 +25,7 @@
 struct ha_device;
 struct ha_library;
 
-struct ha_kernel {
+struct ha_library_kernel {
     uint64_t handle;
     struct ha_library *library; /* owned reference */
     uint32_t index;             /* in the image */
@@ -56,12 +56,12 @@ hipError_t ha_library_check(hipLibrary_t handle);
 
 /* The kernel behind a handle with a reference for the caller, or NULL and
  * hipErrorInvalidResourceHandle as the failure of this thread. */
-struct ha_kernel *ha_kernel_acquire(hipKernel_t handle);
-void ha_kernel_release(struct ha_kernel *kernel);
+struct ha_library_kernel *ha_kernel_acquire(hipKernel_t handle);
+void ha_kernel_release(struct ha_library_kernel *kernel);
 /* The kernel as a function of the device. */
-hipError_t ha_kernel_function(struct ha_kernel *kernel, struct ha_device *device,
-                              hipFunction_t *function);
-hipLibrary_t ha_kernel_library(const struct ha_kernel *kernel);
+hipError_t ha_kernel_function(struct ha_library_kernel *kernel,
+                              struct ha_device *device, hipFunction_t *function);
+hipLibrary_t ha_kernel_library(const struct ha_library_kernel *kernel);
 
 /* In a forked child. */
 void ha_library_after_fork_child(void);

@@ -407,7 +407,7 @@ compute_key(const struct state *state, const struct ha_build *build,
             uint8_t key[HA_CACHE_KEY_BYTES])
 {
     const struct ha_toolchain *toolchain = &build->toolchain;
-    struct ha_buffer text = {0};
+    struct ha_bytes text = {0};
     enum ha_status status = HA_OK;
     ha_buffer_text(&text, KEY_VERSION);
     ha_buffer_u32(&text, HA_IMAGE_ABI);
@@ -440,7 +440,7 @@ static enum ha_status
 build_image(struct state *state, struct ha_build *build,
             struct ha_compile_result *result)
 {
-    struct ha_buffer ir = {0};
+    struct ha_bytes ir = {0};
     enum ha_status status = ha_link_merge(build, state->inputs, state->count, &ir);
     if (status == HA_OK) {
         status = ha_build_image(build, ir.bytes, ir.size, 0, result);

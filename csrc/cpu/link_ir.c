@@ -210,7 +210,7 @@ static const struct {
 #define BARRIER_CALL "call void @llvm.nvvm.barrier0()"
 
 static void
-translate_line(struct ha_buffer *out, const char *line, size_t size, unsigned *barriers)
+translate_line(struct ha_bytes *out, const char *line, size_t size, unsigned *barriers)
 {
     if (memmem(line, size, BARRIER_CALL, strlen(BARRIER_CALL)) != NULL) {
         /* A named result, so that values with numbers keep theirs. */
@@ -247,7 +247,7 @@ translate_line(struct ha_buffer *out, const char *line, size_t size, unsigned *b
 }
 
 static enum ha_status
-translate(const struct ha_memory_file *text, struct ha_buffer *out)
+translate(const struct ha_memory_file *text, struct ha_bytes *out)
 {
     const char *line = text->bytes, *end = text->bytes + text->size;
     unsigned barriers = 0;
@@ -293,7 +293,7 @@ merge_files(struct ha_build *build, struct ha_memory_file *files, uint32_t count
 
 enum ha_status
 ha_link_merge(struct ha_build *build, const struct ha_link_input *inputs,
-              uint32_t count, struct ha_buffer *ir)
+              uint32_t count, struct ha_bytes *ir)
 {
     struct ha_memory_file text = HA_MEMORY_FILE_INIT;
     struct ha_memory_file *files = calloc(count, sizeof *files);

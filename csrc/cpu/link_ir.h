@@ -27,6 +27,6 @@ enum ha_status ha_link_check(const char *name, const char *bytes, size_t size);
 /* One module of all inputs, as the rewriter takes it.  HA_ERROR_COMPILE,
  * HA_ERROR_UNSUPPORTED (IR of another target), or what a build answers else. */
 enum ha_status ha_link_merge(struct ha_build *build, const struct ha_link_input *inputs,
-                             uint32_t count, struct ha_buffer *ir);
+                             uint32_t count, struct ha_bytes *ir);
 
 #endif

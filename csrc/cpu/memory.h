@@ -52,7 +52,7 @@ struct ha_range {
     enum ha_access access;
     bool owned;  /* by the device: not foreign, not mapped */
     bool sync;   /* HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS */
-    void *owner; /* borrowed; struct ha_block of a pool, else NULL */
+    void *owner; /* borrowed; struct ha_pool_block of a pool, else NULL */
 };
 
 struct ha_heap;

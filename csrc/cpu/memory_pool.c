@@ -30,7 +30,7 @@ ha_memory_pool_of(const void *ptr)
     ha_pool_lock();
     /* Blocks and their memory go together, under this lock. */
     if (ha_memory_find(ptr, &range) && range.kind == HA_MEMORY_POOL) {
-        handle = handle_of(((const struct ha_block *)range.owner)->pool);
+        handle = handle_of(((const struct ha_pool_block *)range.owner)->pool);
     }
     ha_pool_unlock();
     return handle;

@@ -20,8 +20,8 @@ static _Atomic uint64_t free_count; /* FREE blocks of all pools */
 
 /* ---- lists ---- */
 
-static struct ha_block **
-list_of(struct ha_block *block)
+static struct ha_pool_block **
+list_of(struct ha_pool_block *block)
 {
     struct ha_memory_pool *pool = block->pool;
     return block->state == HA_BLOCK_LIVE
@@ -31,9 +31,9 @@ list_of(struct ha_block *block)
 }
 
 static void
-list_add(struct ha_block *block)
+list_add(struct ha_pool_block *block)
 {
-    struct ha_block **first = list_of(block);
+    struct ha_pool_block **first = list_of(block);
     block->previous = NULL;
     block->next = *first;
     if (*first != NULL) {
@@ -43,7 +43,7 @@ list_add(struct ha_block *block)
 }
 
 static void
-list_remove(struct ha_block *block)
+list_remove(struct ha_pool_block *block)
 {
     if (block->previous != NULL) {
         block->previous->next = block->next;
@@ -56,7 +56,7 @@ list_remove(struct ha_block *block)
 }
 
 static void
-block_release(struct ha_block *block)
+block_release(struct ha_pool_block *block)
 {
     if (--block->references == 0) {
         free(block);
@@ -65,7 +65,7 @@ block_release(struct ha_block *block)
 
 /* Changes the state and with it the list and the counts. */
 static void
-block_set(struct ha_block *block, enum ha_block_state state)
+block_set(struct ha_pool_block *block, enum ha_block_state state)
 {
     struct ha_memory_pool *pool = block->pool;
     list_remove(block);
@@ -83,7 +83,7 @@ block_set(struct ha_block *block, enum ha_block_state state)
 
 /* Takes a block out of its pool; its memory is the caller's to free. */
 static void
-block_remove(struct ha_block *block)
+block_remove(struct ha_pool_block *block)
 {
     struct ha_memory_pool *pool = block->pool;
     ha_activity_memory_defer(HA_ACTIVITY_FREE, pool->device->id, block->ptr, 0,
@@ -112,7 +112,7 @@ highs_update(struct ha_memory_pool *pool)
 }
 
 static void
-complain(const struct ha_block *block)
+complain(const struct ha_pool_block *block)
 {
     ha_log(1, "hipFreeAsync: somebody wrote past the end of the %zu bytes at %p",
            block->size, block->ptr);
@@ -124,8 +124,8 @@ void
 ha_memory_pool_shrink(struct ha_memory_pool *pool, uint64_t keep)
 {
     for (unsigned bin = HA_POOL_BIN_COUNT; bin > 0 && pool->reserved > keep; bin--) {
-        struct ha_block *next;
-        for (struct ha_block *block = pool->bins[bin - 1];
+        struct ha_pool_block *next;
+        for (struct ha_pool_block *block = pool->bins[bin - 1];
              block != NULL && pool->reserved > keep; block = next) {
             next = block->next;
             if (block->state == HA_BLOCK_FREE) {
@@ -174,7 +174,7 @@ ha_memory_pools_settle(struct ha_device *device, bool whole)
         }
         ha_memory_pool_shrink(pool, pool->release_threshold);
         for (unsigned bin = 0; whole && bin < HA_POOL_BIN_COUNT; bin++) {
-            for (struct ha_block *block = pool->bins[bin]; block != NULL;
+            for (struct ha_pool_block *block = pool->bins[bin]; block != NULL;
                  block = block->next) {
                 if (block->state == HA_BLOCK_FREE) {
                     block->place = HA_PLACE_ANY;
@@ -194,7 +194,7 @@ place_of(const struct ha_stream *stream)
 }
 
 static bool
-may_take(const struct ha_block *block, uint64_t place)
+may_take(const struct ha_pool_block *block, uint64_t place)
 {
     if (block->place == place) {
         return true;
@@ -205,14 +205,14 @@ may_take(const struct ha_block *block, uint64_t place)
 
 /* The smallest block that fits among the first ones; `pending` asks for those that
  * other streams have yet to free. */
-static struct ha_block *
+static struct ha_pool_block *
 find(const struct ha_memory_pool *pool, size_t footprint, uint64_t place, bool pending)
 {
-    struct ha_block *best = NULL;
+    struct ha_pool_block *best = NULL;
     unsigned first = 63u - (unsigned)__builtin_clzll((unsigned long long)footprint);
     for (unsigned bin = first; bin <= first + 1 && bin < HA_POOL_BIN_COUNT; bin++) {
         unsigned looked_at = 0;
-        for (struct ha_block *block = pool->bins[bin];
+        for (struct ha_pool_block *block = pool->bins[bin];
              block != NULL && looked_at < SCAN_MAX; block = block->next, looked_at++) {
             if (block->footprint >= footprint &&
                 block->footprint / WASTE_MAX <= footprint &&
@@ -227,7 +227,7 @@ find(const struct ha_memory_pool *pool, size_t footprint, uint64_t place, bool p
 }
 
 static void
-take(struct ha_block *block, size_t size)
+take(struct ha_pool_block *block, size_t size)
 {
     struct ha_memory_pool *pool = block->pool;
     if (block->state == HA_BLOCK_PENDING) {
@@ -242,7 +242,7 @@ take(struct ha_block *block, size_t size)
 }
 
 /* A block of new memory, or NULL. */
-static struct ha_block *
+static struct ha_pool_block *
 block_new(struct ha_memory_pool *pool, size_t size, size_t footprint)
 {
     uint64_t limit = pool->props.maxSize;
@@ -250,7 +250,7 @@ block_new(struct ha_memory_pool *pool, size_t size, size_t footprint)
         return NULL;
     }
     uint64_t begin_ns = ha_clock_ns();
-    struct ha_block *block = calloc(1, sizeof *block);
+    struct ha_pool_block *block = calloc(1, sizeof *block);
     if (block == NULL) {
         return NULL;
     }
@@ -278,13 +278,13 @@ static const struct ha_op_class wait_class = {.name = "wait for a free",
                                               .flags = HA_OP_ALWAYS};
 
 /* A block that another stream has yet to free, for which the stream then waits. */
-static struct ha_block *
+static struct ha_pool_block *
 take_pending(struct ha_memory_pool *pool, struct ha_stream *stream, size_t size,
              size_t footprint)
 {
-    struct ha_block *block = pool->reuse_internal != 0
-                                 ? find(pool, footprint, place_of(stream), true)
-                                 : NULL;
+    struct ha_pool_block *block = pool->reuse_internal != 0
+                                      ? find(pool, footprint, place_of(stream), true)
+                                      : NULL;
     if (block == NULL || block->state != HA_BLOCK_PENDING) {
         return NULL;
     }
@@ -322,7 +322,7 @@ make_room(struct ha_device *device, bool wait)
     uint64_t begin_ns = wait ? ha_clock_ns() : 0;
     struct ha_memory_pool *pool = ha_memory_pools;
     while (pool != NULL) {
-        struct ha_block *pending = NULL;
+        struct ha_pool_block *pending = NULL;
         uint64_t before = pool->reserved;
         if (pool->device == device) {
             ha_memory_pool_shrink(pool, 0);
@@ -397,7 +397,7 @@ ha_memory_pool_alloc(hipMemPool_t handle, hipStream_t stream_handle,
         *ptr = NULL;
         return hipSuccess;
     }
-    struct ha_block *block = NULL;
+    struct ha_pool_block *block = NULL;
     struct ha_queue *queue = &stream->queue;
     size_t footprint = ha_span_footprint(&pool->heap, size);
     own = pool->device;
@@ -433,7 +433,7 @@ ha_memory_pool_alloc(hipMemPool_t handle, hipStream_t stream_handle,
 /* ---- freeing ---- */
 
 struct free_block {
-    struct ha_block *block; /* owned reference */
+    struct ha_pool_block *block; /* owned reference */
     uint64_t freed;
 };
 
@@ -441,7 +441,7 @@ _Static_assert(sizeof(struct free_block) <= HA_OP_PAYLOAD_BYTES, "fits an operat
 
 /* The program does not have it any more; false if somebody wrote past its end. */
 static bool
-block_to_free(struct ha_block *block)
+block_to_free(struct ha_pool_block *block)
 {
     struct ha_memory_pool *pool = block->pool;
     bool intact = ha_memory_cache(block->ptr);
@@ -458,7 +458,7 @@ static void
 free_finish(struct ha_op *op)
 {
     const struct free_block *payload = (const void *)op->payload;
-    struct ha_block *block = payload->block;
+    struct ha_pool_block *block = payload->block;
     if (block->pool != NULL && block->state == HA_BLOCK_PENDING &&
         block->freed == payload->freed) {
         if (op->queue == NULL) {
@@ -478,7 +478,7 @@ static const struct ha_op_class free_class = {
 hipError_t
 ha_memory_pool_free_async(const struct ha_range *range, struct ha_stream *stream)
 {
-    struct ha_block *block = range->owner;
+    struct ha_pool_block *block = range->owner;
     struct ha_queue *queue = &stream->queue;
     struct ha_op *op = ha_op_new(&free_class);
     if (op == NULL) {
@@ -507,7 +507,7 @@ ha_memory_pool_free(const struct ha_range *range)
     /* A device reset may have freed it meanwhile. */
     if (ha_memory_find(range->base, &now) && now.id == range->id &&
         now.owner == range->owner) {
-        struct ha_block *block = range->owner;
+        struct ha_pool_block *block = range->owner;
         block->place = HA_PLACE_ANY;
         intact = block_to_free(block);
     }

@@ -8,7 +8,7 @@
 #include "cpu/error.h"
 #include "cpu/memory_pool_state.h"
 
-_Static_assert(sizeof(hipMemPoolPtrExportData) == sizeof(struct ha_ticket),
+_Static_assert(sizeof(hipMemPoolPtrExportData) == sizeof(struct ha_ipc_ticket),
                "a ticket is what is exported");
 
 hipError_t
@@ -73,7 +73,7 @@ hipError_t
 ha_memory_pool_export_pointer(void *ptr, hipMemPoolPtrExportData *data)
 {
     struct ha_range range;
-    struct ha_ticket ticket;
+    struct ha_ipc_ticket ticket;
     struct ha_shared_part part;
     int file = -1;
     ha_pool_lock();
@@ -102,7 +102,7 @@ not_of_pool(void)
 
 /* Lock held. */
 static hipError_t
-import_new(struct ha_memory_pool *pool, const struct ha_ticket *ticket, void **ptr)
+import_new(struct ha_memory_pool *pool, const struct ha_ipc_ticket *ticket, void **ptr)
 {
     for (struct ha_import *import = pool->imports; import != NULL;
          import = import->next) {
@@ -147,7 +147,7 @@ hipError_t
 ha_memory_pool_import_pointer(hipMemPool_t handle, const hipMemPoolPtrExportData *data,
                               void **ptr)
 {
-    struct ha_ticket ticket;
+    struct ha_ipc_ticket ticket;
     memcpy(&ticket, data, sizeof ticket);
     ha_pool_lock();
     struct ha_memory_pool *pool = ha_memory_pool_find(handle);

@@ -17,7 +17,7 @@
 
 enum ha_block_state { HA_BLOCK_LIVE, HA_BLOCK_PENDING, HA_BLOCK_FREE };
 
-struct ha_block {
+struct ha_pool_block {
     struct ha_memory_pool *pool; /* borrowed; NULL: the pool has let go of it */
     void *ptr;
     size_t size;      /* as the program asked */
@@ -28,7 +28,7 @@ struct ha_block {
     uint64_t place;         /* the stream where it was freed, or HA_PLACE_ANY */
     struct ha_queue *queue; /* PENDING: borrowed, has the work */
     uint64_t number;        /* PENDING: operation of the queue */
-    struct ha_block *next, *previous; /* of the list it is on */
+    struct ha_pool_block *next, *previous; /* of the list it is on */
 };
 
 /* What was mapped for a pointer of an imported pool. */
@@ -49,8 +49,8 @@ struct ha_memory_pool {
     bool imported;
     int file;            /* owned; -1 = memory of this process only */
     struct ha_heap heap; /* if there is a file */
-    struct ha_block *live;
-    struct ha_block *bins[HA_POOL_BIN_COUNT]; /* PENDING and FREE, by footprint */
+    struct ha_pool_block *live;
+    struct ha_pool_block *bins[HA_POOL_BIN_COUNT]; /* PENDING and FREE, by footprint */
     struct ha_import *imports;
     uint32_t in_use_count;         /* LIVE and PENDING blocks */
     uint8_t access[HA_DEVICE_MAX]; /* enum ha_access */

@@ -45,7 +45,7 @@ own_prefix(const char *text, size_t left, char before,
 }
 
 void
-ha_messages_append(struct ha_buffer *log, const char *text, size_t size,
+ha_messages_append(struct ha_bytes *log, const char *text, size_t size,
                    const struct ha_messages_places *places)
 {
     static const char target[] = " when compiling for ";

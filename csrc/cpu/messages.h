@@ -19,7 +19,7 @@ struct ha_messages_places { /* everything is borrowed */
 
 /* Appends whole lines to the log; what is beyond the first MiB is counted, not shown.
  */
-void ha_messages_append(struct ha_buffer *log, const char *text, size_t size,
+void ha_messages_append(struct ha_bytes *log, const char *text, size_t size,
                         const struct ha_messages_places *places);
 
 #endif

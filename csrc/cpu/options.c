@@ -221,7 +221,7 @@ apply(struct parser *parser, const struct exact *exact)
 static enum ha_status
 take_macro(struct parser *parser, const char *text, bool define)
 {
-    struct ha_buffer *macros = &parser->result->macros;
+    struct ha_bytes *macros = &parser->result->macros;
     int name = (int)strcspn(text, "(=");
     size_t head = strcspn(text, "=");
     if (strpbrk(text, "\n\r") != NULL) {

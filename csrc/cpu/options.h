@@ -33,8 +33,8 @@ struct ha_options {
     struct ha_list
         dirs; /* absolute include directories, in order, each also in front */
     struct ha_list includes; /* registered headers to include before the source */
-    struct ha_buffer macros; /* lines for the source, behind our own headers */
-    struct ha_buffer notes;  /* lines for the log */
+    struct ha_bytes macros;  /* lines for the source, behind our own headers */
+    struct ha_bytes notes;   /* lines for the log */
     unsigned level;          /* of optimisation, 0 to 3 */
     bool relocatable;        /* -fgpu-rdc */
     bool program;            /* HA_OPTION_PROGRAM */

@@ -10,7 +10,7 @@ enum { LANE_GRID = 24, LANE_SHARED = 32 };
 struct writer {
     struct ha_rewriter *rewriter;
     const struct ir_function *function;
-    const struct ha_function_info *info;
+    const struct ha_ir_function_info *info;
     const struct ha_body *body;
     struct ha_sites sites;  /* reference form only */
     struct ir_out prologue; /* instructions of the first block */

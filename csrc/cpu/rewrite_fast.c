@@ -492,7 +492,7 @@ harmless_call(const struct ha_rewriter *rewriter, const struct ir_inst *inst)
 bool
 ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fast)
 {
-    const struct ha_function_info *info = &rewriter->infos[number];
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
     struct study study = {.rewriter = rewriter,
                           .function = &rewriter->module.functions[number],
                           .fast = fast};

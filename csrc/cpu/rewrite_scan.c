@@ -139,7 +139,7 @@ needs_library(const struct ir_inst *inst)
 
 static void
 scan_call(struct ha_rewriter *rewriter, const struct ir_function *function,
-          const struct ir_inst *inst, struct ha_function_info *info)
+          const struct ir_inst *inst, struct ha_ir_function_info *info)
 {
     uint32_t number;
     enum ha_known known = ha_known_of(inst);
@@ -162,7 +162,7 @@ scan_call(struct ha_rewriter *rewriter, const struct ir_function *function,
 
 static void
 scan_shared(struct ha_rewriter *rewriter, struct ir_slice line,
-            struct ha_function_info *info)
+            struct ha_ir_function_info *info)
 {
     uint32_t variable;
 
@@ -181,7 +181,7 @@ static void
 scan_function(struct ha_rewriter *rewriter, uint32_t number)
 {
     const struct ir_function *function = &rewriter->module.functions[number];
-    struct ha_function_info *info = &rewriter->infos[number];
+    struct ha_ir_function_info *info = &rewriter->infos[number];
     size_t calls = 0;
 
     for (uint32_t b = 0; b < function->block_count; b++) {
@@ -219,8 +219,8 @@ scan_function(struct ha_rewriter *rewriter, uint32_t number)
 }
 
 static bool
-merge(struct ha_rewriter *rewriter, struct ha_function_info *info,
-      const struct ha_function_info *called)
+merge(struct ha_rewriter *rewriter, struct ha_ir_function_info *info,
+      const struct ha_ir_function_info *called)
 {
     bool before[6] = {info->block, info->warp,    info->lane,
                       info->pause, info->dynamic, info->indirect};
@@ -251,7 +251,7 @@ close_over_calls(struct ha_rewriter *rewriter)
     while (changed) {
         changed = false;
         for (size_t f = 0; f < rewriter->module.function_count; f++) {
-            struct ha_function_info *info = &rewriter->infos[f];
+            struct ha_ir_function_info *info = &rewriter->infos[f];
             if (!rewriter->live_functions[f]) {
                 continue;
             }
@@ -293,7 +293,7 @@ lay_out_shared(struct ha_rewriter *rewriter)
         }
     }
     for (size_t f = 0; f < rewriter->module.function_count; f++) {
-        struct ha_function_info *info = &rewriter->infos[f];
+        struct ha_ir_function_info *info = &rewriter->infos[f];
         if (!rewriter->module.functions[f].kernel) {
             continue;
         }
@@ -379,7 +379,7 @@ read_bounds(struct ha_rewriter *rewriter)
 static void
 check_function(struct ha_rewriter *rewriter, uint32_t number)
 {
-    const struct ha_function_info *info = &rewriter->infos[number];
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
 
     if (info->warp) {
         ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,

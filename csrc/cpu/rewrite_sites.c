@@ -116,7 +116,7 @@ void
 ha_sites_find_steps(struct ha_rewriter *rewriter, uint32_t number)
 {
     const struct ir_function *function = &rewriter->module.functions[number];
-    struct ha_function_info *info = &rewriter->infos[number];
+    struct ha_ir_function_info *info = &rewriter->infos[number];
     struct values values = {0};
     bool shared = false;
 

@@ -67,7 +67,7 @@ struct ha_shared {
     bool common; /* used by a function that is not a kernel */
 };
 
-struct ha_function_info {
+struct ha_ir_function_info {
     uint32_t *calls; /* functions of the module that it calls */
     uint32_t call_count;
     bool indirect; /* calls through a pointer */
@@ -90,7 +90,7 @@ struct ha_rewriter {
     struct ir_module module;
     struct ir_types types;
     struct ir_map functions; /* name -> number */
-    struct ha_function_info *infos;
+    struct ha_ir_function_info *infos;
     struct ir_map shared_names;
     struct ha_shared *shared;
     uint32_t shared_count;

@@ -78,7 +78,7 @@ write_kernels(struct ha_rewriter *rewriter)
 
     for (size_t f = 0; f < module->function_count; f++) {
         const struct ir_function *function = &module->functions[f];
-        const struct ha_function_info *info = &rewriter->infos[f];
+        const struct ha_ir_function_info *info = &rewriter->infos[f];
         if (!function->kernel) {
             continue;
         }

@@ -144,22 +144,22 @@ ha_shared_file_unmap(struct ha_file_view *view)
 
 /* ---- tickets ---- */
 
-_Static_assert(sizeof(struct ha_ticket) == HA_TICKET_BYTES, "fits HIP's handles");
+_Static_assert(sizeof(struct ha_ipc_ticket) == HA_TICKET_BYTES, "fits HIP's handles");
 
 /* Not against forgers, who could as well write a good one: against garbage. */
 static uint64_t
-check_of(const struct ha_ticket *ticket)
+check_of(const struct ha_ipc_ticket *ticket)
 {
     const unsigned char *bytes = (const unsigned char *)ticket;
     uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < offsetof(struct ha_ticket, check); i++) {
+    for (size_t i = 0; i < offsetof(struct ha_ipc_ticket, check); i++) {
         hash = (hash ^ bytes[i]) * 0x100000001b3u;
     }
     return hash;
 }
 
 bool
-ha_ticket_write(struct ha_ticket *ticket, enum ha_shared_kind kind, int file,
+ha_ticket_write(struct ha_ipc_ticket *ticket, enum ha_shared_kind kind, int file,
                 const struct ha_shared_part *part)
 {
     uint64_t inode;
@@ -180,7 +180,7 @@ ha_ticket_write(struct ha_ticket *ticket, enum ha_shared_kind kind, int file,
 
 /* Whether these are the bytes of a ticket. */
 static bool
-is_ticket(const struct ha_ticket *ticket, enum ha_shared_kind kind)
+is_ticket(const struct ha_ipc_ticket *ticket, enum ha_shared_kind kind)
 {
     return ticket->magic == MAGIC && ticket->kind == (uint32_t)kind &&
            ticket->check == check_of(ticket) && ticket->process > 0 &&
@@ -189,7 +189,7 @@ is_ticket(const struct ha_ticket *ticket, enum ha_shared_kind kind)
 }
 
 bool
-ha_ticket_fits(const struct ha_ticket *ticket, enum ha_shared_kind kind, int file)
+ha_ticket_fits(const struct ha_ipc_ticket *ticket, enum ha_shared_kind kind, int file)
 {
     uint64_t inode;
     uint64_t bytes;
@@ -199,7 +199,7 @@ ha_ticket_fits(const struct ha_ticket *ticket, enum ha_shared_kind kind, int fil
 }
 
 bool
-ha_ticket_is_valid(const struct ha_ticket *ticket, int file)
+ha_ticket_is_valid(const struct ha_ipc_ticket *ticket, int file)
 {
     uint64_t serial;
     return ticket->part.place <= INT64_MAX - sizeof serial &&
@@ -209,7 +209,7 @@ ha_ticket_is_valid(const struct ha_ticket *ticket, int file)
 }
 
 enum ha_ticket_result
-ha_ticket_open(const struct ha_ticket *ticket, enum ha_shared_kind kind, int *file)
+ha_ticket_open(const struct ha_ipc_ticket *ticket, enum ha_shared_kind kind, int *file)
 {
     char path[PATH_BYTES];
     if (!is_ticket(ticket, kind)) {

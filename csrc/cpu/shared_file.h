@@ -46,7 +46,7 @@ struct ha_shared_part {
 };
 
 /* A part of a shared file, for another process; the bytes of HIP's IPC handles. */
-struct ha_ticket {
+struct ha_ipc_ticket {
     uint32_t magic;
     uint32_t kind;
     int32_t process;
@@ -88,7 +88,7 @@ bool ha_shared_file_map(int file, uint64_t offset, size_t size,
 void ha_shared_file_unmap(struct ha_file_view *view);
 
 /* Fills in a ticket for a part of the file; false if that is no file of the kind. */
-bool ha_ticket_write(struct ha_ticket *ticket, enum ha_shared_kind kind, int file,
+bool ha_ticket_write(struct ha_ipc_ticket *ticket, enum ha_shared_kind kind, int file,
                      const struct ha_shared_part *part);
 
 enum ha_ticket_result {
@@ -99,14 +99,15 @@ enum ha_ticket_result {
 };
 
 /* Whether the ticket is one for a part of this file. */
-bool ha_ticket_fits(const struct ha_ticket *ticket, enum ha_shared_kind kind, int file);
+bool ha_ticket_fits(const struct ha_ipc_ticket *ticket, enum ha_shared_kind kind,
+                    int file);
 
 /* Whether the part of a fitting ticket is still there.  Asked when it is mapped: what
  * is freed after that stays valid for who has it. */
-bool ha_ticket_is_valid(const struct ha_ticket *ticket, int file);
+bool ha_ticket_is_valid(const struct ha_ipc_ticket *ticket, int file);
 
 /* Opens the file that the ticket is for; it has all of the ticket's part. */
-enum ha_ticket_result ha_ticket_open(const struct ha_ticket *ticket,
+enum ha_ticket_result ha_ticket_open(const struct ha_ipc_ticket *ticket,
                                      enum ha_shared_kind kind, int *file);
 
 #endif

@@ -238,7 +238,7 @@ check_executable(const char *path, struct stat *status)
 }
 
 static enum ha_status
-not_found(const struct ha_buffer *tried)
+not_found(const struct ha_bytes *tried)
 {
     return ha_error_set(
         HA_ERROR_NOT_FOUND,
@@ -253,7 +253,7 @@ static enum ha_status
 take_named(const char *path, const char *by, struct ha_toolchain *toolchain,
            struct stat *status)
 {
-    struct ha_buffer tried = {0};
+    struct ha_bytes tried = {0};
     const char *why = strlen(path) < sizeof toolchain->zig
                           ? check_executable(path, status)
                           : "path too long";
@@ -272,7 +272,7 @@ take_named(const char *path, const char *by, struct ha_toolchain *toolchain,
 static enum ha_status
 search_upwards(struct ha_toolchain *toolchain, struct stat *status)
 {
-    struct ha_buffer tried = {0};
+    struct ha_bytes tried = {0};
     enum ha_status result = HA_ERROR_NOT_FOUND;
     char directory[PATH_MAX];
     (void)strcpy(directory, constant.library_dir);

@@ -15,8 +15,8 @@
 /* Where the arguments of one launch are gathered. */
 struct ha_packing {
     struct ha_kernel *kernel;
-    unsigned char *data;     /* packed by the signature */
-    struct ha_launch launch; /* values that are converted generally; owners */
+    unsigned char *data;               /* packed by the signature */
+    struct ha_launch_arguments launch; /* values that are converted generally; owners */
     bool named;
     struct ha_entry entry; /* for messages, once `named` */
 };

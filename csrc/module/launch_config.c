@@ -95,7 +95,8 @@ raise_failure(struct config *config, hipError_t status)
 
 /* Launches with what `extra` says; keeps the owners of memory. */
 static int
-submit(struct config *config, PyObject *stream, void **extra, struct ha_launch *launch)
+submit(struct config *config, PyObject *stream, void **extra,
+       struct ha_launch_arguments *launch)
 {
     struct ha_kernel *kernel = config->kernel;
     struct ha_api *api = kernel->api;
@@ -176,7 +177,7 @@ launch_unchecked(struct config *config, PyObject *const *args, Py_ssize_t count,
                  PyObject *stream)
 {
     struct ha_where where = {ha_kernel_name(config->kernel), "args"};
-    struct ha_launch launch;
+    struct ha_launch_arguments launch;
     int status = -1;
     PyObject *items = PyTuple_New(count);
     if (items == NULL) {

@@ -45,12 +45,13 @@ struct ha_collector *ha_collector_of(PyObject *module, PyObject *object);
 
 /* ---- batches */
 
-struct ha_event;
+struct ha_trace_event;
 
 /* A batch of `count` events; `events` is stolen, even on failure.  `texts`: `object` of
  * a call is the text of its arguments. */
-PyObject *ha_batch_new(const struct ha_profiler_state *state, struct ha_event *events,
-                       size_t count, uint64_t lost, bool texts);
+PyObject *ha_batch_new(const struct ha_profiler_state *state,
+                       struct ha_trace_event *events, size_t count, uint64_t lost,
+                       bool texts);
 
 Py_ssize_t ha_batch_length(PyObject *batch);
 

@@ -88,7 +88,7 @@ three(unsigned long x, unsigned long y, unsigned long z)
 
 /* `texts`: `object` of a call is the text of its arguments. */
 static PyObject *
-event_object(PyTypeObject *type, const struct ha_event *event, bool texts)
+event_object(PyTypeObject *type, const struct ha_trace_event *event, bool texts)
 {
     PyObject *made = PyStructSequence_New(type);
     bool text = texts && event->object != 0;
@@ -137,7 +137,7 @@ event_object(PyTypeObject *type, const struct ha_event *event, bool texts)
 
 struct batch {
     PyObject_HEAD;
-    struct ha_event *events; /* owned */
+    struct ha_trace_event *events; /* owned */
     Py_ssize_t count;
     unsigned long long lost;
     bool texts;
@@ -147,7 +147,7 @@ struct batch {
 
 /* Calls are the kinds whose `object` is text. */
 static bool
-has_text(const struct ha_event *event)
+has_text(const struct ha_trace_event *event)
 {
     return event->kind != ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH &&
            event->kind != ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT &&
@@ -155,7 +155,7 @@ has_text(const struct ha_event *event)
 }
 
 static void
-free_events(struct ha_event *events, size_t count, bool texts)
+free_events(struct ha_trace_event *events, size_t count, bool texts)
 {
     for (size_t i = 0; texts && i < count; i++) {
         if (has_text(&events[i])) {
@@ -166,7 +166,7 @@ free_events(struct ha_event *events, size_t count, bool texts)
 }
 
 PyObject *
-ha_batch_new(const struct ha_profiler_state *state, struct ha_event *events,
+ha_batch_new(const struct ha_profiler_state *state, struct ha_trace_event *events,
              size_t count, uint64_t lost, bool texts)
 {
     struct batch *batch = (struct batch *)state->batch->tp_alloc(state->batch, 0);
@@ -199,7 +199,7 @@ batch_dealloc(PyObject *self)
 static int
 batch_buffer(PyObject *self, Py_buffer *view, int flags)
 {
-    static struct ha_event nothing;
+    static struct ha_trace_event nothing;
     struct batch *batch = (struct batch *)self;
 
     if (batch->texts) {
@@ -236,7 +236,7 @@ ha_batch_event(PyObject *self, Py_ssize_t index)
         return PyErr_Format(PyExc_IndexError, "EventBatch: no event %zd of %zd", index,
                             batch->count);
     }
-    const struct ha_event *event = &batch->events[index];
+    const struct ha_trace_event *event = &batch->events[index];
     return event_object(batch->event_type, event, batch->texts && has_text(event));
 }
 

@@ -109,7 +109,7 @@ collector_dealloc(PyObject *self)
 static PyObject *
 next_batch(struct collector *self, size_t most)
 {
-    struct ha_event *events = NULL;
+    struct ha_trace_event *events = NULL;
     size_t count = 0;
 
     Py_BEGIN_ALLOW_THREADS;

@@ -86,9 +86,10 @@ arguments_text(rocprofiler_callback_tracing_record_t record)
 
 /* Zero, but for what all kinds have. */
 static void
-event_begin(struct ha_event *event, const rocprofiler_callback_tracing_record_t *record)
+event_begin(struct ha_trace_event *event,
+            const rocprofiler_callback_tracing_record_t *record)
 {
-    *event = (struct ha_event){
+    *event = (struct ha_trace_event){
         .kind = (uint16_t)record->kind,
         .phase = (uint16_t)record->phase,
         .operation = record->operation,
@@ -102,7 +103,7 @@ event_begin(struct ha_event *event, const rocprofiler_callback_tracing_record_t 
 }
 
 void
-ha_event_set_dispatch(struct ha_event *event,
+ha_event_set_dispatch(struct ha_trace_event *event,
                       const rocprofiler_kernel_dispatch_info_t *info)
 {
     const rocprofiler_dim3_t *block = &info->workgroup_size;
@@ -133,7 +134,7 @@ note_kernel(const rocprofiler_callback_tracing_record_t *record)
 }
 
 static void
-set_code_object(struct ha_event *event,
+set_code_object(struct ha_trace_event *event,
                 const rocprofiler_callback_tracing_record_t *record)
 {
     const rocprofiler_callback_tracing_code_object_load_data_t *load = record->payload;
@@ -191,7 +192,8 @@ marker_text(const rocprofiler_callback_tracing_record_t *record)
 }
 
 static void
-set_call(struct ha_event *event, const rocprofiler_callback_tracing_record_t *record,
+set_call(struct ha_trace_event *event,
+         const rocprofiler_callback_tracing_record_t *record,
          const struct ha_collector *collector)
 {
     const rocprofiler_callback_tracing_hip_api_data_t *hip = record->payload;
@@ -211,7 +213,8 @@ set_call(struct ha_event *event, const rocprofiler_callback_tracing_record_t *re
 }
 
 static void
-set_payload(struct ha_event *event, const rocprofiler_callback_tracing_record_t *record,
+set_payload(struct ha_trace_event *event,
+            const rocprofiler_callback_tracing_record_t *record,
             const struct ha_collector *collector)
 {
     union {
@@ -353,7 +356,7 @@ ha_profiler_on_callback(rocprofiler_callback_tracing_record_t record,
         return;
     }
     uint64_t end = now();
-    struct ha_event *event = ha_ring_reserve(collector, &ring);
+    struct ha_trace_event *event = ha_ring_reserve(collector, &ring);
     if (event != NULL) {
         event_begin(event, &record);
         event->start = user->value > USER_SEEN ? user->value : end;

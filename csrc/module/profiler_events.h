@@ -17,7 +17,7 @@ extern _Atomic uint32_t ha_profiler_reader;
 /* HIP's number of an agent; -1: the host, or none. */
 int ha_profiler_device(rocprofiler_agent_id_t agent);
 
-void ha_event_set_dispatch(struct ha_event *event,
+void ha_event_set_dispatch(struct ha_trace_event *event,
                            const rocprofiler_kernel_dispatch_info_t *info);
 
 void ha_profiler_on_callback(rocprofiler_callback_tracing_record_t record,

@@ -6,7 +6,7 @@
 
 /* The beginning of the records of calls, which is the same for all libraries. */
 static void
-set_api_record(struct ha_event *event, const void *payload)
+set_api_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_hip_api_record_t *record = payload;
 
@@ -20,7 +20,7 @@ set_api_record(struct ha_event *event, const void *payload)
 }
 
 static void
-set_copy_record(struct ha_event *event, const void *payload)
+set_copy_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_memory_copy_record_t *record = payload;
 
@@ -39,7 +39,7 @@ set_copy_record(struct ha_event *event, const void *payload)
 }
 
 static void
-set_memory_record(struct ha_event *event, const void *payload)
+set_memory_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_memory_allocation_record_t *record = payload;
 
@@ -56,7 +56,7 @@ set_memory_record(struct ha_event *event, const void *payload)
 }
 
 static void
-set_dispatch_record(struct ha_event *event, const void *payload)
+set_dispatch_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_kernel_dispatch_record_t *record = payload;
 
@@ -70,7 +70,8 @@ set_dispatch_record(struct ha_event *event, const void *payload)
 }
 
 static void
-set_other_record(struct ha_event *event, const rocprofiler_record_header_t *header)
+set_other_record(struct ha_trace_event *event,
+                 const rocprofiler_record_header_t *header)
 {
     const rocprofiler_buffer_tracing_correlation_id_retirement_record_t *retirement =
         header->payload;
@@ -92,7 +93,7 @@ set_other_record(struct ha_event *event, const rocprofiler_record_header_t *head
 
 /* False for kinds whose records aren't known. */
 static bool
-set_record(struct ha_event *event, const rocprofiler_record_header_t *header)
+set_record(struct ha_trace_event *event, const rocprofiler_record_header_t *header)
 {
     switch (header->kind) {
     case ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API:
@@ -138,11 +139,11 @@ ha_profiler_on_buffer(rocprofiler_context_id_t context, rocprofiler_buffer_id_t 
         if (headers[i]->category != ROCPROFILER_BUFFER_CATEGORY_TRACING) {
             continue;
         }
-        struct ha_event *event = ha_ring_reserve(collector, &ring);
+        struct ha_trace_event *event = ha_ring_reserve(collector, &ring);
         if (event == NULL) {
             continue;
         }
-        *event = (struct ha_event){
+        *event = (struct ha_trace_event){
             .kind = (uint16_t)headers[i]->kind, .device = -1, .source_device = -1};
         if (set_record(event, headers[i]) &&
             (event->thread == 0 || event->thread != atomic_load(&ha_profiler_reader))) {

@@ -12,7 +12,7 @@ struct ha_chunk {
     uint32_t taken;                  /* the reader's */
     uint32_t room;                   /* of `events` */
     bool through;                    /* the reader's: it counts as full no longer */
-    struct ha_event events[];
+    struct ha_trace_event events[];
 };
 
 struct ha_ring {
@@ -167,7 +167,7 @@ ring_grow(struct ha_ring *ring)
     return chunk;
 }
 
-struct ha_event *
+struct ha_trace_event *
 ha_ring_reserve(struct ha_collector *collector, struct ha_ring **found)
 {
     const struct thread *own = own_find();
@@ -240,7 +240,7 @@ count_events(struct ha_ring *ring)
 
 /* Copies up to `max` events of a ring and lets go of chunks that are through. */
 static size_t
-take_ring(struct ha_ring *ring, struct ha_event *events, size_t max)
+take_ring(struct ha_ring *ring, struct ha_trace_event *events, size_t max)
 {
     struct ha_collector *collector = ring->collector;
     size_t count = 0;
@@ -290,10 +290,10 @@ drop_rings(struct ha_collector *collector)
     pthread_mutex_unlock(&collector->lock);
 }
 
-struct ha_event *
+struct ha_trace_event *
 ha_collector_take(struct ha_collector *collector, size_t max, size_t *taken)
 {
-    struct ha_event *events = NULL;
+    struct ha_trace_event *events = NULL;
     size_t count = 0;
 
     *taken = 0;

@@ -32,7 +32,7 @@ enum {
  *  40 start end name device
  *  64 stream bytes object address source | grid block source_device shared
  */
-struct ha_event {
+struct ha_trace_event {
     uint16_t kind;
     uint16_t phase;
     int32_t operation;
@@ -56,7 +56,7 @@ struct ha_event {
     uint32_t shared; /* bytes */
 };
 
-_Static_assert(sizeof(struct ha_event) == 128, "two cache lines");
+_Static_assert(sizeof(struct ha_trace_event) == 128, "two cache lines");
 
 struct ha_chunk;
 struct ha_ring;
@@ -89,15 +89,16 @@ void ha_collector_drop(struct ha_collector *collector);
 
 /* Room for an event of this thread, whose fields are to be set, and its ring; NULL
  * where there is none: the event is counted as lost. */
-struct ha_event *ha_ring_reserve(struct ha_collector *collector, struct ha_ring **ring);
+struct ha_trace_event *ha_ring_reserve(struct ha_collector *collector,
+                                       struct ha_ring **ring);
 
 /* Shows the event to the reader. */
 void ha_ring_commit(struct ha_ring *ring);
 
 /* Takes all events that are there, `max` at most: their number, and memory that the
  * caller frees.  NULL: none, or no memory (`count` is the number then). */
-struct ha_event *ha_collector_take(struct ha_collector *collector, size_t max,
-                                   size_t *count);
+struct ha_trace_event *ha_collector_take(struct ha_collector *collector, size_t max,
+                                         size_t *count);
 
 /* Waits until some collector has reached its watermark, ha_profiler_wake is called, or
  * `ns` are over.  Without the GIL. */

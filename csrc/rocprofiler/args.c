@@ -57,7 +57,7 @@ print_text(char text[HA_ARG_TEXT_BYTES], const char *at)
 
 /* What is at the end of the pointers, as text. */
 static void
-print_value(char text[HA_ARG_TEXT_BYTES], enum ha_arg_kind kind, const void *at,
+print_value(char text[HA_ARG_TEXT_BYTES], enum ha_op_arg_kind kind, const void *at,
             size_t bytes)
 {
     union {
@@ -128,7 +128,7 @@ print_value(char text[HA_ARG_TEXT_BYTES], enum ha_arg_kind kind, const void *at,
 }
 
 static size_t
-kind_bytes(enum ha_arg_kind kind)
+kind_bytes(enum ha_op_arg_kind kind)
 {
     switch (kind) {
     case HA_ARG_CHAR:
@@ -153,7 +153,7 @@ int
 ha_arg_print(char text[HA_ARG_TEXT_BYTES], const struct ha_op_arg *argument,
              const void *at, int follow_max)
 {
-    enum ha_arg_kind kind = (enum ha_arg_kind)argument->kind;
+    enum ha_op_arg_kind kind = (enum ha_op_arg_kind)argument->kind;
     int stars = kind == HA_ARG_TEXT ? 0 : argument->stars, followed = 0;
     char behind[16]; /* the longest kind */
     bool opaque = kind == HA_ARG_VOID || kind == HA_ARG_RECORD || kind == HA_ARG_CHAR;

@@ -17,7 +17,7 @@
 #include "rocprofiler/api_call.h"
 #include "rocprofiler/generated/hip_ops.h"
 
-enum ha_arg_kind {
+enum ha_op_arg_kind {
     HA_ARG_VOID, /* memory whose type isn't known */
     HA_ARG_POINTER,
     HA_ARG_TEXT,
@@ -41,21 +41,21 @@ struct ha_op_arg {
     uint16_t type; /* as C says it */
     uint16_t offset;
     uint16_t bytes;
-    uint8_t kind;  /* enum ha_arg_kind, of what is at the end of the pointers */
+    uint8_t kind;  /* enum ha_op_arg_kind, of what is at the end of the pointers */
     uint8_t stars; /* pointers that lead there */
 };
 
-struct ha_op {
+struct ha_api_op {
     uint16_t name;  /* place for ha_op_text */
     uint16_t first; /* for ha_op_args */
     uint8_t count;
     uint8_t stream; /* 1 + which of them is a stream; 0: none */
 };
 
-extern const struct ha_op ha_ops[HA_OP_COUNT];
+extern const struct ha_api_op ha_ops[HA_OP_COUNT];
 const char *ha_op_text(uint16_t place);
 /* The `count` arguments of an operation. */
-const struct ha_op_arg *ha_op_args(const struct ha_op *op);
+const struct ha_op_arg *ha_op_args(const struct ha_api_op *op);
 
 /* The wrapper of each operation, and what it calls: set before it is put into a slot.
  */
@@ -72,9 +72,7 @@ extern void *ha_originals[HA_OP_COUNT];
 
 #define HA_OP(op, name, count, stream)                                                 \
     {offsetof(struct texts, name),                                                     \
-     offsetof(struct arguments, op) / sizeof(struct ha_op_arg),                        \
-     count,                                                                            \
-     stream},
+     offsetof(struct arguments, op) / sizeof(struct ha_op_arg), count, stream},
 
 #define HA_DIM3(value) ((rocprofiler_dim3_t){(value).x, (value).y, (value).z})
 

@@ -38,8 +38,9 @@ rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t lib_i
     int library = ha_library_named(name);
 
     if (library < 0 || tables == NULL ||
-        num_tables < ha_library_tables((enum ha_library)library) ||
-        !ha_tables_keep((enum ha_library)library, lib_version, lib_instance, tables)) {
+        num_tables < ha_library_tables((enum ha_table_library)library) ||
+        !ha_tables_keep((enum ha_table_library)library, lib_version, lib_instance,
+                        tables)) {
         return 1;
     }
     if (ha_clients_start()) {
@@ -76,7 +77,7 @@ rocprofiler_register_library_api_table(const char *common_name,
         return UNSUPPORTED;
     }
     if (api_tables == NULL ||
-        api_table_length < ha_library_tables((enum ha_library)library)) {
+        api_table_length < ha_library_tables((enum ha_table_library)library)) {
         return BAD_LENGTH;
     }
     if (!ha_env_is_on(HA_ENV_REGISTER_ENABLED)) {
@@ -95,7 +96,8 @@ rocprofiler_register_library_api_table(const char *common_name,
         id->handle = (uint64_t)INSTANCES_MAX * (unsigned)library + instance;
     }
     /* Kept first: a tool that starts meanwhile, on another thread, finds them. */
-    if (!ha_tables_keep((enum ha_library)library, lib_version, instance, api_tables)) {
+    if (!ha_tables_keep((enum ha_table_library)library, lib_version, instance,
+                        api_tables)) {
         return FAILED;
     }
     if (ha_tables_seeking()) {
@@ -136,7 +138,7 @@ rocprofiler_register_iterate_registration_info(
         for (unsigned i = 0; i < count; i++) {
             struct ha_register_info info = {
                 .size = sizeof info,
-                .common_name = ha_library_name((enum ha_library)library),
+                .common_name = ha_library_name((enum ha_table_library)library),
                 .lib_version = known[library][i].version,
                 .api_table_length = known[library][i].length,
             };

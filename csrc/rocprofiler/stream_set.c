@@ -9,7 +9,7 @@
 void
 ha_stream_set(struct ha_api_call *call, rocprofiler_callback_phase_t phase)
 {
-    const struct ha_op *op = &ha_ops[call->op];
+    const struct ha_api_op *op = &ha_ops[call->op];
     const void *stream;
 
     if (op->stream == 0) {

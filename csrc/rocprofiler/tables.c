@@ -58,25 +58,25 @@ ha_library_named(const char *name)
 }
 
 const char *
-ha_library_name(enum ha_library library)
+ha_library_name(enum ha_table_library library)
 {
     return libraries[library].name;
 }
 
 unsigned
-ha_library_tables(enum ha_library library)
+ha_library_tables(enum ha_table_library library)
 {
     return libraries[library].tables;
 }
 
 rocprofiler_intercept_table_t
-ha_library_kind(enum ha_library library, unsigned table)
+ha_library_kind(enum ha_table_library library, unsigned table)
 {
     return libraries[library].kinds[table];
 }
 
 bool
-ha_tables_keep(enum ha_library library, uint64_t version, uint64_t instance,
+ha_tables_keep(enum ha_table_library library, uint64_t version, uint64_t instance,
                void *const *tables)
 {
     ha_lock(HA_LOCK_TABLES);

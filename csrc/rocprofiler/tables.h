@@ -11,7 +11,7 @@
 struct ha_activity;
 
 /* Libraries in the order of AMD's numbers; the last one is our own (abi/activity.h). */
-enum ha_library {
+enum ha_table_library {
     HA_LIBRARY_HSA,
     HA_LIBRARY_HIP,
     HA_LIBRARY_ROCTX,
@@ -29,7 +29,7 @@ enum {
 };
 
 struct ha_registration {
-    enum ha_library library;
+    enum ha_table_library library;
     uint64_t version;
     uint64_t instance;
     void *tables[HA_TABLES_EACH];
@@ -37,17 +37,18 @@ struct ha_registration {
     unsigned announced; /* contexts that have been told of it are below */
 };
 
-/* The library of that name (an enum ha_library), or -1; its name, and how many tables
- * it has. */
+/* The library of that name (an enum ha_table_library), or -1; its name, and how many
+ * tables it has. */
 int ha_library_named(const char *name);
-const char *ha_library_name(enum ha_library library);
-unsigned ha_library_tables(enum ha_library library);
+const char *ha_library_name(enum ha_table_library library);
+unsigned ha_library_tables(enum ha_table_library library);
 
 /* The kind of table number `table` of a library; 0: no tool sees it. */
-rocprofiler_intercept_table_t ha_library_kind(enum ha_library library, unsigned table);
+rocprofiler_intercept_table_t ha_library_kind(enum ha_table_library library,
+                                              unsigned table);
 
 /* Keeps the tables until ha_tables_update gives them to tools.  False: no room. */
-bool ha_tables_keep(enum ha_library library, uint64_t version, uint64_t instance,
+bool ha_tables_keep(enum ha_table_library library, uint64_t version, uint64_t instance,
                     void *const *tables);
 
 /* Puts wrappers into the slots of all known tables for what tools have asked for since,

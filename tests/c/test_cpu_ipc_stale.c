@@ -139,7 +139,7 @@ static void
 test_made_up_handle_opens_nothing(void)
 {
     hipIpcMemHandle_t handle;
-    struct ha_ticket ticket;
+    struct ha_ipc_ticket ticket;
     unsigned char *ptr = filled(SMALL, 1, &handle);
     unsigned char *neighbour;
     OK(hipMalloc((void **)&neighbour, SMALL));

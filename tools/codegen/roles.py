@@ -96,7 +96,7 @@ class Names:
         if role == "enum":
             return [f"int v_{name} = 0;"]
         if role in LAUNCHES:
-            return [f"struct ha_launch v_{name};"]
+            return [f"struct ha_launch_arguments v_{name};"]
         if role in ("out", "out_array", "inout"):
             ctype = "int" if role == "inout" else target(param)
             if role == "inout" and param.adapter == "scalar":

@@ -205,7 +205,7 @@ ha_wrap_hipLaunchKernelExC(PyObject *module, PyObject *const *args, Py_ssize_t c
     PyObject *bound[3], *result = NULL;
     struct ha_view v_config;
     struct ha_view v_fPtr;
-    struct ha_launch v_args;
+    struct ha_launch_arguments v_args;
     hipError_t status = hipErrorNotSupported;
 
     ha_where_names(where, 3,
@@ -269,8 +269,8 @@ ha_wrap_hipDrvLaunchKernelEx(PyObject *module, PyObject *const *args, Py_ssize_t
     PyObject *bound[4], *result = NULL;
     struct ha_view v_config;
     struct ha_view v_f;
-    struct ha_launch v_params;
-    struct ha_launch v_extra;
+    struct ha_launch_arguments v_params;
+    struct ha_launch_arguments v_extra;
     hipError_t status = hipErrorNotSupported;
 
     ha_where_names(where, 4,
@@ -488,7 +488,7 @@ ha_wrap_hipExtLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t c
     struct ha_view v_function_address;
     struct ha_view v_numBlocks;
     struct ha_view v_dimBlocks;
-    struct ha_launch v_args;
+    struct ha_launch_arguments v_args;
     size_t v_sharedMemBytes = 0;
     struct ha_view v_stream;
     struct ha_view v_startEvent;
@@ -584,7 +584,7 @@ ha_wrap_hipLaunchCooperativeKernel_spt(PyObject *module, PyObject *const *args,
     struct ha_view v_f;
     struct ha_view v_gridDim;
     struct ha_view v_blockDim;
-    struct ha_launch v_kernelParams;
+    struct ha_launch_arguments v_kernelParams;
     unsigned int v_sharedMemBytes = 0;
     struct ha_view v_hStream;
     hipError_t status = hipErrorNotSupported;
@@ -671,7 +671,7 @@ ha_wrap_hipLaunchKernel_spt(PyObject *module, PyObject *const *args, Py_ssize_t 
     struct ha_view v_function_address;
     struct ha_view v_numBlocks;
     struct ha_view v_dimBlocks;
-    struct ha_launch v_args;
+    struct ha_launch_arguments v_args;
     size_t v_sharedMemBytes = 0;
     struct ha_view v_stream;
     hipError_t status = hipErrorNotSupported;

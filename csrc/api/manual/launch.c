@@ -21,7 +21,7 @@ reap_few(struct ha_api *api)
 struct module_launch {
     struct ha_view function, stream;
     unsigned numbers[7]; /* grid, block, shared memory bytes */
-    struct ha_launch params, extra;
+    struct ha_launch_arguments params, extra;
 };
 
 static void
@@ -157,7 +157,7 @@ ha_wrap_hipModuleLaunchCooperativeKernel(PyObject *module, PyObject *const *args
 struct plain_launch {
     struct ha_view function, grid, block, stream;
     size_t shared_bytes;
-    struct ha_launch params;
+    struct ha_launch_arguments params;
 };
 
 static void

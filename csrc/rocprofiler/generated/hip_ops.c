@@ -6248,7 +6248,7 @@ static const struct arguments {
 };
 
 /* Where the name is, number of arguments, 1 + number of the stream. */
-const struct ha_op ha_ops[HA_OP_COUNT] = {
+const struct ha_api_op ha_ops[HA_OP_COUNT] = {
     HA_OP(hipApiName, of_hipApiName, 1, 0)
     HA_OP(hipArray3DCreate, of_hipArray3DCreate, 2, 0)
     HA_OP(hipArray3DGetDescriptor, of_hipArray3DGetDescriptor, 2, 0)
@@ -6784,7 +6784,7 @@ ha_op_text(uint16_t place)
 }
 
 const struct ha_op_arg *
-ha_op_args(const struct ha_op *op)
+ha_op_args(const struct ha_api_op *op)
 {
     return (const struct ha_op_arg *)&arguments + op->first;
 }
