@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which room of csrc may include which: arrows point downwards only.
+"""Which room of csrc may include which, and that a name has one meaning in a product.
 
-The table is that of tools/rooms.py.  `python -m tools.check_layers` prints one line for
-each include that breaks it, as file:line, and exits with 1 if there is any.
+The table is that of tools/rooms.py: arrows point downwards only.  A tag of a struct, a
+union or an enum that other files can see, and a function that is not static, is defined
+once in each product.  `python -m tools.check_layers` prints one line for each fault, as
+file:line, and exits with 1 if there is any.
 """
 
 from __future__ import annotations
@@ -12,22 +14,31 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.rooms import ROOMS, room_of
+from tools.rooms import PRODUCTS, ROOMS, room_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON_HEADERS = frozenset({"Python.h", "structmember.h", "frameobject.h"})
 # Code that runs in kernels: compiled by the device, with include rules of its own.
 DEVICE_HEADERS = Path("cpu", "device")
 
+# A tag with its body; a function as clang-format lays it out, its name in a new line.
+TAG = re.compile(
+    r"^(?:typedef )?(?:struct|union|enum) (?:__attribute__\(\(.*\)\) )?(\w+) \{", re.M
+)
+FUNCTION = re.compile(r"^(?!static|extern|typedef|#)[\w][\w *]*\n(ha_\w+)\(", re.M)
+BARE = re.compile(r"/\*.*?\*/", re.S)
+
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def without_comments(text: str) -> str:
+    """The text with as many lines."""
+    return BARE.sub(lambda match: "\n" * match.group().count("\n"), text)
 
 
 def includes(text: str) -> Iterator[tuple[int, bool, str]]:
     """Yields (line number, in quotes, name) of each include; comments don't count."""
-    bare = re.sub(
-        r"/\*.*?\*/", lambda match: "\n" * match.group().count("\n"), text, flags=re.S
-    )
-    for number, line in enumerate(bare.splitlines(), 1):
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
         match = INCLUDE.match(line)
         if match:
             yield number, match.group(1) == '"', match.group(2)
@@ -68,9 +79,41 @@ def check(csrc: Path) -> list[str]:
     return faults
 
 
+def definitions(path: Path) -> Iterator[tuple[str, str]]:
+    """Each name that a file defines for others too: what it is, the name."""
+    text = without_comments(path.read_text(encoding="utf-8"))
+    for name in TAG.findall(text):
+        # A tag of a .c file without our prefix is its own affair.
+        if path.suffix == ".h" or name.startswith("ha_"):
+            yield "tag", name
+    if path.suffix == ".c":
+        yield from (("function", name) for name in FUNCTION.findall(text))
+
+
+def check_names(csrc: Path) -> list[str]:
+    """Names that two files of one product define, as "path:line: text"."""
+    faults = set()
+    for product, rooms in PRODUCTS.items():
+        seen: dict[tuple[str, str], Path] = {}
+        for room in rooms:
+            for path in sorted((csrc / room).rglob("*.[ch]")):
+                if csrc / DEVICE_HEADERS in path.parents:
+                    continue
+                for definition in definitions(path):
+                    first = seen.setdefault(definition, path)
+                    if first != path:
+                        place = path.relative_to(csrc.parent)
+                        other = first.relative_to(csrc.parent)
+                        faults.add(
+                            f"{place}:1: {' '.join(definition)} is defined in {other} "
+                            f"too; both are in {product}"
+                        )
+    return sorted(faults)
+
+
 def main() -> int:
     """Prints the faults of this tree."""
-    faults = check(ROOT / "csrc")
+    faults = check(ROOT / "csrc") + check_names(ROOT / "csrc")
     print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
     return 1 if faults else 0
 

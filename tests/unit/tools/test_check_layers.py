@@ -80,5 +80,48 @@ def test_include_in_a_comment_is_none(tmp_path: Path) -> None:
     assert faults_of(tmp_path, "core/a.c", '/*\n#include "cpu/x.h"\n*/\n') == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "struct ha_ticket {\n    int a;\n};\n",
+            "struct ha_ticket {\n    long b;\n};\n",
+        ),
+        ("enum ha_place {\n    HA_A\n};\n", "struct ha_place {\n    int a;\n};\n"),
+        ("int\nha_open(void)\n{\n}\n", "bool\nha_open(int a)\n{\n}\n"),
+    ],
+)
+def test_name_defined_twice_is_a_fault(tmp_path: Path, one: str, other: str) -> None:
+    for name, text in (("core/a.c", one), ("cpu/b.c", other)):
+        (tmp_path / "csrc" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "csrc" / name).write_text(text)
+
+    (found,) = check_layers.check_names(tmp_path / "csrc")
+
+    assert found.startswith("csrc/cpu/b.c:1: ")
+    assert "csrc/core/a.c" in found
+
+
+@pytest.mark.parametrize(
+    ("where", "text"),
+    [
+        ("rocprofiler", "struct ha_ticket {\n    int a;\n};\n"),  # another product
+        ("cpu", "static int\nha_open(void)\n{\n}\n"),
+        ("cpu", "struct ha_ticket;\n"),
+        ("cpu", "/*\nstruct ha_ticket {\n*/\n"),
+    ],
+)
+def test_name_of_another_product_is_no_fault(
+    tmp_path: Path, where: str, text: str
+) -> None:
+    first = "struct ha_ticket {\n    int a;\n};\n\nint\nha_open(void)\n{\n}\n"
+    for name, content in (("cpu/a.c", first), (f"{where}/b.c", text)):
+        (tmp_path / "csrc" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "csrc" / name).write_text(content)
+
+    assert check_layers.check_names(tmp_path / "csrc") == []
+
+
 def test_this_tree_has_no_fault() -> None:
     assert check_layers.check(check_layers.ROOT / "csrc") == []
+    assert check_layers.check_names(check_layers.ROOT / "csrc") == []
