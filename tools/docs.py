@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tools.codegen.__main__ import write_pages
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 SITE = ROOT / "build" / "docs"
@@ -61,6 +63,7 @@ def build() -> int:
     if importlib.util.find_spec("sphinx") is None:
         print("Sphinx is missing: pip install -e '.[docs]'", file=sys.stderr)
         return 1
+    write_pages()
     words = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto"]
     words += ["-b", "html", "docs", str(SITE)]
     done = subprocess.run(words, cwd=ROOT, env=environment(), check=False)

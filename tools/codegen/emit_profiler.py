@@ -267,7 +267,8 @@ def source(api: Api) -> str:
 
 def numbers(api: Api) -> str:
     found = operations(api)
-    runtime = sum(1 for table, _, _ in found if table == "hip")
+    runtime = [name for table, name, _ in found if table == "hip"]
+    first, *others = [name for table, name, _ in found if table != "hip"]
     lines = [
         text.banner("/*", " */"),
         "/* Operations in one row: the runtime's, each with the number of its slot,",
@@ -276,9 +277,11 @@ def numbers(api: Api) -> str:
         "#define HA_ROCPROFILER_GENERATED_HIP_OPS_H",
         "",
         "enum {",
-        *(f"    HA_OP_{name}," for _, name, _ in found),
+        *(f"    HA_OP_{name}," for name in runtime),
+        "    HA_OP_RUNTIME_COUNT,",
+        f"    HA_OP_{first} = HA_OP_RUNTIME_COUNT,",
+        *(f"    HA_OP_{name}," for name in others),
         "    HA_OP_COUNT,",
-        f"    HA_OP_RUNTIME_COUNT = {runtime},",
         "    HA_OP_COMPILER_COUNT = HA_OP_COUNT - HA_OP_RUNTIME_COUNT,",
         "};",
         "",

@@ -523,7 +523,8 @@ enum {
     HA_OP_hipKernelGetAttribute,
     HA_OP_hipKernelSetAttribute,
     HA_OP_hipKernelGetFunction,
-    HA_OP___hipPopCallConfiguration,
+    HA_OP_RUNTIME_COUNT,
+    HA_OP___hipPopCallConfiguration = HA_OP_RUNTIME_COUNT,
     HA_OP___hipPushCallConfiguration,
     HA_OP___hipRegisterFatBinary,
     HA_OP___hipRegisterFunction,
@@ -533,7 +534,6 @@ enum {
     HA_OP___hipRegisterVar,
     HA_OP___hipUnregisterFatBinary,
     HA_OP_COUNT,
-    HA_OP_RUNTIME_COUNT = 517,
     HA_OP_COMPILER_COUNT = HA_OP_COUNT - HA_OP_RUNTIME_COUNT,
 };
 

@@ -13,11 +13,12 @@ import pytest
 
 import hipadapt
 from hipadapt import hip, hiprtc, types
+from tools.codegen import __main__ as codegen
 from tools.codegen import emit_docs, emit_docs_types, model
 
 ROOT = Path(__file__).resolve().parents[3]
 API = model.load()
-PAGES = {path.stem: path.read_text() for path in (ROOT / "docs" / "api").glob("*.md")}
+PAGES = {Path(path).stem: text for path, text in codegen.generated()[1].items()}
 ENTRY = re.compile(r"^:::\{py:function\} (\w+)\((.*)\)$", re.MULTILINE)
 
 
