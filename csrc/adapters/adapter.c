@@ -247,7 +247,12 @@ ha_need_memory(const struct ha_view *view, const struct ha_where *where, size_t 
                         "is the address %p, which is no multiple of %zu", view->ptr,
                         align);
     }
-    if (!ha_memory_readable(view->ptr, bytes)) {
+    bool readable = ha_memory_readable(view->ptr, bytes);
+    if (!readable && bytes <= 1) {
+        return ha_raise(PyExc_ValueError, where,
+                        "is the address %p, where there is no memory", view->ptr);
+    }
+    if (!readable) {
         return ha_raise(PyExc_ValueError, where,
                         "is the address %p, where there are no %zu bytes of memory",
                         view->ptr, bytes);

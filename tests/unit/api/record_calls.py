@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import mmap
 import struct
 import sys
 import traceback
@@ -34,6 +35,10 @@ LIST_CODES = {
     "ListOfUInt64": "Q",
     "ListOfFloat": "f",
 }
+STEP = 0x10000
+# Addresses that lead to memory, one for each parameter.
+MEMORY = mmap.mmap(-1, STEP * recorder.ARGUMENTS_MAX)
+MEMORY_BASE = ctypes.addressof(ctypes.c_char.from_buffer(MEMORY))
 FAILED = 1  # hipErrorInvalidValue, HIPRTC_ERROR_OUT_OF_MEMORY
 
 
@@ -87,7 +92,7 @@ class Arguments:
 
     def make(self, index: int, param: Param) -> tuple[Any, bytes | None]:
         number = 3 + index
-        address = 0x10000 * (index + 1)
+        address = MEMORY_BASE + STEP * index
         adapter = param.adapter or ""
         if param.name in self.listed:
             count = 0 if param.name in self.empty else ENTRIES
