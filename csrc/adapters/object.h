@@ -39,6 +39,7 @@ struct ha_pointer {
     PyObject *weakrefs;
     bool readonly;
     uint8_t gone; /* enum ha_gone; what is gone has the address NULL */
+    void *was;    /* where freed memory was: int() goes on giving it; else unset */
 };
 
 #define HA_INLINE_DIMS 4

@@ -98,6 +98,7 @@ void
 ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone)
 {
     PyObject *old = self->owner;
+    self->was = self->ptr;
     self->ptr = NULL;
     self->size = 0;
     self->owner = NULL;
@@ -395,7 +396,8 @@ ha_pointer_of(PyObject *object)
 static PyObject *
 pointer_int(PyObject *self)
 {
-    return PyLong_FromVoidPtr(((struct ha_pointer *)self)->ptr);
+    const struct ha_pointer *pointer = (struct ha_pointer *)self;
+    return PyLong_FromVoidPtr(pointer->gone == HA_FREED ? pointer->was : pointer->ptr);
 }
 
 /* Python would take __index__ instead, and give the address for a number that is stored

@@ -458,6 +458,15 @@ def test_closed_array_as_kernel_argument_runs_nothing(
     assert hip.hipDeviceSynchronize() == (0,)
 
 
+def test_int_of_freed_memory_is_its_address(cpu: ModuleType) -> None:
+    _, memory = cpu.hipMalloc(64)
+    address = int(memory)
+
+    cpu.hipFree(memory)
+
+    assert int(memory) == address
+
+
 def test_array_of_a_stream_that_hip_freed_frees_nothing(cpu: ModuleType) -> None:
     array = hipadapt.empty(1000, stream=hipadapt.Stream())
     cpu.hipGetLastError()

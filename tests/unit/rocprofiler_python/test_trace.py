@@ -81,6 +81,7 @@ def test_operations_choose_by_name_and_pattern(cpu: ModuleType) -> None:
 
 def test_device_work_has_times_sizes_and_the_calls_correlation(cpu: ModuleType) -> None:
     data = np.arange(1000, dtype=np.int32)
+    cpu.hipDeviceSynchronize()  # lets go of what earlier tests left
     with rocprofiler.trace() as trace:
         memory = cpu.hipMalloc(data.nbytes)[1]
         to_device = cpu.hipMemcpyKind.hipMemcpyHostToDevice
