@@ -14,6 +14,7 @@
 #define ENTRY_BYTES (3 * sizeof(uint64_t))
 #define ENTRIES_MAX 1024u
 #define ID_BYTES_MAX 1024u
+#define BUNDLE_BYTES_MAX (UINT64_C(1) << 40)
 #define LISTED_BYTES 200
 
 /* `size` 0 = unknown: the system is asked about each part before it is read. */
@@ -59,7 +60,9 @@ entry_read(const struct bundle *bundle, uint64_t *at, struct bundle_entry *entry
         return damaged("the id of an entry is cut off");
     }
     *at += entry->id_size;
-    if (bundle->size != 0 && !reaches(bundle, entry->offset, entry->size)) {
+    /* Where the size is not known, only the entry that is wanted is asked about. */
+    uint64_t end = bundle->size != 0 ? bundle->size : BUNDLE_BYTES_MAX;
+    if (entry->offset > end || entry->size > end - entry->offset) {
         return damaged("an entry lies outside of it");
     }
     return hipSuccess;
