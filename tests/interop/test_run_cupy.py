@@ -425,9 +425,10 @@ def test_what_is_missing_says_so(cupy: Cupy, call: str, name: str, text: str) ->
 @pytest.mark.parametrize(
     ("call", "environment"),
     [
-        # CuPy does not look at the launch's code in the first two.
-        ("cp.random.default_rng(1).random(3)", {}),
-        ("a.sum()", {"CUPY_ACCELERATORS": "cub"}),
+        # CuPy does not look at the launch's code in the first two, and goes on until
+        # something else of it meets the error.
+        ("goes_on(lambda: cp.random.default_rng(1).random(3))", {}),
+        ("goes_on(lambda: a.sum())", {"CUPY_ACCELERATORS": "cub"}),
         ("fails(lambda: cp.sort(a.ravel()), 'RuntimeError')", {}),
     ],
 )
@@ -438,6 +439,11 @@ def test_kernel_that_only_a_gpu_could_run_leaves_an_error(
         f"""
 from hipadapt import hip
 b = cp.arange(3)
+def goes_on(call):
+    try:
+        call()
+    except cp.cuda.runtime.CUDARuntimeError as error:
+        assert "hipErrorNoBinaryForGpu" in str(error)
 {call}
 for wait in (cp.cuda.Device().synchronize, cp.cuda.get_current_stream().synchronize,
              b.get, lambda: cp.asnumpy(a)):

@@ -440,6 +440,7 @@ def test_handles_that_were_destroyed_are_refused(
     stream = ok(cpu.hipStreamCreate())
     event = ok(cpu.hipEventCreate())
     other = ok(cpu.hipMalloc(64))
+    address = int(other)
     ok(cpu.hipModuleUnload(module))
     ok(cpu.hipStreamDestroy(stream))
     ok(cpu.hipEventDestroy(event))
@@ -455,7 +456,7 @@ def test_handles_that_were_destroyed_are_refused(
         "hipStreamSynchronize": cpu.hipStreamSynchronize(stream),
         "hipEventDestroy": cpu.hipEventDestroy(event),
         "hipEventRecord": cpu.hipEventRecord(event, None),
-        "hipFree": cpu.hipFree(other),
+        "hipFree": cpu.hipFree(address),
     }
 
     refused = {"hipErrorInvalidValue"}
