@@ -142,8 +142,9 @@ def test_results_have_the_same_shape(both: Run) -> None:
     memory = hip.hipMalloc(64)[1]
     results = [
         hip.hipInit(0), hip.hipGetDevice(), hip.hipGetDeviceCount(), hip.hipMalloc(64),
-        hip.hipMemcpy(memory, numbers, 64, kind), hip.hipFree(memory),
+        hip.hipMemcpy(memory, numbers, 64, kind),
         hip.hipMemcpy(dst=memory, src=numbers, sizeBytes=64, kind=kind),
+        hip.hipFree(memory),
         hip.hipStreamCreate(), hip.hipStreamQuery(None), hip.hipRuntimeGetVersion(),
         hip.hipModuleLoadData(b"x"), hip.hipGetLastError(),
     ]
