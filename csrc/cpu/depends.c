@@ -167,8 +167,9 @@ each_prerequisite(struct collector *collector,
 {
     const char *next = collector->request->rules;
     const char *end = next + collector->request->rules_size;
-    const char *colon = memchr(next, ':', collector->request->rules_size);
+    const char *colon = next != NULL ? memchr(next, ':', (size_t)(end - next)) : NULL;
     if (colon == NULL) {
+        collector->cacheable = false; /* the compiler wrote no rule */
         return;
     }
     char path[PATH_MAX];
