@@ -11,7 +11,7 @@ import ctypes
 import os
 import tempfile
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,6 +44,12 @@ def module_of(name: str) -> ModuleType:
     import hipadapt
 
     return getattr(hipadapt, name)  # type: ignore[no-any-return]
+
+
+@cache
+def library_of(path: str) -> ctypes.CDLL:
+    """The same object each time, so that counts of objects stay."""
+    return ctypes.CDLL(path)
 
 
 class World:
@@ -268,7 +274,7 @@ class World:
         """A launch in steps has begun; nothing is left of earlier ones."""
         import hipadapt
 
-        library = ctypes.CDLL(hipadapt.provider().path)
+        library = library_of(hipadapt.provider().path)
         name = "__hipPopCallConfiguration"
         pop = getattr(library, name) if hasattr(library, name) else None
         room = [ctypes.create_string_buffer(16) for _ in range(4)]
