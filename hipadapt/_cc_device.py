@@ -139,7 +139,7 @@ def compile_text(
 
 
 def bundle(image: bytes) -> bytes:
-    """The fat binary that csrc/cpu/fatbin.h describes, with one image in it."""
+    """The fat binary that csrc/cpu/module/fatbin.h describes, with one image in it."""
     target = TARGET + (WAVE64 if warp_size() == 64 else "")
     names = [f"host-{machine()}-unknown-linux-gnu-".encode(), target.encode()]
     header = len(MAGIC) + 8 + sum(24 + len(name) for name in names)

@@ -151,7 +151,7 @@ def compile_source(source: Path, arch: str, options: list[str]) -> bytes:
         command += ["-fcuda-allow-variadic-functions", "-mcode-object-version=5"]
         command += ["-fvisibility=hidden", "-fapply-global-visibility-to-externs"]
         command += ["-fno-threadsafe-statics", "-ffp-contract=fast-honor-pragmas"]
-        # LLVM 20 would lose stores: HA_NO_FORWARDING in csrc/cpu/toolchain_flags.h.
+        # LLVM 20 would lose stores (csrc/cpu/compile/toolchain_flags.h).
         command += ["-mllvm", "-max-dependences=1"]
         command += ["-nostdsysteminc", "-nobuiltininc"]
         command += [f"-D__HIP_CPU_WARP_SIZE__={wavefront(arch)}", level, *rest]

@@ -40,7 +40,7 @@ def module(name: str, *words: str) -> int:
 
 def c_files() -> list[str]:
     """Hand-written C; device headers are laid out as tables, by hand."""
-    device = ROOT / "csrc" / "cpu" / "device"
+    device = ROOT / "csrc" / "cpu" / "headers"
     found = [
         path
         for folder in ("csrc", "tests/c", "tests/fake")

@@ -19,7 +19,7 @@ from tools.rooms import PRODUCTS, ROOMS, room_of
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON_HEADERS = frozenset({"Python.h", "structmember.h", "frameobject.h"})
 # Code that runs in kernels: compiled by the device, with include rules of its own.
-DEVICE_HEADERS = Path("cpu", "device")
+DEVICE_HEADERS = Path("cpu", "headers")
 
 # A tag with its body; a function as clang-format lays it out, its name in a new line.
 TAG = re.compile(

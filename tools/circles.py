@@ -2,13 +2,13 @@
 """Circles of files of csrc that need each other.
 
 A node is a `.c` file with its header.  It needs another one if it includes that one's
-header, or names a function or a variable that is defined there.  Files of which each
-needs each other, over however many steps, are a circle: none of them can be read, tested
-or moved alone.
+header, or names a function or a variable that is defined there.  A circle is a set of
+files of which each needs each other, over however many steps: none of them can be read,
+tested or moved alone.
 
 `python -m tools.circles` prints each circle of each product, largest first.
-`python -m tools.circles FROM TO` prints why files whose paths begin with FROM need those
-whose paths begin with TO, such as `cpu/queue cpu/graph`.
+`python -m tools.circles FROM TO` prints why files whose paths begin with FROM need
+those whose paths begin with TO, such as `cpu/queue cpu/graph`.
 """
 
 from __future__ import annotations

@@ -35,9 +35,9 @@ from tools.rooms import PRODUCTS
 ROOT = Path(__file__).resolve().parent.parent
 CSRC = ROOT / "csrc"
 OBJECTS = ROOT / "build" / "native"
-EXPORTS = CSRC / "cpu" / "generated" / "exports.map"
+EXPORTS = CSRC / "cpu" / "entry" / "generated" / "exports.map"
 PROFILER_HEADERS = CSRC / "rocprofiler" / "include"
-DEVICE_HEADERS = CSRC / "cpu" / "device"
+DEVICE_HEADERS = CSRC / "cpu" / "headers"
 TEXT_MAX = 500  # characters of a command in a message
 WARNINGS = [
     "-Wall",

@@ -225,7 +225,7 @@ static PyType_Spec kernel_spec = {
 /* ---- what the provider knows
  * ---------------------------------------------------------- */
 
-/* hipadaptKernelParam of the CPU device (cpu/runtime.h); others don't have it. */
+/* hipadaptKernelParam of the CPU device (cpu/entry/runtime.h); others don't have it. */
 typedef hipError_t (*param_call)(hipFunction_t, unsigned, size_t *, size_t *, int *);
 
 PyObject *

@@ -17,8 +17,8 @@
 #include "abi/hip.h"
 #include "core/clock.h"
 #include "core/sha256.h"
-#include "cpu/image_file.h"
-#include "cpu/runtime.h"
+#include "cpu/compile/image_file.h"
+#include "cpu/entry/runtime.h"
 
 #define UNUSED __attribute__((unused))
 
@@ -62,7 +62,7 @@
 /* The kernels of the test image, as C that the rewriter might have written. */
 static const char image_source[] =
     "#include <stdint.h>\n"
-    "#include \"cpu/image.h\"\n"
+    "#include \"cpu/base/image.h\"\n"
     "extern struct ha_image __ha_image;\n"
     "static uint64_t index_of(const struct ha_lane *l) {\n"
     "    return (uint64_t)l->block_idx[0] * l->grid->block_dim[0] + l->thread_idx[0]; "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of the kernel executor share: checks, and launches of kernels that are
- * written in C against the table of cpu/image.h.  Everything is static: one test, one
- * program. */
+ * written in C against the table of cpu/base/image.h.  Everything is static: one test,
+ * one program. */
 #ifndef HA_TESTS_EXEC_SUPPORT_H
 #define HA_TESTS_EXEC_SUPPORT_H
 
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "core/clock.h"
-#include "cpu/exec.h"
-#include "cpu/fiber.h"
+#include "cpu/exec/exec.h"
+#include "cpu/exec/fiber.h"
 
 /* These images ask for no access, so memory is not linked. */
 __attribute__((weak)) void ha_access_call(const void *address, uint64_t size,

@@ -6,7 +6,7 @@ last line that it wrote says why) or anything else (failed).  A comment near its
 names what it is linked with, rooms or files of csrc without their suffix; without one
 that is all of core and cpu:
 
-    /* sources: core cpu/fiber cpu/fiber_switch */
+    /* sources: core cpu/exec/fiber cpu/exec/fiber_switch */
     /* libraries: -lrt */
     /* product: profiler */
 
@@ -67,10 +67,13 @@ def header_line(text: str, key: str) -> list[str]:
 
 def files_of(word: str) -> list[Path]:
     """The C files that one word after `sources:` stands for."""
-    pattern = word if "/" in word else f"{word}/*"
-    found = list(native.CSRC.glob(pattern.removesuffix(".c") + ".c"))
+    path = native.CSRC / word
+    if path.is_dir():
+        found = [file for file in native.sources((word,)) if file.suffix == ".c"]
+    else:
+        found = list(path.parent.glob(path.name.removesuffix(".c") + ".c"))
     if not found:
-        sys.exit(f"tests/c: no file is named csrc/{pattern}")
+        sys.exit(f"tests/c: no file is named csrc/{word}")
     return found
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Images: what is taken for one, and what is said of everything else. */
-/* sources: core cpu/image_file */
+/* sources: core cpu/compile/image_file */
 #include "check.h"
-#include "cpu/image_file.h"
+#include "cpu/compile/image_file.h"
 
 #include <elf.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The option parser alone: random command lines never bring forth an argument of the
  * compiler that is not of our making. */
-/* sources: core cpu/options cpu/buffer */
+/* sources: core cpu/compile/options cpu/compile/buffer */
 #include "check.h"
-#include "cpu/options.h"
+#include "cpu/compile/options.h"
 
 #include <stdint.h>
 

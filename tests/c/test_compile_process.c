@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The compiler's child processes: what goes in and out, how they end, and that nothing
  * stays behind. */
-/* sources: core cpu/process */
+/* sources: core cpu/compile/process */
 #include "check.h"
 #include "core/clock.h"
-#include "cpu/process.h"
+#include "cpu/compile/process.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "core/clock.h"
-#include "cpu/device.h"
-#include "cpu/table.h"
+#include "cpu/base/device.h"
+#include "cpu/entry/table.h"
 
 enum { TIMED_CALLS = 20000000, OVERHEAD_MAX_NS = 2 };
 
@@ -37,7 +37,7 @@ struct row {
 #undef hipGetDeviceProperties
 #undef hipChooseDevice
 static const struct row rows[] = {
-#include "cpu/generated/functions.def"
+#include "cpu/entry/generated/functions.def"
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 

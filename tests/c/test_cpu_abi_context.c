@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "cpu/device.h"
-#include "cpu/pool.h"
-#include "cpu/stream.h"
+#include "cpu/base/device.h"
+#include "cpu/queue/pool.h"
+#include "cpu/queue/stream.h"
 
 static int
 current_device(void)

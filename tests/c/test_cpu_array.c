@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
-#include "cpu/slab.h"
-#include "cpu/texture.h"
+#include "cpu/base/slab.h"
+#include "cpu/memory/texture.h"
 
 static const hipChannelFormatDesc floats = {32, 0, 0, 0, hipChannelFormatKindFloat};
 

@@ -3,7 +3,7 @@
  * which calls end them, and nodes that the program takes out of them. */
 #include "cpu_support.h"
 
-#include "cpu/stream.h"
+#include "cpu/queue/stream.h"
 
 static void
 test_questions_about_the_legacy_stream_leave_captures_alone(void)

@@ -3,7 +3,7 @@
  * nodes, edges, executable graphs, captures, user objects and graph memory. */
 #include "cpu_support.h"
 
-#include "cpu/fatbin.h"
+#include "cpu/module/fatbin.h"
 
 enum { ELEMENTS = 512, BUFFERS = 8, NODES = 40, BYTES = ELEMENTS * 4 };
 

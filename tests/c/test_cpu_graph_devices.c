@@ -2,7 +2,7 @@
 /* Graphs whose nodes belong to several devices. */
 #include "cpu_support.h"
 
-#include "cpu/stream.h"
+#include "cpu/queue/stream.h"
 
 enum { DEVICES = 3, ELEMENTS = 256, ROUNDS = 20 };
 

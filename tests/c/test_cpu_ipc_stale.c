@@ -2,7 +2,7 @@
 /* Handles of what was freed: they open nothing, whatever lies in its place. */
 #include <signal.h>
 
-#include "cpu/shared_file.h"
+#include "cpu/base/shared_file.h"
 #include "peer_support.h"
 
 #define SMALL 1000

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "cpu/stream.h"
+#include "cpu/queue/stream.h"
 
 enum { DEVICES = 4, BLOCKS = 5, LANES = 16 };
 enum { NOTHING, ENDS, FAILS, WAITS };

@@ -4,8 +4,8 @@
  * register, launch and take back at once. */
 #include "cpu_support.h"
 
-#include "cpu/fatbin.h"
-#include "cpu/symbol.h"
+#include "cpu/module/fatbin.h"
+#include "cpu/module/symbol.h"
 
 #define BUNDLE_HEAD 256 /* bytes before the code object */
 

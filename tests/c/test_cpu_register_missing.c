@@ -3,7 +3,7 @@
  * program learns it from what waits next, even if it drops the code of the launch. */
 #include "cpu_support.h"
 
-#include "cpu/fatbin.h"
+#include "cpu/module/fatbin.h"
 
 #define FOREIGN_ID "hipv4-amdgcn-amd-amdhsa--gfx942"
 

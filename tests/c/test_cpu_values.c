@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "cpu/stream.h"
+#include "cpu/queue/stream.h"
 
 static hipModule_t module;
 static hipFunction_t add_kernel;

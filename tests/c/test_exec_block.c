@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks: handing out, lanes, block barriers, shared memory, pause. */
-/* sources: core/status cpu/exec cpu/cooperative cpu/multi_grid cpu/workgroup
-   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
-   cpu/heap */
+/* sources: core/status cpu/exec */
 #include "exec_support.h"
 
 #include <fenv.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Cooperative launches: grid barriers, blocks that wait for each other, and faults. */
-/* sources: core/status cpu/exec cpu/cooperative cpu/multi_grid cpu/workgroup
-   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
-   cpu/heap */
+/* sources: core/status cpu/exec */
 #include "exec_support.h"
 
 #include <stdatomic.h>
 
-#include "cpu/cooperative.h"
+#include "cpu/exec/cooperative.h"
 
 /* The thread sanitizer counts each stack as a thread, and has room for some thousands.
  */

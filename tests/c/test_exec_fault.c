@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels that fail or never end: the process lives, the launch tells why, and
  * neighbours in the same process are not disturbed. */
-/* sources: core/status cpu/exec cpu/cooperative cpu/multi_grid cpu/workgroup
-   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
-   cpu/heap */
+/* sources: core/status cpu/exec */
 #include "exec_support.h"
 
 #include <setjmp.h>
@@ -13,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cpu/heap.h"
+#include "cpu/exec/heap.h"
 
 #define LATENCY_MAX_NS ((uint64_t)200 * 1000 * 1000)
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Several cooperative launches that meet at multi-grid barriers: order, questions of
  * kernels, and faults of one grid while others wait. */
-/* sources: core/status cpu/exec cpu/cooperative cpu/multi_grid cpu/workgroup
-   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
-   cpu/heap */
+/* sources: core/status cpu/exec */
 #include "exec_support.h"
 
 #include <stdatomic.h>
 
 #include "abi/hip.h"
-#include "cpu/cooperative.h"
-#include "cpu/multi_grid.h"
+#include "cpu/exec/cooperative.h"
+#include "cpu/exec/multi_grid.h"
 
 enum { LANES = 8, GRIDS_MAX = 4, BLOCKS_MAX = 12 };
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* printf, assert, malloc, free and clock of kernels. */
-/* sources: core/status cpu/exec cpu/cooperative cpu/multi_grid cpu/workgroup
-   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
-   cpu/heap */
+/* sources: core/status cpu/exec */
 #include "exec_support.h"
 
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cpu/heap.h"
-#include "cpu/print.h"
+#include "cpu/exec/heap.h"
+#include "cpu/exec/print.h"
 
 /* Formats with ours and compares with libc's. */
 #pragma GCC diagnostic ignored "-Wformat"

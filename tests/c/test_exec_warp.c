@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Warp calls: what each operation gives, and who meets whom when lanes diverge. */
-/* sources: core/status cpu/exec cpu/cooperative cpu/multi_grid cpu/workgroup
-   cpu/workgroup_prepare cpu/fiber cpu/fiber_switch cpu/warp cpu/fault cpu/print
-   cpu/heap */
+/* sources: core/status cpu/exec */
 #include "exec_support.h"
 
 #include <stdatomic.h>
 
-#include "cpu/warp.h"
+#include "cpu/exec/warp.h"
 
 static const struct ha_warp_site sites[] = {
     {.order = 0}, {.order = 1}, {.order = 2}, {.order = 3}, {.order = 4}};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* From device IR to host IR: what the text of the result has, and that damaged input is
  * an error and never a crash. */
-/* sources: core cpu/ir_* cpu/rewrite* */
+/* sources: core cpu/compile/ir_* cpu/compile/rewrite* */
 #include <stdint.h>
 
 #include "check.h"
-#include "cpu/rewrite.h"
+#include "cpu/compile/rewrite.h"
 #include "rewrite_fixture.h"
 
 static bool guard; /* of the requests */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Program order and loops of a function's blocks. */
-/* sources: core cpu/ir_* */
+/* sources: core cpu/compile/ir_* */
 #include "check.h"
-#include "cpu/ir_flow.h"
+#include "cpu/compile/ir_flow.h"
 
 static struct ir_arena arena;
 static struct ir_module module;

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from .model import Api, Function
 
-SOURCES = Path(__file__).resolve().parents[2] / "csrc" / "cpu"
+SOURCES = Path(__file__).resolve().parents[2] / "csrc" / "cpu" / "entry"
 ENTRY_POINT = re.compile(r"^HA_EXPORT\s[^;{(]*?\b(hip\w+)\(", re.MULTILINE)
-# Rows of csrc/cpu/entry_spt.c.
+# Rows of csrc/cpu/entry/spt.c.
 ROW_OF_SPT = re.compile(r"^SPT\((hip\w+),", re.MULTILINE)
 
 

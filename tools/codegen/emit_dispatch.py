@@ -126,7 +126,7 @@ def version_of(api: Api) -> dict[str, int]:
 
 
 def function_list(api: Api) -> str:
-    """One macro call a function, by name; csrc/cpu/table.h says what the macros get."""
+    """One macro call a function, by name: see csrc/cpu/entry/table.h."""
     since = version_of(api)
     place = {
         function.symbol: (table, name)
@@ -189,8 +189,8 @@ def emit(api: Api) -> dict[str, str]:
     """Path below the root -> content."""
     return {
         "csrc/abi/generated/hip_table.h": header(api),
-        "csrc/cpu/device/hip/amd_detail/hip_api_trace.hpp": trace_header(api),
-        "csrc/cpu/generated/functions.def": function_list(api),
-        "csrc/cpu/generated/slots.def": slot_list(api),
-        "csrc/cpu/generated/exports.map": version_script(api),
+        "csrc/cpu/headers/hip/amd_detail/hip_api_trace.hpp": trace_header(api),
+        "csrc/cpu/entry/generated/functions.def": function_list(api),
+        "csrc/cpu/entry/generated/slots.def": slot_list(api),
+        "csrc/cpu/entry/generated/exports.map": version_script(api),
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""csrc/cpu/device/hipadapt: HIP and hiprtc as programs include them, in C and C++.
+"""csrc/cpu/headers/hipadapt: HIP and hiprtc as programs include them, in C and C++.
 
 The same declarations as in csrc/abi, with the default arguments that HIP has in C++.
 """
@@ -159,7 +159,7 @@ def hiprtc_header(api: Api) -> str:
 
 def emit(api: Api) -> dict[str, str]:
     """Path below the root -> content."""
-    folder = "csrc/cpu/device/hipadapt"
+    folder = "csrc/cpu/headers/hipadapt"
     return {
         f"{folder}/api.h": hip_header(api),
         f"{folder}/api_hiprtc.h": hiprtc_header(api),

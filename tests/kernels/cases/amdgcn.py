@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What blocks and warps do in code for AMD's GPUs (csrc/cpu/device/hipadapt/amdgcn.h).
+"""What blocks and warps do in code for AMD's GPUs (csrc/cpu/headers/hipadapt/amdgcn.h).
 
 There is no such GPU here, so the header's functions are compiled for this device under
 other names, with the GPU's instructions made of this device's own.  Lanes that have

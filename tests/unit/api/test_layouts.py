@@ -135,7 +135,9 @@ def test_properties_of_hip_5_are_laid_out_as_in_its_headers(
     headers: Headers, tmp_path: Path, version: str
 ) -> None:
     include = headers(version)
-    text = (header_sets.ROOT / "csrc/cpu/device_properties_old.h").read_text("utf-8")
+    text = (header_sets.ROOT / "csrc/cpu/base/device_properties_old.h").read_text(
+        "utf-8"
+    )
     body = text[text.index(f"struct {OLD_PROPERTIES} {{") :]
     members = re.findall(r"^    [\w ]+?[ *](\w+)(?:\[\d+\])?;", body, re.MULTILINE)
     facts: list[tuple[str, ...]] = [("size", OLD_PROPERTIES)]
@@ -151,7 +153,7 @@ def test_properties_of_hip_5_are_laid_out_as_in_its_headers(
 
     flags = ("-D__HIP_PLATFORM_AMD__", f"-I{include}")
     theirs, lacking = header_sets.table(head, facts, spelling, tmp_path, *flags)
-    own = '#include "cpu/device_properties_old.h"\n'
+    own = '#include "cpu/base/device_properties_old.h"\n'
     own += f"typedef struct {OLD_PROPERTIES} {OLD_PROPERTIES};"
     flags = (f"-I{header_sets.ROOT / 'csrc'}",)
     ours, _ = header_sets.table(own, facts, spelling, tmp_path, *flags)

@@ -449,5 +449,5 @@ def test_version_for_kernels_is_the_version_for_programs() -> None:
 
     for name in ("MAJOR", "MINOR", "PATCH"):
         name = f"HIP_VERSION_{name}"
-        device = number("csrc/cpu/device/hip/hip_version.h", name)
+        device = number("csrc/cpu/headers/hip/hip_version.h", name)
         assert device == number("csrc/abi/generated/hip.h", name)

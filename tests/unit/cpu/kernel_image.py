@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A compiled kernel image, loaded by hand: csrc/cpu/image.h through ctypes.
+"""A compiled kernel image, loaded by hand: csrc/cpu/base/image.h through ctypes.
 
 Kernels are called without the device, so only those run here that ask nothing of it: no
 barrier, no warp call, no printf.  Both forms of a kernel can be called side by side.

@@ -648,7 +648,7 @@ EACH(float_of_half, u16, float, (float)__builtin_bit_cast(_Float16, x[i]))
 @pytest.fixture(scope="module")
 def conversions(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """Loops over the functions that images bring along, for the plainest processor."""
-    zig, source = zig_path(), ROOT / "csrc" / "cpu" / "rewrite_half.c"
+    zig, source = zig_path(), ROOT / "csrc" / "cpu" / "compile" / "rewrite_half.c"
     if zig is None or not source.is_file():
         pytest.skip("needs ziglang and the sources")
     machine = platform.machine()

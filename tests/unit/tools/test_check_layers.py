@@ -35,11 +35,11 @@ def test_table_has_no_cycle() -> None:
     [
         ("core/ring.c", '"core/ring.h"'),
         ("core/ring.c", "<stdint.h>"),
-        ("cpu/stream.c", '"abi/hip.h"'),
+        ("cpu/queue/stream.c", '"abi/hip.h"'),
         ("adapters/pointer.c", "<Python.h>"),
         ("api/call.c", '"adapters/adapter.h"'),
         ("module/module.c", '"api/call.h"'),
-        ("cpu/device/hip/hip_runtime.h", '"anything.h"'),
+        ("cpu/headers/hip/hip_runtime.h", '"anything.h"'),
     ],
 )
 def test_allowed_include_is_accepted(tmp_path: Path, name: str, include: str) -> None:
@@ -49,17 +49,17 @@ def test_allowed_include_is_accepted(tmp_path: Path, name: str, include: str) ->
 @pytest.mark.parametrize(
     ("name", "include"),
     [
-        ("core/ring.c", '"cpu/stream.h"'),
+        ("core/ring.c", '"cpu/queue/stream.h"'),
         ("abi/hip.h", '"core/status.h"'),
         ("adapters/pointer.c", '"api/call.h"'),
         ("api/call.c", '"module/state.h"'),
-        ("api/call.c", '"cpu/device.h"'),
-        ("module/module.c", '"cpu/device.h"'),
-        ("cpu/stream.c", '"rocprofiler/agent.h"'),
-        ("cpu/stream.c", "<Python.h>"),
+        ("api/call.c", '"cpu/base/device.h"'),
+        ("module/module.c", '"cpu/base/device.h"'),
+        ("cpu/queue/stream.c", '"rocprofiler/agent.h"'),
+        ("cpu/queue/stream.c", "<Python.h>"),
         ("core/ring.c", '"Python.h"'),
         ("core/ring.c", '"ring.h"'),
-        ("core/ring.c", '"../cpu/stream.h"'),
+        ("core/ring.c", '"../cpu/queue/stream.h"'),
         ("somewhere/new.c", "<stdint.h>"),
     ],
 )
@@ -68,12 +68,12 @@ def test_other_include_is_a_fault(tmp_path: Path, name: str, include: str) -> No
 
 
 def test_fault_names_file_and_line(tmp_path: Path) -> None:
-    text = '/* one\n   two */\n\n#  include "cpu/stream.h" /* why */\n'
+    text = '/* one\n   two */\n\n#  include "cpu/queue/stream.h" /* why */\n'
 
     (found,) = faults_of(tmp_path, "core/ring.c", text)
 
     assert found.startswith("csrc/core/ring.c:4: ")
-    assert '"cpu/stream.h"' in found
+    assert '"cpu/queue/stream.h"' in found
 
 
 def test_include_in_a_comment_is_none(tmp_path: Path) -> None:

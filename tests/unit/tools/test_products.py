@@ -127,7 +127,7 @@ def test_library_without_sources_links_where_no_linker_is_installed(
 
 
 def test_device_headers_are_those_of_the_sources(package: Path) -> None:
-    source = ROOT / "csrc" / "cpu" / "device"
+    source = ROOT / "csrc" / "cpu" / "headers"
     for path in source.rglob("*"):
         if path.is_file():
             copy = package / "_lib" / "device" / path.relative_to(source)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses where no memory of the program can be expected: the first ones and those of
+ * handles, and addresses that HIP gave out once and gave back to the machine.
+ *
+ * Memory that the device does not know is the program's own, and copies touch it
+ * without asking, as asking costs a system call.  Of the addresses here it is asked:
+ * large allocations are unmapped when they are freed, and what is there later, if
+ * anything, may be anybody's.  They are remembered in pieces of HA_GONE_PIECE_BYTES,
+ * for ever.
+ *
+ * Locks: none; any thread. */
+#ifndef HA_CPU_BASE_GONE_H
+#define HA_CPU_BASE_GONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "abi/hip.h"
+
+#define HA_GONE_PIECE_BYTES ((size_t)2 << 20)
+
+/* Remembers addresses that are given back now. */
+void ha_gone_add(const void *address, size_t bytes);
+
+/* hipErrorInvalidValue, with a text, for an argument that points to memory of the host:
+ * NULL, and addresses of ha_gone. */
+hipError_t ha_gone_check(const char *argument, const void *address, size_t bytes);
+
+/* True if the addresses are such ones, and there is no memory at some of them. */
+bool ha_gone(const void *address, size_t bytes);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The contract between a compiled kernel image and the CPU device.
+ *
+ * An image is a position independent ELF shared object that cpu/compile/rewrite.c
+ * describes as IR and ld.lld links.  It has no undefined symbol of ours: what it needs
+ * from the device it calls through one table, `__ha_image.runtime`, which the loader
+ * (cpu/module/module.c) fills in after dlopen.  It exports exactly one object of ours,
+ * `__ha_image` (struct ha_image). libm and libmvec symbols are resolved from the
+ * process, where the loader has made those two libraries global before.
+ *
+ * Vocabulary: a *lane* is one work item; a *block* is one work group; a *warp* is
+ * `warp_size` consecutive lanes of a block, in linear thread order (x fastest); a
+ * *site* is one barrier or warp call instruction of the image, after inlining.
+ *
+ * Every field offset below is written into IR text by cpu/compile/rewrite.c; change
+ * both together and raise HA_IMAGE_ABI.  Static assertions at the end of this file hold
+ * the layout. */
+#ifndef HA_CPU_BASE_IMAGE_H
+#define HA_CPU_BASE_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HA_IMAGE_ABI 3u
+#define HA_IMAGE_SYMBOL "__ha_image"
+#define HA_LOOP_DEPTH_MAX                                                              \
+    8u /* nesting of loops around a warp site that is told apart */
+
+/* Shape of one launch; read-only while the kernel runs. */
+struct ha_grid {
+    uint32_t block_dim[3]; /* offset  0 */
+    uint32_t grid_dim[3];  /* offset 12 */
+};
+
+/* One lane as the reference executor runs it.  The executor embeds it as the first
+ * member of its own lane record; images read the first four fields and write only
+ * `trip`. */
+struct ha_lane {
+    uint32_t thread_idx[3];     /* offset  0 */
+    uint32_t block_idx[3];      /* offset 12 */
+    const struct ha_grid *grid; /* offset 24, borrowed from the launch */
+    void *shared;               /* offset 32: the block's shared memory, static part
+                                   first, dynamic part at kernel->shared_static */
+    uint32_t trip[HA_LOOP_DEPTH_MAX]; /* offset 40: iteration counts of the loops that
+                                         surround warp sites, outermost first */
+};
+
+/* Where a warp call stands, for the order in which diverged groups of lanes are served:
+ * loops from the outermost; in a common loop the lane with fewer trips goes first; else
+ * the smaller `order` (program order after the rewriter's reverse post order) goes
+ * first. */
+struct ha_warp_site {
+    uint32_t order;
+    uint32_t depth;                   /* loops around the site, <= HA_LOOP_DEPTH_MAX */
+    uint32_t loop[HA_LOOP_DEPTH_MAX]; /* ids of these loops, outermost first */
+};
+
+enum ha_warp_op {
+    HA_WARP_SHFL = 0,    /* value of lane `operand` of the width-segment */
+    HA_WARP_SHFL_UP = 1, /* value of lane - operand, own value if outside the segment */
+    HA_WARP_SHFL_DOWN =
+        2, /* value of lane + operand, own value if outside the segment */
+    HA_WARP_SHFL_XOR = 3, /* value of lane ^ operand, own value if in a later segment */
+    HA_WARP_BALLOT = 4,   /* bit per active lane whose value is not 0 */
+    HA_WARP_ANY = 5,      /* 1 if any active lane's value is not 0 */
+    HA_WARP_ALL = 6,      /* 1 if every active lane's value is not 0 */
+    HA_WARP_SYNC = 7,     /* rendezvous only */
+    HA_WARP_ACTIVE = 8,   /* mask of the active lanes */
+    HA_WARP_MATCH_ANY = 9,  /* mask of active lanes whose value equals this lane's */
+    HA_WARP_MATCH_ALL = 10, /* active mask if all values are equal, else 0 */
+};
+
+enum ha_block_op {
+    HA_BLOCK_SYNC = 0,  /* __syncthreads */
+    HA_BLOCK_COUNT = 1, /* __syncthreads_count: lanes with value != 0 */
+    HA_BLOCK_AND = 2,   /* __syncthreads_and */
+    HA_BLOCK_OR = 3,    /* __syncthreads_or */
+    HA_BLOCK_GRID = 4,  /* all live lanes of all blocks: cooperative launches */
+    HA_BLOCK_MULTI = 5, /* of all grids: cooperative launches on several devices */
+};
+
+/* What an image may ask about its launch. */
+enum ha_query {
+    HA_QUERY_COOPERATIVE = 0,    /* 1 in a cooperative launch */
+    HA_QUERY_SHARED_DYNAMIC = 1, /* bytes of dynamic shared memory */
+    /* In a cooperative launch on several devices; 0 in any other. */
+    HA_QUERY_GRID_COUNT = 2,
+    HA_QUERY_GRID_RANK = 3,   /* number of this grid */
+    HA_QUERY_MULTI_SIZE = 4,  /* threads of all grids */
+    HA_QUERY_MULTI_FIRST = 5, /* threads of the grids before this one */
+};
+
+/* What the device gives to an image.  One constant instance lives in
+ * cpu/exec/workgroup.c.
+ */
+struct ha_image_runtime {
+    /* The lane that this thread is running; never NULL inside a reference kernel. */
+    struct ha_lane *(*self)(void);
+    /* All live lanes of the block meet here.  `line` is the source line for messages,
+     * `site` tells call instructions apart; returns the reduction of `op`. */
+    uint32_t (*block)(uint32_t op, uint32_t value, uint32_t line, uint32_t site);
+    /* Live lanes of the warp meet here.  mask 0 = whoever is converged at this site;
+     * else the lanes that the program names.  `width` is the segment (1..warp size,
+     * power of two).  The value is carried as 64 raw bits. */
+    uint64_t (*warp)(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
+                     uint64_t value, uint32_t operand, uint32_t width);
+    /* printf of the kernel; the C varargs of the host ABI follow.  Returns characters.
+     */
+    int (*print)(const char *format, ...);
+    /* assert() failed; does not return. */
+    void (*assert_fail)(const char *text, const char *file, uint32_t line,
+                        const char *function);
+    /* Device heap. */
+    void *(*alloc)(uint64_t size);
+    void (*release)(void *ptr);
+    /* Monotonic nanoseconds: clock64(), wall_clock64(). */
+    uint64_t (*clock)(void);
+    /* Give other lanes a turn: __builtin_amdgcn_s_sleep, __nanosleep, spin hints. */
+    void (*pause)(void);
+    /* The same for all lanes of a launch; 0 for what is not an enum ha_query. */
+    uint64_t (*query)(uint32_t what);
+    /* The lane is going to read or write so many bytes (cpu/memory/access.h); only
+     * kernels with HA_KERNEL_GUARDED call it. */
+    void (*access)(const void *address, uint64_t size, uint32_t write);
+};
+
+enum ha_kernel_flags {
+    HA_KERNEL_BLOCK = 1u << 0, /* has a block barrier somewhere it can reach */
+    HA_KERNEL_WARP = 1u << 1,  /* has a warp call somewhere it can reach */
+    HA_KERNEL_LANE = 1u << 2,  /* calls a function that asks runtime->self() */
+    HA_KERNEL_SHARED_DYNAMIC = 1u << 3,
+    HA_KERNEL_GUARDED = 1u << 4, /* asks before each access */
+};
+
+/* What an argument is, for whoever converts to it; the device only needs its size. */
+enum ha_arg_kind {
+    HA_ARG_VALUE = 0, /* none of the others, or not known */
+    HA_ARG_POINTER = 1,
+    HA_ARG_RECORD = 2,
+    HA_ARG_INTEGER = 3,
+    HA_ARG_FLOAT = 4, /* binary floating point of that size */
+};
+
+struct ha_image_arg {
+    uint32_t size;   /* bytes */
+    uint32_t align;  /* bytes */
+    uint32_t offset; /* in a packed `extra` buffer, C layout rules */
+    uint32_t kind;   /* enum ha_arg_kind */
+};
+
+/* One lane of the kernel, start to end; barriers go through the runtime table. */
+typedef void ha_kernel_reference_fn(void *const *args, struct ha_lane *lane);
+/* Blocks [first, last) in linear order, x fastest, all lanes of each; NULL where the
+ * rewriter could not prove that lanes run independently.  `shared` is one block's
+ * memory. */
+typedef void ha_kernel_fast_fn(void *const *args, const struct ha_grid *grid,
+                               uint64_t first, uint64_t last, void *shared);
+
+struct ha_image_kernel {
+    const char *name; /* symbol as hipModuleGetFunction wants it */
+    ha_kernel_reference_fn *reference;
+    ha_kernel_fast_fn *fast;
+    const struct ha_image_arg *args;
+    uint32_t arg_count;
+    uint32_t flags;
+    uint32_t shared_static; /* bytes, a multiple of 64 */
+    uint32_t max_threads;   /* __launch_bounds__, else 1024 */
+};
+
+struct ha_image_variable {
+    const char *name;
+    void *address;
+    uint64_t size;
+    uint32_t constant; /* __constant__ */
+    uint32_t reserved;
+};
+
+struct ha_image {
+    uint32_t abi; /* HA_IMAGE_ABI */
+    uint32_t warp_size;
+    const struct ha_image_runtime *runtime; /* NULL in the file, set by the loader */
+    const struct ha_image_kernel *kernels;
+    const struct ha_image_variable *variables;
+    uint32_t kernel_count;
+    uint32_t variable_count;
+};
+
+_Static_assert(offsetof(struct ha_lane, grid) == 24, "lane layout is in IR");
+_Static_assert(offsetof(struct ha_lane, shared) == 32, "lane layout is in IR");
+_Static_assert(offsetof(struct ha_lane, trip) == 40, "lane layout is in IR");
+_Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
+_Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
+_Static_assert(sizeof(struct ha_image_kernel) == 48, "kernel layout is in IR");
+_Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");
+_Static_assert(sizeof(struct ha_image) == 40, "image layout is in IR");
+
+#endif

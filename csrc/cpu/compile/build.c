@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/compile/build.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/env.h"
+#include "core/log.h"
+#include "cpu/compile/image_file.h"
+#include "cpu/compile/rewrite.h"
+#include "cpu/compile/toolchain_flags.h"
+
+#define OUTPUT_BYTES_MAX ((uint64_t)1 << 30)
+#define TIMEOUT_MAX_SECONDS 86400
+#define MEMORY_MAX_MIB (1 << 24)
+#define ASK_NS (50u * 1000000u)
+
+/* The files of the way from IR to an image. */
+struct files {
+    struct ha_memory_file host_ir, object, elf;
+    bool loops_store; /* what the rewriter said about `host_ir` */
+};
+
+void
+ha_build_start(struct ha_build *build)
+{
+    build->timeout_seconds =
+        ha_env_long(HA_ENV_COMPILE_TIMEOUT, 1, TIMEOUT_MAX_SECONDS);
+    build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
+    build->cacheable = true;
+    build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
+}
+
+enum ha_status
+ha_build_go_on(struct ha_build *build, const char *what)
+{
+    uint64_t now = ha_clock_ns();
+    if (now >= build->deadline_ns) {
+        return ha_error_set(HA_ERROR_TIMEOUT,
+                            "%s did not end within %ld s (HIPADAPT_COMPILE_TIMEOUT)",
+                            what, build->timeout_seconds);
+    }
+    if (build->interrupted != NULL && now - build->asked_ns >= ASK_NS) {
+        build->asked_ns = now;
+        if (build->interrupted()) {
+            return ha_error_set(HA_ERROR_TIMEOUT, "%s was interrupted", what);
+        }
+    }
+    return HA_OK;
+}
+
+/* ---- child processes ---- */
+
+static bool
+has_text(const struct ha_memory_file *file, const char *text)
+{
+    return file->size > 0 &&
+           memmem(file->bytes, file->size, text, strlen(text)) != NULL;
+}
+
+/* What the end of a compiler means; `what` names the step. */
+static enum ha_status
+judge(struct ha_build *build, const char *what, const struct ha_process_result *ended,
+      const struct ha_memory_file *output, const struct ha_memory_file *messages)
+{
+    long memory = ha_env_long(HA_ENV_COMPILE_MEMORY, 0, MEMORY_MAX_MIB);
+    switch (ended->end) {
+    case HA_PROCESS_EXITED:
+        if (ended->code == 0 && output->size > 0) {
+            return HA_OK;
+        }
+        break;
+    case HA_PROCESS_UNKNOWN:
+        /* Somebody else took the status; output is written last and only on success. */
+        if (output->size > 0 && !has_text(messages, "error: ")) {
+            return HA_OK;
+        }
+        break;
+    case HA_PROCESS_TIMED_OUT:
+        return ha_error_set(HA_ERROR_TIMEOUT,
+                            "%s did not end within %ld s (HIPADAPT_COMPILE_TIMEOUT)",
+                            what, build->timeout_seconds);
+    case HA_PROCESS_INTERRUPTED:
+        return ha_error_set(HA_ERROR_TIMEOUT, "%s was interrupted", what);
+    case HA_PROCESS_SIGNALED:
+        if (ended->code == SIGXFSZ) {
+            return ha_error_set(HA_ERROR_COMPILE, "%s wrote more than %" PRIu64 " MiB",
+                                what, OUTPUT_BYTES_MAX >> 20);
+        }
+        if (!has_text(messages, "ut of memory") && !has_text(messages, "bad_alloc")) {
+            return ha_error_set(HA_ERROR_COMPILE, "%s crashed (signal %d)%s", what,
+                                ended->code,
+                                memory != 0 && ended->code == SIGSEGV
+                                    ? "; the source may be nested too deeply"
+                                    : "");
+        }
+        break;
+    }
+    if (has_text(messages, "ut of memory") || has_text(messages, "bad_alloc")) {
+        return ha_error_set(HA_ERROR_COMPILE,
+                            "%s needs more than %ld MiB (HIPADAPT_COMPILE_MEMORY)",
+                            what, memory);
+    }
+    return ha_error_set(HA_ERROR_COMPILE, "%s failed", what);
+}
+
+enum ha_status
+ha_build_step(struct ha_build *build, const char *what, const struct ha_list *arguments,
+              struct ha_memory_file *input, struct ha_memory_file *output,
+              struct ha_memory_file *const *extra, uint32_t extra_count)
+{
+    struct ha_memory_file messages = HA_MEMORY_FILE_INIT;
+    struct ha_memory_file *files[HA_PROCESS_FILES_MAX] = {input, output, &messages};
+    struct ha_process_result ended;
+    if (arguments->failed) {
+        return ha_error_set(HA_ERROR_MEMORY, "%s: no memory", what);
+    }
+    if (extra_count > HA_BUILD_EXTRA_MAX) {
+        return ha_error_set(HA_ERROR_INVALID, "%s: %u files", what, extra_count);
+    }
+    for (uint32_t i = 0; i < extra_count; i++) {
+        files[3 + i] = extra[i];
+    }
+    enum ha_status status = ha_memory_file_open(&messages, "messages");
+    if (status == HA_OK) {
+        status = ha_memory_file_open(output, what);
+    }
+    if (status != HA_OK) {
+        goto done;
+    }
+    const struct ha_process_request request = {
+        .argv = (const char *const *)arguments->items,
+        .files = files,
+        .file_count = 3 + extra_count,
+        .deadline_ns = build->deadline_ns,
+        .address_space_bytes =
+            (uint64_t)ha_env_long(HA_ENV_COMPILE_MEMORY, 0, MEMORY_MAX_MIB) << 20,
+        .file_bytes = OUTPUT_BYTES_MAX,
+        .interrupted = build->interrupted,
+    };
+    uint64_t before_ns = ha_clock_ns();
+    status = ha_process_run(&request, &ended);
+    if (status != HA_OK) {
+        goto done;
+    }
+    ha_log(3, "%s took %.1f ms", what, (double)(ha_clock_ns() - before_ns) / 1e6);
+    status = ha_memory_file_map(output);
+    if (status == HA_OK) {
+        status = ha_memory_file_map(&messages);
+    }
+    if (status != HA_OK) {
+        goto done;
+    }
+    ha_messages_append(&build->log, messages.bytes, messages.size, &build->places);
+    status = judge(build, what, &ended, output, &messages);
+done:
+    ha_memory_file_close(&messages);
+    return status;
+}
+
+void
+ha_build_flags(struct ha_list *arguments, const char *const *flags)
+{
+    for (; *flags != NULL; flags++) {
+        ha_list_add(arguments, *flags);
+    }
+}
+
+void
+ha_build_ir_arguments(const struct ha_build *build, struct ha_list *arguments,
+                      bool bitcode)
+{
+    static const char *const flags[] = {"clang",
+                                        "-cc1",
+                                        "-triple",
+                                        HA_FRONT_TRIPLE,
+                                        "-x",
+                                        "ir",
+                                        "-Werror=override-module",
+                                        "-o",
+                                        "-",
+                                        "-",
+                                        NULL};
+    ha_list_add(arguments, build->toolchain.zig);
+    ha_build_flags(arguments, flags);
+    if (bitcode) {
+        ha_list_add(arguments, "-disable-llvm-passes");
+    }
+    ha_list_add(arguments, bitcode ? "-emit-llvm-bc" : "-emit-llvm");
+}
+
+/* ---- from IR to an image ---- */
+
+enum ha_status
+ha_build_stop_rewriter(void *build)
+{
+    return ha_build_go_on(build, "the rewriter");
+}
+
+/* Host IR; the names that expressions stand for go into the result. */
+static enum ha_status
+run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t name_count,
+            struct files *files, struct ha_compile_result *result)
+{
+    const struct ha_rewrite_request request = {
+        .ir = ir,
+        .ir_size = ir_size,
+        .target_cpu = build->toolchain.target_cpu,
+        .warp_size = build->warp_size,
+        .name_count = name_count,
+        .stop = ha_build_stop_rewriter,
+        .stop_context = build,
+        .guard = build->guard,
+    };
+    struct ha_rewrite_result rewritten = {0};
+    uint64_t before_ns = ha_clock_ns();
+    enum ha_status status = ha_rewrite(&request, &rewritten);
+    if (status != HA_OK) {
+        return status;
+    }
+    ha_log(3, "the rewriter took %.1f ms", (double)(ha_clock_ns() - before_ns) / 1e6);
+    /* An assembler directive could read a file behind our back. */
+    if (memmem(rewritten.ir, rewritten.ir_size, ".incbin", 7) != NULL) {
+        build->cacheable = false;
+    }
+    files->loops_store = rewritten.loops_store;
+    status = ha_memory_file_open(&files->host_ir, "ir");
+    if (status == HA_OK) {
+        status = ha_memory_file_write(&files->host_ir, rewritten.ir, rewritten.ir_size);
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_rewind(&files->host_ir);
+    }
+    if (status == HA_OK) {
+        result->lowered = rewritten.lowered;
+        result->lowered_count = rewritten.lowered_count;
+        rewritten.lowered = NULL;
+        rewritten.lowered_count = 0;
+    }
+    ha_rewrite_release(&rewritten);
+    return status;
+}
+
+static enum ha_status
+run_back(struct ha_build *build, struct files *files)
+{
+    static const char *const flags[] = {HA_BACK_FLAGS, NULL};
+    static const char *const forwarding[] = {HA_NO_FORWARDING, NULL};
+    const struct ha_toolchain *toolchain = &build->toolchain;
+    struct ha_list arguments = {0};
+    ha_list_add(&arguments, toolchain->zig);
+    ha_list_add(&arguments, "clang");
+    ha_list_add(&arguments, "-cc1");
+    ha_list_add(&arguments, "-triple");
+    ha_list_add(&arguments, toolchain->triple);
+    ha_list_add(&arguments, "-target-cpu");
+    ha_list_add(&arguments, toolchain->target_cpu);
+    ha_build_flags(&arguments, flags);
+    ha_list_format(&arguments, "-O%u", build->level);
+    if (build->level >= 2) {
+        ha_list_add(&arguments, "-vectorize-loops");
+        ha_list_add(&arguments, "-vectorize-slp");
+    }
+    if (files->loops_store) {
+        ha_build_flags(&arguments, forwarding);
+    }
+#if defined(__x86_64__)
+    if (toolchain->vector_math) {
+        ha_list_add(&arguments, "-fveclib=libmvec");
+    }
+#endif
+    static const char *const outputs[] = {"-x", "ir", "-emit-obj", "-o",
+                                          "-",  "-",  NULL};
+    ha_build_flags(&arguments, outputs);
+    enum ha_status status = ha_build_step(build, "the back end", &arguments,
+                                          &files->host_ir, &files->object, NULL, 0);
+    ha_list_release(&arguments);
+    return status;
+}
+
+static enum ha_status
+run_link(struct ha_build *build, struct files *files)
+{
+    /* -Bsymbolic: an image calls its own functions, whatever the process has under the
+     * same names. */
+    static const char *const flags[] = {
+        "ld.lld", "-shared", "-Bsymbolic",      "-z", "noexecstack", "--build-id=none",
+        "-o",     "-",       "/proc/self/fd/3", NULL,
+    };
+    struct ha_memory_file nothing = HA_MEMORY_FILE_INIT;
+    struct ha_memory_file *const extra[] = {&files->object};
+    struct ha_list arguments = {0};
+    ha_list_add(&arguments, build->toolchain.zig);
+    ha_build_flags(&arguments, flags);
+    enum ha_status status = ha_memory_file_open(&nothing, "nothing");
+    if (status == HA_OK) {
+        status = ha_build_step(build, "the linker", &arguments, &nothing, &files->elf,
+                               extra, 1);
+    }
+    ha_list_release(&arguments);
+    ha_memory_file_close(&nothing);
+    return status;
+}
+
+/* ELF and trailer into the result. */
+static enum ha_status
+seal(const struct ha_memory_file *elf, struct ha_compile_result *result)
+{
+    struct ha_image_trailer trailer;
+    const void *inner;
+    size_t inner_size;
+    if (ha_image_file_elf_size(elf->bytes, elf->size) != elf->size) {
+        return ha_error_set(HA_ERROR_COMPILE, "the linker's output is cut short");
+    }
+    ha_image_file_seal(elf->bytes, elf->size, &trailer);
+    char *image = malloc(elf->size + sizeof trailer);
+    if (image == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "image of %zu bytes: no memory",
+                            elf->size);
+    }
+    memcpy(image, elf->bytes, elf->size);
+    memcpy(image + elf->size, &trailer, sizeof trailer);
+    result->image = image;
+    result->image_size = elf->size + sizeof trailer;
+    return ha_image_file_check(image, result->image_size, &inner, &inner_size);
+}
+
+enum ha_status
+ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
+               uint32_t name_count, struct ha_compile_result *result)
+{
+    struct files files = {HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT,
+                          false};
+    enum ha_status status = run_rewrite(build, ir, ir_size, name_count, &files, result);
+    if (status == HA_OK) {
+        status = run_back(build, &files);
+    }
+    if (status == HA_OK) {
+        status = run_link(build, &files);
+    }
+    if (status == HA_OK) {
+        status = seal(&files.elf, result);
+    }
+    ha_memory_file_close(&files.elf);
+    ha_memory_file_close(&files.object);
+    ha_memory_file_close(&files.host_ir);
+    return status;
+}
+
+/* ---- the log ---- */
+
+enum ha_status
+ha_build_take_log(struct ha_build *build, struct ha_compile_result *result)
+{
+    free(result->log);
+    result->log = ha_buffer_take(&build->log);
+    return result->log != NULL ? HA_OK
+                               : ha_error_set(HA_ERROR_MEMORY, "log: no memory");
+}
+
+enum ha_status
+ha_build_explain(struct ha_build *build, enum ha_status status,
+                 struct ha_compile_result *result)
+{
+    struct ha_bytes log = {0};
+    /* Whatever runs next may overwrite the text of the failure. */
+    char *reason = strdup(ha_error_text());
+    if (reason == NULL) {
+        return status;
+    }
+    if (result->log != NULL) {
+        ha_buffer_text(&log, result->log);
+    } else {
+        ha_buffer_append(&log, build->log.bytes, build->log.size);
+    }
+    /* A failed front end has said why itself. */
+    if (status != HA_ERROR_COMPILE || log.size == 0 ||
+        strcmp(reason, "the front end failed") != 0) {
+        ha_buffer_format(&log, "error: %s\n", reason);
+    }
+    free(result->log);
+    result->log = ha_buffer_take(&log);
+    (void)ha_error_set(status, "%s", reason);
+    free(reason);
+    return status;
+}
+
+void
+ha_build_release(struct ha_build *build)
+{
+    ha_buffer_release(&build->log);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiling (cpu/compile/compile.h) and linking (cpu/compile/link.h) have in
+ * common: compilers as child processes, and the way from device IR to an image
+ * (cpu/compile/image_file.h).
+ *
+ *     device IR --rewrite--> host IR --clang--> object --lld--> ELF --seal--> image
+ *
+ * A *step* is one child process (cpu/compile/process.h); its messages go to the log.  A
+ * build belongs to one thread; no lock, no global state. */
+#ifndef HA_CPU_COMPILE_BUILD_H
+#define HA_CPU_COMPILE_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "cpu/compile/buffer.h"
+#include "cpu/compile/compile.h"
+#include "cpu/compile/messages.h"
+#include "cpu/compile/process.h"
+#include "cpu/compile/toolchain.h"
+
+#define HA_BUILD_EXTRA_MAX (HA_PROCESS_FILES_MAX - 3)
+
+struct ha_build {
+    struct ha_toolchain toolchain;
+    struct ha_messages_places places; /* borrowed: names in messages */
+    struct ha_bytes log;              /* owned */
+    bool (*interrupted)(void);        /* may be NULL */
+    uint32_t warp_size;
+    unsigned level; /* of optimisation, 0 to 3 */
+    bool guard;     /* HIPADAPT_CPU_GUARD: accesses are asked for */
+    uint64_t deadline_ns;
+    long timeout_seconds;
+    bool cacheable;    /* nothing was read that the key does not know of */
+    uint64_t asked_ns; /* when `interrupted` was asked last by ha_build_go_on */
+};
+
+/* The clock of HIPADAPT_COMPILE_TIMEOUT starts: first of all, for the limit is for
+ * everything, processes and what we do ourselves.  The guard is as the environment
+ * says. */
+void ha_build_start(struct ha_build *build);
+
+/* HA_OK, or HA_ERROR_TIMEOUT with a text where the time is over or somebody interrupts;
+ * `what` does not go on. */
+#define HA_BUILD_WAITING "another process that compiles the same"
+enum ha_status ha_build_go_on(struct ha_build *build, const char *what);
+/* The same for cpu/compile/rewrite.h; the context is the build. */
+enum ha_status ha_build_stop_rewriter(void *build);
+
+/* Runs `zig <arguments>`.  Standard input and output are the two files; `extra` are the
+ * descriptors 3 and up.  The output is opened here, and mapped after success; a step
+ * that succeeds has written something. */
+enum ha_status ha_build_step(struct ha_build *build, const char *what,
+                             const struct ha_list *arguments,
+                             struct ha_memory_file *input,
+                             struct ha_memory_file *output,
+                             struct ha_memory_file *const *extra, uint32_t extra_count);
+
+/* Appends flags up to a NULL. */
+void ha_build_flags(struct ha_list *arguments, const char *const *flags);
+
+/* Device IR as text, into the image and the lowered names of the result. */
+enum ha_status ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
+                              uint32_t name_count, struct ha_compile_result *result);
+
+/* `zig clang` for device IR from standard input: into bitcode as it is, or into text;
+ * text may be optimised by further flags. IR of another target is an error. */
+void ha_build_ir_arguments(const struct ha_build *build, struct ha_list *arguments,
+                           bool bitcode);
+
+/* Moves the log into the result: HA_ERROR_MEMORY where there is none. */
+enum ha_status ha_build_take_log(struct ha_build *build,
+                                 struct ha_compile_result *result);
+
+/* The failure that ha_error_text has now becomes the last line of the result's log,
+ * unless the compiler's own messages say as much.  Gives `status` with the same text.
+ */
+enum ha_status ha_build_explain(struct ha_build *build, enum ha_status status,
+                                struct ha_compile_result *result);
+
+void ha_build_release(struct ha_build *build);
+
+#endif

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/compile/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/env.h"
+#include "core/file.h"
+#include "core/sha256.h"
+#include "cpu/base/image.h"
+#include "cpu/compile/buffer.h"
+#include "cpu/compile/build.h"
+#include "cpu/compile/cache.h"
+#include "cpu/compile/depends.h"
+#include "cpu/compile/file_asm.h"
+#include "cpu/compile/options.h"
+#include "cpu/compile/process.h"
+#include "cpu/compile/rewrite.h"
+#include "cpu/compile/toolchain_flags.h"
+#include "cpu/compile/workdir.h"
+
+#define KEY_VERSION "hipadapt kernel 1"
+#define CUID_DIGITS 16 /* of the key: what tells modules of one program apart */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/* One compilation.  Everything in it is owned by it but what the request lends. */
+struct work {
+    const struct ha_compile_request *request;
+    struct ha_compile_result *result;
+    struct ha_build build;
+    struct ha_options options;
+    struct ha_workdir workdir;
+    struct ha_bytes source; /* what the front end reads */
+    struct ha_cache_inputs inputs;
+    struct ha_memory_file source_file, ir_file, rules_file;
+    struct timespec started;
+    uint8_t key[HA_CACHE_KEY_BYTES];
+};
+
+/* ---- the text that the front end gets ---- */
+
+/* A string literal; `#line` and _Pragma take the same escapes. */
+static void
+append_quoted(struct ha_bytes *buffer, const char *text)
+{
+    ha_buffer_text(buffer, "\"");
+    for (; *text != '\0'; text++) {
+        char c = *text;
+        if (c == '"' || c == '\\') {
+            ha_buffer_append(buffer, "\\", 1);
+        }
+        if ((unsigned char)c < ' ') {
+            c = ' ';
+        }
+        ha_buffer_append(buffer, &c, 1);
+    }
+    ha_buffer_text(buffer, "\"");
+}
+
+/* The address of a name expression as a constant: its initialiser in the IR is the
+ * lowered name.  Programs write variables as `&name` and kernels as `name`.  A comma
+ * outside of its brackets declares nothing within ours. */
+static void
+append_expression(struct ha_bytes *source, uint32_t index, const char *expression)
+{
+    const char *name = expression + strspn(expression, " \t");
+    if (name[0] == '&') {
+        name++;
+    }
+    ha_buffer_text(source, "\n#line 1 ");
+    ha_buffer_text(source, "\"name expression\"\n");
+    ha_buffer_format(
+        source,
+        "__attribute__((device, used)) constexpr auto " HA_REWRITE_NAME_PREFIX
+        "%u = (&%s);\n",
+        index, name);
+}
+
+static bool
+has_word(const char *text, size_t size, const char *word)
+{
+    return memmem(text, size, word, strlen(word)) != NULL;
+}
+
+/* Headers that hiprtc gives without an include.  They are large, so they are put in
+ * only where the program's texts have a word of theirs; a folder of the program's own
+ * headers is not looked through, and counts as having those that are marked. */
+static void
+append_builtins(struct work *work)
+{
+    static const struct {
+        const char *word, *header;
+        bool assumed; /* where there are headers of unknown content */
+    } builtins[] = {
+        {"half", "hip/hip_fp16.h", true},
+        {"bfloat16", "hip/hip_bf16.h", false},
+        {"hip_bfloat16", "hip/hip_bfloat16.h", false},
+        {"Complex", "hip/hip_complex.h", true},
+        {"HIP_", "hip/hip_math_constants.h", true},
+        {"tex1D", "hipadapt/texture.h", true},
+        {"tex2D", "hipadapt/texture.h", true},
+        {"tex3D", "hipadapt/texture.h", true},
+        {"texCube", "hipadapt/texture.h", true},
+        {"texture", "hipadapt/texture.h", true},
+        {"Texture", "hipadapt/texture.h", true},
+        {"Channel", "hipadapt/texture.h", true},
+        {"surf", "hipadapt/surface.h", true},
+        {"Surface", "hipadapt/surface.h", true},
+        {"cooperative_groups", "hip/hip_cooperative_groups.h", false},
+        {"std::", "type_traits", false},
+        {"__hip_internal", "type_traits", false},
+    };
+    const struct ha_compile_request *request = work->request;
+    /* A program that writes parts of `std` itself is left alone with it. */
+    bool own_std = has_word(request->source, request->source_size, "namespace std");
+    bool unknown = work->options.dirs.count > 0 &&
+                   has_word(request->source, request->source_size, "#include");
+    for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
+        const char *word = builtins[i].word;
+        bool wanted = (unknown && builtins[i].assumed) ||
+                      has_word(request->source, request->source_size, word);
+        for (uint32_t h = 0; h < request->header_count && !wanted; h++) {
+            const char *text = request->header_texts[h];
+            wanted = has_word(text, strlen(text), word);
+        }
+        for (uint32_t e = 0; e < request->expression_count && !wanted; e++) {
+            const char *text = request->expressions[e];
+            wanted = has_word(text, strlen(text), word);
+        }
+        if (wanted && !(own_std && strcmp(builtins[i].header, "type_traits") == 0)) {
+            ha_buffer_format(&work->source, "#include <%s>\n", builtins[i].header);
+        }
+    }
+}
+
+static enum ha_status
+compose_source(struct work *work)
+{
+    const struct ha_compile_request *request = work->request;
+    struct ha_bytes *source = &work->source;
+    if (work->options.program) {
+        ha_buffer_append(source, request->source, request->source_size);
+        return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory")
+                              : HA_OK;
+    }
+    ha_buffer_text(source, HA_SOURCE_BEFORE);
+    append_builtins(work);
+    ha_buffer_text(source, "#line 1 \"<command line>\"\n");
+    ha_buffer_append(source, work->options.macros.bytes, work->options.macros.size);
+    for (uint32_t i = 0; i < work->options.includes.count; i++) {
+        ha_buffer_text(source, "#include ");
+        ha_buffer_format(source, "\"%s\"\n", work->options.includes.items[i]);
+    }
+    ha_buffer_text(source, "#line 1 ");
+    append_quoted(source, request->name);
+    ha_buffer_text(source, "\n");
+    const char *text = request->source;
+    size_t size = request->source_size;
+    size_t mark = strlen(BYTE_ORDER_MARK);
+    if (size >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0) {
+        text += mark; /* it may stand at the very start only */
+        size -= mark;
+    }
+    ha_buffer_append(source, text, size);
+    for (uint32_t i = 0; i < request->expression_count; i++) {
+        append_expression(source, i, request->expressions[i]);
+    }
+    ha_buffer_text(source, HA_SOURCE_AFTER);
+    return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory") : HA_OK;
+}
+
+/* With what the options and name expressions brought. */
+static enum ha_status
+check_size(const struct work *work)
+{
+    size_t size = work->source.size;
+    for (uint32_t i = 0; i < work->request->header_count; i++) {
+        size += strlen(work->request->header_texts[i]);
+    }
+    if (size <= HA_COMPILE_SOURCE_MAX) {
+        return HA_OK;
+    }
+    return ha_error_set(HA_ERROR_COMPILE,
+                        "the source has %zu bytes with its headers and name "
+                        "expressions; %zu MiB are possible",
+                        size, HA_COMPILE_SOURCE_MAX >> 20);
+}
+
+/* ---- the key ---- */
+
+static void
+append_list(struct ha_bytes *buffer, const struct ha_list *list)
+{
+    ha_buffer_u32(buffer, list->count);
+    for (uint32_t i = 0; i < list->count; i++) {
+        ha_buffer_block(buffer, list->items[i], strlen(list->items[i]));
+    }
+}
+
+/* Everything that can change the result.  The compiler's identity covers this library,
+ * so neither the flags nor the rewriter need a number of their own. */
+static enum ha_status
+compute_key(struct work *work)
+{
+    const struct ha_compile_request *request = work->request;
+    const struct ha_toolchain *toolchain = &work->build.toolchain;
+    struct ha_bytes key = {0};
+    enum ha_status status = HA_OK;
+    ha_buffer_text(&key, KEY_VERSION);
+    ha_buffer_u32(&key, HA_IMAGE_ABI);
+    ha_buffer_append(&key, toolchain->compiler_id, HA_HASH_BYTES);
+    ha_buffer_append(&key, toolchain->device_id, HA_HASH_BYTES);
+    ha_buffer_block(&key, toolchain->triple, strlen(toolchain->triple));
+    ha_buffer_block(&key, toolchain->target_cpu, strlen(toolchain->target_cpu));
+    ha_buffer_u32(&key, toolchain->vector_math);
+    ha_buffer_u32(&key, request->warp_size);
+    ha_buffer_u32(&key, ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1);
+    ha_buffer_u32(&key, work->options.level);
+    append_list(&key, &work->options.front);
+    ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);
+    ha_buffer_u32(&key, request->header_count);
+    for (uint32_t i = 0; i < request->header_count; i++) {
+        ha_buffer_block(&key, request->header_names[i],
+                        strlen(request->header_names[i]));
+        ha_buffer_block(&key, request->header_texts[i],
+                        strlen(request->header_texts[i]));
+    }
+    ha_buffer_u32(&key, request->expression_count);
+    ha_buffer_block(&key, work->source.bytes, work->source.size);
+    if (key.failed) {
+        status = ha_error_set(HA_ERROR_MEMORY, "source: no memory");
+    } else {
+        ha_sha256(key.bytes, key.size, work->key);
+    }
+    ha_buffer_release(&key);
+    return status;
+}
+
+/* ---- the steps ---- */
+
+/* Up to the input; what comes out and where to is left to the caller. */
+static void
+front_arguments(struct work *work, struct ha_list *arguments)
+{
+    static const char *const flags[] = {HA_FRONT_FLAGS, NULL};
+    static const char *const kernel_flags[] = {HA_FRONT_KERNEL_FLAGS, NULL};
+    static const char *const program_flags[] = {HA_FRONT_PROGRAM_FLAGS, NULL};
+    const struct ha_toolchain *toolchain = &work->build.toolchain;
+    bool folder = work->workdir.path[0] != '\0';
+    ha_list_add(arguments, toolchain->zig);
+    ha_list_add(arguments, "clang");
+    ha_list_add(arguments, "-cc1");
+    ha_build_flags(arguments, flags);
+    ha_build_flags(arguments, work->options.program ? program_flags : kernel_flags);
+    ha_list_add(arguments, "-aux-triple");
+    ha_list_add(arguments, toolchain->triple);
+    ha_list_format(arguments, "-D__HIP_CPU_WARP_SIZE__=%u", work->request->warp_size);
+    /* Headers of the program come first, ours second: a folder of the program that
+     * holds AMD's or the C library's headers must not hide the device's own. */
+    if (folder) {
+        ha_list_format(arguments, "-I%s", work->workdir.path);
+    }
+    ha_list_format(arguments, "-I%s", toolchain->device_dir);
+    if (work->options.relocatable) {
+        char hex[HA_SHA256_HEX_BYTES];
+        ha_sha256_hex(work->key, hex);
+        ha_list_format(arguments, "-cuid=%.*s", CUID_DIGITS, hex);
+    }
+    ha_list_join(arguments, &work->options.front); /* its own -cuid= is the last */
+    /* Quoted includes are looked for here first: never in the folder where the program
+     * happens to be. */
+    ha_list_add(arguments, "-working-directory");
+    ha_list_add(arguments, folder ? work->workdir.path : toolchain->device_dir);
+    if (folder) {
+        ha_list_format(arguments, "-fmacro-prefix-map=%s/=", work->workdir.path);
+        ha_list_format(arguments, "-fdebug-prefix-map=%s/=", work->workdir.path);
+    }
+}
+
+static enum ha_status
+run_front(struct work *work)
+{
+    static const char *const outputs[] = {
+        "-dependency-file",
+        "/proc/self/fd/3",
+        "-sys-header-deps",
+        "-MT",
+        "kernel",
+        "-emit-llvm",
+        "-o",
+        "-",
+        "-",
+        NULL,
+    };
+    struct ha_list arguments = {0};
+    enum ha_status status = HA_OK;
+    if (work->request->header_count > 0) {
+        status =
+            ha_workdir_make(&work->workdir, work->request->header_names,
+                            work->request->header_texts, work->request->header_count);
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_open(&work->source_file, "source");
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_write(&work->source_file, work->source.bytes,
+                                      work->source.size);
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_rewind(&work->source_file);
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_open(&work->rules_file, "rules");
+    }
+    if (status != HA_OK) {
+        return status;
+    }
+    work->build.places = (struct ha_messages_places){
+        .folder = work->workdir.path,
+        .device_dir = work->build.toolchain.device_dir,
+        .header_names = work->request->header_names,
+        .header_count = work->request->header_count,
+    };
+    (void)clock_gettime(CLOCK_REALTIME, &work->started);
+    front_arguments(work, &arguments);
+    ha_build_flags(&arguments, outputs);
+    struct ha_memory_file *const extra[] = {&work->rules_file};
+    status = ha_build_step(&work->build, "the front end", &arguments,
+                           &work->source_file, &work->ir_file, extra, 1);
+    ha_list_release(&arguments);
+    if (status == HA_OK && memmem(work->ir_file.bytes, work->ir_file.size,
+                                  HA_CLANG_IDENT, strlen(HA_CLANG_IDENT)) == NULL) {
+        status = ha_error_set(HA_ERROR_NOT_FOUND,
+                              "'%s' is not the compiler of ziglang " HA_ZIG_VERSION,
+                              work->build.toolchain.zig);
+    }
+    return status;
+}
+
+static void
+collect_inputs(struct work *work)
+{
+    struct ha_list texts = {0};
+    ha_list_add(&texts, work->source.bytes);
+    for (uint32_t i = 0; i < work->request->header_count; i++) {
+        ha_list_add(&texts, work->request->header_texts[i]);
+    }
+    ha_list_join(&texts, &work->options.front);
+    const char *own[] = {work->build.toolchain.device_dir, work->workdir.path};
+    if (ha_memory_file_map(&work->rules_file) != HA_OK || texts.failed) {
+        work->build.cacheable = false;
+    } else {
+        const struct ha_depends_request request = {
+            .rules = work->rules_file.bytes,
+            .rules_size = work->rules_file.size,
+            .own = own,
+            .own_count = work->workdir.path[0] != '\0' ? 2 : 1,
+            .dirs = &work->options.dirs,
+            .texts = &texts,
+            .since = work->started,
+        };
+        if (!ha_depends_collect(&request, &work->inputs)) {
+            work->build.cacheable = false;
+        }
+    }
+    ha_list_release(&texts);
+}
+
+/* Whether a text that the front end read may have assembly outside of functions. */
+static bool
+may_have_file_asm(const struct work *work)
+{
+    const struct ha_compile_request *request = work->request;
+    const struct ha_bytes *macros = &work->options.macros;
+    const struct ha_list *files = &work->inputs.files;
+    bool may = ha_file_asm_possible(request->source, request->source_size) ||
+               (macros->size > 0 && ha_file_asm_possible(macros->bytes, macros->size));
+    for (uint32_t i = 0; i < request->header_count && !may; i++) {
+        const char *text = request->header_texts[i];
+        may = ha_file_asm_possible(text, strlen(text));
+    }
+    /* The list of files is complete only where the result may be cached. */
+    may |= work->options.dirs.count > 0 && !work->build.cacheable;
+    for (uint32_t i = 0; i < files->count && !may; i++) {
+        void *bytes;
+        size_t size;
+        may = true;
+        if (ha_file_read(files->items[i], false, &bytes, &size) == HA_OK) {
+            may = ha_file_asm_possible(bytes, size);
+            free(bytes);
+        }
+    }
+    return may;
+}
+
+/* Assembly outside of functions is refused like that inside of kernels.  In a program
+ * of host and device it is the host's. */
+static enum ha_status
+refuse_file_asm(struct work *work)
+{
+    static const char *const outputs[] = {"-w", "-ast-print", "-o", "-", "-", NULL};
+    struct ha_memory_file printed = HA_MEMORY_FILE_INIT;
+    struct ha_list arguments = {0};
+    size_t length;
+    if (work->options.program || !may_have_file_asm(work)) {
+        return HA_OK;
+    }
+    front_arguments(work, &arguments);
+    ha_build_flags(&arguments, outputs);
+    enum ha_status status = ha_memory_file_rewind(&work->source_file);
+    if (status == HA_OK) {
+        status = ha_build_step(&work->build, "the front end", &arguments,
+                               &work->source_file, &printed, NULL, 0);
+    }
+    if (status == HA_OK) {
+        const char *found = ha_file_asm_find(printed.bytes, printed.size, &length);
+        if (found != NULL) {
+            status = ha_error_set(HA_ERROR_UNSUPPORTED,
+                                  "the program contains assembly outside of functions, "
+                                  "which the CPU device does not have: %.*s",
+                                  length < 200 ? (int)length : 200, found);
+        }
+    }
+    ha_list_release(&arguments);
+    ha_memory_file_close(&printed);
+    return status;
+}
+
+/* Relocatable code: the front end's output as bitcode, with the lowered names. */
+static enum ha_status
+build_bitcode(struct work *work)
+{
+    struct ha_compile_result *result = work->result;
+    struct ha_memory_file bitcode = HA_MEMORY_FILE_INIT;
+    struct ha_list arguments = {0};
+    ha_build_ir_arguments(&work->build, &arguments, true);
+    enum ha_status status = ha_memory_file_rewind(&work->ir_file);
+    if (status == HA_OK) {
+        status = ha_build_step(&work->build, "the bitcode writer", &arguments,
+                               &work->ir_file, &bitcode, NULL, 0);
+    }
+    if (status == HA_OK) {
+        const struct ha_rewrite_request request = {
+            .ir = work->ir_file.bytes,
+            .ir_size = work->ir_file.size,
+            .name_count = work->request->expression_count,
+            .stop = ha_build_stop_rewriter,
+            .stop_context = &work->build,
+        };
+        status = ha_rewrite_names(&request, &result->lowered);
+    }
+    if (status == HA_OK) {
+        result->lowered_count = work->request->expression_count;
+        result->image = malloc(bitcode.size);
+        if (result->image == NULL) {
+            status = ha_error_set(HA_ERROR_MEMORY, "bitcode of %zu bytes: no memory",
+                                  bitcode.size);
+        }
+    }
+    if (status == HA_OK) {
+        memcpy(result->image, bitcode.bytes, bitcode.size);
+        result->image_size = bitcode.size;
+    }
+    ha_list_release(&arguments);
+    ha_memory_file_close(&bitcode);
+    return status;
+}
+
+static enum ha_status
+build(struct work *work)
+{
+    ha_workdir_sweep();
+    enum ha_status status = run_front(work);
+    if (status == HA_OK) {
+        collect_inputs(work);
+        status = refuse_file_asm(work);
+    }
+    if (status == HA_OK && work->options.relocatable) {
+        status = build_bitcode(work);
+    } else if (status == HA_OK) {
+        status = ha_build_image(&work->build, work->ir_file.bytes, work->ir_file.size,
+                                work->request->expression_count, work->result);
+    }
+    return status;
+}
+
+/* Builds under the key's lock, unless somebody else did meanwhile. */
+static enum ha_status
+build_once(struct work *work)
+{
+    int lock =
+        ha_cache_lock(work->key, work->build.deadline_ns, work->request->interrupted);
+    enum ha_status status = HA_OK;
+    if (lock < 0) {
+        status = ha_build_go_on(&work->build, HA_BUILD_WAITING);
+    }
+    if (status == HA_OK && (lock < 0 || !ha_cache_load(work->key, work->result))) {
+        status = build(work);
+        if (status == HA_OK) {
+            status = ha_build_take_log(&work->build, work->result);
+        }
+        if (status == HA_OK && work->build.cacheable) {
+            ha_cache_store(work->key, work->result, &work->inputs);
+        }
+    }
+    ha_cache_unlock(lock);
+    return status;
+}
+
+static enum ha_status
+prepare(struct work *work)
+{
+    const struct ha_compile_request *request = work->request;
+    const struct ha_options_context context = {
+        .arch = request->arch,
+        .warp_size = request->warp_size,
+        .header_names = request->header_names,
+        .header_count = request->header_count,
+    };
+    enum ha_status status = ha_options_parse(request->options, request->option_count,
+                                             &context, &work->options);
+    work->build.level = work->options.level;
+    if (status == HA_OK) {
+        ha_buffer_append(&work->build.log, work->options.notes.bytes,
+                         work->options.notes.size);
+    }
+    if (status == HA_OK) {
+        status = ha_toolchain_find(&work->build.toolchain);
+    }
+    if (status == HA_OK) {
+        status = compose_source(work);
+    }
+    if (status == HA_OK) {
+        status = check_size(work);
+    }
+    if (status == HA_OK) {
+        status = compute_key(work);
+    }
+    return status;
+}
+
+enum ha_status
+ha_compile(const struct ha_compile_request *request, struct ha_compile_result *result)
+{
+    *result = (struct ha_compile_result){0};
+    struct work *work = calloc(1, sizeof *work);
+    if (work == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "compilation: no memory");
+    }
+    work->request = request;
+    work->result = result;
+    work->build = (struct ha_build){.interrupted = request->interrupted,
+                                    .warp_size = request->warp_size};
+    struct ha_memory_file *const files[] = {&work->source_file, &work->ir_file,
+                                            &work->rules_file};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        files[i]->fd = -1;
+    }
+    ha_build_start(&work->build);
+    enum ha_status status = prepare(work);
+    if (status == HA_OK && !ha_cache_load(work->key, result)) {
+        status = build_once(work);
+    }
+    if (status != HA_OK) {
+        status = ha_build_explain(&work->build, status, result);
+    }
+    result->relocatable = work->options.relocatable;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        ha_memory_file_close(files[i]);
+    }
+    ha_cache_inputs_release(&work->inputs);
+    ha_workdir_remove(&work->workdir);
+    ha_options_release(&work->options);
+    ha_buffer_release(&work->source);
+    ha_build_release(&work->build);
+    free(work);
+    return status;
+}
+
+void
+ha_compile_release(struct ha_compile_result *result)
+{
+    for (uint32_t i = 0; i < result->lowered_count; i++) {
+        free(result->lowered[i]);
+    }
+    free(result->lowered);
+    free(result->log);
+    free(result->image);
+    *result = (struct ha_compile_result){0};
+}

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/compile/rewrite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/base/image.h"
+#include "cpu/compile/rewrite_state.h"
+
+#define NAME_PREFIX "__hip_name_"
+
+#if defined(__x86_64__)
+static const char host_head[] =
+    "target datalayout = "
+    "\"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-"
+    "n8:16:32:64-S128\"\n"
+    "target triple = \"x86_64-unknown-linux-gnu\"\n\n";
+#elif defined(__aarch64__)
+static const char host_head[] =
+    "target datalayout = "
+    "\"e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-"
+    "i128:128-n32:64-S128-Fn32\"\n"
+    "target triple = \"aarch64-unknown-linux-gnu\"\n\n";
+#else
+#error "the CPU device is written for x86-64 and aarch64"
+#endif
+
+/* The device's functions, through the table that the loader puts into the image.
+ * Offsets are those of struct ha_image_runtime. */
+static const char runtime_functions[] =
+    "define internal ptr @__ha_rt_at(i64 %offset) alwaysinline nounwind {\n"
+    "  %at = getelementptr i8, ptr @__ha_image, i64 8\n"
+    "  %table = load ptr, ptr %at\n"
+    "  %entry = getelementptr i8, ptr %table, i64 %offset\n"
+    "  %function = load ptr, ptr %entry\n"
+    "  ret ptr %function\n}\n"
+    "define internal ptr @__ha_rt_self() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 0)\n  %r = call ptr %f()\n  ret ptr %r\n}\n"
+    "define internal i32 @__ha_rt_block(i32 %op, i32 %value, i32 %line, i32 %site) "
+    "alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 8)\n"
+    "  %r = call i32 %f(i32 %op, i32 %value, i32 %line, i32 %site)\n  ret i32 %r\n}\n"
+    "define internal i64 @__ha_rt_warp(ptr %site, i32 %op, i64 %mask, i64 %value, "
+    "i32 %operand, i32 %width) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 16)\n"
+    "  %r = call i64 %f(i32 %op, ptr %site, i64 %mask, i64 %value, i32 %operand, "
+    "i32 %width)\n  ret i64 %r\n}\n"
+    "define internal ptr @__ha_rt_print() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 24)\n  ret ptr %f\n}\n"
+    "define internal void @__ha_rt_assert_fail(ptr %text, ptr %file, i32 %line, "
+    "ptr %function) alwaysinline noreturn nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 32)\n"
+    "  call void %f(ptr %text, ptr %file, i32 %line, ptr %function)\n"
+    "  unreachable\n}\n"
+    "define internal ptr @__ha_rt_alloc(i64 %size) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 40)\n  %r = call ptr %f(i64 %size)\n  ret ptr "
+    "%r\n}\n"
+    "define internal void @__ha_rt_release(ptr %at) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 48)\n  call void %f(ptr %at)\n  ret void\n}\n"
+    "define internal i64 @__ha_rt_clock() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 56)\n  %r = call i64 %f()\n  ret i64 %r\n}\n"
+    "define internal void @__ha_rt_pause() alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 64)\n  call void %f()\n  ret void\n}\n"
+    "define internal i64 @__ha_rt_query(i32 %what) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 72)\n  %r = call i64 %f(i32 %what)\n  ret i64 "
+    "%r\n}\n\n";
+
+_Static_assert(offsetof(struct ha_image, runtime) == 8, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, self) == 0, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, block) == 8, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, warp) == 16, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, print) == 24, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, assert_fail) == 32,
+               "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, alloc) == 40, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, release) == 48,
+               "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, clock) == 56, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, pause) == 64, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, query) == 72, "in runtime_functions");
+_Static_assert(offsetof(struct ha_image_runtime, access) == 80, "in ha_guard_function");
+
+/* Functions that programs reach by other names than those of the device headers;
+ * written where a program declares them. */
+static const struct {
+    const char *name;
+    const char *text;
+} library_functions[] = {
+    {"@_Znwm", "ptr @_Znwm(i64 %size) {\n  %r = call ptr @__ha_rt_alloc(i64 %size)\n"
+               "  ret ptr %r\n}\n"},
+    {"@_Znam", "ptr @_Znam(i64 %size) {\n  %r = call ptr @__ha_rt_alloc(i64 %size)\n"
+               "  ret ptr %r\n}\n"},
+    /* Blocks of the heap are aligned to 64 bytes and to the power of two behind their
+     * size: what asks for more gets a bigger one. */
+    {"@_ZnwmSt11align_val_t",
+     "ptr @_ZnwmSt11align_val_t(i64 %size, i64 %align) {\n"
+     "  %c = icmp ugt i64 %size, %align\n  %s = select i1 %c, i64 %size, i64 %align\n"
+     "  %r = call ptr @__ha_rt_alloc(i64 %s)\n  ret ptr %r\n}\n"},
+    {"@_ZnamSt11align_val_t",
+     "ptr @_ZnamSt11align_val_t(i64 %size, i64 %align) {\n"
+     "  %c = icmp ugt i64 %size, %align\n  %s = select i1 %c, i64 %size, i64 %align\n"
+     "  %r = call ptr @__ha_rt_alloc(i64 %s)\n  ret ptr %r\n}\n"},
+    {"@_ZdlPvSt11align_val_t",
+     "void @_ZdlPvSt11align_val_t(ptr %at, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdaPvSt11align_val_t",
+     "void @_ZdaPvSt11align_val_t(ptr %at, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdlPvmSt11align_val_t",
+     "void @_ZdlPvmSt11align_val_t(ptr %at, i64 %size, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdaPvmSt11align_val_t",
+     "void @_ZdaPvmSt11align_val_t(ptr %at, i64 %size, i64 %align) {\n"
+     "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdlPv", "void @_ZdlPv(ptr %at) {\n  call void @__ha_rt_release(ptr %at)\n"
+                "  ret void\n}\n"},
+    {"@_ZdaPv", "void @_ZdaPv(ptr %at) {\n  call void @__ha_rt_release(ptr %at)\n"
+                "  ret void\n}\n"},
+    {"@_ZdlPvm", "void @_ZdlPvm(ptr %at, i64 %size) {\n"
+                 "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@_ZdaPvm", "void @_ZdaPvm(ptr %at, i64 %size) {\n"
+                 "  call void @__ha_rt_release(ptr %at)\n  ret void\n}\n"},
+    {"@__cxa_pure_virtual", "void @__cxa_pure_virtual() {\n  call void @llvm.trap()\n"
+                            "  unreachable\n}\n"},
+    {"@__cxa_deleted_virtual", "void @__cxa_deleted_virtual() {\n"
+                               "  call void @llvm.trap()\n  unreachable\n}\n"},
+};
+
+/* ---- types, attributes, declarations, metadata ---- */
+
+static void
+write_types(struct ha_rewriter *rewriter)
+{
+    for (size_t i = 0; i < rewriter->module.type_count; i++) {
+        struct ir_slice line = ha_host_text(rewriter, rewriter->module.types[i], true);
+        ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
+    }
+}
+
+/* Attribute groups lose what belongs to the front end's target: strings, and the rule
+ * that calls may not move between lanes, because here each lane is a thread of its own.
+ */
+static void
+write_attributes(struct ha_rewriter *rewriter)
+{
+    rewriter->kept_attributes.arena = rewriter->arena;
+    for (size_t i = 0; i < rewriter->module.attribute_count; i++) {
+        struct ir_slice line = rewriter->module.attributes[i];
+        struct ir_slice name = ir_token(line, 11);
+        size_t open = ir_find(line, "{", 0);
+        size_t close = ir_find(line, "}", 0);
+        if (open == SIZE_MAX || close == SIZE_MAX) {
+            continue;
+        }
+        bool pure = ir_find(line, "memory(none)", 0) != SIZE_MAX;
+        ir_map_set(&rewriter->kept_attributes, name, pure);
+        ir_print(&rewriter->out, "attributes %.*s = { nounwind", IR_ARGS(name));
+        if (pure) {
+            ir_print(&rewriter->out, " willreturn memory(none)");
+        }
+        ir_print(&rewriter->out, " }\n");
+    }
+    ir_print(&rewriter->out, "\n");
+}
+
+static bool
+write_library_function(struct ha_rewriter *rewriter, struct ir_slice name)
+{
+    for (size_t i = 0; i < sizeof library_functions / sizeof library_functions[0];
+         i++) {
+        if (ir_is(name, library_functions[i].name)) {
+            ir_print(&rewriter->out, "define internal %s", library_functions[i].text);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Functions of the C library that kernels may call: those of the device headers that
+ * are no intrinsics.  With an f behind them they take floats. */
+static const char *const library_names[] = {
+    "acos",      "acosh",  "asin",      "asinh",  "atan",   "atan2",  "atanh",
+    "cbrt",      "cos",    "cosh",      "erf",    "erfc",   "exp",    "exp10",
+    "exp2",      "expm1",  "fdim",      "fmod",   "frexp",  "hypot",  "ilogb",
+    "j0",        "j1",     "jn",        "ldexp",  "lgamma", "llrint", "llround",
+    "log",       "log10",  "log1p",     "log2",   "logb",   "lrint",  "lround",
+    "nextafter", "pow",    "remainder", "remquo", "sin",    "sinh",   "tan",
+    "tanh",      "tgamma", "y0",        "y1",     "yn",     "memcpy", "memmove",
+    "memset",    "memcmp",
+};
+
+static bool
+is_library(struct ir_slice name)
+{
+    name = ir_part(name, 1, name.size);
+    for (size_t i = 0; i < sizeof library_names / sizeof library_names[0]; i++) {
+        size_t size = strlen(library_names[i]);
+        if (ir_begins(name, library_names[i]) &&
+            (name.size == size || (name.size == size + 1 && name.at[size] == 'f'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+write_declare(struct ha_rewriter *rewriter, struct ir_slice line, struct ir_slice name)
+{
+    bool intrinsic = ir_begins(name, "@llvm.");
+
+    if (write_library_function(rewriter, name)) {
+        return;
+    }
+    if (!intrinsic && !is_library(name)) {
+        ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                "function %.*s is declared but not defined", IR_ARGS(name));
+    }
+    line = ha_host_text(rewriter, line, !intrinsic);
+    ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
+}
+
+/* Intrinsics that the rewriter itself needs come first; overloads that differ by
+ * address spaces only are one here. */
+static void
+write_declares(struct ha_rewriter *rewriter)
+{
+    struct ir_map done = {.arena = rewriter->arena};
+    uint32_t found;
+
+    ir_print(&rewriter->out, "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+                             "declare void @llvm.trap() noreturn nounwind\n");
+    ir_map_set(&done, ir_slice_of("@llvm.memcpy.p0.p0.i64"), 1);
+    ir_map_set(&done, ir_slice_of("@llvm.trap"), 1);
+    for (size_t i = 0; i < rewriter->module.declare_count; i++) {
+        struct ir_slice line = rewriter->module.declares[i];
+        size_t at = ir_find(line, "@", 0);
+        if (at == SIZE_MAX) {
+            continue;
+        }
+        struct ir_slice given = ir_token(line, at);
+        struct ir_slice name = ha_host_text(rewriter, given, false);
+        bool runtime = false;
+        for (int known = 0; known < HA_KNOWN_NONE; known++) {
+            runtime |= ir_is(given, ha_known_names[known]);
+        }
+        if (runtime || !ir_map_get(&rewriter->used, given, &found) ||
+            ir_map_get(&done, name, &found)) {
+            continue;
+        }
+        ir_map_set(&done, name, 1);
+        write_declare(rewriter, line, name);
+    }
+    ir_print(&rewriter->out, "\n");
+}
+
+static bool
+is_node(struct ir_slice text)
+{
+    return text.size > 1 && text.at[0] == '!' && text.at[1] >= '0' && text.at[1] <= '9';
+}
+
+/* Whether a node names a function or variable, or a node that does not stay. */
+static bool
+node_names_lost(const struct ha_rewriter *rewriter, struct ir_slice line)
+{
+    if (ir_find(line, "@", 0) != SIZE_MAX) {
+        return true;
+    }
+    for (size_t at = 0; (at = ir_find(line, "!", at + 1)) != SIZE_MAX;) {
+        struct ir_slice name = ir_token(line, at);
+        if (is_node(name) && !ha_keeps_node(rewriter, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+ha_keeps_node(const struct ha_rewriter *rewriter, struct ir_slice name)
+{
+    uint32_t stays;
+
+    return ir_map_get(&rewriter->nodes, name, &stays) && stays != 0;
+}
+
+/* Numbered nodes stay, but those that name functions, which have other names and
+ * signatures in host IR, and all that lead there; named ones are the target's. */
+static void
+choose_metadata(struct ha_rewriter *rewriter)
+{
+    const struct ir_module *module = &rewriter->module;
+    bool changed = true;
+
+    rewriter->nodes.arena = rewriter->arena;
+    for (size_t i = 0; i < module->metadata_count; i++) {
+        struct ir_slice line = module->metadata[i];
+        if (is_node(line)) {
+            uint32_t number = (uint32_t)strtoul(line.at + 1, NULL, 10);
+            rewriter->metadata =
+                number >= rewriter->metadata ? number + 1 : rewriter->metadata;
+            ir_map_set(&rewriter->nodes, ir_token(line, 0), 1);
+        }
+    }
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < module->metadata_count; i++) {
+            struct ir_slice line = module->metadata[i];
+            struct ir_slice name = ir_token(line, 0);
+            if (is_node(line) && ha_keeps_node(rewriter, name) &&
+                node_names_lost(rewriter, line)) {
+                ir_map_set(&rewriter->nodes, name, 0);
+                changed = true;
+            }
+        }
+    }
+}
+
+static void
+write_metadata(struct ha_rewriter *rewriter)
+{
+    for (size_t i = 0; i < rewriter->module.metadata_count; i++) {
+        struct ir_slice line = rewriter->module.metadata[i];
+        if (is_node(line) && ha_keeps_node(rewriter, ir_token(line, 0))) {
+            ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
+        }
+    }
+}
+
+/* ---- variables ---- */
+
+bool
+ha_is_variable(const struct ir_global *global)
+{
+    return (global->space == 1 || global->space == 4) && !global->external &&
+           ir_find(global->name, NAME_PREFIX, 0) == SIZE_MAX;
+}
+
+/* Where a lowered name stands: "@_ZL12__hip_name_0 = ... constant ptr @f". */
+static bool
+take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **lowered)
+{
+    size_t at = ir_find(global->name, NAME_PREFIX, 0);
+
+    if (at == SIZE_MAX) {
+        return false;
+    }
+    unsigned long number =
+        strtoul(global->name.at + at + strlen(NAME_PREFIX), NULL, 10);
+    size_t target = ir_find(global->line, "@", global->name.size);
+    if (number >= rewriter->request->name_count || target == SIZE_MAX) {
+        return true;
+    }
+    struct ir_slice name = ir_token(global->line, target);
+    name = ir_part(name, 1, name.size);
+    if (name.size >= 2 && name.at[0] == '"') {
+        name = ir_part(name, 1, name.size - 1);
+    }
+    free(lowered[number]);
+    lowered[number] = strndup(name.at, name.size);
+    if (lowered[number] == NULL) {
+        ir_fail(rewriter->arena, HA_ERROR_MEMORY, "no memory for a lowered name");
+    }
+    return true;
+}
+
+/* Where what is said to the linker and to the front end's target begins. */
+static size_t
+end_of_variable(struct ir_slice rest)
+{
+    size_t comdat = ir_find(rest, ", comdat", 0);
+    size_t attachment = ir_find(rest, ", !", 0);
+
+    return comdat < attachment ? comdat : attachment;
+}
+
+struct ir_slice
+ha_with_kernel_addresses(struct ha_rewriter *rewriter, struct ir_slice line)
+{
+    struct ir_out out = {.arena = rewriter->arena};
+    uint32_t number;
+    size_t done = 0;
+
+    for (size_t at = 0; (at = ir_find(line, "@", at)) != SIZE_MAX;) {
+        struct ir_slice name = ir_token(line, at);
+        if (ir_map_get(&rewriter->functions, name, &number) &&
+            rewriter->module.functions[number].kernel) {
+            struct ir_slice held = ha_suffixed(rewriter->arena, name, "held");
+            if (!rewriter->held[number]) {
+                rewriter->held[number] = 1;
+                ir_print(&rewriter->tail,
+                         "define internal void %.*s() nounwind {\n"
+                         "  call void @llvm.trap()\n  unreachable\n}\n",
+                         IR_ARGS(held));
+            }
+            ir_put(&out, ir_part(line, done, at));
+            ir_put(&out, held);
+            done = at + name.size;
+        }
+        at += name.size;
+    }
+    if (done == 0) {
+        return line;
+    }
+    ir_put(&out, ir_part(line, done, line.size));
+    return (struct ir_slice){out.text, out.size};
+}
+
+/* Variables are written by the host at any time, so constant ones are no constants
+ * here. Only the table of the image names them. */
+static void
+write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
+{
+    struct ir_slice line =
+        ha_with_kernel_addresses(rewriter, ha_host_text(rewriter, global->line, true));
+    size_t kind = ir_find(line, " global ", 0);
+    size_t constant = ir_find(line, " constant ", 0);
+    size_t skip = 8;
+
+    if (constant < kind) {
+        kind = constant;
+        skip = 10;
+    }
+    if (ha_is_variable(global)) {
+        struct ir_slice rest = ir_part(line, kind + skip, line.size);
+        size_t end = end_of_variable(rest);
+        ir_print(&rewriter->out, "%.*s = internal global %.*s\n", IR_ARGS(global->name),
+                 IR_ARGS(ir_part(rest, 0, end)));
+        return;
+    }
+    /* Strings and tables of virtual functions. */
+    struct ir_slice rest = ir_part(line, kind, line.size);
+    size_t end = end_of_variable(rest);
+    ir_print(&rewriter->out, "%.*s = internal unnamed_addr%.*s\n",
+             IR_ARGS(global->name), IR_ARGS(ir_part(rest, 0, end)));
+}
+
+static void
+write_variables(struct ha_rewriter *rewriter, char **lowered)
+{
+    rewriter->held = ir_alloc(rewriter->arena, rewriter->module.function_count + 1, 1);
+    for (size_t i = 0; i < rewriter->module.global_count; i++) {
+        const struct ir_global *global = &rewriter->module.globals[i];
+        if (ir_begins(global->name, "@llvm.global_ctors") ||
+            ir_begins(global->name, "@llvm.global_dtors")) {
+            ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                    "a device variable needs code to be initialised");
+        }
+        if (take_name(rewriter, global, lowered) || global->space == 3 ||
+            !rewriter->live_globals[i]) {
+            continue;
+        }
+        if (global->external) {
+            ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                    "variable %.*s is declared but not defined", IR_ARGS(global->name));
+        }
+        write_variable(rewriter, global);
+    }
+    ir_print(&rewriter->out, "\n");
+}
+
+/* ---- the whole ---- */
+
+static void
+write_functions(struct ha_rewriter *rewriter)
+{
+    static const struct ha_body reference = {.form = HA_FORM_REFERENCE};
+    static const struct ha_body plain = {.form = HA_FORM_FUNCTION};
+
+    for (uint32_t f = 0; f < rewriter->module.function_count; f++) {
+        struct ha_fast fast;
+        if (!rewriter->live_functions[f]) {
+            continue;
+        }
+        if (!rewriter->module.functions[f].kernel) {
+            ha_body_write(rewriter, f, &plain);
+            continue;
+        }
+        rewriter->fast[f] =
+            !rewriter->request->guard && ha_fast_study(rewriter, f, &fast);
+        ha_body_write(rewriter, f, &reference);
+        if (rewriter->fast[f]) {
+            ha_fast_write(rewriter, f, &fast);
+        }
+    }
+}
+
+static void
+rewrite(struct ha_rewriter *rewriter, char **lowered)
+{
+    struct ir_slice text = {rewriter->request->ir, rewriter->request->ir_size};
+
+    rewriter->out.arena = rewriter->arena;
+    rewriter->tail.arena = rewriter->arena;
+    ir_parse(rewriter->arena, text, &rewriter->module);
+    ir_types_read(&rewriter->types, &rewriter->module);
+    ha_rewrite_scan(rewriter);
+    choose_metadata(rewriter);
+    ir_print(&rewriter->out, "%s", host_head);
+    write_types(rewriter);
+    write_attributes(rewriter);
+    write_variables(rewriter, lowered);
+    write_declares(rewriter);
+    ir_print(&rewriter->out, "%s%s", runtime_functions,
+             rewriter->request->guard ? ha_guard_function : "");
+    ha_rewrite_half(rewriter);
+    write_functions(rewriter);
+    rewriter->loops_store = ha_rewrite_loops_store(rewriter);
+    ha_rewrite_tables(rewriter);
+    ir_print(&rewriter->out, "%s",
+             rewriter->tail.text != NULL ? rewriter->tail.text : "");
+    write_metadata(rewriter);
+}
+
+/* Where ir_fail lands; a function of its own, so that no local survives the jump. */
+static enum ha_status
+rewrite_guarded(struct ha_rewriter *rewriter, char **lowered)
+{
+    if (setjmp(rewriter->arena->escape) != 0) {
+        return rewriter->arena->status;
+    }
+    rewrite(rewriter, lowered);
+    return HA_OK;
+}
+
+enum ha_status
+ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *result)
+{
+    struct ir_arena arena = {.stop = request->stop,
+                             .stop_context = request->stop_context};
+    struct ha_rewriter rewriter = {.arena = &arena, .request = request};
+    char **lowered = calloc(request->name_count + 1u, sizeof *lowered);
+    enum ha_status status = HA_OK;
+    char *text;
+
+    if (lowered == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "no memory for lowered names");
+    }
+    status = rewrite_guarded(&rewriter, lowered);
+    if (status != HA_OK) {
+        goto done;
+    }
+    text = malloc(rewriter.out.size + 1);
+    if (text == NULL) {
+        status = ha_error_set(HA_ERROR_MEMORY, "no memory for the compiler's IR");
+        goto done;
+    }
+    memcpy(text, rewriter.out.text, rewriter.out.size + 1);
+    *result = (struct ha_rewrite_result){.ir = text,
+                                         .ir_size = rewriter.out.size,
+                                         .lowered = lowered,
+                                         .lowered_count = request->name_count,
+                                         .loops_store = rewriter.loops_store};
+    lowered = NULL;
+done:
+    for (uint32_t i = 0; lowered != NULL && i < request->name_count; i++) {
+        free(lowered[i]);
+    }
+    free(lowered);
+    ir_arena_release(&arena);
+    return status;
+}
+
+static enum ha_status
+names_guarded(struct ha_rewriter *rewriter, char **lowered)
+{
+    if (setjmp(rewriter->arena->escape) != 0) {
+        return rewriter->arena->status;
+    }
+    ir_parse(rewriter->arena,
+             (struct ir_slice){rewriter->request->ir, rewriter->request->ir_size},
+             &rewriter->module);
+    for (size_t i = 0; i < rewriter->module.global_count; i++) {
+        (void)take_name(rewriter, &rewriter->module.globals[i], lowered);
+    }
+    return HA_OK;
+}
+
+enum ha_status
+ha_rewrite_names(const struct ha_rewrite_request *request, char ***lowered)
+{
+    struct ir_arena arena = {.stop = request->stop,
+                             .stop_context = request->stop_context};
+    struct ha_rewriter rewriter = {.arena = &arena, .request = request};
+    uint32_t name_count = request->name_count;
+    char **names = calloc(name_count + 1u, sizeof *names);
+
+    if (names == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "no memory for lowered names");
+    }
+    enum ha_status status = names_guarded(&rewriter, names);
+    if (status == HA_OK) {
+        *lowered = names;
+    } else {
+        for (uint32_t i = 0; i < name_count; i++) {
+            free(names[i]);
+        }
+        free(names);
+    }
+    ir_arena_release(&arena);
+    return status;
+}
+
+void
+ha_rewrite_release(struct ha_rewrite_result *result)
+{
+    for (uint32_t i = 0; i < result->lowered_count; i++) {
+        free(result->lowered[i]);
+    }
+    free(result->lowered);
+    free(result->ir);
+    *result = (struct ha_rewrite_result){0};
+}

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast form: loops over the lanes of a block, which the back end turns into
+ * vectors.
+ *
+ * It exists only for kernels whose lanes run independently: no barrier, no warp call,
+ * no shared memory, no function that asks for its lane.  Lanes of a row run in the
+ * innermost loop.  A comparison of the lane's index with a bound would make every
+ * access of that loop a masked one, so such leaves are computed for the first and the
+ * last lane of the row: the index grows steadily, hence equal answers hold for all
+ * lanes between, and the loop with the answers as constants (body a) runs; else the
+ * plain loop (body b).
+ *
+ * That argument needs indices that do not wrap.  They are followed as intervals, under
+ * the guard that grid * block stays below HA_INDEX_END in each direction; launches
+ * beyond it are not run by these loops.
+ *
+ * The first and the last lane may be ones for which the kernel would not compare.  What
+ * the front end inferred from conditions (disjoint, nneg, samesign, nuw, nsw, exact)
+ * need not hold there, so it is never used: `or disjoint` is an addition, whose value
+ * is right where the flag holds and steady everywhere; other flags are dropped. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/compile/rewrite_state.h"
+
+#define DEPTH_MAX 32u
+
+/* What is known of an integer value over the lanes of a row. */
+struct range {
+    bool uniform; /* the same for all lanes */
+    bool steady;  /* grows or falls with the lane, never both; uniform values do too */
+    int64_t low;
+    int64_t high; /* low > high: nothing is known */
+};
+
+/* An instruction without its flags. */
+struct operands {
+    struct ir_slice op;        /* as it is for every lane: add for `or disjoint` */
+    struct ir_slice predicate; /* comparisons */
+    struct ir_slice type;
+    struct ir_slice a;
+    struct ir_slice b;  /* binary operations and comparisons */
+    struct ir_slice to; /* conversions */
+};
+
+struct study {
+    struct ha_rewriter *rewriter;
+    const struct ir_function *function;
+    struct ha_fast *fast;
+    struct range
+        *ranges;     /* per instruction, where `ranged` is set: values are shared, so */
+    uint8_t *ranged; /* that a walk without memory could take exponential time */
+};
+
+/* ---- instructions taken apart ---- */
+
+static bool
+one_of(struct ir_slice word, const char *const *words)
+{
+    for (; *words != NULL; words++) {
+        if (ir_is(word, *words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_binary(const struct ir_inst *inst)
+{
+    static const char *const ops[] = {"add",  "sub", "mul", "shl", "lshr",
+                                      "ashr", "and", "or",  "xor", NULL};
+
+    return one_of(inst->op, ops);
+}
+
+static bool
+is_conversion(const struct ir_inst *inst)
+{
+    static const char *const ops[] = {"sext", "zext", "trunc", NULL};
+
+    return one_of(inst->op, ops);
+}
+
+/* Of an integer type of at most 64 bits; 0 for others. */
+static int64_t
+type_bits(struct ir_slice type)
+{
+    int64_t bits = type.size > 1 && type.size < 4 && type.at[0] == 'i'
+                       ? strtoll(type.at + 1, NULL, 10)
+                       : 0;
+
+    return bits >= 1 && bits <= 64 ? bits : 0;
+}
+
+/* False for anything but scalar integers of at most 64 bits. */
+static bool
+take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst,
+           struct operands *result)
+{
+    static const char *const flags[] = {"nuw",      "nsw",      "nneg", "exact",
+                                        "disjoint", "samesign", NULL};
+    static const char *const predicates[] = {"eq",  "ne",  "slt", "sle", "sgt", "sge",
+                                             "ult", "ule", "ugt", "uge", NULL};
+    struct ir_slice rest = inst->rest;
+    size_t at = 0;
+    uint32_t count;
+
+    *result = (struct operands){.op = inst->op, .predicate = ir_slice_of("")};
+    for (;;) {
+        struct ir_slice word = ir_token(rest, at);
+        if (one_of(word, predicates)) {
+            result->predicate = word;
+        } else if (ir_is(word, "disjoint")) {
+            result->op = ir_slice_of("add");
+        } else if (word.size == 0 || !one_of(word, flags)) {
+            break;
+        }
+        at += word.size + 1;
+    }
+    result->type = ir_token(rest, at);
+    if (type_bits(result->type) == 0) {
+        return false;
+    }
+    struct ir_slice values = ir_part(rest, at + result->type.size, rest.size);
+    struct ir_slice *parts = ir_split(rewriter->arena, values, &count);
+    if (is_conversion(inst)) {
+        size_t to = ir_find(values, " to ", 0);
+        if (to == SIZE_MAX) {
+            return false;
+        }
+        result->a = ir_trim(ir_part(values, 0, to));
+        result->to = ir_token(values, to + 4);
+        return type_bits(result->to) > 0;
+    }
+    if (count < 2) {
+        return false;
+    }
+    result->a = parts[0];
+    result->b = parts[1];
+    return true;
+}
+
+static const struct ir_inst *
+definition(const struct study *study, struct ir_slice value, uint32_t *number)
+{
+    if (!ir_map_get(&study->fast->values, value, number)) {
+        return NULL;
+    }
+    return study->fast->insts[*number];
+}
+
+/* ---- ranges ---- */
+
+static struct range
+unknown(void)
+{
+    return (struct range){false, false, 1, 0};
+}
+
+static struct range
+uniform(int64_t low, int64_t high)
+{
+    return (struct range){true, true, low, high};
+}
+
+static bool
+known(struct range range)
+{
+    return range.low <= range.high;
+}
+
+/* Keeps the interval only if it fits a signed integer of `bits`; a value that is not
+ * uniform and may wrap is not steady either. */
+static struct range
+fit(struct range range, int64_t bits)
+{
+    int64_t most = bits >= 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
+
+    if (known(range) && range.low >= -most - 1 && range.high <= most) {
+        return range;
+    }
+    return range.uniform ? (struct range){true, true, 1, 0} : unknown();
+}
+
+static struct range
+place_range(enum ha_known place)
+{
+    if (place == HA_KNOWN_THREAD_X) {
+        return (struct range){false, true, 0, HA_BLOCK_MOST - 1};
+    }
+    if (place < HA_KNOWN_BLOCK_X) {
+        return uniform(0, HA_BLOCK_MOST - 1);
+    }
+    if (place >= HA_KNOWN_BLOCK_DIM_X && place < HA_KNOWN_GRID_DIM_X) {
+        return uniform(1, HA_BLOCK_MOST);
+    }
+    return uniform(0, HA_INDEX_END);
+}
+
+static struct range
+combine(struct ir_slice op, struct range a, struct range b, int64_t bits)
+{
+    struct range result = {a.uniform && b.uniform, false, 1, 0};
+    int64_t ends[4];
+
+    if (!known(a) || !known(b) || (!a.uniform && !b.uniform)) {
+        result.steady = result.uniform;
+        return result;
+    }
+    result.steady = a.steady && b.steady;
+    bool overflow = false;
+    if (ir_is(op, "add")) {
+        overflow |= __builtin_add_overflow(a.low, b.low, &result.low);
+        overflow |= __builtin_add_overflow(a.high, b.high, &result.high);
+    } else if (ir_is(op, "sub")) {
+        overflow |= __builtin_sub_overflow(a.low, b.high, &result.low);
+        overflow |= __builtin_sub_overflow(a.high, b.low, &result.high);
+    } else {
+        overflow |= __builtin_mul_overflow(a.low, b.low, &ends[0]);
+        overflow |= __builtin_mul_overflow(a.low, b.high, &ends[1]);
+        overflow |= __builtin_mul_overflow(a.high, b.low, &ends[2]);
+        overflow |= __builtin_mul_overflow(a.high, b.high, &ends[3]);
+        for (unsigned i = 0; i < 4 && !overflow; i++) {
+            result.low = i == 0 || ends[i] < result.low ? ends[i] : result.low;
+            result.high = i == 0 || ends[i] > result.high ? ends[i] : result.high;
+        }
+    }
+    if (overflow) {
+        return result.uniform ? (struct range){true, true, 1, 0} : unknown();
+    }
+    return fit(result, bits);
+}
+
+static struct range range_of(const struct study *study, struct ir_slice value,
+                             int64_t bits, unsigned depth);
+
+static struct range
+convert(const struct ir_inst *inst, struct range a, int64_t from, int64_t to)
+{
+    if (ir_is(inst->op, "zext") && (!known(a) || a.low < 0)) {
+        if (!a.uniform) {
+            return unknown();
+        }
+        return from < 63 ? uniform(0, ((int64_t)1 << from) - 1)
+                         : (struct range){true, true, 1, 0};
+    }
+    if (ir_is(inst->op, "sext") && !known(a) && a.uniform && from < 64) {
+        return uniform(-((int64_t)1 << (from - 1)), ((int64_t)1 << (from - 1)) - 1);
+    }
+    return fit(a, to);
+}
+
+static struct range
+range_of_inst(const struct study *study, const struct ir_inst *inst, uint32_t number,
+              unsigned depth)
+{
+    enum ha_known place = ha_known_of(inst);
+    struct operands operands;
+
+    if (place < HA_KNOWN_PLACES) {
+        return place_range(place);
+    }
+    if ((!is_binary(inst) && !is_conversion(inst)) ||
+        !take_apart(study->rewriter, inst, &operands)) {
+        return unknown();
+    }
+    int64_t bits = type_bits(operands.type);
+    struct range a = range_of(study, operands.a, bits, depth + 1);
+    if (is_conversion(inst)) {
+        return convert(inst, a, bits, type_bits(operands.to));
+    }
+    struct range b = range_of(study, operands.b, bits, depth + 1);
+    if (study->fast->flagged[number]) {
+        /* Part of the index of the lane: within the guard of a fast launch. */
+        return (struct range){a.uniform && b.uniform, true, 0, HA_INDEX_END - 1};
+    }
+    if (ir_is(inst->op, "shl")) {
+        if (!known(b) || b.low != b.high || b.low < 0 || b.low > 31) {
+            return a.uniform && b.uniform ? (struct range){true, true, 1, 0}
+                                          : unknown();
+        }
+        b = uniform((int64_t)1 << b.low, (int64_t)1 << b.low);
+    } else if (!ir_is(operands.op, "add") && !ir_is(operands.op, "sub") &&
+               !ir_is(operands.op, "mul")) {
+        return a.uniform && b.uniform ? (struct range){true, true, 1, 0} : unknown();
+    }
+    return combine(operands.op, a, b, bits);
+}
+
+static struct range
+range_of(const struct study *study, struct ir_slice value, int64_t bits, unsigned depth)
+{
+    uint32_t number;
+
+    if (depth > DEPTH_MAX || value.size == 0) {
+        return unknown();
+    }
+    if (value.at[0] == '-' || (value.at[0] >= '0' && value.at[0] <= '9')) {
+        int64_t constant = strtoll(value.at, NULL, 10);
+        return fit(uniform(constant, constant), bits);
+    }
+    if (ir_is(value, "true") || ir_is(value, "false")) {
+        return uniform(-1, 0);
+    }
+    const struct ir_inst *inst = definition(study, value, &number);
+    if (inst != NULL) {
+        if (!study->ranged[number]) {
+            study->ranges[number] = range_of_inst(study, inst, number, depth);
+            study->ranged[number] = 1;
+        }
+        return study->ranges[number];
+    }
+    for (uint32_t i = 0; i < study->function->param_count; i++) {
+        if (ir_same(study->function->params[i].name, value)) {
+            return (struct range){true, true, 1, 0};
+        }
+    }
+    return unknown();
+}
+
+/* ---- the study ---- */
+
+static bool
+is_place(const struct study *study, struct ir_slice value, enum ha_known place)
+{
+    uint32_t number;
+    const struct ir_inst *inst = definition(study, value, &number);
+
+    return inst != NULL && ha_known_of(inst) == place;
+}
+
+/* blockIdx.x * blockDim.x, or blockIdx.x times a constant block width. */
+static bool
+is_row_start(struct study *study, const struct ir_inst *inst,
+             const struct operands *operands)
+{
+    bool a = is_place(study, operands->a, HA_KNOWN_BLOCK_X);
+    bool b = is_place(study, operands->b, HA_KNOWN_BLOCK_X);
+
+    if (!ir_is(operands->type, "i32") || (!a && !b)) {
+        return false;
+    }
+    struct ir_slice other = a ? operands->b : operands->a;
+    if (ir_is(inst->op, "mul") && is_place(study, other, HA_KNOWN_BLOCK_DIM_X)) {
+        return true;
+    }
+    long constant =
+        other.at[0] >= '0' && other.at[0] <= '9' ? strtol(other.at, NULL, 10) : -1;
+    if (ir_is(inst->op, "shl") && a && constant >= 0 && constant <= 10) {
+        constant = 1L << constant;
+    } else if (!ir_is(inst->op, "mul")) {
+        return false;
+    }
+    if (constant < 1 || constant > HA_BLOCK_MOST) {
+        return false;
+    }
+    if (study->fast->most_const < (uint32_t)constant) {
+        study->fast->most_const = (uint32_t)constant;
+    }
+    return true;
+}
+
+/* Whether a value is where the row of a block begins. */
+static bool
+is_product(const struct study *study, struct ir_slice value)
+{
+    uint32_t number;
+    const struct ir_inst *inst = definition(study, value, &number);
+
+    return inst != NULL && study->fast->flagged[number] &&
+           (ir_is(inst->op, "mul") || ir_is(inst->op, "shl"));
+}
+
+static void
+flag_indices(struct study *study)
+{
+    for (uint32_t i = 0; i < study->fast->inst_count; i++) {
+        const struct ir_inst *inst = study->fast->insts[i];
+        struct operands operands;
+        if (!is_binary(inst) || inst->def.size == 0 ||
+            !take_apart(study->rewriter, inst, &operands)) {
+            continue;
+        }
+        if (is_row_start(study, inst, &operands)) {
+            study->fast->flagged[i] = 1;
+        } else if (ir_is(operands.op, "add") &&
+                   ((is_product(study, operands.a) &&
+                     is_place(study, operands.b, HA_KNOWN_THREAD_X)) ||
+                    (is_product(study, operands.b) &&
+                     is_place(study, operands.a, HA_KNOWN_THREAD_X)))) {
+            study->fast->flagged[i] = 1;
+        }
+    }
+}
+
+static bool
+is_leaf(const struct study *study, const struct ir_inst *inst)
+{
+    struct operands operands;
+
+    if (!ir_is(inst->op, "icmp") || inst->def.size == 0 ||
+        !take_apart(study->rewriter, inst, &operands) ||
+        ir_is(operands.predicate, "eq") || ir_is(operands.predicate, "ne")) {
+        return false;
+    }
+    int64_t bits = type_bits(operands.type);
+    struct range a = range_of(study, operands.a, bits, 0);
+    struct range b = range_of(study, operands.b, bits, 0);
+    if (a.uniform == b.uniform) {
+        return false;
+    }
+    struct range lane = a.uniform ? b : a;
+    bool is_signed = ir_begins(operands.predicate, "s");
+    return lane.steady && known(lane) && (is_signed || lane.low >= 0);
+}
+
+static void
+list_insts(struct study *study)
+{
+    struct ha_fast *fast = study->fast;
+    uint32_t count = 0;
+
+    for (uint32_t b = 0; b < study->function->block_count; b++) {
+        count += study->function->blocks[b].count;
+    }
+    fast->insts = ir_alloc(study->rewriter->arena, count + 1u, sizeof *fast->insts);
+    fast->flagged = ir_alloc(study->rewriter->arena, count + 1u, 1);
+    study->ranges = ir_alloc(study->rewriter->arena, count + 1u, sizeof *study->ranges);
+    study->ranged = ir_alloc(study->rewriter->arena, count + 1u, 1);
+    fast->values.arena = study->rewriter->arena;
+    for (uint32_t b = 0; b < study->function->block_count; b++) {
+        for (uint32_t i = 0; i < study->function->blocks[b].count; i++) {
+            const struct ir_inst *inst = &study->function->blocks[b].insts[i];
+            if (inst->def.size > 0) {
+                ir_map_set(&fast->values, inst->def, fast->inst_count);
+            }
+            fast->insts[fast->inst_count++] = inst;
+        }
+    }
+}
+
+/* Whether the block and the lane in x are used for nothing but the index of the lane,
+ * block_x
+ * * block_dim_x + thread_x.  Then neighbouring blocks can be one long row: thread_x
+ * goes on counting behind the end of the block. */
+static bool
+uses_index_only(const struct study *study)
+{
+    const struct ha_fast *fast = study->fast;
+
+    for (uint32_t i = 0; i < fast->inst_count; i++) {
+        struct ir_slice line = fast->insts[i]->line;
+        bool sum = fast->flagged[i] && ir_is(fast->insts[i]->op, "add");
+        bool product = fast->flagged[i] && ir_is(fast->insts[i]->op, "mul");
+        for (size_t at = fast->insts[i]->def.size;
+             (at = ir_find(line, "%", at)) != SIZE_MAX;) {
+            struct ir_slice name = ir_token(line, at);
+            at += name.size;
+            if ((is_place(study, name, HA_KNOWN_THREAD_X) && !sum) ||
+                (is_place(study, name, HA_KNOWN_BLOCK_X) && !product) ||
+                (is_product(study, name) && !sum)) {
+                return false;
+            }
+        }
+    }
+    return fast->most_const == 0;
+}
+
+/* Calls that neither read nor write memory that other lanes could see. */
+static bool
+harmless_call(const struct ha_rewriter *rewriter, const struct ir_inst *inst)
+{
+    uint32_t number;
+
+    if (ha_known_of(inst) < HA_KNOWN_PLACES || ir_begins(inst->callee, "@llvm.")) {
+        return true;
+    }
+    if (ha_known_of(inst) != HA_KNOWN_NONE || inst->callee.at == NULL ||
+        inst->callee.at[0] != '@' ||
+        ir_map_get(&rewriter->functions, inst->callee, &number)) {
+        return false;
+    }
+    size_t group = ir_find(inst->line, " #", 0);
+    return group != SIZE_MAX &&
+           ir_map_get(&rewriter->kept_attributes, ir_token(inst->line, group + 1),
+                      &number) &&
+           number != 0;
+}
+
+bool
+ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fast)
+{
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
+    struct study study = {.rewriter = rewriter,
+                          .function = &rewriter->module.functions[number],
+                          .fast = fast};
+
+    *fast = (struct ha_fast){0};
+    if (info->block || info->warp || info->indirect || info->dynamic || info->pause ||
+        ha_sites_polls(rewriter, number)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < rewriter->shared_count; i++) {
+        if (info->shared[i]) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < info->call_count; i++) {
+        if (rewriter->infos[info->calls[i]].lane) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < study.function->param_count; i++) {
+        const struct ir_param *param = &study.function->params[i];
+        bool numbered = param->name.at[1] >= '0' && param->name.at[1] <= '9';
+        if (param->byval.size > 0 && !param->constant && numbered) {
+            return false;
+        }
+    }
+    list_insts(&study);
+    flag_indices(&study);
+    fast->parallel = !info->ordered && !info->stack;
+    for (uint32_t i = 0; i < study.function->param_count; i++) {
+        const struct ir_param *param = &study.function->params[i];
+        fast->parallel &= param->byval.size == 0 || param->constant;
+    }
+    for (uint32_t i = 0; i < fast->inst_count; i++) {
+        const struct ir_inst *inst = fast->insts[i];
+        if (ir_is(inst->op, "call") && !harmless_call(rewriter, inst)) {
+            fast->parallel = false;
+        }
+        if (fast->leaf_count < HA_LEAVES_MAX && is_leaf(&study, inst)) {
+            fast->leaf_of[fast->leaf_count++] = i;
+        }
+    }
+    fast->spans = uses_index_only(&study);
+    fast->parallel = fast->parallel && !ha_fast_reorders(rewriter, number, fast);
+    return true;
+}
+
+/* ---- the leaves ---- */
+
+/* The value of an operand in the leaf function: recomputed there, or as it is. */
+static struct ir_slice
+write_value(const struct study *study, struct ir_slice value, uint8_t *done)
+{
+    struct ir_arena *arena = study->rewriter->arena;
+    struct ir_out *out = &study->rewriter->out;
+    struct operands operands;
+    uint32_t number;
+    const struct ir_inst *inst = definition(study, value, &number);
+
+    if (inst == NULL) {
+        return value;
+    }
+    enum ha_known place = ha_known_of(inst);
+    if (place < HA_KNOWN_PLACES) {
+        return ir_format(arena, "%%ha.%s", ha_place_names[place]);
+    }
+    struct ir_slice name = ir_format(arena, "%%ha.v.%u", number);
+    if (done[number] || !take_apart(study->rewriter, inst, &operands)) {
+        return name;
+    }
+    done[number] = 1;
+    struct ir_slice a = write_value(study, operands.a, done);
+    if (is_conversion(inst)) {
+        ir_print(out, "  %.*s = %.*s %.*s %.*s to %.*s\n", IR_ARGS(name),
+                 IR_ARGS(inst->op), IR_ARGS(operands.type), IR_ARGS(a),
+                 IR_ARGS(operands.to));
+        return name;
+    }
+    struct ir_slice b = write_value(study, operands.b, done);
+    ir_print(out, "  %.*s = %.*s %.*s %.*s %.*s, %.*s\n", IR_ARGS(name),
+             IR_ARGS(operands.op), IR_ARGS(operands.predicate), IR_ARGS(operands.type),
+             IR_ARGS(a), IR_ARGS(b));
+    return name;
+}
+
+/* A bit per leaf, for the lane whose place is given.  It may be computed where the
+ * kernel itself would not compare, so nothing in it may be poison: there are no flags,
+ * and what a shift by too many bits would give is frozen. */
+void
+ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
+                const struct ha_fast *fast)
+{
+    struct ha_fast copy = *fast;
+    struct study whole = {.rewriter = rewriter,
+                          .function = &rewriter->module.functions[number],
+                          .fast = &copy};
+    const struct study *study = &whole;
+    struct ir_out *out = &rewriter->out;
+    uint8_t *done = ir_alloc(rewriter->arena, fast->inst_count + 1u, 1);
+
+    ir_print(out, "define internal i32 %.*s(",
+             IR_ARGS(ha_suffixed(rewriter->arena, study->function->name, "leaf")));
+    for (uint32_t i = 0; i < study->function->param_count; i++) {
+        const struct ir_param *param = &study->function->params[i];
+        struct ir_slice type = ha_host_text(rewriter, param->type, false);
+        ir_print(out, "%.*s %.*s, ", IR_ARGS(type), IR_ARGS(param->name));
+    }
+    for (unsigned i = 0; i < HA_KNOWN_PLACES; i++) {
+        ir_print(out, "%si32 %%ha.%s", i > 0 ? ", " : "", ha_place_names[i]);
+    }
+    ir_print(out, ") alwaysinline nounwind {\nha.first:\n  %%ha.m.0 = add i32 0, 0\n");
+    for (uint32_t i = 0; i < fast->leaf_count; i++) {
+        struct ir_slice bit =
+            write_value(study, fast->insts[fast->leaf_of[i]]->def, done);
+        ir_print(out,
+                 "  %%ha.f.%u = freeze i1 %.*s\n"
+                 "  %%ha.z.%u = zext i1 %%ha.f.%u to i32\n"
+                 "  %%ha.s.%u = shl i32 %%ha.z.%u, %u\n"
+                 "  %%ha.m.%u = or i32 %%ha.m.%u, %%ha.s.%u\n",
+                 i, IR_ARGS(bit), i, i, i, i, i, i + 1, i, i);
+    }
+    ir_print(out, "  ret i32 %%ha.m.%u\n}\n\n", fast->leaf_count);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops of a fast kernel: blocks, planes, rows, pieces of a row, lanes.
+ *
+ * A *row* is the lanes that differ in x only.  Where the kernel uses its place in x for
+ * nothing but the index of the lane, a row goes on through the neighbouring blocks that
+ * the call was given: a *span*.  A row is run in *pieces*; a piece in which all leaves
+ * agree is run by body a, others by body b.  The whole row is tried first.  If its
+ * leaves differ, the guard of a border is the likely cause: then a span is tried
+ * without a few lanes at each end, then without the first and the last block, and else
+ * is run block by block.
+ *
+ *   for b in blocks, step `run`           %b, %run blocks side by side, %lanes wide
+ *     for tz, for ty                      planes and rows of the block
+ *       for from = 0; from < lanes; from = to
+ *         for t = from; t < to            body a or body b
+ *
+ * Launches whose indices might not fit 32 bits go through the reference form, lane by
+ * lane. */
+#include <stdio.h>
+
+#include "cpu/base/image.h"
+#include "cpu/compile/rewrite_state.h"
+
+/* Lanes at the ends of a span that are tried as borders. */
+#define END_LANES "16"
+
+struct rows {
+    struct ha_rewriter *rewriter;
+    const struct ir_function *function;
+    const struct ha_fast *fast;
+    struct ir_out *out;
+    uint32_t metadata; /* first of the numbers that the loops use */
+};
+
+static void
+write_places(const struct rows *rows, const char *thread_x)
+{
+    ir_print(rows->out, "i32 %s, i32 %%ty, i32 %%tz", thread_x);
+    for (unsigned i = HA_KNOWN_BLOCK_X; i < HA_KNOWN_PLACES; i++) {
+        ir_print(rows->out, ", i32 %%%s", ha_place_names[i]);
+    }
+}
+
+/* A call of one of the kernel's own functions for the lane `thread_x`, without the
+ * closing bracket. */
+static void
+write_call(const struct rows *rows, const char *result, const char *suffix,
+           const char *thread_x)
+{
+    ir_print(rows->out, "%s %.*s(", result,
+             IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, suffix)));
+    for (uint32_t i = 0; i < rows->function->param_count; i++) {
+        struct ir_slice type =
+            ha_host_text(rows->rewriter, rows->function->params[i].type, false);
+        ir_print(rows->out, "%.*s %%v%u, ", IR_ARGS(type), i);
+    }
+    write_places(rows, thread_x);
+}
+
+static void
+write_arguments(const struct rows *rows)
+{
+    for (uint32_t i = 0; i < rows->function->param_count; i++) {
+        const struct ir_param *param = &rows->function->params[i];
+        struct ir_slice type = ha_host_text(rows->rewriter, param->type, false);
+        bool record = param->byval.size > 0;
+        ir_print(rows->out,
+                 "  %%q%u = getelementptr ptr, ptr %%args, i64 %u\n"
+                 "  %%%s%u = load ptr, ptr %%q%u\n",
+                 i, i, record ? "v" : "p", i, i);
+        if (record) {
+            continue;
+        }
+        if (ir_is(type, "i1")) {
+            ir_print(rows->out,
+                     "  %%u%u = load i8, ptr %%p%u\n  %%v%u = icmp ne i8 %%u%u, 0\n", i,
+                     i, i, i);
+        } else {
+            ir_print(rows->out, "  %%v%u = load %.*s, ptr %%p%u, align 1\n", i,
+                     IR_ARGS(type), i);
+        }
+    }
+}
+
+/* %safe: indices stay below HA_INDEX_END; for constant block widths their product
+ * counts. */
+static void
+write_guard(const struct rows *rows)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        ir_print(rows->out,
+                 "  %%total%u = mul i64 %%w%u, %%w%u\n"
+                 "  %%fits%u = icmp ule i64 %%total%u, %lld\n",
+                 i, i, i + 3, i, i, (long long)HA_INDEX_END);
+    }
+    ir_print(rows->out,
+             "  %%wide = mul i64 %%w3, %u\n  %%widefits = icmp ult i64 %%wide, %lld\n"
+             "  %%s0 = and i1 %%fits0, %%fits1\n  %%s1 = and i1 %%s0, %%fits2\n"
+             "  %%safe = and i1 %%s1, %%widefits\n"
+             "  br i1 %%safe, label %%block, label %%slow.block\n",
+             rows->fast->most_const, (long long)(HA_INDEX_END - HA_BLOCK_MOST));
+}
+
+static void
+write_entry(const struct rows *rows)
+{
+    ir_print(
+        rows->out,
+        "define internal void %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
+        "ptr %%shared) nounwind " HA_PROBED " {\nentry:\n"
+        "  %%lane = alloca [%zu x i8], align 8\n",
+        IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),
+        sizeof(struct ha_lane));
+    write_arguments(rows);
+    for (unsigned i = 0; i < 6; i++) {
+        const char *name = ha_place_names[HA_KNOWN_BLOCK_DIM_X + i];
+        ir_print(rows->out,
+                 "  %%d%u = getelementptr i32, ptr %%grid, i64 %u\n"
+                 "  %%%s = load i32, ptr %%d%u\n  %%w%u = zext i32 %%%s to i64\n",
+                 i, i, name, i, i, name);
+    }
+    write_guard(rows);
+}
+
+/* The place of block %<prefix>b. */
+static void
+write_block_place(const struct rows *rows, const char *prefix)
+{
+    const char *p = prefix;
+
+    ir_print(rows->out,
+             "  %%%sb.x = urem i64 %%%sb, %%w3\n  %%%sb.q = udiv i64 %%%sb, %%w3\n"
+             "  %%%sb.y = urem i64 %%%sb.q, %%w4\n  %%%sb.z = udiv i64 %%%sb.q, %%w4\n"
+             "  %%%sblock_x = trunc i64 %%%sb.x to i32\n"
+             "  %%%sblock_y = trunc i64 %%%sb.y to i32\n"
+             "  %%%sblock_z = trunc i64 %%%sb.z to i32\n",
+             p, p, p, p, p, p, p, p, p, p, p, p, p, p);
+}
+
+/* ---- a row ---- */
+
+/* %<result>: all leaves agree from lane `from` to before lane `to`; %<result>.lo has
+ * them. */
+static void
+write_agreement(const struct rows *rows, const char *result, const char *from,
+                const char *to)
+{
+    struct ir_arena *arena = rows->rewriter->arena;
+
+    write_call(rows, ir_format(arena, "  %%%s.lo = call i32", result).at, "leaf", from);
+    ir_print(rows->out, ")\n  %%%s.last = sub i32 %s, 1\n", result, to);
+    write_call(rows, ir_format(arena, "  %%%s.hi = call i32", result).at, "leaf",
+               ir_format(arena, "%%%s.last", result).at);
+    ir_print(rows->out, ")\n  %%%s = icmp eq i32 %%%s.lo, %%%s.hi\n", result, result,
+             result);
+}
+
+/* Lanes %from to %to in one loop.  `number` is that of the loop's metadata. */
+static void
+write_lanes(const struct rows *rows, const char *suffix, bool leaves, uint32_t number)
+{
+    struct ir_arena *arena = rows->rewriter->arena;
+    const char *s = suffix;
+
+    ir_print(rows->out,
+             "piece%s:\n  br label %%lane%s\nlane%s:\n"
+             "  %%t%s = phi i32 [ %%from, %%piece%s ], [ %%t%s.next, %%lane%s ]\n",
+             s, s, s, s, s, s, s);
+    write_call(rows, "  call void", suffix, ir_format(arena, "%%t%s", s).at);
+    for (uint32_t i = 0; leaves && i < rows->fast->leaf_count; i++) {
+        ir_print(rows->out, ", i1 %%leaf.%u", i);
+    }
+    ir_print(rows->out,
+             ")\n  %%t%s.next = add nuw nsw i32 %%t%s, 1\n"
+             "  %%more%s = icmp ult i32 %%t%s.next, %%to\n"
+             "  br i1 %%more%s, label %%lane%s, label %%piece.end",
+             s, s, s, s, s, s);
+    if (rows->fast->parallel) {
+        ir_print(rows->out, ", !llvm.loop !%u", number);
+    }
+    ir_print(rows->out, "\n");
+}
+
+/* Where a piece ends that begins at %from, and how it is run. */
+static void
+write_piece(const struct rows *rows)
+{
+    bool spans = rows->fast->spans;
+
+    if (rows->fast->leaf_count == 0) {
+        ir_print(rows->out,
+                 "  %%to = add nuw nsw i32 %%lanes, 0\n  br label %%pieceb\n");
+        return;
+    }
+    if (spans) {
+        ir_print(rows->out, "  %%begins = icmp eq i32 %%from, 0\n"
+                            "  %%all = and i1 %%begins, %%whole\n"
+                            "  %%follows = icmp eq i32 %%from, %%width\n"
+                            "  %%between = and i1 %%follows, %%middle\n"
+                            "  %%edge = sub i32 %%lanes, %%width\n"
+                            "  %%one = add nuw nsw i32 %%from, %%width\n"
+                            "  %%some = select i1 %%between, i32 %%edge, i32 %%one\n"
+                            "  %%to = select i1 %%all, i32 %%lanes, i32 %%some\n");
+    } else {
+        ir_print(rows->out, "  %%to = add nuw nsw i32 %%lanes, 0\n");
+    }
+    write_agreement(rows, "same", "%from", "%to");
+    for (uint32_t i = 0; i < rows->fast->leaf_count; i++) {
+        ir_print(rows->out,
+                 "  %%lx.%u = lshr i32 %%same.lo, %u\n"
+                 "  %%leaf.%u = trunc i32 %%lx.%u to i1\n",
+                 i, i, i, i);
+    }
+    ir_print(rows->out, "  br i1 %%same, label %%piecea, label %%pieceb\n");
+}
+
+/* %<name>: there are lanes between the first and the last `width` of the row, and their
+ * leaves agree. */
+static void
+write_inside(const struct rows *rows, const char *name, const char *width)
+{
+    struct ir_arena *arena = rows->rewriter->arena;
+
+    ir_print(rows->out, "  %%%s.end = sub i32 %%lanes, %s\n", name, width);
+    write_agreement(rows, ir_format(arena, "%s.agree", name).at, width,
+                    ir_format(arena, "%%%s.end", name).at);
+    ir_print(rows->out,
+             "  %%%s.twice = shl i32 %s, 1\n"
+             "  %%%s.room = icmp ugt i32 %%lanes, %%%s.twice\n"
+             "  %%%s = and i1 %%%s.agree, %%%s.room\n",
+             name, width, name, name, name, name, name);
+}
+
+static void
+write_row(const struct rows *rows)
+{
+    bool probes = rows->fast->spans && rows->fast->leaf_count > 0;
+
+    ir_print(rows->out,
+             "row:\n  %%ty = phi i32 [ 0, %%plane ], [ %%ty.next, %%row.end ]\n");
+    if (probes) {
+        /* %middle: what lies between two ends of %width lanes agrees. */
+        write_agreement(rows, "whole", "0", "%lanes");
+        ir_print(rows->out, "  br i1 %%whole, label %%row.pieces, label %%row.probe\n"
+                            "row.probe:\n");
+        write_inside(rows, "few", END_LANES);
+        ir_print(rows->out, "  br i1 %%few, label %%row.pieces, label %%row.wide\n"
+                            "row.wide:\n");
+        write_inside(rows, "blocks", "%block_dim_x");
+        ir_print(rows->out,
+                 "  br label %%row.pieces\n"
+                 "row.pieces:\n"
+                 "  %%middle = phi i1 [ false, %%row ], [ true, %%row.probe ], "
+                 "[ %%blocks, %%row.wide ]\n"
+                 "  %%width = phi i32 [ %%block_dim_x, %%row ], [ " END_LANES
+                 ", %%row.probe ], [ %%block_dim_x, %%row.wide ]\n");
+    } else {
+        ir_print(rows->out, "  br label %%row.pieces\nrow.pieces:\n");
+    }
+    ir_print(rows->out,
+             "  br label %%piece\npiece:\n"
+             "  %%from = phi i32 [ 0, %%row.pieces ], [ %%to, %%piece.end ]\n");
+    write_piece(rows);
+    if (rows->fast->leaf_count > 0) {
+        write_lanes(rows, "a", true, rows->metadata + 1);
+    }
+    write_lanes(rows, "b", false, rows->metadata + 4);
+    ir_print(rows->out, "piece.end:\n  %%more = icmp ult i32 %%to, %%lanes\n"
+                        "  br i1 %%more, label %%piece, label %%row.end\n");
+}
+
+/* ---- blocks ---- */
+
+/* %run: how many blocks side by side, up to the end of the grid's row and of the call.
+ */
+static void
+write_run(const struct rows *rows)
+{
+    if (rows->fast->spans) {
+        ir_print(rows->out,
+                 "  %%left = sub i64 %%last, %%b\n  %%right = sub i64 %%w3, %%b.x\n"
+                 "  %%less = icmp ult i64 %%left, %%right\n"
+                 "  %%run = select i1 %%less, i64 %%left, i64 %%right\n");
+    } else {
+        ir_print(rows->out, "  %%run = add i64 1, 0\n");
+    }
+    ir_print(rows->out, "  %%wide.lanes = mul nuw nsw i64 %%run, %%w0\n"
+                        "  %%lanes = trunc i64 %%wide.lanes to i32\n");
+}
+
+static void
+write_blocks(const struct rows *rows)
+{
+    ir_print(rows->out, "block:\n  %%b = phi i64 [ %%first, %%entry ], "
+                        "[ %%b.next, %%block.end ]\n");
+    write_block_place(rows, "");
+    write_run(rows);
+    ir_print(rows->out,
+             "  br label %%plane\n"
+             "plane:\n  %%tz = phi i32 [ 0, %%block ], [ %%tz.next, %%plane.end ]\n"
+             "  br label %%row\n");
+    write_row(rows);
+    ir_print(rows->out, "row.end:\n  %%ty.next = add nuw nsw i32 %%ty, 1\n"
+                        "  %%more_y = icmp ult i32 %%ty.next, %%block_dim_y\n"
+                        "  br i1 %%more_y, label %%row, label %%plane.end\n"
+                        "plane.end:\n  %%tz.next = add nuw nsw i32 %%tz, 1\n"
+                        "  %%more_z = icmp ult i32 %%tz.next, %%block_dim_z\n"
+                        "  br i1 %%more_z, label %%plane, label %%block.end\n"
+                        "block.end:\n  %%b.next = add nuw i64 %%b, %%run\n"
+                        "  %%more_b = icmp ult i64 %%b.next, %%last\n"
+                        "  br i1 %%more_b, label %%block, label %%end\n"
+                        "end:\n  ret void\n");
+}
+
+/* The reference form of every lane; a fast kernel has no barriers to wait at. */
+static void
+write_slow_blocks(const struct rows *rows)
+{
+    static const char *const names[] = {"%sx",        "%sy",        "%sz",
+                                        "%s.block_x", "%s.block_y", "%s.block_z"};
+    struct ir_out *out = rows->out;
+
+    ir_print(out, "slow.block:\n  %%s.b = phi i64 [ %%first, %%entry ], "
+                  "[ %%s.next, %%slow.end ]\n");
+    write_block_place(rows, "s.");
+    ir_print(
+        out,
+        "  br label %%slow.plane\n"
+        "slow.plane:\n  %%sz = phi i32 [ 0, %%slow.block ], [ %%sz.next, %%sz.end ]\n"
+        "  br label %%slow.row\n"
+        "slow.row:\n  %%sy = phi i32 [ 0, %%slow.plane ], [ %%sy.next, %%sy.end ]\n"
+        "  br label %%slow.lane\n"
+        "slow.lane:\n"
+        "  %%sx = phi i32 [ 0, %%slow.row ], [ %%sx.next, %%slow.lane ]\n");
+    for (unsigned i = 0; i < 6; i++) {
+        ir_print(out,
+                 "  %%sat.%u = getelementptr i8, ptr %%lane, i64 %u\n"
+                 "  store i32 %s, ptr %%sat.%u\n",
+                 i, 4 * i, names[i], i);
+    }
+    ir_print(out,
+             "  %%sat.grid = getelementptr i8, ptr %%lane, i64 %zu\n"
+             "  store ptr %%grid, ptr %%sat.grid\n"
+             "  %%sat.shared = getelementptr i8, ptr %%lane, i64 %zu\n"
+             "  store ptr %%shared, ptr %%sat.shared\n"
+             "  call void %.*s(ptr %%args, ptr %%lane) noinline\n",
+             offsetof(struct ha_lane, grid), offsetof(struct ha_lane, shared),
+             IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "ref")));
+    ir_print(out, "  %%sx.next = add nuw i32 %%sx, 1\n"
+                  "  %%sx.more = icmp ult i32 %%sx.next, %%block_dim_x\n"
+                  "  br i1 %%sx.more, label %%slow.lane, label %%sy.end\n"
+                  "sy.end:\n  %%sy.next = add nuw i32 %%sy, 1\n"
+                  "  %%sy.more = icmp ult i32 %%sy.next, %%block_dim_y\n"
+                  "  br i1 %%sy.more, label %%slow.row, label %%sz.end\n"
+                  "sz.end:\n  %%sz.next = add nuw i32 %%sz, 1\n"
+                  "  %%sz.more = icmp ult i32 %%sz.next, %%block_dim_z\n"
+                  "  br i1 %%sz.more, label %%slow.plane, label %%slow.end\n"
+                  "slow.end:\n  %%s.next = add nuw i64 %%s.b, 1\n"
+                  "  %%s.more = icmp ult i64 %%s.next, %%last\n"
+                  "  br i1 %%s.more, label %%slow.block, label %%end\n}\n\n");
+}
+
+void
+ha_fast_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *fast)
+{
+    struct rows rows = {rewriter, &rewriter->module.functions[number], fast,
+                        &rewriter->out, rewriter->metadata};
+    uint32_t group = rewriter->metadata;
+
+    if (fast->leaf_count > 0) {
+        struct ha_body body = {HA_FORM_BODY, fast, "a", true, true};
+        ha_body_write(rewriter, number, &body);
+        ha_leaves_write(rewriter, number, fast);
+    }
+    struct ha_body body = {HA_FORM_BODY, fast, "b", false, true};
+    ha_body_write(rewriter, number, &body);
+    write_entry(&rows);
+    write_blocks(&rows);
+    write_slow_blocks(&rows);
+    /* The access group of the bodies, and an identity for each of the two loops. */
+    ir_print(&rewriter->tail,
+             "!%u = distinct !{}\n!%u = distinct !{!%u, !%u, !%u}\n"
+             "!%u = !{!\"llvm.loop.parallel_accesses\", !%u}\n"
+             "!%u = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
+             "!%u = distinct !{!%u, !%u, !%u}\n",
+             group, group + 1, group + 1, group + 2, group + 3, group + 2, group,
+             group + 3, group + 4, group + 4, group + 2, group + 3);
+    rewriter->metadata += 5;
+}

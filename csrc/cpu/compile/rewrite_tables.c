@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of an image as host IR: kernels with their arguments, variables. */
+#include "cpu/base/image.h"
+#include "cpu/compile/rewrite.h"
+#include "cpu/compile/rewrite_state.h"
+
+/* A name as a string constant; the IR's own escapes stand for one byte each. */
+static void
+write_string(struct ha_rewriter *rewriter, const char *prefix, uint32_t number,
+             struct ir_slice name)
+{
+    size_t bytes = 1;
+
+    name = ir_part(name, 1, name.size);
+    if (name.size >= 2 && name.at[0] == '"') {
+        name = ir_part(name, 1, name.size - 1);
+    }
+    for (size_t i = 0; i < name.size; i++) {
+        i += name.at[i] == '\\' ? 2 : 0;
+        bytes++;
+    }
+    ir_print(&rewriter->out,
+             "@__ha_%s.%u = internal constant [%zu x i8] c\"%.*s\\00\"\n", prefix,
+             number, bytes, IR_ARGS(name));
+}
+
+/* An integer of IR is an i and its bits. */
+static enum ha_arg_kind
+kind_of(struct ir_slice type)
+{
+    static const char *const floats[] = {"float", "double", "half", "bfloat"};
+
+    if (ir_begins(type, "ptr")) {
+        return HA_ARG_POINTER;
+    }
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
+        if (ir_is(type, floats[i])) {
+            return HA_ARG_FLOAT;
+        }
+    }
+    return ir_begins(type, "i") ? HA_ARG_INTEGER : HA_ARG_VALUE;
+}
+
+static void
+write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
+                  const struct ir_function *function)
+{
+    uint64_t end = 0;
+
+    ir_print(&rewriter->out,
+             "@__ha_args.%u = internal constant [%u x { i32, i32, i32, i32 }] [",
+             kernel, function->param_count);
+    for (uint32_t i = 0; i < function->param_count; i++) {
+        const struct ir_param *param = &function->params[i];
+        bool record = param->byval.size > 0;
+        struct ir_layout layout =
+            ir_layout_of(&rewriter->types, record ? param->byval : param->type);
+        if (record && param->align > 0) {
+            layout.align = param->align;
+        }
+        end = (end + layout.align - 1) / layout.align * layout.align;
+        ir_print(&rewriter->out,
+                 "%s{ i32, i32, i32, i32 } { i32 %llu, i32 %llu, i32 %llu, i32 %d }",
+                 i > 0 ? ", " : "", (unsigned long long)layout.size,
+                 (unsigned long long)layout.align, (unsigned long long)end,
+                 (int)(record ? HA_ARG_RECORD : kind_of(param->type)));
+        end += layout.size;
+    }
+    ir_print(&rewriter->out, "]\n");
+}
+
+static uint32_t
+write_kernels(struct ha_rewriter *rewriter)
+{
+    struct ir_module *module = &rewriter->module;
+    struct ir_out rows = {.arena = rewriter->arena};
+    uint32_t count = 0;
+
+    for (size_t f = 0; f < module->function_count; f++) {
+        const struct ir_function *function = &module->functions[f];
+        const struct ha_ir_function_info *info = &rewriter->infos[f];
+        if (!function->kernel) {
+            continue;
+        }
+        bool lane = info->indirect || info->pause;
+        for (uint32_t i = 0; i < info->call_count; i++) {
+            lane |= rewriter->infos[info->calls[i]].lane;
+        }
+        uint32_t flags = (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
+                         (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
+                         (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
+                         (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
+                         (rewriter->request->guard ? (uint32_t)HA_KERNEL_GUARDED : 0);
+        uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
+                               ? info->max_threads
+                               : 1024;
+        write_string(rewriter, "kernel_name", count, function->name);
+        write_kernel_args(rewriter, count, function);
+        ir_print(&rows,
+                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32 } { ptr "
+                 "@__ha_kernel_name.%u, "
+                 "ptr %.*s, ",
+                 count > 0 ? "," : "", count,
+                 IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
+        if (rewriter->fast[f]) {
+            ir_print(&rows, "ptr %.*s",
+                     IR_ARGS(ha_suffixed(rewriter->arena, function->name, "fast")));
+        } else {
+            ir_print(&rows, "ptr null");
+        }
+        ir_print(&rows, ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u }", count,
+                 function->param_count, flags, (uint32_t)info->shared_static, threads);
+        count++;
+    }
+    ir_print(
+        &rewriter->out,
+        "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
+        "i32 }] [%s]\n",
+        count, rows.text != NULL ? rows.text : "");
+    return count;
+}
+
+static uint32_t
+write_variable_table(struct ha_rewriter *rewriter)
+{
+    struct ir_out rows = {.arena = rewriter->arena};
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < rewriter->module.global_count; i++) {
+        const struct ir_global *global = &rewriter->module.globals[i];
+        if (!ha_is_variable(global)) {
+            continue;
+        }
+        struct ir_layout layout = ir_layout_of(&rewriter->types, global->type);
+        write_string(rewriter, "variable_name", count, global->name);
+        ir_print(
+            &rows,
+            "%s\n  { ptr, ptr, i64, i32, i32 } { ptr @__ha_variable_name.%u, ptr %.*s, "
+            "i64 %llu, i32 %d, i32 0 }",
+            count > 0 ? "," : "", count, IR_ARGS(global->name),
+            (unsigned long long)layout.size, global->space == 4);
+        count++;
+    }
+    ir_print(
+        &rewriter->out,
+        "@__ha_variables = internal constant [%u x { ptr, ptr, i64, i32, i32 }] [%s]\n",
+        count, rows.text != NULL ? rows.text : "");
+    return count;
+}
+
+void
+ha_rewrite_tables(struct ha_rewriter *rewriter)
+{
+    uint32_t kernels = write_kernels(rewriter);
+    uint32_t variables = write_variable_table(rewriter);
+
+    ir_print(
+        &rewriter->out,
+        "@__ha_image = global { i32, i32, ptr, ptr, ptr, i32, i32 } { i32 %u, i32 %u, "
+        "ptr null, ptr @__ha_kernels, ptr @__ha_variables, i32 %u, i32 %u }\n\n",
+        HA_IMAGE_ABI, rewriter->request->warp_size, kernels, variables);
+}

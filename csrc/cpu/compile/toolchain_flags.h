@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Fixed parts of the compiler's command lines, and the text around a user's source.
+ *
+ * The front end reads HIP C++ for the nvptx64 target, because that target keeps one IR
+ * parameter for each C++ parameter and marks shared and device memory by address space.
+ * cpu/compile/rewrite.c turns its text IR into IR of the host; the back end compiles
+ * that.
+ *
+ *   zig clang -cc1 HA_FRONT_FLAGS -aux-triple <host> -D__HIP_CPU_WARP_SIZE__=<32 or 64>
+ *       -I<device headers> <program's options> -emit-llvm -o - -          > front.ll
+ *   ha_rewrite                                                            > host.ll
+ *   zig clang -cc1 HA_BACK_FLAGS -triple <host> -target-cpu <cpu> -O3
+ *       -vectorize-loops -vectorize-slp [-fveclib=libmvec] [HA_NO_FORWARDING]
+ *       -x ir -emit-obj -o k.o -                                          < host.ll
+ *   zig ld.lld -shared -Bsymbolic -o k.so k.o
+ *
+ * Relocatable code ends behind the front end, as bitcode.  cpu/compile/link.c makes one
+ * module of several such modules with the front end's optimisation, and goes on from
+ * there:
+ *
+ *   zig clang -cc1 HA_OPTIMISE_FLAGS -triple <front's> -x ir
+ *       -mlink-bitcode-file <second> ... -emit-llvm -o - -    < first.bc  > front.ll
+ *
+ * The source is HA_SOURCE_BEFORE, `#line 1 "<name>"`, the user's text, a newline and,
+ * for each name expression, a `#line` and `__attribute__((device, used)) constexpr
+ * auto` HA_REWRITE_NAME_PREFIX<n>` = (&<expression>);`, then HA_SOURCE_AFTER.
+ *
+ * Each list of flags is comma separated string literals, for an array initialiser. */
+#ifndef HA_CPU_COMPILE_TOOLCHAIN_FLAGS_H
+#define HA_CPU_COMPILE_TOOLCHAIN_FLAGS_H
+
+/* LLVM 20's loop load elimination forwards a store past a narrower one
+ * (cpu/compile/rewrite_forward.c).  It has no switch; a loop with as many dependences
+ * as this has none on record, and the pass leaves it alone. */
+#define HA_NO_FORWARDING "-mllvm", "-max-dependences=1"
+
+/* -O1 and no higher: enough to inline and to put locals into registers; the rest is the
+ * back end's work.  Loops are unrolled fully or not at all: a partly unrolled loop can
+ * no longer be turned into vector code. */
+#define HA_OPTIMISE_FLAGS                                                              \
+    "-O1", "-funroll-loops", "-mllvm", "-unroll-runtime=0", "-mllvm",                  \
+        "-unroll-allow-partial=0", HA_NO_FORWARDING
+
+#define HA_FRONT_TRIPLE "nvptx64-nvidia-cuda"
+
+/* malloc can fail on a device, so a comparison with NULL is not known beforehand.
+ * For virtual base classes clang 20 writes a cast between address spaces that its own
+ * verifier refuses; the host has one such space, and the back end verifies what it
+ * gets.
+ */
+#define HA_FRONT_FLAGS                                                                 \
+    "-triple", HA_FRONT_TRIPLE, "-x", "hip", "-fcuda-is-device",                       \
+        "-fcuda-allow-variadic-functions", "-fdeclspec", "-fno-threadsafe-statics",    \
+        "-fno-builtin-printf", "-fno-builtin-malloc", "-fno-builtin-free",             \
+        "-disable-llvm-verifier", HA_OPTIMISE_FLAGS,                                   \
+        "-ffp-contract=fast-honor-pragmas", "-nostdsysteminc", "-nobuiltininc"
+
+/* Source of hiprtc is kernels alone.  That of hipadapt-cc is a whole program, of which
+ * the front end reads everything and compiles the kernels; it comes preprocessed. */
+#define HA_FRONT_KERNEL_FLAGS "-fno-rtti"
+#define HA_FRONT_PROGRAM_FLAGS                                                         \
+    "-fcxx-exceptions", "-fexceptions", "-fgnuc-version=4.2.1", "-fhip-new-launch-api"
+
+#define HA_BACK_FLAGS "-mrelocation-model", "pic", "-pic-level", "2", "-Wno-pass-failed"
+
+/* Everything that can be inlined is: only the kernel itself then asks for its lane, and
+ * each barrier and warp call has a place in the kernel's own flow. */
+#define HA_SOURCE_BEFORE                                                               \
+    "#include <hip/hip_runtime.h>\n"                                                   \
+    "#pragma clang attribute push(__attribute__((always_inline)), apply_to = "         \
+    "function)\n"
+#define HA_SOURCE_AFTER "\n#pragma clang attribute pop\n"
+
+#define HA_REWRITE_NAME_PREFIX "__hip_name_"
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP entry points: what a device is. */
+#include <stdio.h>
+
+#include "abi/hip.h"
+#include "cpu/base/device.h"
+#include "cpu/base/device_properties_old.h"
+#include "cpu/base/error.h"
+#include "cpu/entry/device.h"
+#include "cpu/entry/runtime.h"
+#include "cpu/queue/pool.h"
+
+#define PCI_ID_BYTES 13 /* "0000:00:00.0" and the NUL */
+
+hipError_t
+ha_enter_for_device(const char *function, int id, struct ha_device **device)
+{
+    hipError_t code = ha_enter_query(function);
+    if (code != hipSuccess) {
+        return code;
+    }
+    *device = ha_device_get(id);
+    if (*device == NULL) {
+        return ha_cpu_fail(hipErrorInvalidDevice,
+                           "there is no device %d (there are %d)", id,
+                           ha_config()->device_count);
+    }
+    return hipSuccess;
+}
+
+hipError_t
+ha_enter_for_current(const char *function, struct ha_device **device)
+{
+    return ha_enter_for_device(function, ha_thread_self()->device, device);
+}
+
+HA_EXPORT hipError_t
+hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter_for_device("hipGetDeviceProperties", deviceId, &device);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (prop == NULL) {
+        return ha_cpu_fail_null("prop");
+    }
+    ha_device_properties(device, prop);
+    return hipSuccess;
+}
+
+/* What programs that were built for HIP 5 call hipGetDeviceProperties. */
+HA_EXPORT hipError_t
+hipGetDevicePropertiesR0000(struct hipDeviceProp_tR0000 *prop, int device)
+{
+    struct ha_device *found;
+    hipError_t code = ha_enter_for_device("hipGetDeviceProperties", device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (prop == NULL) {
+        return ha_cpu_fail_null("prop");
+    }
+    ha_device_properties_old(found, prop);
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter_for_device("hipDeviceGetAttribute", deviceId, &device);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (pi == NULL) {
+        return ha_cpu_fail_null("pi");
+    }
+    if (!ha_device_attribute(device, attr, pi)) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'attr': the device has no attribute %d",
+                           (int)attr);
+    }
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceGetName(char *name, int len, hipDevice_t device)
+{
+    struct ha_device *found;
+    hipDeviceProp_t properties;
+    hipError_t code = ha_enter_for_device("hipDeviceGetName", (int)device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (name == NULL) {
+        return ha_cpu_fail_null("name");
+    }
+    if (len <= 0) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'len' is %d", len);
+    }
+    ha_device_properties(found, &properties);
+    snprintf(name, (size_t)len, "%s", properties.name);
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
+{
+    struct ha_device *found;
+    hipDeviceProp_t properties;
+    hipError_t code = ha_enter_for_device("hipDeviceGetUuid", (int)device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (uuid == NULL) {
+        return ha_cpu_fail_null("uuid");
+    }
+    ha_device_properties(found, &properties);
+    *uuid = properties.uuid;
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
+{
+    struct ha_device *found;
+    hipError_t code = ha_enter_for_device("hipDeviceGetPCIBusId", device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (pciBusId == NULL) {
+        return ha_cpu_fail_null("pciBusId");
+    }
+    if (len > 0) {
+        snprintf(pciBusId, (size_t)len, "0000:%02x:00.0",
+                 (unsigned)found->ordinal & 0xffu);
+    }
+    if (len < PCI_ID_BYTES) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'len' is %d; the name takes %d bytes", len,
+                           PCI_ID_BYTES);
+    }
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
+{
+    struct ha_device *found;
+    hipError_t code = ha_enter_for_device("hipDeviceTotalMem", (int)device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (bytes == NULL) {
+        return ha_cpu_fail_null("bytes");
+    }
+    *bytes = found->memory_bytes;
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device)
+{
+    struct ha_device *found;
+    hipDeviceProp_t properties;
+    hipError_t code =
+        ha_enter_for_device("hipDeviceComputeCapability", (int)device, &found);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (major == NULL || minor == NULL) {
+        return ha_cpu_fail_null(major == NULL ? "major" : "minor");
+    }
+    ha_device_properties(found, &properties);
+    *major = properties.major;
+    *minor = properties.minor;
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    hipError_t code = ha_enter_query("hipDeviceGetStreamPriorityRange");
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (leastPriority != NULL) {
+        *leastPriority = HA_PRIORITY_LOW;
+    }
+    if (greatestPriority != NULL) {
+        *greatestPriority = HA_PRIORITY_HIGH;
+    }
+    return hipSuccess;
+}

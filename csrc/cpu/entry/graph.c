@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP entry points: graphs as a whole, their edges and nodes. */
+#include <stdint.h>
+
+#include "abi/hip.h"
+#include "cpu/base/error.h"
+#include "cpu/base/gone.h"
+#include "cpu/entry/graph.h"
+#include "cpu/entry/runtime.h"
+#include "cpu/graph/graph.h"
+
+/* ---- graphs ---- */
+
+HA_EXPORT hipError_t
+hipGraphCreate(hipGraph_t *pGraph, unsigned int flags)
+{
+    hipError_t code = ha_graph_enter("hipGraphCreate");
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (pGraph == NULL || flags != 0) {
+        return ha_graph_leave(
+            pGraph == NULL ? ha_cpu_fail_null("pGraph")
+                           : ha_cpu_fail(hipErrorInvalidValue,
+                                         "argument 'flags' is 0x%x, must be 0", flags));
+    }
+    const struct ha_graph *graph = ha_graph_new();
+    if (graph == NULL) {
+        return ha_graph_leave(hipErrorOutOfMemory);
+    }
+    *pGraph = (hipGraph_t)(uintptr_t)graph->handle;
+    return ha_graph_leave(hipSuccess);
+}
+
+HA_EXPORT hipError_t
+hipGraphDestroy(hipGraph_t handle)
+{
+    hipError_t code = ha_graph_enter("hipGraphDestroy");
+    if (code != hipSuccess) {
+        return code;
+    }
+    struct ha_graph *graph = ha_graph_find(handle);
+    if (graph == NULL) {
+        return ha_graph_leave(hipErrorInvalidValue);
+    }
+    if (graph->parent != NULL || graph->capturing) {
+        return ha_graph_leave(ha_cpu_fail(hipErrorInvalidValue,
+                                          graph->capturing
+                                              ? "a stream is captured into the graph"
+                                              : "the graph belongs to a child graph "
+                                                "node"));
+    }
+    ha_graph_free(graph);
+    return ha_graph_leave(hipSuccess);
+}
+
+HA_EXPORT hipError_t
+hipGraphClone(hipGraph_t *pGraphClone, hipGraph_t originalGraph)
+{
+    hipError_t code = ha_graph_enter("hipGraphClone");
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (pGraphClone == NULL) {
+        return ha_graph_leave(ha_cpu_fail_null("pGraphClone"));
+    }
+    const struct ha_graph *graph = ha_graph_find(originalGraph);
+    const struct ha_graph *clone = graph != NULL ? ha_graph_clone(graph, false) : NULL;
+    if (clone == NULL) {
+        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
+                                            : ha_thread_self()->last_error);
+    }
+    *pGraphClone = (hipGraph_t)(uintptr_t)clone->handle;
+    return ha_graph_leave(hipSuccess);
+}
+
+HA_EXPORT hipError_t
+hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode_t originalNode,
+                        hipGraph_t clonedGraph)
+{
+    hipError_t code = ha_graph_enter("hipGraphNodeFindInClone");
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (pNode == NULL) {
+        return ha_graph_leave(ha_cpu_fail_null("pNode"));
+    }
+    const struct ha_graph *clone = ha_graph_find(clonedGraph);
+    for (uint32_t i = 0; clone != NULL && i < clone->nodes.count; i++) {
+        const struct ha_node *node = clone->nodes.items[i];
+        if (originalNode != NULL &&
+            node->original == (uint64_t)(uintptr_t)originalNode) {
+            *pNode = ha_node_handle(node);
+            return ha_graph_leave(hipSuccess);
+        }
+    }
+    return ha_graph_leave(clone == NULL
+                              ? hipErrorInvalidValue
+                              : ha_cpu_fail(hipErrorInvalidValue,
+                                            "the graph has no copy of node %p",
+                                            (void *)originalNode));
+}
+
+HA_EXPORT hipError_t
+hipGraphDebugDotPrint(hipGraph_t handle, const char *path, unsigned int flags)
+{
+    hipError_t code = ha_graph_enter("hipGraphDebugDotPrint");
+    if (code != hipSuccess) {
+        return code;
+    }
+    const struct ha_graph *graph = ha_graph_find(handle);
+    if (graph == NULL || path == NULL) {
+        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
+                                            : ha_cpu_fail_null("path"));
+    }
+    return ha_graph_leave(ha_graph_print(graph, path, flags));
+}
+
+/* ---- edges ---- */
+
+/* Both ends of all edges are checked before the first one changes. */
+static hipError_t
+edges_change(const char *function, hipGraph_t handle, const hipGraphNode_t *from,
+             const hipGraphNode_t *to, size_t count, bool add)
+{
+    hipError_t code = ha_graph_enter(function);
+    if (code != hipSuccess) {
+        return code;
+    }
+    const struct ha_graph *graph = ha_graph_find(handle);
+    if (graph == NULL || count == 0) {
+        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue : hipSuccess);
+    }
+    code = ha_gone_check("from", from, count * sizeof *from);
+    if (code == hipSuccess) {
+        code = ha_gone_check("to", to, count * sizeof *to);
+    }
+    if (code != hipSuccess) {
+        return ha_graph_leave(code);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct ha_node *before = ha_node_find(from[i]);
+        const struct ha_node *after = before != NULL ? ha_node_find(to[i]) : NULL;
+        if (after == NULL || before->graph != graph || after->graph != graph) {
+            return ha_graph_leave(ha_cpu_fail(
+                hipErrorInvalidValue, "edge %zu is not between nodes of the graph", i));
+        }
+        if (before == after || ha_nodes_have(&after->befores, before) == add) {
+            return ha_graph_leave(
+                ha_cpu_fail(hipErrorInvalidValue,
+                            add ? "edge %zu is there already, or leads from a "
+                                  "node to itself"
+                                : "edge %zu is not there",
+                            i));
+        }
+    }
+    for (size_t i = 0; i < count && code == hipSuccess; i++) {
+        struct ha_node *before = ha_node_find(from[i]);
+        struct ha_node *after = ha_node_find(to[i]);
+        if (!add) {
+            ha_node_disconnect(before, after);
+            continue;
+        }
+        code = ha_node_connect(before, after);
+        while (code != hipSuccess && i-- > 0) {
+            ha_node_disconnect(ha_node_find(from[i]), ha_node_find(to[i]));
+        }
+    }
+    return ha_graph_leave(code);
+}
+
+HA_EXPORT hipError_t
+hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
+                        const hipGraphNode_t *to, size_t numDependencies)
+{
+    return edges_change("hipGraphAddDependencies", graph, from, to, numDependencies,
+                        true);
+}
+
+HA_EXPORT hipError_t
+hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from,
+                           const hipGraphNode_t *to, size_t numDependencies)
+{
+    return edges_change("hipGraphRemoveDependencies", graph, from, to, numDependencies,
+                        false);
+}
+
+/* Fills an array of *count places; more places than there are get NULL.  Without an
+ * array *count becomes the number that there are. */
+static hipError_t
+nodes_give(const struct ha_nodes *nodes, bool (*wanted)(const struct ha_node *),
+           hipGraphNode_t *array, size_t *count)
+{
+    size_t found = 0;
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        if (wanted != NULL && !wanted(nodes->items[i])) {
+            continue;
+        }
+        if (array != NULL && found < *count) {
+            array[found] = ha_node_handle(nodes->items[i]);
+        }
+        found++;
+    }
+    for (size_t i = found; array != NULL && i < *count; i++) {
+        array[i] = NULL;
+    }
+    if (array == NULL || *count > found) {
+        *count = found;
+    }
+    return hipSuccess;
+}
+
+HA_EXPORT hipError_t
+hipGraphGetNodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *numNodes)
+{
+    hipError_t code = ha_graph_enter("hipGraphGetNodes");
+    if (code != hipSuccess) {
+        return code;
+    }
+    const struct ha_graph *graph = ha_graph_find(handle);
+    if (graph == NULL || numNodes == NULL) {
+        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
+                                            : ha_cpu_fail_null("numNodes"));
+    }
+    return ha_graph_leave(nodes_give(&graph->nodes, NULL, nodes, numNodes));
+}
+
+static bool
+is_root(const struct ha_node *node)
+{
+    return node->befores.count == 0;
+}
+
+HA_EXPORT hipError_t
+hipGraphGetRootNodes(hipGraph_t handle, hipGraphNode_t *pRootNodes,
+                     size_t *pNumRootNodes)
+{
+    hipError_t code = ha_graph_enter("hipGraphGetRootNodes");
+    if (code != hipSuccess) {
+        return code;
+    }
+    const struct ha_graph *graph = ha_graph_find(handle);
+    if (graph == NULL || pNumRootNodes == NULL) {
+        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
+                                            : ha_cpu_fail_null("pNumRootNodes"));
+    }
+    return ha_graph_leave(
+        nodes_give(&graph->nodes, is_root, pRootNodes, pNumRootNodes));
+}
+
+HA_EXPORT hipError_t
+hipGraphGetEdges(hipGraph_t handle, hipGraphNode_t *from, hipGraphNode_t *to,
+                 size_t *numEdges)
+{
+    hipError_t code = ha_graph_enter("hipGraphGetEdges");
+    if (code != hipSuccess) {
+        return code;
+    }
+    const struct ha_graph *graph = ha_graph_find(handle);
+    if (graph == NULL || numEdges == NULL) {
+        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
+                                            : ha_cpu_fail_null("numEdges"));
+    }
+    if ((from == NULL) != (to == NULL)) {
+        return ha_graph_leave(ha_cpu_fail_null(from == NULL ? "from" : "to"));
+    }
+    size_t found = 0;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct ha_node *node = graph->nodes.items[i];
+        for (uint32_t k = 0; k < node->afters.count; k++, found++) {
+            if (from != NULL && found < *numEdges) {
+                from[found] = ha_node_handle(node);
+                to[found] = ha_node_handle(node->afters.items[k]);
+            }
+        }
+    }
+    for (size_t i = found; from != NULL && i < *numEdges; i++) {
+        from[i] = NULL;
+        to[i] = NULL;
+    }
+    if (from == NULL || *numEdges > found) {
+        *numEdges = found;
+    }
+    return ha_graph_leave(hipSuccess);
+}
+
+static hipError_t
+neighbours(const char *function, hipGraphNode_t handle, bool before,
+           hipGraphNode_t *array, size_t *count, const char *count_name)
+{
+    hipError_t code = ha_graph_enter(function);
+    if (code != hipSuccess) {
+        return code;
+    }
+    const struct ha_node *node = ha_node_find(handle);
+    if (node == NULL || count == NULL) {
+        return ha_graph_leave(node == NULL ? hipErrorInvalidValue
+                                           : ha_cpu_fail_null(count_name));
+    }
+    return ha_graph_leave(
+        nodes_give(before ? &node->befores : &node->afters, NULL, array, count));
+}
+
+HA_EXPORT hipError_t
+hipGraphNodeGetDependencies(hipGraphNode_t node, hipGraphNode_t *pDependencies,
+                            size_t *pNumDependencies)
+{
+    return neighbours("hipGraphNodeGetDependencies", node, true, pDependencies,
+                      pNumDependencies, "pNumDependencies");
+}
+
+HA_EXPORT hipError_t
+hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t *pDependentNodes,
+                              size_t *pNumDependentNodes)
+{
+    return neighbours("hipGraphNodeGetDependentNodes", node, false, pDependentNodes,
+                      pNumDependentNodes, "pNumDependentNodes");
+}
+
+HA_EXPORT hipError_t
+hipGraphNodeGetType(hipGraphNode_t handle, hipGraphNodeType *pType)
+{
+    hipError_t code = ha_graph_enter("hipGraphNodeGetType");
+    if (code != hipSuccess) {
+        return code;
+    }
+    const struct ha_node *node = ha_node_find(handle);
+    if (node == NULL || pType == NULL) {
+        return ha_graph_leave(node == NULL ? hipErrorInvalidValue
+                                           : ha_cpu_fail_null("pType"));
+    }
+    *pType = node->type;
+    return ha_graph_leave(hipSuccess);
+}
+
+HA_EXPORT hipError_t
+hipGraphDestroyNode(hipGraphNode_t handle)
+{
+    hipError_t code = ha_graph_enter("hipGraphDestroyNode");
+    if (code != hipSuccess) {
+        return code;
+    }
+    struct ha_node *node = ha_node_find(handle);
+    if (node == NULL) {
+        return ha_graph_leave(hipErrorInvalidValue);
+    }
+    if (node->graph->capturing) {
+        return ha_graph_leave(ha_cpu_fail(
+            hipErrorInvalidValue, "a stream is captured into the node's graph"));
+    }
+    ha_node_free(node);
+    return ha_graph_leave(hipSuccess);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP entry points: memory and events of several processes. */
+#include "abi/hip.h"
+#include "cpu/base/device.h"
+#include "cpu/base/error.h"
+#include "cpu/entry/runtime.h"
+#include "cpu/graph/capture.h"
+#include "cpu/memory/ipc_memory.h"
+#include "cpu/queue/event.h"
+
+#define LAZY_PEER_ACCESS 1u /* hipIpcMemLazyEnablePeerAccess */
+
+HA_EXPORT hipError_t
+hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *devPtr)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipIpcGetMemHandle", &device);
+    if (code == hipSuccess) {
+        code = ha_capture_permit();
+    }
+    if (code == hipSuccess && (handle == NULL || devPtr == NULL)) {
+        code = ha_cpu_fail_null(handle == NULL ? "handle" : "devPtr");
+    }
+    return code == hipSuccess ? ha_ipc_memory_get(devPtr, handle) : code;
+}
+
+HA_EXPORT hipError_t
+hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t handle, unsigned int flags)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipIpcOpenMemHandle", &device);
+    if (code == hipSuccess && devPtr == NULL) {
+        code = ha_cpu_fail_null("devPtr");
+    }
+    if (code == hipSuccess && (flags & ~LAZY_PEER_ACCESS) != 0) {
+        code = ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'flags' is 0x%x; it must be 0 or "
+                           "hipIpcMemLazyEnablePeerAccess",
+                           flags);
+    }
+    return code == hipSuccess ? ha_ipc_memory_open(device, &handle, devPtr) : code;
+}
+
+HA_EXPORT hipError_t
+hipIpcCloseMemHandle(void *devPtr)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipIpcCloseMemHandle", &device);
+    if (code == hipSuccess) {
+        code = ha_capture_permit();
+    }
+    if (code == hipSuccess && devPtr == NULL) {
+        code = ha_cpu_fail_null("devPtr");
+    }
+    return code == hipSuccess ? ha_ipc_memory_close(devPtr) : code;
+}
+
+HA_EXPORT hipError_t
+hipIpcGetEventHandle(hipIpcEventHandle_t *handle, hipEvent_t event)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipIpcGetEventHandle", &device);
+    if (code == hipSuccess && handle == NULL) {
+        code = ha_cpu_fail_null("handle");
+    }
+    return code == hipSuccess ? ha_event_export(event, handle) : code;
+}
+
+HA_EXPORT hipError_t
+hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_t handle)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipIpcOpenEventHandle", &device);
+    if (code == hipSuccess && event == NULL) {
+        code = ha_cpu_fail_null("event");
+    }
+    return code == hipSuccess ? ha_event_open(device, &handle, event) : code;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The hiprtc C ABI on the CPU device.  No device is started: programs compile on a
+ * machine as they do without a GPU. */
+#include "abi/hiprtc.h"
+
+#include <stddef.h>
+
+#include "abi/hip.h"
+#include "cpu/compile/rtc.h"
+#include "cpu/entry/runtime.h"
+
+HA_EXPORT const char *
+hiprtcGetErrorString(hiprtcResult result)
+{
+    switch (result) {
+    case HIPRTC_SUCCESS:
+        return "HIPRTC_SUCCESS";
+    case HIPRTC_ERROR_OUT_OF_MEMORY:
+        return "HIPRTC_ERROR_OUT_OF_MEMORY";
+    case HIPRTC_ERROR_PROGRAM_CREATION_FAILURE:
+        return "HIPRTC_ERROR_PROGRAM_CREATION_FAILURE";
+    case HIPRTC_ERROR_INVALID_INPUT:
+        return "HIPRTC_ERROR_INVALID_INPUT";
+    case HIPRTC_ERROR_INVALID_PROGRAM:
+        return "HIPRTC_ERROR_INVALID_PROGRAM";
+    case HIPRTC_ERROR_INVALID_OPTION:
+        return "HIPRTC_ERROR_INVALID_OPTION";
+    case HIPRTC_ERROR_COMPILATION:
+        return "HIPRTC_ERROR_COMPILATION";
+    case HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE:
+        return "HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE";
+    case HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION:
+        return "HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION";
+    case HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION:
+        return "HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION";
+    case HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID:
+        return "HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID";
+    case HIPRTC_ERROR_INTERNAL_ERROR:
+        return "HIPRTC_ERROR_INTERNAL_ERROR";
+    case HIPRTC_ERROR_LINKING:
+        return "HIPRTC_ERROR_LINKING";
+    }
+    return "Invalid HIPRTC error code";
+}
+
+HA_EXPORT hiprtcResult
+hiprtcVersion(int *major, int *minor)
+{
+    if (major == NULL || minor == NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcVersion",
+                           "argument '%s' is NULL", major == NULL ? "major" : "minor");
+    }
+    *major = HIP_VERSION_MAJOR;
+    *minor = HIP_VERSION_MINOR;
+    return HIPRTC_SUCCESS;
+}
+
+HA_EXPORT hiprtcResult
+hiprtcCreateProgram(hiprtcProgram *prog, const char *src, const char *name,
+                    int numHeaders, const char *const *headers,
+                    const char *const *includeNames)
+{
+    return ha_program_create(src, name, numHeaders, headers, includeNames, prog);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcDestroyProgram(hiprtcProgram *prog)
+{
+    return ha_program_destroy(prog);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcAddNameExpression(hiprtcProgram prog, const char *name_expression)
+{
+    return ha_program_add_name(prog, name_expression);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcCompileProgram(hiprtcProgram prog, int numOptions, const char *const *options)
+{
+    return ha_program_compile(prog, numOptions, options);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcGetLoweredName(hiprtcProgram prog, const char *name_expression,
+                     const char **lowered_name)
+{
+    return ha_program_get_lowered(prog, name_expression, lowered_name);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcGetProgramLogSize(hiprtcProgram prog, size_t *logSizeRet)
+{
+    if (logSizeRet == NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetProgramLogSize",
+                           "argument 'logSizeRet' is NULL");
+    }
+    return ha_program_get_log(prog, NULL, logSizeRet);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcGetProgramLog(hiprtcProgram prog, char *log)
+{
+    if (log == NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetProgramLog",
+                           "argument 'log' is NULL");
+    }
+    return ha_program_get_log(prog, log, NULL);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcGetCodeSize(hiprtcProgram prog, size_t *codeSizeRet)
+{
+    if (codeSizeRet == NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetCodeSize",
+                           "argument 'codeSizeRet' is NULL");
+    }
+    return ha_program_get_code(prog, NULL, codeSizeRet);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcGetCode(hiprtcProgram prog, char *code)
+{
+    if (code == NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetCode",
+                           "argument 'code' is NULL");
+    }
+    return ha_program_get_code(prog, code, NULL);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_size)
+{
+    if (bitcode_size == NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetBitcodeSize",
+                           "argument 'bitcode_size' is NULL");
+    }
+    return ha_program_get_bitcode(prog, NULL, bitcode_size);
+}
+
+HA_EXPORT hiprtcResult
+hiprtcGetBitcode(hiprtcProgram prog, char *bitcode)
+{
+    if (bitcode == NULL) {
+        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetBitcode",
+                           "argument 'bitcode' is NULL");
+    }
+    return ha_program_get_bitcode(prog, bitcode, NULL);
+}

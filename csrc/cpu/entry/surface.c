@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP entry points: surface objects. */
+#include "abi/hip.h"
+#include "cpu/base/device.h"
+#include "cpu/base/error.h"
+#include "cpu/entry/runtime.h"
+#include "cpu/graph/capture.h"
+#include "cpu/memory/surface.h"
+
+HA_EXPORT hipError_t
+hipCreateSurfaceObject(hipSurfaceObject_t *pSurfObject, const hipResourceDesc *pResDesc)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipCreateSurfaceObject", &device);
+    if (code == hipSuccess && (pSurfObject == NULL || pResDesc == NULL)) {
+        code = ha_cpu_fail_null(pSurfObject == NULL ? "pSurfObject" : "pResDesc");
+    }
+    return code == hipSuccess ? ha_surface_create(device, pResDesc, pSurfObject) : code;
+}
+
+HA_EXPORT hipError_t
+hipDestroySurfaceObject(hipSurfaceObject_t surfaceObject)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter("hipDestroySurfaceObject", &device);
+    if (code == hipSuccess) {
+        code = ha_capture_permit();
+    }
+    return code == hipSuccess && surfaceObject != NULL
+               ? ha_surface_destroy(surfaceObject)
+               : code;
+}

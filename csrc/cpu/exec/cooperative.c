@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "cpu/exec/cooperative.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "cpu/exec/exec_state.h"
+#include "cpu/exec/fault.h"
+#include "cpu/exec/multi_grid.h"
+#include "cpu/exec/workgroup.h"
+
+#define SLEEP_NS 1000000L       /* between looks at the launch's fault */
+#define SPIN_TURNS 200u         /* before a thread sleeps */
+#define HELPERS_LIMIT_NS 200000 /* for others to take their share of the blocks */
+
+/* A block that this thread has begun. */
+struct place {
+    struct ha_group *group; /* owned until the block is over */
+    uint64_t block;
+    _Atomic uint32_t *counter; /* borrowed: the barrier that it waits at opens when this
+                                  is not `round` any more */
+    uint32_t round;
+    bool waits;
+};
+
+struct share {
+    struct ha_launch *launch;
+    struct ha_cooperative *cooperative;
+    struct ha_runner *runner;
+    struct place *places; /* owned */
+    uint64_t count;       /* of places */
+    uint64_t room;
+    uint64_t taken; /* blocks taken so far, this thread's share of them */
+    uint64_t fair;  /* the share if all threads come */
+    uint64_t
+        wait_ns; /* when the thread began to wait for others to take more; 0: not */
+    bool moved;  /* a block came to a barrier or its end in the last turn */
+    bool first_fault;
+};
+
+struct ha_cooperative *
+ha_cooperative_new(unsigned threads)
+{
+    struct ha_cooperative *cooperative = calloc(1, sizeof *cooperative);
+    if (!cooperative) {
+        return NULL;
+    }
+    if (pthread_mutex_init(&cooperative->lock, NULL) != 0) {
+        free(cooperative);
+        return NULL;
+    }
+    cooperative->threads = threads > 0 ? threads : 1;
+    return cooperative;
+}
+
+void
+ha_cooperative_free(struct ha_cooperative *cooperative)
+{
+    if (cooperative) {
+        (void)pthread_mutex_destroy(&cooperative->lock);
+        free(cooperative);
+    }
+}
+
+/* ---- the barrier ---- */
+
+/* Some blocks wait for others that are over. Lock held; gives it back. */
+static void
+fail_unlock(struct share *share)
+{
+    struct ha_cooperative *cooperative = share->cooperative;
+    uint64_t waiting = cooperative->first_waiting;
+    uint64_t ended = cooperative->first_ended;
+    uint32_t line = cooperative->line;
+    (void)pthread_mutex_unlock(&cooperative->lock);
+    if (ha_exec_fail_grid(share->launch, waiting, line, ended)) {
+        share->first_fault = true;
+    }
+}
+
+/* Some blocks wait at another barrier than the others. Likewise. */
+static void
+fail_mixed_unlock(struct share *share, uint64_t block)
+{
+    struct ha_cooperative *cooperative = share->cooperative;
+    uint64_t waiting = cooperative->first_waiting;
+    (void)pthread_mutex_unlock(&cooperative->lock);
+    if (ha_exec_fail_mixed(share->launch, waiting, block)) {
+        share->first_fault = true;
+    }
+}
+
+/* All blocks of the grid have come. */
+static void
+open_barrier(struct ha_cooperative *cooperative, bool at_multi, uint32_t line)
+{
+    if (at_multi) {
+        ha_multi_arrive(cooperative->multi, cooperative->rank, line);
+    } else {
+        (void)syscall(SYS_futex, &cooperative->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
+                      NULL, 0);
+    }
+}
+
+static void
+arrive(struct share *share, struct place *place, bool at_multi)
+{
+    struct ha_cooperative *cooperative = share->cooperative;
+    (void)pthread_mutex_lock(&cooperative->lock);
+    place->waits = true;
+    place->counter = at_multi ? &cooperative->multi->round : &cooperative->round;
+    place->round = atomic_load_explicit(place->counter, memory_order_relaxed);
+    if (cooperative->waiting++ == 0) {
+        cooperative->at_multi = at_multi;
+        cooperative->first_waiting = place->block;
+        cooperative->line = place->group->barrier.line[0];
+    }
+    if (cooperative->ended > 0) {
+        fail_unlock(share);
+        return;
+    }
+    if (cooperative->at_multi != at_multi) {
+        fail_mixed_unlock(share, place->block);
+        return;
+    }
+    uint32_t line = cooperative->line;
+    bool opens = cooperative->waiting == share->launch->block_count;
+    if (opens) {
+        cooperative->waiting = 0;
+        if (!at_multi) {
+            atomic_fetch_add(&cooperative->round, 1);
+        }
+    }
+    (void)pthread_mutex_unlock(&cooperative->lock);
+    if (opens) {
+        open_barrier(cooperative, at_multi, line);
+    }
+}
+
+static void
+end(struct share *share, uint64_t block)
+{
+    struct ha_cooperative *cooperative = share->cooperative;
+    (void)pthread_mutex_lock(&cooperative->lock);
+    if (cooperative->ended++ == 0) {
+        cooperative->first_ended = block;
+    }
+    if (cooperative->waiting > 0) {
+        fail_unlock(share);
+        return;
+    }
+    (void)pthread_mutex_unlock(&cooperative->lock);
+}
+
+static bool
+has_fault(const struct share *share)
+{
+    return atomic_load(&share->launch->fault) != HA_FAULT_NONE;
+}
+
+/* The same for a thread that has something left to do: another grid that has failed is
+ * a fault of this one too. */
+static bool
+faulty(struct share *share)
+{
+    const struct ha_multi *multi = share->cooperative->multi;
+    if (multi && atomic_load(&multi->failed) && ha_exec_fail_peer(share->launch)) {
+        share->first_fault = true;
+    }
+    return has_fault(share);
+}
+
+/* All blocks of this thread wait at a barrier that those of other threads, or other
+ * grids, have not come to: the one that `place` waits at. */
+static void
+sleep_at_barrier(struct share *share, const struct place *place)
+{
+    const struct timespec limit = {.tv_sec = 0, .tv_nsec = SLEEP_NS};
+    for (unsigned i = 0; i < SPIN_TURNS; i++) {
+        if (atomic_load(place->counter) != place->round || faulty(share)) {
+            return;
+        }
+        (void)sched_yield();
+    }
+    (void)syscall(SYS_futex, place->counter, FUTEX_WAIT_PRIVATE, place->round, &limit,
+                  NULL, 0);
+}
+
+/* ---- blocks ---- */
+
+/* Runs the block until it stops, and sees to what that means for the others. False if
+ * the block is over, in one way or another. */
+static bool
+run_place(struct share *share, struct place *place, bool begin)
+{
+    enum ha_group_stop stop =
+        begin ? ha_group_begin_block(place->group, share->runner, place->block)
+              : ha_group_resume(place->group, share->runner);
+    switch (stop) {
+    case HA_STOP_GRID:
+    case HA_STOP_MULTI:
+        share->moved = true;
+        arrive(share, place, stop == HA_STOP_MULTI);
+        return true;
+    case HA_STOP_YIELD:
+        return true;
+    case HA_STOP_END:
+        share->moved = true;
+        end(share, place->block);
+        break;
+    case HA_STOP_FAULT:
+        if (ha_exec_record(place->group, share->runner, place->block,
+                           place->block + 1)) {
+            share->first_fault = true;
+        }
+        break;
+    }
+    ha_exec_give_group(place->group);
+    place->group = NULL;
+    return false;
+}
+
+static void
+remove_place(struct share *share, uint64_t index)
+{
+    share->places[index] = share->places[--share->count];
+}
+
+static bool
+grow(struct share *share)
+{
+    if (share->count < share->room) {
+        return true;
+    }
+    uint64_t room = share->room > 0 ? share->room * 2 : 8;
+    struct place *places = realloc(share->places, (size_t)room * sizeof *places);
+    if (!places) {
+        return false;
+    }
+    share->places = places;
+    share->room = room;
+    return true;
+}
+
+/* Other threads may still come for their share of the blocks: this one takes more than
+ * its own only after a while. */
+static bool
+may_take(struct share *share, bool idle)
+{
+    if (share->taken < share->fair) {
+        return true;
+    }
+    if (!idle) {
+        return false;
+    }
+    uint64_t now_ns = ha_clock_ns();
+    if (share->wait_ns == 0) {
+        share->wait_ns = now_ns;
+    }
+    if (now_ns - share->wait_ns >= HELPERS_LIMIT_NS) {
+        share->fair = UINT64_MAX;
+        return true;
+    }
+    return false;
+}
+
+/* Takes one block, if one is left, and runs it until it stops. `group` is stolen; NULL:
+ * one is looked for. */
+static void
+take_block(struct share *share, struct ha_group *group)
+{
+    uint64_t block = atomic_fetch_add(&share->launch->next_block, 1);
+    bool taken = block < share->launch->block_count;
+    if (taken && !group) {
+        group = ha_exec_take_group(share->launch);
+    }
+    share->taken += taken;
+    if (taken && group && grow(share)) {
+        struct place *place = &share->places[share->count++];
+        *place = (struct place){.group = group, .block = block};
+        if (!run_place(share, place, true)) {
+            remove_place(share, share->count - 1);
+        }
+        return;
+    }
+    if (group) {
+        ha_exec_give_group(group);
+    }
+    if (taken && ha_exec_fail_resources(share->launch)) {
+        share->first_fault = true;
+    }
+}
+
+/* One turn for each block that can go on; false if none could. */
+static bool
+run_turn(struct share *share)
+{
+    bool any = false;
+    share->moved = false;
+    for (uint64_t i = 0; i < share->count && !faulty(share);) {
+        struct place *place = &share->places[i];
+        if (place->waits && atomic_load(place->counter) == place->round) {
+            i++;
+            continue;
+        }
+        any = true;
+        place->waits = false;
+        if (run_place(share, place, false)) {
+            i++;
+        } else {
+            remove_place(share, i);
+        }
+    }
+    return any;
+}
+
+/* The launch has a fault: what is left of the blocks is forgotten. */
+static void
+abandon(struct share *share)
+{
+    for (uint64_t i = 0; i < share->count; i++) {
+        ha_group_abandon(share->places[i].group, share->runner);
+        ha_exec_give_group(share->places[i].group);
+    }
+    share->count = 0;
+}
+
+uint64_t
+ha_cooperative_run(struct ha_launch *launch, struct ha_runner *runner,
+                   struct ha_group *group, bool *was_first_fault)
+{
+    struct ha_cooperative *cooperative = launch->cooperative;
+    struct share share = {
+        .launch = launch,
+        .cooperative = cooperative,
+        .runner = runner,
+        .fair = (launch->block_count + cooperative->threads - 1) / cooperative->threads,
+    };
+    bool over = faulty(&share);
+    while (!over) {
+        bool any = run_turn(&share);
+        bool left = atomic_load(&launch->next_block) < launch->block_count;
+        over = (share.count == 0 && !left) || faulty(&share);
+        if (over) {
+            break;
+        }
+        if (left && may_take(&share, !any)) {
+            take_block(&share, group);
+            group = NULL;
+        } else if (!any && !left) {
+            sleep_at_barrier(&share, share.places);
+        } else if (!share.moved) {
+            (void)sched_yield();
+        }
+    }
+    if (group) {
+        ha_exec_give_group(group);
+    }
+    if (has_fault(&share)) {
+        abandon(&share);
+        share.taken += ha_exec_drop_rest(launch);
+    }
+    free(share.places);
+    *was_first_fault = share.first_fault;
+    return share.taken;
+}

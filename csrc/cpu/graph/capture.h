@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Stream capture: calls that name a capturing stream become nodes of a graph.
+ *
+ * A *capture* begins with one stream and spreads to others through events.  Each stream
+ * in it has a *front*: the nodes behind which its next one will stand.  An event that
+ * is recorded in a capture remembers a *place*: the front at that time.  A capture that
+ * something illegal happened to is *invalid*: its streams refuse all but the end.
+ *
+ * Ownership: a capture is kept by its fronts and by places; fronts belong to streams.
+ *
+ * Locks: the graph lock guards all of it.  The pointers `front` of a stream and `place`
+ * of an event change with the pool lock held too, so with that lock alone one may ask
+ * whether there is one, and make its capture invalid. */
+#ifndef HA_CPU_GRAPH_CAPTURE_H
+#define HA_CPU_GRAPH_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "abi/hip.h"
+
+struct ha_copy;
+struct ha_device;
+struct ha_event;
+struct ha_fill;
+struct ha_front;
+struct ha_function;
+struct ha_graph;
+struct ha_launch_request;
+struct ha_capture_point;
+struct ha_value;
+
+/* ---- begin and end; without locks ---- */
+
+/* Into a new graph, or into `graph` behind the given nodes. */
+hipError_t ha_capture_begin(hipStream_t stream, struct ha_device *device,
+                            hipStreamCaptureMode mode, hipGraph_t graph,
+                            const hipGraphNode_t *befores, size_t count);
+hipError_t ha_capture_end(hipStream_t stream, struct ha_device *device,
+                          hipGraph_t *graph);
+
+struct ha_capture_info {
+    hipStreamCaptureStatus status;
+    unsigned long long id;
+    hipGraph_t graph;
+    const hipGraphNode_t *befores; /* valid until the front changes */
+    size_t before_count;
+};
+
+hipError_t ha_capture_info(hipStream_t stream, struct ha_device *device,
+                           struct ha_capture_info *info);
+hipError_t ha_capture_set_befores(hipStream_t stream, struct ha_device *device,
+                                  const hipGraphNode_t *befores, size_t count,
+                                  bool replace);
+/* Sets the calling thread's mode and gives the one before. */
+hipStreamCaptureMode ha_capture_exchange_mode(hipStreamCaptureMode mode);
+
+/* ---- what calls ask ---- */
+
+/* For calls that are unsafe while something is captured: refused by the rules of the
+ * mode. Without locks. */
+hipError_t ha_capture_permit(void);
+
+/* The same for a call that does work in the stream and waits for it. What the legacy
+ * default stream must not wait for comes first: hipErrorStreamCaptureImplicit. */
+hipError_t ha_capture_permit_wait(hipStream_t handle, struct ha_device *device);
+
+/* The same for a call that waits for the whole device: in no mode may it while a stream
+ * of the device is being captured. */
+hipError_t ha_capture_permit_device(const struct ha_device *device);
+/* Makes the front's capture invalid; hipErrorStreamCaptureUnsupported with the text.
+ * Pool lock held on entry; given back. */
+hipError_t ha_capture_refuse(struct ha_front *front, const char *what);
+/* Makes the front's capture invalid. Pool lock held. */
+void ha_capture_invalidate(struct ha_front *front);
+/* Makes captures of the device's blocking streams invalid. Pool lock held. */
+void ha_capture_spoil(struct ha_device *device);
+/* The stream is going away. Pool lock held. */
+void ha_capture_leave(struct ha_front *front);
+
+/* ---- what calls become; the stream is capturing; without locks ---- */
+
+hipError_t ha_capture_launch(hipStream_t stream, struct ha_device *device,
+                             struct ha_function *function,
+                             const struct ha_launch_request *request);
+hipError_t ha_capture_copy(hipStream_t stream, struct ha_device *device,
+                           const struct ha_copy *copy);
+hipError_t ha_capture_fill(hipStream_t stream, struct ha_device *device,
+                           const struct ha_fill *fill);
+hipError_t ha_capture_host(hipStream_t stream, struct ha_device *device, hipHostFn_t fn,
+                           void *data);
+hipError_t ha_capture_alloc(hipStream_t stream, struct ha_device *device, size_t bytes,
+                            void **ptr);
+hipError_t ha_capture_free(hipStream_t stream, struct ha_device *device, void *ptr);
+hipError_t ha_capture_values(hipStream_t stream, struct ha_device *device,
+                             const struct ha_value *values, unsigned count);
+/* Graph lock held: the stream launches an executable graph. */
+hipError_t ha_capture_graph(hipStream_t stream, struct ha_device *device,
+                            const struct ha_graph *graph);
+/* hipEventRecord and hipStreamWaitEvent where a capture has to do with it: the stream
+ * captures, or the event has a place. `external`: as a node of its own. */
+hipError_t ha_capture_record(hipStream_t stream, struct ha_device *device,
+                             hipEvent_t event, bool external);
+hipError_t ha_capture_wait(hipStream_t stream, struct ha_device *device,
+                           hipEvent_t event, bool external);
+
+/* ---- places ---- */
+
+/* Pool lock held. */
+void ha_place_free(struct ha_capture_point *place);
+
+/* In a forked child. */
+void ha_capture_after_fork_child(void);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* What calls on a capturing stream become: nodes, and places of events. */
+#include "cpu/graph/capture.h"
+
+#include <stdlib.h>
+
+#include "cpu/base/device.h"
+#include "cpu/base/error.h"
+#include "cpu/graph/capture_state.h"
+#include "cpu/graph/graph_state.h"
+#include "cpu/queue/event.h"
+#include "cpu/queue/stream.h"
+
+/* ---- nodes ---- */
+
+/* A new node behind the front; the front moves on with node_take. Graph lock held. */
+static hipError_t
+node_make(struct ha_front *front, hipGraphNodeType type, struct ha_node **node)
+{
+    hipError_t code = hipSuccess;
+    *node = ha_node_new(front->capture->graph, type, NULL, 0);
+    if (*node == NULL) {
+        return hipErrorOutOfMemory;
+    }
+    for (uint32_t i = 0; i < front->nodes.count && code == hipSuccess; i++) {
+        code = ha_node_connect(front->nodes.items[i], *node);
+    }
+    if (code != hipSuccess) {
+        ha_node_free(*node);
+    }
+    return code;
+}
+
+/* The node becomes the front, or goes if its work could not be set. */
+static hipError_t
+node_take(struct ha_front *front, struct ha_node *node, hipError_t code)
+{
+    struct ha_nodes nodes = {.items = NULL};
+    if (code == hipSuccess && !ha_nodes_add(&nodes, node)) {
+        code = ha_cpu_fail(hipErrorOutOfMemory, "no memory for another node");
+    }
+    if (code != hipSuccess) {
+        ha_node_free(node);
+        return code;
+    }
+    ha_nodes_clear(&front->nodes);
+    front->nodes = nodes;
+    return hipSuccess;
+}
+
+/* Takes the graph lock and makes a node; on failure the lock is not held. */
+static hipError_t
+node_begin(hipStream_t handle, struct ha_device *device, hipGraphNodeType type,
+           struct ha_front **front, struct ha_node **node)
+{
+    ha_graph_lock();
+    hipError_t code = ha_front_active(handle, device, front);
+    if (code == hipSuccess) {
+        code = node_make(*front, type, node);
+    }
+    if (code != hipSuccess) {
+        ha_graph_unlock();
+    }
+    return code;
+}
+
+static hipError_t
+node_end(struct ha_front *front, struct ha_node *node, hipError_t code)
+{
+    code = node_take(front, node, code);
+    ha_graph_unlock();
+    return code;
+}
+
+hipError_t
+ha_capture_launch(hipStream_t stream, struct ha_device *device,
+                  struct ha_function *function, const struct ha_launch_request *request)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    hipError_t code = node_begin(stream, device, hipGraphNodeTypeKernel, &front, &node);
+    return code != hipSuccess
+               ? code
+               : node_end(front, node, ha_node_set_launch(node, function, request));
+}
+
+hipError_t
+ha_capture_copy(hipStream_t stream, struct ha_device *device,
+                const struct ha_copy *copy)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    hipError_t code = node_begin(stream, device, hipGraphNodeTypeMemcpy, &front, &node);
+    return code != hipSuccess
+               ? code
+               : node_end(front, node, ha_node_set_copy_bytes(node, copy));
+}
+
+hipError_t
+ha_capture_fill(hipStream_t stream, struct ha_device *device,
+                const struct ha_fill *fill)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    hipError_t code = node_begin(stream, device, hipGraphNodeTypeMemset, &front, &node);
+    return code != hipSuccess
+               ? code
+               : node_end(front, node, ha_node_set_fill_bytes(node, fill));
+}
+
+hipError_t
+ha_capture_host(hipStream_t stream, struct ha_device *device, hipHostFn_t fn,
+                void *data)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    const hipHostNodeParams params = {.fn = fn, .userData = data};
+    hipError_t code = node_begin(stream, device, hipGraphNodeTypeHost, &front, &node);
+    return code != hipSuccess ? code
+                              : node_end(front, node, ha_node_set_host(node, &params));
+}
+
+hipError_t
+ha_capture_alloc(hipStream_t stream, struct ha_device *device, size_t bytes, void **ptr)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    hipMemAllocNodeParams params = {
+        .poolProps = {.allocType = hipMemAllocationTypePinned,
+                      .location = {.type = hipMemLocationTypeDevice, .id = device->id}},
+        .bytesize = bytes,
+    };
+    hipError_t code =
+        node_begin(stream, device, hipGraphNodeTypeMemAlloc, &front, &node);
+    if (code == hipSuccess) {
+        code = node_end(front, node, ha_node_set_alloc(node, &params));
+    }
+    if (code == hipSuccess) {
+        *ptr = params.dptr;
+    }
+    return code;
+}
+
+hipError_t
+ha_capture_free(hipStream_t stream, struct ha_device *device, void *ptr)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    hipError_t code =
+        node_begin(stream, device, hipGraphNodeTypeMemFree, &front, &node);
+    return code != hipSuccess ? code
+                              : node_end(front, node, ha_node_set_free(node, ptr));
+}
+
+hipError_t
+ha_capture_values(hipStream_t stream, struct ha_device *device,
+                  const struct ha_value *values, unsigned count)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    hipError_t code =
+        node_begin(stream, device, hipGraphNodeTypeBatchMemOp, &front, &node);
+    return code != hipSuccess
+               ? code
+               : node_end(front, node, ha_node_set_values(node, values, count));
+}
+
+hipError_t
+ha_capture_graph(hipStream_t stream, struct ha_device *device,
+                 const struct ha_graph *graph)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    hipError_t code = ha_front_active(stream, device, &front);
+    if (code == hipSuccess) {
+        code = node_make(front, hipGraphNodeTypeGraph, &node);
+    }
+    return code != hipSuccess ? code
+                              : node_take(front, node, ha_node_set_child(node, graph));
+}
+
+/* ---- events ---- */
+
+/* The event remembers where the front is. Graph lock held. */
+static hipError_t
+place_set(struct ha_event *event, const struct ha_front *front)
+{
+    struct ha_capture_point *place = calloc(1, sizeof *place);
+    if (place == NULL || !ha_nodes_include(&place->nodes, &front->nodes)) {
+        if (place != NULL) {
+            ha_nodes_clear(&place->nodes);
+        }
+        free(place);
+        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another event");
+    }
+    place->capture = front->capture;
+    atomic_fetch_add(&front->capture->references, 1);
+    ha_pool_lock();
+    ha_event_set_place(event, place);
+    ha_pool_unlock();
+    return hipSuccess;
+}
+
+hipError_t
+ha_capture_record(hipStream_t stream, struct ha_device *device, hipEvent_t handle,
+                  bool external)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    ha_graph_lock();
+    hipError_t code = ha_front_active(stream, device, &front);
+    if (code == hipSuccess && external) {
+        code = node_make(front, hipGraphNodeTypeEventRecord, &node);
+        if (code == hipSuccess) {
+            code = node_take(front, node, ha_node_set_event(node, handle));
+        }
+    } else if (code == hipSuccess) {
+        struct ha_event *event = ha_event_acquire(handle);
+        code = event == NULL ? hipErrorInvalidHandle : place_set(event, front);
+        if (event != NULL) {
+            ha_event_leave(event);
+        }
+    }
+    ha_graph_unlock();
+    return code;
+}
+
+/* A stream comes to a place of a capture that goes on. Graph lock held. */
+static hipError_t
+join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point *place)
+{
+    struct ha_stream *stream;
+    hipError_t code = ha_stream_lock(handle, device, &stream);
+    if (code != hipSuccess) {
+        return code;
+    }
+    struct ha_front *front = stream->front;
+    const char *reason = NULL;
+    if (&stream->queue == stream->queue.device->legacy) {
+        code = hipErrorStreamCaptureImplicit;
+        reason = "the legacy default stream can't wait for an event of a capture";
+    } else if (front != NULL && front->capture != place->capture) {
+        atomic_store(&front->capture->invalid, true);
+        code = hipErrorStreamCaptureMerge;
+        reason = "the event and the stream belong to different captures";
+    } else if (front == NULL &&
+               (front = ha_front_new(place->capture, stream)) == NULL) {
+        code = hipErrorOutOfMemory;
+        reason = "no memory for another stream of the capture";
+    }
+    ha_pool_unlock();
+    if (code == hipSuccess && !ha_nodes_include(&front->nodes, &place->nodes)) {
+        code = hipErrorOutOfMemory;
+        reason = "no memory for another stream of the capture";
+    }
+    if (code != hipSuccess) {
+        atomic_store(&place->capture->invalid, true);
+        return ha_cpu_fail(code, "%s", reason);
+    }
+    return hipSuccess;
+}
+
+/* Graph lock held. */
+static hipError_t
+wait_for(hipStream_t stream, struct ha_device *device, struct ha_event *event,
+         hipEvent_t handle, bool external)
+{
+    struct ha_front *front;
+    struct ha_node *node;
+    const struct ha_capture_point *place = ha_event_place(event);
+    if (place != NULL && place->capture->graph == NULL) {
+        return ha_cpu_fail(hipErrorCapturedEvent,
+                           "the event was last recorded in a capture that has ended");
+    }
+    if (place != NULL && atomic_load(&place->capture->invalid)) {
+        return ha_cpu_fail(hipErrorStreamCaptureInvalidated,
+                           "the capture was made invalid by an earlier call");
+    }
+    if (place != NULL) {
+        return join(stream, device, place);
+    }
+    hipError_t code = ha_front_active(stream, device, &front);
+    if (code == hipSuccess && !external) {
+        atomic_store(&front->capture->invalid, true);
+        return ha_cpu_fail(hipErrorStreamCaptureIsolation,
+                           "the event was not recorded in the capture");
+    }
+    if (code == hipSuccess) {
+        code = node_make(front, hipGraphNodeTypeWaitEvent, &node);
+    }
+    return code != hipSuccess ? code
+                              : node_take(front, node, ha_node_set_event(node, handle));
+}
+
+hipError_t
+ha_capture_wait(hipStream_t stream, struct ha_device *device, hipEvent_t handle,
+                bool external)
+{
+    ha_graph_lock();
+    struct ha_event *event = ha_event_acquire(handle);
+    hipError_t code = hipErrorInvalidHandle;
+    if (event != NULL) {
+        code = wait_for(stream, device, event, handle, external);
+        ha_event_leave(event);
+    }
+    ha_graph_unlock();
+    return code;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/graph/graph_ticket.h"
+
+#include <stdlib.h>
+
+#include "cpu/base/handle.h"
+#include "cpu/graph/graph_state.h"
+#include "cpu/module/module.h"
+#include "cpu/queue/pool.h"
+#include "cpu/work/activity.h"
+#include "cpu/work/launch.h"
+
+struct entry {
+    struct ha_function *function; /* owned reference; NULL: a copy, or nothing */
+    struct ha_launch_request request;
+    struct ha_copy copy;
+    hipStream_t stream; /* of a copy */
+    bool copies;
+    struct ha_ticket *ticket;
+};
+
+struct ha_graph_tickets {
+    uint32_t count;
+    struct entry entries[]; /* one a step */
+};
+
+static void
+entry_fill(struct entry *entry, const struct ha_node *node, hipStream_t stream)
+{
+    *entry = (struct entry){.function = NULL};
+    if (node->disabled) {
+        return;
+    }
+    if (node->type == hipGraphNodeTypeKernel) {
+        entry->function = node->kernel.function;
+        entry->request = node->kernel.request;
+        entry->request.stream = stream;
+        ha_handle_retain(entry->function->handle);
+    } else if (node->type == hipGraphNodeTypeMemcpy && node->copy.work) {
+        entry->copy = node->copy.copy;
+        entry->copies = true;
+        entry->stream = stream;
+    }
+}
+
+struct ha_graph_tickets *
+ha_graph_tickets_list(const struct ha_graph_exec *exec, hipStream_t stream)
+{
+    if (!ha_activity_wants(HA_WANT_DISPATCH | HA_WANT_COPY)) {
+        return NULL;
+    }
+    struct ha_graph_tickets *tickets =
+        malloc(sizeof *tickets + exec->step_count * sizeof *tickets->entries);
+    if (tickets != NULL) {
+        tickets->count = exec->step_count;
+        for (uint32_t i = 0; i < tickets->count; i++) {
+            entry_fill(&tickets->entries[i], exec->steps[i].node, stream);
+        }
+    }
+    return tickets;
+}
+
+void
+ha_graph_tickets_make(struct ha_graph_tickets *tickets)
+{
+    for (uint32_t i = 0; i < tickets->count; i++) {
+        struct entry *entry = &tickets->entries[i];
+        if (entry->function != NULL) {
+            entry->ticket = ha_ticket_launch(entry->function, &entry->request);
+        } else if (entry->copies) {
+            entry->ticket = ha_ticket_copy(&entry->copy, entry->stream);
+        }
+    }
+}
+
+/* The graph may have been changed since. */
+static bool
+entry_fits(const struct entry *entry, const struct ha_node *node)
+{
+    if (node->disabled) {
+        return false;
+    }
+    return entry->function != NULL ? node->type == hipGraphNodeTypeKernel &&
+                                         node->kernel.function == entry->function
+                                   : node->type == hipGraphNodeTypeMemcpy;
+}
+
+void
+ha_graph_tickets_give(struct ha_graph_tickets *tickets, struct ha_graph_exec *exec)
+{
+    if (tickets->count != exec->step_count) {
+        return;
+    }
+    for (uint32_t i = 0; i < tickets->count; i++) {
+        struct entry *entry = &tickets->entries[i];
+        if (entry->ticket != NULL && entry_fits(entry, exec->steps[i].node)) {
+            exec->steps[i].op->ticket = entry->ticket;
+            entry->ticket = NULL;
+        }
+    }
+}
+
+void
+ha_graph_tickets_free(struct ha_graph_tickets *tickets)
+{
+    for (uint32_t i = 0; tickets != NULL && i < tickets->count; i++) {
+        ha_ticket_drop(tickets->entries[i].ticket);
+        if (tickets->entries[i].function != NULL) {
+            ha_function_leave(tickets->entries[i].function);
+        }
+    }
+    free(tickets);
+}

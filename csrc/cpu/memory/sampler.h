@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* From what a program asks of a texture to the descriptor that kernels sample by.
+ *
+ * HIP's rules about what goes together are checked here: which resource may be
+ * filtered, addressed and viewed how.  No locks. */
+#ifndef HA_CPU_MEMORY_SAMPLER_H
+#define HA_CPU_MEMORY_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/hip.h"
+#include "cpu/headers/hipadapt/texture_object.h"
+#include "cpu/memory/array.h"
+
+struct ha_texture_request;
+
+/* `arrays` are the levels of the resource, borrowed; none for linear memory. */
+hipError_t ha_sampler_describe(const struct ha_texture_request *request,
+                               struct ha_array *const *arrays, uint32_t array_count,
+                               struct __hip_texture *object);
+
+/* Whether the bytes lie in the tables that objects point at. */
+bool ha_sampler_holds(const void *address, uint64_t size);
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/work/activity.h"
+#include "cpu/work/copy.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/base/device.h"
+#include "cpu/base/error.h"
+#include "cpu/entry/runtime.h"
+#include "cpu/graph/capture.h"
+#include "cpu/memory/memory.h"
+#include "cpu/queue/pool.h"
+#include "cpu/work/device_order.h"
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+#define PARALLEL_MIN_BYTES ((size_t)8 << 20)
+#define HELPERS_MAX 7u                    /* a few threads fill the memory bus */
+#define CHEAP_MAX_BYTES ((size_t)8 << 10) /* handing it over would take longer */
+
+/* Rows are handed out in chunks; a row that is longer than a chunk is cut itself. */
+struct transfer {
+    struct ha_copy copy; /* src NULL = fill */
+    void *aside;         /* owned: where the source was put aside, or NULL */
+    uint32_t value;
+    uint32_t element_bytes;
+    size_t rows_per_chunk; /* 0 = one row, cut every CHUNK_BYTES */
+    uint64_t chunk_count;
+    _Atomic uint64_t next_chunk;
+    _Atomic uint64_t chunks_done;
+};
+
+_Static_assert(sizeof(struct transfer) <= HA_OP_PAYLOAD_BYTES, "fits an operation");
+
+static struct transfer *
+transfer_of(struct ha_op *op)
+{
+    return (struct transfer *)(void *)op->payload;
+}
+
+/* Fills `bytes` (a multiple of the element) at dst. */
+static void
+fill_row(void *dst, size_t bytes, uint32_t value, uint32_t element_bytes)
+{
+    if (element_bytes == 4) {
+        uint32_t *words = dst;
+        for (size_t i = 0; i < bytes / 4; i++) {
+            words[i] = value;
+        }
+    } else if (element_bytes == 2) {
+        uint16_t *halves = dst;
+        for (size_t i = 0; i < bytes / 2; i++) {
+            halves[i] = (uint16_t)value;
+        }
+    } else {
+        memset(dst, (int)(value & 0xffu), bytes);
+    }
+}
+
+/* Where row `row` of all slices begins. */
+static size_t
+row_offset(size_t row, size_t height, size_t pitch, size_t slice)
+{
+    return row / height * slice + row % height * pitch;
+}
+
+static void
+transfer_rows(const struct transfer *transfer, size_t first, size_t count)
+{
+    const struct ha_copy *copy = &transfer->copy;
+    unsigned char *dst = copy->dst;
+    const unsigned char *src = copy->src;
+    for (size_t row = first; row < first + count; row++) {
+        unsigned char *to =
+            dst + row_offset(row, copy->height, copy->dst_pitch, copy->dst_slice);
+        if (src == NULL) {
+            fill_row(to, copy->width, transfer->value, transfer->element_bytes);
+        } else {
+            memmove(to,
+                    src +
+                        row_offset(row, copy->height, copy->src_pitch, copy->src_slice),
+                    copy->width);
+        }
+    }
+}
+
+static void
+transfer_part(const struct transfer *transfer, uint64_t chunk)
+{
+    const struct ha_copy *copy = &transfer->copy;
+    size_t begin = (size_t)chunk * CHUNK_BYTES;
+    size_t bytes =
+        copy->width - begin < CHUNK_BYTES ? copy->width - begin : CHUNK_BYTES;
+    unsigned char *dst = (unsigned char *)copy->dst + begin;
+    if (copy->src == NULL) {
+        fill_row(dst, bytes, transfer->value, transfer->element_bytes);
+    } else {
+        memcpy(dst, (const unsigned char *)copy->src + begin, bytes);
+    }
+}
+
+static bool
+transfer_run(struct ha_op *op)
+{
+    struct transfer *transfer = transfer_of(op);
+    if (transfer->chunk_count == 1) {
+        transfer_rows(transfer, 0, transfer->copy.height * transfer->copy.depth);
+        return true;
+    }
+    for (;;) {
+        uint64_t chunk =
+            atomic_fetch_add_explicit(&transfer->next_chunk, 1, memory_order_relaxed);
+        if (chunk >= transfer->chunk_count) {
+            return false;
+        }
+        if (transfer->rows_per_chunk == 0) {
+            transfer_part(transfer, chunk);
+        } else {
+            size_t first = (size_t)chunk * transfer->rows_per_chunk;
+            size_t left = transfer->copy.height * transfer->copy.depth - first;
+            transfer_rows(transfer, first,
+                          left < transfer->rows_per_chunk ? left
+                                                          : transfer->rows_per_chunk);
+        }
+        if (atomic_fetch_add_explicit(&transfer->chunks_done, 1, memory_order_acq_rel) +
+                1 ==
+            transfer->chunk_count) {
+            return true;
+        }
+    }
+}
+
+static void
+transfer_finish(struct ha_op *op)
+{
+    free(transfer_of(op)->aside);
+}
+
+static const struct ha_op_class transfer_class = {.name = "copy",
+                                                  .flags = HA_OP_PARALLEL,
+                                                  .run = transfer_run,
+                                                  .finish = transfer_finish};
+
+/* ---- shapes ---- */
+
+/* Bytes from the first to the last one of a side; false if that overflows. */
+static bool
+extent_of(const struct ha_copy *copy, size_t pitch, size_t slice, size_t *extent)
+{
+    size_t rows;
+    size_t slices;
+    return !__builtin_mul_overflow(pitch, copy->height - 1, &rows) &&
+           !__builtin_mul_overflow(slice, copy->depth - 1, &slices) &&
+           !__builtin_add_overflow(rows, slices, extent) &&
+           !__builtin_add_overflow(*extent, copy->width, extent) &&
+           *extent <= SIZE_MAX / 2;
+}
+
+/* The same bytes in as few dimensions as possible. */
+static void
+flatten(struct ha_copy *copy)
+{
+    bool fill = copy->src == NULL;
+    if (copy->depth > 1 && copy->dst_slice == copy->dst_pitch * copy->height &&
+        (fill || copy->src_slice == copy->src_pitch * copy->height)) {
+        copy->height *= copy->depth;
+        copy->depth = 1;
+    }
+    if (copy->depth == 1 && copy->height > 1 && copy->dst_pitch == copy->width &&
+        (fill || copy->src_pitch == copy->width)) {
+        copy->width *= copy->height;
+        copy->height = 1;
+    }
+}
+
+static bool
+overlap(const struct ha_copy *copy)
+{
+    size_t dst_extent = 0;
+    size_t src_extent = 0;
+    uintptr_t dst = (uintptr_t)copy->dst;
+    uintptr_t src = (uintptr_t)copy->src;
+    extent_of(copy, copy->dst_pitch, copy->dst_slice, &dst_extent);
+    extent_of(copy, copy->src_pitch, copy->src_slice, &src_extent);
+    return copy->src != NULL && dst < src + src_extent && src < dst + dst_extent;
+}
+
+/* Decides how many threads take part. */
+static void
+transfer_cut(struct transfer *transfer, struct ha_op *op)
+{
+    const struct ha_copy *copy = &transfer->copy;
+    size_t all_rows = copy->height * copy->depth;
+    transfer->chunk_count = 1;
+    transfer->rows_per_chunk = all_rows;
+    atomic_init(&transfer->next_chunk, 0);
+    atomic_init(&transfer->chunks_done, 0);
+    unsigned threads = ha_config()->thread_count;
+    if (threads == 1 || copy->width * all_rows < PARALLEL_MIN_BYTES || overlap(copy)) {
+        return;
+    }
+    if (all_rows == 1) {
+        transfer->rows_per_chunk = 0;
+        transfer->chunk_count = (copy->width + CHUNK_BYTES - 1) / CHUNK_BYTES;
+    } else {
+        size_t rows = CHUNK_BYTES / copy->width;
+        transfer->rows_per_chunk = rows > 0 ? rows : 1;
+        transfer->chunk_count =
+            (all_rows + transfer->rows_per_chunk - 1) / transfer->rows_per_chunk;
+    }
+    uint64_t helpers = transfer->chunk_count - 1;
+    if (helpers > threads - 1) {
+        helpers = threads - 1;
+    }
+    op->helpers = (uint32_t)(helpers < HELPERS_MAX ? helpers : HELPERS_MAX);
+}
+
+/* ---- checks ---- */
+
+static hipError_t
+side_check(const char *argument, const void *ptr, size_t pitch, size_t slice,
+           const struct ha_copy *copy, bool required, bool written)
+{
+    size_t extent;
+    hipError_t narrow = copy->described || copy->src == NULL
+                            ? hipErrorInvalidValue
+                            : hipErrorInvalidPitchValue;
+    if (ptr == NULL) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument '%s' is NULL", argument);
+    }
+    if (copy->height > 1 && pitch < copy->width) {
+        return ha_cpu_fail(
+            narrow,
+            "the pitch of argument '%s' is %zu bytes, less than the width "
+            "of %zu bytes",
+            argument, pitch, copy->width);
+    }
+    if (copy->depth > 1 && (slice < copy->width || slice / copy->height < pitch)) {
+        return ha_cpu_fail(
+            narrow,
+            "a slice of argument '%s' is %zu bytes, less than %zu rows of %zu bytes",
+            argument, slice, copy->height, pitch);
+    }
+    if (!extent_of(copy, pitch, slice, &extent)) {
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument '%s': %zu slices of %zu rows of %zu bytes are more than there "
+            "can be",
+            argument, copy->depth, copy->height, pitch);
+    }
+    if ((uintptr_t)ptr > UINTPTR_MAX - extent) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument '%s': %zu bytes at %p run past the address space",
+                           argument, extent, ptr);
+    }
+    return written ? ha_memory_check_write(argument, ptr, extent, required, NULL)
+                   : ha_memory_check(argument, ptr, extent, required, NULL);
+}
+
+static struct ha_copy
+with_depth(const struct ha_copy *copy)
+{
+    struct ha_copy whole = *copy;
+    whole.depth = copy->depth > 1 ? copy->depth : 1;
+    return whole;
+}
+
+hipError_t
+ha_copy_check(const struct ha_copy *given, bool *work)
+{
+    const struct ha_copy copy = with_depth(given);
+    *work = copy.width != 0 && copy.height != 0;
+    if (!*work) {
+        return hipSuccess;
+    }
+    hipError_t code = side_check("dst", copy.dst, copy.dst_pitch, copy.dst_slice, &copy,
+                                 copy.dst_known, true);
+    if (code == hipSuccess) {
+        code = side_check("src", copy.src, copy.src_pitch, copy.src_slice, &copy,
+                          copy.src_known, false);
+    }
+    return code;
+}
+
+/* A fill as a copy without a source. */
+static struct ha_copy
+copy_of_fill(const struct ha_fill *fill)
+{
+    return (struct ha_copy){.dst = fill->dst,
+                            .dst_pitch = fill->pitch,
+                            .dst_slice = fill->slice,
+                            .width = fill->width,
+                            .height = fill->height,
+                            .depth = fill->depth > 1 ? fill->depth : 1};
+}
+
+hipError_t
+ha_fill_check(const struct ha_fill *fill, bool *work)
+{
+    const struct ha_copy copy = copy_of_fill(fill);
+    *work = fill->width != 0 && fill->height != 0;
+    if (!*work) {
+        return hipSuccess;
+    }
+    hipError_t code =
+        side_check("dst", fill->dst, fill->pitch, fill->slice, &copy, true, true);
+    if (code != hipSuccess) {
+        return code;
+    }
+    if ((uintptr_t)fill->dst % fill->element_bytes != 0 ||
+        (fill->height > 1 && fill->pitch % fill->element_bytes != 0) ||
+        (fill->depth > 1 && fill->slice % fill->element_bytes != 0)) {
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument 'dst' (%p) or its pitch is not a multiple of the "
+                           "element size %u",
+                           fill->dst, fill->element_bytes);
+    }
+    return hipSuccess;
+}
+
+hipError_t
+ha_copy_check_kind(hipMemcpyKind kind)
+{
+    int number = (int)kind;
+    if ((number >= hipMemcpyHostToHost && number <= hipMemcpyDefault) ||
+        number == hipMemcpyDeviceToDeviceNoCU) {
+        return hipSuccess;
+    }
+    return ha_cpu_fail(hipErrorInvalidMemcpyDirection,
+                       "argument 'kind' is %d, which is no hipMemcpyKind", number);
+}
+
+static bool
+is_within_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyDeviceToDevice || kind == hipMemcpyDeviceToDeviceNoCU;
+}
+
+bool
+ha_copy_is_to_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyHostToDevice || is_within_device(kind);
+}
+
+bool
+ha_copy_is_from_device(hipMemcpyKind kind)
+{
+    return kind == hipMemcpyDeviceToHost || is_within_device(kind);
+}
+
+/* ---- operations ---- */
+
+static struct ha_op *
+transfer_op(const struct ha_copy *copy, uint32_t value, uint32_t element_bytes)
+{
+    struct ha_op *op = ha_op_new(&transfer_class);
+    if (op == NULL) {
+        return NULL;
+    }
+    struct transfer *transfer = transfer_of(op);
+    transfer->copy = *copy;
+    transfer->aside = NULL;
+    transfer->value = value;
+    transfer->element_bytes = element_bytes;
+    flatten(&transfer->copy);
+    op->caller = true;
+    transfer_cut(transfer, op);
+    return op;
+}
+
+struct ha_op *
+ha_copy_op(const struct ha_copy *copy)
+{
+    const struct ha_copy whole = with_depth(copy);
+    return transfer_op(&whole, 0, 0);
+}
+
+struct ha_op *
+ha_fill_op(const struct ha_fill *fill)
+{
+    const struct ha_copy copy = copy_of_fill(fill);
+    return transfer_op(&copy, fill->value, fill->element_bytes);
+}
+
+/* Lock held on entry; given back. */
+static hipError_t
+transfer_run_in(struct ha_stream *stream, struct ha_op *op, bool sync)
+{
+    if (op == NULL) {
+        ha_pool_unlock();
+        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
+    }
+    const struct ha_copy *copy = &transfer_of(op)->copy;
+    size_t bytes = copy->width * copy->height * copy->depth;
+    enum ha_run how = bytes <= CHEAP_MAX_BYTES ? HA_RUN_CHEAP : HA_RUN_ASYNC;
+    struct ha_device_order order = {.count = 0};
+    ha_device_order_add(&order, stream, copy->dst);
+    ha_device_order_add(&order, stream, copy->src);
+    return ha_device_order_run(&order, stream, op, sync ? HA_RUN_SYNC : how);
+}
+
+hipError_t
+ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *given,
+        bool sync)
+{
+    struct ha_stream *stream;
+    struct ha_ticket *ticket = NULL;
+    struct ha_copy copy = *given;
+    void *aside = NULL;
+    bool wait = sync;
+    bool work;
+    hipError_t code = ha_copy_check(given, &work);
+    if (code != hipSuccess || !work) {
+        return code;
+    }
+    code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
+    bool told = ha_activity_wants(HA_WANT_COPY);
+    bool apart = !sync && !given->in_order;
+    if (code == hipSuccess && (told || apart) && !ha_stream_captures(handle, device)) {
+        ticket = told ? ha_ticket_copy(given, handle) : NULL;
+        aside = apart ? ha_copy_aside(&copy, &wait) : NULL;
+    }
+    if (code == hipSuccess) {
+        code = ha_stream_lock(handle, device, &stream);
+    }
+    if (code != hipSuccess) {
+        goto dropped;
+    }
+    if (stream->front != NULL && sync) {
+        code = ha_capture_refuse(stream->front, "nothing can wait for");
+        goto dropped;
+    }
+    if (stream->front != NULL) {
+        ha_pool_unlock();
+        code = ha_capture_copy(handle, device, given);
+        goto dropped;
+    }
+    struct ha_op *op = ha_copy_op(&copy);
+    if (op != NULL) {
+        op->ticket = ticket;
+        transfer_of(op)->aside = aside;
+    } else {
+        ha_ticket_end(ticket, 0, 0);
+        free(aside);
+    }
+    return transfer_run_in(stream, op, wait);
+dropped:
+    ha_ticket_drop(ticket);
+    free(aside);
+    return code;
+}
+
+hipError_t
+ha_fill(hipStream_t handle, struct ha_device *device, const struct ha_fill *fill,
+        bool sync)
+{
+    struct ha_stream *stream;
+    bool work;
+    hipError_t code = ha_fill_check(fill, &work);
+    if (code != hipSuccess || !work) {
+        return code;
+    }
+    code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
+    if (code == hipSuccess) {
+        code = ha_stream_lock(handle, device, &stream);
+    }
+    if (code != hipSuccess) {
+        return code;
+    }
+    if (stream->front != NULL && sync) {
+        return ha_capture_refuse(stream->front, "nothing can wait for");
+    }
+    if (stream->front != NULL) {
+        ha_pool_unlock();
+        return ha_capture_fill(handle, device, fill);
+    }
+    return transfer_run_in(stream, ha_fill_op(fill), sync);
+}
