@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Folders for the time of one build, and what dead processes left of theirs.
 
-The rules are those of csrc/cpu/compile/workdir.h: whoever makes it holds a lock on it,
+As csrc/cpu/compile/workdir.h says, whoever makes a folder holds a lock on it,
 which ends with the process.  A folder of this user whose lock can be had is nobody's.
 """
 

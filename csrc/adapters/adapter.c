@@ -97,13 +97,11 @@ static const struct ha_adapter adapter_table[] = {
     {"Pointer", "a Pointer or an instance of a subclass: its address", take_pointer},
     {"int",
      "int and numpy integer scalars: the address; bool, negative and too large ints "
-     "and "
-     "other numpy scalars are refused",
+     "and other numpy scalars are refused",
      ha_take_integer},
     {"ctypes.c_void_p",
      "c_void_p, c_char_p, c_wchar_p, POINTER(T) and CFUNCTYPE objects: the address "
-     "they "
-     "hold (other ctypes objects are buffers: the address of the object)",
+     "they hold (other ctypes objects are buffers: the address of the object)",
      ha_take_ctypes},
     {"__cuda_array_interface__", "CUDA array interface, C or F order, without mask",
      ha_take_cuda_array},
@@ -260,8 +258,7 @@ ha_need_memory(const struct ha_view *view, const struct ha_where *where, size_t 
     return 0;
 }
 
-/* ---- messages
- * ------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 int
 ha_raise(PyObject *exception, const struct ha_where *where, const char *format, ...)

@@ -121,8 +121,7 @@ PyObject *ha_view_hold(struct ha_types *types, struct ha_view *view);
  * whatever their members are set to later. */
 PyObject *ha_view_freeze(struct ha_types *types, struct ha_view *view);
 
-/* ---- arguments ---------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 /* Any pointer, by the adapter order.  Fast for None, our own types, int, bytes, numpy.
  */
@@ -221,8 +220,7 @@ int ha_need_memory(const struct ha_view *view, const struct ha_where *where,
 /* TypeError "function: argument 'x' must be <wanted>, not 'type'"; answers -1. */
 int ha_refuse(const struct ha_where *where, const char *wanted, PyObject *object);
 
-/* ---- results: new references, NULL with an exception
- * ---------------------------------- */
+/* ---- results: new references, NULL with an exception ---- */
 
 PyObject *ha_pointer_new(struct ha_types *types, void *ptr);
 /* Device memory of `nbytes`: shape (nbytes,), bytes.  Frees nothing. */
@@ -237,8 +235,7 @@ PyObject *ha_cstr_alloc(struct ha_types *types, size_t size);
 /* Number `value` of list kind `kind` memory; see ListOf*.allocate. */
 PyObject *ha_list_alloc(struct ha_types *types, enum ha_kind kind, Py_ssize_t count);
 
-/* ---- state
- * ---------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 struct ha_tables;       /* record.h */
 struct ha_memory_hooks; /* memory.h */

@@ -8,8 +8,7 @@
 
 #include "adapters/dlpack.h"
 
-/* ---- shape
- * ----------------------------------------------------------------------------- */
+/* ---- shape ---- */
 
 int
 ha_array_set_shape(struct ha_device_array *self, int ndim, const Py_ssize_t *dims,
@@ -89,8 +88,7 @@ ha_array_stream(struct ha_types *types, PyObject *stream, const struct ha_where 
     return ha_stream_from(types, stream, where, out);
 }
 
-/* ---- construction
- * ---------------------------------------------------------------------- */
+/* ---- construction ---- */
 
 static void
 shape_from_array(struct ha_shape *shape, const struct ha_device_array *array)
@@ -331,8 +329,7 @@ array_bool(PyObject *self)
     return ((struct ha_pointer *)self)->ptr != NULL;
 }
 
-/* ---- types
- * ------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 #define FAST(function) (PyCFunction)(void (*)(void))(function)
 

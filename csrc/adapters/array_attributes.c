@@ -144,8 +144,7 @@ get_stream_as_int(PyObject *self, void *closure)
     return PyLong_FromUnsignedLongLong(array->stream_address);
 }
 
-/* ---- CUDA array interface
- * ---------------------------------------------------------------- */
+/* ---- CUDA array interface ---- */
 
 /* (address, read-only), with the address 0 that the protocol wants for no elements. */
 static PyObject *
@@ -210,8 +209,7 @@ get_cuda_array_interface(PyObject *self, void *closure)
     return result;
 }
 
-/* ---- text and table
- * ------------------------------------------------------------------------------- */
+/* ---- text and table ---- */
 
 PyObject *
 ha_array_repr(PyObject *self)

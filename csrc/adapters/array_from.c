@@ -19,8 +19,7 @@ ha_place_name(enum ha_memory_place place)
     return place_names[place];
 }
 
-/* ---- array_from_memory
- * ----------------------------------------------------------------- */
+/* ---- array_from_memory ---- */
 
 enum { ADDRESS, SHAPE, TYPESTR, OWNER, MEMORY, DEVICE, STREAM, READONLY, COUNT };
 
@@ -247,8 +246,7 @@ done:
     return (PyObject *)self;
 }
 
-/* ---- memory of their own
- * ---------------------------------------------------------------- */
+/* ---- memory of their own ---- */
 
 struct ha_device_array *
 ha_array_allocate(struct ha_types *types, enum ha_memory_place place, int device,
@@ -307,8 +305,7 @@ ha_array_copy(struct ha_types *types, struct ha_device_array *array,
     return copy;
 }
 
-/* ---- views for the host
- * ---------------------------------------------------------------- */
+/* ---- views for the host ---- */
 
 int
 ha_array_wait(struct ha_types *types, const struct ha_device_array *self, int device)
@@ -389,8 +386,7 @@ PyDoc_STRVAR(
     "Raises\n------\n"
     "TypeError, ValueError, OverflowError\n    For arguments that make no array.\n");
 
-/* ---- array_of
- * -------------------------------------------------------------------------- */
+/* ---- array_of ---- */
 
 enum { OF_OBJECT, OF_STREAM, OF_COUNT };
 
@@ -454,8 +450,7 @@ array_of(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *kw
     return self;
 }
 
-/* ---- array_allocate
- * -------------------------------------------------------------------- */
+/* ---- array_allocate ---- */
 
 enum { NEW_SHAPE, NEW_TYPESTR, NEW_MEMORY, NEW_DEVICE, NEW_COUNT };
 

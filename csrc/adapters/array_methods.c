@@ -12,8 +12,7 @@
 /* Beyond this many bytes a copy lets other threads run meanwhile. */
 #define LONG_COPY_BYTES ((size_t)1 << 20)
 
-/* ---- bytes from and to arrays
- * -------------------------------------------------------------- */
+/* ---- bytes from and to arrays ---- */
 
 static void
 copy_here(void *dst, const void *src, size_t bytes)
@@ -22,7 +21,8 @@ copy_here(void *dst, const void *src, size_t bytes)
         memcpy(dst, src, bytes);
         return;
     }
-    Py_BEGIN_ALLOW_THREADS memcpy(dst, src, bytes);
+    Py_BEGIN_ALLOW_THREADS
+    memcpy(dst, src, bytes);
     Py_END_ALLOW_THREADS
 }
 
@@ -130,8 +130,7 @@ array_write(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* ---- methods that are Python
- * -------------------------------------------------------------- */
+/* ---- methods that are Python ---- */
 
 /* `function` is "array_" and the name of the method. */
 static PyObject *
@@ -232,8 +231,7 @@ array_copy(PyObject *self, PyObject *unused)
     return (PyObject *)ha_array_copy(types, array, place);
 }
 
-/* ---- the end
- * ------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static PyObject *
 array_close(PyObject *self, PyObject *unused)

@@ -12,8 +12,7 @@
 #include "adapters/object.h"
 #include "core/readable.h"
 
-/* ---- conversion
- * -------------------------------------------------------------------------- */
+/* ---- conversion ---- */
 
 /* NUL inside would cut the text silently; at the end it does no harm. */
 static int
@@ -204,8 +203,7 @@ ha_cstr_alloc(struct ha_types *types, size_t size)
     return self;
 }
 
-/* ---- text
- * -------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 /* The text, or NULL for a NULL pointer and for memory that can't be read. */
 static const char *
@@ -402,8 +400,7 @@ cstr_hash(PyObject *self)
     return hash;
 }
 
-/* ---- methods
- * ----------------------------------------------------------------------------- */
+/* ---- methods ---- */
 
 static PyObject *
 cstr_decode(PyObject *self, PyObject *args, PyObject *kwargs)

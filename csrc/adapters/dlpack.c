@@ -9,8 +9,7 @@
 
 #include "adapters/dlpack.h"
 
-/* ---- managed tensors that are ours now
- * --------------------------------------------------- */
+/* ---- managed tensors that are ours now ---- */
 
 struct keeper {
     PyObject_HEAD
@@ -81,8 +80,7 @@ ha_dl_keep(PyObject *empty, struct ha_dl_legacy *legacy,
     ((struct keeper *)empty)->versioned = versioned;
 }
 
-/* ---- a tensor
- * ---------------------------------------------------------------------------- */
+/* ---- a tensor ---- */
 
 static bool
 device_is_ours(int32_t device)
@@ -209,8 +207,7 @@ ha_dl_take_tensor(struct ha_take *take, const struct ha_dl_tensor *tensor,
     return 1;
 }
 
-/* ---- a capsule
- * --------------------------------------------------------------------------- */
+/* ---- a capsule ---- */
 
 int
 ha_dl_check_version(const struct ha_where *where, const struct ha_dl_versioned *managed)
@@ -335,8 +332,7 @@ ha_take_dlpack(struct ha_take *take, PyObject *object)
     return capsule == NULL ? -1 : take_capsule(take, capsule);
 }
 
-/* ---- the exchange table of a type
- * ------------------------------------------------------- */
+/* ---- the exchange table of a type ---- */
 
 /* 1 where the method of this name answers true, 0 where it does not or is absent. */
 static int

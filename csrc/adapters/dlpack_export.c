@@ -21,8 +21,7 @@ struct export
     int64_t sizes[]; /* shape, then strides */
 };
 
-/* ---- the end of a tensor
- * ----------------------------------------------------------------- */
+/* ---- the end of a tensor ---- */
 
 /* With the GIL. */
 static void
@@ -76,8 +75,7 @@ capsule_end(PyObject *capsule)
     }
 }
 
-/* ---- the tensor
- * -------------------------------------------------------------------------- */
+/* ---- the tensor ---- */
 
 int
 ha_dl_device_of(struct ha_types *types, struct ha_device_array *array,
@@ -205,8 +203,7 @@ ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
     return fill_tensor(array, device, array->shape, out);
 }
 
-/* ---- __dlpack__
- * -------------------------------------------------------------------------- */
+/* ---- __dlpack__ ---- */
 
 enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, COUNT };
 

@@ -19,8 +19,7 @@ add_bytes(Py_ssize_t *size, Py_ssize_t count, Py_ssize_t unit)
            !__builtin_add_overflow(*size, bytes, size);
 }
 
-/* ---- from a descr
- * ------------------------------------------------------------------------ */
+/* ---- from a descr ---- */
 
 /* A description on its way through the lists. */
 struct walk {
@@ -228,8 +227,7 @@ ha_elements_from_descr(PyObject *descr, Py_ssize_t *size, PyObject **out)
     return status;
 }
 
-/* ---- from a buffer format
- * ---------------------------------------------------------------- */
+/* ---- from a buffer format ---- */
 
 struct reader {
     const char *at;
@@ -578,8 +576,7 @@ ha_elements_merge(PyObject **elements, PyObject *other)
     return 0;
 }
 
-/* ---- what is kept
- * ------------------------------------------------------------------------ */
+/* ---- what is kept ---- */
 
 static PyObject *
 copy_fields(PyObject *fields)

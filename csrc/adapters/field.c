@@ -31,8 +31,7 @@ ha_record_keep(struct ha_record *record, const void *address, PyObject *owner)
     return ha_keep(keep, (uintptr_t)address, owner);
 }
 
-/* ---- bit fields
- * -------------------------------------------------------------------------- */
+/* ---- bit fields ---- */
 
 static uint64_t
 bit_mask(const struct ha_field *field)
@@ -85,8 +84,7 @@ bits_set(struct ha_types *types, const struct ha_where *where,
     return 0;
 }
 
-/* ---- one value
- * --------------------------------------------------------------------------- */
+/* ---- one value ---- */
 
 /* What `pointer` points to was given by Python or by C; the record keeps the first. */
 static PyObject *
@@ -259,8 +257,7 @@ value_set(struct ha_types *types, struct ha_record *record,
     }
 }
 
-/* ---- arrays
- * ------------------------------------------------------------------------------ */
+/* ---- arrays ---- */
 
 static bool
 is_text(const struct ha_field *field)
@@ -378,8 +375,7 @@ done:
     return status;
 }
 
-/* ---- both
- * ---------------------------------------------------------------------------------- */
+/* ---- both ---- */
 
 PyObject *
 ha_field_get(struct ha_types *types, struct ha_record *record,

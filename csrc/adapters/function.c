@@ -158,8 +158,7 @@ ha_function_new(struct ha_types *types, unsigned index, void *function)
     return self;
 }
 
-/* ---- types
- * ------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 static int
 function_fill(struct ha_types *types, PyObject *self, PyObject *object)

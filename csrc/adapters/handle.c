@@ -143,8 +143,7 @@ ha_handle_new(struct ha_types *types, unsigned index, void *ptr, PyObject *owner
     return self;
 }
 
-/* ---- types
- * ------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 static int
 handle_fill(struct ha_types *types, PyObject *self, PyObject *object)

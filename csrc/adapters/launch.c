@@ -82,8 +82,7 @@ ha_launch_keep_view(struct ha_types *types, struct ha_launch_arguments *launch,
     return status;
 }
 
-/* ---- entries
- * ----------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 /* Address of an entry by the adapter order; its owner goes to the launch.  *storage:
  * the address is that of host memory that was given as an object. */
@@ -265,8 +264,7 @@ launch_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
     return 1;
 }
 
-/* ---- the two forms
- * ------------------------------------------------------------------------ */
+/* ---- the two forms ---- */
 
 /* Whether C may read the memory that was given, and it is read here. */
 static bool

@@ -10,8 +10,7 @@
 
 #define MAX_ALIGNMENT 16
 
-/* ---- memory
- * ------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static int
 grow(struct ha_launch_arguments *launch, size_t wanted)
@@ -63,8 +62,7 @@ ha_launch_put_address(struct ha_launch_arguments *launch, void *address)
     return put(launch, &address, sizeof address, sizeof address);
 }
 
-/* ---- alignment
- * --------------------------------------------------------------------------- */
+/* ---- alignment ---- */
 
 static size_t
 alignment_of_size(size_t size)
@@ -157,8 +155,7 @@ done:
     return alignment;
 }
 
-/* ---- values
- * ------------------------------------------------------------------------------ */
+/* ---- values ---- */
 
 /* Copies the object's bytes; alignment 0 = that of a number of this size. */
 static unsigned char *

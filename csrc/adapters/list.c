@@ -35,8 +35,7 @@ static const struct list_row list_rows[] = {
 
 #define LIST_ROWS (sizeof list_rows / sizeof list_rows[0])
 
-/* ---- construction
- * ---------------------------------------------------------------------- */
+/* ---- construction ---- */
 
 static enum ha_kind
 kind_of_type(const struct ha_types *types, PyTypeObject *type)
@@ -171,8 +170,7 @@ list_allocate(PyObject *cls, PyObject *const *args, Py_ssize_t nargs, PyObject *
     return allocate(types, type, (Py_ssize_t)count);
 }
 
-/* ---- elements
- * -------------------------------------------------------------------------- */
+/* ---- elements ---- */
 
 /* Number of elements; -1 with TypeError where it is not known.  A PointerTo* made from
  * an address has one, but only those who ask for it may read it: repr, == and hash
@@ -359,8 +357,7 @@ list_bool(PyObject *self)
     return list->base.ptr != NULL && list->count != 0;
 }
 
-/* ---- comparison
- * ------------------------------------------------------------------------ */
+/* ---- comparison ---- */
 
 static bool
 is_list(PyObject *object)
@@ -459,8 +456,7 @@ list_hash(PyObject *self)
     return hash;
 }
 
-/* ---- PointerTo*
- * ------------------------------------------------------------------------ */
+/* ---- PointerTo* ---- */
 
 static struct ha_list_object *
 pointer_to_target(PyObject *self)
@@ -515,8 +511,7 @@ pointer_to_set(PyObject *self, PyObject *value, void *closure)
     return 0;
 }
 
-/* ---- types
- * ----------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 static PyMethodDef list_methods[] = {
     {"allocate", (PyCFunction)(void (*)(void))list_allocate,

@@ -226,8 +226,7 @@ static PyType_Spec hold_spec = {
     .slots = hold_slots,
 };
 
-/* ---- allocations
- * ------------------------------------------------------------------------ */
+/* ---- allocations ---- */
 
 #define HOST_ALIGNMENT 64 /* bytes; what XLA asks for */
 

@@ -156,8 +156,7 @@ ha_take_index(struct ha_take *take, PyObject *object)
     return PyIndex_Check(object) ? address_from_index(take, object) : 0;
 }
 
-/* ---- C numbers
- * -------------------------------------------------------------------------- */
+/* ---- C numbers ---- */
 
 static void
 store_integer(enum ha_kind kind, uint64_t value, void *out)

@@ -87,8 +87,7 @@ struct ha_hold {
     Py_buffer buffer; /* held while buffer.obj is not NULL */
 };
 
-/* ---- one conversion in flight (adapter.c and the protocol files)
- * ------------------------ */
+/* ---- one conversion in flight (adapter.c and the protocol files) ---- */
 
 /* Shape and type, for NDBuffer: filled by the rows that know them. */
 struct ha_shape {
@@ -193,8 +192,7 @@ void ha_error_drop(struct ha_saved_error *saved);
  * nor lose the exception that is on its way.  `object` may be NULL. */
 void ha_release(PyObject *object);
 
-/* ---- helpers
- * ---------------------------------------------------------------------------- */
+/* ---- helpers ---- */
 
 /* getattr that answers 1 with an owned value, 0 where absent, -1 on other errors. */
 int ha_get_attribute(PyObject *object, PyObject *name, PyObject **value);

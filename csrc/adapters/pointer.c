@@ -22,8 +22,7 @@ ha_short_name(PyTypeObject *type)
     return dot == NULL ? type->tp_name : dot + 1;
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 PyObject *
 ha_pointer_alloc(PyTypeObject *type)
@@ -231,8 +230,7 @@ ha_pointer_can_read_text(const struct ha_types *types, const struct ha_pointer *
     return true;
 }
 
-/* ---- construction
- * ---------------------------------------------------------------------- */
+/* ---- construction ---- */
 
 static int
 too_many(PyTypeObject *type, Py_ssize_t count)
@@ -390,8 +388,7 @@ ha_pointer_of(PyObject *object)
     return ((struct ha_pointer *)object)->ptr;
 }
 
-/* ---- operators
- * ------------------------------------------------------------------------- */
+/* ---- operators ---- */
 
 static PyObject *
 pointer_int(PyObject *self)
@@ -512,8 +509,7 @@ pointer_subscript(PyObject *self, PyObject *key)
                         pointer->readonly, owner);
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------ */
+/* ---- attributes ---- */
 
 static PyObject *
 pointer_is_ptr_null(PyObject *self, void *closure)

@@ -7,8 +7,7 @@
 
 #include "adapters/object.h"
 
-/* ---- memory
- * ---------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 bool
 ha_record_can_read(const struct ha_record *self)
@@ -80,8 +79,7 @@ ha_record_empty(struct ha_types *types, PyTypeObject *type)
     return self;
 }
 
-/* ---- construction
- * ------------------------------------------------------------------------ */
+/* ---- construction ---- */
 
 PyObject *
 ha_record_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)

@@ -6,8 +6,7 @@
 
 #include "adapters/object.h"
 
-/* ---- class methods
- * ----------------------------------------------------------------------- */
+/* ---- class methods ---- */
 
 static PyObject *
 record_from_obj(PyObject *cls, PyObject *object)
@@ -95,8 +94,7 @@ record_c_sizeof(PyObject *cls, PyObject *unused)
     return info == NULL ? NULL : PyLong_FromUnsignedLong(info->size);
 }
 
-/* ---- behaviour
- * ----------------------------------------------------------------------------- */
+/* ---- behaviour ---- */
 
 static Py_ssize_t
 record_length(PyObject *self)

@@ -49,8 +49,7 @@ check_writable(const struct ha_record *self, const struct ha_field *field)
     return 0;
 }
 
-/* ---- properties
- * ---------------------------------------------------------------------------- */
+/* ---- properties ---- */
 
 PyObject *
 ha_record_property_get(PyObject *self, void *closure)
@@ -160,7 +159,7 @@ ha_accessor_init(struct ha_types *types)
     return ha_type_make(types, &accessor_spec, NULL, false, &types->accessor);
 }
 
-/* ---- types made from descriptions ------------------------------------------------ */
+/* ---- types made from descriptions ---- */
 
 /* A member that reaches beyond its record would be read from a stranger's memory. */
 static bool

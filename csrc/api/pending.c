@@ -101,7 +101,8 @@ pool_give(struct ha_pending *pending, hipEvent_t event, int device)
         pending->pool_count++;
         return;
     }
-    Py_BEGIN_ALLOW_THREADS(void) ha_calls.hipEventDestroy(event);
+    Py_BEGIN_ALLOW_THREADS
+    ha_calls.hipEventDestroy(event);
     Py_END_ALLOW_THREADS
 }
 
@@ -131,11 +132,13 @@ record(struct ha_pending *pending, hipStream_t stream, int *device)
         return NULL;
     }
     hipEvent_t pooled = pool_take(pending, *device), event = NULL;
-    Py_BEGIN_ALLOW_THREADS event = record_event(pooled, stream);
+    Py_BEGIN_ALLOW_THREADS
+    event = record_event(pooled, stream);
     if (event == NULL && pooled != NULL) {
         event = record_event(NULL, stream);
     }
-    Py_END_ALLOW_THREADS return event;
+    Py_END_ALLOW_THREADS
+    return event;
 }
 
 bool
@@ -174,12 +177,13 @@ ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
     bool captured = false;
 
     check_fork(api);
-    Py_BEGIN_ALLOW_THREADS captured = ha_stream_is_capturing(stream);
+    Py_BEGIN_ALLOW_THREADS
+    captured = ha_stream_is_capturing(stream);
     if (captured) {
         graph = graph_of(stream);
     }
-    Py_END_ALLOW_THREADS if (captured)
-    {
+    Py_END_ALLOW_THREADS
+    if (captured) {
         return ha_keep_object(api, graph, held);
     }
     struct ha_pending_item *item = PyMem_Malloc(sizeof *item);
@@ -255,8 +259,10 @@ reap_lane(struct ha_pending *pending, struct ha_pending_lane *lane, int limit)
     while (items != NULL && done < limit) {
         struct ha_pending_item *item = items;
         hipError_t status;
-        Py_BEGIN_ALLOW_THREADS status = ask(item, stream);
-        Py_END_ALLOW_THREADS items = item->next;
+        Py_BEGIN_ALLOW_THREADS
+        status = ask(item, stream);
+        Py_END_ALLOW_THREADS
+        items = item->next;
         if (status == hipSuccess) {
             item->next = NULL;
             drop(pending, item);
@@ -331,9 +337,10 @@ captures_go_on(struct ha_pending *pending)
     while (pending->capture_count > 0) {
         hipStream_t stream = pending->captures[pending->capture_count - 1];
         bool goes_on = false;
-        Py_BEGIN_ALLOW_THREADS goes_on = ha_stream_is_capturing(stream);
-        Py_END_ALLOW_THREADS if (goes_on)
-        {
+        Py_BEGIN_ALLOW_THREADS
+        goes_on = ha_stream_is_capturing(stream);
+        Py_END_ALLOW_THREADS
+        if (goes_on) {
             return true;
         }
         end_capture(pending, stream);

@@ -248,12 +248,14 @@ ha_provider_get(void)
     }
     int result = prepare(search);
     if (result == 0) {
-        Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&load_lock);
+        Py_BEGIN_ALLOW_THREADS
+        pthread_mutex_lock(&load_lock);
         loading_here = true;
         load(search);
         loading_here = false;
         pthread_mutex_unlock(&load_lock);
-        Py_END_ALLOW_THREADS result = publish(search);
+        Py_END_ALLOW_THREADS
+        result = publish(search);
     }
     PyMem_Free(search);
     return result == 0 ? &provider : NULL;

@@ -53,8 +53,7 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_XDG_CACHE_HOME] = {"XDG_CACHE_HOME", NULL, "Parent of the cache folder."},
     [HA_ENV_TOOL_LIBRARIES] =
         {"ROCP_TOOL_LIBRARIES", NULL,
-         "Profiling tools to load, separated by commas, colons or "
-         "spaces."},
+         "Profiling tools to load, separated by commas, colons or spaces."},
     [HA_ENV_REGISTER_ENABLED] = {"ROCPROFILER_REGISTER_ENABLED", "1",
                                  "0: no profiling tool sees anything."},
     [HA_ENV_REGISTER_FORCE_LOAD] = {"ROCPROFILER_REGISTER_FORCE_LOAD", "0",

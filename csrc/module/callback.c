@@ -101,7 +101,8 @@ ha_callback_close(uint64_t end_ns)
 {
     atomic_store(&closed, true);
     while (atomic_load(&running) > own_running && ha_clock_ns() < end_ns) {
-        Py_BEGIN_ALLOW_THREADS(void) poll(NULL, 0, CLOSE_STEP_MS);
+        Py_BEGIN_ALLOW_THREADS
+        poll(NULL, 0, CLOSE_STEP_MS);
         Py_END_ALLOW_THREADS
     }
 }

@@ -23,8 +23,7 @@ ha_kernel_name(const struct ha_kernel *kernel)
     return name != NULL ? name : "?";
 }
 
-/* ---- kernels
- * -------------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
 /* (offset, size, letter) of one argument. */
 static int
@@ -222,8 +221,7 @@ static PyType_Spec kernel_spec = {
     .slots = kernel_slots,
 };
 
-/* ---- what the provider knows
- * ---------------------------------------------------------- */
+/* ---- what the provider knows ---- */
 
 /* hipadaptKernelParam of the CPU device (cpu/entry/runtime.h); others don't have it. */
 typedef hipError_t (*param_call)(hipFunction_t, unsigned, size_t *, size_t *, int *);
@@ -267,8 +265,7 @@ done:
     return result;
 }
 
-/* ---- module
- * --------------------------------------------------------------------------- */
+/* ---- module ---- */
 
 int
 ha_kernel_init(PyObject *module, struct ha_kernel_state *state)

@@ -24,8 +24,7 @@ struct config {
     unsigned grid[3], block[3], shared;
 };
 
-/* ---- launch
- * --------------------------------------------------------------------------- */
+/* ---- launch ---- */
 
 /* The stream object of a launch; borrowed, or NULL for the default stream. */
 static int
@@ -221,8 +220,7 @@ config_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names
     Py_RETURN_NONE;
 }
 
-/* ---- type
- * ----------------------------------------------------------------------------- */
+/* ---- type ---- */
 
 static int
 read_extent(struct ha_api *api, PyObject *object, const struct ha_where *where,

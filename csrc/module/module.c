@@ -177,11 +177,14 @@ core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
     while (((api->pending.count > 0 && api->pending.waits) ||
             (!ours && ha_host_call_count() > 0)) &&
            ha_clock_ns() < end) {
-        Py_BEGIN_ALLOW_THREADS(void) poll(NULL, 0, EXIT_STEP_MS);
-        Py_END_ALLOW_THREADS ha_pending_reap(api, false);
+        Py_BEGIN_ALLOW_THREADS
+        poll(NULL, 0, EXIT_STEP_MS);
+        Py_END_ALLOW_THREADS
+        ha_pending_reap(api, false);
     }
     if (ours) {
-        Py_BEGIN_ALLOW_THREADS provider->shutdown();
+        Py_BEGIN_ALLOW_THREADS
+        provider->shutdown();
         Py_END_ALLOW_THREADS
     }
     ha_callback_close(end);

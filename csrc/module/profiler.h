@@ -43,7 +43,7 @@ struct ha_profiler_state *ha_profiler_state(PyObject *module);
 struct ha_collector;
 struct ha_collector *ha_collector_of(PyObject *module, PyObject *object);
 
-/* ---- batches */
+/* ---- batches ---- */
 
 struct ha_trace_event;
 

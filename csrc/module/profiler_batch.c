@@ -61,7 +61,7 @@ static PyStructSequence_Desc event_desc = {
     .n_in_sequence = FIELD_COUNT,
 };
 
-/* ---- one event */
+/* ---- one event ---- */
 
 static PyObject *
 arguments_dict(const char *text)
@@ -133,7 +133,7 @@ event_object(PyTypeObject *type, const struct ha_trace_event *event, bool texts)
     return made;
 }
 
-/* ---- batches */
+/* ---- batches ---- */
 
 struct batch {
     PyObject_HEAD;

@@ -38,7 +38,7 @@ static struct client clients[CLIENTS_MAX]; /* under the GIL */
 static atomic_bool names_noted;
 static atomic_bool closed; /* Python is ending */
 
-/* ---- what the profiler's library calls */
+/* ---- what the profiler's library calls ---- */
 
 static void
 keep_error(struct client *client)
@@ -192,7 +192,7 @@ finalize(void *data)
     PyGILState_Release(gil);
 }
 
-/* ---- the functions that are told apart */
+/* ---- the functions that are told apart ---- */
 
 /* clang-format off */
 #define EIGHT(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
@@ -214,7 +214,7 @@ ALL(CONFIGURE)
 #define ENTRY(n) configure_##n,
 static const rocprofiler_configure_func_t functions[CLIENTS_MAX] = {ALL(ENTRY)};
 
-/* ---- from Python */
+/* ---- from Python ---- */
 
 static int
 free_client(void)
@@ -243,9 +243,9 @@ configure_now(PyObject *module, int number, struct client *client)
 {
     rocprofiler_status_t status;
 
-    Py_BEGIN_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
     status = ha_sdk.force_configure(client != NULL ? functions[number] : NULL);
-    Py_END_ALLOW_THREADS;
+    Py_END_ALLOW_THREADS
     if (client != NULL && client->result.size == 0) {
         Py_CLEAR(client->configure);
         number = -1;
@@ -295,9 +295,9 @@ finalize_client(PyObject *Py_UNUSED(module), PyObject *argument)
     }
     rocprofiler_client_finalize_t end = clients[number].end;
     if (end != NULL) { /* else it has ended, or was never initialized */
-        Py_BEGIN_ALLOW_THREADS;
+        Py_BEGIN_ALLOW_THREADS
         end(*clients[number].id);
-        Py_END_ALLOW_THREADS;
+        Py_END_ALLOW_THREADS
     }
     Py_RETURN_NONE;
 }
@@ -314,7 +314,7 @@ load_tool(PyObject *module, PyObject *path)
         return NULL;
     }
     const char *name = PyBytes_AS_STRING(bytes);
-    Py_BEGIN_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     problem = library == NULL ? dlerror() : NULL;
     if (library != NULL) {
@@ -325,7 +325,7 @@ load_tool(PyObject *module, PyObject *path)
     } else if (library != NULL) {
         (void)dlclose(library);
     }
-    Py_END_ALLOW_THREADS;
+    Py_END_ALLOW_THREADS
     if (problem != NULL) {
         PyErr_Format(PyExc_OSError, "load_tool: argument 'path': %s", problem);
     } else if (function == NULL) {
@@ -344,7 +344,7 @@ finalize_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     if (!ha_sdk.there) {
         Py_RETURN_NONE;
     }
-    Py_BEGIN_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
     if (ha_sdk.finalize != NULL) {
         ha_sdk.finalize();
     }
@@ -353,7 +353,7 @@ finalize_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
             clients[i].end(*clients[i].id);
         }
     }
-    Py_END_ALLOW_THREADS;
+    Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
 

@@ -112,9 +112,9 @@ next_batch(struct collector *self, size_t most)
     struct ha_trace_event *events = NULL;
     size_t count = 0;
 
-    Py_BEGIN_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
     events = ha_collector_take(self->plain, most, &count);
-    Py_END_ALLOW_THREADS;
+    Py_END_ALLOW_THREADS
     if (events == NULL) {
         if (count > 0) {
             return PyErr_NoMemory();
@@ -201,9 +201,9 @@ enter(struct collector *self)
         if (self->owner == PyThread_get_thread_ident()) {
             return 1;
         }
-        Py_BEGIN_ALLOW_THREADS;
-        (void)poll(NULL, 0, BUSY_STEP_MS);
-        Py_END_ALLOW_THREADS;
+        Py_BEGIN_ALLOW_THREADS(void)
+        poll(NULL, 0, BUSY_STEP_MS);
+        Py_END_ALLOW_THREADS
         if (PyErr_CheckSignals() < 0) {
             return -1;
         }
@@ -257,9 +257,9 @@ collector_settle(PyObject *object, PyObject *argument)
     }
     uint64_t end = ha_clock_ns() + (uint64_t)((seconds > 0 ? seconds : 0) * 1e9);
     while (atomic_load(&plain->open) > 0 && ha_clock_ns() < end) {
-        Py_BEGIN_ALLOW_THREADS;
-        (void)poll(NULL, 0, BUSY_STEP_MS);
-        Py_END_ALLOW_THREADS;
+        Py_BEGIN_ALLOW_THREADS(void)
+        poll(NULL, 0, BUSY_STEP_MS);
+        Py_END_ALLOW_THREADS
         if (PyErr_CheckSignals() < 0) {
             return NULL;
         }

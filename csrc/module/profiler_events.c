@@ -24,7 +24,7 @@ now(void)
     return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
-/* ---- arguments of calls */
+/* ---- arguments of calls ---- */
 
 struct text {
     char *at;
@@ -82,7 +82,7 @@ arguments_text(rocprofiler_callback_tracing_record_t record)
     return text.at;
 }
 
-/* ---- what happens at once */
+/* ---- what happens at once ---- */
 
 /* Zero, but for what all kinds have. */
 static void

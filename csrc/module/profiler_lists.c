@@ -47,7 +47,7 @@ ha_profiler_add_buffer_operation(rocprofiler_buffer_tracing_kind_t kind,
     return append(list, PyLong_FromLong(operation));
 }
 
-/* ---- agents */
+/* ---- agents ---- */
 
 static PyObject *
 agent_dict(const rocprofiler_agent_v0_t *agent)
@@ -105,7 +105,7 @@ ha_profiler_add_sampling(const rocprofiler_pc_sampling_configuration_t *configur
     return ROCPROFILER_STATUS_SUCCESS;
 }
 
-/* ---- counters */
+/* ---- counters ---- */
 
 rocprofiler_status_t
 ha_profiler_add_counters(rocprofiler_agent_id_t agent,

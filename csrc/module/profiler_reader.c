@@ -15,9 +15,9 @@ wait_for_events(PyObject *Py_UNUSED(module), PyObject *argument)
         return NULL;
     }
     uint64_t ns = (uint64_t)((seconds > 0 ? seconds : 0) * 1e9);
-    Py_BEGIN_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
     ha_profiler_wait(ns);
-    Py_END_ALLOW_THREADS;
+    Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
 

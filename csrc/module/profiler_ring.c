@@ -34,7 +34,7 @@ static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 static atomic_bool own_ready;
 static atomic_bool forked;
 
-/* ---- writing */
+/* ---- writing ---- */
 
 static void
 thread_ended(void *pointer)
@@ -212,7 +212,7 @@ ha_ring_commit(struct ha_ring *ring)
     }
 }
 
-/* ---- reading */
+/* ---- reading ---- */
 
 static struct ha_ring *
 first_ring(struct ha_collector *collector)
@@ -321,7 +321,7 @@ ha_collector_take(struct ha_collector *collector, size_t max, size_t *taken)
     return events;
 }
 
-/* ---- collectors */
+/* ---- collectors ---- */
 
 static uint32_t
 least(uint64_t a, uint64_t b)

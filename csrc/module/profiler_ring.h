@@ -108,7 +108,7 @@ void ha_profiler_wake(void);
 /* Fork hook of the child: nothing of the parent's events is there. */
 void ha_profiler_forked(void);
 
-/* ---- names: texts that events refer to by number, for the life of the process */
+/* ---- names: texts that events refer to by number, for the life of the process ---- */
 
 /* The number of a text; 0 for NULL and where there is no room. */
 uint32_t ha_name_of(const char *text);

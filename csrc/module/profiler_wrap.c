@@ -19,7 +19,7 @@ attribute_of(const char *home, const char *name)
     return found;
 }
 
-/* ---- arguments */
+/* ---- arguments ---- */
 
 int
 ha_profiler_handle_from(struct ha_types *types, PyObject *object,
@@ -175,7 +175,7 @@ ha_profiler_length(const struct ha_view *text)
     return text->ptr != NULL ? strlen(text->ptr) : 0;
 }
 
-/* ---- results */
+/* ---- results ---- */
 
 PyObject *
 ha_profiler_member(PyObject *module, int status)

@@ -18,7 +18,7 @@
 #include "module/profiler_events.h"
 #include "module/profiler_sdk.h"
 
-/* ---- arguments; -1 with an exception, where they return int */
+/* ---- arguments; -1 with an exception, where they return int ---- */
 
 int ha_profiler_handle_from(struct ha_types *types, PyObject *object,
                             const struct ha_where *where, uint64_t *handle);
@@ -58,7 +58,7 @@ void ha_profiler_keep(int status, const struct ha_view *function);
 /* Characters of a text; 0 for NULL. */
 size_t ha_profiler_length(const struct ha_view *text);
 
-/* ---- results; owned, NULL with an exception */
+/* ---- results; owned, NULL with an exception ---- */
 
 /* The member of rocprofiler_status_t. */
 PyObject *ha_profiler_member(PyObject *module, int status);
@@ -73,7 +73,7 @@ PyObject *ha_profiler_counter_dict(const rocprofiler_counter_info_v0_t *info);
 PyObject *ha_profiler_samples(const rocprofiler_counter_record_t *records,
                               size_t count);
 
-/* ---- callbacks of the library's iterations, which append to a list */
+/* ---- callbacks of the library's iterations, which append to a list ---- */
 
 int ha_profiler_add_callback_kind(rocprofiler_callback_tracing_kind_t kind, void *list);
 int ha_profiler_add_buffer_kind(rocprofiler_buffer_tracing_kind_t kind, void *list);

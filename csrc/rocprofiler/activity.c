@@ -75,7 +75,7 @@ work_free(struct work *work)
     free(work);
 }
 
-/* ---- kernels */
+/* ---- kernels ---- */
 
 static void
 tell_dispatch(struct work *work, int operation, rocprofiler_callback_phase_t phase,
@@ -178,7 +178,7 @@ dispatch_end(void *ticket, uint64_t start, uint64_t end)
     work_free(work);
 }
 
-/* ---- copies */
+/* ---- copies ---- */
 
 /* What tools get, and behind it the stream, for those that ask for it. */
 struct told_copy {
@@ -306,7 +306,7 @@ copy_end(void *ticket, uint64_t start, uint64_t end)
     work_free(work);
 }
 
-/* ---- subscription */
+/* ---- subscription ---- */
 
 static const struct ha_activity_sink sink = {
     .size = sizeof sink,

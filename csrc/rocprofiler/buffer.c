@@ -73,7 +73,7 @@ ha_buffer_free_memory(struct ha_buffer *buffer)
     buffer->pointers = NULL;
 }
 
-/* ---- batches */
+/* ---- batches ---- */
 
 /* Gives one batch, if there is one.  Runs on the buffer's thread, or in its stead where
  * there is none. */
@@ -255,7 +255,7 @@ close_buffer(struct ha_buffer *buffer)
     pthread_mutex_unlock(&buffer->lock);
 }
 
-/* ---- all buffers of a tool */
+/* ---- all buffers of a tool ---- */
 
 static bool
 is_of(const struct ha_buffer *buffer, const struct ha_client *client)

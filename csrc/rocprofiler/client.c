@@ -174,7 +174,7 @@ find(void)
     atomic_store(&initialized, before);
 }
 
-/* ---- starting */
+/* ---- starting ---- */
 
 static void
 call_configure(void *data)

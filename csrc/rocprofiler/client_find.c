@@ -29,7 +29,7 @@ give(found_function found, void *symbol)
     }
 }
 
-/* ---- files by name */
+/* ---- files by name ---- */
 
 static const char *
 linker_error(void)
@@ -78,7 +78,7 @@ find_named(found_function found)
     free(copy);
 }
 
-/* ---- what is loaded */
+/* ---- what is loaded ---- */
 
 struct paths {
     char **paths;

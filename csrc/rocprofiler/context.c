@@ -54,7 +54,7 @@ ha_context_configurable(rocprofiler_context_id_t id, struct ha_context **context
                : ROCPROFILER_STATUS_SUCCESS;
 }
 
-/* ---- what is wanted */
+/* ---- what is wanted ---- */
 
 /* Callback and buffer kinds that carry operation numbers of HIP. */
 static const struct {
@@ -242,7 +242,7 @@ ha_contexts_drop(const struct ha_client *client)
     end_contexts(client, true);
 }
 
-/* ---- functions of the interface */
+/* ---- functions of the interface ---- */
 
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_create_context(rocprofiler_context_id_t *context_id)

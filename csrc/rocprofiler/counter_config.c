@@ -42,7 +42,7 @@ event_of(uint64_t handle)
     return handle - COUNTER_HANDLE - 1;
 }
 
-/* ---- functions of the interface */
+/* ---- functions of the interface ---- */
 
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_create_counter_config(rocprofiler_agent_id_t agent_id,

@@ -12,7 +12,7 @@
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/perf.h"
 
-/* ---- services of a context */
+/* ---- services of a context ---- */
 
 struct ha_counting {
     rocprofiler_context_id_t context;
@@ -211,7 +211,7 @@ ha_counting_end(struct ha_counts *counts, uint64_t start, uint64_t end)
     }
 }
 
-/* ---- functions of the interface */
+/* ---- functions of the interface ---- */
 
 /* A new counting of the context, of launches or of a device: it has one at most. */
 static rocprofiler_status_t

@@ -132,7 +132,7 @@ ha_external_id(unsigned number, rocprofiler_external_correlation_id_request_kind
     return pushed(number);
 }
 
-/* ---- functions of the interface */
+/* ---- functions of the interface ---- */
 
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_configure_external_correlation_id_request_service(

@@ -125,7 +125,7 @@ NOT_IMPLEMENTED(rocprofiler_configure_spm_device_counting_service,
                 rocprofiler_agent_id_t agent_id,
                 rocprofiler_device_counting_service_cb_t cb, void *user_data)
 
-/* ---- OpenMP's events */
+/* ---- OpenMP's events ---- */
 
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_ompt_is_initialized(int *status)
@@ -144,7 +144,7 @@ rocprofiler_ompt_is_finalized(int *status)
 LACKS(struct ompt_start_tool_result_t *, rocprofiler_ompt_start_tool,
       (unsigned int omp_version, const char *runtime_version), NULL)
 
-/* ---- the decoder of thread traces: a library that isn't here */
+/* ---- the decoder of thread traces: a library that isn't here ---- */
 
 LACKS(rocprofiler_status_t, rocprofiler_thread_trace_decoder_create,
       (rocprofiler_thread_trace_decoder_handle_t * handle, const char *path),

@@ -22,7 +22,7 @@ static const struct ha_marker_kinds name_kinds = {
     ROCPROFILER_BUFFER_TRACING_MARKER_NAME_API,
     ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_NAME_API,
 };
-/* ---- wrappers */
+/* ---- wrappers ---- */
 
 static void
 mark(const char *message)

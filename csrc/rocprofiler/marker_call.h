@@ -49,7 +49,7 @@ ha_marker_arguments(const rocprofiler_callback_tracing_record_t *record,
                     rocprofiler_callback_tracing_operation_args_cb_t callback,
                     int follow_max, void *data);
 
-/* ---- ranges (marker_range.c): from their push or start to their pop or stop */
+/* ---- ranges (marker_range.c): from their push or start to their pop or stop ---- */
 
 void ha_range_mark(const char *message);
 

@@ -275,7 +275,7 @@ ha_buffer_operations(int kind, int *first)
     return operations((enum group)buffer_groups[kind], first);
 }
 
-/* ---- functions of the interface */
+/* ---- functions of the interface ---- */
 
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_query_callback_tracing_kind_name(rocprofiler_callback_tracing_kind_t kind,

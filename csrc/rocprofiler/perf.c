@@ -86,7 +86,7 @@ ha_perf_usable(void)
     return found & ~(1u << 31);
 }
 
-/* ---- one file for each thread there is, which counts its children too */
+/* ---- one file for each thread there is, which counts its children too ---- */
 
 struct ha_perf {
     int count[HA_PERF_EVENTS];

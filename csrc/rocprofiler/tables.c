@@ -96,7 +96,7 @@ ha_tables_keep(enum ha_table_library library, uint64_t version, uint64_t instanc
     return number < HA_TABLES_MAX;
 }
 
-/* ---- wrappers */
+/* ---- wrappers ---- */
 
 /* `count` slots of the table at `table` (behind its size), whose first has number `op`.
  * Other threads read them meanwhile. */
@@ -188,7 +188,7 @@ ha_activity_table(void)
     return found;
 }
 
-/* ---- libraries that have kept their tables back */
+/* ---- libraries that have kept their tables back ---- */
 
 static int
 seek(void *library, const char *path, void *data)

@@ -110,7 +110,7 @@ version(void)
            ROCTX_VERSION_PATCH;
 }
 
-/* ---- handing the tables over: at the first call, and when a tool comes later */
+/* ---- handing the tables over: at the first call, and when a tool comes later ---- */
 
 static atomic_bool tried;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

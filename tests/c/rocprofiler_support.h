@@ -53,7 +53,7 @@
         fflush(stdout);                                                                \
     } while (0)
 
-/* ---- the runtime */
+/* ---- the runtime ---- */
 
 static UNUSED hipError_t
 mock_get_device(int *device)
@@ -116,7 +116,7 @@ enum {
     GET_MEMORY = HA_OP_hipMalloc,
 };
 
-/* ---- a tool whose initialize is `mock_initialize` */
+/* ---- a tool whose initialize is `mock_initialize` ---- */
 
 static int (*mock_initialize)(void);
 static void (*mock_finalize)(void);

@@ -7,7 +7,7 @@
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
-/* ---- a device of which nothing is real but what it tells */
+/* ---- a device of which nothing is real but what it tells ---- */
 
 static const struct ha_activity_sink *sink;
 static unsigned sink_wants;
@@ -118,7 +118,7 @@ launch(void)
     }
 }
 
-/* ---- kernels */
+/* ---- kernels ---- */
 
 static rocprofiler_context_id_t context;
 static rocprofiler_buffer_id_t buffer;
@@ -377,7 +377,7 @@ contexts_that_start_later_are_told_of_code_objects(void)
     CHECK_EQUAL(loads, told + 1); /* only the new one */
 }
 
-/* ---- copies and memory */
+/* ---- copies and memory ---- */
 
 static int copies[2], copy_operation;
 
@@ -457,7 +457,7 @@ copies_and_memory_are_told(void)
     CHECK(memories[0] == 2 && memories[1] == 2); /* two phases each */
 }
 
-/* ---- runtimes */
+/* ---- runtimes ---- */
 
 static int runtimes;
 
@@ -495,7 +495,7 @@ runtime_is_announced_once(void)
     CHECK_EQUAL(runtimes, 1);
 }
 
-/* ---- agents and counters */
+/* ---- agents and counters ---- */
 
 static rocprofiler_agent_id_t device_agent;
 static int agents;

@@ -56,7 +56,7 @@ call(void)
     return get_device(&device);
 }
 
-/* ---- callbacks */
+/* ---- callbacks ---- */
 
 static int
 make_one(void)
@@ -190,7 +190,7 @@ stop_and_start_within_a_callback(void)
     CHECK(told[2].data == 2 && told[3].data == 2);
 }
 
-/* ---- statuses */
+/* ---- statuses ---- */
 
 static int
 make_and_ask(void)
@@ -353,7 +353,7 @@ registration_can_be_switched_off(void)
     CHECK_EQUAL(told_count, 0); /* the table was not kept */
 }
 
-/* ---- external correlation */
+/* ---- external correlation ---- */
 
 static uint64_t
 external_of_a_call(void)
@@ -473,7 +473,7 @@ requested_identifiers_are_told(void)
     CHECK_EQUAL(requests, 2);
 }
 
-/* ---- tables */
+/* ---- tables ---- */
 
 static int intercepts;
 static __typeof__(&mock_get_device) below;
@@ -542,7 +542,7 @@ tools_put_functions_into_tables(void)
                  ERROR_KIND_NOT_FOUND);
 }
 
-/* ---- arguments, names, clock */
+/* ---- arguments, names, clock ---- */
 
 static char arguments[512];
 
@@ -709,7 +709,7 @@ version_clock_and_statuses(void)
     CHECK(rocprofiler_get_status_string((rocprofiler_status_t)-1) == NULL);
 }
 
-/* ---- many threads while contexts start and stop */
+/* ---- many threads while contexts start and stop ---- */
 
 static atomic_bool done;
 static _Atomic uint64_t enters, exits;

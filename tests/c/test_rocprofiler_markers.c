@@ -190,13 +190,12 @@ arguments_are_told_by_name(void)
     (void)roctxGetThreadId(&thread);
     (void)roctxProfilerPause(5);
     (void)roctxNameHipDevice("first", 3);
-    CHECK_TEXT(story, "MarkA(const char * message=one) "
-                      "RangePushA(const char * message=two) RangePop() "
-                      "RangeStartA(const char * message=(null)) "
-                      "RangeStop(roctx_range_id_t id=1) "
+    CHECK_TEXT(story, "MarkA(const char * message=one) RangePushA(const char * "
+                      "message=two) RangePop() RangeStartA(const char * "
+                      "message=(null)) RangeStop(roctx_range_id_t id=1) "
                       "GetThreadId(roctx_thread_id_t * tid=77) "
-                      "ProfilerPause(roctx_thread_id_t tid=5) "
-                      "NameHipDevice(const char * name=first, int device_id=3) ");
+                      "ProfilerPause(roctx_thread_id_t tid=5) NameHipDevice(const "
+                      "char * name=first, int device_id=3) ");
 }
 
 static int

@@ -53,7 +53,7 @@ count_buffer_operation(rocprofiler_buffer_tracing_kind_t kind,
     return 0;
 }
 
-/* ---- kinds */
+/* ---- kinds ---- */
 
 /* Nothing here makes events of these. */
 static bool
@@ -133,7 +133,7 @@ every_kind_can_be_asked_for(void)
     OK(rocprofiler_stop_context(context));
 }
 
-/* ---- what is not there */
+/* ---- what is not there ---- */
 
 static rocprofiler_status_t
 no_configurations(const rocprofiler_pc_sampling_configuration_t *configs, size_t count,
@@ -263,7 +263,7 @@ services_that_are_not_there_say_so(void)
     mock_start(ask_for_what_is_lacking, NULL);
 }
 
-/* ---- the window */
+/* ---- the window ---- */
 
 static void
 on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
@@ -435,7 +435,7 @@ nothing_is_configured_outside_the_window(void)
     OK(rocprofiler_force_configure(configure_another));
 }
 
-/* ---- streams of calls */
+/* ---- streams of calls ---- */
 
 static char story[512];
 

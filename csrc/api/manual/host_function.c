@@ -179,9 +179,11 @@ make_ticket(void *context, PyObject *callable, void **function, PyObject **owner
                                       .module = maker->module};
     bool captured = false;
 
-    Py_BEGIN_ALLOW_THREADS captured = ha_stream_is_capturing(maker->stream);
-    Py_END_ALLOW_THREADS maker->ticket = ha_host_ticket_new(
-        &call, captured ? HA_HOST_MANY : HA_HOST_ONCE, HA_HOST_NO_DEVICE);
+    Py_BEGIN_ALLOW_THREADS
+    captured = ha_stream_is_capturing(maker->stream);
+    Py_END_ALLOW_THREADS
+    maker->ticket = ha_host_ticket_new(&call, captured ? HA_HOST_MANY : HA_HOST_ONCE,
+                                       HA_HOST_NO_DEVICE);
     if (maker->ticket == 0) {
         return -1;
     }

@@ -76,8 +76,7 @@ check_kind(const unsigned char *bytes, size_t size)
         if (ha_image_begins(bytes, size, gpu_magics[i], strlen(gpu_magics[i]))) {
             return ha_error_set(
                 HA_ERROR_UNSUPPORTED,
-                "the image is a container of GPU code, not code for the "
-                "CPU device");
+                "the image is a container of GPU code, not code for the CPU device");
         }
     }
     if (!ha_image_begins(bytes, size, ELFMAG, SELFMAG)) {

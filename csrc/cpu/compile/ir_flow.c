@@ -337,8 +337,7 @@ order_level(struct program *program, uint32_t loop, uint32_t depth)
 
     if (depth > NESTING_MAX) {
         ir_fail(program->arena, HA_ERROR_UNSUPPORTED,
-                "function %.*s: loops are nested "
-                "more than %u deep",
+                "function %.*s: loops are nested more than %u deep",
                 IR_ARGS(program->function->name), NESTING_MAX);
     }
     walk_level(program, &level, loop == IR_NONE ? 0 : flow->loops[loop].header);

@@ -520,8 +520,8 @@ take_level(struct parser *parser, const char *value)
 static enum ha_status
 take_warning(struct parser *parser, const char *name)
 {
-    size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                               "0123456789-+=_");
+    size_t size = strspn(
+        name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-+=_");
     if (name[size] != '\0') {
         return refuse(parser, "not a warning");
     }

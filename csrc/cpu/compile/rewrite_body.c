@@ -590,10 +590,11 @@ write_head(struct writer *writer)
 
     switch (writer->body->form) {
     case HA_FORM_REFERENCE:
-        ir_print(&rewriter->out,
-                 "define internal void %.*s(ptr %%ha.args, ptr %%ha.lane) "
-                 "nounwind " HA_PROBED " {\n",
-                 IR_ARGS(ha_suffixed(rewriter->arena, writer->function->name, "ref")));
+        ir_print(
+            &rewriter->out,
+            "define internal void %.*s(ptr %%ha.args, ptr %%ha.lane) nounwind " HA_PROBED
+            " {\n",
+            IR_ARGS(ha_suffixed(rewriter->arena, writer->function->name, "ref")));
         break;
     case HA_FORM_FUNCTION:
         write_function_head(writer);

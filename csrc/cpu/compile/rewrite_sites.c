@@ -500,7 +500,6 @@ ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *in
 {
     ir_print(out,
              "  %%ha.step.%u = call i64 @__ha_rt_warp(ptr @__ha_site.%u, i32 %d, i64 "
-             "0, i64 0, i32 0, "
-             "i32 %u)\n",
+             "0, i64 0, i32 0, i32 %u)\n",
              inst->site, inst->site, HA_WARP_SYNC, rewriter->request->warp_size);
 }

@@ -98,8 +98,7 @@ write_kernels(struct ha_rewriter *rewriter)
         write_kernel_args(rewriter, count, function);
         ir_print(&rows,
                  "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32 } { ptr "
-                 "@__ha_kernel_name.%u, "
-                 "ptr %.*s, ",
+                 "@__ha_kernel_name.%u, ptr %.*s, ",
                  count > 0 ? "," : "", count,
                  IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
         if (rewriter->fast[f]) {

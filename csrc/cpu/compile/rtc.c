@@ -299,8 +299,7 @@ ha_program_compile(hiprtcProgram handle, int option_count, const char *const *op
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
                            option_count < 0
                                ? "argument 'numOptions' is %d"
-                               : "argument 'options' is NULL but 'numOptions' "
-                                 "is %d",
+                               : "argument 'options' is NULL but 'numOptions' is %d",
                            option_count);
     }
     for (int i = 0; i < option_count; i++) {

@@ -242,8 +242,8 @@ not_found(const struct ha_bytes *tried)
 {
     return ha_error_set(
         HA_ERROR_NOT_FOUND,
-        "no compiler for kernels; tried %s. Install it with `pip install "
-        "ziglang==" HA_ZIG_VERSION "`, or set HIPADAPT_COMPILER to the "
+        "no compiler for kernels; tried %s. Install it with `pip install ziglang==" HA_ZIG_VERSION
+        "`, or set HIPADAPT_COMPILER to the "
         "zig executable of that version",
         tried->failed || tried->bytes == NULL ? "nothing" : tried->bytes);
 }

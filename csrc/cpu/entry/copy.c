@@ -334,8 +334,7 @@ fill_elements(const char *function, void *dst, uint32_t value, uint32_t element_
     if (__builtin_mul_overflow(count, (size_t)element_bytes, &bytes)) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
-            "argument 'count': %zu elements of %u bytes are more than there "
-            "can be",
+            "argument 'count': %zu elements of %u bytes are more than there can be",
             count, element_bytes);
     }
     const struct ha_fill fill = {.dst = dst,

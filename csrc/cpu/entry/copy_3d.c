@@ -36,8 +36,7 @@ hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
         __builtin_mul_overflow(bytes, extent.depth, &bytes)) {
         return ha_cpu_fail(
             hipErrorOutOfMemory,
-            "%zu slices of %zu rows of %zu bytes are more than there can "
-            "be",
+            "%zu slices of %zu rows of %zu bytes are more than there can be",
             extent.depth, extent.height, extent.width);
     }
     uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;

@@ -284,8 +284,7 @@ hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
     if ((flags & ~HOST_REGISTER_FLAGS) != 0) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
-            "argument 'flags' is 0x%x, which is no set of hipHostRegister "
-            "flags",
+            "argument 'flags' is 0x%x, which is no set of hipHostRegister flags",
             flags);
     }
     if (!is_there(hostPtr, sizeBytes)) {

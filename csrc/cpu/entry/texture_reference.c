@@ -29,9 +29,8 @@ check_member(const char *argument, int value, int most)
 {
     if (value < 0 || value > most) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument '%s' is %d; it goes from 0 "
-                           "to %d",
-                           argument, value, most);
+                           "argument '%s' is %d; it goes from 0 to %d", argument, value,
+                           most);
     }
     return hipSuccess;
 }

@@ -84,8 +84,7 @@ ha_memory_pool_export_pointer(void *ptr, hipMemPoolPtrExportData *data)
     if (!shared) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
-            "argument 'dev_ptr' (%p) is not memory of a pool that can be "
-            "exported",
+            "argument 'dev_ptr' (%p) is not memory of a pool that can be exported",
             ptr);
     }
     memcpy(data, &ticket, sizeof ticket);

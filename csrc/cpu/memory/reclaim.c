@@ -51,8 +51,7 @@ not_owned(void *ptr)
 {
     return ha_cpu_fail(
         hipErrorInvalidValue,
-        "%p is not the beginning of an allocation of this kind, or was freed "
-        "already",
+        "%p is not the beginning of an allocation of this kind, or was freed already",
         ptr);
 }
 
@@ -98,8 +97,7 @@ ha_reclaim(void *ptr, unsigned kinds)
     if (!intact) {
         return ha_cpu_fail(
             hipErrorIllegalAddress,
-            "somebody wrote past the end of the %zu bytes at %p (they are "
-            "freed now)",
+            "somebody wrote past the end of the %zu bytes at %p (they are freed now)",
             range.size, ptr);
     }
     return hipSuccess;

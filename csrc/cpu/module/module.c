@@ -185,8 +185,7 @@ image_adopt(struct ha_module *module)
     if (image->abi != HA_IMAGE_ABI) {
         return ha_cpu_fail(
             hipErrorNoBinaryForGpu,
-            "the image has version %u, this library needs %u: compile it "
-            "again",
+            "the image has version %u, this library needs %u: compile it again",
             image->abi, HA_IMAGE_ABI);
     }
     if (image->warp_size != ha_config()->warp_size) {

@@ -32,7 +32,7 @@ sink(void)
     return atomic_load_explicit(&current_sink, memory_order_acquire);
 }
 
-/* ---- times: the profiler's clock also counts while the machine sleeps */
+/* ---- times: the profiler's clock also counts while the machine sleeps ---- */
 
 static uint64_t
 boot_time(uint64_t clock_ns)
@@ -47,7 +47,7 @@ boot_time(uint64_t clock_ns)
     return boot - (ha_clock_ns() - clock_ns);
 }
 
-/* ---- tickets */
+/* ---- tickets ---- */
 
 struct ha_ticket {
     struct ha_deferred deferred;
@@ -204,7 +204,7 @@ ha_ticket_copy(const struct ha_copy *copy, hipStream_t stream)
     return ticket_new(sink()->copy_begin(&told), sink()->copy_end);
 }
 
-/* ---- what is over at once */
+/* ---- what is over at once ---- */
 
 void
 ha_activity_memory(enum ha_activity_memory operation, int device, const void *address,
@@ -331,7 +331,7 @@ ha_activity_module(struct ha_module *module, bool loaded)
     }
 }
 
-/* ---- the table */
+/* ---- the table ---- */
 
 static void
 tell_loaded(struct ha_module *module)

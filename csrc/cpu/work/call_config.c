@@ -91,8 +91,7 @@ ha_call_config_argument(const void *argument, size_t size, size_t offset)
     if (offset > ARGUMENT_BYTES_MAX || size > ARGUMENT_BYTES_MAX - offset) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
-            "an argument of %zu bytes at offset %zu is past the limit of "
-            "%u bytes",
+            "an argument of %zu bytes at offset %zu is past the limit of %u bytes",
             size, offset, ARGUMENT_BYTES_MAX);
     }
     struct ha_call_config *top = &stack->configs[stack->depth - 1];

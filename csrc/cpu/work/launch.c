@@ -510,8 +510,7 @@ ha_launch_kernel(struct ha_device *device, struct ha_function *function,
         ha_ticket_drop(ticket);
         return ha_cpu_fail(
             hipErrorInvalidDevice,
-            "kernel '%s' was loaded on device %d, the stream is of device "
-            "%d",
+            "kernel '%s' was loaded on device %d, the stream is of device %d",
             function->kernel->name, function->device->id, stream_device);
     }
     struct ha_op *op = ha_launch_op(function, request);
