@@ -3,6 +3,7 @@
  * other work go on.  A tenth of the full sizes unless HIPADAPT_SLOW_TESTS is set. */
 #include "cpu_support.h"
 
+#include "cpu/base/config.h"
 #include "cpu/queue/pool.h"
 
 enum { LANES = 64, BLOCKS = 4, COUNT = LANES * BLOCKS };

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "abi/hip.h"
-#include "cpu/entry/runtime.h"
 
 #define HA_FAULT_MESSAGE_BYTES 384
 
@@ -36,6 +35,12 @@
 #define HA_STACK_BYTES_MIN (16u * 1024u)
 #define HA_STACK_BYTES_DEFAULT (64u * 1024u)
 #define HA_STACK_BYTES_MAX (64u * 1024u * 1024u)
+
+/* Elements of arrays, and of memory that is used as a texture. */
+#define HA_ARRAY_SIDE_MAX 16384u
+#define HA_ARRAY_DEPTH_MAX 8192u
+#define HA_LINEAR_TEXTURE_MAX ((size_t)1 << 27)
+#define HA_TEXTURE_ALIGN ((size_t)256)
 
 /* gcnArchName: "gfx" is what programs look for; 000 is no AMD target. */
 #define HA_ARCH_NAME "gfx000:cpu"
@@ -69,20 +74,6 @@ struct ha_device *ha_device_get(int id);
 
 /* Back to the settings of a new device. */
 void ha_device_reset_settings(struct ha_device *device);
-
-/* Settings, with HIP's checks (cpu/entry/device.c). */
-hipError_t ha_device_set_flags(struct ha_device *device, unsigned flags);
-hipError_t ha_device_set_cache_config(struct ha_device *device, hipFuncCache_t config);
-hipError_t ha_check_shared_config(hipSharedMemConfig config);
-
-/* Returns when all work submitted to the device so far is done; no lock held. */
-hipError_t ha_device_synchronize(struct ha_device *device);
-
-/* Makes `code` the device's fault unless it has one. Needs the pool lock. */
-void ha_device_set_fault(struct ha_device *device, hipError_t code, const char *text);
-
-/* Records the device's fault as this thread's failure. Needs no lock held. */
-hipError_t ha_device_fail(struct ha_device *device);
 
 /* Fills every field; the device is honest about being a CPU. */
 void ha_device_properties(const struct ha_device *device, hipDeviceProp_t *properties);

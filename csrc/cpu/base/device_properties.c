@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
-#include "cpu/memory/array.h"
 
 #define CONSTANT_BYTES (64u * 1024u)
 #define CLOCK_KHZ_OF_NS 1000000 /* device clocks count nanoseconds */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cpu/entry/runtime.h"
+#include "cpu/base/thread.h"
 
 struct error_row {
     hipError_t code;

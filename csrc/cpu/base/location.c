@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/base/location.h"
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 

@@ -4,7 +4,8 @@
 #define HA_CPU_BASE_LOCATION_H
 
 #include "abi/hip.h"
-#include "cpu/entry/runtime.h"
+
+struct ha_device;
 
 #define HA_HOST_ID (-1)    /* hipCpuDeviceId */
 #define HA_NOWHERE_ID (-2) /* hipInvalidDeviceId */

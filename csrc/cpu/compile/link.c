@@ -17,12 +17,12 @@
 #include "cpu/base/gone.h"
 #include "cpu/base/handle.h"
 #include "cpu/base/image.h"
+#include "cpu/base/interrupt.h"
 #include "cpu/compile/build.h"
 #include "cpu/compile/cache.h"
 #include "cpu/compile/link_ir.h"
 #include "cpu/compile/options.h"
 #include "cpu/compile/rtc.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/module/register.h"
 
 #define KEY_VERSION "hipadapt link 1"
@@ -455,7 +455,7 @@ link_inputs(struct state *state, struct ha_compile_result *result)
 {
     uint8_t key[HA_CACHE_KEY_BYTES];
     struct ha_cache_inputs nothing = {0};
-    struct ha_build build = {.interrupted = ha_runtime_interrupted,
+    struct ha_build build = {.interrupted = ha_interrupted,
                              .warp_size = ha_warp_size(),
                              .level = state->settings.level};
     *result = (struct ha_compile_result){0};

@@ -11,11 +11,12 @@
 #include "core/readable.h"
 #include "cpu/base/device.h"
 #include "cpu/base/handle.h"
+#include "cpu/base/interrupt.h"
+#include "cpu/base/thread.h"
 #include "cpu/compile/buffer.h"
 #include "cpu/compile/compile.h"
 #include "cpu/compile/name_expression.h"
 #include "cpu/compile/workdir.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/module/register.h"
 
 #define NAME_DEFAULT "program.hip"
@@ -327,7 +328,7 @@ ha_program_compile(hiprtcProgram handle, int option_count, const char *const *op
         .option_count = (uint32_t)option_count,
         .arch = HA_ARCH_NAME,
         .warp_size = ha_warp_size(),
-        .interrupted = ha_runtime_interrupted,
+        .interrupted = ha_interrupted,
     };
     struct ha_compile_result compiled;
     enum ha_status status = ha_compile(&request, &compiled);

@@ -157,6 +157,7 @@ hipApiName(uint32_t id)
 {
     static const char *const names[] = {
 #define HA_ID(number, name) [number] = #name,
+#include "cpu/base/export.h"
 #include "cpu/entry/generated/slots.def"
     };
     const size_t count = sizeof names / sizeof names[0];

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: contexts, of which each device has one. */
 #include "abi/hip.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/base/peer.h"
+#include "cpu/base/export.h"
+#include "cpu/base/thread.h"
+#include "cpu/entry/device.h"
+#include "cpu/entry/peer.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/context.h"
 

@@ -3,6 +3,7 @@
  * at grid barriers (cpu/exec/cooperative.h). */
 #include "abi/hip.h"
 #include "cpu/base/device.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/work/launch.h"
 

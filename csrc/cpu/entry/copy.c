@@ -5,8 +5,10 @@
 #include <stdbool.h>
 
 #include "abi/hip.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
 #include "cpu/work/copy.h"

@@ -4,8 +4,10 @@
 
 #include "abi/hip.h"
 #include "core/clock.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"

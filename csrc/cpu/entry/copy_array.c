@@ -8,6 +8,7 @@
 #include "abi/hip.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/memory.h"

@@ -12,6 +12,7 @@
 #include "abi/hip.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/work/copy.h"
 #include "cpu/work/copy_shape.h"

@@ -3,15 +3,19 @@
 #include <stdio.h>
 
 #include "abi/hip.h"
+#include "cpu/entry/device.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/entry/device.h"
+#include "cpu/base/export.h"
+#include "cpu/base/thread.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/heap.h"
 #include "cpu/exec/print.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory_pool.h"
+#include "cpu/queue/device_fault.h"
 #include "cpu/queue/pool.h"
 
 #define DEVICE_FLAGS 0x1fu /* schedule bits, map host, resize to max */

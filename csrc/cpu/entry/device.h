@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the entry points of devices share; nobody else includes it. */
+/* What the entry points of devices and contexts share. */
 #ifndef HA_CPU_ENTRY_DEVICE_H
 #define HA_CPU_ENTRY_DEVICE_H
 
@@ -11,5 +11,13 @@ struct ha_device;
 hipError_t ha_enter_for_device(const char *function, int id, struct ha_device **device);
 /* Begins an entry point that asks about the current device. */
 hipError_t ha_enter_for_current(const char *function, struct ha_device **device);
+
+/* Settings, with HIP's checks. */
+hipError_t ha_device_set_flags(struct ha_device *device, unsigned flags);
+hipError_t ha_device_set_cache_config(struct ha_device *device, hipFuncCache_t config);
+hipError_t ha_check_shared_config(hipSharedMemConfig config);
+
+/* Returns when all work submitted to the device so far is done; no lock held. */
+hipError_t ha_device_synchronize(struct ha_device *device);
 
 #endif

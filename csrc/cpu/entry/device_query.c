@@ -3,9 +3,12 @@
 #include <stdio.h>
 
 #include "abi/hip.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/device_properties_old.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
+#include "cpu/base/thread.h"
 #include "cpu/entry/device.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/pool.h"

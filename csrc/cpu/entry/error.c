@@ -3,6 +3,8 @@
  * runtime. */
 #include "abi/hip.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
+#include "cpu/base/thread.h"
 #include "cpu/entry/runtime.h"
 
 HA_EXPORT hipError_t

@@ -3,10 +3,11 @@
 #include <stdint.h>
 
 #include "abi/hip.h"
-#include "cpu/base/error.h"
-#include "cpu/base/gone.h"
 #include "cpu/entry/graph.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/error.h"
+#include "cpu/base/export.h"
+#include "cpu/base/gone.h"
+#include "cpu/base/thread.h"
 #include "cpu/graph/graph.h"
 
 /* ---- graphs ---- */

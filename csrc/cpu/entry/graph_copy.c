@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: nodes that copy and fill. */
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/graph.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
 #include "cpu/module/symbol.h"
 #include "cpu/work/copy_shape.h"

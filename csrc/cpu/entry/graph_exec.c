@@ -5,6 +5,7 @@
 
 #include "abi/hip.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/graph.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/graph.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
 #include "cpu/queue/stream.h"
 

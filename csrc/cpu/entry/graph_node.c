@@ -5,7 +5,9 @@
 
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/base/gone.h"
+#include "cpu/base/thread.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_exec.h"

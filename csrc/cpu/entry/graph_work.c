@@ -2,8 +2,8 @@
 /* HIP entry points: nodes of host functions, child graphs, events, memory and stream
  * memory operations. */
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/graph.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_exec.h"
 #include "cpu/queue/event.h"

@@ -2,8 +2,10 @@
 /* HIP entry points: launches of functions of modules, and occupancy.  Launches by the
  * address of a kernel in the program are in entry_launch_host.c. */
 #include "abi/hip.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/module.h"
 #include "cpu/module/register.h"

@@ -7,6 +7,7 @@
 #include "abi/hip.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/base/gone.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/event.h"

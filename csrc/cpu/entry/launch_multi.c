@@ -10,14 +10,17 @@
 #include <stdint.h>
 
 #include "abi/hip.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/base/handle.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/exec/multi_grid.h"
 #include "cpu/graph/capture.h"
 #include "cpu/module/module.h"
 #include "cpu/module/register.h"
+#include "cpu/queue/device_fault.h"
 #include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
 #include "cpu/work/activity.h"

@@ -5,6 +5,7 @@
 #include "abi/hip.h"
 #include "abi/hiprtc.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/compile/link.h"
 #include "cpu/compile/rtc.h"
 #include "cpu/entry/runtime.h"

@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: memory pools and stream-ordered allocation. */
 #include "abi/hip.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/base/gone.h"
 #include "cpu/base/location.h"
 #include "cpu/base/shared_file.h"

@@ -9,7 +9,7 @@
 
 #include "abi/hip.h"
 #include "core/log.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/export.h"
 #include "cpu/module/register.h"
 #include "cpu/work/call_config.h"
 

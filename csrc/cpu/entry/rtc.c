@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "abi/hip.h"
+#include "cpu/base/export.h"
 #include "cpu/compile/rtc.h"
-#include "cpu/entry/runtime.h"
 
 HA_EXPORT const char *
 hiprtcGetErrorString(hiprtcResult result)

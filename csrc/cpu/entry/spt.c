@@ -3,7 +3,8 @@
  * named is the calling thread's own default stream.  Programs get them for all calls
  * with the compiler option -fgpu-default-stream=per-thread. */
 #include "abi/hip.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/export.h"
+#include "cpu/base/thread.h"
 
 /* Calls the entry of the same name; what it takes for stream NULL is the thread's. */
 #define SPT(name, params, names)                                                       \

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "abi/hip.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/base/gone.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/pool.h"

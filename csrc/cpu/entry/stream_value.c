@@ -2,6 +2,7 @@
 /* HIP entry points: streams that write values to memory and wait for them. */
 #include "abi/hip.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/work/value.h"
 

@@ -7,6 +7,8 @@
 
 #include "core/profiler.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
+#include "cpu/entry/runtime.h"
 #include "cpu/work/activity.h"
 
 #define HA_SLOT_HIP(slot, symbol) .slot##_fn = symbol,

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #include "abi/generated/hip_table.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/export.h"
 
 extern struct HipDispatchTable ha_hip_table;
 extern struct HipCompilerDispatchTable ha_compiler_table;

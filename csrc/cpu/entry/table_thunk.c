@@ -44,4 +44,5 @@
 #define HA_SAME(number, symbol, name)                                                  \
     extern HA_EXPORT __typeof__(name) same_##number __asm__(#symbol)                   \
         __attribute__((alias(#name)));
+#include "cpu/base/export.h"
 #include "cpu/entry/generated/slots.def"

@@ -6,6 +6,7 @@
 #include "abi/hip.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/array.h"

@@ -2,8 +2,8 @@
 /* HIP entry points: user objects, alone and kept by graphs. */
 #include "abi/hip.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/entry/graph.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_state.h"
 

@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/export.h"
 #include "cpu/base/gone.h"
 #include "cpu/base/location.h"
 #include "cpu/base/shared_file.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cpu/entry/runtime.h"
+#include "cpu/base/config.h"
 #include "cpu/exec/fault.h"
 
 /* A block of order k is UNIT_BYTES << k long and aligned to its size within the range.

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/entry/runtime.h"
+#include "cpu/base/config.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber_switch.h"

@@ -6,6 +6,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/gone.h"
+#include "cpu/base/thread.h"
 #include "cpu/graph/capture_state.h"
 #include "cpu/graph/graph_state.h"
 #include "cpu/queue/stream.h"

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "cpu/base/thread.h"
 #include "cpu/graph/capture.h"
 #include "cpu/graph/graph.h"
 

@@ -4,7 +4,7 @@
 #ifndef HA_CPU_GRAPH_GRAPH_EXEC_STATE_H
 #define HA_CPU_GRAPH_GRAPH_EXEC_STATE_H
 
-#include "cpu/entry/runtime.h"
+#include "cpu/base/config.h"
 #include "cpu/graph/graph_exec.h"
 
 #define HA_TRACKS_USUAL 16u

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/thread.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_state.h"
 #include "cpu/module/module.h"

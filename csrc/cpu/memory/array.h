@@ -22,13 +22,6 @@
 #include "abi/hip.h"
 #include "cpu/memory/texel.h"
 
-/* Elements of arrays, and of memory that is used as a texture.  hipDeviceProp_t tells
- * the same numbers. */
-#define HA_ARRAY_SIDE_MAX 16384u
-#define HA_ARRAY_DEPTH_MAX 8192u
-#define HA_LINEAR_TEXTURE_MAX ((size_t)1 << 27)
-#define HA_TEXTURE_ALIGN ((size_t)256)
-
 struct ha_device;
 
 struct ha_array {

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "core/clock.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/gone.h"

@@ -5,9 +5,9 @@
 #ifndef HA_CPU_MEMORY_MEMORY_POOL_STATE_H
 #define HA_CPU_MEMORY_MEMORY_POOL_STATE_H
 
+#include "cpu/base/config.h"
 #include "cpu/base/shared_file.h"
 #include "cpu/base/span.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/queue/pool.h"
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/texture.h"

@@ -4,7 +4,7 @@
 #ifndef HA_CPU_MEMORY_VIRTUAL_STATE_H
 #define HA_CPU_MEMORY_VIRTUAL_STATE_H
 
-#include "cpu/entry/runtime.h"
+#include "cpu/base/config.h"
 #include "cpu/memory/virtual.h"
 
 struct ha_physical {

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
 #include "cpu/compile/image_file.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/exec/exec.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "abi/hip.h"
+#include "cpu/base/export.h"
 #include "cpu/base/image.h"
-#include "cpu/entry/runtime.h"
 
 struct ha_device;
 struct ha_module;

@@ -10,8 +10,11 @@
 
 #include "core/env.h"
 #include "core/log.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/life.h"
+#include "cpu/base/thread.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"
@@ -61,7 +64,7 @@ bucket_of(const void *host)
 static void
 registered_destroy(struct ha_registered *binary)
 {
-    bool running = ha_runtime_is_ready();
+    bool running = ha_life_is_ready();
     for (int i = 0; i < HA_DEVICE_MAX && running; i++) {
         if (ha_module_is_loaded(binary->modules[i])) {
             (void)ha_module_unload(binary->modules[i]);
@@ -130,7 +133,7 @@ ha_warp_size(void)
         return ha_env_long(HA_ENV_CPU_WARP_SIZE, 32, 64) == 64 ? 64 : 32;
     }
     uint32_t size =
-        ha_runtime_is_ready() ? ha_config()->warp_size : registered_warp_size();
+        ha_life_is_ready() ? ha_config()->warp_size : registered_warp_size();
     return size != 0 ? size : 32;
 }
 
@@ -234,7 +237,7 @@ static hipError_t
 managed_connect(struct ha_registered *binary, struct ha_device *device,
                 hipModule_t module)
 {
-    bool fresh = binary->managed_epoch != ha_runtime_epoch();
+    bool fresh = binary->managed_epoch != ha_life_epoch();
     pthread_mutex_lock(&table.lock);
     struct entry *entries = binary->entries;
     pthread_mutex_unlock(&table.lock);
@@ -259,7 +262,7 @@ managed_connect(struct ha_registered *binary, struct ha_device *device,
             memcpy(address, &entry->managed, sizeof entry->managed);
         }
     }
-    binary->managed_epoch = ha_runtime_epoch();
+    binary->managed_epoch = ha_life_epoch();
     return hipSuccess;
 }
 

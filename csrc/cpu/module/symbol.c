@@ -3,7 +3,7 @@
 
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/thread.h"
 #include "cpu/module/register.h"
 
 hipError_t

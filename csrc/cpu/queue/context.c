@@ -3,8 +3,10 @@
 
 #include <stdint.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/life.h"
+#include "cpu/base/thread.h"
 
 /* Non-canonical as an address, and no handle of cpu/base/handle.h. */
 #define CONTEXT_TAG (UINT64_C(6) << 56)
@@ -22,8 +24,8 @@ static _Thread_local struct {
 static void
 stack_refresh(void)
 {
-    if (stack.epoch != ha_runtime_epoch()) {
-        stack.epoch = ha_runtime_epoch();
+    if (stack.epoch != ha_life_epoch()) {
+        stack.epoch = ha_life_epoch();
         stack.depth = 0;
     }
 }

@@ -10,6 +10,7 @@
 #include "cpu/exec/exec.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory_pool.h"
+#include "cpu/queue/device_fault.h"
 #include "cpu/queue/ipc_event.h"
 #include "cpu/queue/stream.h"
 

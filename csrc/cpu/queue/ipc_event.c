@@ -14,8 +14,8 @@
 
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/interrupt.h"
 #include "cpu/base/shared_file.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/queue/pool.h"
 
 #define RECORD_COUNT 64u
@@ -230,7 +230,7 @@ ha_ipc_event_wait(struct ha_ipc_event *event, uint64_t number)
         if (is_orphan(event, number)) {
             return ha_cpu_fail(hipErrorUnknown, "%s", orphan_text);
         }
-        if (ha_runtime_interrupted()) {
+        if (ha_interrupted()) {
             return ha_cpu_fail(hipErrorNotReady, "interrupted");
         }
     }

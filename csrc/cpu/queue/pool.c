@@ -8,7 +8,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "cpu/base/futex.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/interrupt.h"
 #include "cpu/exec/exec.h"
 #include "cpu/queue/pool_state.h"
 
@@ -86,7 +86,7 @@ void
 ha_pool_want_timer(void)
 {
     ha_pool.timed_count++;
-    if (ha_pool.timeout_ns == 0 && !ha_runtime_can_be_interrupted()) {
+    if (ha_pool.timeout_ns == 0 && !ha_interrupt_possible()) {
         return;
     }
     if (!ha_pool.timer_started) {
@@ -202,8 +202,8 @@ timer_period_ns(void)
     if (ha_pool.timeout_ns == 0 || period_ns > TIMER_PERIOD_MAX_NS) {
         period_ns = TIMER_PERIOD_MAX_NS;
     }
-    return ha_runtime_can_be_interrupted() && period_ns > ASK_PERIOD_NS ? ASK_PERIOD_NS
-                                                                        : period_ns;
+    return ha_interrupt_possible() && period_ns > ASK_PERIOD_NS ? ASK_PERIOD_NS
+                                                                : period_ns;
 }
 
 static void *

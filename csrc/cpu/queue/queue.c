@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "cpu/base/device.h"
 #include "cpu/exec/exec.h"
+#include "cpu/queue/device_fault.h"
 #include "cpu/queue/pool_state.h"
 #include "cpu/work/activity.h"
 

@@ -3,10 +3,11 @@
 #include "cpu/queue/pool.h"
 
 #include "core/clock.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/futex.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/interrupt.h"
 #include "cpu/exec/exec.h"
 #include "cpu/queue/pool_state.h"
 
@@ -102,11 +103,11 @@ wait_slice(struct ha_queue *queue, uint64_t number, uint64_t slice_ns)
 static bool
 queue_help_watched(struct ha_queue *queue, uint64_t number, bool interruptible)
 {
-    bool watched = interruptible && ha_runtime_can_be_interrupted();
+    bool watched = interruptible && ha_interrupt_possible();
     if (!watched) {
         return queue_help(queue, number);
     }
-    ha_exec_wait_begin(ha_runtime_interrupted);
+    ha_exec_wait_begin(ha_interrupted);
     bool helped = queue_help(queue, number);
     ha_exec_wait_end();
     return helped;
@@ -133,7 +134,7 @@ wait_for(struct ha_queue *queue, uint64_t number, uint64_t limit_ns, bool interr
         int slept = wait_slice(queue, number, slice_ns);
         if (slept != 0 && interruptible && !ha_queue_is_done(queue, number)) {
             ha_pool_unlock();
-            bool interrupted = ha_runtime_interrupted();
+            bool interrupted = ha_interrupted();
             ha_pool_lock();
             if (interrupted && !ha_queue_is_done(queue, number)) {
                 return hipErrorNotReady;

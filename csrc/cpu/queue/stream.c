@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/life.h"
+#include "cpu/base/thread.h"
 #include "cpu/exec/exec.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory_pool.h"
+#include "cpu/queue/device_fault.h"
 
 /* Legacy streams are part of their devices' life. */
 static struct ha_stream legacy_streams[HA_DEVICE_MAX];
@@ -147,7 +150,7 @@ static void
 thread_end(void *value)
 {
     struct ha_thread *thread = value;
-    if (thread->epoch != ha_runtime_epoch()) {
+    if (thread->epoch != ha_life_epoch()) {
         return;
     }
     ha_pool_lock();
@@ -171,9 +174,9 @@ static struct ha_stream *
 stream_of_thread(struct ha_device *device)
 {
     struct ha_thread *thread = ha_thread_self();
-    if (thread->epoch != ha_runtime_epoch()) {
+    if (thread->epoch != ha_life_epoch()) {
         memset(thread->own, 0, sizeof thread->own);
-        thread->epoch = ha_runtime_epoch();
+        thread->epoch = ha_life_epoch();
     }
     if (thread->own[device->id] == NULL) {
         pthread_once(&thread_end_once, thread_end_setup);
@@ -419,7 +422,7 @@ host_run(struct ha_op *op)
 {
     const struct host_call call = *(const struct host_call *)(const void *)op->payload;
     struct ha_thread *thread = ha_thread_self();
-    uint32_t epoch = ha_runtime_epoch();
+    uint32_t epoch = ha_life_epoch();
     int fault = atomic_load_explicit(&op->queue->device->fault, memory_order_acquire);
     thread->in_host_function = true;
     if (call.fn != NULL) {
@@ -429,7 +432,7 @@ host_run(struct ha_op *op)
     }
     thread->in_host_function = false;
     /* A child that was forked in there has neither this queue nor this pool. */
-    if (epoch != ha_runtime_epoch() || ha_runtime_is_forked()) {
+    if (epoch != ha_life_epoch() || ha_life_is_forked()) {
         pthread_exit(NULL);
     }
     return true;

@@ -10,7 +10,9 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
+#include "cpu/base/life.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/module.h"
@@ -360,7 +362,7 @@ subscribe(const struct ha_activity_sink *wanted_sink, unsigned wanted)
 static void
 drain(void)
 {
-    for (int id = 0; ha_runtime_is_ready() && id < ha_config()->device_count; id++) {
+    for (int id = 0; ha_life_is_ready() && id < ha_config()->device_count; id++) {
         (void)ha_pool_wait_device(ha_device_get(id), DRAIN_NS);
     }
     tickets_wait(DRAIN_NS);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/pool.h"

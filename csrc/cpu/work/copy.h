@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "abi/hip.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/base/export.h"
 #include "cpu/queue/stream.h"
 
 struct ha_device;

@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/memory/memory.h"
 
 /* What later work of the other device waits for: it follows the operation. */

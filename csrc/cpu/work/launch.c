@@ -9,10 +9,10 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/exec/cooperative.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/multi_grid.h"

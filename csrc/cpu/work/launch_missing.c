@@ -6,9 +6,11 @@
 
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/base/thread.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/module/register.h"
+#include "cpu/queue/device_fault.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Access of one device to another one's memory.  All devices work in one address space,
  * so only HIP's rules are left: which device has enabled access to which. */
-#ifndef HA_CPU_BASE_PEER_H
-#define HA_CPU_BASE_PEER_H
+#ifndef HA_CPU_ENTRY_PEER_H
+#define HA_CPU_ENTRY_PEER_H
 
 #include "abi/hip.h"
 
