@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import errors, hip, hiprtc, raising, rocprofiler, types
-    from ._array import arange, array, asarray, empty, empty_like, full, zeros
     from ._core import DeviceArray, Provider, error_text, from_dlpack, provider
-    from ._device import Device
-    from ._event import Event
-    from ._interop import managed_empty, pinned_empty
-    from ._kernel import Kernel
-    from ._pool import MemoryPool, current_pool
-    from ._program import Module, Program, compile_kernel
-    from ._stream import Stream, current_stream
+    from ._objects.array import arange, array, asarray, empty, empty_like, full, zeros
+    from ._objects.device import Device
+    from ._objects.event import Event
+    from ._objects.interop import managed_empty, pinned_empty
+    from ._objects.kernel import Kernel
+    from ._objects.pool import MemoryPool, current_pool
+    from ._objects.program import Module, Program, compile_kernel
+    from ._objects.stream import Stream, current_stream
     from .compat import install_as_hip, uninstall_as_hip
     from .errors import check
 
@@ -79,28 +79,28 @@ _MODULES = frozenset({"errors", "hip", "hiprtc", "raising", "rocprofiler", "type
 _CORE = frozenset({"DeviceArray", "Provider", "error_text", "from_dlpack", "provider"})
 # Names of other modules, imported when first used.
 _PARTS = {
-    "Device": "_device",
-    "Event": "_event",
-    "Kernel": "_kernel",
-    "MemoryPool": "_pool",
-    "Module": "_program",
-    "Program": "_program",
-    "Stream": "_stream",
-    "arange": "_array",
-    "array": "_array",
-    "asarray": "_array",
+    "Device": "_objects.device",
+    "Event": "_objects.event",
+    "Kernel": "_objects.kernel",
+    "MemoryPool": "_objects.pool",
+    "Module": "_objects.program",
+    "Program": "_objects.program",
+    "Stream": "_objects.stream",
+    "arange": "_objects.array",
+    "array": "_objects.array",
+    "asarray": "_objects.array",
     "check": "errors",
-    "compile_kernel": "_program",
-    "current_pool": "_pool",
-    "current_stream": "_stream",
-    "empty": "_array",
-    "empty_like": "_array",
-    "full": "_array",
+    "compile_kernel": "_objects.program",
+    "current_pool": "_objects.pool",
+    "current_stream": "_objects.stream",
+    "empty": "_objects.array",
+    "empty_like": "_objects.array",
+    "full": "_objects.array",
     "install_as_hip": "compat",
-    "managed_empty": "_interop",
-    "pinned_empty": "_interop",
+    "managed_empty": "_objects.interop",
+    "pinned_empty": "_objects.interop",
     "uninstall_as_hip": "compat",
-    "zeros": "_array",
+    "zeros": "_objects.array",
 }
 
 

@@ -205,7 +205,7 @@ def add_run(commands: Any) -> None:
 def run_demo(choices: argparse.Namespace) -> int:
     """Import late: the other commands need no numpy."""
     try:
-        from . import _demo
+        from ._cli import demo
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
@@ -215,51 +215,51 @@ def run_demo(choices: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
-    return _demo.main(choices)
+    return demo.main(choices)
 
 
 def run_info(choices: argparse.Namespace) -> int:
-    """Report on the provider; see `hipadapt._info`."""
-    from . import _info
+    """Report on the provider; see `hipadapt._cli.info`."""
+    from ._cli import info
 
-    return _info.main(choices)
+    return info.main(choices)
 
 
 def run_doctor(choices: argparse.Namespace) -> int:
-    """Examine this machine; see `hipadapt._doctor`."""
-    from . import _doctor
+    """Examine this machine; see `hipadapt._cli.doctor`."""
+    from ._cli import doctor
 
-    return _doctor.main(choices)
+    return doctor.main(choices)
 
 
 def run_compile(choices: argparse.Namespace) -> int:
-    """Compile files; see `hipadapt._compile`."""
-    from . import _compile
+    """Compile files; see `hipadapt._cli.compile`."""
+    from ._cli import compile as compile_
 
-    return _compile.main(choices)
+    return compile_.main(choices)
 
 
 def run_bench(choices: argparse.Namespace) -> int:
-    """Measure calls; see `hipadapt._bench`."""
-    from . import _bench
+    """Measure calls; see `hipadapt._cli.bench`."""
+    from ._cli import bench
 
-    return _bench.main(choices)
+    return bench.main(choices)
 
 
 def run_run(choices: argparse.Namespace) -> int:
-    """Start a program; see `hipadapt._run`."""
-    from . import _run
+    """Start a program; see `hipadapt._run.start`."""
+    from ._run import start
 
-    return _run.main(choices)
+    return start.main(choices)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status is the result."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == ["cc"]:  # its options are a compiler's
-        from . import _cc
+        from ._cc import driver
 
-        return _cc.main(words[1:])
+        return driver.main(words[1:])
     parser = build_parser()
     choices = parser.parse_args(words)
     if choices.command is None:

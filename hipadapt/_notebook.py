@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Notebooks: ``%%hip`` and ``%hip_time``.
 
-``%load_ext hipadapt`` registers the magics; hipadapt._html has the looks.
+``%load_ext hipadapt`` registers the magics; hipadapt._objects.html has the looks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from ._kernel import Kernel
+    from ._objects.kernel import Kernel
 
 __all__ = ["CellError", "HipMagics", "HipTime", "load"]
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What arrays have in common with those of numpy: copies to the host, element types by
  * name, pickling, and the end of life.  What needs numpy, pickle or the calls of HIP is
- * Python, in hipadapt/_interop.py and hipadapt/_array_copy.py, and is found at the
- * call. */
+ * Python, in hipadapt/_objects/interop.py and hipadapt/_objects/array_copy.py, and is
+ * found at the call. */
 #include <Python.h>
 
 #include <string.h>
@@ -187,24 +187,27 @@ check_memory(PyObject *self, PyObject *exception, const char *function)
         return call_python(module, function, self, args, count, kwnames);              \
     }
 
-PYTHON_METHOD(, ha_array_numpy, "hipadapt._interop", "array_numpy", PyExc_BufferError)
-PYTHON_METHOD(, ha_array_array, "hipadapt._interop", "array_array", PyExc_BufferError)
-PYTHON_METHOD(static, array_reduce, "hipadapt._interop", "array_reduce",
+PYTHON_METHOD(, ha_array_numpy, "hipadapt._objects.interop", "array_numpy",
+              PyExc_BufferError)
+PYTHON_METHOD(, ha_array_array, "hipadapt._objects.interop", "array_array",
+              PyExc_BufferError)
+PYTHON_METHOD(static, array_reduce, "hipadapt._objects.interop", "array_reduce",
               PyExc_ValueError)
-PYTHON_METHOD(static, array_get, "hipadapt._array_copy", "array_get", PyExc_ValueError)
-PYTHON_METHOD(static, array_fill, "hipadapt._array_copy", "array_fill",
+PYTHON_METHOD(static, array_get, "hipadapt._objects.array_copy", "array_get",
               PyExc_ValueError)
-PYTHON_METHOD(static, array_copy_from, "hipadapt._array_copy", "array_copy_from",
+PYTHON_METHOD(static, array_fill, "hipadapt._objects.array_copy", "array_fill",
               PyExc_ValueError)
-PYTHON_METHOD(static, array_copy_to, "hipadapt._array_copy", "array_copy_to",
+PYTHON_METHOD(static, array_copy_from, "hipadapt._objects.array_copy",
+              "array_copy_from", PyExc_ValueError)
+PYTHON_METHOD(static, array_copy_to, "hipadapt._objects.array_copy", "array_copy_to",
               PyExc_ValueError)
-PYTHON_METHOD(static, array_html, "hipadapt._html", "array_html", NULL)
+PYTHON_METHOD(static, array_html, "hipadapt._objects.html", "array_html", NULL)
 
 PyObject *
 ha_array_dtype(PyObject *self, void *closure)
 {
     (void)closure;
-    return call_python("hipadapt._interop", "array_dtype", self, NULL, 0, NULL);
+    return call_python("hipadapt._objects.interop", "array_dtype", self, NULL, 0, NULL);
 }
 
 /* A copy in the same place, complete on return; read-only arrays have writable ones. */

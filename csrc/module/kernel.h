@@ -10,8 +10,9 @@
  * The *current stream* is that of the innermost `with stream:` of the running context:
  * a context variable whose value is None or a tuple that begins with the stream.
  *
- * hipadapt/_kernel.py makes the public class from the kernel type, and raises what a
- * failed launch raises.  All functions need the GIL, which is released around HIP's. */
+ * hipadapt/_objects/kernel.py makes the public class from the kernel type, and raises
+ * what a failed launch raises.  All functions need the GIL, which is released around
+ * HIP's. */
 #ifndef HA_MODULE_KERNEL_H
 #define HA_MODULE_KERNEL_H
 

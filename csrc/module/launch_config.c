@@ -78,7 +78,7 @@ stream_address(struct ha_kernel *kernel, PyObject *stream, hipStream_t *address)
 static void
 raise_failure(struct config *config, hipError_t status)
 {
-    PyObject *module = PyImport_ImportModule("hipadapt._kernel");
+    PyObject *module = PyImport_ImportModule("hipadapt._objects.kernel");
     PyObject *result = NULL;
     if (module != NULL) {
         result = PyObject_CallMethod(module, "launch_failed", "Oi", (PyObject *)config,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hipadapt import _demo
+from hipadapt._cli import demo
 
 ROOT = Path(__file__).resolve().parents[2]
 # Also where the package is not installed, with whatever else is on the path.
@@ -224,8 +224,8 @@ def test_demo_draws_a_picture(tmp_path: Path) -> None:
 
 def demo_with_other_source(old: str, new: str) -> subprocess.CompletedProcess[str]:
     code = (
-        "import sys; from hipadapt import _demo, __main__\n"
-        "_demo.SOURCE = _demo.SOURCE.replace(*sys.argv[1:], 1)\n"
+        "import sys; from hipadapt import __main__; from hipadapt._cli import demo\n"
+        "demo.SOURCE = demo.SOURCE.replace(*sys.argv[1:], 1)\n"
         "sys.exit(__main__.main(['demo', '--size', '64', '--steps', '3']))"
     )
     return subprocess.run(
@@ -240,7 +240,7 @@ def demo_with_other_source(old: str, new: str) -> subprocess.CompletedProcess[st
 
 def test_demo_has_a_plain_stencil_that_the_fast_executor_runs() -> None:
     # Given: the source of the kernels, in the demo's order.
-    plain, tiled = _demo.SOURCE.split('extern "C"')[1:3]
+    plain, tiled = demo.SOURCE.split('extern "C"')[1:3]
 
     # Then
     assert "__shared__" not in plain and "__syncthreads" not in plain

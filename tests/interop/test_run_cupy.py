@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hipadapt import _run_elf, _run_standin
 from hipadapt._compiler import zig_program
+from hipadapt._run import elf, standin
 from tests.conftest import ROOT
 from tests.interop import fetched
 
@@ -482,13 +482,13 @@ def stub_library(folder: Path, target: Path) -> None:
     """A libamdhip64 whose functions do nothing, as CuPy's files ask for it."""
     found: dict[str, str] = {}
     for path in folder.rglob("*.so"):
-        names, _, imports = _run_elf.needs(str(path))
+        names, _, imports = elf.needs(str(path))
         if "libamdhip64.so.7" in names:
             for symbol in imports:
                 if symbol.library == "libamdhip64.so.7":
                     found[symbol.name] = symbol.version
                 elif "hip" in symbol.name and not symbol.library:
-                    if _run_standin.library_of_symbol(symbol.name) is None:
+                    if standin.library_of_symbol(symbol.name) is None:
                         found.setdefault(symbol.name, "hip_4.2")
     zig = os.environ.get("HIPADAPT_COMPILER") or zig_program()
     assert zig is not None
@@ -498,7 +498,7 @@ def stub_library(folder: Path, target: Path) -> None:
         else f"int {name}(void) {{ return 0; }}"
         for name in found
     )
-    script = _run_standin.version_script("libamdhip64.so.7", found, found)
+    script = standin.version_script("libamdhip64.so.7", found, found)
     (target / "map").write_text(script)
     subprocess.run(
         [zig, "clang", "-x", "c", "-O1", "-fPIC", "-c", "-o", str(target / "o"), "-"],

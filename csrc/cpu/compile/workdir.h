@@ -6,7 +6,7 @@
  * A process that is killed leaves its folder behind.  Whoever made a folder holds a
  * lock on it (flock), which ends with the process, whatever becomes of its number: a
  * folder of this user whose lock can be had belongs to nobody and is swept.  The same
- * holds for the folders of hipadapt-cc (hipadapt/_work_folder.py); names begin with
+ * holds for the folders of hipadapt-cc (hipadapt/_cc/work_folder.py); names begin with
  * HA_WORKDIR_PREFIX. */
 #ifndef HA_CPU_COMPILE_WORKDIR_H
 #define HA_CPU_COMPILE_WORKDIR_H

@@ -64,8 +64,8 @@ def test_doctor_warns_of_a_tight_memory_limit() -> None:
     code = (
         "import resource, sys\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
-        "from hipadapt import _doctor\n"
-        "print(*next(_doctor.check_limits()).__dict__.values(), sep='|')\n"
+        "from hipadapt._cli import doctor\n"
+        "print(*next(doctor.check_limits()).__dict__.values(), sep='|')\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

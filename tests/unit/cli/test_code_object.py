@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hipadapt import _code_object
 from hipadapt.__main__ import main
+from hipadapt._cc import code_object
 
 SOURCE = """
 __device__ int counter;
@@ -92,7 +92,7 @@ extern "C" __global__ void k(unsigned *p, int n, unsigned h) {
 def test_word_of_a_loop_is_loaded_again_after_a_byte_of_it_was_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step, texts = _code_object.run, []
+    step, texts = code_object.run, []
 
     def look(command: list[str]) -> str:
         if "-cc1" in command:
@@ -101,7 +101,7 @@ def test_word_of_a_loop_is_loaded_again_after_a_byte_of_it_was_stored(
             texts.append(subprocess.check_output(as_text, text=True))
         return step(command)
 
-    monkeypatch.setattr(_code_object, "run", look)
+    monkeypatch.setattr(code_object, "run", look)
 
     assert compiled(tmp_path, "gfx90a", source=FORWARDED) == 0
 
@@ -120,7 +120,7 @@ def test_features_of_the_gpu_are_in_the_flags(tmp_path: Path) -> None:
 def test_missing_library_function_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(_code_object, "library_folder", lambda: None)
+    monkeypatch.setattr(code_object, "library_folder", lambda: None)
     source = """extern "C" __global__ void wave(float *x) {
         x[0] = sinf(x[0]) + powf(x[1], 2);
         printf("%f", x[0]);
@@ -153,7 +153,7 @@ extern "C" __global__ void groups(int *x) {
 def test_groups_of_a_block_need_no_library(tmp_path: Path, level: str) -> None:
     (tmp_path / "k.hip").write_text(GROUPS)
 
-    elf = _code_object.compile_source(tmp_path / "k.hip", "gfx90a", [level])
+    elf = code_object.compile_source(tmp_path / "k.hip", "gfx90a", [level])
 
     assert "groups.kd" in symbols(elf)
 
@@ -161,7 +161,7 @@ def test_groups_of_a_block_need_no_library(tmp_path: Path, level: str) -> None:
 def test_barrier_of_the_grid_is_the_librarys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(_code_object, "library_folder", lambda: None)
+    monkeypatch.setattr(code_object, "library_folder", lambda: None)
 
     assert compiled(tmp_path, "gfx90a", "-DWHOLE", source=GROUPS) == 1
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from hipadapt import _run, _run_root
+from hipadapt._run import start
+from hipadapt._run.root import RootError, private_folder
 from tests.conftest import ROOT
 
 SIGPIPE_BIT = 1 << (signal.SIGPIPE - 1)
@@ -173,12 +174,12 @@ def test_program_with_raised_privileges_is_refused(
 ) -> None:
     program = copy_of_true(tmp_path, mode)
     found = os.stat(program)
-    _run.check_trusted(program)  # raises nothing for its owner
+    start.check_trusted(program)  # raises nothing for its owner
     monkeypatch.setattr(os, "getuid", lambda: found.st_uid + 1)
     monkeypatch.setattr(os, "getgid", lambda: found.st_gid + 1)
 
-    with pytest.raises(_run.RunError, match="raised privileges") as caught:
-        _run.check_trusted(program)
+    with pytest.raises(start.RunError, match="raised privileges") as caught:
+        start.check_trusted(program)
 
     assert caught.value.status == 126
 
@@ -189,7 +190,7 @@ def test_process_with_raised_privileges_is_refused(
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     choices = argparse.Namespace(module=None, program=["true"], env=False, scan=[])
 
-    assert _run.main(choices) == 125
+    assert start.main(choices) == 125
 
     assert "raised privileges" in capsys.readouterr().err
 
@@ -239,8 +240,8 @@ def test_folder_of_someone_else_is_refused(
     folder.mkdir(mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
 
-    with pytest.raises(_run_root.RootError, match="no folder of this user"):
-        _run_root.private_folder(folder)
+    with pytest.raises(RootError, match="no folder of this user"):
+        private_folder(folder)
 
 
 def test_where_home_cannot_be_written_the_temporary_folder_serves(

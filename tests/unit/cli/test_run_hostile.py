@@ -147,14 +147,14 @@ def test_folder_that_is_a_link_is_refused(place: Path, below: str) -> None:
 # The interpreter's own files may be root's alone, so it becomes the other user late.
 BASE_AS_OTHER = """
 import os, sys
-from hipadapt import _run_root
+from hipadapt._run import root
 user = int(sys.argv[1])
 os.setgroups([])
 os.setgid(user)
 os.setuid(user)
 try:
-    print(_run_root.base_folder())
-except _run_root.RootError as error:
+    print(root.base_folder())
+except root.RootError as error:
     print("refused:", error)
 """
 

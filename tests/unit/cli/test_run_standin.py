@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from hipadapt import _libraries, _run_elf, _run_scan, _run_standin
 from hipadapt._compiler import zig_program
+from hipadapt._run import libraries, scan, standin
+from hipadapt._run.elf import Elf, NotElfError, needs
 from tests.conftest import ROOT
 
 # What each library's own header says: the code by which it refuses.
@@ -72,7 +73,7 @@ def caller(tmp_path_factory: pytest.TempPathFactory, zig: str) -> Path:
     folder = tmp_path_factory.mktemp("caller")
     lines, needs = [], []
     for soname, (function, _) in CALLS.items():
-        _run_standin.build(zig, str(folder), soname, {function: ""})
+        standin.build(zig, str(folder), soname, {function: ""})
         needs.append(folder / soname)
         lines.append(f"int {function}(void); int call_{function}(void)")
         lines.append(f"{{ return {function}(); }}")
@@ -81,7 +82,7 @@ def caller(tmp_path_factory: pytest.TempPathFactory, zig: str) -> Path:
         "int call_push(void) { return roctxRangePushA(0); }",
         "int call_pop(void) { return roctxRangePop(); }",
     ]
-    roctx = _libraries.PROFILER["libroctx64.so.4"]
+    roctx = libraries.PROFILER["libroctx64.so.4"]
     library = make_library(zig, folder, "libcaller.so", "\n".join(lines), *needs, roctx)
     for path in needs:
         path.unlink()
@@ -164,13 +165,13 @@ print(*sorted({os.path.realpath(row) for row in rows}), sep="\\n")
     done = run("--", "python", "-c", code, cache=tmp_path / "c")
 
     assert done.returncode == 0, done.stderr
-    files = sorted({str(path) for path in _libraries.PROFILER.values()})
+    files = sorted({str(path) for path in libraries.PROFILER.values()})
     levels = [f"4 1 {level}" for level in range(4)]
     assert done.stdout.splitlines() == [*levels, "0 1", "0 1", *files]
 
 
 def test_roctx_has_the_symbol_version_that_programs_are_linked_to(caller: Path) -> None:
-    _, _, imports = _run_elf.needs(str(caller))
+    _, _, imports = needs(str(caller))
 
     versions = {i.name: (i.version, i.library) for i in imports}
     assert versions["roctxRangePushA"] == ("ROCTX_4.1", "libroctx64.so.4")
@@ -200,7 +201,7 @@ def test_text_numbers_and_versions_are_answered(tmp_path: Path, zig: str) -> Non
     symbols = dict.fromkeys(
         ("ncclGetErrorString", "ncclGetVersion", "ncclSend", "_ZN4rccl3fooEv"), ""
     )
-    _run_standin.build(zig, str(tmp_path), "librccl.so.1", symbols)
+    standin.build(zig, str(tmp_path), "librccl.so.1", symbols)
     library = ctypes.CDLL(str(tmp_path / "librccl.so.1"))
     version = ctypes.c_int(7)
     library.ncclGetErrorString.restype = ctypes.c_char_p
@@ -218,7 +219,7 @@ def test_symbol_versions_are_those_that_were_asked_for(
     tmp_path: Path, zig: str
 ) -> None:
     symbols = {"roctracer_start": "ROCTRACER_4.0", "roctracer_x": "ROCTRACER_4.1"}
-    _run_standin.build(zig, str(tmp_path), "libroctracer64.so.4", symbols)
+    standin.build(zig, str(tmp_path), "libroctracer64.so.4", symbols)
     user = make_library(
         zig,
         tmp_path,
@@ -228,7 +229,7 @@ def test_symbol_versions_are_those_that_were_asked_for(
         tmp_path / "libroctracer64.so.4",
     )
 
-    _, _, imports = _run_elf.needs(str(user))
+    _, _, imports = needs(str(user))
 
     assert {(i.name, i.version, i.library) for i in imports} == {
         ("roctracer_start", "ROCTRACER_4.0", "libroctracer64.so.4"),
@@ -253,23 +254,23 @@ def test_symbol_versions_are_those_that_were_asked_for(
     ],
 )
 def test_library_is_known_by_its_file_name(soname: str, name: str | None) -> None:
-    library = _run_standin.library_of(soname)
+    library = standin.library_of(soname)
 
     assert (library.name if library else None) == name
 
 
 def test_function_that_stands_elsewhere_joins_a_library_that_is_asked_for() -> None:
-    found: _run_scan.Standins = {}
+    found: scan.Standins = {}
 
-    _run_scan.add(found, [["librocsolver.so.0"], [["rocblas_create_handle", "", ""]]])
+    scan.add(found, [["librocsolver.so.0"], [["rocblas_create_handle", "", ""]]])
 
     assert found == {"librocsolver.so.0": {"rocblas_create_handle": ""}}
 
 
 def test_function_with_a_version_stands_where_the_file_says() -> None:
-    found: _run_scan.Standins = {}
+    found: scan.Standins = {}
 
-    _run_scan.add(
+    scan.add(
         found,
         [["librccl.so.1", "libMIOpen.so.1"], [["odd", "V_1", "libMIOpen.so.1"]]],
     )
@@ -281,7 +282,7 @@ def test_function_with_a_version_stands_where_the_file_says() -> None:
 
 
 def test_needs_are_those_that_the_file_has(caller: Path) -> None:
-    names, _, imports = _run_elf.needs(str(caller))
+    names, _, imports = needs(str(caller))
 
     assert set(names) == {*CALLS, "libroctx64.so.4"}
     wanted = {name for name, _ in CALLS.values()}
@@ -296,7 +297,7 @@ def test_needs_do_not_depend_on_section_headers(
     if not section_headers:
         data[40:48] = bytes(8)
         data[60:62] = bytes(2)
-    elf = _run_elf.Elf(bytes(data))
+    elf = Elf(bytes(data))
 
     names = {symbol.name for symbol in elf.imports()}
 
@@ -309,10 +310,10 @@ def test_damaged_files_are_refused_and_nothing_else(caller: Path) -> None:
 
     def attempt(data: bytes) -> None:
         try:
-            elf = _run_elf.Elf(data)
+            elf = Elf(data)
             for _ in zip(range(5000), elf.imports(), strict=False):
                 pass
-        except _run_elf.NotElfError:
+        except NotElfError:
             pass
 
     for size in [*range(0, 200), *range(200, len(whole), 97)]:
@@ -328,9 +329,9 @@ def test_damaged_files_are_refused_and_nothing_else(caller: Path) -> None:
 def test_other_files_need_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.so").write_bytes(content)
 
-    assert _run_scan.needs_of(str(tmp_path / "x.so")) is None
-    with pytest.raises(_run_elf.NotElfError):
-        _run_elf.needs(str(tmp_path / "x.so"))
+    assert scan.needs_of(str(tmp_path / "x.so")) is None
+    with pytest.raises(NotElfError):
+        needs(str(tmp_path / "x.so"))
 
 
 # ---- what is looked at ----
@@ -350,16 +351,16 @@ def test_installed_packages_are_looked_at_once(caller: Path, tmp_path: Path) -> 
     package(site, caller)
     kept = tmp_path / "packages.json"
 
-    first: _run_scan.Standins = {}
-    packages = _run_scan.Packages(str(kept))
+    first: scan.Standins = {}
+    packages = scan.Packages(str(kept))
     packages.add_folder(str(site), first)
     packages.save()
     (site / "thing/part.so").unlink()
-    second: _run_scan.Standins = {}
-    _run_scan.Packages(str(kept)).add_folder(str(site), second)
+    second: scan.Standins = {}
+    scan.Packages(str(kept)).add_folder(str(site), second)
     os.utime(site / "thing-1.dist-info/RECORD", (1, 1))
-    third: _run_scan.Standins = {}
-    _run_scan.Packages(str(kept)).add_folder(str(site), third)
+    third: scan.Standins = {}
+    scan.Packages(str(kept)).add_folder(str(site), third)
 
     assert first["librocblas.so.5"] == {"rocblas_sgemm": ""}
     assert second == first
@@ -372,9 +373,9 @@ def test_damaged_list_of_packages_is_made_anew(
 ) -> None:
     package(tmp_path / "site", caller)
     (tmp_path / "packages.json").write_text(text)
-    found: _run_scan.Standins = {}
+    found: scan.Standins = {}
 
-    packages = _run_scan.Packages(str(tmp_path / "packages.json"))
+    packages = scan.Packages(str(tmp_path / "packages.json"))
     packages.add_folder(str(tmp_path / "site"), found)
     packages.save()
 
@@ -391,13 +392,13 @@ def test_libraries_that_a_program_brings_along_are_looked_at(
         zig, tmp_path, "program", "int call_push(void); int x(void) { return call_push(); }",
         folder / "libcaller.so",
     )  # fmt: skip
-    found: _run_scan.Standins = {}
+    found: scan.Standins = {}
 
-    _run_scan.add_program(str(program), found, [])
+    scan.add_program(str(program), found, [])
     assert found == {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LD_LIBRARY_PATH", f":{folder}")
-        _run_scan.add_program(str(program), found, [])
+        scan.add_program(str(program), found, [])
 
     assert set(found) == set(CALLS)
 
@@ -415,6 +416,6 @@ def test_hip_of_another_version_is_named(tmp_path: Path, zig: str) -> None:
     )
     missing: list[str] = []
 
-    _run_scan.add_program(str(user), {}, missing)
+    scan.add_program(str(user), {}, missing)
 
     assert missing == ["libamdhip64.so.5"]

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hipadapt import _run_elf, hip, hiprtc
+from hipadapt import hip, hiprtc
+from hipadapt._run import elf
 
 from .rtc_library import library_path
 
@@ -283,8 +284,8 @@ def complete(case: Case) -> int:
 def program_needs(case: Case) -> int:
     """What `hipadapt run` reads of a program."""
     try:
-        _run_elf.needs(os.fsdecode(case.path))
-    except (OSError, _run_elf.NotElfError):
+        elf.needs(os.fsdecode(case.path))
+    except (OSError, elf.NotElfError):
         return 1
     return 0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hipadapt import _libraries
+from hipadapt._run import libraries
 from tests.conftest import ROOT, interpreter
 from tests.unit.api import header_sets
 from tests.unit.api.conftest import compiler
@@ -154,12 +154,12 @@ def test_each_symbol_has_one_version() -> None:
 
 
 def test_links_stand_for_the_library(tmp_path: Path, library: Path) -> None:
-    links = _libraries.make(tmp_path / "lib")
-    again = _libraries.make(tmp_path / "lib")
+    links = libraries.make(tmp_path / "lib")
+    again = libraries.make(tmp_path / "lib")
 
     assert links == again
     assert {link.name for link in links} >= set(SONAMES)
-    assert all(link.resolve() == _libraries.LIBRARY for link in links)
+    assert all(link.resolve() == libraries.LIBRARY for link in links)
     assert sorted(os.listdir(tmp_path / "lib")) == sorted(link.name for link in links)
 
 
@@ -167,7 +167,7 @@ def test_file_in_the_place_of_a_link_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "libhiprtc.so.7").write_text("mine")
 
     with pytest.raises(FileExistsError, match=r"libhiprtc\.so\.7"):
-        _libraries.make(tmp_path)
+        libraries.make(tmp_path)
 
     assert (tmp_path / "libhiprtc.so.7").read_text() == "mine"
 
@@ -186,10 +186,10 @@ assert len(handles) == 1, handles
 
 
 def test_all_names_are_one_library_in_a_process(tmp_path: Path, library: Path) -> None:
-    _libraries.make(tmp_path)
+    libraries.make(tmp_path)
     run = interpreter(LD_LIBRARY_PATH=str(tmp_path), HIPADAPT_CPU_DEVICES="2")
 
-    run(SHARED, *SONAMES, str(_libraries.LIBRARY))
+    run(SHARED, *SONAMES, str(libraries.LIBRARY))
 
 
 MEETS = """
@@ -209,7 +209,7 @@ def test_python_meets_a_program_that_has_loaded_the_device(
     tmp_path: Path, library: Path
 ) -> None:
     """One runtime a process: memory and streams of both sides are the same."""
-    _libraries.make(tmp_path)
+    libraries.make(tmp_path)
     run = interpreter(LD_LIBRARY_PATH=str(tmp_path), HIPADAPT_CPU_DEVICES="2")
 
     run(MEETS, HIPADAPT_PROVIDER="auto")
@@ -271,7 +271,7 @@ def test_program_linked_against_versions_of_amd_runs(
     ]
     for command in commands:
         subprocess.run(command, cwd=tmp_path, check=True, timeout=RUN_LIMIT_S)
-    _libraries.make(real)
+    libraries.make(real)
 
     status = {
         folder: subprocess.run(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hipadapt import Device, compile_kernel, empty, full, hip
-from hipadapt._html import table
+from hipadapt._objects.html import table
 
 
 def test_table_escapes_what_it_shows() -> None:

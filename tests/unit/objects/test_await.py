@@ -12,7 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from hipadapt import Event, Stream, _wait
+from hipadapt import Event, Stream
+from hipadapt._objects import wait as wait_module
 
 LIMIT_S = 20
 
@@ -85,7 +86,7 @@ def test_many_awaits_at_once_and_no_thread_for_each(cpu: ModuleType) -> None:
 
     run(main)
 
-    assert all(len(free) <= 16 for free in _wait._free.values())
+    assert all(len(free) <= 16 for free in wait_module._free.values())
 
 
 def test_streams_that_wait_for_events_are_used_again(cpu: ModuleType) -> None:
@@ -97,16 +98,16 @@ def test_streams_that_wait_for_events_are_used_again(cpu: ModuleType) -> None:
             event = stream.record()
             asyncio.get_running_loop().call_later(0.01, gate.set)
             await event
-            used.add(len(_wait._free[0]))
+            used.add(len(wait_module._free[0]))
         return used
 
-    _wait._free.clear()
+    wait_module._free.clear()
     assert asyncio.run(main()) == {1}
 
 
 def test_callback_that_is_let_go_ends_the_wait(cpu: ModuleType) -> None:
     async def main() -> None:
-        waker = _wait._Waker(asyncio.get_running_loop())
+        waker = wait_module._Waker(asyncio.get_running_loop())
         future = waker._future
         del waker
         gc.collect()

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 import hipadapt
-from hipadapt import MemoryPool, _ordered, _pool, current_pool, errors, hip
+from hipadapt import MemoryPool, current_pool, errors, hip
+from hipadapt._objects import ordered
+from hipadapt._objects import pool as pool_module
 
 
 def test_library_without_pools_says_so(
     cpu: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_pool._raw, "has_symbol", lambda name: False)
+    monkeypatch.setattr(pool_module._raw, "has_symbol", lambda name: False)
     for make in (MemoryPool, current_pool):
         with pytest.raises(errors.HipErrorNotSupported, match="no memory pools"):
             make()
@@ -89,10 +91,10 @@ class Pools:
 
 @pytest.fixture
 def calls(cpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Pools:
-    pools = Pools(_pool.hip)
-    monkeypatch.setattr(_pool, "_need", lambda *names: None)
-    monkeypatch.setattr(_pool, "hip", pools)
-    monkeypatch.setattr(_ordered, "hip", pools)
+    pools = Pools(pool_module.hip)
+    monkeypatch.setattr(pool_module, "_need", lambda *names: None)
+    monkeypatch.setattr(pool_module, "hip", pools)
+    monkeypatch.setattr(ordered, "hip", pools)
     return pools
 
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hipadapt import hip
-from hipadapt._signature import (
+from hipadapt._objects.signature import (
     Parameter,
     mangled_types,
     metadata,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-import hipadapt._libraries
+import hipadapt._run.libraries
 
 from .conftest import ROOT, TOOLS, Observe, Tool, compiler, headers, said
 
@@ -389,7 +389,7 @@ def test_program_without_python_is_observed(tool: Tool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("linked", ["libamdhip64.so.7", "librocprofiler-sdk.so.1"])
 def test_program_that_is_a_tool_itself_is_found(tmp_path: Path, linked: str) -> None:
     # Given: a program that is linked without -rdynamic.
-    hipadapt._libraries.make(tmp_path)
+    hipadapt._run.libraries.make(tmp_path)
     folder = str(tmp_path) if "hip" in linked else library_folder()
     program = tmp_path / "program"
     command = [compiler(False), "-std=gnu11", "-Wall", "-Wextra", "-Werror"]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""``hipadapt-cc``: HIP C++ programs for the CPU device."""
