@@ -5,9 +5,6 @@
 ``copy_to`` are the functions ``array_*`` here.
 """
 
-# The modules of the high-level objects know each other's privates.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import struct

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How the high-level objects call HIP: with exceptions, and late from finalizers."""
 
-# The modules of the high-level objects know each other's privates.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import sys

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Kernels: ``kernel[grid, block, shared, stream](*args)``."""
 
-# The modules of the high-level objects know each other's privates.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Memory that is allocated and freed in the order of a stream."""
 
-# The modules of the high-level objects know each other's privates.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Memory pools: device memory in the order of streams."""
 
-# The modules of the high-level objects know each other's privates.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

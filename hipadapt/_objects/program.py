@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """From source text to loaded kernels."""
 
-# The modules of the high-level objects know each other's privates.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import os

@@ -6,9 +6,6 @@ a stream of our own, which waits for the event, so that the stream that is await
 nothing left to do by then; such streams are used again.
 """
 
-# The modules of the high-level objects know each other's privates.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import asyncio
