@@ -18,6 +18,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -238,11 +239,6 @@ def compile_kernels() -> bytearray:
     return code
 
 
-def timed(start: Any, stop: Any) -> float:
-    """Milliseconds between two recorded events."""
-    return float(check("hipEventElapsedTime", hip.hipEventElapsedTime(start, stop)))
-
-
 @dataclass(frozen=True)
 class Simulation:
     """What the device has computed, and how long it took."""
@@ -253,102 +249,134 @@ class Simulation:
     reduction_ms: float
 
 
-def simulate_on_device(
-    stencil: bytes, field: np.ndarray, steps: int, code: bytearray, progress: Progress
-) -> Simulation:
-    """Do the steps with the kernel of this name, and add up before and after."""
-    height, width = field.shape
-    module = check("hipModuleLoadData", hip.hipModuleLoadData(code))
-    diffuse = check("hipModuleGetFunction", hip.hipModuleGetFunction(module, stencil))
-    total = check("hipModuleGetFunction", hip.hipModuleGetFunction(module, b"total"))
+class Plate:
+    """A field on the device, with the kernels and what they need."""
 
-    # Two fields, because a step reads its neighbours' old values; and one sum each for
-    # before and after.  numpy arrays go into hipMemcpy as they are.
-    now = check("hipMalloc", hip.hipMalloc(field.nbytes))
-    then = check("hipMalloc", hip.hipMalloc(field.nbytes))
-    sums = check("hipMalloc", hip.hipMalloc(16))
-    kind = hip.hipMemcpyKind
-    to_device, to_host = kind.hipMemcpyHostToDevice, kind.hipMemcpyDeviceToHost
-    check("hipMemcpy", hip.hipMemcpy(now, field, field.nbytes, to_device))
-    check("hipMemset", hip.hipMemset(sums, 0, 16))
+    def __init__(self, stencil: bytes, field: np.ndarray, code: bytearray) -> None:
+        self.name, self.field = stencil.decode(), field
+        self.module = check("hipModuleLoadData", hip.hipModuleLoadData(code))
+        self.diffuse = check(
+            "hipModuleGetFunction", hip.hipModuleGetFunction(self.module, stencil)
+        )
+        self.total = check(
+            "hipModuleGetFunction", hip.hipModuleGetFunction(self.module, b"total")
+        )
+        # Two fields, because a step reads its neighbours' old values; and one sum each
+        # for before and after.  numpy arrays go into hipMemcpy as they are.
+        self.now = check("hipMalloc", hip.hipMalloc(field.nbytes))
+        self.then = check("hipMalloc", hip.hipMalloc(field.nbytes))
+        self.sums = check("hipMalloc", hip.hipMalloc(16))
+        to_device = hip.hipMemcpyKind.hipMemcpyHostToDevice
+        check("hipMemcpy", hip.hipMemcpy(self.now, field, field.nbytes, to_device))
+        check("hipMemset", hip.hipMemset(self.sums, 0, 16))
+        self.stream = check("hipStreamCreate", hip.hipStreamCreate())
+        self.start = check("hipEventCreate", hip.hipEventCreate())
+        self.stop = check("hipEventCreate", hip.hipEventCreate())
 
-    stream = check("hipStreamCreate", hip.hipStreamCreate())
-    start, stop = (check("hipEventCreate", hip.hipEventCreate()) for _ in range(2))
-
-    block = (TILE_X, TILE_Y, 1)
-    grid = (-(-width // TILE_X), -(-height // TILE_Y), 1)  # rounded up
-
-    def add_up(source: Any, target: int) -> None:
+    def add_up(self, number: int) -> None:
         """Enqueue the reduction; 256 threads need 256 doubles of shared memory."""
         check(
             "hipModuleLaunchKernel",
             hip.hipModuleLaunchKernel(
-                total,
+                self.total,
                 *(64, 1, 1),
                 *(256, 1, 1),
                 sharedMemBytes=256 * 8,
-                stream=stream,
+                stream=self.stream,
                 kernelParams=None,
-                extra=(source, target, np.int64(field.size)),
+                extra=(
+                    self.now,
+                    int(self.sums) + 8 * number,
+                    np.int64(self.field.size),
+                ),
             ),
         )
 
-    # The first launch of a kernel may cost more than the others: do one unmeasured.
-    add_up(now, int(sums))
-    check("hipStreamSynchronize", hip.hipStreamSynchronize(stream))
-    check("hipMemset", hip.hipMemset(sums, 0, 16))
-
-    check("hipEventRecord", hip.hipEventRecord(start, stream))
-    add_up(now, int(sums))
-    check("hipEventRecord", hip.hipEventRecord(stop, stream))
-    check("hipEventSynchronize", hip.hipEventSynchronize(stop))
-    reduction_ms = timed(start, stop)
-
-    # Launches return at once; the stream runs them in order.  Waiting now and then is
-    # only for the progress line, so the time between the events is added up in parts.
-    part, stencil_ms = max(1, steps // 10), 0.0
-    for first in range(0, steps, part):
-        progress.show(f"{stencil.decode()} on the device", first, steps)
-        check("hipEventRecord", hip.hipEventRecord(start, stream))
-        for _ in range(first, min(first + part, steps)):
-            check(
-                "hipModuleLaunchKernel",
-                hip.hipModuleLaunchKernel(
-                    diffuse,
-                    *grid,
-                    *block,
-                    sharedMemBytes=0,
-                    stream=stream,
-                    kernelParams=None,
-                    extra=(
-                        now,
-                        then,
-                        np.int32(width),
-                        np.int32(height),
-                        np.float32(RATE),
-                    ),
+    def step(self) -> None:
+        """Enqueue one step of time."""
+        height, width = self.field.shape
+        check(
+            "hipModuleLaunchKernel",
+            hip.hipModuleLaunchKernel(
+                self.diffuse,
+                *(-(-width // TILE_X), -(-height // TILE_Y), 1),  # rounded up
+                *(TILE_X, TILE_Y, 1),
+                sharedMemBytes=0,
+                stream=self.stream,
+                kernelParams=None,
+                extra=(
+                    self.now,
+                    self.then,
+                    np.int32(width),
+                    np.int32(height),
+                    np.float32(RATE),
                 ),
-            )
-            now, then = then, now
-        check("hipEventRecord", hip.hipEventRecord(stop, stream))
-        check("hipEventSynchronize", hip.hipEventSynchronize(stop))
-        stencil_ms += timed(start, stop)
-    add_up(now, int(sums) + 8)
-    check("hipStreamSynchronize", hip.hipStreamSynchronize(stream))
+            ),
+        )
+        self.now, self.then = self.then, self.now
 
-    result, heat = np.empty_like(field), np.empty(2)
-    check("hipMemcpy", hip.hipMemcpy(result, now, result.nbytes, to_host))
-    check("hipMemcpy", hip.hipMemcpy(heat, sums, heat.nbytes, to_host))
+    def wait(self) -> None:
+        """Wait for all that is enqueued."""
+        check("hipStreamSynchronize", hip.hipStreamSynchronize(self.stream))
 
-    for event in (start, stop):
-        check("hipEventDestroy", hip.hipEventDestroy(event))
-    check("hipStreamDestroy", hip.hipStreamDestroy(stream))
-    for memory in (now, then, sums):
-        check("hipFree", hip.hipFree(memory))
-    check("hipModuleUnload", hip.hipModuleUnload(module))
-    return Simulation(
-        result, (float(heat[0]), float(heat[1])), stencil_ms, reduction_ms
-    )
+    def measure(self, enqueue: Callable[[], None], times: int = 1) -> float:
+        """Enqueue something so often, and wait; the milliseconds that it took."""
+        check("hipEventRecord", hip.hipEventRecord(self.start, self.stream))
+        for _ in range(times):
+            enqueue()
+        check("hipEventRecord", hip.hipEventRecord(self.stop, self.stream))
+        check("hipEventSynchronize", hip.hipEventSynchronize(self.stop))
+        return float(
+            check("hipEventElapsedTime", hip.hipEventElapsedTime(self.start, self.stop))
+        )
+
+    def measure_steps(self, steps: int, progress: Progress) -> float:
+        """Do the steps; the milliseconds that they took.
+
+        Launches return at once; the stream runs them in order.  Waiting now and then is
+        only for the progress line, so the time between the events is added up in parts.
+        """
+        part, total_ms = max(1, steps // 10), 0.0
+        for first in range(0, steps, part):
+            progress.show(f"{self.name} on the device", first, steps)
+            total_ms += self.measure(self.step, min(part, steps - first))
+        return total_ms
+
+    def read(self) -> tuple[np.ndarray, tuple[float, float]]:
+        """The field, and the heat before and after."""
+        result, heat = np.empty_like(self.field), np.empty(2)
+        to_host = hip.hipMemcpyKind.hipMemcpyDeviceToHost
+        check("hipMemcpy", hip.hipMemcpy(result, self.now, result.nbytes, to_host))
+        check("hipMemcpy", hip.hipMemcpy(heat, self.sums, heat.nbytes, to_host))
+        return result, (float(heat[0]), float(heat[1]))
+
+    def close(self) -> None:
+        """Give everything back."""
+        for event in (self.start, self.stop):
+            check("hipEventDestroy", hip.hipEventDestroy(event))
+        check("hipStreamDestroy", hip.hipStreamDestroy(self.stream))
+        for memory in (self.now, self.then, self.sums):
+            check("hipFree", hip.hipFree(memory))
+        check("hipModuleUnload", hip.hipModuleUnload(self.module))
+
+
+def simulate_on_device(
+    stencil: bytes, field: np.ndarray, steps: int, code: bytearray, progress: Progress
+) -> Simulation:
+    """Do the steps with the kernel of this name, and add up before and after."""
+    plate = Plate(stencil, field, code)
+    # The first launch of a kernel may cost more than the others: do one unmeasured.
+    plate.add_up(0)
+    plate.wait()
+    check("hipMemset", hip.hipMemset(plate.sums, 0, 16))
+
+    reduction_ms = plate.measure(lambda: plate.add_up(0))
+    stencil_ms = plate.measure_steps(steps, progress)
+    plate.add_up(1)
+    plate.wait()
+    result, heat = plate.read()
+    plate.close()
+    return Simulation(result, heat, stencil_ms, reduction_ms)
 
 
 def simulate_in_numpy(field: np.ndarray, steps: int, progress: Progress) -> np.ndarray:
