@@ -16,6 +16,7 @@ from .emit_dispatch import tables
 from .model import Api, Function, Param
 
 HEADERS = "csrc/rocprofiler/include/rocprofiler-sdk/hip"
+Operations = list[tuple[str, str, Function]]  # table, slot name, function
 RETVALS = {
     "hipError_t": "hipError_t_retval",
     "int": "int_retval",
@@ -54,8 +55,8 @@ SCALARS = {
 }
 
 
-def operations(api: Api) -> list[tuple[str, str, Function]]:
-    """Table, slot name and function: the runtime's in order, then the compiler's."""
+def operations(api: Api) -> Operations:
+    """The runtime's in order, then the compiler's."""
     slots = tables(api)
     return [
         (table, name, function)
@@ -167,35 +168,68 @@ def place(word: str) -> str:
     )
 
 
-def source(api: Api) -> str:
+def bare_type(type_: str) -> str:
+    """A type without qualifiers, stars and extents."""
+    return re.sub(r"\b(const|enum|struct|union)\b|\*|\[.*?\]", "", type_).strip()
+
+
+def argument_lines(api: Api, found: Operations) -> tuple[list[str], set[str]]:
+    """What is said about each argument, and the words that stand in it."""
     enums = {e.name for e in api.enums} | {"hipGLDeviceList"}
     handles = {pointer for h in api.handles for pointer, _ in h.pointers}
     records = {r.name for r in api.all_records()}
-    found = operations(api)
-    args: list[str] = []
-    rows: list[str] = []
+    lines: list[str] = []
     words: set[str] = set()
     for _, name, function in found:
         pairs = members(api, name, function)
         words |= {name}
-        args.append("    {")
+        lines.append("    {")
         for param, member in pairs:
             kind, stars = arg_kind(api, param, enums, handles)
-            if kind == "RECORD":
-                base = re.sub(
-                    r"\b(const|enum|struct|union)\b|\*|\[.*?\]", "", param.type
-                )
-                if base.strip() not in records:
-                    kind = "VOID" if stars else "POINTER"
+            if kind == "RECORD" and bare_type(param.type) not in records:
+                kind = "VOID" if stars else "POINTER"
             words |= {member, param.type}
             places = [place(member), place(param.type)]
-            args += text.wrap_call(
+            lines += text.wrap_call(
                 "        HA_ARG(", [name, member, *places, kind, f"{stars}"], ")"
             )
-        args.append("    }," if pairs else "        {0}},")
+        lines.append("    }," if pairs else "        {0}},")
+    return lines, words
+
+
+def operation_lines(api: Api, found: Operations) -> list[str]:
+    """One row for each operation."""
+    rows: list[str] = []
+    for _, name, function in found:
+        pairs = members(api, name, function)
         streams = [i for i, (p, _) in enumerate(pairs) if p.type == "hipStream_t"]
         stream = streams[0] + 1 if streams else 0
         rows.append(f"    HA_OP({name}, {place(name)}, {len(pairs)}, {stream})")
+    return rows
+
+
+def wrapper_lines(api: Api, name: str, function: Function) -> list[str]:
+    """The function that goes into the slot of one operation."""
+    params = [declare(p.type, p.name) for p in function.params] or ["void"]
+    returns = RETVALS.get(function.returns)
+    head = f"HA_WRAP({function.returns}, {returns}, " if returns else "HA_WRAP_VOID("
+    lines = text.wrap_call(head, [name, function.symbol], ",")
+    lines += text.wrap_call("    (", params, "),")
+    lines += text.wrap_call("    (", [p.name for p in function.params] or [""], "),")
+    for param, member in members(api, name, function):
+        value = param.name
+        if param.type == "dim3":
+            value = f"HA_DIM3({value})"
+        elif param.type in MEMBER_TYPES:
+            value = f"(void *){value}"
+        lines.append(f"    ha_args->{member} = {value};")
+    lines[-1] += ")"
+    return lines
+
+
+def source(api: Api) -> str:
+    found = operations(api)
+    arguments, words = argument_lines(api, found)
     texts = sorted(words)
     lines = [
         text.banner("/*", " */"),
@@ -217,12 +251,12 @@ def source(api: Api) -> str:
             for _, name, function in found
         ),
         "} arguments = {",
-        *args,
+        *arguments,
         "};",
         "",
         "/* Where the name is, number of arguments, 1 + number of the stream. */",
         "const struct ha_api_op ha_ops[HA_OP_COUNT] = {",
-        *rows,
+        *operation_lines(api, found),
         "};",
         "",
         "const char *",
@@ -241,24 +275,7 @@ def source(api: Api) -> str:
         "",
     ]
     for _, name, function in found:
-        params = [declare(p.type, p.name) for p in function.params] or ["void"]
-        returns = RETVALS.get(function.returns)
-        head = (
-            f"HA_WRAP({function.returns}, {returns}, " if returns else "HA_WRAP_VOID("
-        )
-        lines += text.wrap_call(head, [name, function.symbol], ",")
-        lines += text.wrap_call("    (", params, "),")
-        lines += text.wrap_call(
-            "    (", [p.name for p in function.params] or [""], "),"
-        )
-        for param, member in members(api, name, function):
-            value = param.name
-            if param.type == "dim3":
-                value = f"HA_DIM3({value})"
-            elif param.type in MEMBER_TYPES:
-                value = f"(void *){value}"
-            lines.append(f"    ha_args->{member} = {value};")
-        lines[-1] += ")"
+        lines += wrapper_lines(api, name, function)
     lines.append("void *const ha_wrappers[HA_OP_COUNT] = {")
     lines += [f"    [HA_OP_{name}] = (void *)wrap_{name}," for _, name, _ in found]
     lines += ["};", ""]
