@@ -55,6 +55,11 @@ def layers(_: bool) -> int:
     return module("tools.check_layers")
 
 
+def lengths(_: bool) -> int:
+    """No function is longer than a person reads at once."""
+    return module("tools.check_lengths")
+
+
 def codegen(fix: bool) -> int:
     """Generated files are what the description gives."""
     return module("tools.codegen", *([] if fix else ["--check"]))
@@ -123,6 +128,7 @@ def clang_tidy(_: bool) -> int:
 
 CHECKS: dict[str, Callable[[bool], int]] = {
     "layers": layers,
+    "lengths": lengths,
     "codegen": codegen,
     "clang-format": clang_format,
     "ruff": ruff,
