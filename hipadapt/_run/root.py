@@ -18,8 +18,8 @@ from pathlib import Path
 
 from . import libraries, standin
 from .scan import Standins
+from .version import version_of
 
-_LAYOUT = 6  # of the folder's text; part of its name's hash
 _UNUSED_S = 30 * 24 * 3600  # roots that nobody used for so long are removed
 _HALF_MADE_S = 3600
 _DIVIDERS = ":;"  # of LD_LIBRARY_PATH
@@ -262,8 +262,8 @@ def _lay_tools(fresh: Path, root: Path, python: str, zig: str) -> None:
 def _key(standins: Standins, python: str, zig: str) -> str:
     library = libraries.LIBRARY.stat()
     parts = (
-        (_LAYOUT, standin.VERSION, str(libraries.LIBRARY), library.st_mtime_ns),
-        (libraries.NAMES, tuple(libraries.PROFILER), python, zig),
+        (version_of("root", "standin", "libraries"), python, zig),
+        (str(libraries.LIBRARY), library.st_mtime_ns),
         sorted((name, sorted(symbols.items())) for name, symbols in standins.items()),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from . import elf, standin
+from .version import version_of
 
 # Library file -> symbol -> its version ("" = any).
 Standins = dict[str, dict[str, str]]
 
 _DEPTH_MAX = 8  # libraries that need libraries
-_KEPT_VERSION = 2  # of what is kept about packages
 
 
 def is_library(name: str) -> bool:
@@ -94,10 +94,11 @@ class Packages:
         self._path = path
         self._known: dict[str, Any] = {}
         self._changed = False
+        self._version = version_of("scan", "elf", "standin")
         try:
             with open(path, encoding="utf-8") as file:
                 loaded: Any = json.load(file)
-            if loaded["version"] == _KEPT_VERSION:
+            if loaded["version"] == self._version:
                 self._known = dict(loaded["packages"])
         except (OSError, ValueError, KeyError, TypeError):
             pass  # made anew
@@ -131,7 +132,7 @@ class Packages:
         fresh = f"{self._path}.{os.getpid()}"
         try:
             with open(fresh, "x", encoding="utf-8") as file:
-                json.dump({"version": _KEPT_VERSION, "packages": kept}, file)
+                json.dump({"version": self._version, "packages": kept}, file)
             os.replace(fresh, self._path)
         except OSError:
             if os.path.exists(fresh):

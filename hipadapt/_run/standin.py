@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-VERSION = 2  # of the generated code; part of the cache's key
 _SONAME = re.compile(r"lib([A-Za-z0-9_+-]+)\.so((?:\.[0-9]+)*)")
 _C_NAME = re.compile(r"(?!_Z)[A-Za-z_][A-Za-z0-9_]*")
 _COMPILE_LIMIT_S = 120

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import hipadapt
 from hipadapt._compiler import zig_program
 from hipadapt._run import libraries, scan, standin
 from hipadapt._run.elf import Elf, NotElfError, needs
@@ -365,6 +367,79 @@ def test_installed_packages_are_looked_at_once(caller: Path, tmp_path: Path) -> 
     assert first["librocblas.so.5"] == {"rocblas_sgemm": ""}
     assert second == first
     assert third == {}
+
+
+def test_list_of_packages_by_other_code_is_made_anew(
+    caller: Path, tmp_path: Path
+) -> None:
+    site, kept = tmp_path / "site", tmp_path / "packages.json"
+    package(site, caller)
+    packages = scan.Packages(str(kept))
+    packages.add_folder(str(site), {})
+    packages.save()
+    loaded = json.loads(kept.read_text())
+    (row,) = loaded["packages"].values()
+
+    row[1] = []  # what other code may have found
+    kept.write_text(json.dumps(loaded))
+    same: scan.Standins = {}
+    scan.Packages(str(kept)).add_folder(str(site), same)
+    kept.write_text(json.dumps({**loaded, "version": 2}))
+    other: scan.Standins = {}
+    scan.Packages(str(kept)).add_folder(str(site), other)
+
+    assert same == {}
+    assert set(other) == set(CALLS)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package's Python files, to be changed."""
+    source = Path(hipadapt.__file__).parent
+    copy = tmp_path_factory.mktemp("copied") / "hipadapt"
+    shutil.copytree(
+        source, copy, ignore=shutil.ignore_patterns("_lib", "include", "__pycache__")
+    )
+    (copy / "_lib").symlink_to(source / "_lib")
+    return copy
+
+
+def versions(package: Path) -> tuple[str, str]:
+    """What the folder, and the list of packages, of this copy are known by."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", "from hipadapt._run import root, scan\n"
+         "print(root._key({}, 'python', 'zig'), scan.Packages('nothing')._version)"],
+        env={**os.environ, "PYTHONPATH": str(package.parent)},
+        cwd="/", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    folder, packages = done.stdout.split()
+    return folder, packages
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "changed"),
+    [
+        ("root", "hipadapt, CPU device", "hipadapt, a device", (True, False)),
+        ("standin", "a stand-in ", "a dummy ", (True, True)),
+        ("scan", "_DEPTH_MAX = 8", "_DEPTH_MAX = 9", (False, True)),
+        ("elf", "_STB_GLOBAL = 1", "_STB_GLOBAL = 2", (False, True)),
+        ("start", "needs {name}", "wants {name}", (False, False)),
+    ],
+)
+def test_change_of_the_text_is_a_change_of_the_version(
+    copied: Path, name: str, before: str, after: str, changed: tuple[bool, bool]
+) -> None:
+    file = copied / "_run" / f"{name}.py"
+    text = file.read_text()
+    assert before in text
+
+    first = versions(copied)
+    file.write_text(text.replace(before, after))
+    second = versions(copied)
+    file.write_text(text)
+
+    assert tuple(a != b for a, b in zip(first, second, strict=True)) == changed
+    assert versions(copied) == first
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 2}', "\x00", '{"version": 1}'])
