@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.c.run import name_of, names
 from tools.rooms import ROOMS, Room, room_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,8 +47,7 @@ def changed() -> list[Path]:
 
 def c_tests() -> list[str]:
     """All C tests, as pytest names them."""
-    found = sorted((ROOT / "tests" / "c").glob("test_*.c"))
-    return [C_TEST.format(path.stem.removeprefix("test_")) for path in found]
+    return [C_TEST.format(name) for name in names()]
 
 
 def tests_of_room(room: Room) -> list[str]:
@@ -79,7 +79,7 @@ def tests_of(path: Path) -> list[str] | None:
         if not (ROOT / path).exists():
             return []
         if path.suffix == ".c":
-            return [C_TEST.format(path.stem.removeprefix("test_"))]
+            return [C_TEST.format(name_of(ROOT / path))]
         return [str(path)]
     return None
 

@@ -17,7 +17,7 @@ class Room:
 
     may_include: frozenset[str]  # rooms besides itself
     tests: tuple[str, ...]  # folders below tests/unit
-    c_tests: tuple[str, ...] = ()  # how the names of its tests in C begin
+    c_tests: tuple[str, ...] = ()  # how the names of its tests in C begin: a folder
     python: bool = False  # whether Python.h may be included
 
 
@@ -30,11 +30,11 @@ def room(
 
 
 ROOMS: dict[str, Room] = {
-    "abi": room("", "api", "cpu_abi"),
-    "core": room("", "", "core"),
-    "cpu": room("abi core", "cpu", "compile cpu exec rewrite"),
-    "rocprofiler": room("abi core", "rocprofiler", "rocprofiler"),
-    "roctx": room("core", "rocprofiler", "rocprofiler_markers"),
+    "abi": room("", "api", "cpu/entry/"),
+    "core": room("", "", "core/"),
+    "cpu": room("abi core", "cpu", "cpu/"),
+    "rocprofiler": room("abi core", "rocprofiler", "rocprofiler/"),
+    "roctx": room("core", "rocprofiler", "roctx/"),
     "tool": room("abi core", "rocprofiler_python"),
     "adapters": room("abi core", "adapters", python=True),
     "api": room("adapters abi core", "api", python=True),

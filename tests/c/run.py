@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Compiles and runs the C tests: `python -m tests.c.run [NAME ...]`.
 
-A test is one program, tests/c/test_<name>.c; it exits with 0 (passed), 77 (skipped; the
-last line that it wrote says why) or anything else (failed).  A comment near its top
-names what it is linked with, rooms or files of csrc without their suffix; without one
-that is all of core and cpu:
+The folders of tests/c are those of csrc.  A test is one program, <room>/test_<what>.c,
+and its name is <room>/<what>; it exits with 0 (passed), 77 (skipped; the last line that
+it wrote says why) or anything else (failed).  A comment near its top names what it is
+linked with, rooms or files of csrc without their suffix; without one that is all of core
+and cpu:
 
     /* sources: core cpu/exec/fiber cpu/exec/fiber_switch */
     /* libraries: -lrt */
@@ -16,7 +17,7 @@ headers.
 Objects are shared with the build of the device library, so a test compiles one file.
 The switches of tools/native.py apply:
 
-    HIPADAPT_SANITIZE=thread python -m tests.c.run exec
+    HIPADAPT_SANITIZE=thread python -m tests.c.run cpu/exec
 """
 
 from __future__ import annotations
@@ -54,9 +55,19 @@ class Outcome:
         return {0: "ok", SKIPPED: "skipped"}.get(self.status, "FAILED")
 
 
+def name_of(test: Path) -> str:
+    """The name of a test: its room and what it tests, as in cpu/exec/fault."""
+    return str(test.relative_to(HERE).with_name(test.stem.removeprefix("test_")))
+
+
+def path_of(name: str) -> Path:
+    """The file of a test."""
+    return HERE / Path(name).with_name(f"test_{Path(name).name}.c")
+
+
 def names() -> list[str]:
-    """All tests, by the middle of their file names."""
-    return [path.stem.removeprefix("test_") for path in sorted(HERE.glob("test_*.c"))]
+    """All tests."""
+    return sorted(name_of(path) for path in HERE.rglob("test_*.c"))
 
 
 def header_line(text: str, key: str) -> list[str]:
@@ -79,7 +90,7 @@ def files_of(word: str) -> list[Path]:
 
 def build(name: str) -> Path:
     """Compiles and links one test; the compiler's messages go to stderr."""
-    test = HERE / f"test_{name}.c"
+    test = path_of(name)
     text = test.read_text(encoding="utf-8")
     words = header_line(text, "sources") or ["core", "cpu"]
     wanted = sorted({path for word in words for path in files_of(word)})
@@ -97,7 +108,7 @@ def build(name: str) -> Path:
     own_compiling += [f"-I{HERE}", *headers]
     own_folder = native.folder_of("tests_c", own_compiling)
     own, own_changed = native.compile_all([test], own_folder, own_compiling)
-    program = own_folder / f"test_{name}"
+    program = own_folder / name.replace("/", "_")
     if (
         changed
         or own_changed

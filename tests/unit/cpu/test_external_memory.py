@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files in memory as device memory, from Python; tests/c/test_cpu_external.c has more."""
+"""Files in memory as device memory, from Python; tests/c/cpu/memory/test_external.c has more."""
 
 from __future__ import annotations
 

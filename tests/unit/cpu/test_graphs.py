@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs, captures and stream memory operations from Python; in C: test_cpu_graph.c."""
+"""Graphs, captures and stream memory operations from Python; in C: tests/c/cpu/graph."""
 
 from __future__ import annotations
 

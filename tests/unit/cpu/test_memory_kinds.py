@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Memory beyond hipMalloc as Python sees it: managed memory with what was said about it,
-pools, mapped memory, and memory of other processes; tests/c/test_cpu_{pool,vmm,ipc}.c
-have the rest."""
+pools, mapped memory, and memory of other processes; tests/c/cpu/memory has the rest."""
 
 from __future__ import annotations
 

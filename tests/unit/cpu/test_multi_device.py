@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Cooperative launches on several devices, from Python.
 
-What the device does is tested in tests/c/test_cpu_multi_device.c; here are the compiled
+What the device does is tested in tests/c/cpu/work/test_multi_device.c; here are the compiled
 kernels, both executors, and the functions as Python sees them."""
 
 from __future__ import annotations

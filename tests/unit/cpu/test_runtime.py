@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The runtime of the CPU device as Python sees it; its C tests are tests/c/test_cpu_*."""
+"""The runtime of the CPU device as Python sees it; its C tests are in tests/c/cpu."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The process around the CPU device: interrupts, forks, ends, limits, signals.
 
-Bulk tests in C are tests/c/test_cpu_faults*.c and test_cpu_stress.c.  Each test has an
+Bulk tests in C are tests/c/cpu/test_faults*.c and test_stress.c.  Each test has an
 interpreter of its own.
 """
 

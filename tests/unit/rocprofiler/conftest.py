@@ -2,7 +2,7 @@
 """Tools are compiled here, and programs that they observe run in new interpreters.
 
 tool     tool(source, *flags, cxx=False): the path of a shared object made of
-         tests/c/tools/<source>, as C11 or as C++17
+         tests/c/rocprofiler/tools/<source>, as C11 or as C++17
 observe  observe(code, *tools, **environment): runs the Python code with these tools
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-TOOLS = ROOT / "tests" / "c" / "tools"
+TOOLS = ROOT / "tests" / "c" / "rocprofiler" / "tools"
 LIMIT_S = 120
 STRICT = ("-Wall", "-Wextra", "-Werror", "-O1", "-g", "-fPIC", "-shared", "-pthread")
 

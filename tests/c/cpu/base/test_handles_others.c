@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Made-up, stale and wrong-kind handles of graphs, arrays, textures, pools, physical
  * memory, libraries, links and programs, in every call that takes one: the right code,
- * no crash.  Streams, events, modules and functions: test_cpu_handles.c.
+ * no crash.  Streams, events, modules and functions: test_handles.c.
  * HIPADAPT_SLOW_TESTS=1: a million calls. */
 #include "cpu_support.h"
 
