@@ -43,7 +43,7 @@ def c_files() -> list[str]:
     device = ROOT / "csrc" / "cpu" / "headers"
     found = [
         path
-        for folder in ("csrc", "tests/c", "tests/fake")
+        for folder in ("csrc", "tests/c", "tests/fake", "benchmarks/inside")
         for path in sorted((ROOT / folder).rglob("*.[ch]"))
         if "generated" not in path.parts and device not in path.parents
     ]

@@ -88,9 +88,8 @@ def files_of(word: str) -> list[Path]:
     return found
 
 
-def build(name: str) -> Path:
-    """Compiles and links one test; the compiler's messages go to stderr."""
-    test = path_of(name)
+def build(test: Path) -> Path:
+    """Compiles and links one program; the compiler's messages go to stderr."""
     text = test.read_text(encoding="utf-8")
     words = header_line(text, "sources") or ["core", "cpu"]
     wanted = sorted({path for word in words for path in files_of(word)})
@@ -108,7 +107,7 @@ def build(name: str) -> Path:
     own_compiling += [f"-I{HERE}", *headers]
     own_folder = native.folder_of("tests_c", own_compiling)
     own, own_changed = native.compile_all([test], own_folder, own_compiling)
-    program = own_folder / name.replace("/", "_")
+    program = own_folder / own[0].name.removesuffix(".c.o")
     if (
         changed
         or own_changed
@@ -126,7 +125,7 @@ def build(name: str) -> Path:
 
 def run(name: str) -> Outcome:
     """Builds one test and runs it; one that doesn't end is killed."""
-    program = build(name)
+    program = build(path_of(name))
     settings = {**SANITIZERS, **os.environ}
     try:
         done = subprocess.run(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of small runtime calls; not a test. Prints one line each. */
+/* Times of small runtime calls. Prints one line each. */
 #include "cpu_support.h"
 
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Nanoseconds per lane switch at a block barrier and per warp call, and per launch. Not
- * a test: prints a table. */
+/* Nanoseconds per lane switch at a block barrier and per warp call, and per launch.
+ * Prints a table. */
 #include "exec_support.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of graph launches; not a test. Prints one line each. */
+/* Times of graph launches. Prints one line each. */
 #include "cpu_support.h"
 
 enum { NODES = 100, LAUNCHES = 5000, ROUNDS = 5 };

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Times of single parts of the CPU device, in C."""
