@@ -145,10 +145,7 @@ take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst,
 static const struct ir_inst *
 definition(const struct study *study, struct ir_slice value, uint32_t *number)
 {
-    if (!ir_map_get(&study->fast->values, value, number)) {
-        return NULL;
-    }
-    return study->fast->insts[*number];
+    return ir_values_find(&study->fast->values, value, number);
 }
 
 /* ---- ranges ---- */
@@ -376,8 +373,8 @@ is_product(const struct study *study, struct ir_slice value)
 static void
 flag_indices(struct study *study)
 {
-    for (uint32_t i = 0; i < study->fast->inst_count; i++) {
-        const struct ir_inst *inst = study->fast->insts[i];
+    for (uint32_t i = 0; i < study->fast->values.count; i++) {
+        const struct ir_inst *inst = study->fast->values.insts[i];
         struct operands operands;
         if (!is_binary(inst) || inst->def.size == 0 ||
             !take_apart(study->rewriter, inst, &operands)) {
@@ -416,31 +413,6 @@ is_leaf(const struct study *study, const struct ir_inst *inst)
     return lane.steady && known(lane) && (is_signed || lane.low >= 0);
 }
 
-static void
-list_insts(struct study *study)
-{
-    struct ha_fast *fast = study->fast;
-    uint32_t count = 0;
-
-    for (uint32_t b = 0; b < study->function->block_count; b++) {
-        count += study->function->blocks[b].count;
-    }
-    fast->insts = ir_alloc(study->rewriter->arena, count + 1u, sizeof *fast->insts);
-    fast->flagged = ir_alloc(study->rewriter->arena, count + 1u, 1);
-    study->ranges = ir_alloc(study->rewriter->arena, count + 1u, sizeof *study->ranges);
-    study->ranged = ir_alloc(study->rewriter->arena, count + 1u, 1);
-    fast->values.arena = study->rewriter->arena;
-    for (uint32_t b = 0; b < study->function->block_count; b++) {
-        for (uint32_t i = 0; i < study->function->blocks[b].count; i++) {
-            const struct ir_inst *inst = &study->function->blocks[b].insts[i];
-            if (inst->def.size > 0) {
-                ir_map_set(&fast->values, inst->def, fast->inst_count);
-            }
-            fast->insts[fast->inst_count++] = inst;
-        }
-    }
-}
-
 /* Whether the block and the lane in x are used for nothing but the index of the lane,
  * block_x
  * * block_dim_x + thread_x.  Then neighbouring blocks can be one long row: thread_x
@@ -450,11 +422,11 @@ uses_index_only(const struct study *study)
 {
     const struct ha_fast *fast = study->fast;
 
-    for (uint32_t i = 0; i < fast->inst_count; i++) {
-        struct ir_slice line = fast->insts[i]->line;
-        bool sum = fast->flagged[i] && ir_is(fast->insts[i]->op, "add");
-        bool product = fast->flagged[i] && ir_is(fast->insts[i]->op, "mul");
-        for (size_t at = fast->insts[i]->def.size;
+    for (uint32_t i = 0; i < fast->values.count; i++) {
+        struct ir_slice line = fast->values.insts[i]->line;
+        bool sum = fast->flagged[i] && ir_is(fast->values.insts[i]->op, "add");
+        bool product = fast->flagged[i] && ir_is(fast->values.insts[i]->op, "mul");
+        for (size_t at = fast->values.insts[i]->def.size;
              (at = ir_find(line, "%", at)) != SIZE_MAX;) {
             struct ir_slice name = ir_token(line, at);
             at += name.size;
@@ -519,15 +491,19 @@ ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fas
             return false;
         }
     }
-    list_insts(&study);
+    ir_values_read(rewriter->arena, study.function, &fast->values);
+    fast->flagged = ir_alloc(rewriter->arena, fast->values.count + 1u, 1);
+    study.ranges =
+        ir_alloc(rewriter->arena, fast->values.count + 1u, sizeof *study.ranges);
+    study.ranged = ir_alloc(rewriter->arena, fast->values.count + 1u, 1);
     flag_indices(&study);
     fast->parallel = !info->ordered && !info->stack;
     for (uint32_t i = 0; i < study.function->param_count; i++) {
         const struct ir_param *param = &study.function->params[i];
         fast->parallel &= param->byval.size == 0 || param->constant;
     }
-    for (uint32_t i = 0; i < fast->inst_count; i++) {
-        const struct ir_inst *inst = fast->insts[i];
+    for (uint32_t i = 0; i < fast->values.count; i++) {
+        const struct ir_inst *inst = fast->values.insts[i];
         if (ir_is(inst->op, "call") && !harmless_call(rewriter, inst)) {
             fast->parallel = false;
         }
@@ -536,7 +512,8 @@ ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fas
         }
     }
     fast->spans = uses_index_only(&study);
-    fast->parallel = fast->parallel && !ha_fast_reorders(rewriter, number, fast);
+    fast->parallel =
+        fast->parallel && !ha_hazard_reorders(rewriter, number, &fast->values);
     return true;
 }
 
@@ -591,7 +568,7 @@ ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
                           .fast = &copy};
     const struct study *study = &whole;
     struct ir_out *out = &rewriter->out;
-    uint8_t *done = ir_alloc(rewriter->arena, fast->inst_count + 1u, 1);
+    uint8_t *done = ir_alloc(rewriter->arena, fast->values.count + 1u, 1);
 
     ir_print(out, "define internal i32 %.*s(",
              IR_ARGS(ha_suffixed(rewriter->arena, study->function->name, "leaf")));
@@ -606,7 +583,7 @@ ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
     ir_print(out, ") alwaysinline nounwind {\nha.first:\n  %%ha.m.0 = add i32 0, 0\n");
     for (uint32_t i = 0; i < fast->leaf_count; i++) {
         struct ir_slice bit =
-            write_value(study, fast->insts[fast->leaf_of[i]]->def, done);
+            write_value(study, fast->values.insts[fast->leaf_of[i]]->def, done);
         ir_print(out,
                  "  %%ha.f.%u = freeze i1 %.*s\n"
                  "  %%ha.z.%u = zext i1 %%ha.f.%u to i32\n"

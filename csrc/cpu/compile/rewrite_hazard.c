@@ -55,11 +55,10 @@ struct strides {
 struct hazard {
     struct ha_rewriter *rewriter;
     const struct ir_function *function;
-    const struct ha_fast *fast;
+    const struct ir_values *values;
     struct access accesses[ACCESSES_MAX];
     uint32_t count;
     struct ir_flow flow;
-    uint32_t *blocks; /* per instruction: the block that it stands in */
     struct strides *lanes;
     struct strides **loops; /* per loop; NULL: not asked for yet */
     uint8_t *reach; /* block * block_count + block: a path of at least one edge */
@@ -78,9 +77,7 @@ definition(const struct hazard *hazard, struct ir_slice value)
 {
     uint32_t number;
 
-    return ir_map_get(&hazard->fast->values, value, &number)
-               ? hazard->fast->insts[number]
-               : NULL;
+    return ir_values_find(hazard->values, value, &number);
 }
 
 static const struct ir_param *
@@ -136,7 +133,7 @@ new_strides(const struct hazard *hazard, uint32_t loop)
 {
     struct ir_arena *arena = hazard->rewriter->arena;
     struct strides *strides = ir_alloc(arena, 1, sizeof *strides);
-    uint32_t count = hazard->fast->inst_count + 1u;
+    uint32_t count = hazard->values->count + 1u;
 
     strides->loop = loop;
     strides->of = ir_alloc(arena, count, sizeof *strides->of);
@@ -297,11 +294,11 @@ stride_of_phi(const struct hazard *hazard, uint32_t loop, const struct ir_inst *
             return unknown_stride;
         }
         struct ir_slice value = ir_token(ways[i], open + 2);
-        if (!ir_map_get(&hazard->fast->values, value, &number) ||
-            !around->members[hazard->blocks[number]]) {
+        if (!ir_map_get(&hazard->values->numbers, value, &number) ||
+            !around->members[hazard->values->blocks[number]]) {
             continue; /* where the loop begins */
         }
-        const struct ir_inst *next = hazard->fast->insts[number];
+        const struct ir_inst *next = hazard->values->insts[number];
         uint32_t parts;
         struct ir_slice *sum = ir_split(hazard->rewriter->arena, next->rest, &parts);
         if (!ir_is(next->op, "add") || parts < 2 ||
@@ -322,14 +319,14 @@ stride_of_inst(const struct hazard *hazard, struct strides *strides, uint32_t nu
     static const char *const binary[] = {"add",  "sub",  "mul",  "shl",  "or",
                                          "and",  "xor",  "lshr", "ashr", "udiv",
                                          "sdiv", "urem", "srem"};
-    const struct ir_inst *inst = hazard->fast->insts[number];
+    const struct ir_inst *inst = hazard->values->insts[number];
     const struct ir_loop *loop =
         strides->loop != IR_NONE ? &hazard->flow.loops[strides->loop] : NULL;
-    if (loop != NULL && !loop->members[hazard->blocks[number]]) {
+    if (loop != NULL && !loop->members[hazard->values->blocks[number]]) {
         return (struct stride){true, 0};
     }
     if (loop != NULL && ir_is(inst->op, "phi")) {
-        return hazard->blocks[number] == loop->header
+        return hazard->values->blocks[number] == loop->header
                    ? stride_of_phi(hazard, strides->loop, inst)
                    : unknown_stride;
     }
@@ -361,7 +358,7 @@ stride_of(const struct hazard *hazard, struct strides *strides, struct ir_slice 
     if (depth > DEPTH_MAX || value.size == 0) {
         return unknown_stride;
     }
-    if (!ir_map_get(&hazard->fast->values, value, &number)) {
+    if (!ir_map_get(&hazard->values->numbers, value, &number)) {
         bool same = is_constant(value, &constant) || value.at[0] == '@' ||
                     param_named(hazard, value) != NULL;
         return (struct stride){same, 0};
@@ -384,10 +381,10 @@ find_round(const struct hazard *hazard, struct access *access)
 
     access->loop = IR_NONE;
     access->round = (struct stride){true, 0};
-    if (!ir_map_get(&hazard->fast->values, access->root, &number)) {
+    if (!ir_map_get(&hazard->values->numbers, access->root, &number)) {
         return; /* a parameter or a variable */
     }
-    access->loop = hazard->flow.inner[hazard->blocks[number]];
+    access->loop = hazard->flow.inner[hazard->values->blocks[number]];
     if (hazard->flow.tangled ||
         (access->loop != IR_NONE && hazard->flow.loops[access->loop].depth > 1)) {
         access->round = unknown_stride;
@@ -492,20 +489,6 @@ list_accesses(struct hazard *hazard)
 /* ---- order ---- */
 
 static void
-place_insts(struct hazard *hazard)
-{
-    uint32_t number = 0;
-
-    hazard->blocks = ir_alloc(hazard->rewriter->arena, hazard->fast->inst_count + 1u,
-                              sizeof *hazard->blocks);
-    for (uint32_t b = 0; b < hazard->function->block_count; b++) {
-        for (uint32_t i = 0; i < hazard->function->blocks[b].count; i++) {
-            hazard->blocks[number++] = b;
-        }
-    }
-}
-
-static void
 find_paths(struct hazard *hazard)
 {
     const struct ir_function *function = hazard->function;
@@ -578,16 +561,15 @@ may_alias(const struct hazard *hazard, const struct access *a, const struct acce
 }
 
 bool
-ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number,
-                 const struct ha_fast *fast)
+ha_hazard_reorders(struct ha_rewriter *rewriter, uint32_t number,
+                   const struct ir_values *values)
 {
     struct hazard *hazard = ir_alloc(rewriter->arena, 1, sizeof *hazard);
 
     hazard->rewriter = rewriter;
     hazard->function = &rewriter->module.functions[number];
-    hazard->fast = fast;
+    hazard->values = values;
     ir_flow_read(rewriter->arena, hazard->function, &hazard->flow);
-    place_insts(hazard);
     hazard->lanes = new_strides(hazard, IR_NONE);
     hazard->loops =
         ir_alloc(rewriter->arena, hazard->flow.loop_count + 1u, sizeof *hazard->loops);

@@ -22,38 +22,6 @@ _Static_assert(offsetof(struct ha_lane, trip) == 40, "written below");
 
 /* ---- what is accessed ---- */
 
-/* Values of a function: what makes them, and in which block. */
-struct values {
-    struct ir_map numbers;
-    const struct ir_inst **insts; /* NULL: not read yet */
-    uint32_t *blocks;
-};
-
-static void
-read_values(struct ha_rewriter *rewriter, const struct ir_function *function,
-            struct values *values)
-{
-    uint32_t count = 0;
-
-    for (uint32_t b = 0; b < function->block_count; b++) {
-        count += function->blocks[b].count;
-    }
-    values->numbers = (struct ir_map){.arena = rewriter->arena};
-    values->insts = ir_alloc(rewriter->arena, count + 1u, sizeof *values->insts);
-    values->blocks = ir_alloc(rewriter->arena, count + 1u, sizeof *values->blocks);
-    count = 0;
-    for (uint32_t b = 0; b < function->block_count; b++) {
-        for (uint32_t i = 0; i < function->blocks[b].count; i++) {
-            const struct ir_inst *inst = &function->blocks[b].insts[i];
-            if (inst->def.size > 0) {
-                ir_map_set(&values->numbers, inst->def, count);
-                values->blocks[count] = b;
-                values->insts[count++] = inst;
-            }
-        }
-    }
-}
-
 static bool
 is_access(const struct ir_inst *inst)
 {
@@ -86,7 +54,7 @@ pointer_of(struct ir_slice rest)
 
 /* Whether an access may be one of shared memory; what cannot be followed may be. */
 static bool
-may_be_shared(const struct ha_rewriter *rewriter, const struct values *values,
+may_be_shared(const struct ha_rewriter *rewriter, const struct ir_values *values,
               const struct ir_inst *inst)
 {
     struct ir_slice line = inst->rest;
@@ -100,14 +68,14 @@ may_be_shared(const struct ha_rewriter *rewriter, const struct values *values,
         if (names_shared(rewriter, line)) {
             return true;
         }
-        if (!ir_map_get(&values->numbers, pointer_of(line), &number)) {
+        const struct ir_inst *made = ir_values_find(values, pointer_of(line), &number);
+        if (made == NULL) {
             return false; /* a parameter, or another variable */
         }
-        if (!ir_is(values->insts[number]->op, "getelementptr") &&
-            !ir_is(values->insts[number]->op, "addrspacecast")) {
+        if (!ir_is(made->op, "getelementptr") && !ir_is(made->op, "addrspacecast")) {
             return true;
         }
-        line = values->insts[number]->rest;
+        line = made->rest;
     }
     return true;
 }
@@ -117,7 +85,7 @@ ha_sites_find_steps(struct ha_rewriter *rewriter, uint32_t number)
 {
     const struct ir_function *function = &rewriter->module.functions[number];
     struct ha_ir_function_info *info = &rewriter->infos[number];
-    struct values values = {0};
+    struct ir_values values = {0};
     bool shared = false;
 
     for (uint32_t i = 0; i < rewriter->shared_count; i++) {
@@ -130,7 +98,7 @@ ha_sites_find_steps(struct ha_rewriter *rewriter, uint32_t number)
                 continue;
             }
             if (values.insts == NULL) {
-                read_values(rewriter, function, &values);
+                ir_values_read(rewriter->arena, function, &values);
             }
             inst->step = may_be_shared(rewriter, &values, inst);
             info->warp |= inst->step;
@@ -268,7 +236,7 @@ add_values(struct poll *poll, struct ir_slice text)
 /* Whether the branch at the end of a block depends on what its loop reads from memory
  * that others may write. */
 static bool
-branch_polls(const struct ir_block *block, const struct values *values,
+branch_polls(const struct ir_block *block, const struct ir_values *values,
              const struct ir_loop *loop, bool reread)
 {
     struct poll poll = {.count = 0};
@@ -276,11 +244,10 @@ branch_polls(const struct ir_block *block, const struct values *values,
 
     add_values(&poll, block->insts[block->count - 1].rest);
     for (uint32_t i = 0; i < poll.count; i++) {
-        if (!ir_map_get(&values->numbers, poll.values[i], &number) ||
-            !loop->members[values->blocks[number]]) {
+        const struct ir_inst *inst = ir_values_find(values, poll.values[i], &number);
+        if (inst == NULL || !loop->members[values->blocks[number]]) {
             continue;
         }
-        const struct ir_inst *inst = values->insts[number];
         if (is_polled(inst, reread)) {
             return true;
         }
@@ -300,9 +267,9 @@ find_polls(struct ha_rewriter *rewriter, struct ha_sites *sites)
     const struct ir_function *function = sites->function;
     const struct ir_flow *flow = &sites->flow;
     bool reread = rereads(function);
-    struct values values;
+    struct ir_values values;
 
-    read_values(rewriter, function, &values);
+    ir_values_read(rewriter->arena, function, &values);
     for (uint32_t b = 0; b < function->block_count; b++) {
         const struct ir_block *block = &function->blocks[b];
         uint32_t loop = flow->inner[b];

@@ -13,6 +13,7 @@
 #include "cpu/compile/ir_flow.h"
 #include "cpu/compile/ir_text.h"
 #include "cpu/compile/ir_type.h"
+#include "cpu/compile/ir_values.h"
 #include "cpu/compile/rewrite.h"
 
 #define HA_LEAVES_MAX 32u
@@ -116,9 +117,7 @@ enum ha_form { HA_FORM_REFERENCE, HA_FORM_FUNCTION, HA_FORM_BODY };
 
 /* What the fast executor may assume about a kernel; made by ha_fast_study. */
 struct ha_fast {
-    struct ir_map values;         /* "%x" -> number of the instruction */
-    const struct ir_inst **insts; /* all instructions, in order */
-    uint32_t inst_count;
+    struct ir_values values;
     uint8_t *flagged;    /* index arithmetic that cannot wrap in a fast launch */
     uint32_t most_const; /* largest constant block width that was flagged */
     uint32_t leaf_of[HA_LEAVES_MAX]; /* numbers of instructions */
@@ -205,10 +204,10 @@ void ha_body_write(struct ha_rewriter *rewriter, uint32_t number,
 
 /* Decides whether the kernel has a fast form and what it may assume. */
 bool ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fast);
-/* Whether the vectoriser might move accesses of one lane past each other, if it is told
- * that lanes are independent. */
-bool ha_fast_reorders(struct ha_rewriter *rewriter, uint32_t number,
-                      const struct ha_fast *fast);
+/* Whether the vectoriser might move accesses of one lane past each other, if the lanes
+ * of the kernel are declared independent. */
+bool ha_hazard_reorders(struct ha_rewriter *rewriter, uint32_t number,
+                        const struct ir_values *values);
 /* Writes the function that answers all leaves for one lane, a bit each. */
 void ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
                      const struct ha_fast *fast);
