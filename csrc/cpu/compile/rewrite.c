@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_metadata.h"
+#include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_state.h"
-
-#define NAME_PREFIX "__hip_name_"
+#include "cpu/compile/rewrite_text.h"
+#include "cpu/compile/toolchain_flags.h"
 
 #if defined(__x86_64__)
 static const char host_head[] =
@@ -126,7 +129,7 @@ static const struct {
                                "  call void @llvm.trap()\n  unreachable\n}\n"},
 };
 
-/* ---- types, attributes, declarations, metadata ---- */
+/* ---- types, attributes, declarations ---- */
 
 static void
 write_types(struct ha_rewriter *rewriter)
@@ -253,99 +256,19 @@ write_declares(struct ha_rewriter *rewriter)
     ir_print(&rewriter->out, "\n");
 }
 
-static bool
-is_node(struct ir_slice text)
-{
-    return text.size > 1 && text.at[0] == '!' && text.at[1] >= '0' && text.at[1] <= '9';
-}
-
-/* Whether a node names a function or variable, or a node that does not stay. */
-static bool
-node_names_lost(const struct ha_rewriter *rewriter, struct ir_slice line)
-{
-    if (ir_find(line, "@", 0) != SIZE_MAX) {
-        return true;
-    }
-    for (size_t at = 0; (at = ir_find(line, "!", at + 1)) != SIZE_MAX;) {
-        struct ir_slice name = ir_token(line, at);
-        if (is_node(name) && !ha_keeps_node(rewriter, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool
-ha_keeps_node(const struct ha_rewriter *rewriter, struct ir_slice name)
-{
-    uint32_t stays;
-
-    return ir_map_get(&rewriter->nodes, name, &stays) && stays != 0;
-}
-
-/* Numbered nodes stay, but those that name functions, which have other names and
- * signatures in host IR, and all that lead there; named ones are the target's. */
-static void
-choose_metadata(struct ha_rewriter *rewriter)
-{
-    const struct ir_module *module = &rewriter->module;
-    bool changed = true;
-
-    rewriter->nodes.arena = rewriter->arena;
-    for (size_t i = 0; i < module->metadata_count; i++) {
-        struct ir_slice line = module->metadata[i];
-        if (is_node(line)) {
-            uint32_t number = (uint32_t)strtoul(line.at + 1, NULL, 10);
-            rewriter->metadata =
-                number >= rewriter->metadata ? number + 1 : rewriter->metadata;
-            ir_map_set(&rewriter->nodes, ir_token(line, 0), 1);
-        }
-    }
-    while (changed) {
-        changed = false;
-        for (size_t i = 0; i < module->metadata_count; i++) {
-            struct ir_slice line = module->metadata[i];
-            struct ir_slice name = ir_token(line, 0);
-            if (is_node(line) && ha_keeps_node(rewriter, name) &&
-                node_names_lost(rewriter, line)) {
-                ir_map_set(&rewriter->nodes, name, 0);
-                changed = true;
-            }
-        }
-    }
-}
-
-static void
-write_metadata(struct ha_rewriter *rewriter)
-{
-    for (size_t i = 0; i < rewriter->module.metadata_count; i++) {
-        struct ir_slice line = rewriter->module.metadata[i];
-        if (is_node(line) && ha_keeps_node(rewriter, ir_token(line, 0))) {
-            ir_print(&rewriter->out, "%.*s\n", IR_ARGS(line));
-        }
-    }
-}
-
 /* ---- variables ---- */
-
-bool
-ha_is_variable(const struct ir_global *global)
-{
-    return (global->space == 1 || global->space == 4) && !global->external &&
-           ir_find(global->name, NAME_PREFIX, 0) == SIZE_MAX;
-}
 
 /* Where a lowered name stands: "@_ZL12__hip_name_0 = ... constant ptr @f". */
 static bool
 take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **lowered)
 {
-    size_t at = ir_find(global->name, NAME_PREFIX, 0);
+    size_t at = ir_find(global->name, HA_REWRITE_NAME_PREFIX, 0);
 
     if (at == SIZE_MAX) {
         return false;
     }
     unsigned long number =
-        strtoul(global->name.at + at + strlen(NAME_PREFIX), NULL, 10);
+        strtoul(global->name.at + at + strlen(HA_REWRITE_NAME_PREFIX), NULL, 10);
     size_t target = ir_find(global->line, "@", global->name.size);
     if (number >= rewriter->request->name_count || target == SIZE_MAX) {
         return true;
@@ -371,38 +294,6 @@ end_of_variable(struct ir_slice rest)
     size_t attachment = ir_find(rest, ", !", 0);
 
     return comdat < attachment ? comdat : attachment;
-}
-
-struct ir_slice
-ha_with_kernel_addresses(struct ha_rewriter *rewriter, struct ir_slice line)
-{
-    struct ir_out out = {.arena = rewriter->arena};
-    uint32_t number;
-    size_t done = 0;
-
-    for (size_t at = 0; (at = ir_find(line, "@", at)) != SIZE_MAX;) {
-        struct ir_slice name = ir_token(line, at);
-        if (ir_map_get(&rewriter->functions, name, &number) &&
-            rewriter->module.functions[number].kernel) {
-            struct ir_slice held = ha_suffixed(rewriter->arena, name, "held");
-            if (!rewriter->held[number]) {
-                rewriter->held[number] = 1;
-                ir_print(&rewriter->tail,
-                         "define internal void %.*s() nounwind {\n"
-                         "  call void @llvm.trap()\n  unreachable\n}\n",
-                         IR_ARGS(held));
-            }
-            ir_put(&out, ir_part(line, done, at));
-            ir_put(&out, held);
-            done = at + name.size;
-        }
-        at += name.size;
-    }
-    if (done == 0) {
-        return line;
-    }
-    ir_put(&out, ir_part(line, done, line.size));
-    return (struct ir_slice){out.text, out.size};
 }
 
 /* Variables are written by the host at any time, so constant ones are no constants
@@ -494,7 +385,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     ir_parse(rewriter->arena, text, &rewriter->module);
     ir_types_read(&rewriter->types, &rewriter->module);
     ha_rewrite_scan(rewriter);
-    choose_metadata(rewriter);
+    ha_metadata_choose(rewriter);
     ir_print(&rewriter->out, "%s", host_head);
     write_types(rewriter);
     write_attributes(rewriter);
@@ -508,7 +399,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     ha_rewrite_tables(rewriter);
     ir_print(&rewriter->out, "%s",
              rewriter->tail.text != NULL ? rewriter->tail.text : "");
-    write_metadata(rewriter);
+    ha_metadata_write(rewriter);
 }
 
 /* Where ir_fail lands; a function of its own, so that no local survives the jump. */

@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_metadata.h"
 #include "cpu/compile/rewrite_state.h"
+#include "cpu/compile/rewrite_text.h"
 
 /* Byte offsets of struct ha_lane and struct ha_grid, in the order of enum ha_known. */
 enum { LANE_GRID = 24, LANE_SHARED = 32 };
@@ -29,68 +32,6 @@ name_end(char c)
     return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
              (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '$' || c == '-' ||
              c == '"');
-}
-
-struct ir_slice
-ha_suffixed(struct ir_arena *arena, struct ir_slice name, const char *suffix)
-{
-    if (name.size > 0 && name.at[name.size - 1] == '"') {
-        return ir_format(arena, "%.*s.%s\"", (int)name.size - 1, name.at, suffix);
-    }
-    return ir_format(arena, "%.*s.%s", IR_ARGS(name), suffix);
-}
-
-/* ---- text that every line goes through ---- */
-
-static size_t
-skip_space_number(struct ir_slice line, size_t at)
-{
-    size_t close = ir_find(line, ")", at);
-
-    return close == SIZE_MAX ? line.size : close + 1;
-}
-
-struct ir_slice
-ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line, bool attributes)
-{
-    struct ir_arena *arena = rewriter->arena;
-    char *text = ir_alloc(arena, line.size + 1, 1);
-    size_t used = 0;
-    bool quoted = false;
-
-    for (size_t i = 0; i < line.size;) {
-        struct ir_slice rest = ir_part(line, i, line.size);
-        if (line.at[i] == '"') {
-            quoted = !quoted;
-        } else if (quoted) {
-        } else if (ir_begins(rest, " addrspace(")) {
-            i = skip_space_number(line, i);
-            continue;
-        } else if (ir_begins(rest, "addrspacecast")) {
-            memcpy(text + used, "bitcast", 7);
-            used += 7;
-            i += 13;
-            continue;
-        } else if (ir_begins(rest, "@llvm.")) {
-            /* Overloads are named after the address spaces of their pointers. */
-            struct ir_slice name = ir_token(line, i);
-            for (size_t k = 0; k < name.size; k++) {
-                text[used++] = name.at[k];
-                if (k > 1 && name.at[k - 1] == 'p' && name.at[k - 2] == '.' &&
-                    name.at[k] >= '0' && name.at[k] <= '9') {
-                    text[used - 1] = '0';
-                }
-            }
-            i += name.size;
-            continue;
-        } else if (ir_begins(rest, " #") && rest.size > 2 && rest.at[2] >= '0' &&
-                   rest.at[2] <= '9' && !attributes) {
-            i += 1 + ir_token(line, i + 1).size;
-            continue;
-        }
-        text[used++] = line.at[i++];
-    }
-    return (struct ir_slice){text, used};
 }
 
 /* Replaces `size` bytes at `at`. */

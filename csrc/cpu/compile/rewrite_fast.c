@@ -22,7 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
+#include "cpu/compile/rewrite_text.h"
 
 #define DEPTH_MAX 32u
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
 
 #define ACCESSES_MAX 512u

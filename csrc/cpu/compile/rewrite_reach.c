@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels can reach.  Device functions stay in the module after they were inlined;
- * nothing of them may count, neither their shared variables nor what they must not do.
- */
-#include <string.h>
+#include "cpu/compile/rewrite_reach.h"
 
 #include "cpu/compile/rewrite_state.h"
+#include "cpu/compile/toolchain_flags.h"
 
 struct walk {
     struct ha_rewriter *rewriter;
@@ -14,6 +12,13 @@ struct walk {
     uint32_t *variables;
     uint32_t variable_count;
 };
+
+bool
+ha_is_variable(const struct ir_global *global)
+{
+    return (global->space == 1 || global->space == 4) && !global->external &&
+           ir_find(global->name, HA_REWRITE_NAME_PREFIX, 0) == SIZE_MAX;
+}
 
 static void
 reach_function(struct walk *walk, uint32_t number)

@@ -19,7 +19,9 @@
 #include <stdio.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
+#include "cpu/compile/rewrite_text.h"
 
 /* Lanes at the ends of a span that are tried as borders. */
 #define END_LANES "16"

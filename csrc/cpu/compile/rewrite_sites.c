@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
 
 #define DEPTH_MAX 32u

@@ -27,38 +27,6 @@
  * page below a lane's stack. */
 #define HA_PROBED "\"probe-stack\"=\"inline-asm\""
 
-/* Functions of the device headers, by name; the places come first and in this order. */
-enum ha_known {
-    HA_KNOWN_THREAD_X,
-    HA_KNOWN_THREAD_Y,
-    HA_KNOWN_THREAD_Z,
-    HA_KNOWN_BLOCK_X,
-    HA_KNOWN_BLOCK_Y,
-    HA_KNOWN_BLOCK_Z,
-    HA_KNOWN_BLOCK_DIM_X,
-    HA_KNOWN_BLOCK_DIM_Y,
-    HA_KNOWN_BLOCK_DIM_Z,
-    HA_KNOWN_GRID_DIM_X,
-    HA_KNOWN_GRID_DIM_Y,
-    HA_KNOWN_GRID_DIM_Z,
-    HA_KNOWN_PLACES,
-    HA_KNOWN_BLOCK = HA_KNOWN_PLACES,
-    HA_KNOWN_WARP,
-    HA_KNOWN_SHARED_DYNAMIC,
-    HA_KNOWN_PRINT,
-    HA_KNOWN_ASSERT_FAIL,
-    HA_KNOWN_ALLOC,
-    HA_KNOWN_RELEASE,
-    HA_KNOWN_CLOCK,
-    HA_KNOWN_PAUSE,
-    HA_KNOWN_QUERY,
-    HA_KNOWN_NONE,
-};
-
-/* IR names of the known functions, and of the places as values ("thread_x"). */
-extern const char *const ha_known_names[HA_KNOWN_NONE];
-extern const char *const ha_place_names[HA_KNOWN_PLACES];
-
 struct ha_shared {
     struct ir_slice name;
     uint64_t size;
@@ -144,33 +112,6 @@ struct ha_body {
 
 /* Fills functions, infos and shared memory. */
 void ha_rewrite_scan(struct ha_rewriter *rewriter);
-
-/* Whether the metadata node of a name such as !7 is in the host IR. */
-bool ha_keeps_node(const struct ha_rewriter *rewriter, struct ir_slice name);
-
-/* A variable that the host may look up by name. */
-bool ha_is_variable(const struct ir_global *global);
-
-/* Fills the three sets of what is needed; needs `functions`. */
-void ha_rewrite_reach(struct ha_rewriter *rewriter);
-
-/* Which function of the device headers a call names, or HA_KNOWN_NONE. */
-enum ha_known ha_known_of(const struct ir_inst *inst);
-
-/* The line as host IR: no address spaces, no attribute groups but those of library
- * calls. */
-struct ir_slice ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line,
-                             bool attributes);
-
-/* A kernel has no host function of its shape.  Its address, where a line has it,
- * becomes that of a function that ends the launch: device code may hold it and compare
- * it, and cannot call it. */
-struct ir_slice ha_with_kernel_addresses(struct ha_rewriter *rewriter,
-                                         struct ir_slice line);
-
-/* A name such as @f or @"f g" with a suffix inside of its quotes. */
-struct ir_slice ha_suffixed(struct ir_arena *arena, struct ir_slice name,
-                            const char *suffix);
 
 /* Marks accesses of a kernel that lanes make in step: volatile ones of shared memory.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of an image as host IR: kernels with their arguments, variables. */
 #include "cpu/base/image.h"
-#include "cpu/compile/rewrite.h"
+#include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_state.h"
+#include "cpu/compile/rewrite_text.h"
 
 /* A name as a string constant; the IR's own escapes stand for one byte each. */
 static void
