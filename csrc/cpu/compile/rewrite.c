@@ -5,10 +5,18 @@
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/rewrite_body.h"
+#include "cpu/compile/rewrite_fast.h"
+#include "cpu/compile/rewrite_forward.h"
+#include "cpu/compile/rewrite_guard.h"
+#include "cpu/compile/rewrite_half.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_metadata.h"
 #include "cpu/compile/rewrite_reach.h"
+#include "cpu/compile/rewrite_rows.h"
+#include "cpu/compile/rewrite_scan.h"
 #include "cpu/compile/rewrite_state.h"
+#include "cpu/compile/rewrite_tables.h"
 #include "cpu/compile/rewrite_text.h"
 #include "cpu/compile/toolchain_flags.h"
 
@@ -270,7 +278,7 @@ take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **l
     unsigned long number =
         strtoul(global->name.at + at + strlen(HA_REWRITE_NAME_PREFIX), NULL, 10);
     size_t target = ir_find(global->line, "@", global->name.size);
-    if (number >= rewriter->request->name_count || target == SIZE_MAX) {
+    if (number >= rewriter->name_count || target == SIZE_MAX) {
         return true;
     }
     struct ir_slice name = ir_token(global->line, target);
@@ -366,8 +374,7 @@ write_functions(struct ha_rewriter *rewriter)
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        rewriter->fast[f] =
-            !rewriter->request->guard && ha_fast_study(rewriter, f, &fast);
+        rewriter->fast[f] = !rewriter->guard && ha_fast_study(rewriter, f, &fast);
         ha_body_write(rewriter, f, &reference);
         if (rewriter->fast[f]) {
             ha_fast_write(rewriter, f, &fast);
@@ -378,11 +385,9 @@ write_functions(struct ha_rewriter *rewriter)
 static void
 rewrite(struct ha_rewriter *rewriter, char **lowered)
 {
-    struct ir_slice text = {rewriter->request->ir, rewriter->request->ir_size};
-
     rewriter->out.arena = rewriter->arena;
     rewriter->tail.arena = rewriter->arena;
-    ir_parse(rewriter->arena, text, &rewriter->module);
+    ir_parse(rewriter->arena, rewriter->text, &rewriter->module);
     ir_types_read(&rewriter->types, &rewriter->module);
     ha_rewrite_scan(rewriter);
     ha_metadata_choose(rewriter);
@@ -392,7 +397,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     write_variables(rewriter, lowered);
     write_declares(rewriter);
     ir_print(&rewriter->out, "%s%s", runtime_functions,
-             rewriter->request->guard ? ha_guard_function : "");
+             rewriter->guard ? ha_guard_function : "");
     ha_rewrite_half(rewriter);
     write_functions(rewriter);
     rewriter->loops_store = ha_rewrite_loops_store(rewriter);
@@ -400,6 +405,16 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     ir_print(&rewriter->out, "%s",
              rewriter->tail.text != NULL ? rewriter->tail.text : "");
     ha_metadata_write(rewriter);
+}
+
+static struct ha_rewriter
+rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
+{
+    return (struct ha_rewriter){.arena = arena,
+                                .text = {request->ir, request->ir_size},
+                                .warp_size = request->warp_size,
+                                .name_count = request->name_count,
+                                .guard = request->guard};
 }
 
 /* Where ir_fail lands; a function of its own, so that no local survives the jump. */
@@ -418,7 +433,7 @@ ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *r
 {
     struct ir_arena arena = {.stop = request->stop,
                              .stop_context = request->stop_context};
-    struct ha_rewriter rewriter = {.arena = &arena, .request = request};
+    struct ha_rewriter rewriter = rewriter_for(request, &arena);
     char **lowered = calloc(request->name_count + 1u, sizeof *lowered);
     enum ha_status status = HA_OK;
     char *text;
@@ -457,9 +472,7 @@ names_guarded(struct ha_rewriter *rewriter, char **lowered)
     if (setjmp(rewriter->arena->escape) != 0) {
         return rewriter->arena->status;
     }
-    ir_parse(rewriter->arena,
-             (struct ir_slice){rewriter->request->ir, rewriter->request->ir_size},
-             &rewriter->module);
+    ir_parse(rewriter->arena, rewriter->text, &rewriter->module);
     for (size_t i = 0; i < rewriter->module.global_count; i++) {
         (void)take_name(rewriter, &rewriter->module.globals[i], lowered);
     }
@@ -471,7 +484,7 @@ ha_rewrite_names(const struct ha_rewrite_request *request, char ***lowered)
 {
     struct ir_arena arena = {.stop = request->stop,
                              .stop_context = request->stop_context};
-    struct ha_rewriter rewriter = {.arena = &arena, .request = request};
+    struct ha_rewriter rewriter = rewriter_for(request, &arena);
     uint32_t name_count = request->name_count;
     char **names = calloc(name_count + 1u, sizeof *names);
 

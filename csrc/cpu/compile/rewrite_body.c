@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include "cpu/compile/rewrite_body.h"
+
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/rewrite_fast.h"
+#include "cpu/compile/rewrite_guard.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_metadata.h"
+#include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
 
@@ -298,7 +303,7 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
     if (inst->step && writer->body->form == HA_FORM_REFERENCE) {
         ha_sites_write_step(rewriter, inst, &writer->lines);
     }
-    if (rewriter->request->guard) {
+    if (rewriter->guard) {
         ha_guard_write(rewriter, inst, &writer->lines);
     }
     ir_print(&writer->lines, "  %.*s", IR_ARGS(line));

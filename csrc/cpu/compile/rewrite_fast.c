@@ -18,11 +18,15 @@
  * the front end inferred from conditions (disjoint, nneg, samesign, nuw, nsw, exact)
  * need not hold there, so it is never used: `or disjoint` is an addition, whose value
  * is right where the flag holds and steady everywhere; other flags are dropped. */
+#include "cpu/compile/rewrite_fast.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/rewrite_hazard.h"
 #include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
 

@@ -9,6 +9,9 @@
  *
  * The loop over the lanes of a fast form does not count.  What a lane writes is not
  * there for the next one without a barrier. */
+#include "cpu/compile/rewrite_forward.h"
+
+#include "cpu/compile/ir_flow.h"
 #include "cpu/compile/rewrite_state.h"
 
 struct tally {

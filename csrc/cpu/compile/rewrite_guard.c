@@ -2,6 +2,8 @@
 /* Questions before accesses: where the request asks for a guard, each access of a
  * program's own asks the device first (cpu/memory/access.h).  Accesses of shared memory
  * by its name, and of constants and variables by theirs, are in place anyway. */
+#include "cpu/compile/rewrite_guard.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,8 @@
  * powers of integers, which it makes of others where it may be inexact.  The back end
  * calls functions of these names then.  They belong to the compiler's run-time library,
  * which is not there when an image is loaded, so the image brings them along. */
+#include "cpu/compile/rewrite_half.h"
+
 #include <string.h>
 
 #include "cpu/compile/rewrite_state.h"
@@ -129,8 +131,8 @@ write_power(struct ha_rewriter *rewriter, const char *name, const char *type)
 void
 ha_rewrite_half(struct ha_rewriter *rewriter)
 {
-    const char *ir = rewriter->request->ir;
-    size_t size = rewriter->request->ir_size;
+    const char *ir = rewriter->text.at;
+    size_t size = rewriter->text.size;
 
     if (memmem(ir, size, "half", strlen("half")) != NULL ||
         memmem(ir, size, "bfloat", strlen("bfloat")) != NULL) {

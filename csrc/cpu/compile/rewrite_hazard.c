@@ -15,9 +15,13 @@
  * The back end may unroll a loop inside of a lane.  So a pointer that is made on a
  * cycle has several values, and accesses of all rounds count: offsets from it are
  * compared within a round, and with the pointer's own step from round to round. */
+#include "cpu/compile/rewrite_hazard.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/ir_flow.h"
+#include "cpu/compile/ir_values.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
 

@@ -16,9 +16,13 @@
  *
  * Launches whose indices might not fit 32 bits go through the reference form, lane by
  * lane. */
+#include "cpu/compile/rewrite_rows.h"
+
 #include <stdio.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/rewrite_body.h"
+#include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"

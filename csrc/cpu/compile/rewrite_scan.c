@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What each function of a module does, itself and through the functions it calls. */
+#include "cpu/compile/rewrite_scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_reach.h"
+#include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 
 #define SHARED_ALIGN 64u

@@ -9,9 +9,12 @@
  * A loop that *polls* ends by what it reads from memory as volatile or atomic, or from
  * the clock: another lane may have to write it first.  It lets other lanes run in each
  * round. */
+#include "cpu/compile/rewrite_sites.h"
+
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/ir_values.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
 
@@ -469,5 +472,5 @@ ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *in
     ir_print(out,
              "  %%ha.step.%u = call i64 @__ha_rt_warp(ptr @__ha_site.%u, i32 %d, i64 "
              "0, i64 0, i32 0, i32 %u)\n",
-             inst->site, inst->site, HA_WARP_SYNC, rewriter->request->warp_size);
+             inst->site, inst->site, HA_WARP_SYNC, rewriter->warp_size);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of an image as host IR: kernels with their arguments, variables. */
+#include "cpu/compile/rewrite_tables.h"
+
 #include "cpu/base/image.h"
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_state.h"
@@ -91,7 +93,7 @@ write_kernels(struct ha_rewriter *rewriter)
                          (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
                          (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
                          (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
-                         (rewriter->request->guard ? (uint32_t)HA_KERNEL_GUARDED : 0);
+                         (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0);
         uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
                                ? info->max_threads
                                : 1024;
@@ -158,5 +160,5 @@ ha_rewrite_tables(struct ha_rewriter *rewriter)
         &rewriter->out,
         "@__ha_image = global { i32, i32, ptr, ptr, ptr, i32, i32 } { i32 %u, i32 %u, "
         "ptr null, ptr @__ha_kernels, ptr @__ha_variables, i32 %u, i32 %u }\n\n",
-        HA_IMAGE_ABI, rewriter->request->warp_size, kernels, variables);
+        HA_IMAGE_ABI, rewriter->warp_size, kernels, variables);
 }
