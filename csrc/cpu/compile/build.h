@@ -15,7 +15,7 @@
 
 #include "core/status.h"
 #include "cpu/compile/buffer.h"
-#include "cpu/compile/compile.h"
+#include "cpu/compile/compile_result.h"
 #include "cpu/compile/messages.h"
 #include "cpu/compile/process.h"
 #include "cpu/compile/toolchain.h"

@@ -271,7 +271,7 @@ ha_cache_load(const uint8_t key[HA_CACHE_KEY_BYTES], struct ha_compile_result *r
     found = true;
     make_young(path);
 done:
-    ha_compile_release(&loaded);
+    ha_compile_result_release(&loaded);
     free(bytes);
     return found;
 }

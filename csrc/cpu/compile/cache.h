@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "cpu/compile/buffer.h"
-#include "cpu/compile/compile.h"
+#include "cpu/compile/compile_result.h"
 
 #define HA_CACHE_KEY_BYTES 32
 

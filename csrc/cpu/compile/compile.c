@@ -577,15 +577,3 @@ ha_compile(const struct ha_compile_request *request, struct ha_compile_result *r
     free(work);
     return status;
 }
-
-void
-ha_compile_release(struct ha_compile_result *result)
-{
-    for (uint32_t i = 0; i < result->lowered_count; i++) {
-        free(result->lowered[i]);
-    }
-    free(result->lowered);
-    free(result->log);
-    free(result->image);
-    *result = (struct ha_compile_result){0};
-}

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
+#include "cpu/compile/compile_result.h"
 
 /* Bytes of a source with its headers and name expressions.  Larger ones run into the
  * limits on time and memory anyhow. */
@@ -41,16 +42,6 @@ struct ha_compile_request { /* everything is borrowed */
     bool (*interrupted)(void); /* may be NULL; true ends the compilation */
 };
 
-struct ha_compile_result { /* everything is owned */
-    char *log;             /* "" or lines; NULL only if memory ran out */
-    char *image;           /* of cpu/compile/image_file.h; bitcode if relocatable */
-    size_t image_size;
-    bool relocatable; /* -fgpu-rdc: to be linked, cpu/compile/link.h */
-    char **lowered;   /* one name an expression; NULL where there is none */
-    uint32_t lowered_count;
-    bool cached; /* nothing was compiled */
-};
-
 /* HA_OK: there is an image.  Else the log tells why, too: HA_ERROR_COMPILE for the
  * source, HA_ERROR_UNSUPPORTED for source that the CPU device cannot run,
  * HA_ERROR_INVALID for an option, HA_ERROR_TIMEOUT for a limit or an interrupt,
@@ -58,6 +49,5 @@ struct ha_compile_result { /* everything is owned */
  * The result is to be released in any case. */
 enum ha_status ha_compile(const struct ha_compile_request *request,
                           struct ha_compile_result *result);
-void ha_compile_release(struct ha_compile_result *result);
 
 #endif

@@ -66,7 +66,7 @@ state_destroy(struct state *state)
         free(state->inputs[i].bytes);
     }
     free(state->inputs);
-    ha_compile_release(&state->result);
+    ha_compile_result_release(&state->result);
     (void)pthread_cond_destroy(&state->idle);
     (void)pthread_mutex_destroy(&state->lock);
     free(state);
@@ -550,7 +550,7 @@ ha_link_complete(uint64_t handle, void **image, size_t *size)
             state->result = result;
             state->complete = true;
         } else {
-            ha_compile_release(&result);
+            ha_compile_result_release(&result);
         }
         state->busy = false;
         (void)pthread_cond_broadcast(&state->idle);

@@ -82,7 +82,7 @@ fail_status(enum ha_status status, const char *function)
 static void
 destroy(struct program *program)
 {
-    ha_compile_release(&program->result);
+    ha_compile_result_release(&program->result);
     ha_list_release(&program->given);
     ha_list_release(&program->expressions);
     ha_list_release(&program->header_texts);
@@ -336,14 +336,14 @@ ha_program_compile(hiprtcProgram handle, int option_count, const char *const *op
     (void)pthread_mutex_lock(&program->lock);
     if (status == HA_OK) {
         keep_names(program, &compiled);
-        ha_compile_release(&program->result);
+        ha_compile_result_release(&program->result);
         program->result = compiled;
         program->ready = true;
     } else {
         free(program->result.log);
         program->result.log = compiled.log;
         compiled.log = NULL;
-        ha_compile_release(&compiled);
+        ha_compile_result_release(&compiled);
     }
     program->busy = false;
     (void)pthread_cond_broadcast(&program->idle);
