@@ -23,7 +23,6 @@
 #include "cpu/compile/link_ir.h"
 #include "cpu/compile/options.h"
 #include "cpu/compile/rtc.h"
-#include "cpu/module/register.h"
 
 #define KEY_VERSION "hipadapt link 1"
 #define LEVEL_DEFAULT 3
@@ -111,11 +110,11 @@ leave(uint64_t handle, struct state *state)
 /* IR-to-ISA options are a compiler's options, so they pass the same list; the level of
  * optimisation is all that can change the result. */
 static enum ha_link_answer
-take_compiler_options(const char *const *options, uint32_t count,
+take_compiler_options(const char *const *options, uint32_t count, uint32_t warp_size,
                       struct settings *settings)
 {
     const struct ha_options_context context = {.arch = HA_ARCH_NAME,
-                                               .warp_size = ha_warp_size()};
+                                               .warp_size = warp_size};
     struct ha_options parsed;
     if (count == 0) {
         return HA_LINK_OK;
@@ -187,7 +186,8 @@ take_options(const struct ha_link_options *options, struct settings *settings)
             break; /* of a GPU's linker */
         }
     }
-    return take_compiler_options(compiler_options, compiler_option_count, settings);
+    return take_compiler_options(compiler_options, compiler_option_count,
+                                 options->warp_size, settings);
 }
 
 enum ha_link_answer
@@ -451,12 +451,12 @@ build_image(struct state *state, struct ha_build *build,
 
 /* The image from the cache, or from the inputs. Busy, without the lock. */
 static enum ha_status
-link_inputs(struct state *state, struct ha_compile_result *result)
+link_inputs(struct state *state, uint32_t warp_size, struct ha_compile_result *result)
 {
     uint8_t key[HA_CACHE_KEY_BYTES];
     struct ha_cache_inputs nothing = {0};
     struct ha_build build = {.interrupted = ha_interrupted,
-                             .warp_size = ha_warp_size(),
+                             .warp_size = warp_size,
                              .level = state->settings.level};
     *result = (struct ha_compile_result){0};
     ha_build_start(&build);
@@ -528,7 +528,7 @@ answer_of(enum ha_status status)
 }
 
 enum ha_link_answer
-ha_link_complete(uint64_t handle, void **image, size_t *size)
+ha_link_complete(uint64_t handle, uint32_t warp_size, void **image, size_t *size)
 {
     struct ha_compile_result result;
     struct state *state = enter(handle);
@@ -543,7 +543,7 @@ ha_link_complete(uint64_t handle, void **image, size_t *size)
     if (!state->complete) {
         state->busy = true;
         (void)pthread_mutex_unlock(&state->lock);
-        answer = answer_of(link_inputs(state, &result));
+        answer = answer_of(link_inputs(state, warp_size, &result));
         (void)pthread_mutex_lock(&state->lock);
         give_log(&state->settings, result.log, answer != HA_LINK_OK);
         if (answer == HA_LINK_OK) {

@@ -45,6 +45,7 @@ struct ha_link_options {
     unsigned count;
     const hipJitOption *names; /* borrowed */
     void *const *values;       /* borrowed */
+    uint32_t warp_size; /* of the devices; options of the compiler may name another */
 };
 
 enum ha_link_answer ha_link_create(const struct ha_link_options *options,
@@ -59,8 +60,10 @@ enum ha_link_answer ha_link_add_file(uint64_t state, hipJitInputType type,
                                      const char *path,
                                      const struct ha_link_options *options);
 
-/* The image, borrowed from the state; the same again once it is complete. */
-enum ha_link_answer ha_link_complete(uint64_t state, void **image, size_t *size);
+/* The image for devices with warps of `warp_size` lanes, borrowed from the state; the
+ * same again once it is complete. */
+enum ha_link_answer ha_link_complete(uint64_t state, uint32_t warp_size, void **image,
+                                     size_t *size);
 
 enum ha_link_answer ha_link_destroy(uint64_t state);
 

@@ -17,7 +17,6 @@
 #include "cpu/compile/compile.h"
 #include "cpu/compile/name_expression.h"
 #include "cpu/compile/workdir.h"
-#include "cpu/module/register.h"
 
 #define NAME_DEFAULT "program.hip"
 #define HEADERS_MAX 65536
@@ -293,7 +292,8 @@ keep_names(struct program *program, struct ha_compile_result *newer)
 }
 
 hiprtcResult
-ha_program_compile(hiprtcProgram handle, int option_count, const char *const *options)
+ha_program_compile(hiprtcProgram handle, uint32_t warp_size, int option_count,
+                   const char *const *options)
 {
     static const char function[] = "hiprtcCompileProgram";
     if (option_count < 0 || (option_count > 0 && options == NULL)) {
@@ -327,7 +327,7 @@ ha_program_compile(hiprtcProgram handle, int option_count, const char *const *op
         .options = options,
         .option_count = (uint32_t)option_count,
         .arch = HA_ARCH_NAME,
-        .warp_size = ha_warp_size(),
+        .warp_size = warp_size,
         .interrupted = ha_interrupted,
     };
     struct ha_compile_result compiled;

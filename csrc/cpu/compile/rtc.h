@@ -27,8 +27,9 @@ hiprtcResult ha_program_create(const char *source, const char *name, int header_
                                const char *const *header_names, hiprtcProgram *program);
 hiprtcResult ha_program_destroy(hiprtcProgram *program);
 hiprtcResult ha_program_add_name(hiprtcProgram program, const char *expression);
-hiprtcResult ha_program_compile(hiprtcProgram program, int option_count,
-                                const char *const *options);
+/* For devices with warps of `warp_size` lanes. */
+hiprtcResult ha_program_compile(hiprtcProgram program, uint32_t warp_size,
+                                int option_count, const char *const *options);
 /* Each gives a size, or copies, or both; NULL where it is not wanted. */
 hiprtcResult ha_program_get_log(hiprtcProgram program, char *log, size_t *size);
 hiprtcResult ha_program_get_code(hiprtcProgram program, char *code, size_t *size);

@@ -9,6 +9,7 @@
 #include "cpu/compile/link.h"
 #include "cpu/compile/rtc.h"
 #include "cpu/entry/runtime.h"
+#include "cpu/module/register.h"
 
 #include "core/status.h"
 
@@ -63,6 +64,12 @@ hip_answer(enum ha_link_answer answer)
                                 : ha_cpu_fail(results[answer], "%s", ha_error_text());
 }
 
+static struct ha_link_options
+options_of(unsigned count, const hipJitOption *names, void *const *values)
+{
+    return (struct ha_link_options){count, names, values, ha_warp_size()};
+}
+
 /* ---- hiprtc ---- */
 
 HA_EXPORT hiprtcResult
@@ -70,7 +77,8 @@ hiprtcLinkCreate(unsigned int num_options, hipJitOption *option_ptr,
                  void **option_vals_pptr, hiprtcLinkState *hip_link_state_ptr)
 {
     static const char function[] = "hiprtcLinkCreate";
-    const struct ha_link_options options = {num_options, option_ptr, option_vals_pptr};
+    const struct ha_link_options options =
+        options_of(num_options, option_ptr, option_vals_pptr);
     uint64_t state = 0;
     if (hip_link_state_ptr == NULL) {
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
@@ -88,7 +96,8 @@ hiprtcLinkAddFile(hiprtcLinkState hip_link_state, hipJitInputType input_type,
                   const char *file_path, unsigned int num_options,
                   hipJitOption *options_ptr, void **option_values)
 {
-    const struct ha_link_options options = {num_options, options_ptr, option_values};
+    const struct ha_link_options options =
+        options_of(num_options, options_ptr, option_values);
     return rtc_answer(
         ha_link_add_file(rtc_handle(hip_link_state), input_type, file_path, &options),
         "hiprtcLinkAddFile");
@@ -100,7 +109,8 @@ hiprtcLinkAddData(hiprtcLinkState hip_link_state, hipJitInputType input_type,
                   unsigned int num_options, hipJitOption *options_ptr,
                   void **option_values)
 {
-    const struct ha_link_options options = {num_options, options_ptr, option_values};
+    const struct ha_link_options options =
+        options_of(num_options, options_ptr, option_values);
     return rtc_answer(ha_link_add_data(rtc_handle(hip_link_state), input_type, image,
                                        image_size, name, &options),
                       "hiprtcLinkAddData");
@@ -115,8 +125,9 @@ hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, size_t *size_
                            "argument '%s' is NULL",
                            bin_out == NULL ? "bin_out" : "size_out");
     }
-    return rtc_answer(ha_link_complete(rtc_handle(hip_link_state), bin_out, size_out),
-                      function);
+    return rtc_answer(
+        ha_link_complete(rtc_handle(hip_link_state), ha_warp_size(), bin_out, size_out),
+        function);
 }
 
 HA_EXPORT hiprtcResult
@@ -131,7 +142,7 @@ HA_EXPORT hipError_t
 hipLinkCreate(unsigned int numOptions, hipJitOption *options, void **optionValues,
               hipLinkState_t *stateOut)
 {
-    const struct ha_link_options given = {numOptions, options, optionValues};
+    const struct ha_link_options given = options_of(numOptions, options, optionValues);
     struct ha_device *device;
     uint64_t state = 0;
     hipError_t code = ha_enter("hipLinkCreate", &device);
@@ -152,7 +163,7 @@ HA_EXPORT hipError_t
 hipLinkAddFile(hipLinkState_t state, hipJitInputType type, const char *path,
                unsigned int numOptions, hipJitOption *options, void **optionValues)
 {
-    const struct ha_link_options given = {numOptions, options, optionValues};
+    const struct ha_link_options given = options_of(numOptions, options, optionValues);
     struct ha_device *device;
     hipError_t code = ha_enter("hipLinkAddFile", &device);
     return code != hipSuccess
@@ -165,7 +176,7 @@ hipLinkAddData(hipLinkState_t state, hipJitInputType type, void *data, size_t si
                const char *name, unsigned int numOptions, hipJitOption *options,
                void **optionValues)
 {
-    const struct ha_link_options given = {numOptions, options, optionValues};
+    const struct ha_link_options given = options_of(numOptions, options, optionValues);
     struct ha_device *device;
     hipError_t code = ha_enter("hipLinkAddData", &device);
     return code != hipSuccess ? code
@@ -184,7 +195,8 @@ hipLinkComplete(hipLinkState_t state, void **hipBinOut, size_t *sizeOut)
     if (hipBinOut == NULL || sizeOut == NULL) {
         return ha_cpu_fail_null(hipBinOut == NULL ? "hipBinOut" : "sizeOut");
     }
-    return hip_answer(ha_link_complete(hip_handle(state), hipBinOut, sizeOut));
+    return hip_answer(
+        ha_link_complete(hip_handle(state), ha_warp_size(), hipBinOut, sizeOut));
 }
 
 HA_EXPORT hipError_t

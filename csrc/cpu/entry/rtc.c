@@ -8,6 +8,8 @@
 #include "abi/hip.h"
 #include "cpu/base/export.h"
 #include "cpu/compile/rtc.h"
+#include "cpu/entry/runtime.h"
+#include "cpu/module/register.h"
 
 HA_EXPORT const char *
 hiprtcGetErrorString(hiprtcResult result)
@@ -78,7 +80,7 @@ hiprtcAddNameExpression(hiprtcProgram prog, const char *name_expression)
 HA_EXPORT hiprtcResult
 hiprtcCompileProgram(hiprtcProgram prog, int numOptions, const char *const *options)
 {
-    return ha_program_compile(prog, numOptions, options);
+    return ha_program_compile(prog, ha_warp_size(), numOptions, options);
 }
 
 HA_EXPORT hiprtcResult
