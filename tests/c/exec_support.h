@@ -17,18 +17,6 @@
 #include "cpu/exec/exec.h"
 #include "cpu/exec/fiber.h"
 
-/* These images ask for no access, so memory is not linked. */
-__attribute__((weak)) void ha_access_call(const void *address, uint64_t size,
-                                          uint32_t write);
-void
-ha_access_call(const void *address, uint64_t size, uint32_t write)
-{
-    (void)address;
-    (void)size;
-    (void)write;
-    abort();
-}
-
 #define UNUSED __attribute__((unused))
 
 /* Kernels are meant to fail; the sanitizers must not catch it first. */

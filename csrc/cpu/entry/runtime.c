@@ -23,6 +23,7 @@
 #include "cpu/exec/print.h"
 #include "cpu/graph/capture.h"
 #include "cpu/graph/graph.h"
+#include "cpu/memory/access.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/external_memory.h"
 #include "cpu/memory/ipc_memory.h"
@@ -148,6 +149,7 @@ runtime_start(void)
         return ha_cpu_fail(hipErrorNotInitialized,
                            "the signal handlers of the CPU device can't be set");
     }
+    ha_exec_set_access(ha_access_call);
     if (!runtime.hooked) {
         pin_library();
         if (!runtime.watched || atexit(at_exit) != 0) {

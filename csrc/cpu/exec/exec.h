@@ -69,6 +69,11 @@ struct ha_launch {
  * each launch, the interrupt signal here.  Returns 0 or -1. */
 int ha_exec_init(void);
 
+/* What images ask before each access that are compiled for that (`access` of struct
+ * ha_image_runtime).  Called in kernel code; must be set before the first launch. */
+void ha_exec_set_access(void (*question)(const void *address, uint64_t size,
+                                         uint32_t write));
+
 /* Fills the fields from next_block on, and `chunk` for `threads` threads. */
 void ha_exec_prepare(struct ha_launch *launch, unsigned threads);
 

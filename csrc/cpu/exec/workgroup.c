@@ -12,7 +12,6 @@
 #include "cpu/exec/heap.h"
 #include "cpu/exec/multi_grid.h"
 #include "cpu/exec/print.h"
-#include "cpu/memory/access.h"
 
 /* Turns that pausing lanes get before a warp call is served without them.  They may be
  * about to join it: a flag that another block sets reaches all of them within two
@@ -564,6 +563,21 @@ runtime_assert_fail(const char *text, const char *file, uint32_t line,
     ha_runner_quit(runner);
 }
 
+/* The memory room's answer: it lies above this room. */
+static void (*access_question)(const void *address, uint64_t size, uint32_t write);
+
+void
+ha_exec_set_access(void (*question)(const void *address, uint64_t size, uint32_t write))
+{
+    access_question = question;
+}
+
+static void
+runtime_access(const void *address, uint64_t size, uint32_t write)
+{
+    access_question(address, size, write);
+}
+
 const struct ha_image_runtime ha_exec_runtime = {
     .self = runtime_self,
     .block = runtime_block,
@@ -575,7 +589,7 @@ const struct ha_image_runtime ha_exec_runtime = {
     .clock = runtime_clock,
     .pause = runtime_pause,
     .query = runtime_query,
-    .access = ha_access_call,
+    .access = runtime_access,
 };
 
 /* ---- blocks ---- */
