@@ -16,6 +16,7 @@
 #include "core/clock.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/fiber.h"
+#include "cpu/exec/image_runtime.h"
 
 #define UNUSED __attribute__((unused))
 

@@ -20,6 +20,7 @@
 #include "cpu/entry/table.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/heap.h"
+#include "cpu/exec/image_runtime.h"
 #include "cpu/exec/print.h"
 #include "cpu/graph/capture.h"
 #include "cpu/graph/graph.h"

@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "cpu/exec/exec_state.h"
 #include "cpu/exec/fault.h"
+#include "cpu/exec/fault_text.h"
 #include "cpu/exec/multi_grid.h"
 #include "cpu/exec/workgroup.h"
 
@@ -82,7 +83,7 @@ fail_unlock(struct share *share)
     uint64_t ended = cooperative->first_ended;
     uint32_t line = cooperative->line;
     (void)pthread_mutex_unlock(&cooperative->lock);
-    if (ha_exec_fail_grid(share->launch, waiting, line, ended)) {
+    if (ha_fault_record_grid(share->launch, waiting, line, ended)) {
         share->first_fault = true;
     }
 }
@@ -94,7 +95,7 @@ fail_mixed_unlock(struct share *share, uint64_t block)
     struct ha_cooperative *cooperative = share->cooperative;
     uint64_t waiting = cooperative->first_waiting;
     (void)pthread_mutex_unlock(&cooperative->lock);
-    if (ha_exec_fail_mixed(share->launch, waiting, block)) {
+    if (ha_fault_record_mixed(share->launch, waiting, block)) {
         share->first_fault = true;
     }
 }
@@ -173,7 +174,7 @@ static bool
 faulty(struct share *share)
 {
     const struct ha_multi *multi = share->cooperative->multi;
-    if (multi && atomic_load(&multi->failed) && ha_exec_fail_peer(share->launch)) {
+    if (multi && atomic_load(&multi->failed) && ha_fault_record_peer(share->launch)) {
         share->first_fault = true;
     }
     return has_fault(share);
@@ -218,8 +219,8 @@ run_place(struct share *share, struct place *place, bool begin)
         end(share, place->block);
         break;
     case HA_STOP_FAULT:
-        if (ha_exec_record(place->group, share->runner, place->block,
-                           place->block + 1)) {
+        if (ha_fault_record_blocks(place->group, share->runner, place->block,
+                                   place->block + 1)) {
             share->first_fault = true;
         }
         break;
@@ -295,7 +296,7 @@ take_block(struct share *share, struct ha_group *group)
     if (group) {
         ha_exec_give_group(group);
     }
-    if (taken && ha_exec_fail_resources(share->launch)) {
+    if (taken && ha_fault_record_resources(share->launch)) {
         share->first_fault = true;
     }
 }

@@ -35,8 +35,8 @@
 #include <sys/types.h>
 
 #include "cpu/base/image.h"
-#include "cpu/exec/exec.h"
 #include "cpu/exec/fiber.h"
+#include "cpu/exec/launch.h"
 
 struct ha_group;
 

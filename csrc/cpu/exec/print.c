@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cpu/base/config.h"
-#include "cpu/exec/exec.h"
+#include "cpu/exec/launch.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber_switch.h"
 

@@ -7,11 +7,8 @@
 #include <sched.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "cpu/exec/cooperative.h"
-#include "cpu/exec/heap.h"
 #include "cpu/exec/multi_grid.h"
-#include "cpu/exec/print.h"
 
 /* Turns that pausing lanes get before a warp call is served without them.  They may be
  * about to join it: a flag that another block sets reaches all of them within two
@@ -440,14 +437,8 @@ switch_to(struct ha_group *group, struct ha_runner *runner, uint32_t lane,
 
 /* ---- what images call ---- */
 
-static struct ha_lane *
-runtime_self(void)
-{
-    return ha_runner_self->lane;
-}
-
-static uint32_t
-runtime_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site)
+uint32_t
+ha_group_call_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site)
 {
     struct ha_runner *runner = ha_runner_self;
     if (!runner->lane) {
@@ -471,9 +462,9 @@ runtime_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site)
     return group->barrier.result;
 }
 
-static uint64_t
-runtime_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
-             uint64_t value, uint32_t operand, uint32_t width)
+uint64_t
+ha_group_call_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
+                   uint64_t value, uint32_t operand, uint32_t width)
 {
     struct ha_runner *runner = ha_runner_self;
     if (!runner->lane) {
@@ -500,14 +491,8 @@ runtime_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
     return record->call.value;
 }
 
-static uint64_t
-runtime_clock(void)
-{
-    return ha_clock_ns();
-}
-
-static void
-runtime_pause(void)
+void
+ha_group_call_pause(void)
 {
     struct ha_runner *runner = ha_runner_self;
     struct ha_group *group = runner->group;
@@ -525,72 +510,6 @@ runtime_pause(void)
     warp_of(group, lane)->paused |= bit_of(group, lane);
     switch_to(group, runner, lane, take_next(group, runner, lane));
 }
-
-static uint64_t
-runtime_query(uint32_t what)
-{
-    const struct ha_launch *launch = ha_runner_self->group->launch;
-    const struct ha_cooperative *cooperative = launch->cooperative;
-    const struct ha_multi *multi = cooperative ? cooperative->multi : NULL;
-    switch (what) {
-    case HA_QUERY_COOPERATIVE:
-        return cooperative != NULL;
-    case HA_QUERY_SHARED_DYNAMIC:
-        return launch->shared_dynamic_bytes;
-    case HA_QUERY_GRID_COUNT:
-        return multi ? multi->count : 0;
-    case HA_QUERY_GRID_RANK:
-        return multi ? cooperative->rank : 0;
-    case HA_QUERY_MULTI_SIZE:
-        return multi ? multi->size : 0;
-    case HA_QUERY_MULTI_FIRST:
-        return multi ? multi->grids[cooperative->rank].first : 0;
-    default:
-        return 0;
-    }
-}
-
-static void
-runtime_assert_fail(const char *text, const char *file, uint32_t line,
-                    const char *function)
-{
-    struct ha_runner *runner = ha_runner_self;
-    runner->fault.kind = HA_FAULT_ASSERT;
-    runner->fault.text = text;
-    runner->fault.file = file;
-    runner->fault.line[0] = line;
-    runner->fault.function = function;
-    ha_runner_quit(runner);
-}
-
-/* The memory room's answer: it lies above this room. */
-static void (*access_question)(const void *address, uint64_t size, uint32_t write);
-
-void
-ha_exec_set_access(void (*question)(const void *address, uint64_t size, uint32_t write))
-{
-    access_question = question;
-}
-
-static void
-runtime_access(const void *address, uint64_t size, uint32_t write)
-{
-    access_question(address, size, write);
-}
-
-const struct ha_image_runtime ha_exec_runtime = {
-    .self = runtime_self,
-    .block = runtime_block,
-    .warp = runtime_warp,
-    .print = ha_print_call,
-    .assert_fail = runtime_assert_fail,
-    .alloc = ha_heap_call_alloc,
-    .release = ha_heap_call_release,
-    .clock = runtime_clock,
-    .pause = runtime_pause,
-    .query = runtime_query,
-    .access = runtime_access,
-};
 
 /* ---- blocks ---- */
 

@@ -26,9 +26,9 @@
 #include <stdint.h>
 
 #include "cpu/base/image.h"
-#include "cpu/exec/exec.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber.h"
+#include "cpu/exec/launch.h"
 #include "cpu/exec/warp.h"
 
 enum {
@@ -120,6 +120,13 @@ void ha_group_abandon(struct ha_group *group, struct ha_runner *runner);
 /* Runs the blocks [first, last) with the fast function; false as above. */
 bool ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t first,
                        uint64_t last);
+
+/* Table entries for images (`block`, `warp` and `pause` of struct ha_image_runtime);
+ * only called in kernel code. */
+uint32_t ha_group_call_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site);
+uint64_t ha_group_call_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
+                            uint64_t value, uint32_t operand, uint32_t width);
+void ha_group_call_pause(void);
 
 /* Frees what the group owns, not the group itself. */
 void ha_group_release(struct ha_group *group);

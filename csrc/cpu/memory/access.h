@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-/* For ha_exec_set_access (cpu/exec/exec.h); only called in kernel code.  Ends the
- * launch with HA_FAULT_ADDRESS if the bytes may not be touched. */
+/* For ha_exec_set_access (cpu/exec/image_runtime.h); only called in kernel code.  Ends
+ * the launch with HA_FAULT_ADDRESS if the bytes may not be touched. */
 void ha_access_call(const void *address, uint64_t size, uint32_t write);
 
 #endif

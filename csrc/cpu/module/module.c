@@ -15,7 +15,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
 #include "cpu/compile/image_file.h"
-#include "cpu/exec/exec.h"
+#include "cpu/exec/image_runtime.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"
 #include "cpu/module/image_library.h"

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/exec/image_runtime.h"
+
+#include "core/clock.h"
+#include "cpu/exec/cooperative.h"
+#include "cpu/exec/fault.h"
+#include "cpu/exec/heap.h"
+#include "cpu/exec/multi_grid.h"
+#include "cpu/exec/print.h"
+#include "cpu/exec/workgroup.h"
+
+static struct ha_lane *
+runtime_self(void)
+{
+    return ha_runner_self->lane;
+}
+
+static uint64_t
+runtime_clock(void)
+{
+    return ha_clock_ns();
+}
+
+static uint64_t
+runtime_query(uint32_t what)
+{
+    const struct ha_launch *launch = ha_runner_self->group->launch;
+    const struct ha_cooperative *cooperative = launch->cooperative;
+    const struct ha_multi *multi = cooperative ? cooperative->multi : NULL;
+    switch (what) {
+    case HA_QUERY_COOPERATIVE:
+        return cooperative != NULL;
+    case HA_QUERY_SHARED_DYNAMIC:
+        return launch->shared_dynamic_bytes;
+    case HA_QUERY_GRID_COUNT:
+        return multi ? multi->count : 0;
+    case HA_QUERY_GRID_RANK:
+        return multi ? cooperative->rank : 0;
+    case HA_QUERY_MULTI_SIZE:
+        return multi ? multi->size : 0;
+    case HA_QUERY_MULTI_FIRST:
+        return multi ? multi->grids[cooperative->rank].first : 0;
+    default:
+        return 0;
+    }
+}
+
+static void
+runtime_assert_fail(const char *text, const char *file, uint32_t line,
+                    const char *function)
+{
+    struct ha_runner *runner = ha_runner_self;
+    runner->fault.kind = HA_FAULT_ASSERT;
+    runner->fault.text = text;
+    runner->fault.file = file;
+    runner->fault.line[0] = line;
+    runner->fault.function = function;
+    ha_runner_quit(runner);
+}
+
+/* The memory room's answer: it lies above this room. */
+static void (*access_question)(const void *address, uint64_t size, uint32_t write);
+
+void
+ha_exec_set_access(void (*question)(const void *address, uint64_t size, uint32_t write))
+{
+    access_question = question;
+}
+
+static void
+runtime_access(const void *address, uint64_t size, uint32_t write)
+{
+    access_question(address, size, write);
+}
+
+const struct ha_image_runtime ha_exec_runtime = {
+    .self = runtime_self,
+    .block = ha_group_call_block,
+    .warp = ha_group_call_warp,
+    .print = ha_print_call,
+    .assert_fail = runtime_assert_fail,
+    .alloc = ha_heap_call_alloc,
+    .release = ha_heap_call_release,
+    .clock = runtime_clock,
+    .pause = ha_group_call_pause,
+    .query = runtime_query,
+    .access = runtime_access,
+};
