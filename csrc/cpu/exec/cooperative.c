@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #include "core/clock.h"
-#include "cpu/exec/exec_state.h"
+#include "cpu/exec/blocks.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fault_text.h"
+#include "cpu/exec/idle_group.h"
 #include "cpu/exec/multi_grid.h"
 #include "cpu/exec/workgroup.h"
 
@@ -225,7 +226,7 @@ run_place(struct share *share, struct place *place, bool begin)
         }
         break;
     }
-    ha_exec_give_group(place->group);
+    ha_idle_group_give(place->group);
     place->group = NULL;
     return false;
 }
@@ -282,7 +283,7 @@ take_block(struct share *share, struct ha_group *group)
     uint64_t block = atomic_fetch_add(&share->launch->next_block, 1);
     bool taken = block < share->launch->block_count;
     if (taken && !group) {
-        group = ha_exec_take_group(share->launch);
+        group = ha_idle_group_take(share->launch);
     }
     share->taken += taken;
     if (taken && group && grow(share)) {
@@ -294,7 +295,7 @@ take_block(struct share *share, struct ha_group *group)
         return;
     }
     if (group) {
-        ha_exec_give_group(group);
+        ha_idle_group_give(group);
     }
     if (taken && ha_fault_record_resources(share->launch)) {
         share->first_fault = true;
@@ -330,7 +331,7 @@ abandon(struct share *share)
 {
     for (uint64_t i = 0; i < share->count; i++) {
         ha_group_abandon(share->places[i].group, share->runner);
-        ha_exec_give_group(share->places[i].group);
+        ha_idle_group_give(share->places[i].group);
     }
     share->count = 0;
 }
@@ -364,11 +365,11 @@ ha_cooperative_run(struct ha_launch *launch, struct ha_runner *runner,
         }
     }
     if (group) {
-        ha_exec_give_group(group);
+        ha_idle_group_give(group);
     }
     if (has_fault(&share)) {
         abandon(&share);
-        share.taken += ha_exec_drop_rest(launch);
+        share.taken += ha_blocks_drop_rest(launch);
     }
     free(share.places);
     *was_first_fault = share.first_fault;

@@ -15,31 +15,13 @@
 #ifndef HA_CPU_EXEC_COOPERATIVE_H
 #define HA_CPU_EXEC_COOPERATIVE_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ha_group;
-struct ha_launch;
-struct ha_multi;
-struct ha_runner;
+#include "cpu/exec/launch.h"
 
-/* What the threads of one launch share. */
-struct ha_cooperative {
-    pthread_mutex_t lock;   /* guards these: */
-    uint64_t waiting;       /* blocks at the barrier */
-    uint64_t ended;         /* blocks that are over */
-    bool at_multi;          /* that barrier is a multi-grid barrier */
-    uint64_t first_waiting; /* for messages: a block at the barrier, its line, */
-    uint32_t line;
-    uint64_t first_ended;   /* and a block that is over */
-    _Atomic uint32_t round; /* barriers that have opened; changed under the lock */
-    unsigned threads;       /* that are expected to take part; constant */
-    struct ha_multi *multi; /* launches on several devices: what the grids share, kept
-                               until the grid is over; constant, as is the next */
-    uint32_t rank;          /* of this grid */
-};
+struct ha_group;
+struct ha_runner;
 
 /* A new one for `threads` threads, or NULL without memory. */
 struct ha_cooperative *ha_cooperative_new(unsigned threads);

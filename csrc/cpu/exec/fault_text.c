@@ -10,7 +10,6 @@
 #include <unistd.h>
 #endif
 
-#include "cpu/exec/cooperative.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber.h"
 #include "cpu/exec/multi_grid.h"

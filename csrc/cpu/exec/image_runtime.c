@@ -2,7 +2,6 @@
 #include "cpu/exec/image_runtime.h"
 
 #include "core/clock.h"
-#include "cpu/exec/cooperative.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/heap.h"
 #include "cpu/exec/multi_grid.h"

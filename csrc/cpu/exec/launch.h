@@ -7,13 +7,14 @@
 #ifndef HA_CPU_EXEC_LAUNCH_H
 #define HA_CPU_EXEC_LAUNCH_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cpu/base/image.h"
 
-struct ha_cooperative;
+struct ha_multi;
 
 #define HA_FAULT_TEXT_BYTES 256
 
@@ -35,6 +36,22 @@ enum ha_fault_kind {
 
 #define HA_PART_MAX 8u
 
+/* What the threads of a cooperative launch share (cpu/exec/cooperative.h). */
+struct ha_cooperative {
+    pthread_mutex_t lock;   /* guards these: */
+    uint64_t waiting;       /* blocks at the barrier */
+    uint64_t ended;         /* blocks that are over */
+    bool at_multi;          /* that barrier is a multi-grid barrier */
+    uint64_t first_waiting; /* for messages: a block at the barrier, its line, */
+    uint32_t line;
+    uint64_t first_ended;   /* and a block that is over */
+    _Atomic uint32_t round; /* barriers that have opened; changed under the lock */
+    unsigned threads;       /* that are expected to take part; constant */
+    struct ha_multi *multi; /* launches on several devices: what the grids share, kept
+                               until the grid is over; constant, as is the next */
+    uint32_t rank;          /* of this grid */
+};
+
 struct ha_launch {
     const struct ha_image_kernel *kernel; /* borrowed: the module outlives the launch */
     struct ha_grid grid;
@@ -50,11 +67,12 @@ struct ha_launch {
     uint64_t block_count;
     uint64_t chunk;              /* blocks a thread takes at a time */
     _Atomic uint64_t next_block; /* how many were handed out, in whole chunks */
-    uint32_t part_count;         /* 1: chunks go out in order; see exec.c */
+    uint32_t part_count;         /* see cpu/exec/blocks.h; 1: chunks go out in order */
     _Atomic uint32_t next_chunk[HA_PART_MAX]; /* of each part; unused if there is one */
     _Atomic uint64_t blocks_done;             /* finished or dropped blocks */
     _Atomic int fault; /* enum ha_fault_kind; also set to stop early */
-    char fault_text[HA_FAULT_TEXT_BYTES]; /* written once, by who set `fault` */
+    char fault_text[HA_FAULT_TEXT_BYTES]; /* written once, by the thread that set
+                                             `fault` */
     _Atomic uint32_t fault_ready;         /* fault_text may be read */
     _Atomic uint64_t print_bytes; /* printf text that the launch has in the buffer */
     _Atomic uint64_t print_lost;  /* calls of printf whose text found no room */

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <string.h>
 
-#include "cpu/exec/cooperative.h"
 #include "cpu/exec/multi_grid.h"
 
 /* Turns that pausing lanes get before a warp call is served without them.  They may be

@@ -87,7 +87,7 @@ struct ha_group {
     size_t shared_map_bytes;
     char *shared; /* the block's shared memory; ends at the upper guard */
 
-    struct ha_group *next; /* idle list of cpu/exec/exec.c */
+    struct ha_group *next; /* idle list of cpu/exec/idle_group.c */
 };
 
 /* Gets the group ready for blocks of `launch`: stacks, records, shared memory.  False
