@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "adapters/message.h"
+
 /* What C values look like; also the element of lists and the field of records. */
 enum ha_kind {
     HA_BOOL, /* C bool, one byte */
@@ -48,11 +50,6 @@ enum ha_kind {
     HA_FUNCTION, /* function pointer; index = function type of the API tables */
     HA_RECORD,   /* nested record; index = record of the API tables */
     HA_KIND_COUNT
-};
-
-struct ha_where {
-    const char *function; /* "hipMemcpy" */
-    const char *argument; /* "dst" */
 };
 
 enum ha_flags {
@@ -216,9 +213,6 @@ ha_size_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
  * is a bare address that is not aligned, or where no `bytes` bytes can be read. */
 int ha_need_memory(const struct ha_view *view, const struct ha_where *where,
                    size_t bytes, size_t align);
-
-/* TypeError "function: argument 'x' must be <wanted>, not 'type'"; answers -1. */
-int ha_refuse(const struct ha_where *where, const char *wanted, PyObject *object);
 
 /* ---- results: new references, NULL with an exception ---- */
 

@@ -26,7 +26,10 @@ PyFloat_Pack2(double value, char *bytes, int little_endian)
 #include "adapters/adapter.h"
 #include "adapters/format.h"
 #include "adapters/memory.h"
+#include "adapters/message.h"
 #include "adapters/record.h"
+#include "adapters/saved_error.h"
+#include "adapters/strides.h"
 
 /* What became of the memory: closed by close(), or freed by a call of HIP. */
 enum ha_gone { HA_HERE = 0, HA_CLOSED, HA_FREED };
@@ -139,43 +142,6 @@ int ha_take_as_c_void_p(struct ha_take *take, PyObject *object);
 /* The adapter order for docs and tests: a new tuple of (name, accepts) tuples, which
  * the module has as adapter_order. */
 PyObject *ha_adapter_rows(void);
-/* Sets `exception` "function: argument 'x' <text>"; answers -1.  The format is that of
- * PyUnicode_FromFormat. */
-int ha_raise(PyObject *exception, const struct ha_where *where, const char *format,
-             ...);
-/* OverflowError "function: argument 'x' must be <range>, not <value>"; answers -1. */
-int ha_raise_range(const struct ha_where *where, const char *range, PyObject *value);
-/* BufferError that shows shape and strides; answers -1. */
-int ha_raise_strides(const struct ha_where *where, const char *wanted, int ndim,
-                     const Py_ssize_t *shape, const Py_ssize_t *strides);
-/* True if the strides (bytes; NULL = C order) leave no gap; order 'C', or 'A' = C or F.
- */
-bool ha_is_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
-                      Py_ssize_t itemsize, char order);
-/* Product of shape and itemsize into `bytes`; false if it does not fit. */
-bool ha_shape_bytes(int ndim, const Py_ssize_t *shape, Py_ssize_t itemsize,
-                    Py_ssize_t *bytes);
-/* `ptr` plus `bytes` into `end`; false where that is beyond the last address. */
-static inline bool
-ha_address_add(const void *ptr, uint64_t bytes, uintptr_t *end)
-{
-    return !__builtin_add_overflow((uintptr_t)ptr, bytes, end);
-}
-/* OverflowError where memory of `bytes` at `ptr` would go beyond the last address: 0 or
- * -1. */
-int ha_check_span(const struct ha_where *where, const void *ptr, Py_ssize_t bytes);
-/* A tuple of ints: each size times `unit`, whose products fit. */
-PyObject *ha_sizes_tuple(int ndim, const Py_ssize_t *sizes, Py_ssize_t unit);
-
-/* Name of entry i of an argument for messages, "options[3]", written without a call per
- * entry of a fast path: where.argument points to text. */
-struct ha_entry {
-    struct ha_where where;
-    char *digits;
-    char text[96];
-};
-void ha_entry_init(struct ha_entry *entry, const struct ha_where *where);
-void ha_entry_set(struct ha_entry *entry, Py_ssize_t i);
 
 /* An exception that is put aside while something runs that may raise. */
 struct ha_saved_error {
