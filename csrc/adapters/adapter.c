@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "adapters/object.h"
-#include "core/readable.h"
 
 static int
 take_none(struct ha_take *take, PyObject *object)
@@ -233,31 +232,6 @@ ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
 }
 
 int
-ha_need_memory(const struct ha_view *view, const struct ha_where *where, size_t bytes,
-               size_t align)
-{
-    if (view->ptr == NULL || view->size >= 0) {
-        return 0; /* NULL is C's business, and an owner's memory is there */
-    }
-    if (align > 1 && (uintptr_t)view->ptr % align != 0) {
-        return ha_raise(PyExc_ValueError, where,
-                        "is the address %p, which is no multiple of %zu", view->ptr,
-                        align);
-    }
-    bool readable = ha_memory_readable(view->ptr, bytes);
-    if (!readable && bytes <= 1) {
-        return ha_raise(PyExc_ValueError, where,
-                        "is the address %p, where there is no memory", view->ptr);
-    }
-    if (!readable) {
-        return ha_raise(PyExc_ValueError, where,
-                        "is the address %p, where there are no %zu bytes of memory",
-                        view->ptr, bytes);
-    }
-    return 0;
-}
-
-int
 ha_get_attribute(PyObject *object, PyObject *name, PyObject **value)
 {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -265,18 +239,4 @@ ha_get_attribute(PyObject *object, PyObject *name, PyObject **value)
 #else
     return _PyObject_LookupAttr(object, name, value);
 #endif
-}
-
-PyObject *
-ha_view_hold(struct ha_types *types, struct ha_view *view)
-{
-    if (ha_view_settle(types, view) < 0) {
-        return NULL;
-    }
-    if (view->owner == NULL) {
-        return Py_NewRef(Py_None);
-    }
-    PyObject *owner = view->owner;
-    view->owner = NULL;
-    return owner;
 }

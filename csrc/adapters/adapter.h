@@ -24,7 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "adapters/freeze.h"
 #include "adapters/message.h"
+#include "adapters/view.h"
 
 /* What C values look like; also the element of lists and the field of records. */
 enum ha_kind {
@@ -52,71 +54,7 @@ enum ha_kind {
     HA_KIND_COUNT
 };
 
-enum ha_flags {
-    HA_WRITE = 1, /* the call writes through the pointer: read-only memory is refused */
-    HA_NOT_NULL = 2, /* NULL is refused */
-    /* Records whose bytes are read right here, so that bare addresses and memory of a
-     * device are refused; not so a record of this type, even one that somebody has made
-     * from an address. */
-    HA_KNOWN = 4,
-    /* Records at bare addresses are not looked at: nobody follows the address yet. */
-    HA_ANYWHERE = 8,
-    HA_BY_VALUE = HA_KNOWN | HA_NOT_NULL,
-};
-
-struct ha_view {
-    void *ptr;
-    Py_ssize_t size;  /* bytes behind ptr, -1 unknown */
-    Py_ssize_t count; /* elements of a list, -1 unknown */
-    PyObject *owner;  /* owned; keeps the memory, or NULL */
-    bool readonly;
-    bool has_buffer;  /* `buffer` is held; released by ha_view_release */
-    Py_buffer buffer; /* only defined while has_buffer */
-};
-
-static inline void
-ha_view_init(struct ha_view *view)
-{
-    view->ptr = NULL;
-    view->size = -1;
-    view->count = -1;
-    view->owner = NULL;
-    view->readonly = false;
-    view->has_buffer = false;
-}
-
-/* The part of ha_view_release that has something to do. */
-void ha_view_drop(struct ha_view *view);
-
-/* Gives back what the view holds and empties it.  Safe on an empty view, and with an
- * exception set: it is still set afterwards, whatever the owner's end runs. */
-static inline void
-ha_view_release(struct ha_view *view)
-{
-    if (view->has_buffer || view->owner != NULL) {
-        ha_view_drop(view);
-    }
-    view->ptr = NULL;
-}
-
-/* True unless the memory is known to be shorter than `bytes`. */
-static inline bool
-ha_view_fits(const struct ha_view *view, size_t bytes)
-{
-    return view->size < 0 || bytes <= (size_t)view->size;
-}
-
 struct ha_types;
-
-/* Moves what keeps the memory alive out of the view into one owned object (a new
- * reference to None if there is nothing to keep), for calls that return before the
- * memory is used. ptr and size stay readable.  NULL with an exception on failure: the
- * view keeps it then. */
-PyObject *ha_view_hold(struct ha_types *types, struct ha_view *view);
-
-/* The same, and what pointers in records behind the view point to is kept as it is now,
- * whatever their members are set to later. */
-PyObject *ha_view_freeze(struct ha_types *types, struct ha_view *view);
 
 /* ---- arguments ---- */
 
@@ -208,11 +146,6 @@ ha_size_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
 {
     return ha_number_from(types, object, where, HA_SIZE, out);
 }
-
-/* For memory of the host that C reads or writes at once: ValueError, -1, where the view
- * is a bare address that is not aligned, or where no `bytes` bytes can be read. */
-int ha_need_memory(const struct ha_view *view, const struct ha_where *where,
-                   size_t bytes, size_t align);
 
 /* ---- results: new references, NULL with an exception ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record's pointers point to, kept apart from the record: its members may be set
- * to something else while C still uses what they were. */
 #include <Python.h>
+
+#include "adapters/freeze.h"
 
 #include "adapters/object.h"
 

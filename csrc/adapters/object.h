@@ -3,12 +3,7 @@
  *
  * Every public type is a subclass of Pointer: an address plus what keeps it alive.  The
  * fields change only in __init__, configure and through createRef, under the GIL.
- *
- * Two helper objects never reach the user but as owners.  A *hold* keeps a buffer of
- * another object.  A *block* is memory of our own, 16-byte aligned, zeroed, with a dict
- * of further owners for pointers that are stored in that memory.  Because memory has
- * its own object, a second __init__ or configure of a Pointer never pulls it from under
- * a view. */
+ */
 #ifndef HA_ADAPTERS_OBJECT_H
 #define HA_ADAPTERS_OBJECT_H
 
@@ -24,6 +19,9 @@ PyFloat_Pack2(double value, char *bytes, int little_endian)
 #endif
 
 #include "adapters/adapter.h"
+#include "adapters/allocation.h"
+#include "adapters/block.h"
+#include "adapters/buffer_hold.h"
 #include "adapters/format.h"
 #include "adapters/memory.h"
 #include "adapters/message.h"
@@ -77,17 +75,6 @@ struct ha_record {
     const struct ha_record_info *info;
     PyObject *keep;   /* owned dict {address: owner} where base.owner is no block */
     Py_ssize_t count; /* elements, -1 unknown */
-};
-
-struct ha_block {
-    PyObject_VAR_HEAD
-    PyObject *keep; /* owned dict {offset or address: owner}, or NULL */
-    _Alignas(16) unsigned char bytes[];
-};
-
-struct ha_hold {
-    PyObject_HEAD
-    Py_buffer buffer; /* held while buffer.obj is not NULL */
 };
 
 /* ---- one conversion in flight (adapter.c and the protocol files) ---- */
@@ -198,23 +185,6 @@ bool ha_kind_is_signed(enum ha_kind kind);
 /* Python value of the number at `from` (any alignment). */
 PyObject *ha_number_to(enum ha_kind kind, const void *from);
 
-/* memory.c.  Zeroed block; `extra` bytes are for alignment above 16. */
-struct ha_block *ha_block_new(struct ha_types *types, Py_ssize_t bytes);
-/* Remembers `owner` (borrowed; NULL or None forgets) under `key`; *keep is made if
- * NULL. */
-int ha_keep(PyObject **keep, uintptr_t key, PyObject *owner);
-/* Memory of HIP, or of the process (64-byte aligned), that is freed with the object. */
-PyObject *ha_allocation_new(struct ha_types *types, enum ha_memory_place place,
-                            int device, Py_ssize_t bytes, void **address);
-/* True where `owner` is such memory of HIP: what frees it waits for the device, so that
- * work in flight does not have to keep it. */
-bool ha_allocation_waits(const struct ha_types *types, PyObject *owner);
-/* Whether `owner`, such memory, was freed before its end; and says that it was. */
-bool ha_allocation_is_closed(const PyObject *owner);
-void ha_allocation_forget(PyObject *owner);
-/* Takes over the buffer; on failure (NULL) the buffer stays with the caller. */
-PyObject *ha_hold_new(struct ha_types *types, Py_buffer *stolen);
-
 /* Whether the memory of an array, or what it is a part of, was closed or freed. */
 static inline bool
 ha_pointer_is_gone(const struct ha_types *types, const struct ha_pointer *self)
@@ -227,11 +197,9 @@ ha_pointer_is_gone(const struct ha_types *types, const struct ha_pointer *self)
               ((const struct ha_pointer *)owner)->gone != HA_HERE)));
 }
 
-/* pointer.c: an instance of a native type, or of a Python subclass, with empty fields.
+/* An instance of a native type, or of a Python subclass, with empty fields.
  */
 PyObject *ha_pointer_alloc(PyTypeObject *type);
-/* Turns a held buffer of the view into an owner; 0 or -1. */
-int ha_view_settle(struct ha_types *types, struct ha_view *view);
 /* Sets address and owner from the view, which is emptied; 0 or -1 (never fails once the
  * view is settled). */
 int ha_pointer_set(struct ha_types *types, struct ha_pointer *self,
@@ -275,7 +243,6 @@ PyObject *ha_pointer_richcompare(PyObject *left, PyObject *right, int op);
 Py_hash_t ha_pointer_hash(PyObject *self);
 
 /* The types, in the order in which they are made; each 0 or -1. */
-int ha_memory_init(struct ha_types *types);
 int ha_pointer_init(struct ha_types *types);
 int ha_array_init(struct ha_types *types);
 int ha_cstr_init(struct ha_types *types);

@@ -163,20 +163,6 @@ ha_raise_gone(const struct ha_types *types, PyObject *exception,
 }
 
 int
-ha_view_settle(struct ha_types *types, struct ha_view *view)
-{
-    if (view->has_buffer) {
-        PyObject *hold = ha_hold_new(types, &view->buffer);
-        if (hold == NULL) {
-            return -1;
-        }
-        view->has_buffer = false;
-        Py_XSETREF(view->owner, hold);
-    }
-    return 0;
-}
-
-int
 ha_pointer_set(struct ha_types *types, struct ha_pointer *self, struct ha_view *view)
 {
     if (ha_view_settle(types, view) < 0) {

@@ -112,7 +112,8 @@ ha_adapters_init(PyObject *module, struct ha_types *types,
         init_entries(&types->functions, types->tables->function_count) < 0) {
         return -1;
     }
-    if (ha_memory_init(types) < 0 || ha_pointer_init(types) < 0 ||
+    if (ha_block_init(types) < 0 || ha_allocation_init(types) < 0 ||
+        ha_buffer_hold_init(types) < 0 || ha_pointer_init(types) < 0 ||
         ha_array_init(types) < 0 || ha_cstr_init(types) < 0 ||
         ha_list_init(types) < 0 || ha_text_init(types) < 0 ||
         ha_record_init(types) < 0 || ha_handle_init(types) < 0 ||
