@@ -25,36 +25,12 @@
 #include <stdint.h>
 
 #include "adapters/freeze.h"
+#include "adapters/kind.h"
 #include "adapters/message.h"
+#include "adapters/state.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 #include "adapters/view.h"
-
-/* What C values look like; also the element of lists and the field of records. */
-enum ha_kind {
-    HA_BOOL, /* C bool, one byte */
-    HA_CHAR, /* text byte: arrays of it are str; alone an int */
-    HA_I8,
-    HA_U8,
-    HA_I16,
-    HA_U16,
-    HA_I32, /* int */
-    HA_U32, /* unsigned */
-    HA_I64,
-    HA_U64,
-    HA_LONG,  /* long, same bytes as HA_I64 on LP64 but named "long" in messages */
-    HA_ULONG, /* unsigned long */
-    HA_SIZE,  /* size_t */
-    HA_F32,
-    HA_F64,
-    HA_POINTER,  /* void * and any pointer without a type of its own */
-    HA_CSTR,     /* const char * */
-    HA_ENUM,     /* int; index = enum of the API tables */
-    HA_HANDLE,   /* opaque pointer; index = handle of the API tables */
-    HA_FUNCTION, /* function pointer; index = function type of the API tables */
-    HA_RECORD,   /* nested record; index = record of the API tables */
-    HA_KIND_COUNT
-};
-
-struct ha_types;
 
 /* ---- arguments ---- */
 
@@ -161,84 +137,6 @@ PyObject *ha_cstr_copy(struct ha_types *types, const char *text);
 PyObject *ha_cstr_alloc(struct ha_types *types, size_t size);
 /* Number `value` of list kind `kind` memory; see ListOf*.allocate. */
 PyObject *ha_list_alloc(struct ha_types *types, enum ha_kind kind, Py_ssize_t count);
-
-/* ---- state ---- */
-
-struct ha_tables;       /* record.h */
-struct ha_memory_hooks; /* memory.h */
-
-/* What the state remembers of one type made from a description. */
-struct ha_type_entry {
-    PyTypeObject *type; /* owned; NULL until first use */
-    void *memory;       /* owned (PyMem): tables that the type points into */
-};
-
-struct ha_types {
-    PyTypeObject *pointer;
-    PyTypeObject *nd_buffer;
-    PyTypeObject *device_array;
-    PyTypeObject *cstr;
-    PyTypeObject *list_bytes;
-    PyTypeObject *list_pointer;
-    PyTypeObject *list_number[HA_KIND_COUNT]; /* NULL where there is no such list */
-    PyTypeObject *pointer_to[HA_KIND_COUNT];  /* PointerToInt ...; NULL likewise */
-    PyTypeObject *launch_extra;
-    PyTypeObject *handle;   /* base of all handle types */
-    PyTypeObject *function; /* base of all function pointer types */
-    PyTypeObject *record;   /* base of all record types */
-    PyTypeObject *text;     /* str of records */
-    PyTypeObject *accessor; /* get_x and set_x of records */
-    PyTypeObject *hold;
-    PyTypeObject *block;
-    PyTypeObject *allocation;
-    PyTypeObject *tensor;
-    /* Interned names. */
-    PyObject *str_cuda_array_interface;
-    PyObject *str_cuda_stream;
-    PyObject *str_as_c_void_p;
-    PyObject *str_dlpack, *str_dlpack_device;
-    PyObject *str_shape, *str_typestr, *str_data, *str_strides, *str_version;
-    PyObject *str_mask, *str_stream, *str_itemsize, *str_read_only, *str_force;
-    PyObject *str_max_version, *str_str, *str_name, *str_dtype, *str_close, *str_descr;
-    PyObject *str_names;
-    PyObject *str_is_neg, *str_is_conj, *str_requires_grad;
-    PyObject *str_dl_device, *str_copy, *str_dlpack_exchange;
-    PyObject *dlpack_kwnames; /* ("max_version",) */
-    PyObject *dlpack_version; /* (1, 3) */
-    /* Filled when ctypes has been imported by somebody; until then no object is
-     * ctypes'. */
-    PyObject *ctypes_module;
-    PyTypeObject *c_void_p, *c_simple, *c_pointer, *c_function, *c_structure, *c_union;
-    PyTypeObject *c_array, *c_char_p, *c_wchar_p;
-    PyObject *c_alignment; /* ctypes.alignment */
-    PyObject *module;      /* borrowed: the module whose state this is */
-    const struct ha_tables *tables;
-    const struct ha_memory_hooks
-        *memory; /* static; NULL until the room above sets it */
-    struct ha_type_entry *records, *handles,
-        *functions;                  /* owned arrays, tables' order */
-    struct ha_type_slot *type_slots; /* owned; see type_index.c */
-    size_t type_slot_count, type_slot_used;
-};
-
-/* Makes all types, adds them to the module under their names ("Pointer", ...), and
- * keeps `tables` (static; NULL for none).  Once per module object, from its
- * Py_mod_exec.  On failure call ha_adapters_clear and _free through the module's usual
- * m_clear and m_free. */
-int ha_adapters_init(PyObject *module, struct ha_types *types,
-                     const struct ha_tables *tables);
-int ha_adapters_traverse(struct ha_types *types, visitproc visit, void *arg);
-int ha_adapters_clear(struct ha_types *types);
-void ha_adapters_free(struct ha_types *types);
-
-static inline struct ha_types *
-ha_types_of(PyObject *module)
-{
-    return (struct ha_types *)PyModule_GetState(module);
-}
-
-/* State behind an instance or type of ours, Python subclasses included. */
-struct ha_types *ha_types_of_type(PyTypeObject *type);
 
 /* True if `object` is a Pointer or of a subclass of it. */
 static inline bool

@@ -225,8 +225,6 @@ bool ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *
 /* The same for text up to its NUL; *length is what comes before that. */
 bool ha_pointer_can_read_text(const struct ha_types *types,
                               const struct ha_pointer *self, size_t *length);
-/* True for instances of types made here, false for Python subclasses. */
-bool ha_is_native(PyTypeObject *type);
 /* Constructors with one optional argument "pyobj" (None where absent).  `fill` converts
  * it into the instance: 0, or -1 with the instance as it was. */
 typedef int (*ha_fill)(struct ha_types *types, PyObject *self, PyObject *object);
@@ -234,8 +232,6 @@ int ha_init_one(PyObject *self, PyObject *args, PyObject *kwargs, ha_fill fill);
 PyObject *ha_construct_one(PyTypeObject *type, PyObject *const *args, size_t nargsf,
                            PyObject *kwnames, ha_fill fill);
 PyObject *ha_pointer_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-/* Last part of the type's name: "Pointer". */
-const char *ha_short_name(PyTypeObject *type);
 int ha_pointer_traverse(PyObject *self, visitproc visit, void *arg);
 int ha_pointer_clear(PyObject *self);
 void ha_pointer_dealloc(PyObject *self);
@@ -252,10 +248,6 @@ int ha_handle_init(struct ha_types *types);
 int ha_function_init(struct ha_types *types);
 int ha_text_init(struct ha_types *types);
 int ha_launch_extra_init(struct ha_types *types);
-/* Makes a type from `spec` with `base` (NULL = object), adds it to the module if
- * `publish`; stores the owned type in *out. */
-int ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
-                 bool publish, PyTypeObject **out);
 
 /* record.c: memory of records. */
 /* The address; ValueError for NULL and for memory that can't be read. */

@@ -8,20 +8,6 @@
 #include "adapters/object.h"
 #include "core/readable.h"
 
-bool
-ha_is_native(PyTypeObject *type)
-{
-    /* Classes made in Python belong to no module object. */
-    return ((PyHeapTypeObject *)type)->ht_module != NULL;
-}
-
-const char *
-ha_short_name(PyTypeObject *type)
-{
-    const char *dot = strrchr(type->tp_name, '.');
-    return dot == NULL ? type->tp_name : dot + 1;
-}
-
 /* ---- life ---- */
 
 PyObject *

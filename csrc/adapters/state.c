@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The adapters' part of the module state: making, visiting and clearing it. */
 #include <Python.h>
+
+#include "adapters/state.h"
 
 #include <string.h>
 
@@ -48,29 +49,6 @@ static const struct interned interned_names[] = {
 
 /* Everything from `pointer` up to, not including, `module` is an owned PyObject *. */
 #define OBJECT_COUNT (offsetof(struct ha_types, module) / sizeof(PyObject *))
-
-struct ha_types *
-ha_types_of_type(PyTypeObject *type)
-{
-    /* Pointer is the one native type right above object, and the only one whose chain
-     * ends there, because best_base picks the base with the layout. */
-    while (type->tp_base != &PyBaseObject_Type) {
-        type = type->tp_base;
-    }
-    return (struct ha_types *)PyType_GetModuleState(type);
-}
-
-int
-ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
-             bool publish, PyTypeObject **out)
-{
-    PyObject *type = PyType_FromModuleAndSpec(types->module, spec, (PyObject *)base);
-    if (type == NULL) {
-        return -1;
-    }
-    *out = (PyTypeObject *)type;
-    return publish ? PyModule_AddType(types->module, *out) : 0;
-}
 
 static int
 init_names(struct ha_types *types)
