@@ -24,9 +24,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "adapters/freed.h"
 #include "adapters/freeze.h"
 #include "adapters/kind.h"
 #include "adapters/message.h"
+#include "adapters/pointer.h"
 #include "adapters/state.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
@@ -125,7 +127,6 @@ ha_size_from(struct ha_types *types, PyObject *object, const struct ha_where *wh
 
 /* ---- results: new references, NULL with an exception ---- */
 
-PyObject *ha_pointer_new(struct ha_types *types, void *ptr);
 /* Device memory of `nbytes`: shape (nbytes,), bytes.  Frees nothing. */
 PyObject *ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes);
 /* Text that C owns; `owner` (borrowed, may be NULL) is kept as long as the result
@@ -137,20 +138,5 @@ PyObject *ha_cstr_copy(struct ha_types *types, const char *text);
 PyObject *ha_cstr_alloc(struct ha_types *types, size_t size);
 /* Number `value` of list kind `kind` memory; see ListOf*.allocate. */
 PyObject *ha_list_alloc(struct ha_types *types, enum ha_kind kind, Py_ssize_t count);
-
-/* True if `object` is a Pointer or of a subclass of it. */
-static inline bool
-ha_pointer_check(const struct ha_types *types, PyObject *object)
-{
-    return PyObject_TypeCheck(object, types->pointer);
-}
-
-/* HIP has freed the memory at `ptr`, for which `object` stood in the call: if it is a
- * record, an array or a Pointer that looks at `ptr`, it has no memory from now on.
- * Never fails. */
-void ha_pointer_freed(struct ha_types *types, PyObject *object, const void *ptr);
-
-/* The address in an object for which ha_pointer_check holds. */
-void *ha_pointer_of(PyObject *object);
 
 #endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layout of the Python objects, and what the files of this room share.
- *
- * Every public type is a subclass of Pointer: an address plus what keeps it alive.  The
- * fields change only in __init__, configure and through createRef, under the GIL.
- */
+/* Layout of the Python objects, and what the files of this room share. */
 #ifndef HA_ADAPTERS_OBJECT_H
 #define HA_ADAPTERS_OBJECT_H
 
@@ -22,26 +18,16 @@ PyFloat_Pack2(double value, char *bytes, int little_endian)
 #include "adapters/allocation.h"
 #include "adapters/block.h"
 #include "adapters/buffer_hold.h"
+#include "adapters/construct.h"
 #include "adapters/format.h"
 #include "adapters/memory.h"
 #include "adapters/message.h"
+#include "adapters/pointer_object.h"
+#include "adapters/pointer_type.h"
 #include "adapters/record.h"
+#include "adapters/type_index.h"
 #include "adapters/saved_error.h"
 #include "adapters/strides.h"
-
-/* What became of the memory: closed by close(), or freed by a call of HIP. */
-enum ha_gone { HA_HERE = 0, HA_CLOSED, HA_FREED };
-
-struct ha_pointer {
-    PyObject_HEAD
-    void *ptr;
-    Py_ssize_t size; /* bytes behind ptr, -1 unknown */
-    PyObject *owner; /* owned; keeps the memory, or NULL */
-    PyObject *weakrefs;
-    bool readonly;
-    uint8_t gone; /* enum ha_gone; what is gone has the address NULL */
-    void *was;    /* where freed memory was: int() goes on giving it; else unset */
-};
 
 #define HA_INLINE_DIMS 4
 #define HA_MAX_DIMS 64
@@ -185,61 +171,6 @@ bool ha_kind_is_signed(enum ha_kind kind);
 /* Python value of the number at `from` (any alignment). */
 PyObject *ha_number_to(enum ha_kind kind, const void *from);
 
-/* Whether the memory of an array, or what it is a part of, was closed or freed. */
-static inline bool
-ha_pointer_is_gone(const struct ha_types *types, const struct ha_pointer *self)
-{
-    const PyObject *owner = self->owner;
-    return self->gone != HA_HERE ||
-           (owner != NULL &&
-            ((Py_TYPE(owner) == types->allocation && ha_allocation_is_closed(owner)) ||
-             (Py_TYPE(owner) == types->device_array &&
-              ((const struct ha_pointer *)owner)->gone != HA_HERE)));
-}
-
-/* An instance of a native type, or of a Python subclass, with empty fields.
- */
-PyObject *ha_pointer_alloc(PyTypeObject *type);
-/* Sets address and owner from the view, which is emptied; 0 or -1 (never fails once the
- * view is settled). */
-int ha_pointer_set(struct ha_types *types, struct ha_pointer *self,
-                   struct ha_view *view);
-/* Sets the fields, dropping what was there; steals owner. */
-void ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size,
-                       bool readonly, PyObject *owner);
-/* The memory of `self` is gone; drops what kept it. */
-void ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone);
-/* Raises "function: argument 'x': this array is closed" for what is gone; `argument`
- * may be NULL.  Answers -1. */
-int ha_raise_gone(const struct ha_types *types, PyObject *exception,
-                  const struct ha_pointer *self, const char *function,
-                  const char *argument);
-/* New reference to what keeps the memory of `self` (self itself where nothing else
- * does). */
-PyObject *ha_pointer_keeper(struct ha_pointer *self);
-/* Whether `bytes` bytes at `at`, which `self` leads to, can be read here.  Memory of
- * Python objects and of blocks that `self` keeps can; of anything else the system is
- * asked: somebody made the address up, or it was valid once. */
-bool ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *self,
-                         const void *at, size_t bytes);
-/* The same for text up to its NUL; *length is what comes before that. */
-bool ha_pointer_can_read_text(const struct ha_types *types,
-                              const struct ha_pointer *self, size_t *length);
-/* Constructors with one optional argument "pyobj" (None where absent).  `fill` converts
- * it into the instance: 0, or -1 with the instance as it was. */
-typedef int (*ha_fill)(struct ha_types *types, PyObject *self, PyObject *object);
-int ha_init_one(PyObject *self, PyObject *args, PyObject *kwargs, ha_fill fill);
-PyObject *ha_construct_one(PyTypeObject *type, PyObject *const *args, size_t nargsf,
-                           PyObject *kwnames, ha_fill fill);
-PyObject *ha_pointer_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-int ha_pointer_traverse(PyObject *self, visitproc visit, void *arg);
-int ha_pointer_clear(PyObject *self);
-void ha_pointer_dealloc(PyObject *self);
-PyObject *ha_pointer_richcompare(PyObject *left, PyObject *right, int op);
-Py_hash_t ha_pointer_hash(PyObject *self);
-
-/* The types, in the order in which they are made; each 0 or -1. */
-int ha_pointer_init(struct ha_types *types);
 int ha_array_init(struct ha_types *types);
 int ha_cstr_init(struct ha_types *types);
 int ha_list_init(struct ha_types *types);
@@ -274,22 +205,6 @@ int ha_record_traverse(PyObject *self, visitproc visit, void *arg);
 int ha_record_clear(PyObject *self);
 void ha_record_dealloc(PyObject *self);
 int ha_accessor_init(struct ha_types *types);
-
-/* type_index.c: types made from descriptions, and which one a made type came from. */
-/* The type of a handle or function pointer, made once: `base` with another name.
- * `methods` may be NULL; the other strings and tables are static.  Borrowed. */
-struct ha_pointer_spec {
-    const char *name, *doc;
-    PyMethodDef *methods;
-    vectorcallfunc vectorcall;
-};
-PyTypeObject *ha_pointer_type_make(struct ha_types *types, struct ha_type_entry *entry,
-                                   unsigned index, PyTypeObject *base,
-                                   const struct ha_pointer_spec *spec);
-int ha_type_index_add(struct ha_types *types, PyTypeObject *type, unsigned index);
-/* Looks through the bases too. */
-bool ha_type_index_find(const struct ha_types *types, PyTypeObject *type,
-                        unsigned *index);
 
 /* handle.c: a stream handle, an object with __cuda_stream__, or an address by the
  * adapter order. */

@@ -15,7 +15,7 @@
 #include "adapters/kind.h"
 
 struct ha_memory_hooks; /* memory.h */
-struct ha_tables;       /* tables.h */
+struct ha_tables;       /* description.h */
 struct ha_type_slot;    /* type_index.c */
 
 /* What the state remembers of one type made from a description. */

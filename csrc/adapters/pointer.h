@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Pointer, the base of every public type: an address plus what keeps it alive.
+ *
+ * The fields change only in __init__, configure and through createRef, under the GIL.
+ * What is *gone* was closed or freed: the object has no memory any more.  What Python
+ * sees of a Pointer is in pointer_object.c. */
+#ifndef HA_ADAPTERS_POINTER_H
+#define HA_ADAPTERS_POINTER_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "adapters/allocation.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
+
+/* What became of the memory: closed by close(), or freed by a call of HIP. */
+enum ha_gone { HA_HERE = 0, HA_CLOSED, HA_FREED };
+
+struct ha_pointer {
+    PyObject_HEAD
+    void *ptr;
+    Py_ssize_t size; /* bytes behind ptr, -1 unknown */
+    PyObject *owner; /* owned; keeps the memory, or NULL */
+    PyObject *weakrefs;
+    bool readonly;
+    uint8_t gone; /* enum ha_gone; what is gone has the address NULL */
+    void *was;    /* where freed memory was: int() goes on giving it; else unset */
+};
+
+/* True if `object` is a Pointer or of a subclass of it. */
+static inline bool
+ha_pointer_check(const struct ha_types *types, PyObject *object)
+{
+    return PyObject_TypeCheck(object, types->pointer);
+}
+
+/* The address in an object for which ha_pointer_check holds. */
+static inline void *
+ha_pointer_of(PyObject *object)
+{
+    return ((struct ha_pointer *)object)->ptr;
+}
+
+/* Whether the memory of an array, or what it is a part of, was closed or freed. */
+static inline bool
+ha_pointer_is_gone(const struct ha_types *types, const struct ha_pointer *self)
+{
+    const PyObject *owner = self->owner;
+    return self->gone != HA_HERE ||
+           (owner != NULL &&
+            ((Py_TYPE(owner) == types->allocation && ha_allocation_is_closed(owner)) ||
+             (Py_TYPE(owner) == types->device_array &&
+              ((const struct ha_pointer *)owner)->gone != HA_HERE)));
+}
+
+/* Raises "function: argument 'x': this array is closed" for what is gone; `argument`
+ * may be NULL.  Answers -1. */
+int ha_raise_gone(const struct ha_types *types, PyObject *exception,
+                  const struct ha_pointer *self, const char *function,
+                  const char *argument);
+/* An instance of a native type, or of a Python subclass, with empty fields. */
+PyObject *ha_pointer_alloc(PyTypeObject *type);
+PyObject *ha_pointer_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+/* Sets address and owner from the view, which is emptied; 0 or -1 (never fails once the
+ * view is settled). */
+int ha_pointer_set(struct ha_types *types, struct ha_pointer *self,
+                   struct ha_view *view);
+/* Sets the fields, dropping what was there; steals owner. */
+void ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size,
+                       bool readonly, PyObject *owner);
+/* The memory of `self` is gone; drops what kept it. */
+void ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone);
+/* New reference to what keeps the memory of `self` (self itself where nothing else
+ * does). */
+PyObject *ha_pointer_keeper(struct ha_pointer *self);
+/* Whether `bytes` bytes at `at`, which `self` leads to, can be read here.  Memory of
+ * Python objects and of blocks that `self` keeps can; of anything else the system is
+ * asked: somebody made the address up, or it was valid once. */
+bool ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *self,
+                         const void *at, size_t bytes);
+/* The same for text up to its NUL; *length is what comes before that. */
+bool ha_pointer_can_read_text(const struct ha_types *types,
+                              const struct ha_pointer *self, size_t *length);
+/* Slots of the type, for types below it. */
+int ha_pointer_traverse(PyObject *self, visitproc visit, void *arg);
+int ha_pointer_clear(PyObject *self);
+void ha_pointer_dealloc(PyObject *self);
+Py_hash_t ha_pointer_hash(PyObject *self);
+
+/* A Pointer with everything set; without an owner the garbage collector does not track
+ * it.  Owned, or NULL with an exception. */
+PyObject *ha_pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
+                          PyObject *stolen);
+/* A Pointer to memory of unknown length that nobody keeps. */
+PyObject *ha_pointer_new(struct ha_types *types, void *ptr);
+
+#endif
