@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "adapters/dlpack.h"
 #include "adapters/object.h"
 
 static int
@@ -43,42 +44,6 @@ take_pointer(struct ha_take *take, PyObject *object)
     /* A subclass may free its memory when it dies: the instance itself is kept. */
     take->view->owner = ha_pointer_keeper(pointer);
     return take->view->owner == NULL ? -1 : 1;
-}
-
-int
-ha_take_as_c_void_p(struct ha_take *take, PyObject *object)
-{
-    PyObject *method = NULL;
-    PyObject *result = NULL;
-    int status = ha_get_attribute(object, take->types->str_as_c_void_p, &method);
-    if (status <= 0) {
-        return status;
-    }
-    if (PyType_Check(object)) {
-        Py_DECREF(method); /* the class itself, not an instance */
-        return 0;
-    }
-    status = -1;
-    result = PyObject_CallNoArgs(method);
-    if (result == NULL) {
-        goto done;
-    }
-    status = ha_take_integer(take, result);
-    if (status == 0) {
-        status = ha_take_ctypes(take, result);
-    }
-    if (status == 0) {
-        status = ha_raise(PyExc_TypeError, take->where,
-                          "has an as_c_void_p() that answers '%.200s', not a c_void_p",
-                          Py_TYPE(result)->tp_name);
-    }
-    if (status > 0) {
-        Py_XSETREF(take->view->owner, Py_NewRef(object));
-    }
-done:
-    Py_XDECREF(result);
-    Py_DECREF(method);
-    return status;
 }
 
 struct ha_adapter {
@@ -229,14 +194,4 @@ ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
         return -1;
     }
     return flags == 0 ? 0 : check_flags(where, flags, object, out);
-}
-
-int
-ha_get_attribute(PyObject *object, PyObject *name, PyObject **value)
-{
-#if PY_VERSION_HEX >= 0x030D0000
-    return PyObject_GetOptionalAttr(object, name, value);
-#else
-    return _PyObject_LookupAttr(object, name, value);
-#endif
 }

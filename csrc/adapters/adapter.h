@@ -28,6 +28,7 @@
 #include "adapters/freeze.h"
 #include "adapters/kind.h"
 #include "adapters/message.h"
+#include "adapters/number.h"
 #include "adapters/pointer.h"
 #include "adapters/state.h"
 #include "adapters/type.h"
@@ -86,45 +87,6 @@ int ha_callback_from(struct ha_types *types, PyObject *object,
                      const struct ha_where *where, unsigned index,
                      ha_trampoline_maker maker, void *context, struct ha_view *out);
 
-/* A C number of any number kind (HA_BOOL..HA_F64, HA_ENUM as int), range checked. `out`
- * points to the C type of the kind.  int and __index__ objects; float only for
- * HA_F32/64. */
-int ha_number_from(struct ha_types *types, PyObject *object,
-                   const struct ha_where *where, enum ha_kind kind, void *out);
-
-/* The same for arguments and members that count something: a float that is a whole
- * number will do, as n / block is one in programs for hip-python. */
-int ha_count_from(struct ha_types *types, PyObject *object,
-                  const struct ha_where *where, enum ha_kind kind, void *out);
-
-/* Value of a member of the Python enum `type` (borrowed; NULL = any int will do), or an
- * int that is the value of one of its members; members of other enums are refused.
- * `known` answers whether an int is a value of the enum; NULL lets every int that fits
- * pass. */
-int ha_enum_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-                 PyObject *type, bool (*known)(int), int *out);
-
-static inline int
-ha_int_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-            int *out)
-{
-    return ha_number_from(types, object, where, HA_I32, out);
-}
-
-static inline int
-ha_uint_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-             unsigned *out)
-{
-    return ha_number_from(types, object, where, HA_U32, out);
-}
-
-static inline int
-ha_size_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-             size_t *out)
-{
-    return ha_number_from(types, object, where, HA_SIZE, out);
-}
-
 /* ---- results: new references, NULL with an exception ---- */
 
 /* Device memory of `nbytes`: shape (nbytes,), bytes.  Frees nothing. */
@@ -138,5 +100,13 @@ PyObject *ha_cstr_copy(struct ha_types *types, const char *text);
 PyObject *ha_cstr_alloc(struct ha_types *types, size_t size);
 /* Number `value` of list kind `kind` memory; see ListOf*.allocate. */
 PyObject *ha_list_alloc(struct ha_types *types, enum ha_kind kind, Py_ssize_t count);
+
+/* All rows in order, without the checks of flags. */
+int ha_take_all(struct ha_take *take, PyObject *object);
+/* The first four rows: None, Pointer, int, ctypes pointers. */
+int ha_take_address(struct ha_take *take, PyObject *object);
+/* The adapter order for docs and tests: a new tuple of (name, accepts) tuples, which
+ * the module has as adapter_order. */
+PyObject *ha_adapter_rows(void);
 
 #endif

@@ -77,17 +77,6 @@ ha_array_locate(struct ha_types *types, const struct ha_device_array *self, int 
     return place;
 }
 
-int
-ha_array_stream(struct ha_types *types, PyObject *stream, const struct ha_where *where,
-                uintptr_t *out)
-{
-    if (stream == NULL || stream == Py_None) {
-        *out = 0;
-        return 0;
-    }
-    return ha_stream_from(types, stream, where, out);
-}
-
 /* ---- construction ---- */
 
 static void
@@ -129,7 +118,7 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
         shape.dims[0] = view.size >= 0 ? view.size : view.ptr != NULL;
         shape.format = ha_format_bytes;
     }
-    if (ha_array_stream(types, shape.stream, &where, &stream_address) < 0 ||
+    if (ha_stream_or_none_from(types, shape.stream, &where, &stream_address) < 0 ||
         ha_view_settle(types, &view) < 0) {
         goto done;
     }

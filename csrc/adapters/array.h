@@ -18,9 +18,6 @@ int ha_array_set_shape(struct ha_device_array *self, int ndim, const Py_ssize_t 
  */
 PyObject *ha_array_part(struct ha_types *types, struct ha_device_array *parent,
                         Py_ssize_t offset, const Py_ssize_t *dims);
-/* Address of a stream given as int or Pointer-like; NULL or None = none. */
-int ha_array_stream(struct ha_types *types, PyObject *stream,
-                    const struct ha_where *where, uintptr_t *out);
 /* A tuple or list of extents; `dims` has HA_MAX_DIMS entries. */
 int ha_array_read_shape(PyObject *value, const struct ha_where *where, int *ndim,
                         Py_ssize_t *dims);

@@ -66,7 +66,7 @@ plan_stream(struct ha_types *types, struct plan *plan, PyObject *value)
     if (value == Py_None) {
         return 0;
     }
-    if (ha_array_stream(types, value, &where, &plan->stream_address) < 0) {
+    if (ha_stream_or_none_from(types, value, &where, &plan->stream_address) < 0) {
         return -1;
     }
     if (plan->stream_address == 0) {

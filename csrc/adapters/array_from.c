@@ -157,8 +157,8 @@ read_arguments(struct ha_types *types, PyObject *const *args, struct made *made)
                            &made->typestr) < 0 ||
         read_place(args[MEMORY], &wheres[MEMORY], &made->place) < 0 ||
         read_device(types, args[DEVICE], &wheres[DEVICE], &made->device) < 0 ||
-        ha_array_stream(types, args[STREAM], &wheres[STREAM], &made->stream_address) <
-            0) {
+        ha_stream_or_none_from(types, args[STREAM], &wheres[STREAM],
+                               &made->stream_address) < 0) {
         return -1;
     }
     int readonly = PyObject_IsTrue(args[READONLY]);
@@ -437,8 +437,8 @@ array_of(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *kw
         PyErr_SetString(PyExc_TypeError, "array_of() lacks the argument 'obj'");
         return NULL;
     }
-    if (ha_array_stream(types, bound[OF_STREAM], &of_wheres[OF_STREAM], &consumer) <
-        0) {
+    if (ha_stream_or_none_from(types, bound[OF_STREAM], &of_wheres[OF_STREAM],
+                               &consumer) < 0) {
         return NULL;
     }
     PyObject *self =

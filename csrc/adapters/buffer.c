@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffer protocol. */
 #include <Python.h>
+
+#include "adapters/buffer.h"
 
 #include <string.h>
 

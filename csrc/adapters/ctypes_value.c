@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ctypes: objects that hold an address, and what kind of ctypes object something is.
- *
- * ctypes is not imported here until an address has to be given back as c_void_p: as
- * long as nobody has imported it no object can be of it. */
 #include <Python.h>
+
+#include "adapters/ctypes_value.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA array interface, as a consumer.  The dict is a stranger's: every entry is
- * checked, and read once. */
 #include <Python.h>
+
+#include "adapters/cuda_array.h"
 
 #include "adapters/array.h"
 #include "adapters/dlpack.h"

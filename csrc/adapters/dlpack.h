@@ -159,4 +159,8 @@ int ha_dl_init(struct ha_types *types);
 int ha_dl_import_init(struct ha_types *types);
 int ha_dl_exchange_init(struct ha_types *types);
 
+/* Rows of types with an exchange table, and of objects with __dlpack__. */
+int ha_take_exchange(struct ha_take *take, PyObject *object);
+int ha_take_dlpack(struct ha_take *take, PyObject *object);
+
 #endif

@@ -379,8 +379,9 @@ from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t count,
         ha_refuse(&wheres[COPY], "True, False or None", request.copy);
         return NULL;
     }
-    if (request.has_stream && ha_array_stream(request.types, bound[STREAM],
-                                              &wheres[STREAM], &request.stream) < 0) {
+    if (request.has_stream &&
+        ha_stream_or_none_from(request.types, bound[STREAM], &wheres[STREAM],
+                               &request.stream) < 0) {
         return NULL;
     }
     request.stream = ha_default_stream(request.stream);

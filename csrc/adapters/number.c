@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers: ints as addresses, and range-checked C numbers. */
 #include <Python.h>
+
+#include "adapters/number.h"
 
 #include <math.h>
 #include <string.h>
