@@ -5,8 +5,18 @@
 
 #include <string.h>
 
+#include "adapters/as_c_void_p.h"
+#include "adapters/buffer.h"
+#include "adapters/ctypes_value.h"
+#include "adapters/cuda_array.h"
 #include "adapters/dlpack.h"
-#include "adapters/object.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/pointer.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 static int
 take_none(struct ha_take *take, PyObject *object)

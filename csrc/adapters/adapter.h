@@ -89,8 +89,6 @@ int ha_callback_from(struct ha_types *types, PyObject *object,
 
 /* ---- results: new references, NULL with an exception ---- */
 
-/* Device memory of `nbytes`: shape (nbytes,), bytes.  Frees nothing. */
-PyObject *ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes);
 /* Text that C owns; `owner` (borrowed, may be NULL) is kept as long as the result
  * lives. */
 PyObject *ha_cstr_new(struct ha_types *types, const char *text, PyObject *owner);

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
-#include "adapters/object.h"
+#include "adapters/memory.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 #define HOST_ALIGNMENT 64 /* bytes; what XLA asks for */
 

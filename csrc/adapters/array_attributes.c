@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes of arrays, the CUDA array interface among them. */
 #include <Python.h>
 
+#include "adapters/array_attributes.h"
+
 #include "adapters/array.h"
+#include "adapters/array_methods.h"
+#include "adapters/buffer_hold.h"
 #include "adapters/elements.h"
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/pointer.h"
+#include "adapters/strides.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 static PyObject *
 get_shape(PyObject *self, void *closure)

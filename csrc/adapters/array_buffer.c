@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffer protocol of arrays, for memory that the processor sees. */
 #include <Python.h>
 
-#include "adapters/array.h"
+#include "adapters/array_buffer.h"
 
 #include <stddef.h>
 #include <string.h>
 
+#include "adapters/array.h"
 #include "adapters/elements.h"
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/pointer.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 /* What one exported buffer holds; configure and __init__ don't touch it. */
 struct export

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* NDBuffer.configure: reads all keywords into a plan, checks the plan, then applies it.
- */
+/* Reads all keywords into a plan, checks the plan, then applies it. */
 #include <Python.h>
+
+#include "adapters/array_configure.h"
 
 #include <string.h>
 
 #include "adapters/array.h"
+#include "adapters/array_parse.h"
+#include "adapters/format.h"
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/stream.h"
+#include "adapters/strides.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 struct plan {
     int ndim;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays over memory that somebody else allocated, and views of arrays for the host. */
 #include <Python.h>
+
+#include "adapters/array_from.h"
 
 #include <string.h>
 
+#include "adapters/adapter.h"
 #include "adapters/array.h"
-
-static const char *const place_names[HA_PLACE_COUNT] = {
-    [HA_PLACE_DEVICE] = "device",
-    [HA_PLACE_PINNED] = "pinned",
-    [HA_PLACE_MANAGED] = "managed",
-    [HA_PLACE_HOST] = "host",
-};
-
-const char *
-ha_place_name(enum ha_memory_place place)
-{
-    return place_names[place];
-}
+#include "adapters/array_arguments.h"
+#include "adapters/array_memory.h"
+#include "adapters/array_parse.h"
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/stream.h"
+#include "adapters/strides.h"
+#include "adapters/take.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* ---- array_from_memory ---- */
 
@@ -31,43 +32,6 @@ static const struct ha_where wheres[COUNT] = {
     [MEMORY] = {function_name, "memory"},   [DEVICE] = {function_name, "device"},
     [STREAM] = {function_name, "stream"},   [READONLY] = {function_name, "readonly"},
 };
-
-/* Puts the arguments in order; absent ones stay as they are.  `first_keyword` and what
- * follows is keyword-only. */
-int
-ha_array_arguments(const struct ha_where *names, int count, int first_keyword,
-                   PyObject *const *args, Py_ssize_t given, PyObject *kwnames,
-                   PyObject **out)
-{
-    const char *function = names[0].function;
-    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
-    if (given > first_keyword) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s() takes at most %d positional arguments (%zd given)", function,
-                     first_keyword, given);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < given; i++) {
-        out[i] = args[i];
-    }
-    for (Py_ssize_t i = 0; i < keywords; i++) {
-        PyObject *name = PyTuple_GET_ITEM(kwnames, i);
-        int found = 0;
-        while (found < count &&
-               PyUnicode_CompareWithASCIIString(name, names[found].argument) != 0) {
-            found++;
-        }
-        if (found == count || found < given) {
-            PyErr_Format(PyExc_TypeError,
-                         found == count ? "%s() got an unexpected keyword argument '%U'"
-                                        : "%s() got multiple values for argument '%U'",
-                         function, name);
-            return -1;
-        }
-        out[found] = args[given + i];
-    }
-    return 0;
-}
 
 /* One int is the extent of one axis. */
 static int
@@ -90,7 +54,8 @@ read_place(PyObject *value, const struct ha_where *where, enum ha_memory_place *
         return 0;
     }
     for (int i = HA_PLACE_DEVICE; PyUnicode_Check(value) && i < HA_PLACE_COUNT; i++) {
-        if (PyUnicode_CompareWithASCIIString(value, place_names[i]) == 0) {
+        if (PyUnicode_CompareWithASCIIString(
+                value, ha_place_name((enum ha_memory_place)i)) == 0) {
             *place = (enum ha_memory_place)i;
             return 0;
         }
@@ -244,127 +209,6 @@ done:
     Py_XDECREF(made.typestr);
     ha_view_release(&made.view);
     return (PyObject *)self;
-}
-
-/* ---- memory of their own ---- */
-
-struct ha_device_array *
-ha_array_allocate(struct ha_types *types, enum ha_memory_place place, int device,
-                  int ndim, const Py_ssize_t *dims, const struct ha_format *format)
-{
-    Py_ssize_t bytes;
-    void *address = NULL;
-    if (!ha_shape_bytes(ndim, dims, format->size, &bytes)) {
-        PyErr_SetString(PyExc_OverflowError, "the array has more bytes than fit in "
-                                             "memory");
-        return NULL;
-    }
-    if (place == HA_PLACE_DEVICE && device < 0 && types->memory != NULL &&
-        types->memory->current_device(&device) < 0) {
-        return NULL;
-    }
-    PyObject *owner = ha_allocation_new(types, place, device, bytes, &address);
-    if (owner == NULL) {
-        return NULL;
-    }
-    struct ha_device_array *self =
-        ha_array_make(types->device_array, address, bytes, owner);
-    if (self == NULL) {
-        return NULL;
-    }
-    if (ha_array_set_shape(self, ndim, dims, format, NULL) < 0) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    self->place = place;
-    self->device = device;
-    return self;
-}
-
-struct ha_device_array *
-ha_array_copy(struct ha_types *types, struct ha_device_array *array,
-              enum ha_memory_place place)
-{
-    int device;
-    enum ha_memory_place from = ha_array_locate(types, array, &device);
-    if (from != HA_PLACE_HOST && ha_array_wait(types, array, device) < 0) {
-        return NULL;
-    }
-    struct ha_device_array *copy = ha_array_allocate(types, place, device, array->ndim,
-                                                     array->shape, &array->format);
-    if (copy == NULL) {
-        return NULL;
-    }
-    if (array->typestr != NULL) {
-        copy->typestr = Py_NewRef(array->typestr);
-    }
-    if (ha_array_move(types, copy->base.ptr, place, array->base.ptr, from,
-                      (size_t)ha_array_bytes(array)) < 0) {
-        Py_CLEAR(copy);
-    }
-    return copy;
-}
-
-/* ---- views for the host ---- */
-
-int
-ha_array_wait(struct ha_types *types, const struct ha_device_array *self, int device)
-{
-    if (types->memory == NULL) {
-        return 0;
-    }
-    return types->memory->synchronize(
-        device, self->stream == NULL ? NULL : &self->stream_address);
-}
-
-bool
-ha_array_readable(struct ha_types *types, enum ha_memory_place place)
-{
-    return ha_place_is_host(place) ||
-           (place == HA_PLACE_DEVICE && types->memory != NULL &&
-            types->memory->device_is_host());
-}
-
-PyObject *
-ha_array_host(PyObject *object, PyObject *unused)
-{
-    struct ha_device_array *self = (struct ha_device_array *)object;
-    struct ha_types *types = ha_types_of_type(Py_TYPE(object));
-    int device;
-    (void)unused;
-    enum ha_memory_place place = ha_array_locate(types, self, &device);
-    if (!ha_array_readable(types, place)) {
-        PyErr_Format(PyExc_BufferError,
-                     place == HA_PLACE_UNKNOWN
-                         ? "%s.host(): the address is no memory that HIP knows"
-                         : "%s.host(): the host does not see the memory of this "
-                           "device; copy it with numpy() or hipMemcpy",
-                     ha_short_name(Py_TYPE(object)));
-        return NULL;
-    }
-    if (place != HA_PLACE_HOST && ha_array_wait(types, self, device) < 0) {
-        return NULL;
-    }
-    PyObject *owner = ha_pointer_keeper(&self->base);
-    if (owner == NULL) {
-        return NULL;
-    }
-    struct ha_device_array *view =
-        ha_array_make(types->nd_buffer, self->base.ptr, self->base.size, owner);
-    if (view == NULL) {
-        return NULL;
-    }
-    PyObject *typestr = Py_XNewRef(self->typestr);
-    if (ha_array_set_shape(view, self->ndim, self->shape, &self->format, typestr) < 0) {
-        Py_XDECREF(typestr);
-        Py_DECREF(view);
-        return NULL;
-    }
-    view->place = HA_PLACE_HOST;
-    view->limit = self->limit;
-    view->base.readonly = self->base.readonly;
-    view->source_readonly = self->source_readonly;
-    return (PyObject *)view;
 }
 
 PyDoc_STRVAR(

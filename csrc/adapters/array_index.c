@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sub-arrays: d[i], d[a:b], d[i, a:b], d[..., a:b].  An index keeps its axis with
- * extent 1, so the rank of the result is that of the array, as in hip-python. */
 #include <Python.h>
 
+#include "adapters/array_index.h"
+
 #include "adapters/array.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
 
 struct part {
     Py_ssize_t start[HA_MAX_DIMS];

@@ -1,48 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* What arrays have in common with those of numpy: copies to the host, element types by
- * name, pickling, and the end of life.  What needs numpy, pickle or the calls of HIP is
- * Python, in hipadapt/_objects/interop.py and hipadapt/_objects/array_copy.py, and is
- * found at the call. */
 #include <Python.h>
+
+#include "adapters/array_methods.h"
 
 #include <string.h>
 
+#include "adapters/adapter.h"
 #include "adapters/array.h"
-
-/* Beyond this many bytes a copy lets other threads run meanwhile. */
-#define LONG_COPY_BYTES ((size_t)1 << 20)
+#include "adapters/array_memory.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/python_version.h"
+#include "adapters/saved_error.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* ---- bytes from and to arrays ---- */
-
-static void
-copy_here(void *dst, const void *src, size_t bytes)
-{
-    if (bytes < LONG_COPY_BYTES) {
-        memcpy(dst, src, bytes);
-        return;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    memcpy(dst, src, bytes);
-    Py_END_ALLOW_THREADS
-}
-
-int
-ha_array_move(struct ha_types *types, void *dst, enum ha_memory_place to,
-              const void *src, enum ha_memory_place from, size_t bytes)
-{
-    if (bytes == 0) {
-        return 0;
-    }
-    if (ha_place_is_host(from) && ha_place_is_host(to)) {
-        copy_here(dst, src, bytes);
-        return 0;
-    }
-    if (types->memory == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "there is no HIP to copy memory");
-        return -1;
-    }
-    return types->memory->copy(dst, src, bytes);
-}
 
 /* Arguments (array, memory): the array, its place, and a view of the memory. */
 static int
@@ -128,6 +103,50 @@ array_write(PyObject *module, PyObject *const *args, Py_ssize_t count)
     }
     ha_view_release(&view);
     return status < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* ---- views for the host ---- */
+
+PyObject *
+ha_array_host(PyObject *object, PyObject *unused)
+{
+    struct ha_device_array *self = (struct ha_device_array *)object;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(object));
+    int device;
+    (void)unused;
+    enum ha_memory_place place = ha_array_locate(types, self, &device);
+    if (!ha_array_readable(types, place)) {
+        PyErr_Format(PyExc_BufferError,
+                     place == HA_PLACE_UNKNOWN
+                         ? "%s.host(): the address is no memory that HIP knows"
+                         : "%s.host(): the host does not see the memory of this "
+                           "device; copy it with numpy() or hipMemcpy",
+                     ha_short_name(Py_TYPE(object)));
+        return NULL;
+    }
+    if (place != HA_PLACE_HOST && ha_array_wait(types, self, device) < 0) {
+        return NULL;
+    }
+    PyObject *owner = ha_pointer_keeper(&self->base);
+    if (owner == NULL) {
+        return NULL;
+    }
+    struct ha_device_array *view =
+        ha_array_make(types->nd_buffer, self->base.ptr, self->base.size, owner);
+    if (view == NULL) {
+        return NULL;
+    }
+    PyObject *typestr = Py_XNewRef(self->typestr);
+    if (ha_array_set_shape(view, self->ndim, self->shape, &self->format, typestr) < 0) {
+        Py_XDECREF(typestr);
+        Py_DECREF(view);
+        return NULL;
+    }
+    view->place = HA_PLACE_HOST;
+    view->limit = self->limit;
+    view->base.readonly = self->base.readonly;
+    view->source_readonly = self->source_readonly;
+    return (PyObject *)view;
 }
 
 /* ---- methods that are Python ---- */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Shape and element type, as users write them. */
 #include <Python.h>
+
+#include "adapters/array_parse.h"
 
 #include <string.h>
 
-#include "adapters/array.h"
 #include "adapters/elements.h"
+#include "adapters/format.h"
+#include "adapters/message.h"
+#include "adapters/python_version.h"
+#include "adapters/take.h"
+#include "adapters/types.h"
+#include "adapters/typestr.h"
 
 static int
 read_extent(PyObject *item, const struct ha_where *where, Py_ssize_t *out)
@@ -63,29 +69,17 @@ text_attribute(PyObject *value, PyObject *name, PyObject **text)
     return status;
 }
 
-int
-ha_array_parse_type(PyObject *text, struct ha_format *format)
-{
-    Py_ssize_t length;
-    const char *utf8 = PyUnicode_AsUTF8AndSize(text, &length);
-    if (utf8 == NULL) {
-        return -1;
-    }
-    return strlen(utf8) == (size_t)length && ha_format_parse(utf8, format);
-}
-
-/* numpy writes element types of other packages as bytes ("<V2") or worse ("<f1"); their
- * name says more. */
-int
-ha_array_dtype_name(struct ha_types *types, PyObject *dtype, ptrdiff_t size,
-                    struct ha_format *format)
+/* Reads dtype.name where it is an element type of ml_dtypes: 1, 0 where it is not, or
+ * -1.  numpy writes these types as bytes ("<V2") or worse ("<f1"). */
+static int
+read_name(struct ha_types *types, PyObject *dtype, struct ha_format *format)
 {
     PyObject *name = NULL;
     int status = text_attribute(dtype, types->str_name, &name);
     if (status > 0) {
         struct ha_format named;
-        status = ha_array_parse_type(name, &named);
-        if (status > 0 && (named.extended == 0 || (size > 0 && named.size != size))) {
+        status = ha_typestr_parse(name, &named);
+        if (status > 0 && named.extended == 0) {
             status = 0;
         }
         if (status > 0) {
@@ -99,7 +93,7 @@ ha_array_dtype_name(struct ha_types *types, PyObject *dtype, ptrdiff_t size,
 static int
 parse_named(PyObject *text, const struct ha_where *where, struct ha_format *format)
 {
-    int status = ha_array_parse_type(text, format);
+    int status = ha_typestr_parse(text, format);
     if (status == 0) {
         return ha_raise(PyExc_ValueError, where,
                         "must be an element type such as '<f4', not %R", text);
@@ -150,14 +144,14 @@ ha_array_read_dtype(struct ha_types *types, PyObject *dtype, struct ha_format *f
 {
     int status = text_attribute(dtype, types->str_str, text);
     if (status > 0) {
-        status = ha_array_dtype_name(types, dtype, 0, format);
+        status = read_name(types, dtype, format);
         if (status > 0) {
             Py_CLEAR(*text);
             return 1;
         }
     }
     if (status == 0 && *text != NULL) {
-        status = ha_array_parse_type(*text, format);
+        status = ha_typestr_parse(*text, format);
     }
     if (status > 0 && format->kind == 'V') {
         PyObject *fields = NULL;

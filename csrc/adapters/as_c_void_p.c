@@ -7,7 +7,7 @@
 #include "adapters/message.h"
 #include "adapters/number.h"
 #include "adapters/python_version.h"
-#include "adapters/types.h"
+#include "adapters/take.h"
 
 int
 ha_take_as_c_void_p(struct ha_take *take, PyObject *object)

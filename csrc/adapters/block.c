@@ -3,7 +3,9 @@
 
 #include "adapters/block.h"
 
-#include "adapters/object.h"
+#include "adapters/saved_error.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 struct ha_block *
 ha_block_new(struct ha_types *types, Py_ssize_t bytes)

@@ -5,8 +5,14 @@
 
 #include <string.h>
 
-#include "adapters/array.h"
+#include "adapters/array_parse.h"
 #include "adapters/elements.h"
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/python_version.h"
+#include "adapters/strides.h"
+#include "adapters/take.h"
 
 /* bytes never move and never change: the object itself is the owner, no buffer is held.
  */

@@ -3,7 +3,9 @@
 
 #include "adapters/buffer_hold.h"
 
-#include "adapters/object.h"
+#include "adapters/saved_error.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 /* Some exporters (PyBuffer_FillInfo) point shape and strides into the struct itself. */
 static void

@@ -9,8 +9,17 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/block.h"
+#include "adapters/construct.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
 #include "adapters/object.h"
-#include "core/readable.h"
+#include "adapters/pointer.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* ---- conversion ---- */
 

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/take.h"
+#include "adapters/types.h"
 
 struct wanted_name {
     const char *name;

@@ -3,9 +3,18 @@
 
 #include "adapters/cuda_array.h"
 
-#include "adapters/array.h"
 #include "adapters/dlpack.h"
 #include "adapters/elements.h"
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/python_version.h"
+#include "adapters/stream.h"
+#include "adapters/strides.h"
+#include "adapters/take.h"
+#include "adapters/types.h"
+#include "adapters/typestr.h"
 
 /* What the dict said, before it is believed. */
 struct cuda_array {
@@ -101,7 +110,7 @@ read_data(struct ha_take *take, PyObject *data)
 static int
 read_typestr(struct ha_take *take, PyObject *typestr, struct ha_format *format)
 {
-    int status = PyUnicode_Check(typestr) ? ha_array_parse_type(typestr, format) : 0;
+    int status = PyUnicode_Check(typestr) ? ha_typestr_parse(typestr, format) : 0;
     if (status < 0) {
         return -1;
     }
@@ -132,7 +141,7 @@ is_plain_descr(PyObject *entry, const struct ha_format *format)
         PyUnicode_GET_LENGTH(PyTuple_GET_ITEM(entry, 0)) != 0) {
         return 0;
     }
-    int status = ha_array_parse_type(PyTuple_GET_ITEM(entry, 1), &described);
+    int status = ha_typestr_parse(PyTuple_GET_ITEM(entry, 1), &described);
     if (status > 0) {
         status = described.kind == format->kind && described.size == format->size;
     }

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* DLPack of other packages, as a source of addresses: two rows of the adapter table.
- *
- * A row does not consume a capsule that has a destructor: it keeps its name and is held
+/* A row does not consume a capsule that has a destructor: it keeps its name and is held
  * as the owner, so that its own destructor calls the producer's deleter, once, when the
  * last view of the memory is gone.  Without a destructor nobody would, so the tensor is
  * taken over. */
 #include <Python.h>
 
 #include "adapters/dlpack.h"
+
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/python_version.h"
+#include "adapters/saved_error.h"
+#include "adapters/strides.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 /* ---- managed tensors that are ours now ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DLPack 1.3: its C structs, and what the files about it share.
+/* DLPack 1.3: its C structs, and tensors of other packages as a source of addresses.
  *
  * dlpack.c and dlpack_import.c read tensors of other packages, dlpack_export.c gives
  * ours, and dlpack_exchange.c has the table of C functions by which packages do both
@@ -16,7 +16,9 @@
 
 #include <stdint.h>
 
-#include "adapters/array.h"
+#include "adapters/message.h"
+#include "adapters/take.h"
+#include "adapters/types.h"
 
 enum ha_dl_device_type {
     HA_DL_CPU = 1,
@@ -134,30 +136,8 @@ PyObject *ha_dl_ask_exchange(struct ha_types *types,
 int ha_dl_work_stream(const struct ha_dl_exchange *exchange,
                       const struct ha_where *where, int device, uintptr_t *out);
 
-/* Our array as a versioned tensor without any waiting; 0 or -1. */
-int ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
-                       struct ha_dl_versioned **out);
-/* The same without a managed tensor: shape and strides are the array's. */
-int ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
-                     struct ha_dl_tensor *out);
-/* A DeviceArray that takes over the tensor, which is stolen. */
-PyObject *ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
-                               struct ha_dl_versioned *stolen);
-/* The device of an array, as DLPack says it: 0, or BufferError and -1. */
-int ha_dl_device_of(struct ha_types *types, struct ha_device_array *array,
-                    enum ha_memory_place *place, struct ha_dl_device *device);
-/* A stream number as DLPack has it for ROCm: 1 and `out` filled, 0 for -1 (no order),
- * or -1 with an exception. */
-int ha_dl_read_stream(PyObject *value, const struct ha_where *where, uintptr_t *out);
-PyObject *ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count,
-                       PyObject *kwnames);
-PyObject *ha_dl_device_tuple(PyObject *self, PyObject *unused);
-
-/* Makes the type of keepers; adds from_dlpack to the module, and the exchange table to
- * the array types. */
+/* Makes the type of keepers; 0 or -1. */
 int ha_dl_init(struct ha_types *types);
-int ha_dl_import_init(struct ha_types *types);
-int ha_dl_exchange_init(struct ha_types *types);
 
 /* Rows of types with an exchange table, and of objects with __dlpack__. */
 int ha_take_exchange(struct ha_take *take, PyObject *object);

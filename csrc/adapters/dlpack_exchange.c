@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The C exchange table of DLPack 1.3, as the attribute __dlpack_c_exchange_api__ of our
- * array types: what consumers call instead of __dlpack__ where Python calls cost too
- * much.
- *
- * The table lives as long as the process, so its functions find the module's state by
+/* The table lives as long as the process, so its functions find the module's state by
  * the module's name, or by the type of the object they are given. */
 #include <Python.h>
 
+#include "adapters/dlpack_exchange.h"
+
+#include "adapters/array.h"
+#include "adapters/array_memory.h"
 #include "adapters/dlpack.h"
+#include "adapters/dlpack_export.h"
+#include "adapters/dlpack_import.h"
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/saved_error.h"
+#include "adapters/strides.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 static const struct ha_where made_where = {"DLPack exchange", "tensor"};
 

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Our arrays for other packages: __dlpack__ and __dlpack_device__.
- *
- * Device and managed memory goes out as kDLROCM (DLPack has no code for managed memory
+/* Device and managed memory goes out as kDLROCM (DLPack has no code for managed memory
  * of ROCm), pinned memory as kDLROCMHost, memory of the process as kDLCPU.  Whoever
  * asks for kDLCPU gets the same memory where the processor sees it, after a wait, and a
  * copy otherwise. */
 #include <Python.h>
 
+#include "adapters/dlpack_export.h"
+
+#include "adapters/array.h"
+#include "adapters/array_arguments.h"
+#include "adapters/array_memory.h"
 #include "adapters/dlpack.h"
+#include "adapters/format.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/saved_error.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 /* One tensor that is out.  Its deleter may run without the GIL, so it is freed under
  * the GIL or, where the interpreter has ended, never. */

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* from_dlpack: arrays of other packages that stay.
- *
- * The capsule is consumed as the protocol has it, once everything has been checked;
+/* The capsule is consumed as the protocol has it, once everything has been checked;
  * after an error it is as it was.  A type with the exchange table (dlpack_exchange.c
  * has ours) needs no capsule. */
 #include <Python.h>
 
+#include "adapters/dlpack_import.h"
+
+#include "adapters/array.h"
+#include "adapters/array_arguments.h"
+#include "adapters/array_memory.h"
 #include "adapters/dlpack.h"
+#include "adapters/memory.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/python_version.h"
+#include "adapters/stream.h"
+#include "adapters/take.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 enum { OBJECT, DEVICE, COPY, STREAM, COUNT };
 

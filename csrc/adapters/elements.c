@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "adapters/array.h"
 #include "adapters/format.h"
+#include "adapters/typestr.h"
 
 #define MAX_DEPTH 16
 
@@ -75,7 +75,7 @@ walk_plain(struct walk *walk, PyObject *typestr, Py_ssize_t *size)
 {
     struct ha_format format;
     char text[HA_FORMAT_TEXT_CHARS];
-    int status = ha_array_parse_type(typestr, &format);
+    int status = ha_typestr_parse(typestr, &format);
     if (status <= 0) {
         return status;
     }

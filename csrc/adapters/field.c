@@ -4,7 +4,18 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/block.h"
+#include "adapters/description.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
 #include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/record.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 static struct ha_where
 field_where(const struct ha_record *record, const struct ha_field *field)

@@ -3,7 +3,10 @@
 
 #include "adapters/freed.h"
 
-#include "adapters/object.h"
+#include "adapters/allocation.h"
+#include "adapters/pointer.h"
+#include "adapters/record.h"
+#include "adapters/types.h"
 
 /* An owner of the package that is written in Python would free the memory, too. */
 static void

@@ -3,7 +3,10 @@
 
 #include "adapters/freeze.h"
 
+#include "adapters/block.h"
 #include "adapters/object.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* Records point to lists of records that point to text: deeper does not occur in HIP.
  */

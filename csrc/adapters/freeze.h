@@ -6,6 +6,7 @@
 
 #include <Python.h>
 
+#include "adapters/types.h"
 #include "adapters/view.h"
 
 /* As ha_view_hold.  Also keeps what pointers in records behind the view point to now,

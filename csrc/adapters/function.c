@@ -8,7 +8,22 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/as_c_void_p.h"
+#include "adapters/construct.h"
+#include "adapters/ctypes_value.h"
+#include "adapters/description.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
 #include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/pointer_type.h"
+#include "adapters/record.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/type_index.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 struct letter {
     char letter;

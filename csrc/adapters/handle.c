@@ -4,7 +4,20 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/construct.h"
+#include "adapters/description.h"
+#include "adapters/message.h"
 #include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/pointer_type.h"
+#include "adapters/record.h"
+#include "adapters/stream.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/type_index.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* Of two handle types neither of which is the other one is a mistake. */
 static int

@@ -9,11 +9,16 @@
  * arrays, ListOf*, Pointer, int) is taken to hold the value itself. */
 #include <Python.h>
 
-#include "adapters/launch_value.h"
+#include "adapters/launch.h"
 
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/adapter.h"
+#include "adapters/launch_value.h"
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 void
 ha_launch_init(struct ha_launch_arguments *launch)

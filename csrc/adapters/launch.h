@@ -11,7 +11,9 @@
 
 #include <Python.h>
 
-#include "adapters/adapter.h"
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 #define HA_LAUNCH_SMALL_BYTES 512
 #define HA_LAUNCH_SMALL_COUNT 32

@@ -3,11 +3,17 @@
  */
 #include <Python.h>
 
-#include "adapters/launch_value.h"
-
 #include <string.h>
 
+#include "adapters/block.h"
+#include "adapters/construct.h"
+#include "adapters/launch.h"
+#include "adapters/launch_value.h"
+#include "adapters/message.h"
 #include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 /* What one block holds: configuration, size, then the packed values. */
 struct packed {

@@ -6,7 +6,14 @@
 
 #include <string.h>
 
+#include "adapters/ctypes_value.h"
+#include "adapters/kind.h"
+#include "adapters/launch.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
 #include "adapters/object.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 #define MAX_ALIGNMENT 16
 

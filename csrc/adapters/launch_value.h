@@ -9,6 +9,9 @@
 #include <Python.h>
 
 #include "adapters/launch.h"
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* Appends an address; its place, or NULL with an exception. */
 unsigned char *ha_launch_put_address(struct ha_launch_arguments *launch, void *address);

@@ -4,7 +4,22 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/array.h"
+#include "adapters/block.h"
+#include "adapters/buffer.h"
+#include "adapters/ctypes_value.h"
+#include "adapters/format.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
 #include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/python_version.h"
+#include "adapters/take.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 bool
 ha_format_is_kind(const struct ha_format *format, enum ha_kind kind)

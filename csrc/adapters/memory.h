@@ -46,4 +46,14 @@ struct ha_memory_hooks {
     int (*current_device)(int *device);
 };
 
+static inline bool
+ha_place_is_host(enum ha_memory_place place)
+{
+    return place == HA_PLACE_HOST || place == HA_PLACE_PINNED ||
+           place == HA_PLACE_MANAGED;
+}
+
+/* "device", "pinned", ...; NULL for a place that is not known. */
+const char *ha_place_name(enum ha_memory_place place);
+
 #endif

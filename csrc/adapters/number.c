@@ -6,7 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/ctypes_value.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/python_version.h"
+#include "adapters/take.h"
+#include "adapters/types.h"
 
 struct kind_row {
     const char *name;  /* in messages */

@@ -28,26 +28,6 @@
 #include "adapters/saved_error.h"
 #include "adapters/strides.h"
 
-#define HA_INLINE_DIMS 4
-
-struct ha_device_array {
-    struct ha_pointer base;
-    /* Extents, then as many strides in elements: inline_shape, or owned (PyMem) beyond
-     * HA_INLINE_DIMS. */
-    Py_ssize_t *shape;
-    Py_ssize_t inline_shape[2 * HA_INLINE_DIMS];
-    PyObject *typestr; /* owned; as the user wrote it, or the elements' fields
-                        * (elements.h), or NULL = made from format */
-    PyObject *stream;  /* owned; what was given as stream, or NULL = none */
-    uintptr_t stream_address;
-    struct ha_format format;
-    int ndim;
-    int device;                 /* of the memory, -1 unknown */
-    Py_ssize_t limit;           /* bytes that the memory is known to have, -1 unknown */
-    enum ha_memory_place place; /* as it was given; see ha_array_locate */
-    bool source_readonly;       /* the memory itself, not only our flag, is read-only */
-};
-
 struct ha_list_object {
     struct ha_pointer base;
     Py_ssize_t count;  /* elements, -1 unknown */
@@ -61,7 +41,6 @@ struct ha_record {
     Py_ssize_t count; /* elements, -1 unknown */
 };
 
-int ha_array_init(struct ha_types *types);
 int ha_cstr_init(struct ha_types *types);
 int ha_list_init(struct ha_types *types);
 int ha_record_init(struct ha_types *types);

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/saved_error.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "core/readable.h"
 
 PyObject *

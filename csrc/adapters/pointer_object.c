@@ -6,7 +6,16 @@
 #include <string.h>
 #include <structmember.h>
 
-#include "adapters/object.h"
+#include "adapters/adapter.h"
+#include "adapters/buffer_hold.h"
+#include "adapters/construct.h"
+#include "adapters/ctypes_value.h"
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/strides.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* ---- construction ---- */
 

@@ -3,7 +3,10 @@
 
 #include "adapters/pointer_type.h"
 
-#include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/type.h"
+#include "adapters/type_index.h"
+#include "adapters/types.h"
 
 PyTypeObject *
 ha_pointer_type_make(struct ha_types *types, struct ha_type_entry *entry,

@@ -3,9 +3,20 @@
  * How they behave as Python objects is in record_object.c. */
 #include <Python.h>
 
+#include "adapters/record.h"
+
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/block.h"
+#include "adapters/description.h"
+#include "adapters/message.h"
 #include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/type.h"
+#include "adapters/type_index.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* ---- memory ---- */
 

@@ -12,11 +12,11 @@
 #define HA_ADAPTERS_RECORD_H
 
 #include <Python.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "adapters/adapter.h"
-#include "adapters/description.h"
+#include "adapters/types.h"
 
 /* The types, made on first use: borrowed, or NULL with an exception. */
 PyTypeObject *ha_record_type(struct ha_types *types, unsigned index);

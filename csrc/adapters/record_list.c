@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/adapter.h"
+#include "adapters/block.h"
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* One entry into its place; what its pointers point to stays with the block. */
 static int

@@ -4,7 +4,17 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/description.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
 #include "adapters/object.h"
+#include "adapters/pointer.h"
+#include "adapters/type.h"
+#include "adapters/type_index.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* ---- class methods ---- */
 

@@ -2,7 +2,14 @@
 /* Record types from their descriptions: properties, get_x and set_x. */
 #include <Python.h>
 
+#include "adapters/description.h"
+#include "adapters/kind.h"
+#include "adapters/number.h"
 #include "adapters/object.h"
+#include "adapters/record.h"
+#include "adapters/type.h"
+#include "adapters/type_index.h"
+#include "adapters/types.h"
 
 /* Descriptor of get_x and set_x: a method that knows its field. */
 struct accessor {

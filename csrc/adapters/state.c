@@ -5,7 +5,15 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/allocation.h"
+#include "adapters/array_object.h"
+#include "adapters/block.h"
+#include "adapters/buffer_hold.h"
+#include "adapters/description.h"
 #include "adapters/object.h"
+#include "adapters/pointer_object.h"
+#include "adapters/types.h"
 
 struct interned {
     const char *text;

@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include "adapters/description.h"
 #include "adapters/types.h"
 
 /* Makes all types, adds them to the module under their names ("Pointer", ...), and

@@ -3,7 +3,15 @@
 
 #include "adapters/stream.h"
 
-#include "adapters/object.h"
+#include "adapters/adapter.h"
+#include "adapters/description.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/python_version.h"
+#include "adapters/take.h"
+#include "adapters/type_index.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* Answer of __cuda_stream__(): (0, address). */
 static int

@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
+#include "adapters/message.h"
 #include "adapters/take.h"
+#include "adapters/types.h"
 
 /* Row of objects with __cuda_stream__, by method or attribute. */
 int ha_take_cuda_stream(struct ha_take *take, PyObject *object);

@@ -3,6 +3,8 @@
 
 #include "adapters/strides.h"
 
+#include "adapters/message.h"
+
 bool
 ha_is_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
                  Py_ssize_t itemsize, char order)

@@ -5,6 +5,8 @@
 #include <Python.h>
 
 #include "adapters/object.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
 
 static bool
 is_bytes(PyObject *object)

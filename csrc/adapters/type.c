@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "adapters/types.h"
+
 int
 ha_type_make(struct ha_types *types, PyType_Spec *spec, PyTypeObject *base,
              bool publish, PyTypeObject **out)

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "adapters/types.h"
+
 /* An open hash table, keyed by the address of the type. */
 struct ha_type_slot {
     PyTypeObject *type; /* borrowed; the state's entries own it */

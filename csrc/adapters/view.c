@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-#include "adapters/object.h"
+#include "adapters/buffer_hold.h"
+#include "adapters/message.h"
+#include "adapters/saved_error.h"
+#include "adapters/types.h"
 #include "core/readable.h"
 
 void

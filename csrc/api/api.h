@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include "adapters/adapter.h"
+#include "adapters/description.h"
 #include "adapters/record.h"
 #include "api/enums.h"
 #include "api/pending.h"

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/result.h"
 
-#include "adapters/object.h"
+#include "adapters/adapter.h"
+#include "adapters/array.h"
+#include "adapters/pointer.h"
+#include "adapters/record.h"
 
 PyObject *
 ha_out_pointer(struct ha_api *api, bool good, void *address, Py_ssize_t bytes)

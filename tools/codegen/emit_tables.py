@@ -161,7 +161,7 @@ def header(api: Api) -> str:
         "#include <stddef.h>",
         "",
         '#include "abi/hip.h"',
-        '#include "adapters/record.h"',
+        '#include "adapters/description.h"',
         "",
         "enum {",
         *[f"    HA_RECORD_{name}," for name in names.records],

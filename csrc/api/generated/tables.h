@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "abi/hip.h"
-#include "adapters/record.h"
+#include "adapters/description.h"
 
 enum {
     HA_RECORD_hipDeviceArch_t,
