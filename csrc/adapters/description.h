@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "adapters/kind.h"
 #include "adapters/message.h"
 
 enum ha_field_flags {

@@ -154,7 +154,7 @@ def header(api: Api) -> str:
     names = Names(api)
     lines = [
         text.banner("/*", " */"),
-        "/* Positions in the tables of adapters/record.h; ha_api_tables holds them. */",
+        "/* Positions in the tables of ha_api_tables: adapters/description.h. */",
         "#ifndef HA_API_GENERATED_TABLES_H",
         "#define HA_API_GENERATED_TABLES_H",
         "",
