@@ -16,6 +16,7 @@
 #include "module/profiler.h"
 #include "module/profiler_events.h"
 #include "module/profiler_ring.h"
+#include "module/profiler_tool.h"
 #include "module/profiler_wrap.h"
 
 enum { CLIENTS_MAX = 64 };
@@ -265,7 +266,7 @@ configure_now(PyObject *module, int number, struct client *client)
 static PyObject *
 force_configure(PyObject *module, PyObject *callable)
 {
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         return NULL;
     }
     if (callable == Py_None) {
@@ -310,7 +311,7 @@ load_tool(PyObject *module, PyObject *path)
     const char *problem = NULL;
     PyObject *bytes = NULL;
 
-    if (!ha_sdk_need() || !PyUnicode_FSConverter(path, &bytes)) {
+    if (!ha_profiler_need() || !PyUnicode_FSConverter(path, &bytes)) {
         return NULL;
     }
     const char *name = PyBytes_AS_STRING(bytes);
@@ -368,7 +369,7 @@ close_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 static PyObject *
 library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         return NULL;
     }
     PyObject *path = PyUnicode_DecodeFSDefault(ha_sdk.path);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Agents as HIP's numbers of devices: asked for once, then read without a lock. */
-#include <Python.h>
-
 #include "module/profiler_events.h"
 
 enum {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <Python.h>
-
 #include "module/profiler_events.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What comes in batches of the profiler's library. */
-#include <Python.h>
-
 #include "module/profiler_events.h"
 
 /* The beginning of the records of calls, which is the same for all libraries. */

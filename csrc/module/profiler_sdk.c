@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <Python.h>
-
 #include "module/profiler_sdk.h"
 
 #include <dlfcn.h>
@@ -106,14 +104,14 @@ fill(void *library)
     return NULL;
 }
 
-bool
+enum ha_status
 ha_sdk_need(void)
 {
     struct ha_dl_tried tried = {.used = 0};
     Dl_info info;
 
     if (ha_sdk.there) {
-        return true;
+        return HA_OK;
     }
     void *library =
         dlsym(RTLD_DEFAULT, PROBE) != NULL ? RTLD_DEFAULT : find_theirs(&tried);
@@ -121,9 +119,8 @@ ha_sdk_need(void)
         library = find_ours(&tried);
     }
     if (library == NULL && dlsym(RTLD_DEFAULT, PROBE) == NULL) {
-        PyErr_Format(PyExc_RuntimeError, SDK " could not be loaded; tried: %s",
-                     tried.text);
-        return false;
+        return ha_error_set(HA_ERROR_NOT_FOUND, SDK " could not be loaded; tried: %s",
+                            tried.text);
     }
     const char *missing = fill(library);
     void *symbol = dlsym(library, PROBE);
@@ -131,13 +128,13 @@ ha_sdk_need(void)
         (void)snprintf(ha_sdk.path, sizeof ha_sdk.path, "%s", info.dli_fname);
     }
     if (missing != NULL) {
-        PyErr_Format(PyExc_RuntimeError, "%s lacks %s: rocprofiler-sdk 1.x is needed",
-                     ha_sdk.path[0] != '\0' ? ha_sdk.path : SDK, missing);
-        return false;
+        return ha_error_set(HA_ERROR_UNSUPPORTED,
+                            "%s lacks %s: rocprofiler-sdk 1.x is needed",
+                            ha_sdk.path[0] != '\0' ? ha_sdk.path : SDK, missing);
     }
     *(void **)&ha_sdk.finalize = own_symbol(ha_sdk.path, OWN_MARK);
     *(void **)&ha_sdk.copy_stream =
         own_symbol(ha_sdk.path, "hipadapt_rocprofiler_copy_stream");
     ha_sdk.there = true;
-    return true;
+    return HA_OK;
 }

@@ -7,8 +7,6 @@
 #ifndef HA_MODULE_PROFILER_SDK_H
 #define HA_MODULE_PROFILER_SDK_H
 
-#include <Python.h>
-
 #include <stdbool.h>
 
 #include "abi/hip.h"
@@ -16,6 +14,7 @@
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
+#include "core/status.h"
 #include "module/generated/profiler_table.h"
 
 #define HA_SDK_MEMBER(name) __typeof__(rocprofiler_##name) *name;
@@ -40,8 +39,7 @@ ha_sdk_copy_stream(const void *copy)
     return ha_sdk.copy_stream != NULL ? ha_sdk.copy_stream(copy) : 0;
 }
 
-/* True where the library is there; else it is looked for, and RuntimeError says where.
- */
-bool ha_sdk_need(void);
+/* Looks for the library unless it is there; the text of a failure says where. */
+enum ha_status ha_sdk_need(void);
 
 #endif

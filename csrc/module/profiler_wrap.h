@@ -17,6 +17,7 @@
 #include "module/generated/profiler_table.h"
 #include "module/profiler_events.h"
 #include "module/profiler_sdk.h"
+#include "module/profiler_tool.h"
 
 /* ---- arguments; -1 with an exception, where they return int ---- */
 

@@ -248,7 +248,7 @@ class Writer:
     def make_call(self) -> None:
         call = self.call
         self.fails = True
-        self.add("    if (!ha_sdk_need()) {", "        goto done;", "    }")
+        self.add("    if (!ha_profiler_need()) {", "        goto done;", "    }")
         for param in call.outputs():
             if param.role == "out_list":
                 self.add(

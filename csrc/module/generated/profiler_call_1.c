@@ -16,7 +16,7 @@ ha_wrap_rocprofiler_get_version(PyObject *module, PyObject *Py_UNUSED(none))
     uint32_t o_patch = 0;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_version != NULL) {
@@ -38,7 +38,7 @@ ha_wrap_rocprofiler_get_version_triplet(PyObject *module, PyObject *Py_UNUSED(no
     rocprofiler_version_triplet_t o_info = {0, 0, 0};
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_version_triplet != NULL) {
@@ -57,7 +57,7 @@ ha_wrap_rocprofiler_get_timestamp(PyObject *module, PyObject *Py_UNUSED(none))
     rocprofiler_timestamp_t o_ts = 0;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_timestamp != NULL) {
@@ -77,7 +77,7 @@ ha_wrap_rocprofiler_get_thread_id(PyObject *module, PyObject *Py_UNUSED(none))
     rocprofiler_thread_id_t o_tid = 0;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_thread_id != NULL) {
@@ -112,7 +112,7 @@ ha_wrap_rocprofiler_get_status_name(PyObject *module, PyObject *const *args,
         &v_status) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_status_name != NULL) {
@@ -145,7 +145,7 @@ ha_wrap_rocprofiler_get_status_string(PyObject *module, PyObject *const *args,
         &v_status) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_status_string != NULL) {
@@ -163,7 +163,7 @@ ha_wrap_rocprofiler_is_initialized(PyObject *module, PyObject *Py_UNUSED(none))
     int o_status = 0;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.is_initialized != NULL) {
@@ -183,7 +183,7 @@ ha_wrap_rocprofiler_is_finalized(PyObject *module, PyObject *Py_UNUSED(none))
     int o_status = 0;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.is_finalized != NULL) {
@@ -203,7 +203,7 @@ ha_wrap_rocprofiler_create_context(PyObject *module, PyObject *Py_UNUSED(none))
     rocprofiler_context_id_t o_context_id = {0};
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.create_context != NULL) {
@@ -238,7 +238,7 @@ ha_wrap_rocprofiler_start_context(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_context_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.start_context != NULL) {
@@ -273,7 +273,7 @@ ha_wrap_rocprofiler_stop_context(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_context_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.stop_context != NULL) {
@@ -309,7 +309,7 @@ ha_wrap_rocprofiler_context_is_active(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_context_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.context_is_active != NULL) {
@@ -345,7 +345,7 @@ ha_wrap_rocprofiler_context_is_valid(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_context_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.context_is_valid != NULL) {
@@ -408,7 +408,7 @@ ha_wrap_rocprofiler_configure_callback_tracing_service(PyObject *module,
     if (ha_ptr_from(types, args[4], &where[4], 0, &v_callback_args) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.configure_callback_tracing_service != NULL) {
@@ -467,7 +467,7 @@ ha_wrap_rocprofiler_configure_buffer_tracing_service(PyObject *module,
     if (ha_profiler_handle_from(types, args[3], &where[3], &v_buffer_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.configure_buffer_tracing_service != NULL) {
@@ -533,7 +533,7 @@ ha_wrap_rocprofiler_create_buffer(PyObject *module, PyObject *const *args,
     if (ha_ptr_from(types, args[5], &where[5], 0, &v_callback_data) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.create_buffer != NULL) {
@@ -575,7 +575,7 @@ ha_wrap_rocprofiler_flush_buffer(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_buffer_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.flush_buffer != NULL) {
@@ -610,7 +610,7 @@ ha_wrap_rocprofiler_destroy_buffer(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_buffer_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.destroy_buffer != NULL) {
@@ -630,7 +630,7 @@ ha_wrap_rocprofiler_create_callback_thread(PyObject *module, PyObject *Py_UNUSED
     rocprofiler_callback_thread_t o_cb_thread_id = {0};
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.create_callback_thread != NULL) {
@@ -670,7 +670,7 @@ ha_wrap_rocprofiler_assign_callback_thread(PyObject *module, PyObject *const *ar
         &v_cb_thread_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.assign_callback_thread != NULL) {
@@ -722,7 +722,7 @@ ha_wrap_rocprofiler_at_internal_thread_create(PyObject *module, PyObject *const 
     if (ha_ptr_from(types, args[3], &where[3], 0, &v_data) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.at_internal_thread_create != NULL) {
@@ -778,7 +778,7 @@ ha_wrap_rocprofiler_at_intercept_table_registration(PyObject *module,
     if (ha_ptr_from(types, args[2], &where[2], 0, &v_data) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.at_intercept_table_registration != NULL) {
@@ -827,7 +827,7 @@ ha_wrap_rocprofiler_push_external_correlation_id(PyObject *module,
         &v_external_correlation_id.value) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.push_external_correlation_id != NULL) {
@@ -866,7 +866,7 @@ ha_wrap_rocprofiler_pop_external_correlation_id(PyObject *module, PyObject *cons
     if (ha_arg_uint64(types, args[1], &where[1], &v_tid) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.pop_external_correlation_id != NULL) {
@@ -922,7 +922,7 @@ ha_wrap_rocprofiler_configure_external_correlation_id_request_service(
     if (ha_ptr_from(types, args[3], &where[3], 0, &v_callback_args) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.configure_external_correlation_id_request_service != NULL) {
@@ -947,7 +947,7 @@ ha_wrap_rocprofiler_query_available_agents(PyObject *module, PyObject *Py_UNUSED
     PyObject *o_callback = NULL;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     o_callback = PyList_New(0);
@@ -996,7 +996,7 @@ ha_wrap_rocprofiler_iterate_agent_supported_counters(PyObject *module,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_agent_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     o_cb = PyList_New(0);

@@ -30,7 +30,7 @@ ha_wrap_rocprofiler_query_counter_info(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_counter_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_counter_info != NULL) {
@@ -67,7 +67,7 @@ ha_wrap_rocprofiler_query_record_counter_id(PyObject *module, PyObject *const *a
     if (ha_arg_uint64(types, args[0], &where[0], &v_id) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_record_counter_id != NULL) {
@@ -109,7 +109,7 @@ ha_wrap_rocprofiler_query_record_dimension_position(PyObject *module,
     if (ha_arg_uint64(types, args[1], &where[1], &v_dim) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_record_dimension_position != NULL) {
@@ -160,7 +160,7 @@ ha_wrap_rocprofiler_create_counter(PyObject *module, PyObject *const *args,
     if (ha_profiler_handle_from(types, args[3], &where[3], &v_agent.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.create_counter != NULL) {
@@ -209,7 +209,7 @@ ha_wrap_rocprofiler_create_counter_config(PyObject *module, PyObject *const *arg
         &v_counters_list) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.create_counter_config != NULL) {
@@ -247,7 +247,7 @@ ha_wrap_rocprofiler_destroy_counter_config(PyObject *module, PyObject *const *ar
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_config_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.destroy_counter_config != NULL) {
@@ -304,7 +304,7 @@ ha_wrap_rocprofiler_configure_device_counting_service(PyObject *module,
     if (ha_ptr_from(types, args[4], &where[4], 0, &v_user_data) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.configure_device_counting_service != NULL) {
@@ -357,7 +357,7 @@ ha_wrap_rocprofiler_sample_device_counting_service(PyObject *module,
         &v_flags) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.sample_device_counting_service != NULL) {
@@ -417,7 +417,7 @@ ha_wrap_rocprofiler_configure_buffer_dispatch_counting_service(PyObject *module,
     if (ha_ptr_from(types, args[3], &where[3], 0, &v_callback_data_args) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.configure_buffer_dispatch_counting_service != NULL) {
@@ -485,7 +485,7 @@ ha_wrap_rocprofiler_configure_callback_dispatch_counting_service(PyObject *modul
     if (ha_ptr_from(types, args[4], &where[4], 0, &v_record_callback_args) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.configure_callback_dispatch_counting_service != NULL) {
@@ -557,7 +557,7 @@ ha_wrap_rocprofiler_configure_pc_sampling_service(PyObject *module,
     if (ha_arg_int(types, args[6], &where[6], &v_flags) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.configure_pc_sampling_service != NULL) {
@@ -594,7 +594,7 @@ ha_wrap_rocprofiler_get_pc_sampling_instruction_type_name(PyObject *module,
         args[0], &where[0], &v_instruction_type) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_pc_sampling_instruction_type_name != NULL) {
@@ -630,7 +630,7 @@ ha_wrap_rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(
         &v_not_issued_reason) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.get_pc_sampling_instruction_not_issued_reason_name != NULL) {
@@ -667,7 +667,7 @@ ha_wrap_rocprofiler_query_pc_sampling_agent_configurations(PyObject *module,
     if (ha_profiler_handle_from(types, args[0], &where[0], &v_agent_id.handle) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     o_cb = PyList_New(0);
@@ -696,7 +696,7 @@ ha_wrap_rocprofiler_iterate_callback_tracing_kinds(PyObject *module, PyObject *P
     PyObject *o_callback = NULL;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     o_callback = PyList_New(0);
@@ -725,7 +725,7 @@ ha_wrap_rocprofiler_iterate_buffer_tracing_kinds(PyObject *module, PyObject *Py_
     PyObject *o_callback = NULL;
     rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     o_callback = PyList_New(0);
@@ -772,7 +772,7 @@ ha_wrap_rocprofiler_iterate_callback_tracing_kind_operations(PyObject *module,
         &where[0], &v_kind) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     o_callback = PyList_New(0);
@@ -820,7 +820,7 @@ ha_wrap_rocprofiler_iterate_buffer_tracing_kind_operations(PyObject *module,
         &where[0], &v_kind) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     o_callback = PyList_New(0);
@@ -887,7 +887,7 @@ ha_wrap_rocprofiler_iterate_callback_tracing_kind_operation_args(PyObject *modul
     if (ha_ptr_from(types, args[3], &where[3], 0, &v_user_data) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.iterate_callback_tracing_kind_operation_args != NULL) {
@@ -947,7 +947,7 @@ ha_wrap_rocprofiler_iterate_buffer_tracing_record_args(PyObject *module,
     if (ha_ptr_from(types, args[2], &where[2], 0, &v_user_data) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.iterate_buffer_tracing_record_args != NULL) {
@@ -993,7 +993,7 @@ ha_wrap_rocprofiler_query_callback_tracing_kind_name(PyObject *module,
         &where[0], &v_kind) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_callback_tracing_kind_name != NULL) {
@@ -1032,7 +1032,7 @@ ha_wrap_rocprofiler_query_buffer_tracing_kind_name(PyObject *module,
         &where[0], &v_kind) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_buffer_tracing_kind_name != NULL) {
@@ -1077,7 +1077,7 @@ ha_wrap_rocprofiler_query_callback_tracing_kind_operation_name(PyObject *module,
     if (ha_arg_int(types, args[1], &where[1], &v_operation) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_callback_tracing_kind_operation_name != NULL) {
@@ -1122,7 +1122,7 @@ ha_wrap_rocprofiler_query_buffer_tracing_kind_operation_name(PyObject *module,
     if (ha_arg_int(types, args[1], &where[1], &v_operation) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_buffer_tracing_kind_operation_name != NULL) {
@@ -1161,7 +1161,7 @@ ha_wrap_rocprofiler_query_external_correlation_id_request_kind_name(
         &v_kind) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_external_correlation_id_request_kind_name != NULL) {
@@ -1200,7 +1200,7 @@ ha_wrap_rocprofiler_query_intercept_table_name(PyObject *module, PyObject *const
         &where[0], &v_kind) < 0) {
         goto done;
     }
-    if (!ha_sdk_need()) {
+    if (!ha_profiler_need()) {
         goto done;
     }
     if (ha_sdk.query_intercept_table_name != NULL) {
