@@ -4,7 +4,7 @@
 #include "module/profiler.h"
 
 #include "core/thread.h"
-#include "module/profiler_ring.h"
+#include "tool/ring.h"
 #include "module/state.h"
 
 struct ha_profiler_state *

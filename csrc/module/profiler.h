@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `hipadapt.rocprofiler`, the C part: what it keeps in the module state.
  *
- * Events go this way: functions of profiler_events.h, called by the profiler's library,
- * put them into rings (profiler_ring.h); EventCollector (profiler_batch.c) gives them
+ * Events go this way: functions of tool/events.h, called by the profiler's library,
+ * put them into rings (tool/ring.h); EventCollector (profiler_batch.c) gives them
  * to Python in batches.  Clients, that is tools, are in profiler_client.c.  Calls under
  * their C names are generated; profiler_wrap.h has what they need. */
 #ifndef HA_MODULE_PROFILER_H

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "module/profiler.h"
-#include "module/profiler_ring.h"
-#include "module/profiler_sdk.h"
+#include "tool/ring.h"
+#include "tool/sdk.h"
 
 /* Names, formats of the struct module and descriptions, in the order of struct
  * ha_event. */

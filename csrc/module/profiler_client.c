@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "module/profiler.h"
-#include "module/profiler_events.h"
-#include "module/profiler_ring.h"
+#include "tool/events.h"
+#include "tool/ring.h"
 #include "module/profiler_tool.h"
 #include "module/profiler_wrap.h"
 

@@ -8,8 +8,8 @@
 
 #include "core/clock.h"
 #include "module/profiler.h"
-#include "module/profiler_events.h"
-#include "module/profiler_ring.h"
+#include "tool/events.h"
+#include "tool/ring.h"
 
 enum {
     BATCH_EVENTS_MAX = 1 << 16,

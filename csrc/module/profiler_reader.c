@@ -3,8 +3,8 @@
 #include <Python.h>
 
 #include "module/profiler.h"
-#include "module/profiler_events.h"
-#include "module/profiler_ring.h"
+#include "tool/events.h"
+#include "tool/ring.h"
 
 static PyObject *
 wait_for_events(PyObject *Py_UNUSED(module), PyObject *argument)

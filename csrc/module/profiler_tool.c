@@ -4,7 +4,7 @@
 #include "module/profiler_tool.h"
 
 #include "core/status.h"
-#include "module/profiler_sdk.h"
+#include "tool/sdk.h"
 
 bool
 ha_profiler_need(void)

@@ -14,9 +14,9 @@
 
 #include "adapters/adapter.h"
 #include "api/call.h"
-#include "module/generated/profiler_table.h"
-#include "module/profiler_events.h"
-#include "module/profiler_sdk.h"
+#include "tool/generated/sdk_table.h"
+#include "tool/events.h"
+#include "tool/sdk.h"
 #include "module/profiler_tool.h"
 
 /* ---- arguments; -1 with an exception, where they return int ---- */

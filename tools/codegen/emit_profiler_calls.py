@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""csrc/module/generated/profiler_*: rocprofiler-sdk's functions for Python.
+"""csrc/module/generated/profiler_* and the table of csrc/tool: the SDK for Python.
 
 One entry of the description (profiler_model.py) gives a slot in the table, a wrapper
 and its docstring here, and a stub and a place in the documents (emit_profiler_docs.py).
@@ -14,6 +14,7 @@ from .profiler_model import NUMBERS, TRIPLET, USER, Call, Param, Sdk, load
 from .profiler_text import docstring, optional
 
 FOLDER = "csrc/module/generated"
+TABLE = "csrc/tool/generated/sdk_table.h"
 FILES = 2  # that the wrappers are spread over
 VIEWS = ("text", "list", "function", "sink", "data", "record")
 FASTCALL = [
@@ -341,8 +342,8 @@ def table(sdk: Sdk) -> str:
     lines = [
         text.banner("/*", " */"),
         "/* The functions of rocprofiler-sdk, in the order of the description. */",
-        "#ifndef HA_MODULE_GENERATED_PROFILER_TABLE_H",
-        "#define HA_MODULE_GENERATED_PROFILER_TABLE_H",
+        "#ifndef HA_TOOL_GENERATED_SDK_TABLE_H",
+        "#define HA_TOOL_GENERATED_SDK_TABLE_H",
         "",
         f"{'#define HA_SDK_FUNCTIONS(X)':<{width}} \\",
         *(f"{f'    X({call.short})':<{width}} \\" for call in sdk.calls[:-1]),
@@ -416,7 +417,7 @@ def emit(_: Api) -> dict[str, str]:
     """Path below the root -> content."""
     sdk = load()
     files = {
-        f"{FOLDER}/profiler_table.h": table(sdk),
+        TABLE: table(sdk),
         f"{FOLDER}/profiler_methods.c": methods(sdk),
         f"{FOLDER}/profiler_methods.h": prototypes(sdk),
     }

@@ -18,8 +18,7 @@ EVERYTHING = {"__init__", "hip", "hiprtc", "types", "typing", "compat"}
 def test_every_room_has_a_folder() -> None:
     folders = {path.name for path in (ROOT / "csrc").iterdir() if path.is_dir()}
 
-    # tool/ is kept for the observers.
-    assert set(ROOMS) - {"tool"} <= folders <= set(ROOMS)
+    assert folders == set(ROOMS)
 
 
 def test_every_room_with_sources_is_in_a_product() -> None:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "module/profiler_sdk.h"
+#include "tool/sdk.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What comes in batches of the profiler's library. */
-#include "module/profiler_events.h"
+#include "tool/events.h"
 
 /* The beginning of the records of calls, which is the same for all libraries. */
 static void

@@ -2,7 +2,7 @@
 /* How writers of events wake their reader: a flag first, so that one wakes for all. */
 #include <time.h>
 
-#include "module/profiler_ring.h"
+#include "tool/ring.h"
 
 static struct {
     pthread_mutex_t lock;

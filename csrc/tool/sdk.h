@@ -4,8 +4,8 @@
  *
  * It is found at the first need and never unloaded.  `ha_sdk` is written once, under
  * the GIL, and read by anybody afterwards. */
-#ifndef HA_MODULE_PROFILER_SDK_H
-#define HA_MODULE_PROFILER_SDK_H
+#ifndef HA_TOOL_SDK_H
+#define HA_TOOL_SDK_H
 
 #include <stdbool.h>
 
@@ -15,7 +15,7 @@
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #include "core/status.h"
-#include "module/generated/profiler_table.h"
+#include "tool/generated/sdk_table.h"
 
 #define HA_SDK_MEMBER(name) __typeof__(rocprofiler_##name) *name;
 

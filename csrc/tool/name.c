@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module/profiler_ring.h"
+#include "tool/ring.h"
 
 enum {
     NAMES_MAX = 1 << 20,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Agents as HIP's numbers of devices: asked for once, then read without a lock. */
-#include "module/profiler_events.h"
+#include "tool/events.h"
 
 enum {
     AGENTS_MAX = 128,

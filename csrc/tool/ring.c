@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "module/profiler_ring.h"
+#include "tool/ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "module/profiler_events.h"
+#include "tool/events.h"
 
 #include <stdlib.h>
 #include <string.h>

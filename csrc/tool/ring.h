@@ -12,8 +12,8 @@
  *
  * Locks: a collector's `lock` guards its list of rings and its spare chunks; its
  * `reading` is held by the one who reads, and comes first. */
-#ifndef HA_MODULE_PROFILER_RING_H
-#define HA_MODULE_PROFILER_RING_H
+#ifndef HA_TOOL_RING_H
+#define HA_TOOL_RING_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,11 +2,11 @@
 /* What the profiler's library calls: records become events of a collector (`data`).
  *
  * These run on any thread, within calls of HIP too: no Python and no waiting. */
-#ifndef HA_MODULE_PROFILER_EVENTS_H
-#define HA_MODULE_PROFILER_EVENTS_H
+#ifndef HA_TOOL_EVENTS_H
+#define HA_TOOL_EVENTS_H
 
-#include "module/profiler_ring.h"
-#include "module/profiler_sdk.h"
+#include "tool/ring.h"
+#include "tool/sdk.h"
 
 /* Not 0 while this thread gives events to Python: what it does itself makes none. */
 extern _Thread_local unsigned ha_profiler_muted;
