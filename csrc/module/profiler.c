@@ -3,9 +3,9 @@
 
 #include "module/profiler.h"
 
-#include "core/thread.h"
-#include "tool/ring.h"
+#include "core/status.h"
 #include "module/state.h"
+#include "tool/tool.h"
 
 struct ha_profiler_state *
 ha_profiler_state(PyObject *module)
@@ -20,7 +20,7 @@ ha_profiler_init(PyObject *module)
 {
     struct ha_profiler_state *state = ha_profiler_state(module);
 
-    if (ha_fork_register(ha_profiler_forked) != HA_OK) {
+    if (ha_tool_start() != HA_OK) {
         PyErr_SetString(PyExc_RuntimeError, ha_error_text());
         return -1;
     }

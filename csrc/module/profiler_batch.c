@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #include "module/profiler.h"
-#include "tool/ring.h"
+#include "tool/event.h"
+#include "tool/name.h"
 #include "tool/sdk.h"
 
 /* Names, formats of the struct module and descriptions, in the order of struct

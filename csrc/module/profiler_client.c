@@ -14,10 +14,9 @@
 #include <string.h>
 
 #include "module/profiler.h"
-#include "tool/events.h"
-#include "tool/ring.h"
 #include "module/profiler_tool.h"
 #include "module/profiler_wrap.h"
+#include "tool/events.h"
 
 enum { CLIENTS_MAX = 64 };
 
@@ -119,7 +118,7 @@ note_names(struct client *client)
     if (ha_sdk.create_context(&context) == ROCPROFILER_STATUS_SUCCESS &&
         ha_sdk.configure_callback_tracing_service(
             context, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, NULL, 0,
-            ha_profiler_on_code_object, NULL) == ROCPROFILER_STATUS_SUCCESS) {
+            ha_events_on_code_object, NULL) == ROCPROFILER_STATUS_SUCCESS) {
         (void)ha_sdk.start_context(context);
     }
 }

@@ -180,14 +180,14 @@ give(struct collector *self, PyObject *batch)
     PyObject *on_event = Py_XNewRef(self->on_event);
     int result = 0;
 
-    ha_profiler_muted++;
+    ha_events_muted++;
     if (is_callable(on_batch)) {
         result = report(on_batch, PyObject_CallOneArg(on_batch, batch));
     }
     if (result == 0 && is_callable(on_event)) {
         result = give_events(on_event, batch);
     }
-    ha_profiler_muted--;
+    ha_events_muted--;
     Py_XDECREF(on_batch);
     Py_XDECREF(on_event);
     return result;

@@ -3,8 +3,9 @@
 #include <Python.h>
 
 #include "module/profiler.h"
-#include "tool/events.h"
-#include "tool/ring.h"
+#include "tool/bell.h"
+#include "tool/name.h"
+#include "tool/records.h"
 
 static PyObject *
 wait_for_events(PyObject *Py_UNUSED(module), PyObject *argument)
@@ -16,7 +17,7 @@ wait_for_events(PyObject *Py_UNUSED(module), PyObject *argument)
     }
     uint64_t ns = (uint64_t)((seconds > 0 ? seconds : 0) * 1e9);
     Py_BEGIN_ALLOW_THREADS
-    ha_profiler_wait(ns);
+    ha_bell_wait(ns);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
@@ -24,7 +25,7 @@ wait_for_events(PyObject *Py_UNUSED(module), PyObject *argument)
 static PyObject *
 wake(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    ha_profiler_wake();
+    ha_bell_wake();
     Py_RETURN_NONE;
 }
 
@@ -37,7 +38,7 @@ set_reader(PyObject *Py_UNUSED(module), PyObject *argument)
     if (PyErr_Occurred()) {
         return NULL;
     }
-    atomic_store(&ha_profiler_reader, (uint32_t)thread);
+    ha_records_leave_out((uint32_t)thread);
     Py_RETURN_NONE;
 }
 

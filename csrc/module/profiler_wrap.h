@@ -14,10 +14,11 @@
 
 #include "adapters/adapter.h"
 #include "api/call.h"
-#include "tool/generated/sdk_table.h"
-#include "tool/events.h"
-#include "tool/sdk.h"
 #include "module/profiler_tool.h"
+#include "tool/events.h"
+#include "tool/records.h"
+#include "tool/ring.h"
+#include "tool/sdk.h"
 
 /* ---- arguments; -1 with an exception, where they return int ---- */
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How writers of events wake their reader: a flag first, so that one wakes for all. */
-#include <time.h>
+/* A flag comes first, so that one writer wakes the reader for all of them. */
+#include "tool/bell.h"
 
-#include "tool/ring.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
 
 static struct {
     pthread_mutex_t lock;
@@ -23,7 +26,7 @@ bell_init(void)
 }
 
 void
-ha_profiler_wake(void)
+ha_bell_wake(void)
 {
     (void)pthread_once(&bell_once, bell_init);
     if (!atomic_exchange(&bell.woken, true)) {
@@ -34,7 +37,7 @@ ha_profiler_wake(void)
 }
 
 void
-ha_profiler_wait(uint64_t ns)
+ha_bell_wait(uint64_t ns)
 {
     struct timespec until;
     int code = 0;

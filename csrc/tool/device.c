@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Agents as HIP's numbers of devices: asked for once, then read without a lock. */
-#include "tool/events.h"
+#include "tool/device.h"
 
-enum {
-    AGENTS_MAX = 128,
-    DEVICE_NONE = -1,
-};
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "tool/event.h"
+
+enum { AGENTS_MAX = 128 };
 
 static struct {
     pthread_mutex_t lock;
@@ -51,13 +53,14 @@ agents_learn(rocprofiler_agent_version_t version, const void **list, size_t coun
     for (size_t i = 0; i < count; i++) {
         const rocprofiler_agent_v0_t *agent = list[i];
         bool device = agent->type == ROCPROFILER_AGENT_TYPE_GPU;
-        agent_add(agent->id.handle, device ? agent->logical_node_type_id : DEVICE_NONE);
+        agent_add(agent->id.handle,
+                  device ? agent->logical_node_type_id : HA_DEVICE_NONE);
     }
     return ROCPROFILER_STATUS_SUCCESS;
 }
 
 int
-ha_profiler_device(rocprofiler_agent_id_t agent)
+ha_device_of_agent(rocprofiler_agent_id_t agent)
 {
     int at = agent_find(agent.handle);
 
@@ -65,8 +68,8 @@ ha_profiler_device(rocprofiler_agent_id_t agent)
         (void)ha_sdk.query_available_agents(ROCPROFILER_AGENT_INFO_VERSION_0,
                                             agents_learn,
                                             sizeof(rocprofiler_agent_v0_t), NULL);
-        agent_add(agent.handle, DEVICE_NONE); /* so that it is asked for once */
+        agent_add(agent.handle, HA_DEVICE_NONE); /* so that it is asked for once */
         at = agent_find(agent.handle);
     }
-    return at >= 0 ? agents.known[at].device : DEVICE_NONE;
+    return at >= 0 ? agents.known[at].device : HA_DEVICE_NONE;
 }

@@ -5,13 +5,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEVICE_NONE = -1 };
+#include "tool/device.h"
+#include "tool/name.h"
+#include "tool/ring.h"
 
 /* What the beginning of something leaves for its end; times are greater. */
 enum { USER_NONE = 0, USER_MUTED = 1, USER_SEEN = 2 };
 
-_Thread_local unsigned ha_profiler_muted;
-_Atomic uint32_t ha_profiler_reader;
+_Thread_local unsigned ha_events_muted;
 
 static uint64_t
 now(void)
@@ -95,8 +96,8 @@ event_begin(struct ha_trace_event *event,
         .correlation = record->correlation_id.internal,
         .ancestor = record->correlation_id.ancestor,
         .external = record->correlation_id.external.value,
-        .device = DEVICE_NONE,
-        .source_device = DEVICE_NONE,
+        .device = HA_DEVICE_NONE,
+        .source_device = HA_DEVICE_NONE,
     };
 }
 
@@ -106,7 +107,7 @@ ha_event_set_dispatch(struct ha_trace_event *event,
 {
     const rocprofiler_dim3_t *block = &info->workgroup_size;
 
-    event->device = ha_profiler_device(info->agent_id);
+    event->device = ha_device_of_agent(info->agent_id);
     event->stream = info->queue_id.handle;
     event->object = info->kernel_id;
     event->name = ha_kernel_name_get(info->kernel_id);
@@ -145,7 +146,7 @@ set_code_object(struct ha_trace_event *event,
     case ROCPROFILER_CODE_OBJECT_LOAD:
         event->object = load->code_object_id;
         event->name = ha_name_of(load->uri);
-        event->device = ha_profiler_device(load->agent_id);
+        event->device = ha_device_of_agent(load->agent_id);
         event->address = load->load_base;
         event->bytes = load->load_size;
         break;
@@ -233,8 +234,8 @@ set_payload(struct ha_trace_event *event,
     case ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY:
         event->start = payload.copy->start_timestamp;
         event->end = payload.copy->end_timestamp;
-        event->device = ha_profiler_device(payload.copy->dst_agent_id);
-        event->source_device = (int16_t)ha_profiler_device(payload.copy->src_agent_id);
+        event->device = ha_device_of_agent(payload.copy->dst_agent_id);
+        event->source_device = (int16_t)ha_device_of_agent(payload.copy->src_agent_id);
         event->bytes = payload.copy->bytes;
         event->address = payload.copy->dst_address.value;
         event->source = payload.copy->src_address.value;
@@ -243,7 +244,7 @@ set_payload(struct ha_trace_event *event,
     case ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION:
         event->start = payload.memory->start_timestamp;
         event->end = payload.memory->end_timestamp;
-        event->device = ha_profiler_device(payload.memory->agent_id);
+        event->device = ha_device_of_agent(payload.memory->agent_id);
         event->bytes = payload.memory->allocation_size;
         event->address = payload.memory->address.value;
         break;
@@ -324,7 +325,7 @@ first_phase(struct ha_collector *collector,
             const rocprofiler_callback_tracing_record_t *record,
             rocprofiler_user_data_t *user)
 {
-    if (ha_profiler_muted > 0) {
+    if (ha_events_muted > 0) {
         user->value = USER_MUTED;
     } else if (is_call(record->kind)) {
         user->value = now();
@@ -337,8 +338,8 @@ first_phase(struct ha_collector *collector,
 }
 
 void
-ha_profiler_on_callback(rocprofiler_callback_tracing_record_t record,
-                        rocprofiler_user_data_t *user, void *data)
+ha_events_on_callback(rocprofiler_callback_tracing_record_t record,
+                      rocprofiler_user_data_t *user, void *data)
 {
     struct ha_collector *collector = data;
     struct ha_ring *ring;
@@ -350,7 +351,7 @@ ha_profiler_on_callback(rocprofiler_callback_tracing_record_t record,
         return;
     }
     if (user->value == USER_MUTED || !is_known(record.kind) ||
-        (user->value == USER_NONE && ha_profiler_muted > 0)) {
+        (user->value == USER_NONE && ha_events_muted > 0)) {
         return;
     }
     uint64_t end = now();
@@ -368,8 +369,8 @@ ha_profiler_on_callback(rocprofiler_callback_tracing_record_t record,
 }
 
 void
-ha_profiler_on_code_object(rocprofiler_callback_tracing_record_t record,
-                           rocprofiler_user_data_t *user, void *data)
+ha_events_on_code_object(rocprofiler_callback_tracing_record_t record,
+                         rocprofiler_user_data_t *user, void *data)
 {
     (void)user;
     (void)data;

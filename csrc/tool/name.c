@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts and kernels by number: two tables under one lock, that only grow. */
+#include "tool/name.h"
+
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tool/ring.h"
 
 enum {
     NAMES_MAX = 1 << 20,

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes in batches of the profiler's library. */
+#include "tool/records.h"
+
+#include "tool/bell.h"
+#include "tool/device.h"
 #include "tool/events.h"
+#include "tool/ring.h"
+
+static _Atomic uint32_t left_out; /* thread */
+
+void
+ha_records_leave_out(uint32_t thread)
+{
+    atomic_store(&left_out, thread);
+}
 
 /* The beginning of the records of calls, which is the same for all libraries. */
 static void
@@ -28,8 +40,8 @@ set_copy_record(struct ha_trace_event *event, const void *payload)
     event->external = record->correlation_id.external.value;
     event->start = record->start_timestamp;
     event->end = record->end_timestamp;
-    event->device = ha_profiler_device(record->dst_agent_id);
-    event->source_device = (int16_t)ha_profiler_device(record->src_agent_id);
+    event->device = ha_device_of_agent(record->dst_agent_id);
+    event->source_device = (int16_t)ha_device_of_agent(record->src_agent_id);
     event->bytes = record->bytes;
     event->address = record->dst_address.value;
     event->source = record->src_address.value;
@@ -48,7 +60,7 @@ set_memory_record(struct ha_trace_event *event, const void *payload)
     event->ancestor = record->correlation_id.ancestor;
     event->start = record->start_timestamp;
     event->end = record->end_timestamp;
-    event->device = ha_profiler_device(record->agent_id);
+    event->device = ha_device_of_agent(record->agent_id);
     event->bytes = record->allocation_size;
     event->address = record->address.value;
 }
@@ -123,9 +135,9 @@ set_record(struct ha_trace_event *event, const rocprofiler_record_header_t *head
 }
 
 void
-ha_profiler_on_buffer(rocprofiler_context_id_t context, rocprofiler_buffer_id_t buffer,
-                      rocprofiler_record_header_t **headers, size_t count, void *data,
-                      uint64_t dropped)
+ha_records_on_buffer(rocprofiler_context_id_t context, rocprofiler_buffer_id_t buffer,
+                     rocprofiler_record_header_t **headers, size_t count, void *data,
+                     uint64_t dropped)
 {
     struct ha_collector *collector = data;
 
@@ -141,12 +153,13 @@ ha_profiler_on_buffer(rocprofiler_context_id_t context, rocprofiler_buffer_id_t 
         if (event == NULL) {
             continue;
         }
-        *event = (struct ha_trace_event){
-            .kind = (uint16_t)headers[i]->kind, .device = -1, .source_device = -1};
+        *event = (struct ha_trace_event){.kind = (uint16_t)headers[i]->kind,
+                                         .device = HA_DEVICE_NONE,
+                                         .source_device = HA_DEVICE_NONE};
         if (set_record(event, headers[i]) &&
-            (event->thread == 0 || event->thread != atomic_load(&ha_profiler_reader))) {
+            (event->thread == 0 || event->thread != atomic_load(&left_out))) {
             ha_ring_commit(ring);
         }
     }
-    ha_profiler_wake();
+    ha_bell_wake();
 }

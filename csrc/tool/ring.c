@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/bell.h"
+
 enum { SPARE_MAX = 64 };
 
 struct ha_chunk {
@@ -186,7 +188,7 @@ ha_ring_reserve(struct ha_collector *collector, struct ha_ring **found)
     }
     if (chunk == NULL) {
         atomic_fetch_add(&collector->lost, 1);
-        ha_profiler_wake();
+        ha_bell_wake();
         return NULL;
     }
     *found = ring;
@@ -208,7 +210,7 @@ ha_ring_commit(struct ha_ring *ring)
     uint64_t full = atomic_fetch_add(&collector->full, chunk->room) + chunk->room;
     atomic_store_explicit(&chunk->used, used, memory_order_release);
     if (full >= collector->watermark) {
-        ha_profiler_wake();
+        ha_bell_wake();
     }
 }
 
@@ -373,11 +375,9 @@ ha_collector_drop(struct ha_collector *collector)
 }
 
 void
-ha_profiler_forked(void)
+ha_rings_forked(void)
 {
     atomic_store(&forked, true);
-    ha_bell_forked();
-    ha_names_forked();
     for (unsigned i = 0; i < HA_COLLECTORS_MAX; i++) {
         if (collectors[i] != NULL) {
             (void)pthread_mutex_init(&collectors[i]->lock, NULL);

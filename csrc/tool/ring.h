@@ -21,42 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tool/event.h"
+
 enum {
     HA_COLLECTORS_MAX = 256,
     HA_CHUNK_EVENTS_MAX = 512,
 };
-
-/* One event, in two cache lines; the second one is for the device's own work.
- *
- *   0 kind phase operation result thread | correlation ancestor external
- *  40 start end name device
- *  64 stream bytes object address source | grid block source_device shared
- */
-struct ha_trace_event {
-    uint16_t kind;
-    uint16_t phase;
-    int32_t operation;
-    int32_t result; /* of a call */
-    uint32_t thread;
-    uint64_t correlation;
-    uint64_t ancestor;
-    uint64_t external;
-    uint64_t start; /* ns of CLOCK_BOOTTIME */
-    uint64_t end;
-    uint32_t name;  /* ha_name_text */
-    int32_t device; /* -1: the host, or none */
-    uint64_t stream;
-    uint64_t bytes;
-    uint64_t object; /* kernel or code object; text of arguments meanwhile */
-    uint64_t address;
-    uint64_t source;
-    uint32_t grid[3];  /* threads */
-    uint16_t block[3]; /* threads */
-    int16_t source_device;
-    uint32_t shared; /* bytes */
-};
-
-_Static_assert(sizeof(struct ha_trace_event) == 128, "two cache lines");
 
 struct ha_chunk;
 struct ha_ring;
@@ -100,28 +70,7 @@ void ha_ring_commit(struct ha_ring *ring);
 struct ha_trace_event *ha_collector_take(struct ha_collector *collector, size_t max,
                                          size_t *count);
 
-/* Waits until some collector has reached its watermark, ha_profiler_wake is called, or
- * `ns` are over.  Without the GIL. */
-void ha_profiler_wait(uint64_t ns);
-void ha_profiler_wake(void);
-
 /* Fork hook of the child: nothing of the parent's events is there. */
-void ha_profiler_forked(void);
-
-/* ---- names: texts that events refer to by number, for the life of the process ---- */
-
-/* The number of a text; 0 for NULL and where there is no room. */
-uint32_t ha_name_of(const char *text);
-
-/* The text; "" for 0 and unknown numbers. */
-const char *ha_name_text(uint32_t number);
-
-/* Kernels by the number that the profiler's library gives them. */
-void ha_kernel_name_set(uint64_t kernel, uint32_t name);
-uint32_t ha_kernel_name_get(uint64_t kernel);
-
-/* From ha_profiler_forked. */
-void ha_names_forked(void);
-void ha_bell_forked(void);
+void ha_rings_forked(void);
 
 #endif

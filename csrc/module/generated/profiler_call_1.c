@@ -401,8 +401,8 @@ ha_wrap_rocprofiler_configure_callback_tracing_service(PyObject *module,
         goto done;
     }
     if (ha_profiler_sink_from(module, args[3], &where[3],
-        "rocprofiler_callback_tracing_cb_t", (void *)ha_profiler_on_callback,
-        &v_callback, &sink) < 0) {
+        "rocprofiler_callback_tracing_cb_t", (void *)ha_events_on_callback, &v_callback,
+        &sink) < 0) {
         goto done;
     }
     if (ha_ptr_from(types, args[4], &where[4], 0, &v_callback_args) < 0) {
@@ -526,7 +526,7 @@ ha_wrap_rocprofiler_create_buffer(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_profiler_sink_from(module, args[4], &where[4],
-        "rocprofiler_buffer_tracing_cb_t", (void *)ha_profiler_on_buffer, &v_callback,
+        "rocprofiler_buffer_tracing_cb_t", (void *)ha_records_on_buffer, &v_callback,
         &sink) < 0) {
         goto done;
     }
