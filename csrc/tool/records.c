@@ -14,19 +14,25 @@ ha_records_leave_out(uint32_t thread)
     atomic_store(&left_out, thread);
 }
 
+/* What all records of things that last have, each type at places of its own. */
+#define SET_COMMON(event, record)                                                      \
+    do {                                                                               \
+        (event)->operation = (int32_t)(record)->operation;                             \
+        (event)->thread = (uint32_t)(record)->thread_id;                               \
+        (event)->correlation = (record)->correlation_id.internal;                      \
+        (event)->external = (record)->correlation_id.external.value;                   \
+        (event)->start = (record)->start_timestamp;                                    \
+        (event)->end = (record)->end_timestamp;                                        \
+    } while (0)
+
 /* The beginning of the records of calls, which is the same for all libraries. */
 static void
 set_api_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_hip_api_record_t *record = payload;
 
-    event->operation = record->operation;
-    event->thread = (uint32_t)record->thread_id;
-    event->correlation = record->correlation_id.internal;
-    event->external = record->correlation_id.external.value;
+    SET_COMMON(event, record);
     event->ancestor = record->correlation_id.ancestor;
-    event->start = record->start_timestamp;
-    event->end = record->end_timestamp;
 }
 
 static void
@@ -34,12 +40,7 @@ set_copy_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_memory_copy_record_t *record = payload;
 
-    event->operation = (int32_t)record->operation;
-    event->thread = (uint32_t)record->thread_id;
-    event->correlation = record->correlation_id.internal;
-    event->external = record->correlation_id.external.value;
-    event->start = record->start_timestamp;
-    event->end = record->end_timestamp;
+    SET_COMMON(event, record);
     event->device = ha_device_of_agent(record->dst_agent_id);
     event->source_device = (int16_t)ha_device_of_agent(record->src_agent_id);
     event->bytes = record->bytes;
@@ -53,13 +54,8 @@ set_memory_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_memory_allocation_record_t *record = payload;
 
-    event->operation = (int32_t)record->operation;
-    event->thread = (uint32_t)record->thread_id;
-    event->correlation = record->correlation_id.internal;
-    event->external = record->correlation_id.external.value;
+    SET_COMMON(event, record);
     event->ancestor = record->correlation_id.ancestor;
-    event->start = record->start_timestamp;
-    event->end = record->end_timestamp;
     event->device = ha_device_of_agent(record->agent_id);
     event->bytes = record->allocation_size;
     event->address = record->address.value;
@@ -70,12 +66,7 @@ set_dispatch_record(struct ha_trace_event *event, const void *payload)
 {
     const rocprofiler_buffer_tracing_kernel_dispatch_record_t *record = payload;
 
-    event->operation = (int32_t)record->operation;
-    event->thread = (uint32_t)record->thread_id;
-    event->correlation = record->correlation_id.internal;
-    event->external = record->correlation_id.external.value;
-    event->start = record->start_timestamp;
-    event->end = record->end_timestamp;
+    SET_COMMON(event, record);
     ha_event_set_dispatch(event, &record->dispatch_info);
 }
 
