@@ -35,7 +35,7 @@ ROOMS: dict[str, Room] = {
     "cpu": room("abi core", "cpu", "cpu/"),
     "rocprofiler": room("abi core", "rocprofiler", "rocprofiler/"),
     "roctx": room("core", "rocprofiler", "roctx/"),
-    "tool": room("abi core", "rocprofiler_python"),
+    "tool": room("abi core", "rocprofiler_python", "tool/"),
     "adapters": room("abi core", "adapters", python=True),
     "api": room("adapters abi core", "api", python=True),
     "module": room(

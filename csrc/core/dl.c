@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 static void
 note(struct ha_dl_tried *tried, const char *name, const char *reason)
@@ -32,4 +33,18 @@ void *
 ha_dl_symbol(void *library, const char *name)
 {
     return dlsym(library, name);
+}
+
+bool
+ha_dl_beside(const void *address, const char *name, char *path, size_t bytes)
+{
+    Dl_info info;
+
+    if (dladdr(address, &info) == 0 || info.dli_fname == NULL) {
+        return false;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash != NULL ? (int)(slash - info.dli_fname) + 1 : 0;
+    int length = snprintf(path, bytes, "%.*s%s", folder, info.dli_fname, name);
+    return length >= 0 && (size_t)length < bytes;
 }

@@ -35,6 +35,15 @@ ha_collector_of(PyObject *module, PyObject *object)
                : NULL;
 }
 
+static struct ha_collector_state
+look(PyObject *self)
+{
+    struct ha_collector_state state;
+
+    ha_collector_look(((struct collector *)self)->plain, &state);
+    return state;
+}
+
 static PyObject *
 collector_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -121,11 +130,11 @@ next_batch(struct collector *self, size_t most)
         }
         Py_RETURN_NONE;
     }
-    uint64_t lost = atomic_load(&self->plain->lost);
-    uint64_t fresh = lost - self->told;
-    self->told = lost;
+    struct ha_collector_state state = look((PyObject *)self);
+    uint64_t fresh = state.lost - self->told;
+    self->told = state.lost;
     return ha_batch_new(ha_profiler_state(self->module), events, count, fresh,
-                        self->plain->arguments);
+                        state.arguments);
 }
 
 static PyObject *
@@ -180,14 +189,14 @@ give(struct collector *self, PyObject *batch)
     PyObject *on_event = Py_XNewRef(self->on_event);
     int result = 0;
 
-    ha_events_muted++;
+    ha_events_mute(true);
     if (is_callable(on_batch)) {
         result = report(on_batch, PyObject_CallOneArg(on_batch, batch));
     }
     if (result == 0 && is_callable(on_event)) {
         result = give_events(on_event, batch);
     }
-    ha_events_muted--;
+    ha_events_mute(false);
     Py_XDECREF(on_batch);
     Py_XDECREF(on_event);
     return result;
@@ -249,14 +258,13 @@ collector_deliver(PyObject *object, PyObject *Py_UNUSED(none))
 static PyObject *
 collector_settle(PyObject *object, PyObject *argument)
 {
-    const struct ha_collector *plain = ((struct collector *)object)->plain;
     double seconds = PyFloat_AsDouble(argument);
 
     if (seconds == -1.0 && PyErr_Occurred()) {
         return NULL;
     }
     uint64_t end = ha_clock_ns() + (uint64_t)((seconds > 0 ? seconds : 0) * 1e9);
-    while (atomic_load(&plain->open) > 0 && ha_clock_ns() < end) {
+    while (look(object).open > 0 && ha_clock_ns() < end) {
         Py_BEGIN_ALLOW_THREADS(void)
         poll(NULL, 0, BUSY_STEP_MS);
         Py_END_ALLOW_THREADS
@@ -264,34 +272,31 @@ collector_settle(PyObject *object, PyObject *argument)
             return NULL;
         }
     }
-    return PyBool_FromLong(atomic_load(&plain->open) <= 0);
+    return PyBool_FromLong(look(object).open <= 0);
 }
 
 static PyObject *
 get_lost(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromUnsignedLongLong(
-        atomic_load(&((struct collector *)self)->plain->lost));
+    return PyLong_FromUnsignedLongLong(look(self).lost);
 }
 
 static PyObject *
 get_due(PyObject *self, void *Py_UNUSED(closure))
 {
-    const struct ha_collector *plain = ((struct collector *)self)->plain;
-
-    return PyBool_FromLong(atomic_load(&plain->full) >= plain->watermark);
+    return PyBool_FromLong(look(self).due);
 }
 
 static PyObject *
 get_watermark(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromUnsignedLong(((struct collector *)self)->plain->watermark);
+    return PyLong_FromUnsignedLong(look(self).watermark);
 }
 
 static PyObject *
 get_limit(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromUnsignedLongLong(((struct collector *)self)->plain->limit);
+    return PyLong_FromUnsignedLongLong(look(self).limit);
 }
 
 static PyMethodDef collector_methods[] = {

@@ -142,7 +142,7 @@ void
 ha_profiler_keep_sink(int status, struct ha_collector *sink)
 {
     if (status == ROCPROFILER_STATUS_SUCCESS && sink != NULL) {
-        sink->given = true;
+        ha_collector_give(sink);
     }
 }
 

@@ -12,7 +12,13 @@
 /* What the beginning of something leaves for its end; times are greater. */
 enum { USER_NONE = 0, USER_MUTED = 1, USER_SEEN = 2 };
 
-_Thread_local unsigned ha_events_muted;
+static _Thread_local unsigned muted; /* how many times */
+
+void
+ha_events_mute(bool on)
+{
+    muted += on ? 1U : -1U;
+}
 
 static uint64_t
 now(void)
@@ -325,7 +331,7 @@ first_phase(struct ha_collector *collector,
             const rocprofiler_callback_tracing_record_t *record,
             rocprofiler_user_data_t *user)
 {
-    if (ha_events_muted > 0) {
+    if (muted > 0) {
         user->value = USER_MUTED;
     } else if (is_call(record->kind)) {
         user->value = now();
@@ -351,7 +357,7 @@ ha_events_on_callback(rocprofiler_callback_tracing_record_t record,
         return;
     }
     if (user->value == USER_MUTED || !is_known(record.kind) ||
-        (user->value == USER_NONE && ha_events_muted > 0)) {
+        (user->value == USER_NONE && muted > 0)) {
         return;
     }
     uint64_t end = now();

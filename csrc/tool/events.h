@@ -5,12 +5,14 @@
 #ifndef HA_TOOL_EVENTS_H
 #define HA_TOOL_EVENTS_H
 
+#include <stdbool.h>
+
 #include "tool/event.h"
 #include "tool/sdk.h"
 
-/* Not 0 while this thread gives events to their reader: what it does itself makes
- * none. */
-extern _Thread_local unsigned ha_events_muted;
+/* While this thread gives events to their reader, what it does itself makes none.
+ * Turned on and off in pairs. */
+void ha_events_mute(bool on);
 
 /* Copies what callbacks and buffers tell of a kernel. */
 void ha_event_set_dispatch(struct ha_trace_event *event,

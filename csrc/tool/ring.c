@@ -30,7 +30,7 @@ struct thread {
     struct ha_ring *rings[HA_COLLECTORS_MAX];
 };
 
-static struct ha_collector *collectors[HA_COLLECTORS_MAX]; /* under the GIL */
+static _Atomic(struct ha_collector *) collectors[HA_COLLECTORS_MAX];
 static pthread_key_t own_key; /* struct thread *, freed at the end of the thread */
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 static atomic_bool own_ready;
@@ -331,16 +331,33 @@ least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
+static void
+collector_free(struct ha_collector *collector)
+{
+    (void)pthread_mutex_destroy(&collector->reading);
+    (void)pthread_mutex_destroy(&collector->lock);
+    free(collector);
+}
+
+/* False: all of them are taken. */
+static bool
+take_number(struct ha_collector *collector)
+{
+    for (unsigned i = 0; i < HA_COLLECTORS_MAX; i++) {
+        struct ha_collector *none = NULL;
+        collector->number = i;
+        if (atomic_compare_exchange_strong(&collectors[i], &none, collector)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct ha_collector *
 ha_collector_new(uint32_t watermark, uint64_t limit, bool arguments)
 {
-    unsigned number = 0;
+    struct ha_collector *collector = calloc(1, sizeof *collector);
 
-    while (number < HA_COLLECTORS_MAX && collectors[number] != NULL) {
-        number++;
-    }
-    struct ha_collector *collector =
-        number < HA_COLLECTORS_MAX ? calloc(1, sizeof *collector) : NULL;
     if (collector == NULL) {
         return NULL;
     }
@@ -353,13 +370,21 @@ ha_collector_new(uint32_t watermark, uint64_t limit, bool arguments)
         free(collector);
         return NULL;
     }
-    collector->number = number;
     collector->arguments = arguments;
     collector->watermark = watermark;
     collector->limit = limit;
     collector->room = least(watermark < limit ? watermark : limit, HA_CHUNK_EVENTS_MAX);
-    collectors[number] = collector;
+    if (!take_number(collector)) {
+        collector_free(collector);
+        return NULL;
+    }
     return collector;
+}
+
+void
+ha_collector_give(struct ha_collector *collector)
+{
+    collector->given = true;
 }
 
 void
@@ -368,10 +393,21 @@ ha_collector_drop(struct ha_collector *collector)
     if (collector->given) {
         return;
     }
-    collectors[collector->number] = NULL;
-    (void)pthread_mutex_destroy(&collector->reading);
-    (void)pthread_mutex_destroy(&collector->lock);
-    free(collector);
+    atomic_store(&collectors[collector->number], NULL);
+    collector_free(collector);
+}
+
+void
+ha_collector_look(struct ha_collector *collector, struct ha_collector_state *state)
+{
+    *state = (struct ha_collector_state){
+        .arguments = collector->arguments,
+        .due = atomic_load(&collector->full) >= collector->watermark,
+        .watermark = collector->watermark,
+        .limit = collector->limit,
+        .lost = atomic_load(&collector->lost),
+        .open = atomic_load(&collector->open),
+    };
 }
 
 void
@@ -379,9 +415,10 @@ ha_rings_forked(void)
 {
     atomic_store(&forked, true);
     for (unsigned i = 0; i < HA_COLLECTORS_MAX; i++) {
-        if (collectors[i] != NULL) {
-            (void)pthread_mutex_init(&collectors[i]->lock, NULL);
-            (void)pthread_mutex_init(&collectors[i]->reading, NULL);
+        struct ha_collector *collector = atomic_load(&collectors[i]);
+        if (collector != NULL) {
+            (void)pthread_mutex_init(&collector->lock, NULL);
+            (void)pthread_mutex_init(&collector->reading, NULL);
         }
     }
 }

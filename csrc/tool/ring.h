@@ -4,8 +4,7 @@
  * A *collector* gathers events of fixed size.  Each thread has a *ring* of its own in
  * each collector: a chain of chunks that the thread writes and one reader empties,
  * without a lock between them.  A ring grows where the reader is slow; beyond the
- * collector's limit events are dropped and counted.  Nobody who writes ever waits or
- * needs the GIL.
+ * collector's limit events are dropped and counted.  Nobody who writes ever waits.
  *
  * A collector that was given to the profiler's library is never freed, because the
  * library keeps its address.
@@ -34,7 +33,7 @@ struct ha_ring;
 struct ha_collector {
     unsigned number;
     bool arguments;        /* calls get their arguments as text */
-    bool given;            /* the profiler's library has its address; under the GIL */
+    bool given;            /* the owner's: the profiler's library has its address */
     uint32_t watermark;    /* events that wake the reader */
     uint64_t limit;        /* events that are kept at most */
     uint32_t room;         /* events of a chunk */
@@ -49,13 +48,29 @@ struct ha_collector {
     unsigned spare_count;
 };
 
-/* A new one, or NULL where there is no room or memory; `watermark` and `limit` are not
- * 0. Needs the GIL. */
+/* What a collector is and how it stands. */
+struct ha_collector_state {
+    bool arguments;
+    bool due; /* the watermark is reached */
+    uint32_t watermark;
+    uint64_t limit;
+    uint64_t lost;
+    int64_t open;
+};
+
+/* A new one of the caller's, or NULL where there is no room or memory; `watermark` and
+ * `limit` are not 0. */
 struct ha_collector *ha_collector_new(uint32_t watermark, uint64_t limit,
                                       bool arguments);
 
-/* Frees one that nobody was given; else it stays.  Needs the GIL. */
+/* The profiler's library has its address from now on. */
+void ha_collector_give(struct ha_collector *collector);
+
+/* The owner needs it no more: frees one that wasn't given; else it stays. */
 void ha_collector_drop(struct ha_collector *collector);
+
+void ha_collector_look(struct ha_collector *collector,
+                       struct ha_collector_state *state);
 
 /* Room for an event of this thread, whose fields are to be set, and its ring; NULL
  * where there is none: the event is counted as lost. */

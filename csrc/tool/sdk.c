@@ -2,6 +2,9 @@
 #include "tool/sdk.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +17,7 @@
 #define OWN_MARK "hipadapt_rocprofiler_finalize"
 
 struct ha_sdk ha_sdk;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of writing it */
 
 /* One of AMD's libraries, from where the dynamic linker looks or from ROCM_PATH. */
 static void *
@@ -61,36 +65,28 @@ static void *
 find_ours(struct ha_dl_tried *tried)
 {
     char path[1024];
-    Dl_info info;
 
-    if (dladdr(&ha_sdk, &info) == 0 || info.dli_fname == NULL) {
-        return NULL;
-    }
-    const char *slash = strrchr(info.dli_fname, '/');
-    int folder = slash != NULL ? (int)(slash - info.dli_fname) + 1 : 0;
-    int length = snprintf(path, sizeof path, "%.*s_lib/" SDK, folder, info.dli_fname);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        return NULL;
-    }
-    return ha_dl_open(path, RTLD_NOW | RTLD_GLOBAL, tried);
+    return ha_dl_beside(&ha_sdk, "_lib/" SDK, path, sizeof path)
+               ? ha_dl_open(path, RTLD_NOW | RTLD_GLOBAL, tried)
+               : NULL;
 }
 
 /* The name of a function that is missing and can't be, or NULL. */
 static const char *
-fill(void *library)
+fill(struct ha_sdk *sdk, void *library)
 {
     static const char *const names[] = {
 #define NAME(name) "rocprofiler_" #name,
         HA_SDK_FUNCTIONS(NAME)
 #undef NAME
     };
-    void **slots = (void **)&ha_sdk;
+    void **slots = (void **)sdk;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         slots[i] = dlsym(library, names[i]);
     }
 #define NEED(name)                                                                     \
-    if (ha_sdk.name == NULL) {                                                         \
+    if (sdk->name == NULL) {                                                           \
         return "rocprofiler_" #name;                                                   \
     }
     NEED(force_configure)
@@ -104,17 +100,15 @@ fill(void *library)
     return NULL;
 }
 
-enum ha_status
-ha_sdk_need(void)
+/* Any lock of ours would be held while constructors of libraries run. */
+static enum ha_status
+find(struct ha_sdk *sdk)
 {
     struct ha_dl_tried tried = {.used = 0};
     Dl_info info;
-
-    if (ha_sdk.there) {
-        return HA_OK;
-    }
     void *library =
         dlsym(RTLD_DEFAULT, PROBE) != NULL ? RTLD_DEFAULT : find_theirs(&tried);
+
     if (library == NULL && dlsym(RTLD_DEFAULT, PROBE) == NULL) {
         library = find_ours(&tried);
     }
@@ -122,19 +116,44 @@ ha_sdk_need(void)
         return ha_error_set(HA_ERROR_NOT_FOUND, SDK " could not be loaded; tried: %s",
                             tried.text);
     }
-    const char *missing = fill(library);
+    const char *missing = fill(sdk, library);
     void *symbol = dlsym(library, PROBE);
     if (symbol != NULL && dladdr(symbol, &info) != 0 && info.dli_fname != NULL) {
-        (void)snprintf(ha_sdk.path, sizeof ha_sdk.path, "%s", info.dli_fname);
+        (void)snprintf(sdk->path, sizeof sdk->path, "%s", info.dli_fname);
     }
     if (missing != NULL) {
         return ha_error_set(HA_ERROR_UNSUPPORTED,
                             "%s lacks %s: rocprofiler-sdk 1.x is needed",
-                            ha_sdk.path[0] != '\0' ? ha_sdk.path : SDK, missing);
+                            sdk->path[0] != '\0' ? sdk->path : SDK, missing);
     }
-    *(void **)&ha_sdk.finalize = own_symbol(ha_sdk.path, OWN_MARK);
-    *(void **)&ha_sdk.copy_stream =
-        own_symbol(ha_sdk.path, "hipadapt_rocprofiler_copy_stream");
-    ha_sdk.there = true;
+    *(void **)&sdk->finalize = own_symbol(sdk->path, OWN_MARK);
+    *(void **)&sdk->copy_stream =
+        own_symbol(sdk->path, "hipadapt_rocprofiler_copy_stream");
     return HA_OK;
+}
+
+enum ha_status
+ha_sdk_need(void)
+{
+    struct ha_sdk sdk = {.there = false};
+
+    if (atomic_load_explicit(&ha_sdk.there, memory_order_acquire)) {
+        return HA_OK;
+    }
+    enum ha_status status = find(&sdk);
+    if (status == HA_OK) {
+        pthread_mutex_lock(&lock);
+        if (!atomic_load(&ha_sdk.there)) { /* else another thread has found the same */
+            memcpy(&ha_sdk, &sdk, offsetof(struct ha_sdk, there));
+            atomic_store_explicit(&ha_sdk.there, true, memory_order_release);
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return status;
+}
+
+void
+ha_sdk_forked(void)
+{
+    (void)pthread_mutex_init(&lock, NULL);
 }

@@ -2,8 +2,8 @@
 /* The profiler's library of this process: AMD's librocprofiler-sdk where it is loaded
  * or installed, else our own beside this module.
  *
- * It is found at the first need and never unloaded.  `ha_sdk` is written once, under
- * the GIL, and read by anybody afterwards. */
+ * It is found at the first need and never unloaded.  `ha_sdk` is written once and read
+ * by anybody who has seen `there`; no lock is held while libraries are loaded. */
 #ifndef HA_TOOL_SDK_H
 #define HA_TOOL_SDK_H
 
@@ -27,7 +27,7 @@ struct ha_sdk {
     /* The stream of a copy, by its payload or record; NULL: AMD's doesn't tell it. */
     uint64_t (*copy_stream)(const void *copy);
     char path[1024];
-    bool there;
+    _Atomic bool there; /* last */
 };
 
 extern struct ha_sdk ha_sdk;
@@ -41,5 +41,8 @@ ha_sdk_copy_stream(const void *copy)
 
 /* Looks for the library unless it is there; the text of a failure says where. */
 enum ha_status ha_sdk_need(void);
+
+/* Fork hook of the child. */
+void ha_sdk_forked(void);
 
 #endif

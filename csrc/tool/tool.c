@@ -5,6 +5,7 @@
 #include "tool/bell.h"
 #include "tool/name.h"
 #include "tool/ring.h"
+#include "tool/sdk.h"
 
 static void
 forked(void)
@@ -12,6 +13,7 @@ forked(void)
     ha_rings_forked();
     ha_bell_forked();
     ha_names_forked();
+    ha_sdk_forked();
 }
 
 enum ha_status
