@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the native products: hipadapt._core and hipadapt/_lib/libhipadapt_cpu.so.
+"""Builds the native products: hipadapt._core and the libraries of hipadapt/_lib.
 
 How they are compiled, and the environment switches, are in tools/native.py.
 """

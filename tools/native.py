@@ -191,6 +191,25 @@ def roctx() -> Product:
     )
 
 
+def tool() -> Product:
+    """The product `libhipadapt_tool.so`."""
+    exports = CSRC / "tool" / "exports.map"
+    return Product(
+        "libhipadapt_tool.so",
+        PRODUCTS["libhipadapt_tool.so"],
+        ("-Wconversion", "-I", str(PROFILER_HEADERS)),
+        (
+            "-Wl,-Bsymbolic",
+            "-Wl,-soname,libhipadapt_tool.so",
+            "-Wl,-z,nodelete",  # profilers keep addresses of its functions
+            f"-Wl,--version-script={exports}",
+            "-ldl",
+            "-lpthread",
+        ),
+        (exports,),
+    )
+
+
 def roctx_sdk(library: Path) -> Product:
     """The product `librocprofiler-sdk-roctx.so.1`: another name of libroctx64."""
     return Product(
@@ -370,7 +389,7 @@ def build_package(package: Path) -> list[Path]:
     command = compiler()
     core = build(extension(), command)
     targets = {core: package / core.name}
-    for product in (device(), profiler(), roctx()):
+    for product in (device(), profiler(), tool(), roctx()):
         library = build(product, command)
         targets[library] = package / "_lib" / library.name
     library = build(roctx_sdk(library), command)

@@ -45,10 +45,11 @@ ROOMS: dict[str, Room] = {
 
 # Product -> its rooms.
 PRODUCTS: dict[str, tuple[str, ...]] = {
-    "hipadapt._core": ("core", "tool", "adapters", "api", "module"),
+    "hipadapt._core": ("core", "adapters", "api", "module"),
     "libhipadapt_cpu.so": ("core", "cpu"),
     "librocprofiler-sdk.so.1": ("core", "rocprofiler"),
     "libroctx64.so.4": ("core", "roctx"),
+    "libhipadapt_tool.so": ("core", "tool"),
 }
 
 

@@ -3,9 +3,7 @@
 
 #include "module/profiler.h"
 
-#include "core/status.h"
 #include "module/state.h"
-#include "tool/tool.h"
 
 struct ha_profiler_state *
 ha_profiler_state(PyObject *module)
@@ -20,10 +18,6 @@ ha_profiler_init(PyObject *module)
 {
     struct ha_profiler_state *state = ha_profiler_state(module);
 
-    if (ha_tool_start() != HA_OK) {
-        PyErr_SetString(PyExc_RuntimeError, ha_error_text());
-        return -1;
-    }
     if (ha_profiler_batch_init(module, state) < 0 ||
         ha_profiler_collector_init(module, state) < 0 ||
         ha_profiler_calls_init(module) < 0 || ha_profiler_reader_init(module) < 0) {

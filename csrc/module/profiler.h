@@ -2,8 +2,9 @@
 /* `hipadapt.rocprofiler`, the C part: what it keeps in the module state.
  *
  * Events go this way: functions of tool/events.h, called by the profiler's library,
- * put them into rings (tool/ring.h); EventCollector (profiler_batch.c) gives them
- * to Python in batches.  Clients, that is tools, are in profiler_client.c.  Calls under
+ * put them into rings (tool/ring.h) in libhipadapt_tool.so (profiler_tool.h);
+ * EventCollector (profiler_collector.c) gives them to Python in batches
+ * (profiler_batch.c).  Clients, that is tools, are in profiler_client.c.  Calls under
  * their C names are generated; profiler_wrap.h has what they need. */
 #ifndef HA_MODULE_PROFILER_H
 #define HA_MODULE_PROFILER_H

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 
 #include "module/profiler.h"
-#include "tool/event.h"
-#include "tool/name.h"
-#include "tool/sdk.h"
+#include "module/profiler_tool.h"
 
 /* Names, formats of the struct module and descriptions, in the order of struct
  * ha_event. */
@@ -108,7 +106,7 @@ event_object(PyTypeObject *type, const struct ha_trace_event *event, bool texts)
         [FIELD_external] = PyLong_FromUnsignedLongLong(event->external),
         [FIELD_start] = PyLong_FromUnsignedLongLong(event->start),
         [FIELD_end] = PyLong_FromUnsignedLongLong(event->end),
-        [FIELD_name] = ha_profiler_text(ha_name_text(event->name)),
+        [FIELD_name] = ha_profiler_text(ha_tool->name_text(event->name)),
         [FIELD_device] = PyLong_FromLong(event->device),
         [FIELD_stream] = PyLong_FromUnsignedLongLong(event->stream),
         [FIELD_bytes] = PyLong_FromUnsignedLongLong(event->bytes),

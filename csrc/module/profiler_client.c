@@ -16,7 +16,6 @@
 #include "module/profiler.h"
 #include "module/profiler_tool.h"
 #include "module/profiler_wrap.h"
-#include "tool/events.h"
 
 enum { CLIENTS_MAX = 64 };
 
@@ -115,11 +114,11 @@ note_names(struct client *client)
         return;
     }
     client->names = true;
-    if (ha_sdk.create_context(&context) == ROCPROFILER_STATUS_SUCCESS &&
-        ha_sdk.configure_callback_tracing_service(
+    if (ha_tool->sdk->create_context(&context) == ROCPROFILER_STATUS_SUCCESS &&
+        ha_tool->sdk->configure_callback_tracing_service(
             context, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, NULL, 0,
-            ha_events_on_code_object, NULL) == ROCPROFILER_STATUS_SUCCESS) {
-        (void)ha_sdk.start_context(context);
+            ha_tool->on_code_object, NULL) == ROCPROFILER_STATUS_SUCCESS) {
+        (void)ha_tool->sdk->start_context(context);
     }
 }
 
@@ -234,7 +233,7 @@ is_free_again(const struct client *client)
 {
     bool declined = client->asked && client->result.size == 0;
 
-    return !client->asked || (declined && ha_sdk.finalize != NULL);
+    return !client->asked || (declined && ha_tool->sdk->finalize != NULL);
 }
 
 /* A tool of these callables; NULL: all tools that the library finds. */
@@ -244,7 +243,7 @@ configure_now(PyObject *module, int number, struct client *client)
     rocprofiler_status_t status;
 
     Py_BEGIN_ALLOW_THREADS
-    status = ha_sdk.force_configure(client != NULL ? functions[number] : NULL);
+    status = ha_tool->sdk->force_configure(client != NULL ? functions[number] : NULL);
     Py_END_ALLOW_THREADS
     if (client != NULL && client->result.size == 0) {
         Py_CLEAR(client->configure);
@@ -321,7 +320,7 @@ load_tool(PyObject *module, PyObject *path)
         *(void **)&function = dlsym(library, "rocprofiler_configure");
     }
     if (function != NULL) {
-        status = ha_sdk.force_configure(function);
+        status = ha_tool->sdk->force_configure(function);
     } else if (library != NULL) {
         (void)dlclose(library);
     }
@@ -341,15 +340,15 @@ load_tool(PyObject *module, PyObject *path)
 static PyObject *
 finalize_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    if (!ha_sdk.there) {
+    if (ha_tool == NULL || !ha_tool->sdk->there) {
         Py_RETURN_NONE;
     }
     Py_BEGIN_ALLOW_THREADS
-    if (ha_sdk.finalize != NULL) {
-        ha_sdk.finalize();
+    if (ha_tool->sdk->finalize != NULL) {
+        ha_tool->sdk->finalize();
     }
     for (int i = 0; i < CLIENTS_MAX; i++) {
-        if (clients[i].end != NULL && ha_sdk.finalize == NULL) {
+        if (clients[i].end != NULL && ha_tool->sdk->finalize == NULL) {
             clients[i].end(*clients[i].id);
         }
     }
@@ -371,9 +370,10 @@ library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     if (!ha_profiler_need()) {
         return NULL;
     }
-    PyObject *path = PyUnicode_DecodeFSDefault(ha_sdk.path);
+    PyObject *path = PyUnicode_DecodeFSDefault(ha_tool->sdk->path);
     return path != NULL
-               ? Py_BuildValue("NO", path, ha_sdk.finalize != NULL ? Py_True : Py_False)
+               ? Py_BuildValue("NO", path,
+                               ha_tool->sdk->finalize != NULL ? Py_True : Py_False)
                : NULL;
 }
 

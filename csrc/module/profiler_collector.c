@@ -8,8 +8,7 @@
 
 #include "core/clock.h"
 #include "module/profiler.h"
-#include "tool/events.h"
-#include "tool/ring.h"
+#include "module/profiler_tool.h"
 
 enum {
     BATCH_EVENTS_MAX = 1 << 16,
@@ -40,7 +39,7 @@ look(PyObject *self)
 {
     struct ha_collector_state state;
 
-    ha_collector_look(((struct collector *)self)->plain, &state);
+    ha_tool->collector_look(((struct collector *)self)->plain, &state);
     return state;
 }
 
@@ -61,12 +60,15 @@ collector_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
                         "EventCollector: 'watermark' and 'limit' must not be 0");
         return NULL;
     }
+    if (!ha_profiler_need_tool()) {
+        return NULL;
+    }
     struct collector *made = (struct collector *)type->tp_alloc(type, 0);
     if (made == NULL) {
         return NULL;
     }
     made->module = Py_NewRef(PyType_GetModule(type));
-    made->plain = ha_collector_new(watermark, limit, arguments != 0);
+    made->plain = ha_tool->collector_new(watermark, limit, arguments != 0);
     if (made->plain == NULL) {
         Py_DECREF(made);
         return PyErr_Format(PyExc_MemoryError,
@@ -107,7 +109,7 @@ collector_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     (void)collector_clear(self);
     if (collector->plain != NULL) {
-        ha_collector_drop(collector->plain);
+        ha_tool->collector_drop(collector->plain);
     }
     Py_CLEAR(collector->module);
     type->tp_free(self);
@@ -122,7 +124,7 @@ next_batch(struct collector *self, size_t most)
     size_t count = 0;
 
     Py_BEGIN_ALLOW_THREADS
-    events = ha_collector_take(self->plain, most, &count);
+    events = ha_tool->collector_take(self->plain, most, &count);
     Py_END_ALLOW_THREADS
     if (events == NULL) {
         if (count > 0) {
@@ -189,14 +191,14 @@ give(struct collector *self, PyObject *batch)
     PyObject *on_event = Py_XNewRef(self->on_event);
     int result = 0;
 
-    ha_events_mute(true);
+    ha_tool->mute(true);
     if (is_callable(on_batch)) {
         result = report(on_batch, PyObject_CallOneArg(on_batch, batch));
     }
     if (result == 0 && is_callable(on_event)) {
         result = give_events(on_event, batch);
     }
-    ha_events_mute(false);
+    ha_tool->mute(false);
     Py_XDECREF(on_batch);
     Py_XDECREF(on_event);
     return result;

@@ -3,21 +3,19 @@
 #include <Python.h>
 
 #include "module/profiler.h"
-#include "tool/bell.h"
-#include "tool/name.h"
-#include "tool/records.h"
+#include "module/profiler_tool.h"
 
 static PyObject *
 wait_for_events(PyObject *Py_UNUSED(module), PyObject *argument)
 {
     double seconds = PyFloat_AsDouble(argument);
 
-    if (seconds == -1.0 && PyErr_Occurred()) {
+    if ((seconds == -1.0 && PyErr_Occurred()) || !ha_profiler_need_tool()) {
         return NULL;
     }
     uint64_t ns = (uint64_t)((seconds > 0 ? seconds : 0) * 1e9);
     Py_BEGIN_ALLOW_THREADS
-    ha_bell_wait(ns);
+    ha_tool->wait(ns);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
@@ -25,7 +23,10 @@ wait_for_events(PyObject *Py_UNUSED(module), PyObject *argument)
 static PyObject *
 wake(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    ha_bell_wake();
+    if (!ha_profiler_need_tool()) {
+        return NULL;
+    }
+    ha_tool->wake();
     Py_RETURN_NONE;
 }
 
@@ -35,10 +36,10 @@ set_reader(PyObject *Py_UNUSED(module), PyObject *argument)
 {
     unsigned long thread = PyLong_AsUnsignedLong(argument);
 
-    if (PyErr_Occurred()) {
+    if (PyErr_Occurred() || !ha_profiler_need_tool()) {
         return NULL;
     }
-    ha_records_leave_out((uint32_t)thread);
+    ha_tool->leave_out((uint32_t)thread);
     Py_RETURN_NONE;
 }
 
@@ -47,10 +48,10 @@ name_text(PyObject *Py_UNUSED(module), PyObject *argument)
 {
     unsigned long number = PyLong_AsUnsignedLong(argument);
 
-    if (PyErr_Occurred()) {
+    if (PyErr_Occurred() || !ha_profiler_need_tool()) {
         return NULL;
     }
-    return ha_profiler_text(ha_name_text((uint32_t)number));
+    return ha_profiler_text(ha_tool->name_text((uint32_t)number));
 }
 
 static PyMethodDef methods[] = {

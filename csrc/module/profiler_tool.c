@@ -3,15 +3,49 @@
 
 #include "module/profiler_tool.h"
 
-#include "core/status.h"
-#include "tool/sdk.h"
+#include <dlfcn.h>
+
+#include "core/dl.h"
+
+#define LIBRARY "_lib/libhipadapt_tool.so"
+
+const struct ha_tool *ha_tool;
+
+bool
+ha_profiler_need_tool(void)
+{
+    struct ha_dl_tried tried = {.used = 0};
+    char path[1024] = LIBRARY;
+    const struct ha_tool *(*table)(size_t bytes) = NULL;
+
+    if (ha_tool != NULL) {
+        return true;
+    }
+    (void)ha_dl_beside(&ha_tool, LIBRARY, path, sizeof path);
+    /* Local: it isn't to be found as a tool of the program. */
+    void *library = ha_dl_open(path, RTLD_NOW | RTLD_LOCAL, &tried);
+    if (library == NULL) {
+        PyErr_Format(PyExc_RuntimeError, "the profiler can't be loaded: %s",
+                     tried.text);
+        return false;
+    }
+    *(void **)&table = ha_dl_symbol(library, "hipadapt_tool_table");
+    ha_tool = table != NULL ? table(sizeof *ha_tool) : NULL;
+    if (ha_tool == NULL) {
+        PyErr_Format(PyExc_RuntimeError, "%s is of another build of hipadapt", path);
+    }
+    return ha_tool != NULL;
+}
 
 bool
 ha_profiler_need(void)
 {
-    if (ha_sdk_need() == HA_OK) {
+    if (!ha_profiler_need_tool()) {
+        return false;
+    }
+    if (ha_tool->sdk_need() == HA_OK) {
         return true;
     }
-    PyErr_SetString(PyExc_RuntimeError, ha_error_text());
+    PyErr_SetString(PyExc_RuntimeError, ha_tool->error_text());
     return false;
 }

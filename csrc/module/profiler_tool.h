@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the plain C half of the profiler becomes Python's: its failures are exceptions
- * from here on.  Needs the GIL. */
+/* libhipadapt_tool.so, which the profiler's Python half is a face of.  It is opened at
+ * the first need, from the folder of this module, and never closed.  Its failures are
+ * exceptions from here on.  Needs the GIL. */
 #ifndef HA_MODULE_PROFILER_TOOL_H
 #define HA_MODULE_PROFILER_TOOL_H
 
@@ -8,8 +9,16 @@
 
 #include <stdbool.h>
 
-/* True where the profiler's library is there; else it is looked for, and RuntimeError
- * says where. */
+#include "tool/tool.h"
+
+/* NULL until one of the functions below was true. */
+extern const struct ha_tool *ha_tool;
+
+/* True where that library is there; else RuntimeError says why not. */
+bool ha_profiler_need_tool(void);
+
+/* True where the profiler's library is there too; else it is looked for, and
+ * RuntimeError says where. */
 bool ha_profiler_need(void);
 
 #endif

@@ -124,8 +124,8 @@ ha_profiler_function_from(PyObject *module, PyObject *object,
 
 int
 ha_profiler_sink_from(PyObject *module, PyObject *object, const struct ha_where *where,
-                      const char *type, void *collects, struct ha_view *view,
-                      struct ha_collector **sink)
+                      const char *type, enum ha_profiler_sink kind,
+                      struct ha_view *view, struct ha_collector **sink)
 {
     struct ha_collector *collector = ha_collector_of(module, object);
 
@@ -133,7 +133,8 @@ ha_profiler_sink_from(PyObject *module, PyObject *object, const struct ha_where 
         return ha_profiler_function_from(module, object, where, type, false, view);
     }
     ha_view_init(view);
-    view->ptr = collects;
+    view->ptr = kind == HA_SINK_BUFFER ? (void *)ha_tool->on_buffer
+                                       : (void *)ha_tool->on_callback;
     *sink = collector;
     return 0;
 }
@@ -142,7 +143,7 @@ void
 ha_profiler_keep_sink(int status, struct ha_collector *sink)
 {
     if (status == ROCPROFILER_STATUS_SUCCESS && sink != NULL) {
-        ha_collector_give(sink);
+        ha_tool->collector_give(sink);
     }
 }
 

@@ -15,10 +15,6 @@
 #include "adapters/adapter.h"
 #include "api/call.h"
 #include "module/profiler_tool.h"
-#include "tool/events.h"
-#include "tool/records.h"
-#include "tool/ring.h"
-#include "tool/sdk.h"
 
 /* ---- arguments; -1 with an exception, where they return int ---- */
 
@@ -39,10 +35,13 @@ int ha_profiler_function_from(PyObject *module, PyObject *object,
                               const struct ha_where *where, const char *type,
                               bool nullable, struct ha_view *view);
 
-/* The same, or an EventCollector: then `collects`, and the collector in `sink`. */
+enum ha_profiler_sink { HA_SINK_CALLBACK, HA_SINK_BUFFER };
+
+/* The same, or an EventCollector: then the function that fills it from there, and the
+ * collector in `sink`. */
 int ha_profiler_sink_from(PyObject *module, PyObject *object,
                           const struct ha_where *where, const char *type,
-                          void *collects, struct ha_view *view,
+                          enum ha_profiler_sink kind, struct ha_view *view,
                           struct ha_collector **sink);
 
 /* The library has its address, after a call that took it. */

@@ -60,13 +60,13 @@ own_symbol(const char *path, const char *name)
     return library != NULL ? dlsym(library, name) : NULL;
 }
 
-/* Ours, below the folder of this module.  Global, so that the runtime finds it. */
+/* Ours, in the folder of this library.  Global, so that the runtime finds it. */
 static void *
 find_ours(struct ha_dl_tried *tried)
 {
     char path[1024];
 
-    return ha_dl_beside(&ha_sdk, "_lib/" SDK, path, sizeof path)
+    return ha_dl_beside(&ha_sdk, SDK, path, sizeof path)
                ? ha_dl_open(path, RTLD_NOW | RTLD_GLOBAL, tried)
                : NULL;
 }

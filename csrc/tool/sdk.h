@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The profiler's library of this process: AMD's librocprofiler-sdk where it is loaded
- * or installed, else our own beside this module.
+ * or installed, else our own beside the library that this is part of.
  *
  * It is found at the first need and never unloaded.  `ha_sdk` is written once and read
  * by anybody who has seen `there`; no lock is held while libraries are loaded. */

@@ -3,9 +3,28 @@
 
 #include "core/thread.h"
 #include "tool/bell.h"
+#include "tool/events.h"
 #include "tool/name.h"
-#include "tool/ring.h"
-#include "tool/sdk.h"
+#include "tool/records.h"
+
+static const struct ha_tool table = {
+    .error_text = ha_error_text,
+    .sdk = &ha_sdk,
+    .sdk_need = ha_sdk_need,
+    .collector_new = ha_collector_new,
+    .collector_drop = ha_collector_drop,
+    .collector_give = ha_collector_give,
+    .collector_look = ha_collector_look,
+    .collector_take = ha_collector_take,
+    .on_callback = ha_events_on_callback,
+    .on_code_object = ha_events_on_code_object,
+    .on_buffer = ha_records_on_buffer,
+    .mute = ha_events_mute,
+    .leave_out = ha_records_leave_out,
+    .wait = ha_bell_wait,
+    .wake = ha_bell_wake,
+    .name_text = ha_name_text,
+};
 
 static void
 forked(void)
@@ -16,8 +35,8 @@ forked(void)
     ha_sdk_forked();
 }
 
-enum ha_status
-ha_tool_start(void)
+const struct ha_tool *
+hipadapt_tool_table(size_t bytes)
 {
-    return ha_fork_register(forked);
+    return bytes == sizeof table && ha_fork_register(forked) == HA_OK ? &table : NULL;
 }

@@ -1,11 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* The observers of this process as one thing. */
+/* libhipadapt_tool.so as the Python half has it: one table of functions.
+ *
+ * A process has this library once, whoever opens the file, and so one set of rings,
+ * names and devices and one profiler's library: what Python collects and what the
+ * library's own observers see goes the same way.  `hipadapt._core` opens the file
+ * beside it and reaches everything through this table; programs don't.
+ *
+ * Functions take no lock of Python's and may be called with one.  Each is described in
+ * the header that the comment names. */
 #ifndef HA_TOOL_TOOL_H
 #define HA_TOOL_TOOL_H
 
 #include "core/status.h"
+#include "tool/event.h"
+#include "tool/ring.h"
+#include "tool/sdk.h"
 
-/* Before anything else of this room; again is harmless. */
-enum ha_status ha_tool_start(void);
+struct ha_tool {
+    /* The text of this thread's last failure in this library, which has a core/ of its
+     * own; borrowed. */
+    const char *(*error_text)(void);
+
+    /* sdk.h */
+    const struct ha_sdk *sdk;
+    enum ha_status (*sdk_need)(void);
+
+    /* ring.h */
+    struct ha_collector *(*collector_new)(uint32_t watermark, uint64_t limit,
+                                          bool arguments);
+    void (*collector_drop)(struct ha_collector *collector);
+    void (*collector_give)(struct ha_collector *collector);
+    void (*collector_look)(struct ha_collector *collector,
+                           struct ha_collector_state *state);
+    struct ha_trace_event *(*collector_take)(struct ha_collector *collector, size_t max,
+                                             size_t *count);
+
+    /* events.h, records.h */
+    rocprofiler_callback_tracing_cb_t on_callback;
+    rocprofiler_callback_tracing_cb_t on_code_object;
+    rocprofiler_buffer_tracing_cb_t on_buffer;
+    void (*mute)(bool on);
+    void (*leave_out)(uint32_t thread);
+
+    /* bell.h, name.h */
+    void (*wait)(uint64_t ns);
+    void (*wake)(void);
+    const char *(*name_text)(uint32_t number);
+};
+
+/* The table, for a caller that knows `bytes` of it.  NULL where that is another number
+ * than ours, and so a file of another build, and where the fork hook finds no room. */
+__attribute__((visibility("default"))) const struct ha_tool *
+hipadapt_tool_table(size_t bytes);
 
 #endif

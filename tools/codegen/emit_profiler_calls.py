@@ -201,7 +201,7 @@ class Writer:
                 callback = self.call.raw["sink"]["callback"]
                 return (
                     f'ha_profiler_sink_from(module, {ends}"{param.type}", '
-                    f"(void *){callback}, &v_{name}, &sink)"
+                    f"{callback}, &v_{name}, &sink)"
                 )
             case "data":
                 return f"ha_ptr_from(types, {ends}0, &v_{name})"
@@ -258,12 +258,14 @@ class Writer:
                     "        goto done;",
                     "    }",
                 )
-        self.add(f"    if (ha_sdk.{call.short} != NULL) {{")
+        self.add(f"    if (ha_tool->sdk->{call.short} != NULL) {{")
         if call.releases:
             self.add("        PyThreadState *thread = PyEval_SaveThread();")
         to = "answer" if call.is_text else "status"
         items = [a for p in call.params for a in self.argument(p)] or [""]
-        self.add(*text.wrap_call(f"        {to} = ha_sdk.{call.short}(", items, ");"))
+        self.add(
+            *text.wrap_call(f"        {to} = ha_tool->sdk->{call.short}(", items, ");")
+        )
         if call.releases:
             self.add("        PyEval_RestoreThread(thread);")
         self.add("    }")

@@ -19,8 +19,8 @@ ha_wrap_rocprofiler_get_version(PyObject *module, PyObject *Py_UNUSED(none))
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_version != NULL) {
-        status = ha_sdk.get_version(&o_major, &o_minor, &o_patch);
+    if (ha_tool->sdk->get_version != NULL) {
+        status = ha_tool->sdk->get_version(&o_major, &o_minor, &o_patch);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result4(ha_profiler_member(module, (int)status),
@@ -41,8 +41,8 @@ ha_wrap_rocprofiler_get_version_triplet(PyObject *module, PyObject *Py_UNUSED(no
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_version_triplet != NULL) {
-        status = ha_sdk.get_version_triplet(&o_info);
+    if (ha_tool->sdk->get_version_triplet != NULL) {
+        status = ha_tool->sdk->get_version_triplet(&o_info);
     }
     result = ha_result2(ha_profiler_member(module, (int)status),
                         Py_BuildValue("III", o_info.major, o_info.minor, o_info.patch));
@@ -60,8 +60,8 @@ ha_wrap_rocprofiler_get_timestamp(PyObject *module, PyObject *Py_UNUSED(none))
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_timestamp != NULL) {
-        status = ha_sdk.get_timestamp(&o_ts);
+    if (ha_tool->sdk->get_timestamp != NULL) {
+        status = ha_tool->sdk->get_timestamp(&o_ts);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -80,8 +80,8 @@ ha_wrap_rocprofiler_get_thread_id(PyObject *module, PyObject *Py_UNUSED(none))
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_thread_id != NULL) {
-        status = ha_sdk.get_thread_id(&o_tid);
+    if (ha_tool->sdk->get_thread_id != NULL) {
+        status = ha_tool->sdk->get_thread_id(&o_tid);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -115,8 +115,8 @@ ha_wrap_rocprofiler_get_status_name(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_status_name != NULL) {
-        answer = ha_sdk.get_status_name((rocprofiler_status_t)v_status);
+    if (ha_tool->sdk->get_status_name != NULL) {
+        answer = ha_tool->sdk->get_status_name((rocprofiler_status_t)v_status);
     }
     result = ha_profiler_text(answer);
 done:
@@ -148,8 +148,8 @@ ha_wrap_rocprofiler_get_status_string(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_status_string != NULL) {
-        answer = ha_sdk.get_status_string((rocprofiler_status_t)v_status);
+    if (ha_tool->sdk->get_status_string != NULL) {
+        answer = ha_tool->sdk->get_status_string((rocprofiler_status_t)v_status);
     }
     result = ha_profiler_text(answer);
 done:
@@ -166,8 +166,8 @@ ha_wrap_rocprofiler_is_initialized(PyObject *module, PyObject *Py_UNUSED(none))
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.is_initialized != NULL) {
-        status = ha_sdk.is_initialized(&o_status);
+    if (ha_tool->sdk->is_initialized != NULL) {
+        status = ha_tool->sdk->is_initialized(&o_status);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -186,8 +186,8 @@ ha_wrap_rocprofiler_is_finalized(PyObject *module, PyObject *Py_UNUSED(none))
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.is_finalized != NULL) {
-        status = ha_sdk.is_finalized(&o_status);
+    if (ha_tool->sdk->is_finalized != NULL) {
+        status = ha_tool->sdk->is_finalized(&o_status);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -206,8 +206,8 @@ ha_wrap_rocprofiler_create_context(PyObject *module, PyObject *Py_UNUSED(none))
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.create_context != NULL) {
-        status = ha_sdk.create_context(&o_context_id);
+    if (ha_tool->sdk->create_context != NULL) {
+        status = ha_tool->sdk->create_context(&o_context_id);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -241,9 +241,9 @@ ha_wrap_rocprofiler_start_context(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.start_context != NULL) {
+    if (ha_tool->sdk->start_context != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        status = ha_sdk.start_context(v_context_id);
+        status = ha_tool->sdk->start_context(v_context_id);
         PyEval_RestoreThread(thread);
     }
     result = ha_profiler_status(module, (int)status);
@@ -276,9 +276,9 @@ ha_wrap_rocprofiler_stop_context(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.stop_context != NULL) {
+    if (ha_tool->sdk->stop_context != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        status = ha_sdk.stop_context(v_context_id);
+        status = ha_tool->sdk->stop_context(v_context_id);
         PyEval_RestoreThread(thread);
     }
     result = ha_profiler_status(module, (int)status);
@@ -312,8 +312,8 @@ ha_wrap_rocprofiler_context_is_active(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.context_is_active != NULL) {
-        status = ha_sdk.context_is_active(v_context_id, &o_status);
+    if (ha_tool->sdk->context_is_active != NULL) {
+        status = ha_tool->sdk->context_is_active(v_context_id, &o_status);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -348,8 +348,8 @@ ha_wrap_rocprofiler_context_is_valid(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.context_is_valid != NULL) {
-        status = ha_sdk.context_is_valid(v_context_id, &o_status);
+    if (ha_tool->sdk->context_is_valid != NULL) {
+        status = ha_tool->sdk->context_is_valid(v_context_id, &o_status);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -401,7 +401,7 @@ ha_wrap_rocprofiler_configure_callback_tracing_service(PyObject *module,
         goto done;
     }
     if (ha_profiler_sink_from(module, args[3], &where[3],
-        "rocprofiler_callback_tracing_cb_t", (void *)ha_events_on_callback, &v_callback,
+        "rocprofiler_callback_tracing_cb_t", HA_SINK_CALLBACK, &v_callback,
         &sink) < 0) {
         goto done;
     }
@@ -411,8 +411,8 @@ ha_wrap_rocprofiler_configure_callback_tracing_service(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.configure_callback_tracing_service != NULL) {
-        status = ha_sdk.configure_callback_tracing_service(
+    if (ha_tool->sdk->configure_callback_tracing_service != NULL) {
+        status = ha_tool->sdk->configure_callback_tracing_service(
             v_context_id, (rocprofiler_callback_tracing_kind_t)v_kind, v_operations.ptr,
             (size_t)v_operations.count,
             (rocprofiler_callback_tracing_cb_t)(uintptr_t)v_callback.ptr,
@@ -470,8 +470,8 @@ ha_wrap_rocprofiler_configure_buffer_tracing_service(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.configure_buffer_tracing_service != NULL) {
-        status = ha_sdk.configure_buffer_tracing_service(
+    if (ha_tool->sdk->configure_buffer_tracing_service != NULL) {
+        status = ha_tool->sdk->configure_buffer_tracing_service(
             v_context_id, (rocprofiler_buffer_tracing_kind_t)v_kind, v_operations.ptr,
             (size_t)v_operations.count, v_buffer_id);
     }
@@ -526,8 +526,7 @@ ha_wrap_rocprofiler_create_buffer(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ha_profiler_sink_from(module, args[4], &where[4],
-        "rocprofiler_buffer_tracing_cb_t", (void *)ha_records_on_buffer, &v_callback,
-        &sink) < 0) {
+        "rocprofiler_buffer_tracing_cb_t", HA_SINK_BUFFER, &v_callback, &sink) < 0) {
         goto done;
     }
     if (ha_ptr_from(types, args[5], &where[5], 0, &v_callback_data) < 0) {
@@ -536,8 +535,8 @@ ha_wrap_rocprofiler_create_buffer(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.create_buffer != NULL) {
-        status = ha_sdk.create_buffer(
+    if (ha_tool->sdk->create_buffer != NULL) {
+        status = ha_tool->sdk->create_buffer(
             v_context, v_size, v_watermark, (rocprofiler_buffer_policy_t)v_policy,
             (rocprofiler_buffer_tracing_cb_t)(uintptr_t)v_callback.ptr,
             sink != NULL ? (void *)sink : v_callback_data.ptr, &o_buffer_id);
@@ -578,9 +577,9 @@ ha_wrap_rocprofiler_flush_buffer(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.flush_buffer != NULL) {
+    if (ha_tool->sdk->flush_buffer != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        status = ha_sdk.flush_buffer(v_buffer_id);
+        status = ha_tool->sdk->flush_buffer(v_buffer_id);
         PyEval_RestoreThread(thread);
     }
     result = ha_profiler_status(module, (int)status);
@@ -613,9 +612,9 @@ ha_wrap_rocprofiler_destroy_buffer(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.destroy_buffer != NULL) {
+    if (ha_tool->sdk->destroy_buffer != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        status = ha_sdk.destroy_buffer(v_buffer_id);
+        status = ha_tool->sdk->destroy_buffer(v_buffer_id);
         PyEval_RestoreThread(thread);
     }
     result = ha_profiler_status(module, (int)status);
@@ -633,8 +632,8 @@ ha_wrap_rocprofiler_create_callback_thread(PyObject *module, PyObject *Py_UNUSED
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.create_callback_thread != NULL) {
-        status = ha_sdk.create_callback_thread(&o_cb_thread_id);
+    if (ha_tool->sdk->create_callback_thread != NULL) {
+        status = ha_tool->sdk->create_callback_thread(&o_cb_thread_id);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -673,8 +672,8 @@ ha_wrap_rocprofiler_assign_callback_thread(PyObject *module, PyObject *const *ar
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.assign_callback_thread != NULL) {
-        status = ha_sdk.assign_callback_thread(v_buffer_id, v_cb_thread_id);
+    if (ha_tool->sdk->assign_callback_thread != NULL) {
+        status = ha_tool->sdk->assign_callback_thread(v_buffer_id, v_cb_thread_id);
     }
     result = ha_profiler_status(module, (int)status);
 done:
@@ -725,8 +724,8 @@ ha_wrap_rocprofiler_at_internal_thread_create(PyObject *module, PyObject *const 
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.at_internal_thread_create != NULL) {
-        status = ha_sdk.at_internal_thread_create(
+    if (ha_tool->sdk->at_internal_thread_create != NULL) {
+        status = ha_tool->sdk->at_internal_thread_create(
             (rocprofiler_internal_thread_library_cb_t)(uintptr_t)v_precreate.ptr,
             (rocprofiler_internal_thread_library_cb_t)(uintptr_t)v_postcreate.ptr,
             v_libs, v_data.ptr);
@@ -781,8 +780,8 @@ ha_wrap_rocprofiler_at_intercept_table_registration(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.at_intercept_table_registration != NULL) {
-        status = ha_sdk.at_intercept_table_registration(
+    if (ha_tool->sdk->at_intercept_table_registration != NULL) {
+        status = ha_tool->sdk->at_intercept_table_registration(
             (rocprofiler_intercept_library_cb_t)(uintptr_t)v_callback.ptr, v_libs,
             v_data.ptr);
     }
@@ -830,9 +829,9 @@ ha_wrap_rocprofiler_push_external_correlation_id(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.push_external_correlation_id != NULL) {
-        status = ha_sdk.push_external_correlation_id(v_context, v_tid,
-                                                     v_external_correlation_id);
+    if (ha_tool->sdk->push_external_correlation_id != NULL) {
+        status = ha_tool->sdk->push_external_correlation_id(v_context, v_tid,
+                                                            v_external_correlation_id);
     }
     result = ha_profiler_status(module, (int)status);
 done:
@@ -869,9 +868,9 @@ ha_wrap_rocprofiler_pop_external_correlation_id(PyObject *module, PyObject *cons
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.pop_external_correlation_id != NULL) {
-        status = ha_sdk.pop_external_correlation_id(v_context, v_tid,
-                                                    &o_external_correlation_id);
+    if (ha_tool->sdk->pop_external_correlation_id != NULL) {
+        status = ha_tool->sdk->pop_external_correlation_id(v_context, v_tid,
+                                                           &o_external_correlation_id);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(
@@ -925,8 +924,8 @@ ha_wrap_rocprofiler_configure_external_correlation_id_request_service(
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.configure_external_correlation_id_request_service != NULL) {
-        status = ha_sdk.configure_external_correlation_id_request_service(
+    if (ha_tool->sdk->configure_external_correlation_id_request_service != NULL) {
+        status = ha_tool->sdk->configure_external_correlation_id_request_service(
             v_context_id, v_kinds.ptr, (size_t)v_kinds.count,
             (rocprofiler_external_correlation_id_request_cb_t)(uintptr_t)v_callback.ptr,
             v_callback_args.ptr);
@@ -954,11 +953,11 @@ ha_wrap_rocprofiler_query_available_agents(PyObject *module, PyObject *Py_UNUSED
     if (o_callback == NULL) {
         goto done;
     }
-    if (ha_sdk.query_available_agents != NULL) {
-        status = ha_sdk.query_available_agents(ROCPROFILER_AGENT_INFO_VERSION_0,
-                                               ha_profiler_add_agents,
-                                               sizeof(rocprofiler_agent_v0_t),
-                                               o_callback);
+    if (ha_tool->sdk->query_available_agents != NULL) {
+        status = ha_tool->sdk->query_available_agents(ROCPROFILER_AGENT_INFO_VERSION_0,
+                                                      ha_profiler_add_agents,
+                                                      sizeof(rocprofiler_agent_v0_t),
+                                                      o_callback);
     }
     if (PyErr_Occurred()) {
         goto done;
@@ -1003,10 +1002,9 @@ ha_wrap_rocprofiler_iterate_agent_supported_counters(PyObject *module,
     if (o_cb == NULL) {
         goto done;
     }
-    if (ha_sdk.iterate_agent_supported_counters != NULL) {
-        status = ha_sdk.iterate_agent_supported_counters(v_agent_id,
-                                                         ha_profiler_add_counters,
-                                                         o_cb);
+    if (ha_tool->sdk->iterate_agent_supported_counters != NULL) {
+        status = ha_tool->sdk->iterate_agent_supported_counters(
+            v_agent_id, ha_profiler_add_counters, o_cb);
     }
     if (PyErr_Occurred()) {
         goto done;

@@ -33,9 +33,10 @@ ha_wrap_rocprofiler_query_counter_info(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_counter_info != NULL) {
-        status = ha_sdk.query_counter_info(v_counter_id,
-                                           ROCPROFILER_COUNTER_INFO_VERSION_0, &o_info);
+    if (ha_tool->sdk->query_counter_info != NULL) {
+        status = ha_tool->sdk->query_counter_info(v_counter_id,
+                                                  ROCPROFILER_COUNTER_INFO_VERSION_0,
+                                                  &o_info);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -70,8 +71,8 @@ ha_wrap_rocprofiler_query_record_counter_id(PyObject *module, PyObject *const *a
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_record_counter_id != NULL) {
-        status = ha_sdk.query_record_counter_id(v_id, &o_counter_id);
+    if (ha_tool->sdk->query_record_counter_id != NULL) {
+        status = ha_tool->sdk->query_record_counter_id(v_id, &o_counter_id);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -112,8 +113,8 @@ ha_wrap_rocprofiler_query_record_dimension_position(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_record_dimension_position != NULL) {
-        status = ha_sdk.query_record_dimension_position(v_id, v_dim, &o_pos);
+    if (ha_tool->sdk->query_record_dimension_position != NULL) {
+        status = ha_tool->sdk->query_record_dimension_position(v_id, v_dim, &o_pos);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -163,12 +164,12 @@ ha_wrap_rocprofiler_create_counter(PyObject *module, PyObject *const *args,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.create_counter != NULL) {
-        status = ha_sdk.create_counter(v_name.ptr, ha_profiler_length(&v_name),
-                                       v_expr.ptr, ha_profiler_length(&v_expr),
-                                       v_description.ptr,
-                                       ha_profiler_length(&v_description), v_agent,
-                                       &o_counter_id);
+    if (ha_tool->sdk->create_counter != NULL) {
+        status = ha_tool->sdk->create_counter(v_name.ptr, ha_profiler_length(&v_name),
+                                              v_expr.ptr, ha_profiler_length(&v_expr),
+                                              v_description.ptr,
+                                              ha_profiler_length(&v_description),
+                                              v_agent, &o_counter_id);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -212,10 +213,10 @@ ha_wrap_rocprofiler_create_counter_config(PyObject *module, PyObject *const *arg
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.create_counter_config != NULL) {
-        status = ha_sdk.create_counter_config(v_agent_id, v_counters_list.ptr,
-                                              (size_t)v_counters_list.count,
-                                              &o_config_id);
+    if (ha_tool->sdk->create_counter_config != NULL) {
+        status = ha_tool->sdk->create_counter_config(v_agent_id, v_counters_list.ptr,
+                                                     (size_t)v_counters_list.count,
+                                                     &o_config_id);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
     result = ha_result2(ha_profiler_member(module, (int)status),
@@ -250,8 +251,8 @@ ha_wrap_rocprofiler_destroy_counter_config(PyObject *module, PyObject *const *ar
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.destroy_counter_config != NULL) {
-        status = ha_sdk.destroy_counter_config(v_config_id);
+    if (ha_tool->sdk->destroy_counter_config != NULL) {
+        status = ha_tool->sdk->destroy_counter_config(v_config_id);
     }
     result = ha_profiler_status(module, (int)status);
 done:
@@ -307,8 +308,8 @@ ha_wrap_rocprofiler_configure_device_counting_service(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.configure_device_counting_service != NULL) {
-        status = ha_sdk.configure_device_counting_service(
+    if (ha_tool->sdk->configure_device_counting_service != NULL) {
+        status = ha_tool->sdk->configure_device_counting_service(
             v_context_id, v_buffer_id, v_agent_id,
             (rocprofiler_device_counting_service_cb_t)(uintptr_t)v_cb.ptr,
             v_user_data.ptr);
@@ -360,9 +361,9 @@ ha_wrap_rocprofiler_sample_device_counting_service(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.sample_device_counting_service != NULL) {
+    if (ha_tool->sdk->sample_device_counting_service != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        status = ha_sdk.sample_device_counting_service(
+        status = ha_tool->sdk->sample_device_counting_service(
             v_context_id, v_user_data, (rocprofiler_counter_flag_t)v_flags,
             o_output_records, &n_output_records);
         PyEval_RestoreThread(thread);
@@ -420,8 +421,8 @@ ha_wrap_rocprofiler_configure_buffer_dispatch_counting_service(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.configure_buffer_dispatch_counting_service != NULL) {
-        status = ha_sdk.configure_buffer_dispatch_counting_service(
+    if (ha_tool->sdk->configure_buffer_dispatch_counting_service != NULL) {
+        status = ha_tool->sdk->configure_buffer_dispatch_counting_service(
             v_context_id, v_buffer_id,
             (rocprofiler_dispatch_counting_service_cb_t)(uintptr_t)v_callback.ptr,
             v_callback_data_args.ptr);
@@ -488,8 +489,8 @@ ha_wrap_rocprofiler_configure_callback_dispatch_counting_service(PyObject *modul
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.configure_callback_dispatch_counting_service != NULL) {
-        status = ha_sdk.configure_callback_dispatch_counting_service(
+    if (ha_tool->sdk->configure_callback_dispatch_counting_service != NULL) {
+        status = ha_tool->sdk->configure_callback_dispatch_counting_service(
             v_context_id,
             (rocprofiler_dispatch_counting_service_cb_t)(uintptr_t)v_dispatch_callback.ptr,
             v_dispatch_callback_args.ptr,
@@ -560,8 +561,8 @@ ha_wrap_rocprofiler_configure_pc_sampling_service(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.configure_pc_sampling_service != NULL) {
-        status = ha_sdk.configure_pc_sampling_service(
+    if (ha_tool->sdk->configure_pc_sampling_service != NULL) {
+        status = ha_tool->sdk->configure_pc_sampling_service(
             v_context_id, v_agent_id, (rocprofiler_pc_sampling_method_t)v_method,
             (rocprofiler_pc_sampling_unit_t)v_unit, v_interval, v_buffer_id, v_flags);
     }
@@ -597,8 +598,8 @@ ha_wrap_rocprofiler_get_pc_sampling_instruction_type_name(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_pc_sampling_instruction_type_name != NULL) {
-        answer = ha_sdk.get_pc_sampling_instruction_type_name(
+    if (ha_tool->sdk->get_pc_sampling_instruction_type_name != NULL) {
+        answer = ha_tool->sdk->get_pc_sampling_instruction_type_name(
             (rocprofiler_pc_sampling_instruction_type_t)v_instruction_type);
     }
     result = ha_profiler_text(answer);
@@ -633,8 +634,8 @@ ha_wrap_rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.get_pc_sampling_instruction_not_issued_reason_name != NULL) {
-        answer = ha_sdk.get_pc_sampling_instruction_not_issued_reason_name(
+    if (ha_tool->sdk->get_pc_sampling_instruction_not_issued_reason_name != NULL) {
+        answer = ha_tool->sdk->get_pc_sampling_instruction_not_issued_reason_name(
             (rocprofiler_pc_sampling_instruction_not_issued_reason_t)v_not_issued_reason);
     }
     result = ha_profiler_text(answer);
@@ -674,8 +675,8 @@ ha_wrap_rocprofiler_query_pc_sampling_agent_configurations(PyObject *module,
     if (o_cb == NULL) {
         goto done;
     }
-    if (ha_sdk.query_pc_sampling_agent_configurations != NULL) {
-        status = ha_sdk.query_pc_sampling_agent_configurations(
+    if (ha_tool->sdk->query_pc_sampling_agent_configurations != NULL) {
+        status = ha_tool->sdk->query_pc_sampling_agent_configurations(
             v_agent_id, ha_profiler_add_sampling, o_cb);
     }
     if (PyErr_Occurred()) {
@@ -703,9 +704,9 @@ ha_wrap_rocprofiler_iterate_callback_tracing_kinds(PyObject *module, PyObject *P
     if (o_callback == NULL) {
         goto done;
     }
-    if (ha_sdk.iterate_callback_tracing_kinds != NULL) {
-        status = ha_sdk.iterate_callback_tracing_kinds(ha_profiler_add_callback_kind,
-                                                       o_callback);
+    if (ha_tool->sdk->iterate_callback_tracing_kinds != NULL) {
+        status = ha_tool->sdk->iterate_callback_tracing_kinds(
+            ha_profiler_add_callback_kind, o_callback);
     }
     if (PyErr_Occurred()) {
         goto done;
@@ -732,9 +733,9 @@ ha_wrap_rocprofiler_iterate_buffer_tracing_kinds(PyObject *module, PyObject *Py_
     if (o_callback == NULL) {
         goto done;
     }
-    if (ha_sdk.iterate_buffer_tracing_kinds != NULL) {
-        status = ha_sdk.iterate_buffer_tracing_kinds(ha_profiler_add_buffer_kind,
-                                                     o_callback);
+    if (ha_tool->sdk->iterate_buffer_tracing_kinds != NULL) {
+        status = ha_tool->sdk->iterate_buffer_tracing_kinds(
+            ha_profiler_add_buffer_kind, o_callback);
     }
     if (PyErr_Occurred()) {
         goto done;
@@ -779,8 +780,8 @@ ha_wrap_rocprofiler_iterate_callback_tracing_kind_operations(PyObject *module,
     if (o_callback == NULL) {
         goto done;
     }
-    if (ha_sdk.iterate_callback_tracing_kind_operations != NULL) {
-        status = ha_sdk.iterate_callback_tracing_kind_operations(
+    if (ha_tool->sdk->iterate_callback_tracing_kind_operations != NULL) {
+        status = ha_tool->sdk->iterate_callback_tracing_kind_operations(
             (rocprofiler_callback_tracing_kind_t)v_kind,
             ha_profiler_add_callback_operation, o_callback);
     }
@@ -827,8 +828,8 @@ ha_wrap_rocprofiler_iterate_buffer_tracing_kind_operations(PyObject *module,
     if (o_callback == NULL) {
         goto done;
     }
-    if (ha_sdk.iterate_buffer_tracing_kind_operations != NULL) {
-        status = ha_sdk.iterate_buffer_tracing_kind_operations(
+    if (ha_tool->sdk->iterate_buffer_tracing_kind_operations != NULL) {
+        status = ha_tool->sdk->iterate_buffer_tracing_kind_operations(
             (rocprofiler_buffer_tracing_kind_t)v_kind, ha_profiler_add_buffer_operation,
             o_callback);
     }
@@ -890,8 +891,8 @@ ha_wrap_rocprofiler_iterate_callback_tracing_kind_operation_args(PyObject *modul
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.iterate_callback_tracing_kind_operation_args != NULL) {
-        status = ha_sdk.iterate_callback_tracing_kind_operation_args(
+    if (ha_tool->sdk->iterate_callback_tracing_kind_operation_args != NULL) {
+        status = ha_tool->sdk->iterate_callback_tracing_kind_operation_args(
             *(const rocprofiler_callback_tracing_record_t *)v_record.ptr,
             (rocprofiler_callback_tracing_operation_args_cb_t)(uintptr_t)v_callback.ptr,
             v_max_dereference_count, v_user_data.ptr);
@@ -950,8 +951,8 @@ ha_wrap_rocprofiler_iterate_buffer_tracing_record_args(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.iterate_buffer_tracing_record_args != NULL) {
-        status = ha_sdk.iterate_buffer_tracing_record_args(
+    if (ha_tool->sdk->iterate_buffer_tracing_record_args != NULL) {
+        status = ha_tool->sdk->iterate_buffer_tracing_record_args(
             *(const rocprofiler_record_header_t *)v_record.ptr,
             (rocprofiler_buffer_tracing_operation_args_cb_t)(uintptr_t)v_callback.ptr,
             v_user_data.ptr);
@@ -996,8 +997,8 @@ ha_wrap_rocprofiler_query_callback_tracing_kind_name(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_callback_tracing_kind_name != NULL) {
-        status = ha_sdk.query_callback_tracing_kind_name(
+    if (ha_tool->sdk->query_callback_tracing_kind_name != NULL) {
+        status = ha_tool->sdk->query_callback_tracing_kind_name(
             (rocprofiler_callback_tracing_kind_t)v_kind, &o_name, &n_name);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
@@ -1035,8 +1036,8 @@ ha_wrap_rocprofiler_query_buffer_tracing_kind_name(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_buffer_tracing_kind_name != NULL) {
-        status = ha_sdk.query_buffer_tracing_kind_name(
+    if (ha_tool->sdk->query_buffer_tracing_kind_name != NULL) {
+        status = ha_tool->sdk->query_buffer_tracing_kind_name(
             (rocprofiler_buffer_tracing_kind_t)v_kind, &o_name, &n_name);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
@@ -1080,8 +1081,8 @@ ha_wrap_rocprofiler_query_callback_tracing_kind_operation_name(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_callback_tracing_kind_operation_name != NULL) {
-        status = ha_sdk.query_callback_tracing_kind_operation_name(
+    if (ha_tool->sdk->query_callback_tracing_kind_operation_name != NULL) {
+        status = ha_tool->sdk->query_callback_tracing_kind_operation_name(
             (rocprofiler_callback_tracing_kind_t)v_kind, v_operation, &o_name, &n_name);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
@@ -1125,8 +1126,8 @@ ha_wrap_rocprofiler_query_buffer_tracing_kind_operation_name(PyObject *module,
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_buffer_tracing_kind_operation_name != NULL) {
-        status = ha_sdk.query_buffer_tracing_kind_operation_name(
+    if (ha_tool->sdk->query_buffer_tracing_kind_operation_name != NULL) {
+        status = ha_tool->sdk->query_buffer_tracing_kind_operation_name(
             (rocprofiler_buffer_tracing_kind_t)v_kind, v_operation, &o_name, &n_name);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
@@ -1164,8 +1165,8 @@ ha_wrap_rocprofiler_query_external_correlation_id_request_kind_name(
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_external_correlation_id_request_kind_name != NULL) {
-        status = ha_sdk.query_external_correlation_id_request_kind_name(
+    if (ha_tool->sdk->query_external_correlation_id_request_kind_name != NULL) {
+        status = ha_tool->sdk->query_external_correlation_id_request_kind_name(
             (rocprofiler_external_correlation_id_request_kind_t)v_kind, &o_name,
             &n_name);
     }
@@ -1203,8 +1204,8 @@ ha_wrap_rocprofiler_query_intercept_table_name(PyObject *module, PyObject *const
     if (!ha_profiler_need()) {
         goto done;
     }
-    if (ha_sdk.query_intercept_table_name != NULL) {
-        status = ha_sdk.query_intercept_table_name(
+    if (ha_tool->sdk->query_intercept_table_name != NULL) {
+        status = ha_tool->sdk->query_intercept_table_name(
             (rocprofiler_intercept_table_t)v_kind, &o_name, &n_name);
     }
     bool good = status == ROCPROFILER_STATUS_SUCCESS;

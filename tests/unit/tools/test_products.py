@@ -44,6 +44,11 @@ def device(package: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def tool(package: Path) -> Path:
+    return package / "_lib" / "libhipadapt_tool.so"
+
+
+@pytest.fixture(scope="module")
 def core(package: Path) -> Path:
     (path,) = package.glob(f"_core*{importlib.machinery.EXTENSION_SUFFIXES[0]}")
     return path
@@ -70,10 +75,18 @@ def test_extension_exports_its_init_function_only(core: Path) -> None:
     assert exported(core) == {"PyInit__core"}
 
 
+def test_tool_exports_the_table_of_its_functions_only(tool: Path) -> None:
+    assert exported(tool) == {"hipadapt_tool_table"}
+
+
+def test_tool_needs_no_python(tool: Path) -> None:
+    assert re.findall(r"UND (_?Py\w+)", readelf("--dyn-syms", tool)) == []
+
+
 @pytest.mark.skipif(
     "LD_PRELOAD" in os.environ, reason="instrumented libraries need their runtime"
 )
-@pytest.mark.parametrize("which", ["device", "core"])
+@pytest.mark.parametrize("which", ["device", "tool", "core"])
 def test_only_system_libraries_are_needed(
     which: str, request: pytest.FixtureRequest
 ) -> None:
@@ -90,11 +103,13 @@ def test_linkers_are_asked_for_the_tool_of_a_program(package: Path, name: str) -
     assert re.search(r" WEAK +DEFAULT +UND rocprofiler_configure\n", symbols)
 
 
-def test_device_has_its_soname(device: Path) -> None:
-    assert "[libhipadapt_cpu.so]" in readelf("--dynamic", device)
+@pytest.mark.parametrize("which", ["device", "tool"])
+def test_library_has_its_soname(which: str, request: pytest.FixtureRequest) -> None:
+    path: Path = request.getfixturevalue(which)
+    assert f"[{path.name}]" in readelf("--dynamic", path)
 
 
-@pytest.mark.parametrize("which", ["device", "core"])
+@pytest.mark.parametrize("which", ["device", "tool", "core"])
 def test_thread_local_data_is_small(which: str, request: pytest.FixtureRequest) -> None:
     path: Path = request.getfixturevalue(which)
     sizes = re.findall(
@@ -103,7 +118,7 @@ def test_thread_local_data_is_small(which: str, request: pytest.FixtureRequest) 
     assert sum(int(size, 16) for size in sizes) <= TLS_BYTES_MAX
 
 
-@pytest.mark.parametrize("which", ["device", "core"])
+@pytest.mark.parametrize("which", ["device", "tool", "core"])
 def test_stack_is_not_executable(which: str, request: pytest.FixtureRequest) -> None:
     path: Path = request.getfixturevalue(which)
     (flags,) = re.findall(r"GNU_STACK +(?:0x\w+ +){5}(\w+)", readelf("-l", path))
