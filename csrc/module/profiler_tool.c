@@ -22,7 +22,7 @@ ha_profiler_need_tool(void)
         return true;
     }
     (void)ha_dl_beside(&ha_tool, LIBRARY, path, sizeof path);
-    /* Local: it isn't to be found as a tool of the program. */
+    /* Local, so that HIP doesn't take it for a tool that the program wants. */
     void *library = ha_dl_open(path, RTLD_NOW | RTLD_LOCAL, &tried);
     if (library == NULL) {
         PyErr_Format(PyExc_RuntimeError, "the profiler can't be loaded: %s",

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* libhipadapt_tool.so as the Python half has it: one table of functions.
+/* libhipadapt_tool.so: our own observers, a tool like any other.
  *
- * A process has this library once, whoever opens the file, and so one set of rings,
- * names and devices and one profiler's library: what Python collects and what the
- * library's own observers see goes the same way.  `hipadapt._core` opens the file
- * beside it and reaches everything through this table; programs don't.
+ * Where ROCP_TOOL_LIBRARIES names it, rocprofiler_force_configure is given its
+ * rocprofiler_configure, or the profiler's library finds that function among all that
+ * the process has loaded, it takes part as the client "hipadapt" (registration.c).  Its
+ * `initialize` succeeds and makes no context, so nothing is observed and no call
+ * becomes slower.  That is the place where an observer asks for its services: contexts
+ * can be made at no other time.
+ *
+ * The Python half has the library as one table of functions.  A process has this
+ * library once, whoever opens the file, and so one set of rings, names and devices and
+ * one profiler's library: what Python collects and what the library's own observers see
+ * goes the same way.  `hipadapt._core` opens the file beside it and reaches everything
+ * through this table; programs don't.
  *
  * Functions take no lock of Python's and may be called with one.  Each is described in
  * the header that the comment names. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""libhipadapt_tool.so is opened when it is needed; where that fails an exception says so."""
+"""libhipadapt_tool.so: opened when it is needed, and a tool that asks for nothing."""
 
 from __future__ import annotations
 
@@ -24,6 +24,34 @@ rocprofiler.EventCollector(1, 1)
 print(loaded())
 """
 
+AS_TOOL = """
+import ctypes, sys
+from hipadapt import _core, hip, rocprofiler
+print(hip.hipGetDeviceCount()[1], rocprofiler.rocprofiler_is_initialized()[1])
+try:
+    rocprofiler.load_tool({path!r})
+    print("loaded")
+except rocprofiler.RocprofilerError as error:
+    print(error.status.name)
+"""
+
+CONFIGURED = """
+import ctypes
+class Id(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p),
+                ("handle", ctypes.c_uint32)]
+class Result(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("initialize", ctypes.c_void_p),
+                ("finalize", ctypes.c_void_p), ("data", ctypes.c_void_p)]
+configure = ctypes.CDLL({path!r}).rocprofiler_configure
+configure.restype = ctypes.POINTER(Result)
+client = Id(ctypes.sizeof(Id))
+result = configure(10201, b"1.2.1", 0, ctypes.byref(client)).contents
+initialize = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+print(client.name, result.size == ctypes.sizeof(Result),
+      initialize(result.initialize)(None, None))
+"""
+
 # The extension from another folder, as hipadapt's own.
 MOVED = """
 import importlib.util, sys
@@ -38,6 +66,9 @@ for call in (lambda: core.EventCollector(1, 1), core.rocprofiler_get_version,
     except RuntimeError as error:
         print(error)
 """
+
+
+OWN = Path(_core.__file__).with_name("_lib") / LIBRARY
 
 
 @pytest.fixture
@@ -74,3 +105,27 @@ def test_library_of_another_build_is_refused(run_python: Run, moved: Path) -> No
 
     wanted = f"{library} is of another build of hipadapt"
     assert done.stdout.splitlines() == [wanted] * 4, done.stderr
+
+
+def test_library_takes_part_where_it_is_named_as_a_tool(run_python: Run) -> None:
+    done = run_python(AS_TOOL.format(path=str(OWN)), ROCP_TOOL_LIBRARIES=str(OWN))
+
+    assert done.stdout.splitlines() == [
+        "1 1",
+        "ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED",
+    ], done.stderr
+    assert done.stderr == ""
+
+
+def test_library_takes_no_part_where_python_only_reads_events(run_python: Run) -> None:
+    code = f"import hipadapt.rocprofiler as r\nr.EventCollector(1, 1)\n{AS_TOOL}"
+
+    done = run_python(code.format(path=str(OWN)))
+
+    assert done.stdout.splitlines() == ["1 0", "loaded"], done.stderr
+
+
+def test_library_is_the_client_hipadapt_and_asks_for_nothing(run_python: Run) -> None:
+    done = run_python(CONFIGURED.format(path=str(OWN)))
+
+    assert done.stdout == "b'hipadapt' True 0\n", done.stderr
