@@ -16,13 +16,6 @@
 #define ARGUMENT_COUNT_MAX 4096
 #define ARGUMENT_BYTES_MAX (1u << 20)
 
-const char *
-ha_kernel_name(const struct ha_kernel *kernel)
-{
-    const char *name = PyUnicode_AsUTF8(kernel->name); /* made by the constructor */
-    return name != NULL ? name : "?";
-}
-
 /* ---- kernels ---- */
 
 /* (offset, size, letter) of one argument. */

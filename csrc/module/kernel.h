@@ -18,51 +18,7 @@
 
 #include <Python.h>
 
-#include "api/api.h"
-
-struct ha_kernel_state {
-    PyTypeObject *kernel;   /* owned */
-    PyTypeObject *config;   /* owned */
-    PyObject *current;      /* owned; context variable of the current stream */
-    PyObject *stream_class; /* owned; hipadapt.Stream once it is there, or NULL */
-    PyObject *str_handle;   /* owned; name of the stream's attribute */
-};
-
-/* What an argument is; the letters are those of the constructor's signature. */
-enum ha_slot_kind {
-    HA_SLOT_ANY = '?', /* only the size is known */
-    HA_SLOT_POINTER = 'p',
-    HA_SLOT_RECORD = 'r',
-    HA_SLOT_INTEGER = 'n', /* signed or not */
-    HA_SLOT_SIGNED = 'i',
-    HA_SLOT_UNSIGNED = 'u',
-    HA_SLOT_FLOAT = 'f',
-    HA_SLOT_BOOL = 'b',
-};
-
-struct ha_kernel_slot {
-    uint32_t offset, size;
-    enum ha_slot_kind kind;
-    /* Class of the last number that was of the right kind; borrowed, static classes
-     * only. */
-    const PyTypeObject *fits;
-};
-
-struct ha_kernel {
-    PyObject_HEAD
-    hipFunction_t function;        /* NULL once its module is gone */
-    struct ha_kernel_state *state; /* borrowed, as long as the type lives */
-    struct ha_api *api;            /* borrowed likewise */
-    PyObject *name;                /* owned str */
-    PyObject *owner;               /* owned; keeps the function loaded */
-    PyObject *weakrefs;
-    struct ha_kernel_slot *slots; /* owned (PyMem) */
-    Py_ssize_t count;             /* of slots, -1 unknown */
-    uint32_t bytes;               /* of packed arguments */
-};
-
-/* Name for messages. */
-const char *ha_kernel_name(const struct ha_kernel *kernel);
+#include "module/kernel_object.h"
 
 /* What the provider knows about a function's arguments: a tuple of (offset, bytes, enum
  * ha_arg_kind), or None.  A method of the module. */

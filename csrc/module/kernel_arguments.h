@@ -10,7 +10,7 @@
 
 #include "adapters/launch.h"
 #include "adapters/object.h"
-#include "module/kernel.h"
+#include "module/kernel_object.h"
 
 /* Where the arguments of one launch are gathered. */
 struct ha_packing {

@@ -5,7 +5,7 @@
 
 #include <Python.h>
 
-#include "module/kernel.h"
+#include "module/kernel_object.h"
 
 /* kernel[key]: a new configuration that keeps the kernel (borrowed), or NULL with an
  * exception. */

@@ -6,7 +6,7 @@
 #include <Python.h>
 
 #include "api/api.h"
-#include "module/kernel.h"
+#include "module/kernel_object.h"
 #include "module/profiler.h"
 
 struct module_state {
