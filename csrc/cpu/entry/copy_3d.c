@@ -11,7 +11,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 #include "cpu/work/copy.h"
 #include "cpu/work/copy_shape.h"
 

@@ -23,7 +23,7 @@
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 #include "cpu/work/launch.h"
 #include "cpu/work/launch_missing.h"
 

@@ -15,7 +15,7 @@
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/reclaim.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 #define PITCH_ALIGN ((size_t)256)
 #define HOST_MALLOC_FLAGS                                                              \

@@ -42,7 +42,7 @@
 #include "cpu/queue/event.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 #include "cpu/work/value.h"
 
 #define DRAIN_LIMIT_NS 2000000000u /* at exit: for work that is queued */

@@ -9,7 +9,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 #define HA_SLOT_HIP(slot, symbol) .slot##_fn = symbol,
 struct HipDispatchTable ha_hip_table = {

@@ -14,7 +14,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/virtual.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 static hipError_t
 check_flags(unsigned long long flags)

@@ -8,7 +8,7 @@
 #include "cpu/graph/graph_exec_state.h"
 #include "cpu/graph/graph_ticket.h"
 #include "cpu/queue/event.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 /* ---- tracks ---- */
 

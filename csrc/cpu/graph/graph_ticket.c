@@ -7,7 +7,7 @@
 #include "cpu/graph/graph_state.h"
 #include "cpu/module/module.h"
 #include "cpu/queue/pool.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 #include "cpu/work/launch.h"
 
 struct entry {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tickets (cpu/work/activity.h) for the kernels and copies of a graph that is launched.
+/* Tickets (cpu/queue/ticket.h) for the kernels and copies of a graph that is launched.
  *
  * A profiler's tools run when tickets are made, so no lock may be held then: what a
  * graph is going to do is listed under the graph lock, tickets are made without it, and

@@ -9,7 +9,7 @@
 #include "cpu/base/handle.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/pool.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 #define ROW_ALIGN ((size_t)64) /* a row begins with a cache line */
 #define CUBE_FACES 6u

@@ -17,7 +17,7 @@
 #include "cpu/memory/managed.h"
 #include "cpu/memory/virtual.h"
 #include "cpu/queue/pool.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 /* Those with heaps: device, managed, host, graph, array, pool. */
 #define OWN_KIND_COUNT 6

@@ -10,7 +10,7 @@
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory_pool_state.h"
 #include "cpu/queue/stream.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 #define SCAN_MAX 128u                /* blocks of a bin that are looked at */
 #define WASTE_MAX 2u                 /* a block is at most so many times too big */

@@ -11,7 +11,7 @@
 #include "cpu/memory/memory_pool.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 struct free_later {
     struct ha_range range; /* claimed, or mapped */

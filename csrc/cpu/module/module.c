@@ -20,7 +20,7 @@
 #include "cpu/module/fatbin.h"
 #include "cpu/module/image_library.h"
 #include "cpu/queue/pool.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 struct ha_module {
     struct ha_deferred deferred; /* for the last release under the pool lock */

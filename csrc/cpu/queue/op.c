@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cpu/queue/pool_state.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 #ifdef HA_STRESS
 #define OP_SLAB_COUNT 1

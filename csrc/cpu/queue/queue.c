@@ -7,7 +7,7 @@
 #include "cpu/exec/exec.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/pool_state.h"
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 /* Beyond it submitting threads are slowed down. */
 #ifdef HA_STRESS

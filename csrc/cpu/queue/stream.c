@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/queue/stream.h"
-#include "cpu/work/activity.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/queue/device_fault.h"
+#include "cpu/queue/ticket.h"
 
 /* Legacy streams are part of their devices' life. */
 static struct ha_stream legacy_streams[HA_DEVICE_MAX];

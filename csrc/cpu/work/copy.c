@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/work/activity.h"
 #include "cpu/work/copy.h"
 
 #include <stdatomic.h>
@@ -12,6 +11,7 @@
 #include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/pool.h"
+#include "cpu/queue/ticket.h"
 #include "cpu/work/device_order.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/work/activity.h"
 #include "cpu/work/launch.h"
 
 #include <sched.h>
@@ -21,6 +20,7 @@
 #include "cpu/module/register.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
+#include "cpu/queue/ticket.h"
 #include "cpu/work/launch_missing.h"
 
 #define INLINE_ARGUMENTS 12

@@ -6,8 +6,8 @@
  *
  * Locks: functions without a remark are called with none held, since the profiler's
  * tools run in them. */
-#ifndef HA_CPU_WORK_ACTIVITY_H
-#define HA_CPU_WORK_ACTIVITY_H
+#ifndef HA_CPU_QUEUE_TICKET_H
+#define HA_CPU_QUEUE_TICKET_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/work/activity.h"
+#include "cpu/queue/ticket.h"
 
 #include <pthread.h>
 #include <stdio.h>
