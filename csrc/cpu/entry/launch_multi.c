@@ -285,7 +285,7 @@ launch_submit(struct launch *launch)
     for (uint32_t i = 0; ha_activity_wants(HA_WANT_DISPATCH) && i < launch->count;
          i++) {
         struct grid *grid = &launch->grids[i];
-        grid->ticket = ha_ticket_launch(grid->function, &grid->request);
+        grid->ticket = ha_launch_ticket(grid->function, &grid->request);
     }
     hipError_t code = streams_lock(launch);
     if (code != hipSuccess) {

@@ -63,7 +63,7 @@ after_fork_child(void)
     }
     ha_life_end(HA_LIFE_FORKED);
     ha_tables_after_fork_child();
-    ha_activity_after_fork_child();
+    ha_ticket_after_fork_child();
     ha_handle_after_fork_child();
     ha_memory_after_fork_child();
     ha_memory_pools_after_fork_child();

@@ -8,8 +8,8 @@
 #include "core/profiler.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/activity.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/queue/ticket.h"
 
 #define HA_SLOT_HIP(slot, symbol) .slot##_fn = symbol,
 struct HipDispatchTable ha_hip_table = {

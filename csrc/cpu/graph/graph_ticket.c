@@ -66,9 +66,9 @@ ha_graph_tickets_make(struct ha_graph_tickets *tickets)
     for (uint32_t i = 0; i < tickets->count; i++) {
         struct entry *entry = &tickets->entries[i];
         if (entry->function != NULL) {
-            entry->ticket = ha_ticket_launch(entry->function, &entry->request);
+            entry->ticket = ha_launch_ticket(entry->function, &entry->request);
         } else if (entry->copies) {
-            entry->ticket = ha_ticket_copy(&entry->copy, entry->stream);
+            entry->ticket = ha_copy_ticket(&entry->copy, entry->stream);
         }
     }
 }

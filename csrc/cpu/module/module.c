@@ -19,8 +19,8 @@
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"
 #include "cpu/module/image_library.h"
+#include "cpu/module/report.h"
 #include "cpu/queue/pool.h"
-#include "cpu/queue/ticket.h"
 
 struct ha_module {
     struct ha_deferred deferred; /* for the last release under the pool lock */
@@ -164,7 +164,7 @@ ha_module_unload(hipModule_t handle)
                            "argument 'module' (%p) is not a loaded module",
                            (void *)handle);
     }
-    ha_activity_module(module, false);
+    ha_report_unloading(module);
     module_retire_functions(module);
     if (ha_handle_release(number)) {
         module_release(module);
@@ -332,7 +332,7 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
     }
     if (code == hipSuccess) {
         *handle = (hipModule_t)(uintptr_t)module->handle;
-        ha_activity_module(module, true);
+        ha_report_loaded(module);
         return hipSuccess;
     }
     if (module->functions != NULL) {

@@ -88,7 +88,7 @@ void ha_function_release(struct ha_function *function);
 /* The same without the pool lock. */
 void ha_function_leave(struct ha_function *function);
 
-/* What tells a module to others; all borrowed. */
+/* What a module shows of itself; all borrowed. */
 struct ha_module_view {
     uint64_t id;
     const struct ha_device *device;

@@ -400,6 +400,38 @@ transfer_run_in(struct ha_stream *stream, struct ha_op *op, bool sync)
     return ha_device_order_run(&order, stream, op, sync ? HA_RUN_SYNC : how);
 }
 
+/* The device that has the memory; -1: the host. */
+static int
+device_of(const void *address)
+{
+    struct ha_range range;
+
+    if (!ha_memory_find(address, &range) || range.kind == HA_MEMORY_HOST ||
+        range.kind == HA_MEMORY_REGISTERED) {
+        return -1;
+    }
+    return range.device;
+}
+
+struct ha_ticket *
+ha_copy_ticket(const struct ha_copy *copy, hipStream_t stream)
+{
+    size_t depth = copy->depth > 0 ? copy->depth : 1;
+
+    if (!ha_activity_wants(HA_WANT_COPY)) {
+        return NULL;
+    }
+    const struct ha_activity_copy record = {
+        .queue = (uint64_t)(uintptr_t)stream,
+        .source_device = device_of(copy->src),
+        .target_device = device_of(copy->dst),
+        .bytes = copy->width * copy->height * depth,
+        .source = copy->src,
+        .target = copy->dst,
+    };
+    return ha_ticket_copy(&record);
+}
+
 hipError_t
 ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *given,
         bool sync)
@@ -418,7 +450,7 @@ ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *give
     bool told = ha_activity_wants(HA_WANT_COPY);
     bool apart = !sync && !given->in_order;
     if (code == hipSuccess && (told || apart) && !ha_stream_captures(handle, device)) {
-        ticket = told ? ha_ticket_copy(given, handle) : NULL;
+        ticket = told ? ha_copy_ticket(given, handle) : NULL;
         aside = apart ? ha_copy_aside(&copy, &wait) : NULL;
     }
     if (code == hipSuccess) {

@@ -20,6 +20,7 @@
 #include "cpu/queue/stream.h"
 
 struct ha_device;
+struct ha_ticket;
 
 /* `depth` slices of `height` rows of `width` bytes; one dimension is height 1, and
  * depth 0 or 1 is one slice. */
@@ -66,6 +67,10 @@ hipError_t ha_fill_check(const struct ha_fill *fill, bool *work);
  * them there, and returns what to free behind the copy.  NULL if there is nothing to
  * put aside; *wait then says whether the call has to wait for the copy instead. */
 void *ha_copy_aside(struct ha_copy *copy, bool *wait);
+
+/* A profiler's ticket (cpu/queue/ticket.h) for a copy that is about to be submitted;
+ * NULL where none is wanted.  No lock held: tools run in it. */
+struct ha_ticket *ha_copy_ticket(const struct ha_copy *copy, hipStream_t stream);
 
 /* The operation of a copy that was checked, or NULL without memory. Pool lock held. */
 struct ha_op *ha_copy_op(const struct ha_copy *copy);

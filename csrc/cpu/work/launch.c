@@ -481,6 +481,25 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     return op;
 }
 
+struct ha_ticket *
+ha_launch_ticket(const struct ha_function *function,
+                 const struct ha_launch_request *request)
+{
+    if (!ha_activity_wants(HA_WANT_DISPATCH)) {
+        return NULL;
+    }
+    struct ha_activity_dispatch dispatch = {
+        .device = function->device->id,
+        .queue = (uint64_t)(uintptr_t)request->stream,
+        .kernel = function->handle,
+        .shared_bytes =
+            function->kernel->shared_static + (uint32_t)request->shared_bytes,
+    };
+    memcpy(dispatch.grid, request->grid, sizeof dispatch.grid);
+    memcpy(dispatch.block, request->block, sizeof dispatch.block);
+    return ha_ticket_dispatch(&dispatch);
+}
+
 hipError_t
 ha_launch_kernel(struct ha_device *device, struct ha_function *function,
                  const struct ha_launch_request *request)
@@ -490,7 +509,7 @@ ha_launch_kernel(struct ha_device *device, struct ha_function *function,
     hipError_t code = ha_launch_check(function, request);
     if (code == hipSuccess && ha_activity_wants(HA_WANT_DISPATCH) &&
         !ha_stream_captures(request->stream, device)) {
-        ticket = ha_ticket_launch(function, request);
+        ticket = ha_launch_ticket(function, request);
     }
     if (code == hipSuccess) {
         code = ha_stream_lock(request->stream, device, &stream);

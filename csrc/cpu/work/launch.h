@@ -20,6 +20,7 @@ struct ha_device;
 struct ha_function;
 struct ha_multi;
 struct ha_op;
+struct ha_ticket;
 
 struct ha_launch_request {
     uint32_t grid[3];
@@ -42,6 +43,11 @@ hipError_t ha_launch_check(const struct ha_function *function,
  * and its own copy of the arguments; NULL without memory. Pool lock held. */
 struct ha_op *ha_launch_op(struct ha_function *function,
                            const struct ha_launch_request *request);
+
+/* A profiler's ticket (cpu/queue/ticket.h) for a launch that is about to be submitted;
+ * NULL where none is wanted.  No lock held: tools run in it. */
+struct ha_ticket *ha_launch_ticket(const struct ha_function *function,
+                                   const struct ha_launch_request *request);
 
 /* The packed arguments in an `extra` list that was checked; borrowed. */
 const unsigned char *ha_launch_packed(void **extra);
