@@ -25,10 +25,15 @@ ha_capture_after_fork_child(void)
 
 /* ---- life ---- */
 
-static void
-capture_release(struct ha_capture *capture)
+void
+ha_capture_release(struct ha_capture *capture)
 {
     if (atomic_fetch_sub(&capture->references, 1) == 1) {
+        struct ha_front *next;
+        for (struct ha_front *front = capture->fronts; front != NULL; front = next) {
+            next = front->next;
+            free(front);
+        }
         ha_nodes_clear(&capture->dropped);
         free(capture);
     }
@@ -43,34 +48,6 @@ ha_nodes_include(struct ha_nodes *to, const struct ha_nodes *from)
         }
     }
     return true;
-}
-
-void
-ha_place_free(struct ha_capture_point *place)
-{
-    capture_release(place->capture);
-    ha_nodes_clear(&place->nodes);
-    free(place);
-}
-
-struct ha_front *
-ha_front_new(struct ha_capture *capture, struct ha_stream *stream)
-{
-    struct ha_front *front = calloc(1, sizeof *front);
-    if (front == NULL) {
-        return NULL;
-    }
-    front->capture = capture;
-    atomic_fetch_add(&capture->references, 1);
-    front->stream = stream;
-    ha_queue_retain(&stream->queue);
-    front->next = capture->fronts;
-    capture->fronts = front;
-    stream->front = front;
-    if (stream->queue.blocking) {
-        stream->queue.device->capturing++;
-    }
-    return front;
 }
 
 /* Takes the stream out of its capture. Pool lock held. */
@@ -89,8 +66,9 @@ front_detach(struct ha_front *front)
     ha_queue_release(&stream->queue);
 }
 
-void
-ha_capture_leave(struct ha_front *front)
+/* The stream goes: its capture can't end well any more. Pool lock held. */
+static void
+stream_leave(struct ha_front *front)
 {
     atomic_store(&front->capture->invalid, true);
     if (front->origin) {
@@ -99,23 +77,38 @@ ha_capture_leave(struct ha_front *front)
     front_detach(front);
 }
 
+struct ha_front *
+ha_front_new(struct ha_capture *capture, struct ha_stream *stream)
+{
+    struct ha_front *front = calloc(1, sizeof *front);
+    if (front == NULL) {
+        return NULL;
+    }
+    front->capture = capture;
+    front->stream = stream;
+    ha_queue_retain(&stream->queue);
+    front->next = capture->fronts;
+    capture->fronts = front;
+    stream->front = front;
+    stream->leave = stream_leave;
+    if (stream->queue.blocking) {
+        stream->queue.device->capturing++;
+    }
+    return front;
+}
+
 /* Ends the capture; its graph stays with the caller. Graph lock held. */
 static void
 capture_close(struct ha_capture *capture)
 {
-    struct ha_front *front = capture->fronts;
     ha_pool_lock();
-    while (front != NULL) {
-        struct ha_front *next = front->next;
+    for (struct ha_front *front = capture->fronts; front != NULL; front = front->next) {
         front_detach(front);
         ha_nodes_clear(&front->nodes);
         free(front->shown);
-        capture_release(capture);
-        free(front);
-        front = next;
+        front->shown = NULL;
     }
     ha_pool_unlock();
-    capture->fronts = NULL;
     capture->graph->capturing = false;
     capture->graph = NULL;
     if (capture->previous != NULL) {
@@ -127,7 +120,7 @@ capture_close(struct ha_capture *capture)
         capture->next->previous = capture->previous;
     }
     atomic_fetch_sub(&open_count, 1);
-    capture_release(capture);
+    ha_capture_release(capture);
 }
 
 /* Ends captures that nobody can end any more. Graph lock held. */
@@ -275,7 +268,7 @@ begin(hipStream_t handle, struct ha_device *device, hipStreamCaptureMode mode,
     if (!capture->given) {
         ha_graph_free(capture->graph);
     }
-    capture_release(capture);
+    ha_capture_release(capture);
     return reason != NULL ? ha_cpu_fail(code, "%s", reason) : code;
 }
 

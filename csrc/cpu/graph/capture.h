@@ -3,12 +3,14 @@
  *
  * A *capture* begins with one stream and spreads to others through events.  Each stream
  * in it has a *front*: the nodes behind which its next one will stand.  An event that
- * is recorded in a capture remembers a *place*: the front at that time.  A capture that
- * something illegal happened to is *invalid*: its streams refuse all but the end.
+ * is recorded in a capture remembers a *point*: what the front was at that time.  A
+ * capture that something illegal happened to is *invalid*: its streams refuse all but
+ * the end.
  *
- * Ownership: a capture is kept by its fronts and by places; fronts belong to streams.
+ * Ownership: a capture is kept until it ends, by points, and by calls that are about to
+ * add a node; it owns its fronts, so these live as long as it does.
  *
- * Locks: the graph lock guards all of it.  The pointers `front` of a stream and `place`
+ * Locks: the graph lock guards all of it.  The pointers `front` of a stream and `point`
  * of an event change with the pool lock held too, so with that lock alone one may ask
  * whether there is one, and make its capture invalid. */
 #ifndef HA_CPU_GRAPH_CAPTURE_H
@@ -75,8 +77,6 @@ hipError_t ha_capture_refuse(struct ha_front *front, const char *what);
 void ha_capture_invalidate(struct ha_front *front);
 /* Makes captures of the device's blocking streams invalid. Pool lock held. */
 void ha_capture_spoil(struct ha_device *device);
-/* The stream is going away. Pool lock held. */
-void ha_capture_leave(struct ha_front *front);
 
 /* ---- what calls become; the stream is capturing; without locks ---- */
 
@@ -98,16 +98,11 @@ hipError_t ha_capture_values(hipStream_t stream, struct ha_device *device,
 hipError_t ha_capture_graph(hipStream_t stream, struct ha_device *device,
                             const struct ha_graph *graph);
 /* hipEventRecord and hipStreamWaitEvent where a capture has to do with it: the stream
- * captures, or the event has a place. `external`: as a node of its own. */
+ * captures, or the event has a point. `external`: as a node of its own. */
 hipError_t ha_capture_record(hipStream_t stream, struct ha_device *device,
                              hipEvent_t event, bool external);
 hipError_t ha_capture_wait(hipStream_t stream, struct ha_device *device,
                            hipEvent_t event, bool external);
-
-/* ---- places ---- */
-
-/* Pool lock held. */
-void ha_place_free(struct ha_capture_point *place);
 
 /* In a forked child. */
 void ha_capture_after_fork_child(void);

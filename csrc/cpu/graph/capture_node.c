@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls on a capturing stream become: nodes, and places of events. */
+/* What calls on a capturing stream become: nodes, and points of events. */
 #include "cpu/graph/capture.h"
 
 #include <stdlib.h>
@@ -181,22 +181,30 @@ ha_capture_graph(hipStream_t stream, struct ha_device *device,
 
 /* ---- events ---- */
 
+static void
+point_free(struct ha_capture_point *point)
+{
+    ha_capture_release(point->capture);
+    ha_nodes_clear(&point->nodes);
+    free(point);
+}
+
 /* The event remembers where the front is. Graph lock held. */
 static hipError_t
-place_set(struct ha_event *event, const struct ha_front *front)
+point_set(struct ha_event *event, const struct ha_front *front)
 {
-    struct ha_capture_point *place = calloc(1, sizeof *place);
-    if (place == NULL || !ha_nodes_include(&place->nodes, &front->nodes)) {
-        if (place != NULL) {
-            ha_nodes_clear(&place->nodes);
+    struct ha_capture_point *point = calloc(1, sizeof *point);
+    if (point == NULL || !ha_nodes_include(&point->nodes, &front->nodes)) {
+        if (point != NULL) {
+            ha_nodes_clear(&point->nodes);
         }
-        free(place);
+        free(point);
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another event");
     }
-    place->capture = front->capture;
+    point->capture = front->capture;
     atomic_fetch_add(&front->capture->references, 1);
     ha_pool_lock();
-    ha_event_set_place(event, place);
+    ha_event_set_point(event, point, point_free);
     ha_pool_unlock();
     return hipSuccess;
 }
@@ -216,7 +224,7 @@ ha_capture_record(hipStream_t stream, struct ha_device *device, hipEvent_t handl
         }
     } else if (code == hipSuccess) {
         struct ha_event *event = ha_event_acquire(handle);
-        code = event == NULL ? hipErrorInvalidHandle : place_set(event, front);
+        code = event == NULL ? hipErrorInvalidHandle : point_set(event, front);
         if (event != NULL) {
             ha_event_leave(event);
         }
@@ -225,9 +233,9 @@ ha_capture_record(hipStream_t stream, struct ha_device *device, hipEvent_t handl
     return code;
 }
 
-/* A stream comes to a place of a capture that goes on. Graph lock held. */
+/* A stream comes to a point of a capture that goes on. Graph lock held. */
 static hipError_t
-join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point *place)
+join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point *point)
 {
     struct ha_stream *stream;
     hipError_t code = ha_stream_lock(handle, device, &stream);
@@ -239,22 +247,22 @@ join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point
     if (&stream->queue == stream->queue.device->legacy) {
         code = hipErrorStreamCaptureImplicit;
         reason = "the legacy default stream can't wait for an event of a capture";
-    } else if (front != NULL && front->capture != place->capture) {
+    } else if (front != NULL && front->capture != point->capture) {
         atomic_store(&front->capture->invalid, true);
         code = hipErrorStreamCaptureMerge;
         reason = "the event and the stream belong to different captures";
     } else if (front == NULL &&
-               (front = ha_front_new(place->capture, stream)) == NULL) {
+               (front = ha_front_new(point->capture, stream)) == NULL) {
         code = hipErrorOutOfMemory;
         reason = "no memory for another stream of the capture";
     }
     ha_pool_unlock();
-    if (code == hipSuccess && !ha_nodes_include(&front->nodes, &place->nodes)) {
+    if (code == hipSuccess && !ha_nodes_include(&front->nodes, &point->nodes)) {
         code = hipErrorOutOfMemory;
         reason = "no memory for another stream of the capture";
     }
     if (code != hipSuccess) {
-        atomic_store(&place->capture->invalid, true);
+        atomic_store(&point->capture->invalid, true);
         return ha_cpu_fail(code, "%s", reason);
     }
     return hipSuccess;
@@ -267,17 +275,17 @@ wait_for(hipStream_t stream, struct ha_device *device, struct ha_event *event,
 {
     struct ha_front *front;
     struct ha_node *node;
-    const struct ha_capture_point *place = ha_event_place(event);
-    if (place != NULL && place->capture->graph == NULL) {
+    const struct ha_capture_point *point = ha_event_point(event);
+    if (point != NULL && point->capture->graph == NULL) {
         return ha_cpu_fail(hipErrorCapturedEvent,
                            "the event was last recorded in a capture that has ended");
     }
-    if (place != NULL && atomic_load(&place->capture->invalid)) {
+    if (point != NULL && atomic_load(&point->capture->invalid)) {
         return ha_cpu_fail(hipErrorStreamCaptureInvalidated,
                            "the capture was made invalid by an earlier call");
     }
-    if (place != NULL) {
-        return join(stream, device, place);
+    if (point != NULL) {
+        return join(stream, device, point);
     }
     hipError_t code = ha_front_active(stream, device, &front);
     if (code == hipSuccess && !external) {

@@ -17,21 +17,21 @@ struct ha_stream;
 
 struct ha_capture {
     struct ha_capture *next, *previous; /* of all that go on */
-    _Atomic uint32_t references;        /* fronts, places, and the list */
+    _Atomic uint32_t references; /* points, calls that make a node, and the list */
     unsigned long long id;
     struct ha_graph *graph; /* owned, unless the program gave it; NULL once ended */
     bool given;
     hipStreamCaptureMode mode;
     const struct ha_thread *thread; /* that began it; only compared */
     _Atomic bool invalid;
-    _Atomic bool orphan; /* the stream that it began with is gone */
-    struct ha_front *fronts;
+    _Atomic bool orphan;     /* the stream that it began with is gone */
+    struct ha_front *fronts; /* owned; those of an ended capture have no stream */
     struct ha_nodes dropped; /* by the program: they need not be joined */
 };
 
 struct ha_front {
     struct ha_front *next;      /* of the capture */
-    struct ha_capture *capture; /* owned reference */
+    struct ha_capture *capture; /* borrowed: it owns the front */
     struct ha_stream *stream; /* its queue is retained; NULL once the stream is gone */
     bool origin;
     struct ha_nodes nodes;
@@ -45,6 +45,9 @@ struct ha_capture_point {
 
 /* Adds the nodes that `to` does not have yet; false without memory. */
 bool ha_nodes_include(struct ha_nodes *to, const struct ha_nodes *from);
+
+/* Drops a reference to the capture; no lock is needed. */
+void ha_capture_release(struct ha_capture *capture);
 
 /* A front of the stream in the capture; NULL without memory. Graph and pool lock held.
  */

@@ -20,11 +20,11 @@ struct ha_event {
     hipEvent_t handle;
     struct ha_device *device; /* borrowed */
     bool recorded;
-    struct ha_queue *queue; /* owned while pending, else NULL */
-    uint64_t number;        /* in that queue */
-    uint64_t time_ns;       /* ha_clock_ns when it completed */
-    struct ha_capture_point
-        *place;               /* owned: where it was recorded in a capture, or NULL */
+    struct ha_queue *queue;         /* owned while pending, else NULL */
+    uint64_t number;                /* in that queue */
+    uint64_t time_ns;               /* ha_clock_ns when it completed */
+    struct ha_capture_point *point; /* owned: its record in a capture, or NULL */
+    void (*point_free)(struct ha_capture_point *point);
     struct ha_ipc_event *ipc; /* owned: what other processes share, or NULL */
     uint64_t ipc_number;      /* of the newest record in this process */
 };
@@ -38,15 +38,23 @@ _Static_assert(sizeof(struct mark) <= HA_OP_PAYLOAD_BYTES, "fits an operation");
 
 /* Lock held. */
 static void
+point_drop(struct ha_event *event)
+{
+    if (event->point != NULL) {
+        event->point_free(event->point);
+        event->point = NULL;
+    }
+}
+
+/* Lock held. */
+static void
 event_release(struct ha_event *event)
 {
     if (--event->references == 0) {
         if (event->queue != NULL) {
             ha_queue_release(event->queue);
         }
-        if (event->place != NULL) {
-            ha_place_free(event->place);
-        }
+        point_drop(event);
         if (event->ipc != NULL) {
             ha_ipc_event_release(event->ipc);
         }
@@ -260,18 +268,18 @@ ha_event_depend(const struct ha_event *event, struct ha_op *op)
 }
 
 void
-ha_event_set_place(struct ha_event *event, struct ha_capture_point *place)
+ha_event_set_point(struct ha_event *event, struct ha_capture_point *point,
+                   void (*point_free)(struct ha_capture_point *point))
 {
-    if (event->place != NULL) {
-        ha_place_free(event->place);
-    }
-    event->place = place;
+    point_drop(event);
+    event->point = point;
+    event->point_free = point_free;
 }
 
 const struct ha_capture_point *
-ha_event_place(const struct ha_event *event)
+ha_event_point(const struct ha_event *event)
 {
-    return event->place;
+    return event->point;
 }
 
 hipEvent_t
@@ -389,7 +397,7 @@ ha_event_record(hipEvent_t handle, hipStream_t stream_handle, struct ha_device *
         ha_pool_unlock();
         return ha_capture_record(stream_handle, device, handle, external);
     }
-    ha_event_set_place(event, NULL);
+    point_drop(event);
     if (!ha_stream_is_idle(stream)) {
         return record_mark(event, stream);
     }
@@ -437,7 +445,7 @@ ha_event_query(hipEvent_t handle)
     }
     struct ha_device *device = event->device;
     bool complete = event->queue == NULL && elsewhere(event) == 0;
-    bool captured = event->place != NULL;
+    bool captured = event->point != NULL;
     ha_pool_unlock();
     if (captured) {
         return captured_fail();
@@ -460,7 +468,7 @@ ha_event_synchronize(hipEvent_t handle)
         return code;
     }
     struct ha_device *device = event->device;
-    if (event->place != NULL) {
+    if (event->point != NULL) {
         ha_pool_unlock();
         return captured_fail();
     }
@@ -518,7 +526,7 @@ ha_event_elapsed(hipEvent_t start, hipEvent_t stop, float *milliseconds)
     } else if (first->device != last->device) {
         code = hipErrorInvalidHandle;
         reason = "the events belong to different devices";
-    } else if (first->place != NULL || last->place != NULL) {
+    } else if (first->point != NULL || last->point != NULL) {
         code = hipErrorCapturedEvent;
         reason = "an event was last recorded in a capture";
     } else if (first->queue != NULL || last->queue != NULL) {
@@ -549,7 +557,7 @@ ha_event_stream_wait(hipStream_t stream_handle, hipEvent_t handle,
                            "argument 'event' (%p) is not a living event",
                            (void *)handle);
     }
-    if (stream->front != NULL || event->place != NULL) {
+    if (stream->front != NULL || event->point != NULL) {
         ha_pool_unlock();
         return ha_capture_wait(stream_handle, device, handle, external);
     }

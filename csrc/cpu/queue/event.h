@@ -56,9 +56,11 @@ hipEvent_t ha_event_handle(const struct ha_event *event);
 struct ha_op *ha_event_op(struct ha_event *event);
 void ha_event_will_pass(struct ha_op *op, struct ha_queue *queue);
 /* Where it was recorded in a capture (cpu/graph/capture.h), or NULL. Setting steals the
- * place and needs the graph lock too, unless it is NULL. */
-void ha_event_set_place(struct ha_event *event, struct ha_capture_point *place);
-const struct ha_capture_point *ha_event_place(const struct ha_event *event);
+ * point, needs the graph lock too, and says how the point is freed: with the pool lock
+ * held, when the event is recorded again or goes. */
+void ha_event_set_point(struct ha_event *event, struct ha_capture_point *point,
+                        void (*point_free)(struct ha_capture_point *point));
+const struct ha_capture_point *ha_event_point(const struct ha_event *event);
 /* Makes the operation wait for what the event names now; false without memory. */
 bool ha_event_depend(const struct ha_event *event, struct ha_op *op);
 

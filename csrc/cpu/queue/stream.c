@@ -118,7 +118,7 @@ stream_retire(uint64_t handle)
     }
     ha_handle_release(handle);
     if (stream->front != NULL) {
-        ha_capture_leave(stream->front);
+        stream->leave(stream->front);
     }
     ha_queue_release(&stream->queue);
     return true;

@@ -34,6 +34,7 @@ struct ha_stream {
     hipSynchronizationPolicy sync_policy; /* likewise; 0 = automatic */
     uint32_t mask[HA_MASK_WORDS];         /* where queue.threads_max is set */
     struct ha_front *front; /* cpu/graph/capture.h; NULL = not capturing */
+    void (*leave)(struct ha_front *front); /* where it captures: lock held, it goes */
 };
 
 /* How a caller wants its operation to be run. */
