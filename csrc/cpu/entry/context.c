@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: contexts, of which each device has one. */
 #include "abi/hip.h"
-#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/base/thread.h"
 #include "cpu/entry/device.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/peer.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/context.h"
@@ -25,22 +25,6 @@ device_of(hipCtx_t context, const char *argument, struct ha_device **device)
     return hipSuccess;
 }
 
-static hipError_t
-enter_for_number(const char *function, hipDevice_t number, struct ha_device **device)
-{
-    hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess) {
-        return code;
-    }
-    *device = ha_device_get((int)number);
-    if (*device == NULL) {
-        return ha_cpu_fail(hipErrorInvalidDevice,
-                           "there is no device %d (there are %d)", (int)number,
-                           ha_config()->device_count);
-    }
-    return hipSuccess;
-}
-
 static struct ha_device *
 current(void)
 {
@@ -53,7 +37,7 @@ HA_EXPORT hipError_t
 hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device)
 {
     struct ha_device *found;
-    hipError_t code = enter_for_number("hipCtxCreate", device, &found);
+    hipError_t code = ha_enter_for_device("hipCtxCreate", device, &found);
     if (code != hipSuccess) {
         return code;
     }
@@ -294,7 +278,7 @@ HA_EXPORT hipError_t
 hipDevicePrimaryCtxGetState(hipDevice_t dev, unsigned int *flags, int *active)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_number("hipDevicePrimaryCtxGetState", dev, &device);
+    hipError_t code = ha_enter_for_device("hipDevicePrimaryCtxGetState", dev, &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -311,7 +295,7 @@ HA_EXPORT hipError_t
 hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_number("hipDevicePrimaryCtxRetain", dev, &device);
+    hipError_t code = ha_enter_for_device("hipDevicePrimaryCtxRetain", dev, &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -327,14 +311,14 @@ HA_EXPORT hipError_t
 hipDevicePrimaryCtxRelease(hipDevice_t dev)
 {
     struct ha_device *device;
-    return enter_for_number("hipDevicePrimaryCtxRelease", dev, &device);
+    return ha_enter_for_device("hipDevicePrimaryCtxRelease", dev, &device);
 }
 
 HA_EXPORT hipError_t
 hipDevicePrimaryCtxReset(hipDevice_t dev)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_number("hipDevicePrimaryCtxReset", dev, &device);
+    hipError_t code = ha_enter_for_device("hipDevicePrimaryCtxReset", dev, &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -349,6 +333,6 @@ HA_EXPORT hipError_t
 hipDevicePrimaryCtxSetFlags(hipDevice_t dev, unsigned int flags)
 {
     struct ha_device *device;
-    hipError_t code = enter_for_number("hipDevicePrimaryCtxSetFlags", dev, &device);
+    hipError_t code = ha_enter_for_device("hipDevicePrimaryCtxSetFlags", dev, &device);
     return code != hipSuccess ? code : ha_device_set_flags(device, flags);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: start, versions, devices and their settings. */
+#include "cpu/entry/device.h"
+
 #include <stdio.h>
 
-#include "abi/hip.h"
-#include "cpu/entry/device.h"
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/base/thread.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/heap.h"

@@ -7,11 +7,6 @@
 
 struct ha_device;
 
-/* Begins an entry point that asks about the device with this number. */
-hipError_t ha_enter_for_device(const char *function, int id, struct ha_device **device);
-/* Begins an entry point that asks about the current device. */
-hipError_t ha_enter_for_current(const char *function, struct ha_device **device);
-
 /* Settings, with HIP's checks. */
 hipError_t ha_device_set_flags(struct ha_device *device, unsigned flags);
 hipError_t ha_device_set_cache_config(struct ha_device *device, hipFuncCache_t config);

@@ -3,39 +3,15 @@
 #include <stdio.h>
 
 #include "abi/hip.h"
-#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/device_properties_old.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/base/thread.h"
-#include "cpu/entry/device.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/pool.h"
 
 #define PCI_ID_BYTES 13 /* "0000:00:00.0" and the NUL */
-
-hipError_t
-ha_enter_for_device(const char *function, int id, struct ha_device **device)
-{
-    hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess) {
-        return code;
-    }
-    *device = ha_device_get(id);
-    if (*device == NULL) {
-        return ha_cpu_fail(hipErrorInvalidDevice,
-                           "there is no device %d (there are %d)", id,
-                           ha_config()->device_count);
-    }
-    return hipSuccess;
-}
-
-hipError_t
-ha_enter_for_current(const char *function, struct ha_device **device)
-{
-    return ha_enter_for_device(function, ha_thread_self()->device, device);
-}
 
 HA_EXPORT hipError_t
 hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
