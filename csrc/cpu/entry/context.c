@@ -37,12 +37,10 @@ HA_EXPORT hipError_t
 hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device)
 {
     struct ha_device *found;
-    hipError_t code = ha_enter_for_device("hipCtxCreate", device, &found);
+    hipError_t code =
+        ha_enter_for_device_out("hipCtxCreate", device, "ctx", ctx, &found);
     if (code != hipSuccess) {
         return code;
-    }
-    if (ctx == NULL) {
-        return ha_cpu_fail_null("ctx");
     }
     unsigned before = atomic_load(&found->flags);
     code = ha_device_set_flags(found, flags);
@@ -135,12 +133,9 @@ hipCtxSetCurrent(hipCtx_t ctx)
 HA_EXPORT hipError_t
 hipCtxGetCurrent(hipCtx_t *ctx)
 {
-    hipError_t code = ha_enter_query("hipCtxGetCurrent");
+    hipError_t code = ha_enter_query_out("hipCtxGetCurrent", "ctx", ctx);
     if (code != hipSuccess) {
         return code;
-    }
-    if (ctx == NULL) {
-        return ha_cpu_fail_null("ctx");
     }
     *ctx = ha_context_of(current());
     return hipSuccess;
@@ -149,12 +144,9 @@ hipCtxGetCurrent(hipCtx_t *ctx)
 HA_EXPORT hipError_t
 hipCtxGetDevice(hipDevice_t *device)
 {
-    hipError_t code = ha_enter_query("hipCtxGetDevice");
+    hipError_t code = ha_enter_query_out("hipCtxGetDevice", "device", device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (device == NULL) {
-        return ha_cpu_fail_null("device");
     }
     *device = (hipDevice_t)current()->id;
     return hipSuccess;
@@ -167,12 +159,10 @@ HA_EXPORT hipError_t
 hipCtxGetApiVersion(hipCtx_t ctx, unsigned int *apiVersion)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_query("hipCtxGetApiVersion");
+    hipError_t code =
+        ha_enter_query_out("hipCtxGetApiVersion", "apiVersion", apiVersion);
     if (code != hipSuccess) {
         return code;
-    }
-    if (apiVersion == NULL) {
-        return ha_cpu_fail_null("apiVersion");
     }
     if (ctx != NULL) {
         code = device_of(ctx, "ctx", &device);
@@ -186,12 +176,9 @@ hipCtxGetApiVersion(hipCtx_t ctx, unsigned int *apiVersion)
 HA_EXPORT hipError_t
 hipCtxGetFlags(unsigned int *flags)
 {
-    hipError_t code = ha_enter_query("hipCtxGetFlags");
+    hipError_t code = ha_enter_query_out("hipCtxGetFlags", "flags", flags);
     if (code != hipSuccess) {
         return code;
-    }
-    if (flags == NULL) {
-        return ha_cpu_fail_null("flags");
     }
     *flags = atomic_load(&current()->flags);
     return hipSuccess;
@@ -200,12 +187,10 @@ hipCtxGetFlags(unsigned int *flags)
 HA_EXPORT hipError_t
 hipCtxGetCacheConfig(hipFuncCache_t *cacheConfig)
 {
-    hipError_t code = ha_enter_query("hipCtxGetCacheConfig");
+    hipError_t code =
+        ha_enter_query_out("hipCtxGetCacheConfig", "cacheConfig", cacheConfig);
     if (code != hipSuccess) {
         return code;
-    }
-    if (cacheConfig == NULL) {
-        return ha_cpu_fail_null("cacheConfig");
     }
     *cacheConfig = (hipFuncCache_t)atomic_load(&current()->cache_config);
     return hipSuccess;
@@ -222,12 +207,10 @@ hipCtxSetCacheConfig(hipFuncCache_t cacheConfig)
 HA_EXPORT hipError_t
 hipCtxGetSharedMemConfig(hipSharedMemConfig *pConfig)
 {
-    hipError_t code = ha_enter_query("hipCtxGetSharedMemConfig");
+    hipError_t code =
+        ha_enter_query_out("hipCtxGetSharedMemConfig", "pConfig", pConfig);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pConfig == NULL) {
-        return ha_cpu_fail_null("pConfig");
     }
     *pConfig = hipSharedMemBankSizeFourByte;
     return hipSuccess;
@@ -279,11 +262,11 @@ hipDevicePrimaryCtxGetState(hipDevice_t dev, unsigned int *flags, int *active)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_for_device("hipDevicePrimaryCtxGetState", dev, &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("flags", flags, "active", active);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (flags == NULL || active == NULL) {
-        return ha_cpu_fail_null(flags == NULL ? "flags" : "active");
     }
     *flags = atomic_load(&device->flags);
     *active = device->id == ha_thread_self()->device;
@@ -295,12 +278,10 @@ HA_EXPORT hipError_t
 hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_for_device("hipDevicePrimaryCtxRetain", dev, &device);
+    hipError_t code = ha_enter_for_device_out("hipDevicePrimaryCtxRetain", dev, "pctx",
+                                              pctx, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pctx == NULL) {
-        return ha_cpu_fail_null("pctx");
     }
     *pctx = ha_context_of(device);
     return hipSuccess;

@@ -37,12 +37,10 @@ hipInit(unsigned int flags)
 HA_EXPORT hipError_t
 hipDriverGetVersion(int *driverVersion)
 {
-    hipError_t code = ha_enter_query("hipDriverGetVersion");
+    hipError_t code =
+        ha_enter_query_out("hipDriverGetVersion", "driverVersion", driverVersion);
     if (code != hipSuccess) {
         return code;
-    }
-    if (driverVersion == NULL) {
-        return ha_cpu_fail_null("driverVersion");
     }
     *driverVersion = HIP_VERSION_NUMBER;
     return hipSuccess;
@@ -51,12 +49,10 @@ hipDriverGetVersion(int *driverVersion)
 HA_EXPORT hipError_t
 hipRuntimeGetVersion(int *runtimeVersion)
 {
-    hipError_t code = ha_enter_query("hipRuntimeGetVersion");
+    hipError_t code =
+        ha_enter_query_out("hipRuntimeGetVersion", "runtimeVersion", runtimeVersion);
     if (code != hipSuccess) {
         return code;
-    }
-    if (runtimeVersion == NULL) {
-        return ha_cpu_fail_null("runtimeVersion");
     }
     *runtimeVersion = HIP_VERSION_NUMBER;
     return hipSuccess;
@@ -85,12 +81,10 @@ HA_EXPORT hipError_t
 hipDeviceGet(hipDevice_t *device, int ordinal)
 {
     struct ha_device *found;
-    hipError_t code = ha_enter_for_device("hipDeviceGet", ordinal, &found);
+    hipError_t code =
+        ha_enter_for_device_out("hipDeviceGet", ordinal, "device", device, &found);
     if (code != hipSuccess) {
         return code;
-    }
-    if (device == NULL) {
-        return ha_cpu_fail_null("device");
     }
     *device = (hipDevice_t)found->id;
     return hipSuccess;
@@ -141,12 +135,9 @@ hipSetValidDevices(int *device_arr, int len)
 HA_EXPORT hipError_t
 hipGetDevice(int *deviceId)
 {
-    hipError_t code = ha_enter_query("hipGetDevice");
+    hipError_t code = ha_enter_query_out("hipGetDevice", "deviceId", deviceId);
     if (code != hipSuccess) {
         return code;
-    }
-    if (deviceId == NULL) {
-        return ha_cpu_fail_null("deviceId");
     }
     *deviceId = ha_thread_self()->device;
     return hipSuccess;
@@ -156,12 +147,9 @@ hipGetDevice(int *deviceId)
 static hipError_t
 choose(int *device, const void *wishes)
 {
-    hipError_t code = ha_enter_query("hipChooseDevice");
+    hipError_t code = ha_enter_query_out("hipChooseDevice", "device", device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (device == NULL) {
-        return ha_cpu_fail_null("device");
     }
     if (wishes == NULL) {
         return ha_cpu_fail_null("prop");
@@ -188,12 +176,9 @@ hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
     unsigned domain = 0;
     unsigned bus;
     unsigned slot;
-    hipError_t code = ha_enter_query("hipDeviceGetByPCIBusId");
+    hipError_t code = ha_enter_query_out("hipDeviceGetByPCIBusId", "device", device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (device == NULL) {
-        return ha_cpu_fail_null("device");
     }
     if (pciBusId == NULL) {
         return ha_cpu_fail_null("pciBusId");
@@ -277,12 +262,10 @@ HA_EXPORT hipError_t
 hipDeviceGetLimit(size_t *pValue, hipLimit_t limit)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_for_current("hipDeviceGetLimit", &device);
+    hipError_t code =
+        ha_enter_for_current_out("hipDeviceGetLimit", "pValue", pValue, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pValue == NULL) {
-        return ha_cpu_fail_null("pValue");
     }
     switch ((int)limit) {
     case hipLimitStackSize:
@@ -339,12 +322,10 @@ HA_EXPORT hipError_t
 hipGetDeviceFlags(unsigned int *flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_for_current("hipGetDeviceFlags", &device);
+    hipError_t code =
+        ha_enter_for_current_out("hipGetDeviceFlags", "flags", flags, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (flags == NULL) {
-        return ha_cpu_fail_null("flags");
     }
     *flags = atomic_load(&device->flags);
     return hipSuccess;
@@ -382,12 +363,10 @@ HA_EXPORT hipError_t
 hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_for_current("hipDeviceGetCacheConfig", &device);
+    hipError_t code = ha_enter_for_current_out("hipDeviceGetCacheConfig", "cacheConfig",
+                                               cacheConfig, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (cacheConfig == NULL) {
-        return ha_cpu_fail_null("cacheConfig");
     }
     *cacheConfig = (hipFuncCache_t)atomic_load(&device->cache_config);
     return hipSuccess;
@@ -417,12 +396,10 @@ HA_EXPORT hipError_t
 hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_for_current("hipDeviceGetSharedMemConfig", &device);
+    hipError_t code = ha_enter_for_current_out("hipDeviceGetSharedMemConfig", "pConfig",
+                                               pConfig, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pConfig == NULL) {
-        return ha_cpu_fail_null("pConfig");
     }
     *pConfig = hipSharedMemBankSizeFourByte;
     return hipSuccess;

@@ -17,12 +17,10 @@ HA_EXPORT hipError_t
 hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_for_device("hipGetDeviceProperties", deviceId, &device);
+    hipError_t code = ha_enter_for_device_out("hipGetDeviceProperties", deviceId,
+                                              "prop", prop, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (prop == NULL) {
-        return ha_cpu_fail_null("prop");
     }
     ha_device_properties(device, prop);
     return hipSuccess;
@@ -33,12 +31,10 @@ HA_EXPORT hipError_t
 hipGetDevicePropertiesR0000(struct hipDeviceProp_tR0000 *prop, int device)
 {
     struct ha_device *found;
-    hipError_t code = ha_enter_for_device("hipGetDeviceProperties", device, &found);
+    hipError_t code =
+        ha_enter_for_device_out("hipGetDeviceProperties", device, "prop", prop, &found);
     if (code != hipSuccess) {
         return code;
-    }
-    if (prop == NULL) {
-        return ha_cpu_fail_null("prop");
     }
     ha_device_properties_old(found, prop);
     return hipSuccess;
@@ -48,12 +44,10 @@ HA_EXPORT hipError_t
 hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter_for_device("hipDeviceGetAttribute", deviceId, &device);
+    hipError_t code =
+        ha_enter_for_device_out("hipDeviceGetAttribute", deviceId, "pi", pi, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pi == NULL) {
-        return ha_cpu_fail_null("pi");
     }
     if (!ha_device_attribute(device, attr, pi)) {
         return ha_cpu_fail(hipErrorInvalidValue,
@@ -68,12 +62,10 @@ hipDeviceGetName(char *name, int len, hipDevice_t device)
 {
     struct ha_device *found;
     hipDeviceProp_t properties;
-    hipError_t code = ha_enter_for_device("hipDeviceGetName", (int)device, &found);
+    hipError_t code =
+        ha_enter_for_device_out("hipDeviceGetName", (int)device, "name", name, &found);
     if (code != hipSuccess) {
         return code;
-    }
-    if (name == NULL) {
-        return ha_cpu_fail_null("name");
     }
     if (len <= 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'len' is %d", len);
@@ -88,12 +80,10 @@ hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 {
     struct ha_device *found;
     hipDeviceProp_t properties;
-    hipError_t code = ha_enter_for_device("hipDeviceGetUuid", (int)device, &found);
+    hipError_t code =
+        ha_enter_for_device_out("hipDeviceGetUuid", (int)device, "uuid", uuid, &found);
     if (code != hipSuccess) {
         return code;
-    }
-    if (uuid == NULL) {
-        return ha_cpu_fail_null("uuid");
     }
     ha_device_properties(found, &properties);
     *uuid = properties.uuid;
@@ -104,12 +94,10 @@ HA_EXPORT hipError_t
 hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
 {
     struct ha_device *found;
-    hipError_t code = ha_enter_for_device("hipDeviceGetPCIBusId", device, &found);
+    hipError_t code = ha_enter_for_device_out("hipDeviceGetPCIBusId", device,
+                                              "pciBusId", pciBusId, &found);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pciBusId == NULL) {
-        return ha_cpu_fail_null("pciBusId");
     }
     if (len > 0) {
         snprintf(pciBusId, (size_t)len, "0000:%02x:00.0",
@@ -127,12 +115,10 @@ HA_EXPORT hipError_t
 hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
 {
     struct ha_device *found;
-    hipError_t code = ha_enter_for_device("hipDeviceTotalMem", (int)device, &found);
+    hipError_t code = ha_enter_for_device_out("hipDeviceTotalMem", (int)device, "bytes",
+                                              bytes, &found);
     if (code != hipSuccess) {
         return code;
-    }
-    if (bytes == NULL) {
-        return ha_cpu_fail_null("bytes");
     }
     *bytes = found->memory_bytes;
     return hipSuccess;
@@ -145,11 +131,11 @@ hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device)
     hipDeviceProp_t properties;
     hipError_t code =
         ha_enter_for_device("hipDeviceComputeCapability", (int)device, &found);
+    if (code == hipSuccess) {
+        code = ha_need_both("major", major, "minor", minor);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (major == NULL || minor == NULL) {
-        return ha_cpu_fail_null(major == NULL ? "major" : "minor");
     }
     ha_device_properties(found, &properties);
     *major = properties.major;

@@ -9,6 +9,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/entry/peer.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 
 #define LINK_HYPERTRANSPORT 0u /* of hsa_amd_link_info_type_t */
@@ -27,10 +28,8 @@ check_device(const char *argument, int id)
 HA_EXPORT hipError_t
 hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, int peerDeviceId)
 {
-    hipError_t code = ha_enter_query("hipDeviceCanAccessPeer");
-    if (code == hipSuccess && canAccessPeer == NULL) {
-        code = ha_cpu_fail_null("canAccessPeer");
-    }
+    hipError_t code =
+        ha_enter_query_out("hipDeviceCanAccessPeer", "canAccessPeer", canAccessPeer);
     if (code == hipSuccess) {
         code = check_device("deviceId", deviceId);
     }
@@ -47,10 +46,7 @@ HA_EXPORT hipError_t
 hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr, int srcDevice,
                          int dstDevice)
 {
-    hipError_t code = ha_enter_query("hipDeviceGetP2PAttribute");
-    if (code == hipSuccess && value == NULL) {
-        code = ha_cpu_fail_null("value");
-    }
+    hipError_t code = ha_enter_query_out("hipDeviceGetP2PAttribute", "value", value);
     if (code == hipSuccess) {
         code = check_device("srcDevice", srcDevice);
     }
@@ -93,12 +89,11 @@ hipError_t
 ha_peer_enable(struct ha_device *device, int peer, unsigned flags)
 {
     hipError_t code = check_peer(device, peer);
+    if (code == hipSuccess) {
+        code = ha_need_no_flags(flags);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (flags != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
-                           flags);
     }
     uint32_t bit = 1u << peer;
     if ((atomic_fetch_or(&device->peers, bit) & bit) != 0) {
@@ -148,8 +143,8 @@ hipExtGetLinkTypeAndHopCount(int device1, int device2, uint32_t *linktype,
                              uint32_t *hopcount)
 {
     hipError_t code = ha_enter_query("hipExtGetLinkTypeAndHopCount");
-    if (code == hipSuccess && (linktype == NULL || hopcount == NULL)) {
-        code = ha_cpu_fail_null(linktype == NULL ? "linktype" : "hopcount");
+    if (code == hipSuccess) {
+        code = ha_need_both("linktype", linktype, "hopcount", hopcount);
     }
     if (code == hipSuccess && (device1 == device2 || device1 < 0 || device2 < 0)) {
         code =
