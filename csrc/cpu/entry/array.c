@@ -4,18 +4,10 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/mipmap.h"
-
-/* Begins a call that allocates or frees. */
-static hipError_t
-begin(const char *function, struct ha_device **device)
-{
-    hipError_t code = ha_enter(function, device);
-    return code == hipSuccess ? ha_capture_permit() : code;
-}
 
 /* ---- arrays ---- */
 
@@ -37,9 +29,9 @@ create_of_channels(const char *function, hipArray_t *array,
 {
     struct ha_device *device;
     struct ha_texel texel;
-    hipError_t code = begin(function, &device);
-    if (code == hipSuccess && (array == NULL || desc == NULL)) {
-        code = ha_cpu_fail_null(array == NULL ? "array" : "desc");
+    hipError_t code = ha_enter_unsafe(function, &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("array", array, "desc", desc);
     }
     if (code == hipSuccess) {
         code = ha_texel_of_array("desc", desc, &texel);
@@ -68,19 +60,19 @@ create_of_format(const char *function, hipArray_t *array,
 {
     struct ha_device *device;
     struct ha_texel texel;
-    hipError_t code = begin(function, &device);
-    if (code == hipSuccess && (array == NULL || desc == NULL)) {
-        code = ha_cpu_fail_null(array == NULL ? "array" : "pAllocateArray");
+    hipError_t code = ha_enter_unsafe(function, &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("array", array, "pAllocateArray", desc);
     }
     if (code == hipSuccess) {
         code = ha_texel_of_format("pAllocateArray", desc->Format, desc->NumChannels,
                                   &texel);
     }
-    if (code != hipSuccess) {
-        return code;
-    }
-    return create(device, &texel, (hipExtent){desc->Width, desc->Height, desc->Depth},
-                  desc->Flags, array);
+    return code == hipSuccess
+               ? create(device, &texel,
+                        (hipExtent){desc->Width, desc->Height, desc->Depth},
+                        desc->Flags, array)
+               : code;
 }
 
 HA_EXPORT hipError_t
@@ -107,7 +99,7 @@ HA_EXPORT hipError_t
 hipFreeArray(hipArray_t array)
 {
     struct ha_device *device;
-    hipError_t code = begin("hipFreeArray", &device);
+    hipError_t code = ha_enter_unsafe("hipFreeArray", &device);
     return code == hipSuccess ? ha_array_free(array) : code;
 }
 
@@ -115,7 +107,7 @@ HA_EXPORT hipError_t
 hipArrayDestroy(hipArray_t array)
 {
     struct ha_device *device;
-    hipError_t code = begin("hipArrayDestroy", &device);
+    hipError_t code = ha_enter_unsafe("hipArrayDestroy", &device);
     return code == hipSuccess ? ha_array_free(array) : code;
 }
 
@@ -236,9 +228,9 @@ hipMallocMipmappedArray(hipMipmappedArray_t *mipmappedArray,
 {
     struct ha_device *device;
     struct ha_texel texel;
-    hipError_t code = begin("hipMallocMipmappedArray", &device);
-    if (code == hipSuccess && (mipmappedArray == NULL || desc == NULL)) {
-        code = ha_cpu_fail_null(mipmappedArray == NULL ? "mipmappedArray" : "desc");
+    hipError_t code = ha_enter_unsafe("hipMallocMipmappedArray", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("mipmappedArray", mipmappedArray, "desc", desc);
     }
     if (code == hipSuccess) {
         code = ha_texel_of_array("desc", desc, &texel);
@@ -256,27 +248,26 @@ hipMipmappedArrayCreate(hipMipmappedArray_t *pHandle,
     struct ha_device *device;
     struct ha_texel texel;
     const HIP_ARRAY3D_DESCRIPTOR *desc = pMipmappedArrayDesc;
-    hipError_t code = begin("hipMipmappedArrayCreate", &device);
-    if (code == hipSuccess && (pHandle == NULL || desc == NULL)) {
-        code = ha_cpu_fail_null(pHandle == NULL ? "pHandle" : "pMipmappedArrayDesc");
+    hipError_t code = ha_enter_unsafe("hipMipmappedArrayCreate", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("pHandle", pHandle, "pMipmappedArrayDesc", desc);
     }
     if (code == hipSuccess) {
         code = ha_texel_of_format("pMipmappedArrayDesc", desc->Format,
                                   desc->NumChannels, &texel);
     }
-    if (code != hipSuccess) {
-        return code;
-    }
-    return ha_mipmap_create(device, &texel,
-                            (hipExtent){desc->Width, desc->Height, desc->Depth},
-                            numMipmapLevels, desc->Flags, pHandle);
+    return code == hipSuccess
+               ? ha_mipmap_create(device, &texel,
+                                  (hipExtent){desc->Width, desc->Height, desc->Depth},
+                                  numMipmapLevels, desc->Flags, pHandle)
+               : code;
 }
 
 HA_EXPORT hipError_t
 hipFreeMipmappedArray(hipMipmappedArray_t mipmappedArray)
 {
     struct ha_device *device;
-    hipError_t code = begin("hipFreeMipmappedArray", &device);
+    hipError_t code = ha_enter_unsafe("hipFreeMipmappedArray", &device);
     return code == hipSuccess ? ha_mipmap_free(mipmappedArray) : code;
 }
 
@@ -284,7 +275,7 @@ HA_EXPORT hipError_t
 hipMipmappedArrayDestroy(hipMipmappedArray_t hMipmappedArray)
 {
     struct ha_device *device;
-    hipError_t code = begin("hipMipmappedArrayDestroy", &device);
+    hipError_t code = ha_enter_unsafe("hipMipmappedArrayDestroy", &device);
     return code == hipSuccess ? ha_mipmap_free(hMipmappedArray) : code;
 }
 
@@ -295,10 +286,7 @@ get_level(const char *function, hipArray_t *level_array,
     struct ha_device *device;
     struct ha_array *levels[HA_MIPMAP_LEVELS_MAX];
     uint32_t count = 0;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess && level_array == NULL) {
-        code = ha_cpu_fail_null("levelArray");
-    }
+    hipError_t code = ha_enter_out(function, "levelArray", level_array, &device);
     if (code == hipSuccess) {
         code = ha_mipmap_acquire("mipmappedArray", mipmap, levels, &count);
     }
@@ -339,10 +327,8 @@ hipMipmappedArrayGetMemoryRequirements(hipArrayMemoryRequirements *memoryRequire
     struct ha_array *levels[HA_MIPMAP_LEVELS_MAX];
     uint32_t count = 0;
     size_t size = 0;
-    hipError_t code = ha_enter("hipMipmappedArrayGetMemoryRequirements", &current);
-    if (code == hipSuccess && memoryRequirements == NULL) {
-        code = ha_cpu_fail_null("memoryRequirements");
-    }
+    hipError_t code = ha_enter_out("hipMipmappedArrayGetMemoryRequirements",
+                                   "memoryRequirements", memoryRequirements, &current);
     if (code == hipSuccess && ha_device_get(device) == NULL) {
         code = ha_cpu_fail(hipErrorInvalidDevice, "there is no device %d", device);
     }

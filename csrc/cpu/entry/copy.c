@@ -9,6 +9,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
 #include "cpu/work/copy.h"
@@ -272,12 +273,9 @@ copy_described(const char *function, const hip_Memcpy2D *what, hipStream_t strea
     struct ha_device *device;
     struct ha_copy copy = {.described = true};
     const void *dst = NULL;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter_out(function, "pCopy", what, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (what == NULL) {
-        return ha_cpu_fail_null("pCopy");
     }
     const struct side from = {"pCopy->src",    what->srcMemoryType, what->srcHost,
                               what->srcDevice, what->srcArray,      what->srcXInBytes,

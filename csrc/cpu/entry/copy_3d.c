@@ -8,8 +8,8 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/work/copy.h"
@@ -23,12 +23,9 @@ hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
     struct ha_device *device;
     size_t bytes;
     void *address = NULL;
-    hipError_t code = ha_enter("hipMalloc3D", &device);
+    hipError_t code = ha_enter_unsafe("hipMalloc3D", &device);
     if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
-    if (code == hipSuccess && pitchedDevPtr == NULL) {
-        code = ha_cpu_fail_null("pitchedDevPtr");
+        code = ha_need("pitchedDevPtr", pitchedDevPtr);
     }
     if (code != hipSuccess) {
         return code;
@@ -62,10 +59,7 @@ copy_3d(const char *function, const hipMemcpy3DParms *params, hipStream_t stream
 {
     struct ha_device *device;
     struct ha_copy copy;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess && params == NULL) {
-        code = ha_cpu_fail_null("p");
-    }
+    hipError_t code = ha_enter_out(function, "p", params, &device);
     if (code == hipSuccess) {
         code = ha_copy_shape_3d(params, &copy);
     }
@@ -88,10 +82,7 @@ static hipError_t
 copy_3d_peer(const char *function, const hipMemcpy3DPeerParms *params,
              hipStream_t stream, bool sync)
 {
-    hipError_t code = ha_enter_query(function);
-    if (code == hipSuccess && params == NULL) {
-        code = ha_cpu_fail_null("p");
-    }
+    hipError_t code = ha_enter_query_out(function, "p", params);
     if (code != hipSuccess) {
         return code;
     }
@@ -132,10 +123,7 @@ copy_driver(const char *function, const HIP_MEMCPY3D *params, hipStream_t stream
 {
     struct ha_device *device;
     struct ha_copy copy;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess && params == NULL) {
-        code = ha_cpu_fail_null("pCopy");
-    }
+    hipError_t code = ha_enter_out(function, "pCopy", params, &device);
     if (code == hipSuccess) {
         code = ha_copy_shape_driver(params, &copy);
     }

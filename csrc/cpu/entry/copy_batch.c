@@ -13,6 +13,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/work/copy.h"
 #include "cpu/work/copy_shape.h"
@@ -260,8 +261,8 @@ hipMemcpy3DBatchAsync(size_t numOps, hipMemcpy3DBatchOp *opList, size_t *failIdx
         code = ha_cpu_fail(hipErrorInvalidValue, "%zu copies with flags 0x%llx", numOps,
                            flags);
     }
-    if (code == hipSuccess && opList == NULL) {
-        code = ha_cpu_fail_null("opList");
+    if (code == hipSuccess) {
+        code = ha_need("opList", opList);
     }
     if (code == hipSuccess) {
         code = batch_new(&batch, numOps);

@@ -4,6 +4,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/external_memory.h"
 
@@ -43,8 +44,8 @@ hipImportExternalMemory(hipExternalMemory_t *extMem_out,
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipImportExternalMemory", &device);
-    if (code == hipSuccess && (extMem_out == NULL || memHandleDesc == NULL)) {
-        code = ha_cpu_fail_null(extMem_out == NULL ? "extMem_out" : "memHandleDesc");
+    if (code == hipSuccess) {
+        code = ha_need_both("extMem_out", extMem_out, "memHandleDesc", memHandleDesc);
     }
     if (code == hipSuccess) {
         code = check_description(memHandleDesc);
@@ -61,8 +62,8 @@ hipExternalMemoryGetMappedBuffer(void **devPtr, hipExternalMemory_t extMem,
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipExternalMemoryGetMappedBuffer", &device);
-    if (code == hipSuccess && (devPtr == NULL || bufferDesc == NULL)) {
-        code = ha_cpu_fail_null(devPtr == NULL ? "devPtr" : "bufferDesc");
+    if (code == hipSuccess) {
+        code = ha_need_both("devPtr", devPtr, "bufferDesc", bufferDesc);
     }
     if (code == hipSuccess && (bufferDesc->flags != 0 || bufferDesc->size == 0)) {
         code = ha_cpu_fail(hipErrorInvalidValue,

@@ -4,8 +4,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
+#include "cpu/entry/enter.h"
 #include "cpu/memory/ipc_memory.h"
 #include "cpu/queue/event.h"
 
@@ -15,12 +14,9 @@ HA_EXPORT hipError_t
 hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *devPtr)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipIpcGetMemHandle", &device);
+    hipError_t code = ha_enter_unsafe("hipIpcGetMemHandle", &device);
     if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
-    if (code == hipSuccess && (handle == NULL || devPtr == NULL)) {
-        code = ha_cpu_fail_null(handle == NULL ? "handle" : "devPtr");
+        code = ha_need_both("handle", handle, "devPtr", devPtr);
     }
     return code == hipSuccess ? ha_ipc_memory_get(devPtr, handle) : code;
 }
@@ -29,10 +25,7 @@ HA_EXPORT hipError_t
 hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t handle, unsigned int flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipIpcOpenMemHandle", &device);
-    if (code == hipSuccess && devPtr == NULL) {
-        code = ha_cpu_fail_null("devPtr");
-    }
+    hipError_t code = ha_enter_out("hipIpcOpenMemHandle", "devPtr", devPtr, &device);
     if (code == hipSuccess && (flags & ~LAZY_PEER_ACCESS) != 0) {
         code = ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'flags' is 0x%x; it must be 0 or "
@@ -46,12 +39,9 @@ HA_EXPORT hipError_t
 hipIpcCloseMemHandle(void *devPtr)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipIpcCloseMemHandle", &device);
+    hipError_t code = ha_enter_unsafe("hipIpcCloseMemHandle", &device);
     if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
-    if (code == hipSuccess && devPtr == NULL) {
-        code = ha_cpu_fail_null("devPtr");
+        code = ha_need("devPtr", devPtr);
     }
     return code == hipSuccess ? ha_ipc_memory_close(devPtr) : code;
 }
@@ -60,10 +50,7 @@ HA_EXPORT hipError_t
 hipIpcGetEventHandle(hipIpcEventHandle_t *handle, hipEvent_t event)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipIpcGetEventHandle", &device);
-    if (code == hipSuccess && handle == NULL) {
-        code = ha_cpu_fail_null("handle");
-    }
+    hipError_t code = ha_enter_out("hipIpcGetEventHandle", "handle", handle, &device);
     return code == hipSuccess ? ha_event_export(event, handle) : code;
 }
 
@@ -71,9 +58,6 @@ HA_EXPORT hipError_t
 hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_t handle)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipIpcOpenEventHandle", &device);
-    if (code == hipSuccess && event == NULL) {
-        code = ha_cpu_fail_null("event");
-    }
+    hipError_t code = ha_enter_out("hipIpcOpenEventHandle", "event", event, &device);
     return code == hipSuccess ? ha_event_open(device, &handle, event) : code;
 }

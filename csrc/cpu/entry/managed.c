@@ -15,6 +15,7 @@
 #include "cpu/base/export.h"
 #include "cpu/base/gone.h"
 #include "cpu/base/location.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/managed.h"
@@ -29,16 +30,6 @@ location_of(int device)
                                                             : hipMemLocationTypeDevice,
                                .id = device};
     return location;
-}
-
-static hipError_t
-check_flags(unsigned long long flags)
-{
-    if (flags != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'flags' is 0x%llx, must be 0", flags);
-    }
-    return hipSuccess;
 }
 
 /* Whether hints can be given to the stream; they take no time there. */
@@ -114,7 +105,7 @@ prefetch(const char *function, const void *ptr, size_t count,
     int place = HA_NOWHERE_ID;
     hipError_t code = ha_enter(function, &device);
     if (code == hipSuccess) {
-        code = check_flags(flags);
+        code = ha_need_no_flags(flags);
     }
     if (code == hipSuccess) {
         code = ha_location_id("location", location, hipErrorInvalidDevice, &place);
@@ -238,7 +229,7 @@ run_batch(const char *function, const struct batch *batch)
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
     if (code == hipSuccess) {
-        code = check_flags(batch->flags);
+        code = ha_need_no_flags(batch->flags);
     }
     if (code == hipSuccess &&
         (batch->ptrs == NULL || batch->sizes == NULL || batch->count == 0)) {

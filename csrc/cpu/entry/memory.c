@@ -11,8 +11,8 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/reclaim.h"
 #include "cpu/queue/ticket.h"
@@ -38,10 +38,7 @@ allocate(const char *function, enum ha_memory_kind kind, unsigned flags, size_t 
          void **ptr)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
+    hipError_t code = ha_enter_unsafe(function, &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -161,11 +158,11 @@ allocate_pitch(const char *function, void **ptr, size_t *pitch, size_t width,
 {
     size_t bytes;
     hipError_t code = ha_enter_query(function);
+    if (code == hipSuccess) {
+        code = ha_need_both("ptr", ptr, "pitch", pitch);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (ptr == NULL || pitch == NULL) {
-        return ha_cpu_fail_null(ptr == NULL ? "ptr" : "pitch");
     }
     size_t rounded = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (rounded < width || __builtin_mul_overflow(rounded, height, &bytes)) {
@@ -211,10 +208,7 @@ static hipError_t
 release(const char *function, void *ptr, unsigned kinds)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
+    hipError_t code = ha_enter_unsafe(function, &device);
     uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
     struct ha_range range;
     bool told = begin != 0 && ha_memory_find(ptr, &range) &&
@@ -301,14 +295,8 @@ HA_EXPORT hipError_t
 hipHostUnregister(void *hostPtr)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipHostUnregister", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (hostPtr == NULL) {
-        return ha_cpu_fail_null("hostPtr");
-    }
-    return ha_reclaim_registered(hostPtr);
+    hipError_t code = ha_enter_out("hipHostUnregister", "hostPtr", hostPtr, &device);
+    return code == hipSuccess ? ha_reclaim_registered(hostPtr) : code;
 }
 
 static bool
@@ -322,16 +310,13 @@ hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int flags)
 {
     struct ha_device *device;
     struct ha_range range;
-    hipError_t code = ha_enter("hipHostGetDevicePointer", &device);
+    hipError_t code =
+        ha_enter_out("hipHostGetDevicePointer", "devPtr", devPtr, &device);
+    if (code == hipSuccess) {
+        code = ha_need_no_flags(flags);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (devPtr == NULL) {
-        return ha_cpu_fail_null("devPtr");
-    }
-    if (flags != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
-                           flags);
     }
     if (hstPtr == NULL || !ha_memory_find(hstPtr, &range) ||
         !(is_host_kind(range.kind) || range.kind == HA_MEMORY_MANAGED)) {
@@ -348,12 +333,9 @@ hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)
 {
     struct ha_device *device;
     struct ha_range range;
-    hipError_t code = ha_enter("hipHostGetFlags", &device);
+    hipError_t code = ha_enter_out("hipHostGetFlags", "flagsPtr", flagsPtr, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (flagsPtr == NULL) {
-        return ha_cpu_fail_null("flagsPtr");
     }
     if (hostPtr == NULL || !ha_memory_find(hostPtr, &range) ||
         !is_host_kind(range.kind)) {

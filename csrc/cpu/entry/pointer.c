@@ -9,6 +9,7 @@
 #include "cpu/base/export.h"
 #include "cpu/base/gone.h"
 #include "cpu/base/location.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/memory_pool.h"
@@ -43,11 +44,11 @@ hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipPointerGetAttributes", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("attributes", attributes, "ptr", ptr);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (attributes == NULL || ptr == NULL) {
-        return ha_cpu_fail_null(attributes == NULL ? "attributes" : "ptr");
     }
     memset(attributes, 0, sizeof *attributes);
     if (!find(ptr, &range)) {
@@ -255,11 +256,11 @@ hipMemPtrGetInfo(void *ptr, size_t *size)
     struct ha_device *device;
     struct ha_range range;
     hipError_t code = ha_enter("hipMemPtrGetInfo", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("ptr", ptr, "size", size);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (ptr == NULL || size == NULL) {
-        return ha_cpu_fail_null(ptr == NULL ? "ptr" : "size");
     }
     if (!find(ptr, &range)) {
         return ha_cpu_fail(hipErrorInvalidValue,

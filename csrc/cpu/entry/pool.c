@@ -8,6 +8,7 @@
 #include "cpu/base/gone.h"
 #include "cpu/base/location.h"
 #include "cpu/base/shared_file.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/memory/reclaim.h"
@@ -39,10 +40,7 @@ HA_EXPORT hipError_t
 hipMallocAsync(void **dev_ptr, size_t size, hipStream_t stream)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipMallocAsync", &device);
-    if (code == hipSuccess && dev_ptr == NULL) {
-        code = ha_cpu_fail_null("dev_ptr");
-    }
+    hipError_t code = ha_enter_out("hipMallocAsync", "dev_ptr", dev_ptr, &device);
     return code == hipSuccess
                ? ha_memory_pool_alloc(NULL, stream, device, size, dev_ptr)
                : code;
@@ -54,8 +52,8 @@ hipMallocFromPoolAsync(void **dev_ptr, size_t size, hipMemPool_t mem_pool,
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipMallocFromPoolAsync", &device);
-    if (code == hipSuccess && (dev_ptr == NULL || mem_pool == NULL)) {
-        code = ha_cpu_fail_null(dev_ptr == NULL ? "dev_ptr" : "mem_pool");
+    if (code == hipSuccess) {
+        code = ha_need_both("dev_ptr", dev_ptr, "mem_pool", mem_pool);
     }
     return code == hipSuccess
                ? ha_memory_pool_alloc(mem_pool, stream, device, size, dev_ptr)
@@ -78,8 +76,8 @@ hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolProps *pool_props)
     const unsigned known = (unsigned)hipMemHandleTypePosixFileDescriptor;
     struct ha_device *device = NULL;
     hipError_t code = enter("hipMemPoolCreate", "mem_pool", mem_pool);
-    if (code == hipSuccess && pool_props == NULL) {
-        code = ha_cpu_fail_null("pool_props");
+    if (code == hipSuccess) {
+        code = ha_need("pool_props", pool_props);
     }
     if (code != hipSuccess) {
         return code;
@@ -261,8 +259,8 @@ hipMemPoolGetAccess(hipMemAccessFlags *flags, hipMemPool_t mem_pool,
     struct ha_device *device;
     enum ha_access access = HA_ACCESS_NONE;
     hipError_t code = enter("hipMemPoolGetAccess", "mem_pool", mem_pool);
-    if (code == hipSuccess && (flags == NULL || location == NULL)) {
-        code = ha_cpu_fail_null(flags == NULL ? "flags" : "location");
+    if (code == hipSuccess) {
+        code = ha_need_both("flags", flags, "location", location);
     }
     if (code == hipSuccess) {
         code = ha_location_device("location", location, hipErrorInvalidValue, &device);
@@ -281,17 +279,14 @@ hipMemPoolGetAccess(hipMemAccessFlags *flags, hipMemPool_t mem_pool,
 static hipError_t
 check_shareable(hipMemAllocationHandleType type, unsigned flags)
 {
-    if (flags != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
-                           flags);
-    }
-    if (type != hipMemHandleTypePosixFileDescriptor) {
-        return ha_cpu_fail(hipErrorInvalidValue,
+    hipError_t code = ha_need_no_flags(flags);
+    if (code == hipSuccess && type != hipMemHandleTypePosixFileDescriptor) {
+        code = ha_cpu_fail(hipErrorInvalidValue,
                            "argument 'handle_type' is %d; there are file descriptors "
                            "only",
                            (int)type);
     }
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -315,10 +310,8 @@ hipMemPoolImportFromShareableHandle(hipMemPool_t *mem_pool, void *shared_handle,
                                     unsigned int flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipMemPoolImportFromShareableHandle", &device);
-    if (code == hipSuccess && mem_pool == NULL) {
-        code = ha_cpu_fail_null("mem_pool");
-    }
+    hipError_t code = ha_enter_out("hipMemPoolImportFromShareableHandle", "mem_pool",
+                                   mem_pool, &device);
     if (code == hipSuccess) {
         code = check_shareable(handle_type, flags);
     }
@@ -332,8 +325,8 @@ HA_EXPORT hipError_t
 hipMemPoolExportPointer(hipMemPoolPtrExportData *export_data, void *dev_ptr)
 {
     hipError_t code = enter("hipMemPoolExportPointer", "export_data", export_data);
-    if (code == hipSuccess && dev_ptr == NULL) {
-        code = ha_cpu_fail_null("dev_ptr");
+    if (code == hipSuccess) {
+        code = ha_need("dev_ptr", dev_ptr);
     }
     return code == hipSuccess ? ha_memory_pool_export_pointer(dev_ptr, export_data)
                               : code;
@@ -344,8 +337,8 @@ hipMemPoolImportPointer(void **dev_ptr, hipMemPool_t mem_pool,
                         hipMemPoolPtrExportData *export_data)
 {
     hipError_t code = enter("hipMemPoolImportPointer", "mem_pool", mem_pool);
-    if (code == hipSuccess && (dev_ptr == NULL || export_data == NULL)) {
-        code = ha_cpu_fail_null(dev_ptr == NULL ? "dev_ptr" : "export_data");
+    if (code == hipSuccess) {
+        code = ha_need_both("dev_ptr", dev_ptr, "export_data", export_data);
     }
     return code == hipSuccess
                ? ha_memory_pool_import_pointer(mem_pool, export_data, dev_ptr)

@@ -11,20 +11,10 @@
 #include "cpu/base/gone.h"
 #include "cpu/base/location.h"
 #include "cpu/base/shared_file.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/virtual.h"
 #include "cpu/queue/ticket.h"
-
-static hipError_t
-check_flags(unsigned long long flags)
-{
-    if (flags != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'flags' is 0x%llx, must be 0", flags);
-    }
-    return hipSuccess;
-}
 
 /* A size or place must be a multiple of the granularity. */
 static hipError_t
@@ -91,10 +81,8 @@ hipMemGetAllocationGranularity(size_t *granularity, const hipMemAllocationProp *
                                hipMemAllocationGranularity_flags option)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipMemGetAllocationGranularity", &device);
-    if (code == hipSuccess && granularity == NULL) {
-        code = ha_cpu_fail_null("granularity");
-    }
+    hipError_t code = ha_enter_out("hipMemGetAllocationGranularity", "granularity",
+                                   granularity, &device);
     if (code == hipSuccess) {
         code = check_prop(prop, &device);
     }
@@ -115,12 +103,9 @@ hipMemAddressReserve(void **ptr, size_t size, size_t alignment, void *addr,
                      unsigned long long flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipMemAddressReserve", &device);
-    if (code == hipSuccess && ptr == NULL) {
-        code = ha_cpu_fail_null("ptr");
-    }
+    hipError_t code = ha_enter_out("hipMemAddressReserve", "ptr", ptr, &device);
     if (code == hipSuccess) {
-        code = check_flags(flags);
+        code = ha_need_no_flags(flags);
     }
     if (code == hipSuccess) {
         code = check_multiple("size", size, false);
@@ -149,15 +134,12 @@ hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_t size,
              const hipMemAllocationProp *prop, unsigned long long flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipMemCreate", &device);
+    hipError_t code = ha_enter_unsafe("hipMemCreate", &device);
     if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
-    if (code == hipSuccess && handle == NULL) {
-        code = ha_cpu_fail_null("handle");
+        code = ha_need("handle", handle);
     }
     if (code == hipSuccess) {
-        code = check_flags(flags);
+        code = ha_need_no_flags(flags);
     }
     if (code == hipSuccess) {
         code = check_prop(prop, &device);
@@ -196,10 +178,8 @@ hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp *prop,
                                         hipMemGenericAllocationHandle_t handle)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipMemGetAllocationPropertiesFromHandle", &device);
-    if (code == hipSuccess && prop == NULL) {
-        code = ha_cpu_fail_null("prop");
-    }
+    hipError_t code =
+        ha_enter_out("hipMemGetAllocationPropertiesFromHandle", "prop", prop, &device);
     return code == hipSuccess ? ha_physical_properties(handle, prop) : code;
 }
 
@@ -208,8 +188,8 @@ hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t *handle, void *addr
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipMemRetainAllocationHandle", &device);
-    if (code == hipSuccess && (handle == NULL || addr == NULL)) {
-        code = ha_cpu_fail_null(handle == NULL ? "handle" : "addr");
+    if (code == hipSuccess) {
+        code = ha_need_both("handle", handle, "addr", addr);
     }
     return code == hipSuccess ? ha_physical_retain(addr, handle) : code;
 }
@@ -244,7 +224,7 @@ hipMemExportToShareableHandle(void *shareableHandle,
         code = ha_gone_check("shareableHandle", shareableHandle, sizeof(int));
     }
     if (code == hipSuccess) {
-        code = check_flags(flags);
+        code = ha_need_no_flags(flags);
     }
     if (code == hipSuccess) {
         code = check_handle_type(handleType);
@@ -257,10 +237,8 @@ hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t *handle, void *o
                                 hipMemAllocationHandleType shHandleType)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipMemImportFromShareableHandle", &device);
-    if (code == hipSuccess && handle == NULL) {
-        code = ha_cpu_fail_null("handle");
-    }
+    hipError_t code =
+        ha_enter_out("hipMemImportFromShareableHandle", "handle", handle, &device);
     if (code == hipSuccess) {
         code = check_handle_type(shHandleType);
     }
@@ -278,7 +256,7 @@ hipMemMap(void *ptr, size_t size, size_t offset, hipMemGenericAllocationHandle_t
     struct ha_device *device;
     hipError_t code = ha_enter("hipMemMap", &device);
     if (code == hipSuccess) {
-        code = check_flags(flags);
+        code = ha_need_no_flags(flags);
     }
     if (code == hipSuccess) {
         code = check_range("ptr", ptr, size);
