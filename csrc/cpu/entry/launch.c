@@ -6,6 +6,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/module.h"
 #include "cpu/module/register.h"
@@ -41,12 +42,9 @@ active_blocks(const char *name, int *blocks, const void *address, int block_size
               size_t shared_bytes, unsigned flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(name, &device);
+    hipError_t code = ha_enter_out(name, "numBlocks", blocks, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (blocks == NULL) {
-        return ha_cpu_fail_null("numBlocks");
     }
     if (block_size <= 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'blockSize' is %d",
@@ -111,11 +109,11 @@ potential_block(const char *name, int *grid_size, int *block_size, const void *a
 {
     struct ha_device *device;
     hipError_t code = ha_enter(name, &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("gridSize", grid_size, "blockSize", block_size);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (grid_size == NULL || block_size == NULL) {
-        return ha_cpu_fail_null(grid_size == NULL ? "gridSize" : "blockSize");
     }
     struct ha_function *function;
     code =

@@ -9,6 +9,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/base/gone.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
@@ -128,11 +129,11 @@ hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **arg
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipLaunchKernelExC", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("config", config, "fPtr", fPtr);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (config == NULL || fPtr == NULL) {
-        return ha_cpu_fail_null(config == NULL ? "config" : "fPtr");
     }
     struct ha_launch_request request = {
         .grid = {config->gridDim.x, config->gridDim.y, config->gridDim.z},
@@ -142,10 +143,10 @@ hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **arg
         .params = args,
     };
     code = attributes_apply(config->attrs, config->numAttrs, &request);
-    if (code != hipSuccess) {
-        return code;
-    }
-    return ha_launch_address(device, fPtr, hipErrorInvalidDeviceFunction, &request);
+    return code == hipSuccess
+               ? ha_launch_address(device, fPtr, hipErrorInvalidDeviceFunction,
+                                   &request)
+               : code;
 }
 
 HA_EXPORT hipError_t
@@ -154,11 +155,11 @@ hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **pa
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipDrvLaunchKernelEx", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("config", config, "f", f);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (config == NULL || f == NULL) {
-        return ha_cpu_fail_null(config == NULL ? "config" : "f");
     }
     struct ha_launch_request request = {
         .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
@@ -169,10 +170,9 @@ hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **pa
         .extra = extra,
     };
     code = attributes_apply(config->attrs, config->numAttrs, &request);
-    if (code != hipSuccess) {
-        return code;
-    }
-    return ha_launch_address(device, f, hipErrorInvalidResourceHandle, &request);
+    return code == hipSuccess
+               ? ha_launch_address(device, f, hipErrorInvalidResourceHandle, &request)
+               : code;
 }
 
 /* ---- in several steps ---- */

@@ -4,6 +4,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/library.h"
 #include "cpu/module/module.h"
@@ -91,25 +92,19 @@ hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char *name
 {
     struct ha_device *device;
     hipError_t status = ha_enter("hipLibraryGetKernel", &device);
-    if (status != hipSuccess) {
-        return status;
+    if (status == hipSuccess) {
+        status = ha_need_both("pKernel", pKernel, "name", name);
     }
-    if (pKernel == NULL || name == NULL) {
-        return ha_cpu_fail_null(pKernel == NULL ? "pKernel" : "name");
-    }
-    return ha_library_kernel(library, name, pKernel);
+    return status == hipSuccess ? ha_library_kernel(library, name, pKernel) : status;
 }
 
 HA_EXPORT hipError_t
 hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)
 {
     struct ha_device *device;
-    hipError_t status = ha_enter("hipLibraryGetKernelCount", &device);
-    if (status != hipSuccess) {
-        return status;
-    }
-    return count == NULL ? ha_cpu_fail_null("count")
-                         : ha_library_kernel_count(library, count);
+    hipError_t status =
+        ha_enter_out("hipLibraryGetKernelCount", "count", count, &device);
+    return status == hipSuccess ? ha_library_kernel_count(library, count) : status;
 }
 
 HA_EXPORT hipError_t

@@ -8,6 +8,7 @@
 #include "cpu/base/export.h"
 #include "cpu/compile/link.h"
 #include "cpu/compile/rtc.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/register.h"
 
@@ -145,12 +146,9 @@ hipLinkCreate(unsigned int numOptions, hipJitOption *options, void **optionValue
     const struct ha_link_options given = options_of(numOptions, options, optionValues);
     struct ha_device *device;
     uint64_t state = 0;
-    hipError_t code = ha_enter("hipLinkCreate", &device);
+    hipError_t code = ha_enter_out("hipLinkCreate", "stateOut", stateOut, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (stateOut == NULL) {
-        return ha_cpu_fail_null("stateOut");
     }
     code = hip_answer(ha_link_create(&given, &state));
     if (code == hipSuccess) {
@@ -189,14 +187,13 @@ hipLinkComplete(hipLinkState_t state, void **hipBinOut, size_t *sizeOut)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipLinkComplete", &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        code = ha_need_both("hipBinOut", hipBinOut, "sizeOut", sizeOut);
     }
-    if (hipBinOut == NULL || sizeOut == NULL) {
-        return ha_cpu_fail_null(hipBinOut == NULL ? "hipBinOut" : "sizeOut");
-    }
-    return hip_answer(
-        ha_link_complete(hip_handle(state), ha_warp_size(), hipBinOut, sizeOut));
+    return code == hipSuccess
+               ? hip_answer(ha_link_complete(hip_handle(state), ha_warp_size(),
+                                             hipBinOut, sizeOut))
+               : code;
 }
 
 HA_EXPORT hipError_t

@@ -6,6 +6,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/fatbin.h"
 #include "cpu/module/module.h"
@@ -17,12 +18,9 @@ static hipError_t
 module_load(const char *function, hipModule_t *module, const void *image)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter_out(function, "module", module, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (module == NULL) {
-        return ha_cpu_fail_null("module");
     }
     if (image == NULL) {
         return ha_cpu_fail_null("image");
@@ -58,13 +56,10 @@ hipModuleLoad(hipModule_t *module, const char *fname)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipModuleLoad", &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        code = ha_need_both("module", module, "fname", fname);
     }
-    if (module == NULL || fname == NULL) {
-        return ha_cpu_fail_null(module == NULL ? "module" : "fname");
-    }
-    return ha_module_load_file(device, fname, module);
+    return code == hipSuccess ? ha_module_load_file(device, fname, module) : code;
 }
 
 HA_EXPORT hipError_t
@@ -72,11 +67,11 @@ hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipModuleLoadFatBinary", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("module", module, "fatbin", fatbin);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (module == NULL || fatbin == NULL) {
-        return ha_cpu_fail_null(module == NULL ? "module" : "fatbin");
     }
     size_t size;
     code = ha_module_image_size(fatbin, &size);
@@ -101,27 +96,19 @@ hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kn
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipModuleGetFunction", &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        code = ha_need_both("function", function, "kname", kname);
     }
-    if (function == NULL || kname == NULL) {
-        return ha_cpu_fail_null(function == NULL ? "function" : "kname");
-    }
-    return ha_module_function(module, kname, function);
+    return code == hipSuccess ? ha_module_function(module, kname, function) : code;
 }
 
 HA_EXPORT hipError_t
 hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipModuleGetFunctionCount", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (count == NULL) {
-        return ha_cpu_fail_null("count");
-    }
-    return ha_module_function_count(mod, count);
+    hipError_t code =
+        ha_enter_out("hipModuleGetFunctionCount", "count", count, &device);
+    return code == hipSuccess ? ha_module_function_count(mod, count) : code;
 }
 
 HA_EXPORT hipError_t
@@ -149,10 +136,8 @@ function_enter(const char *name, const void *address, hipError_t unknown,
 {
     struct ha_device *device;
     hipError_t code = ha_enter(name, &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    return ha_function_resolve(address, device, unknown, function);
+    return code == hipSuccess ? ha_function_resolve(address, device, unknown, function)
+                              : code;
 }
 
 HA_EXPORT hipError_t

@@ -5,7 +5,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/entry/runtime.h"
+#include "cpu/entry/enter.h"
 #include "cpu/module/module.h"
 #include "cpu/module/register.h"
 #include "cpu/work/launch.h"
@@ -16,12 +16,10 @@ hipOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *f,
 {
     struct ha_device *device;
     struct ha_function *function;
-    hipError_t code = ha_enter("hipOccupancyAvailableDynamicSMemPerBlock", &device);
+    hipError_t code = ha_enter_out("hipOccupancyAvailableDynamicSMemPerBlock",
+                                   "dynamicSmemSize", dynamicSmemSize, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (dynamicSmemSize == NULL) {
-        return ha_cpu_fail_null("dynamicSmemSize");
     }
     if (numBlocks <= 0 || blockSize <= 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument '%s' is %d",

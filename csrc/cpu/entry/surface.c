@@ -2,10 +2,9 @@
 /* HIP entry points: surface objects. */
 #include "abi/hip.h"
 #include "cpu/base/device.h"
-#include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/surface.h"
 
 HA_EXPORT hipError_t
@@ -13,8 +12,8 @@ hipCreateSurfaceObject(hipSurfaceObject_t *pSurfObject, const hipResourceDesc *p
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipCreateSurfaceObject", &device);
-    if (code == hipSuccess && (pSurfObject == NULL || pResDesc == NULL)) {
-        code = ha_cpu_fail_null(pSurfObject == NULL ? "pSurfObject" : "pResDesc");
+    if (code == hipSuccess) {
+        code = ha_need_both("pSurfObject", pSurfObject, "pResDesc", pResDesc);
     }
     return code == hipSuccess ? ha_surface_create(device, pResDesc, pSurfObject) : code;
 }
@@ -23,10 +22,7 @@ HA_EXPORT hipError_t
 hipDestroySurfaceObject(hipSurfaceObject_t surfaceObject)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipDestroySurfaceObject", &device);
-    if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
+    hipError_t code = ha_enter_unsafe("hipDestroySurfaceObject", &device);
     return code == hipSuccess && surfaceObject != NULL
                ? ha_surface_destroy(surfaceObject)
                : code;

@@ -7,6 +7,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/module.h"
 #include "cpu/module/register.h"
@@ -19,12 +20,8 @@ hipGetSymbolAddress(void **devPtr, const void *symbol)
 {
     struct ha_device *device;
     size_t bytes;
-    hipError_t code = ha_enter("hipGetSymbolAddress", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    return devPtr == NULL ? ha_cpu_fail_null("devPtr")
-                          : ha_symbol_resolve(symbol, devPtr, &bytes);
+    hipError_t code = ha_enter_out("hipGetSymbolAddress", "devPtr", devPtr, &device);
+    return code == hipSuccess ? ha_symbol_resolve(symbol, devPtr, &bytes) : code;
 }
 
 HA_EXPORT hipError_t
@@ -32,12 +29,8 @@ hipGetSymbolSize(size_t *size, const void *symbol)
 {
     struct ha_device *device;
     void *address;
-    hipError_t code = ha_enter("hipGetSymbolSize", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    return size == NULL ? ha_cpu_fail_null("size")
-                        : ha_symbol_resolve(symbol, &address, size);
+    hipError_t code = ha_enter_out("hipGetSymbolSize", "size", size, &device);
+    return code == hipSuccess ? ha_symbol_resolve(symbol, &address, size) : code;
 }
 
 /* ---- copies ---- */
@@ -170,11 +163,11 @@ hipGetFuncBySymbol(hipFunction_t *functionPtr, const void *symbolPtr)
     struct ha_device *device;
     struct ha_function *function;
     hipError_t code = ha_enter("hipGetFuncBySymbol", &device);
+    if (code == hipSuccess) {
+        code = ha_need_both("functionPtr", functionPtr, "symbolPtr", symbolPtr);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (functionPtr == NULL || symbolPtr == NULL) {
-        return ha_cpu_fail_null(functionPtr == NULL ? "functionPtr" : "symbolPtr");
     }
     code = ha_function_resolve(symbolPtr, device, hipErrorInvalidDeviceFunction,
                                &function);

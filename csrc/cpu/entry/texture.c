@@ -4,8 +4,8 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/texture.h"
 
 HA_EXPORT hipError_t
@@ -35,10 +35,7 @@ HA_EXPORT hipError_t
 hipDestroyTextureObject(hipTextureObject_t textureObject)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipDestroyTextureObject", &device);
-    if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
+    hipError_t code = ha_enter_unsafe("hipDestroyTextureObject", &device);
     return code == hipSuccess && textureObject != NULL
                ? ha_texture_destroy("textureObject", textureObject)
                : code;
@@ -49,10 +46,7 @@ get(const char *function, const char *output, const void *out,
     hipTextureObject_t object, struct ha_texture_request *request)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess && out == NULL) {
-        code = ha_cpu_fail_null(output);
-    }
+    hipError_t code = ha_enter_out(function, output, out, &device);
     return code == hipSuccess ? ha_texture_get("textureObject", object, request) : code;
 }
 
@@ -104,8 +98,8 @@ hipDeviceGetTexture1DLinearMaxWidth(size_t *max_width, const hipChannelFormatDes
 {
     struct ha_texel texel;
     hipError_t code = ha_enter_query("hipDeviceGetTexture1DLinearMaxWidth");
-    if (code == hipSuccess && (max_width == NULL || desc == NULL)) {
-        code = ha_cpu_fail_null(max_width == NULL ? "max_width" : "desc");
+    if (code == hipSuccess) {
+        code = ha_need_both("max_width", max_width, "desc", desc);
     }
     if (code == hipSuccess && ha_device_get(device) == NULL) {
         code = ha_cpu_fail(hipErrorInvalidDevice, "there is no device %d", device);

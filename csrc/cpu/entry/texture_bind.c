@@ -7,8 +7,8 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/mipmap.h"
 #include "cpu/memory/texture_reference.h"
@@ -17,12 +17,9 @@ static hipError_t
 begin(const char *function, const textureReference *reference,
       struct ha_device **device)
 {
-    hipError_t code = ha_enter(function, device);
+    hipError_t code = ha_enter_unsafe(function, device);
     if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
-    if (code == hipSuccess && reference == NULL) {
-        code = ha_cpu_fail_null("texref");
+        code = ha_need("texref", reference);
     }
     return code;
 }
@@ -127,8 +124,8 @@ hipTexRefSetAddress2D(textureReference *texRef, const HIP_ARRAY_DESCRIPTOR *desc
     struct ha_device *device;
     struct ha_texel texel = {0, 0, hipChannelFormatKindNone};
     hipError_t code = begin("hipTexRefSetAddress2D", texRef, &device);
-    if (code == hipSuccess && desc == NULL) {
-        code = ha_cpu_fail_null("desc");
+    if (code == hipSuccess) {
+        code = ha_need("desc", desc);
     }
     if (code == hipSuccess) {
         code = ha_texel_of_format("desc", desc->Format, desc->NumChannels, &texel);
@@ -272,8 +269,8 @@ bound(const char *function, const char *name, const void *out,
 {
     struct ha_device *device;
     hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess && (out == NULL || reference == NULL)) {
-        code = ha_cpu_fail_null(out == NULL ? name : "texRef");
+    if (code == hipSuccess) {
+        code = ha_need_both(name, out, "texRef", reference);
     }
     return code == hipSuccess ? ha_texture_reference_resource(reference, resource)
                               : code;

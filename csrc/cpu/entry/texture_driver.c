@@ -7,8 +7,8 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/mipmap.h"
 #include "cpu/memory/texture.h"
 
@@ -233,10 +233,7 @@ HA_EXPORT hipError_t
 hipTexObjectDestroy(hipTextureObject_t texObject)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipTexObjectDestroy", &device);
-    if (code == hipSuccess) {
-        code = ha_capture_permit();
-    }
+    hipError_t code = ha_enter_unsafe("hipTexObjectDestroy", &device);
     return code == hipSuccess ? ha_texture_destroy("texObject", texObject) : code;
 }
 
@@ -245,10 +242,7 @@ get(const char *function, const char *output, const void *out,
     hipTextureObject_t object, struct ha_texture_request *request)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess && out == NULL) {
-        code = ha_cpu_fail_null(output);
-    }
+    hipError_t code = ha_enter_out(function, output, out, &device);
     return code == hipSuccess ? ha_texture_get("texObject", object, request) : code;
 }
 

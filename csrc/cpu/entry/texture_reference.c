@@ -6,6 +6,7 @@
 #include "abi/hip.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/texel.h"
 
@@ -19,8 +20,8 @@ static hipError_t
 begin(const char *function, const void *reference, const char *name, const void *other)
 {
     hipError_t code = ha_enter_query(function);
-    if (code == hipSuccess && (reference == NULL || other == NULL)) {
-        code = ha_cpu_fail_null(reference == NULL ? "texRef" : name);
+    if (code == hipSuccess) {
+        code = ha_need_both("texRef", reference, name, other);
     }
     return code;
 }
@@ -169,8 +170,8 @@ hipTexRefGetFormat(hipArray_Format *pFormat, int *pNumChannels,
                    const textureReference *texRef)
 {
     hipError_t code = begin("hipTexRefGetFormat", texRef, "pFormat", pFormat);
-    if (code == hipSuccess && pNumChannels == NULL) {
-        code = ha_cpu_fail_null("pNumChannels");
+    if (code == hipSuccess) {
+        code = ha_need("pNumChannels", pNumChannels);
     }
     if (code == hipSuccess) {
         *pFormat = texRef->format;
@@ -240,8 +241,8 @@ hipTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevel
 {
     hipError_t code = begin("hipTexRefGetMipmapLevelClamp", texRef,
                             "pminMipmapLevelClamp", pminMipmapLevelClamp);
-    if (code == hipSuccess && pmaxMipmapLevelClamp == NULL) {
-        code = ha_cpu_fail_null("pmaxMipmapLevelClamp");
+    if (code == hipSuccess) {
+        code = ha_need("pmaxMipmapLevelClamp", pmaxMipmapLevelClamp);
     }
     if (code == hipSuccess) {
         *pminMipmapLevelClamp = texRef->minMipmapLevelClamp;
