@@ -4,6 +4,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 
@@ -64,14 +65,8 @@ HA_EXPORT hipError_t
 hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipStreamEndCapture", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (pGraph == NULL) {
-        return ha_cpu_fail_null("pGraph");
-    }
-    return ha_capture_end(stream, device, pGraph);
+    hipError_t code = ha_enter_out("hipStreamEndCapture", "pGraph", pGraph, &device);
+    return code == hipSuccess ? ha_capture_end(stream, device, pGraph) : code;
 }
 
 HA_EXPORT hipError_t
@@ -79,12 +74,10 @@ hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus)
 {
     struct ha_device *device;
     struct ha_capture_info info;
-    hipError_t code = ha_enter("hipStreamIsCapturing", &device);
+    hipError_t code =
+        ha_enter_out("hipStreamIsCapturing", "pCaptureStatus", pCaptureStatus, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pCaptureStatus == NULL) {
-        return ha_cpu_fail_null("pCaptureStatus");
     }
     code = ha_capture_info(stream, device, &info);
     if (code == hipSuccess) {
@@ -99,12 +92,10 @@ hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus *pCaptureStat
 {
     struct ha_device *device;
     struct ha_capture_info info;
-    hipError_t code = ha_enter("hipStreamGetCaptureInfo", &device);
+    hipError_t code = ha_enter_out("hipStreamGetCaptureInfo", "pCaptureStatus",
+                                   pCaptureStatus, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (pCaptureStatus == NULL) {
-        return ha_cpu_fail_null("pCaptureStatus");
     }
     code = ha_capture_info(stream, device, &info);
     if (code != hipSuccess) {
@@ -126,12 +117,10 @@ hipStreamGetCaptureInfo_v2(hipStream_t stream,
 {
     struct ha_device *device;
     struct ha_capture_info info;
-    hipError_t code = ha_enter("hipStreamGetCaptureInfo_v2", &device);
+    hipError_t code = ha_enter_out("hipStreamGetCaptureInfo_v2", "captureStatus_out",
+                                   captureStatus_out, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (captureStatus_out == NULL) {
-        return ha_cpu_fail_null("captureStatus_out");
     }
     code = ha_capture_info(stream, device, &info);
     if (code != hipSuccess) {
@@ -175,12 +164,10 @@ hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t *dependenc
 HA_EXPORT hipError_t
 hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)
 {
-    hipError_t code = ha_enter_query("hipThreadExchangeStreamCaptureMode");
+    hipError_t code =
+        ha_enter_query_out("hipThreadExchangeStreamCaptureMode", "mode", mode);
     if (code != hipSuccess) {
         return code;
-    }
-    if (mode == NULL) {
-        return ha_cpu_fail_null("mode");
     }
     code = mode_check(*mode);
     if (code == hipSuccess) {

@@ -7,6 +7,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/entry/graph.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_exec.h"
@@ -63,12 +64,10 @@ HA_EXPORT hipError_t
 hipGraphInstantiateWithParams(hipGraphExec_t *pGraphExec, hipGraph_t graph,
                               hipGraphInstantiateParams *instantiateParams)
 {
-    hipError_t code = ha_enter_query("hipGraphInstantiateWithParams");
+    hipError_t code = ha_enter_query_out("hipGraphInstantiateWithParams",
+                                         "instantiateParams", instantiateParams);
     if (code != hipSuccess) {
         return code;
-    }
-    if (instantiateParams == NULL) {
-        return ha_cpu_fail_null("instantiateParams");
     }
     code = instantiate("hipGraphInstantiateWithParams", pGraphExec, graph,
                        instantiateParams->flags, &instantiateParams->errNode_out);

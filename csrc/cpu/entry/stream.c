@@ -4,6 +4,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/capture.h"
 #include "cpu/queue/event.h"
@@ -19,12 +20,9 @@ static hipError_t
 stream_create(const char *function, hipStream_t *stream, unsigned flags, int priority)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter_out(function, "stream", stream, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (stream == NULL) {
-        return ha_cpu_fail_null("stream");
     }
     if (flags != hipStreamDefault && flags != hipStreamNonBlocking) {
         return ha_cpu_fail(hipErrorInvalidValue,
@@ -126,10 +124,7 @@ getter_enter(const char *function, hipStream_t handle, const void *output,
              const char *argument, struct ha_stream **stream)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess && output == NULL) {
-        code = ha_cpu_fail_null(argument);
-    }
+    hipError_t code = ha_enter_out(function, argument, output, &device);
     return code != hipSuccess ? code : ha_stream_look(handle, device, stream);
 }
 
@@ -203,14 +198,9 @@ HA_EXPORT hipError_t
 hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipLaunchHostFunc", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (fn == NULL) {
-        return ha_cpu_fail_null("fn");
-    }
-    return ha_stream_call(stream, device, fn, NULL, userData);
+    hipError_t code = ha_enter_out("hipLaunchHostFunc", "fn", fn, &device);
+    return code == hipSuccess ? ha_stream_call(stream, device, fn, NULL, userData)
+                              : code;
 }
 
 HA_EXPORT hipError_t
@@ -218,18 +208,13 @@ hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *use
                      unsigned int flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipStreamAddCallback", &device);
-    if (code != hipSuccess) {
-        return code;
+    hipError_t code =
+        ha_enter_out("hipStreamAddCallback", "callback", callback, &device);
+    if (code == hipSuccess) {
+        code = ha_need_no_flags(flags);
     }
-    if (callback == NULL) {
-        return ha_cpu_fail_null("callback");
-    }
-    if (flags != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
-                           flags);
-    }
-    return ha_stream_call(stream, device, NULL, callback, userData);
+    return code == hipSuccess ? ha_stream_call(stream, device, NULL, callback, userData)
+                              : code;
 }
 
 /* ---- events ---- */
@@ -238,12 +223,9 @@ static hipError_t
 event_create(const char *function, hipEvent_t *event, unsigned flags)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter_out(function, "event", event, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (event == NULL) {
-        return ha_cpu_fail_null("event");
     }
     const unsigned releases =
         (unsigned)hipEventReleaseToDevice | (unsigned)hipEventReleaseToSystem;
@@ -318,12 +300,6 @@ HA_EXPORT hipError_t
 hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter("hipEventElapsedTime", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (ms == NULL) {
-        return ha_cpu_fail_null("ms");
-    }
-    return ha_event_elapsed(start, stop, ms);
+    hipError_t code = ha_enter_out("hipEventElapsedTime", "ms", ms, &device);
+    return code == hipSuccess ? ha_event_elapsed(start, stop, ms) : code;
 }

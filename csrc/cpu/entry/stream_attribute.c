@@ -12,6 +12,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/base/gone.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
@@ -99,10 +100,7 @@ hipStreamSetAttribute(hipStream_t handle, hipLaunchAttributeID attr,
 {
     struct ha_device *device;
     struct ha_stream *stream;
-    hipError_t code = ha_enter("hipStreamSetAttribute", &device);
-    if (code == hipSuccess && value == NULL) {
-        code = ha_cpu_fail_null("value");
-    }
+    hipError_t code = ha_enter_out("hipStreamSetAttribute", "value", value, &device);
     if (code == hipSuccess) {
         code = check_value(attr, value);
     }
@@ -131,10 +129,8 @@ hipStreamGetAttribute(hipStream_t handle, hipLaunchAttributeID attr,
     struct ha_stream *stream;
     hipLaunchAttributeValue value;
     memset(&value, 0, sizeof value);
-    hipError_t code = ha_enter("hipStreamGetAttribute", &device);
-    if (code == hipSuccess && value_out == NULL) {
-        code = ha_cpu_fail_null("value_out");
-    }
+    hipError_t code =
+        ha_enter_out("hipStreamGetAttribute", "value_out", value_out, &device);
     if (code == hipSuccess && attr != hipLaunchAttributePriority &&
         attr != hipLaunchAttributeAccessPolicyWindow &&
         attr != hipLaunchAttributeSynchronizationPolicy) {
@@ -245,12 +241,9 @@ hipExtStreamGetCUMask(hipStream_t handle, uint32_t cuMaskSize, uint32_t *cuMask)
 {
     struct ha_device *device;
     struct ha_stream *stream;
-    hipError_t code = ha_enter("hipExtStreamGetCUMask", &device);
+    hipError_t code = ha_enter_out("hipExtStreamGetCUMask", "cuMask", cuMask, &device);
     if (code != hipSuccess) {
         return code;
-    }
-    if (cuMask == NULL) {
-        return ha_cpu_fail_null("cuMask");
     }
     if ((uint64_t)cuMaskSize * MASK_BITS < ha_config()->thread_count) {
         return ha_cpu_fail(hipErrorInvalidValue,

@@ -3,6 +3,7 @@
 #include "abi/hip.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/work/value.h"
 
@@ -48,9 +49,8 @@ write_one(const char *function, hipStream_t stream, void *ptr, uint64_t value,
           unsigned flags, uint32_t bytes)
 {
     hipError_t code = ha_enter_query(function);
-    if (code == hipSuccess && flags != 0) {
-        code = ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x, must be 0",
-                           flags);
+    if (code == hipSuccess) {
+        code = ha_need_no_flags(flags);
     }
     return code != hipSuccess ? code
                               : run_one(function, stream,
@@ -78,15 +78,13 @@ hipStreamBatchMemOp(hipStream_t stream, unsigned int count,
 {
     struct ha_value values[HA_VALUE_MAX];
     struct ha_device *device;
-    hipError_t code = ha_enter("hipStreamBatchMemOp", &device);
+    hipError_t code =
+        ha_enter_out("hipStreamBatchMemOp", "paramArray", paramArray, &device);
+    if (code == hipSuccess) {
+        code = ha_need_no_flags(flags);
+    }
     if (code != hipSuccess) {
         return code;
-    }
-    if (paramArray == NULL || flags != 0) {
-        return paramArray == NULL
-                   ? ha_cpu_fail_null("paramArray")
-                   : ha_cpu_fail(hipErrorInvalidValue,
-                                 "argument 'flags' is 0x%x, must be 0", flags);
     }
     if (count == 0 || count > HA_VALUE_MAX) {
         return ha_cpu_fail(hipErrorInvalidValue,

@@ -169,10 +169,9 @@ hipError_t
 ha_table_lacks(const char *function)
 {
     hipError_t code = ha_enter_query(function);
-    if (code != hipSuccess) {
-        return code;
-    }
-    return ha_cpu_fail(hipErrorNotSupported, "the CPU device does not have it");
+    return code == hipSuccess
+               ? ha_cpu_fail(hipErrorNotSupported, "the CPU device does not have it")
+               : code;
 }
 
 int
