@@ -9,122 +9,112 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/call.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
 #include "cpu/work/copy.h"
 
-/* A side that `kind` calls the device's has to be memory that HIP knows: what is not
- * would be taken for the host's, and may have been freed. */
-
 /* ---- copies of one dimension ---- */
 
+static struct ha_copy
+row(void *dst, const void *src, size_t count)
+{
+    return (struct ha_copy){.dst = dst, .src = src, .width = count, .height = 1};
+}
+
+/* Begins a copy.  A side that `kind` calls the device's has to be memory that HIP
+ * knows: what is not would be taken for the host's, and may have been freed. */
 static hipError_t
-copy_kind(const char *function, void *dst, const void *src, size_t bytes,
-          hipMemcpyKind kind, hipStream_t stream, bool sync)
+copy_begin(const struct ha_call *call, hipMemcpyKind kind, struct ha_copy *copy,
+           struct ha_device **device)
+{
+    copy->dst_known = ha_copy_is_to_device(kind);
+    copy->src_known = ha_copy_is_from_device(kind);
+    hipError_t code = ha_enter(call->function, device);
+    return code == hipSuccess ? ha_copy_check_kind(kind) : code;
+}
+
+static hipError_t
+copy_kind(const struct ha_call *call, struct ha_copy copy, hipMemcpyKind kind)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess) {
-        code = ha_copy_check_kind(kind);
-    }
-    if (code != hipSuccess) {
-        return code;
-    }
-    const struct ha_copy copy = {.dst = dst,
-                                 .src = src,
-                                 .width = bytes,
-                                 .height = 1,
-                                 .dst_known = ha_copy_is_to_device(kind),
-                                 .src_known = ha_copy_is_from_device(kind)};
-    return ha_copy(stream, device, &copy, sync);
+    hipError_t code = copy_begin(call, kind, &copy, &device);
+    return code == hipSuccess ? ha_call_copy(call, device, &copy) : code;
 }
 
 HA_EXPORT hipError_t
 hipMemcpy(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind)
 {
-    return copy_kind("hipMemcpy", dst, src, sizeBytes, kind, NULL, true);
+    const struct ha_call call = {"hipMemcpy", NULL, HA_RUN_SYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyWithStream(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                     hipStream_t stream)
 {
-    return copy_kind("hipMemcpyWithStream", dst, src, sizeBytes, kind, stream, true);
+    const struct ha_call call = {"hipMemcpyWithStream", stream, HA_RUN_SYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                hipStream_t stream)
 {
-    return copy_kind("hipMemcpyAsync", dst, src, sizeBytes, kind, stream, false);
-}
-
-/* The device side of these has to be memory that HIP knows. */
-static hipError_t
-copy_sides(const char *function, void *dst, bool dst_known, const void *src,
-           bool src_known, size_t bytes, hipStream_t stream, bool sync)
-{
-    struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    const struct ha_copy copy = {.dst = dst,
-                                 .src = src,
-                                 .width = bytes,
-                                 .height = 1,
-                                 .dst_known = dst_known,
-                                 .src_known = src_known};
-    return ha_copy(stream, device, &copy, sync);
+    const struct ha_call call = {"hipMemcpyAsync", stream, HA_RUN_ASYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes)
 {
-    return copy_sides("hipMemcpyHtoD", dst, true, src, false, sizeBytes, NULL, true);
+    const struct ha_call call = {"hipMemcpyHtoD", NULL, HA_RUN_SYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyHostToDevice);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes)
 {
-    return copy_sides("hipMemcpyDtoH", dst, false, src, true, sizeBytes, NULL, true);
+    const struct ha_call call = {"hipMemcpyDtoH", NULL, HA_RUN_SYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToHost);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)
 {
-    return copy_sides("hipMemcpyDtoD", dst, true, src, true, sizeBytes, NULL, true);
+    const struct ha_call call = {"hipMemcpyDtoD", NULL, HA_RUN_SYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToDevice);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyHtoDAsync(hipDeviceptr_t dst, const void *src, size_t sizeBytes,
                    hipStream_t stream)
 {
-    return copy_sides("hipMemcpyHtoDAsync", dst, true, src, false, sizeBytes, stream,
-                      false);
+    const struct ha_call call = {"hipMemcpyHtoDAsync", stream, HA_RUN_ASYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyHostToDevice);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoHAsync(void *dst, hipDeviceptr_t src, size_t sizeBytes, hipStream_t stream)
 {
-    return copy_sides("hipMemcpyDtoHAsync", dst, false, src, true, sizeBytes, stream,
-                      false);
+    const struct ha_call call = {"hipMemcpyDtoHAsync", stream, HA_RUN_ASYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToHost);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes,
                    hipStream_t stream)
 {
-    return copy_sides("hipMemcpyDtoDAsync", dst, true, src, true, sizeBytes, stream,
-                      false);
+    const struct ha_call call = {"hipMemcpyDtoDAsync", stream, HA_RUN_ASYNC};
+    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToDevice);
 }
 
 static hipError_t
-copy_peer(const char *function, void *dst, int dst_device, const void *src,
-          int src_device, size_t bytes, hipStream_t stream, bool sync)
+copy_peer(const struct ha_call *call, struct ha_copy copy, int dst_device,
+          int src_device)
 {
-    hipError_t code = ha_enter_query(function);
+    hipError_t code = ha_enter_query(call->function);
     if (code != hipSuccess) {
         return code;
     }
@@ -133,72 +123,71 @@ copy_peer(const char *function, void *dst, int dst_device, const void *src,
                            "devices %d and %d: there are only %d devices", dst_device,
                            src_device, ha_config()->device_count);
     }
-    return copy_sides(function, dst, true, src, true, bytes, stream, sync);
+    return copy_kind(call, copy, hipMemcpyDeviceToDevice);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int srcDeviceId,
               size_t sizeBytes)
 {
-    return copy_peer("hipMemcpyPeer", dst, dstDeviceId, src, srcDeviceId, sizeBytes,
-                     NULL, true);
+    const struct ha_call call = {"hipMemcpyPeer", NULL, HA_RUN_SYNC};
+    return copy_peer(&call, row(dst, src, sizeBytes), dstDeviceId, srcDeviceId);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyPeerAsync(void *dst, int dstDeviceId, const void *src, int srcDevice,
                    size_t sizeBytes, hipStream_t stream)
 {
-    return copy_peer("hipMemcpyPeerAsync", dst, dstDeviceId, src, srcDevice, sizeBytes,
-                     stream, false);
+    const struct ha_call call = {"hipMemcpyPeerAsync", stream, HA_RUN_ASYNC};
+    return copy_peer(&call, row(dst, src, sizeBytes), dstDeviceId, srcDevice);
 }
 
 /* ---- copies of two dimensions ---- */
 
+static struct ha_copy
+rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+     size_t height)
+{
+    return (struct ha_copy){.dst = dst,
+                            .src = src,
+                            .dst_pitch = dst_pitch,
+                            .src_pitch = src_pitch,
+                            .width = width,
+                            .height = height};
+}
+
 static hipError_t
-copy_rows(const char *function, void *dst, size_t dpitch, const void *src,
-          size_t spitch, size_t width, size_t height, hipMemcpyKind kind,
-          hipStream_t stream, bool sync)
+copy_rows(const struct ha_call *call, struct ha_copy copy, hipMemcpyKind kind)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
-    if (code == hipSuccess) {
-        code = ha_copy_check_kind(kind);
-    }
+    hipError_t code = copy_begin(call, kind, &copy, &device);
     if (code != hipSuccess) {
         return code;
     }
-    if (width > dpitch || width > spitch) {
+    if (copy.width > copy.dst_pitch || copy.width > copy.src_pitch) {
         return ha_cpu_fail(
             hipErrorInvalidPitchValue,
             "argument 'width' is %zu bytes, more than a pitch (dpitch %zu, "
             "spitch %zu)",
-            width, dpitch, spitch);
+            copy.width, copy.dst_pitch, copy.src_pitch);
     }
-    const struct ha_copy copy = {.dst = dst,
-                                 .src = src,
-                                 .dst_pitch = dpitch,
-                                 .src_pitch = spitch,
-                                 .width = width,
-                                 .height = height,
-                                 .dst_known = ha_copy_is_to_device(kind),
-                                 .src_known = ha_copy_is_from_device(kind)};
-    return ha_copy(stream, device, &copy, sync);
+    return ha_call_copy(call, device, &copy);
 }
 
 HA_EXPORT hipError_t
 hipMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
             size_t height, hipMemcpyKind kind)
 {
-    return copy_rows("hipMemcpy2D", dst, dpitch, src, spitch, width, height, kind, NULL,
-                     true);
+    const struct ha_call call = {"hipMemcpy2D", NULL, HA_RUN_SYNC};
+    return copy_rows(&call, rows(dst, dpitch, src, spitch, width, height), kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                  size_t height, hipMemcpyKind kind, hipStream_t stream)
 {
-    return copy_rows("hipMemcpy2DAsync", dst, dpitch, src, spitch, width, height, kind,
-                     stream, false);
+    const struct ha_call call = {"hipMemcpy2DAsync", stream, HA_RUN_ASYNC};
+    return copy_rows(&call, rows(dst, dpitch, src, spitch, width, height), kind);
 }
 
 /* One side of a hip_Memcpy2D: where its first byte is. */
@@ -267,13 +256,12 @@ side_address(const struct side *side, size_t width, size_t height, const void **
 }
 
 static hipError_t
-copy_described(const char *function, const hip_Memcpy2D *what, hipStream_t stream,
-               bool sync)
+copy_described(const struct ha_call *call, const hip_Memcpy2D *what)
 {
     struct ha_device *device;
     struct ha_copy copy = {.described = true};
     const void *dst = NULL;
-    hipError_t code = ha_enter_out(function, "pCopy", what, &device);
+    hipError_t code = ha_enter_out(call->function, "pCopy", what, &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -298,191 +286,206 @@ copy_described(const char *function, const hip_Memcpy2D *what, hipStream_t strea
         return code;
     }
     copy.dst = (void *)(uintptr_t)dst;
-    return ha_copy(stream, device, &copy, sync);
+    return ha_call_copy(call, device, &copy);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyParam2D(const hip_Memcpy2D *pCopy)
 {
-    return copy_described("hipMemcpyParam2D", pCopy, NULL, true);
+    const struct ha_call call = {"hipMemcpyParam2D", NULL, HA_RUN_SYNC};
+    return copy_described(&call, pCopy);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t stream)
 {
-    return copy_described("hipMemcpyParam2DAsync", pCopy, stream, false);
+    const struct ha_call call = {"hipMemcpyParam2DAsync", stream, HA_RUN_ASYNC};
+    return copy_described(&call, pCopy);
 }
 
 HA_EXPORT hipError_t
 hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *pCopy)
 {
-    return copy_described("hipDrvMemcpy2DUnaligned", pCopy, NULL, true);
+    const struct ha_call call = {"hipDrvMemcpy2DUnaligned", NULL, HA_RUN_SYNC};
+    return copy_described(&call, pCopy);
 }
 
 /* ---- fills ---- */
 
+struct element {
+    uint32_t value;
+    uint32_t bytes; /* 1, 2 or 4 */
+};
+
 static hipError_t
-fill_elements(const char *function, void *dst, uint32_t value, uint32_t element_bytes,
-              size_t count, hipStream_t stream, bool sync)
+fill_elements(const struct ha_call *call, void *dst, struct element element,
+              size_t count)
 {
     struct ha_device *device;
     size_t bytes;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(call->function, &device);
     if (code != hipSuccess) {
         return code;
     }
-    if (__builtin_mul_overflow(count, (size_t)element_bytes, &bytes)) {
+    if (__builtin_mul_overflow(count, (size_t)element.bytes, &bytes)) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
             "argument 'count': %zu elements of %u bytes are more than there can be",
-            count, element_bytes);
+            count, element.bytes);
     }
     const struct ha_fill fill = {.dst = dst,
                                  .width = bytes,
                                  .height = 1,
-                                 .value = value,
-                                 .element_bytes = element_bytes};
-    return ha_fill(stream, device, &fill, sync);
+                                 .value = element.value,
+                                 .element_bytes = element.bytes};
+    return ha_call_fill(call, device, &fill);
 }
 
 HA_EXPORT hipError_t
 hipMemset(void *dst, int value, size_t sizeBytes)
 {
-    return fill_elements("hipMemset", dst, (uint32_t)value, 1, sizeBytes, NULL, true);
+    const struct ha_call call = {"hipMemset", NULL, HA_RUN_SYNC};
+    return fill_elements(&call, dst, (struct element){(uint32_t)value, 1}, sizeBytes);
 }
 
 HA_EXPORT hipError_t
 hipMemsetAsync(void *dst, int value, size_t sizeBytes, hipStream_t stream)
 {
-    return fill_elements("hipMemsetAsync", dst, (uint32_t)value, 1, sizeBytes, stream,
-                         false);
+    const struct ha_call call = {"hipMemsetAsync", stream, HA_RUN_ASYNC};
+    return fill_elements(&call, dst, (struct element){(uint32_t)value, 1}, sizeBytes);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t count)
 {
-    return fill_elements("hipMemsetD8", dest, value, 1, count, NULL, true);
+    const struct ha_call call = {"hipMemsetD8", NULL, HA_RUN_SYNC};
+    return fill_elements(&call, dest, (struct element){value, 1}, count);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count,
                  hipStream_t stream)
 {
-    return fill_elements("hipMemsetD8Async", dest, value, 1, count, stream, false);
+    const struct ha_call call = {"hipMemsetD8Async", stream, HA_RUN_ASYNC};
+    return fill_elements(&call, dest, (struct element){value, 1}, count);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD16(hipDeviceptr_t dest, unsigned short value, size_t count)
 {
-    return fill_elements("hipMemsetD16", dest, value, 2, count, NULL, true);
+    const struct ha_call call = {"hipMemsetD16", NULL, HA_RUN_SYNC};
+    return fill_elements(&call, dest, (struct element){value, 2}, count);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t count,
                   hipStream_t stream)
 {
-    return fill_elements("hipMemsetD16Async", dest, value, 2, count, stream, false);
+    const struct ha_call call = {"hipMemsetD16Async", stream, HA_RUN_ASYNC};
+    return fill_elements(&call, dest, (struct element){value, 2}, count);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD32(hipDeviceptr_t dest, int value, size_t count)
 {
-    return fill_elements("hipMemsetD32", dest, (uint32_t)value, 4, count, NULL, true);
+    const struct ha_call call = {"hipMemsetD32", NULL, HA_RUN_SYNC};
+    return fill_elements(&call, dest, (struct element){(uint32_t)value, 4}, count);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t stream)
 {
-    return fill_elements("hipMemsetD32Async", dst, (uint32_t)value, 4, count, stream,
-                         false);
+    const struct ha_call call = {"hipMemsetD32Async", stream, HA_RUN_ASYNC};
+    return fill_elements(&call, dst, (struct element){(uint32_t)value, 4}, count);
 }
 
 static hipError_t
-fill_rows(const char *function, void *dst, size_t pitch, uint32_t value,
-          uint32_t element_bytes, size_t width, size_t height, hipStream_t stream,
-          bool sync)
+fill_rows(const struct ha_call *call, void *dst, size_t pitch, struct element element,
+          size_t width, size_t height)
 {
     struct ha_device *device;
     size_t bytes;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(call->function, &device);
     if (code != hipSuccess) {
         return code;
     }
-    if (__builtin_mul_overflow(width, (size_t)element_bytes, &bytes) || bytes > pitch) {
+    if (__builtin_mul_overflow(width, (size_t)element.bytes, &bytes) || bytes > pitch) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
             "argument 'width': %zu elements of %u bytes are more than the "
             "pitch of %zu bytes",
-            width, element_bytes, pitch);
+            width, element.bytes, pitch);
     }
     const struct ha_fill fill = {.dst = dst,
                                  .pitch = pitch,
                                  .width = bytes,
                                  .height = height,
-                                 .value = value,
-                                 .element_bytes = element_bytes};
-    return ha_fill(stream, device, &fill, sync);
+                                 .value = element.value,
+                                 .element_bytes = element.bytes};
+    return ha_call_fill(call, device, &fill);
 }
 
 HA_EXPORT hipError_t
 hipMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
 {
-    return fill_rows("hipMemset2D", dst, pitch, (uint32_t)value, 1, width, height, NULL,
-                     true);
+    const struct ha_call call = {"hipMemset2D", NULL, HA_RUN_SYNC};
+    return fill_rows(&call, dst, pitch, (struct element){(uint32_t)value, 1}, width,
+                     height);
 }
 
 HA_EXPORT hipError_t
 hipMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
                  hipStream_t stream)
 {
-    return fill_rows("hipMemset2DAsync", dst, pitch, (uint32_t)value, 1, width, height,
-                     stream, false);
+    const struct ha_call call = {"hipMemset2DAsync", stream, HA_RUN_ASYNC};
+    return fill_rows(&call, dst, pitch, (struct element){(uint32_t)value, 1}, width,
+                     height);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width,
               size_t height)
 {
-    return fill_rows("hipMemsetD2D8", dst, dstPitch, value, 1, width, height, NULL,
-                     true);
+    const struct ha_call call = {"hipMemsetD2D8", NULL, HA_RUN_SYNC};
+    return fill_rows(&call, dst, dstPitch, (struct element){value, 1}, width, height);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch, unsigned char value,
                    size_t width, size_t height, hipStream_t stream)
 {
-    return fill_rows("hipMemsetD2D8Async", dst, dstPitch, value, 1, width, height,
-                     stream, false);
+    const struct ha_call call = {"hipMemsetD2D8Async", stream, HA_RUN_ASYNC};
+    return fill_rows(&call, dst, dstPitch, (struct element){value, 1}, width, height);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, size_t width,
                size_t height)
 {
-    return fill_rows("hipMemsetD2D16", dst, dstPitch, value, 2, width, height, NULL,
-                     true);
+    const struct ha_call call = {"hipMemsetD2D16", NULL, HA_RUN_SYNC};
+    return fill_rows(&call, dst, dstPitch, (struct element){value, 2}, width, height);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch, unsigned short value,
                     size_t width, size_t height, hipStream_t stream)
 {
-    return fill_rows("hipMemsetD2D16Async", dst, dstPitch, value, 2, width, height,
-                     stream, false);
+    const struct ha_call call = {"hipMemsetD2D16Async", stream, HA_RUN_ASYNC};
+    return fill_rows(&call, dst, dstPitch, (struct element){value, 2}, width, height);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width,
                size_t height)
 {
-    return fill_rows("hipMemsetD2D32", dst, dstPitch, value, 4, width, height, NULL,
-                     true);
+    const struct ha_call call = {"hipMemsetD2D32", NULL, HA_RUN_SYNC};
+    return fill_rows(&call, dst, dstPitch, (struct element){value, 4}, width, height);
 }
 
 HA_EXPORT hipError_t
 hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int value,
                     size_t width, size_t height, hipStream_t stream)
 {
-    return fill_rows("hipMemsetD2D32Async", dst, dstPitch, value, 4, width, height,
-                     stream, false);
+    const struct ha_call call = {"hipMemsetD2D32Async", stream, HA_RUN_ASYNC};
+    return fill_rows(&call, dst, dstPitch, (struct element){value, 4}, width, height);
 }
