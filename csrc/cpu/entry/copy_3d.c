@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: memory, copies and fills of three dimensions. */
-#include <stdbool.h>
-
-#include "abi/hip.h"
 #include "core/clock.h"
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/call.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/memory.h"
@@ -54,35 +52,35 @@ hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
 /* ---- copies ---- */
 
 static hipError_t
-copy_3d(const char *function, const hipMemcpy3DParms *params, hipStream_t stream,
-        bool sync)
+copy_3d(const struct ha_call *call, const hipMemcpy3DParms *params)
 {
     struct ha_device *device;
     struct ha_copy copy;
-    hipError_t code = ha_enter_out(function, "p", params, &device);
+    hipError_t code = ha_enter_out(call->function, "p", params, &device);
     if (code == hipSuccess) {
         code = ha_copy_shape_3d(params, &copy);
     }
-    return code == hipSuccess ? ha_copy(stream, device, &copy, sync) : code;
+    return code == hipSuccess ? ha_call_copy(call, device, &copy) : code;
 }
 
 HA_EXPORT hipError_t
 hipMemcpy3D(const hipMemcpy3DParms *p)
 {
-    return copy_3d("hipMemcpy3D", p, NULL, true);
+    const struct ha_call call = {"hipMemcpy3D", NULL, HA_RUN_SYNC};
+    return copy_3d(&call, p);
 }
 
 HA_EXPORT hipError_t
 hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream)
 {
-    return copy_3d("hipMemcpy3DAsync", p, stream, false);
+    const struct ha_call call = {"hipMemcpy3DAsync", stream, HA_RUN_ASYNC};
+    return copy_3d(&call, p);
 }
 
 static hipError_t
-copy_3d_peer(const char *function, const hipMemcpy3DPeerParms *params,
-             hipStream_t stream, bool sync)
+copy_3d_peer(const struct ha_call *call, const hipMemcpy3DPeerParms *params)
 {
-    hipError_t code = ha_enter_query_out(function, "p", params);
+    hipError_t code = ha_enter_query_out(call->function, "p", params);
     if (code != hipSuccess) {
         return code;
     }
@@ -102,55 +100,57 @@ copy_3d_peer(const char *function, const hipMemcpy3DPeerParms *params,
         .extent = params->extent,
         .kind = hipMemcpyDefault,
     };
-    return copy_3d(function, &same, stream, sync);
+    return copy_3d(call, &same);
 }
 
 HA_EXPORT hipError_t
 hipMemcpy3DPeer(hipMemcpy3DPeerParms *p)
 {
-    return copy_3d_peer("hipMemcpy3DPeer", p, NULL, true);
+    const struct ha_call call = {"hipMemcpy3DPeer", NULL, HA_RUN_SYNC};
+    return copy_3d_peer(&call, p);
 }
 
 HA_EXPORT hipError_t
 hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, hipStream_t stream)
 {
-    return copy_3d_peer("hipMemcpy3DPeerAsync", p, stream, false);
+    const struct ha_call call = {"hipMemcpy3DPeerAsync", stream, HA_RUN_ASYNC};
+    return copy_3d_peer(&call, p);
 }
 
 static hipError_t
-copy_driver(const char *function, const HIP_MEMCPY3D *params, hipStream_t stream,
-            bool sync)
+copy_driver(const struct ha_call *call, const HIP_MEMCPY3D *params)
 {
     struct ha_device *device;
     struct ha_copy copy;
-    hipError_t code = ha_enter_out(function, "pCopy", params, &device);
+    hipError_t code = ha_enter_out(call->function, "pCopy", params, &device);
     if (code == hipSuccess) {
         code = ha_copy_shape_driver(params, &copy);
     }
-    return code == hipSuccess ? ha_copy(stream, device, &copy, sync) : code;
+    return code == hipSuccess ? ha_call_copy(call, device, &copy) : code;
 }
 
 HA_EXPORT hipError_t
 hipDrvMemcpy3D(const HIP_MEMCPY3D *pCopy)
 {
-    return copy_driver("hipDrvMemcpy3D", pCopy, NULL, true);
+    const struct ha_call call = {"hipDrvMemcpy3D", NULL, HA_RUN_SYNC};
+    return copy_driver(&call, pCopy);
 }
 
 HA_EXPORT hipError_t
 hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *pCopy, hipStream_t stream)
 {
-    return copy_driver("hipDrvMemcpy3DAsync", pCopy, stream, false);
+    const struct ha_call call = {"hipDrvMemcpy3DAsync", stream, HA_RUN_ASYNC};
+    return copy_driver(&call, pCopy);
 }
 
 /* ---- fills ---- */
 
 static hipError_t
-fill_3d(const char *function, hipPitchedPtr memory, int value, hipExtent extent,
-        hipStream_t stream, bool sync)
+fill_3d(const struct ha_call *call, hipPitchedPtr memory, int value, hipExtent extent)
 {
     struct ha_device *device;
     size_t slice;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(call->function, &device);
     if (code != hipSuccess) {
         return code;
     }
@@ -177,18 +177,20 @@ fill_3d(const char *function, hipPitchedPtr memory, int value, hipExtent extent,
                                  .depth = extent.depth,
                                  .value = (uint32_t)value,
                                  .element_bytes = 1};
-    return ha_fill(stream, device, &fill, sync);
+    return ha_call_fill(call, device, &fill);
 }
 
 HA_EXPORT hipError_t
 hipMemset3D(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
 {
-    return fill_3d("hipMemset3D", pitchedDevPtr, value, extent, NULL, true);
+    const struct ha_call call = {"hipMemset3D", NULL, HA_RUN_SYNC};
+    return fill_3d(&call, pitchedDevPtr, value, extent);
 }
 
 HA_EXPORT hipError_t
 hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent,
                  hipStream_t stream)
 {
-    return fill_3d("hipMemset3DAsync", pitchedDevPtr, value, extent, stream, false);
+    const struct ha_call call = {"hipMemset3DAsync", stream, HA_RUN_ASYNC};
+    return fill_3d(&call, pitchedDevPtr, value, extent);
 }

@@ -9,6 +9,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/call.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/memory.h"
@@ -50,14 +51,13 @@ side_place(const struct side *side, size_t width, size_t height,
 }
 
 static hipError_t
-copy_rows(const char *function, const struct side *dst, const struct side *src,
-          size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream,
-          bool sync)
+copy_rows(const struct ha_call *call, const struct side *dst, const struct side *src,
+          size_t width, size_t height, hipMemcpyKind kind)
 {
     struct ha_device *device;
     struct ha_array_box to;
     struct ha_array_box from;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(call->function, &device);
     if (code == hipSuccess) {
         code = ha_copy_check_kind(kind);
     }
@@ -79,7 +79,7 @@ copy_rows(const char *function, const struct side *dst, const struct side *src,
         .height = height,
         .dst_known = !dst->is_array && ha_copy_is_to_device(kind),
         .src_known = !src->is_array && ha_copy_is_from_device(kind)};
-    return ha_copy(stream, device, &copy, sync);
+    return ha_call_copy(call, device, &copy);
 }
 
 static struct side
@@ -100,7 +100,8 @@ hipMemcpy2DToArray(hipArray_t dst, size_t wOffset, size_t hOffset, const void *s
 {
     const struct side to = of_array("dst", dst, wOffset, hOffset);
     const struct side from = of_memory("src", src, spitch);
-    return copy_rows("hipMemcpy2DToArray", &to, &from, width, height, kind, NULL, true);
+    const struct ha_call call = {"hipMemcpy2DToArray", NULL, HA_RUN_SYNC};
+    return copy_rows(&call, &to, &from, width, height, kind);
 }
 
 HA_EXPORT hipError_t
@@ -110,8 +111,8 @@ hipMemcpy2DToArrayAsync(hipArray_t dst, size_t wOffset, size_t hOffset, const vo
 {
     const struct side to = of_array("dst", dst, wOffset, hOffset);
     const struct side from = of_memory("src", src, spitch);
-    return copy_rows("hipMemcpy2DToArrayAsync", &to, &from, width, height, kind, stream,
-                     false);
+    const struct ha_call call = {"hipMemcpy2DToArrayAsync", stream, HA_RUN_ASYNC};
+    return copy_rows(&call, &to, &from, width, height, kind);
 }
 
 HA_EXPORT hipError_t
@@ -120,8 +121,8 @@ hipMemcpy2DFromArray(void *dst, size_t dpitch, hipArray_const_t src, size_t wOff
 {
     const struct side to = of_memory("dst", dst, dpitch);
     const struct side from = of_array("src", src, wOffset, hOffset);
-    return copy_rows("hipMemcpy2DFromArray", &to, &from, width, height, kind, NULL,
-                     true);
+    const struct ha_call call = {"hipMemcpy2DFromArray", NULL, HA_RUN_SYNC};
+    return copy_rows(&call, &to, &from, width, height, kind);
 }
 
 HA_EXPORT hipError_t
@@ -131,8 +132,8 @@ hipMemcpy2DFromArrayAsync(void *dst, size_t dpitch, hipArray_const_t src,
 {
     const struct side to = of_memory("dst", dst, dpitch);
     const struct side from = of_array("src", src, wOffset, hOffset);
-    return copy_rows("hipMemcpy2DFromArrayAsync", &to, &from, width, height, kind,
-                     stream, false);
+    const struct ha_call call = {"hipMemcpy2DFromArrayAsync", stream, HA_RUN_ASYNC};
+    return copy_rows(&call, &to, &from, width, height, kind);
 }
 
 HA_EXPORT hipError_t
@@ -142,8 +143,8 @@ hipMemcpy2DArrayToArray(hipArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
 {
     const struct side to = of_array("dst", dst, wOffsetDst, hOffsetDst);
     const struct side from = of_array("src", src, wOffsetSrc, hOffsetSrc);
-    return copy_rows("hipMemcpy2DArrayToArray", &to, &from, width, height, kind, NULL,
-                     true);
+    const struct ha_call call = {"hipMemcpy2DArrayToArray", NULL, HA_RUN_SYNC};
+    return copy_rows(&call, &to, &from, width, height, kind);
 }
 
 /* ---- one dimension ---- */
@@ -260,11 +261,10 @@ next_copy(const struct run *dst, const struct run *src, size_t count)
 }
 
 static hipError_t
-copy_run(const char *function, struct run dst, struct run src, size_t count,
-         hipStream_t stream, bool sync)
+copy_run(const struct ha_call *call, struct run dst, struct run src, size_t count)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(call->function, &device);
     if (code == hipSuccess) {
         code = run_begin(&dst, count);
     }
@@ -274,7 +274,7 @@ copy_run(const char *function, struct run dst, struct run src, size_t count,
     while (count > 0 && code == hipSuccess) {
         const struct ha_copy copy = next_copy(&dst, &src, count);
         size_t bytes = copy.width * copy.height;
-        code = ha_copy(stream, device, &copy, sync);
+        code = ha_call_copy(call, device, &copy);
         dst.offset += bytes;
         src.offset += bytes;
         count -= bytes;
@@ -293,11 +293,11 @@ HA_EXPORT hipError_t
 hipMemcpyToArray(hipArray_t dst, size_t wOffset, size_t hOffset, const void *src,
                  size_t count, hipMemcpyKind kind)
 {
-    hipError_t code = check_kind("hipMemcpyToArray", kind);
+    const struct ha_call call = {"hipMemcpyToArray", NULL, HA_RUN_SYNC};
+    hipError_t code = check_kind(call.function, kind);
     return code == hipSuccess
-               ? copy_run("hipMemcpyToArray", run_array("dst", dst, wOffset, hOffset),
-                          run_memory("src", src, ha_copy_is_from_device(kind)), count,
-                          NULL, true)
+               ? copy_run(&call, run_array("dst", dst, wOffset, hOffset),
+                          run_memory("src", src, ha_copy_is_from_device(kind)), count)
                : code;
 }
 
@@ -305,68 +305,71 @@ HA_EXPORT hipError_t
 hipMemcpyFromArray(void *dst, hipArray_const_t srcArray, size_t wOffset, size_t hOffset,
                    size_t count, hipMemcpyKind kind)
 {
-    hipError_t code = check_kind("hipMemcpyFromArray", kind);
+    const struct ha_call call = {"hipMemcpyFromArray", NULL, HA_RUN_SYNC};
+    hipError_t code = check_kind(call.function, kind);
     return code == hipSuccess
-               ? copy_run("hipMemcpyFromArray",
-                          run_memory("dst", dst, ha_copy_is_to_device(kind)),
-                          run_array("srcArray", srcArray, wOffset, hOffset), count,
-                          NULL, true)
+               ? copy_run(&call, run_memory("dst", dst, ha_copy_is_to_device(kind)),
+                          run_array("srcArray", srcArray, wOffset, hOffset), count)
                : code;
 }
 
 HA_EXPORT hipError_t
 hipMemcpyAtoH(void *dst, hipArray_t srcArray, size_t srcOffset, size_t count)
 {
-    return copy_run("hipMemcpyAtoH", run_memory("dst", dst, false),
-                    run_array("srcArray", srcArray, srcOffset, 0), count, NULL, true);
+    const struct ha_call call = {"hipMemcpyAtoH", NULL, HA_RUN_SYNC};
+    return copy_run(&call, run_memory("dst", dst, false),
+                    run_array("srcArray", srcArray, srcOffset, 0), count);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyAtoHAsync(void *dstHost, hipArray_t srcArray, size_t srcOffset,
                    size_t ByteCount, hipStream_t stream)
 {
-    return copy_run("hipMemcpyAtoHAsync", run_memory("dstHost", dstHost, false),
-                    run_array("srcArray", srcArray, srcOffset, 0), ByteCount, stream,
-                    false);
+    const struct ha_call call = {"hipMemcpyAtoHAsync", stream, HA_RUN_ASYNC};
+    return copy_run(&call, run_memory("dstHost", dstHost, false),
+                    run_array("srcArray", srcArray, srcOffset, 0), ByteCount);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyHtoA(hipArray_t dstArray, size_t dstOffset, const void *srcHost, size_t count)
 {
-    return copy_run("hipMemcpyHtoA", run_array("dstArray", dstArray, dstOffset, 0),
-                    run_memory("srcHost", srcHost, false), count, NULL, true);
+    const struct ha_call call = {"hipMemcpyHtoA", NULL, HA_RUN_SYNC};
+    return copy_run(&call, run_array("dstArray", dstArray, dstOffset, 0),
+                    run_memory("srcHost", srcHost, false), count);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyHtoAAsync(hipArray_t dstArray, size_t dstOffset, const void *srcHost,
                    size_t ByteCount, hipStream_t stream)
 {
-    return copy_run("hipMemcpyHtoAAsync", run_array("dstArray", dstArray, dstOffset, 0),
-                    run_memory("srcHost", srcHost, false), ByteCount, stream, false);
+    const struct ha_call call = {"hipMemcpyHtoAAsync", stream, HA_RUN_ASYNC};
+    return copy_run(&call, run_array("dstArray", dstArray, dstOffset, 0),
+                    run_memory("srcHost", srcHost, false), ByteCount);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyAtoD(hipDeviceptr_t dstDevice, hipArray_t srcArray, size_t srcOffset,
               size_t ByteCount)
 {
-    return copy_run("hipMemcpyAtoD", run_memory("dstDevice", dstDevice, true),
-                    run_array("srcArray", srcArray, srcOffset, 0), ByteCount, NULL,
-                    true);
+    const struct ha_call call = {"hipMemcpyAtoD", NULL, HA_RUN_SYNC};
+    return copy_run(&call, run_memory("dstDevice", dstDevice, true),
+                    run_array("srcArray", srcArray, srcOffset, 0), ByteCount);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoA(hipArray_t dstArray, size_t dstOffset, hipDeviceptr_t srcDevice,
               size_t ByteCount)
 {
-    return copy_run("hipMemcpyDtoA", run_array("dstArray", dstArray, dstOffset, 0),
-                    run_memory("srcDevice", srcDevice, true), ByteCount, NULL, true);
+    const struct ha_call call = {"hipMemcpyDtoA", NULL, HA_RUN_SYNC};
+    return copy_run(&call, run_array("dstArray", dstArray, dstOffset, 0),
+                    run_memory("srcDevice", srcDevice, true), ByteCount);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyAtoA(hipArray_t dstArray, size_t dstOffset, hipArray_t srcArray,
               size_t srcOffset, size_t ByteCount)
 {
-    return copy_run("hipMemcpyAtoA", run_array("dstArray", dstArray, dstOffset, 0),
-                    run_array("srcArray", srcArray, srcOffset, 0), ByteCount, NULL,
-                    true);
+    const struct ha_call call = {"hipMemcpyAtoA", NULL, HA_RUN_SYNC};
+    return copy_run(&call, run_array("dstArray", dstArray, dstOffset, 0),
+                    run_array("srcArray", srcArray, srcOffset, 0), ByteCount);
 }

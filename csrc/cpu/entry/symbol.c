@@ -7,6 +7,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/call.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/module.h"
@@ -52,12 +53,12 @@ check_kind(hipMemcpyKind kind, bool is_right)
 }
 
 static hipError_t
-copy_to(const char *function, const void *symbol, const void *src, size_t bytes,
-        size_t offset, hipMemcpyKind kind, hipStream_t stream, bool sync)
+copy_to(const struct ha_call *call, const void *symbol, const void *src, size_t bytes,
+        size_t offset, hipMemcpyKind kind)
 {
     struct ha_device *device;
     struct ha_copy copy = {.src = src, .width = bytes, .height = 1};
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(call->function, &device);
     if (code == hipSuccess) {
         code = check_kind(kind, ha_copy_is_to_device(kind));
     }
@@ -67,17 +68,17 @@ copy_to(const char *function, const void *symbol, const void *src, size_t bytes,
     if (code == hipSuccess) {
         code = ha_symbol_range(symbol, bytes, offset, &copy.dst);
     }
-    return code == hipSuccess ? ha_copy(stream, device, &copy, sync) : code;
+    return code == hipSuccess ? ha_call_copy(call, device, &copy) : code;
 }
 
 static hipError_t
-copy_from(const char *function, void *dst, const void *symbol, size_t bytes,
-          size_t offset, hipMemcpyKind kind, hipStream_t stream, bool sync)
+copy_from(const struct ha_call *call, void *dst, const void *symbol, size_t bytes,
+          size_t offset, hipMemcpyKind kind)
 {
     struct ha_device *device;
     struct ha_copy copy = {.dst = dst, .width = bytes, .height = 1};
     void *src = NULL;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(call->function, &device);
     if (code == hipSuccess) {
         code = check_kind(kind, ha_copy_is_from_device(kind));
     }
@@ -88,71 +89,77 @@ copy_from(const char *function, void *dst, const void *symbol, size_t bytes,
         code = ha_symbol_range(symbol, bytes, offset, &src);
     }
     copy.src = src;
-    return code == hipSuccess ? ha_copy(stream, device, &copy, sync) : code;
+    return code == hipSuccess ? ha_call_copy(call, device, &copy) : code;
 }
 
 HA_EXPORT hipError_t
 hipMemcpyToSymbol(const void *symbol, const void *src, size_t sizeBytes, size_t offset,
                   hipMemcpyKind kind)
 {
-    return copy_to("hipMemcpyToSymbol", symbol, src, sizeBytes, offset, kind, NULL,
-                   true);
+    const struct ha_call call = {"hipMemcpyToSymbol", NULL, HA_RUN_SYNC};
+    return copy_to(&call, symbol, src, sizeBytes, offset, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyToSymbol_spt(const void *symbol, const void *src, size_t sizeBytes,
                       size_t offset, hipMemcpyKind kind)
 {
-    return copy_to("hipMemcpyToSymbol_spt", symbol, src, sizeBytes, offset, kind,
-                   HA_STREAM_PER_THREAD, true);
+    const struct ha_call call = {"hipMemcpyToSymbol_spt", HA_STREAM_PER_THREAD,
+                                 HA_RUN_SYNC};
+    return copy_to(&call, symbol, src, sizeBytes, offset, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyToSymbolAsync(const void *symbol, const void *src, size_t sizeBytes,
                        size_t offset, hipMemcpyKind kind, hipStream_t stream)
 {
-    return copy_to("hipMemcpyToSymbolAsync", symbol, src, sizeBytes, offset, kind,
-                   stream, false);
+    const struct ha_call call = {"hipMemcpyToSymbolAsync", stream, HA_RUN_ASYNC};
+    return copy_to(&call, symbol, src, sizeBytes, offset, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyToSymbolAsync_spt(const void *symbol, const void *src, size_t sizeBytes,
                            size_t offset, hipMemcpyKind kind, hipStream_t stream)
 {
-    return copy_to("hipMemcpyToSymbolAsync_spt", symbol, src, sizeBytes, offset, kind,
-                   stream == NULL ? HA_STREAM_PER_THREAD : stream, false);
+    const struct ha_call call = {"hipMemcpyToSymbolAsync_spt",
+                                 stream == NULL ? HA_STREAM_PER_THREAD : stream,
+                                 HA_RUN_ASYNC};
+    return copy_to(&call, symbol, src, sizeBytes, offset, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyFromSymbol(void *dst, const void *symbol, size_t sizeBytes, size_t offset,
                     hipMemcpyKind kind)
 {
-    return copy_from("hipMemcpyFromSymbol", dst, symbol, sizeBytes, offset, kind, NULL,
-                     true);
+    const struct ha_call call = {"hipMemcpyFromSymbol", NULL, HA_RUN_SYNC};
+    return copy_from(&call, dst, symbol, sizeBytes, offset, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyFromSymbol_spt(void *dst, const void *symbol, size_t sizeBytes, size_t offset,
                         hipMemcpyKind kind)
 {
-    return copy_from("hipMemcpyFromSymbol_spt", dst, symbol, sizeBytes, offset, kind,
-                     HA_STREAM_PER_THREAD, true);
+    const struct ha_call call = {"hipMemcpyFromSymbol_spt", HA_STREAM_PER_THREAD,
+                                 HA_RUN_SYNC};
+    return copy_from(&call, dst, symbol, sizeBytes, offset, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t sizeBytes, size_t offset,
                          hipMemcpyKind kind, hipStream_t stream)
 {
-    return copy_from("hipMemcpyFromSymbolAsync", dst, symbol, sizeBytes, offset, kind,
-                     stream, false);
+    const struct ha_call call = {"hipMemcpyFromSymbolAsync", stream, HA_RUN_ASYNC};
+    return copy_from(&call, dst, symbol, sizeBytes, offset, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyFromSymbolAsync_spt(void *dst, const void *symbol, size_t sizeBytes,
                              size_t offset, hipMemcpyKind kind, hipStream_t stream)
 {
-    return copy_from("hipMemcpyFromSymbolAsync_spt", dst, symbol, sizeBytes, offset,
-                     kind, stream == NULL ? HA_STREAM_PER_THREAD : stream, false);
+    const struct ha_call call = {"hipMemcpyFromSymbolAsync_spt",
+                                 stream == NULL ? HA_STREAM_PER_THREAD : stream,
+                                 HA_RUN_ASYNC};
+    return copy_from(&call, dst, symbol, sizeBytes, offset, kind);
 }
 
 /* ---- kernels ---- */
