@@ -11,6 +11,15 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/module/register.h"
 
+/* Fails for an argument that must not be NULL. */
+static hiprtcResult
+need(const char *function, const char *argument, const void *pointer)
+{
+    return pointer != NULL ? HIPRTC_SUCCESS
+                           : ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
+                                         "argument '%s' is NULL", argument);
+}
+
 HA_EXPORT const char *
 hiprtcGetErrorString(hiprtcResult result)
 {
@@ -48,9 +57,12 @@ hiprtcGetErrorString(hiprtcResult result)
 HA_EXPORT hiprtcResult
 hiprtcVersion(int *major, int *minor)
 {
-    if (major == NULL || minor == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcVersion",
-                           "argument '%s' is NULL", major == NULL ? "major" : "minor");
+    hiprtcResult result = need("hiprtcVersion", "major", major);
+    if (result == HIPRTC_SUCCESS) {
+        result = need("hiprtcVersion", "minor", minor);
+    }
+    if (result != HIPRTC_SUCCESS) {
+        return result;
     }
     *major = HIP_VERSION_MAJOR;
     *minor = HIP_VERSION_MINOR;
@@ -93,59 +105,45 @@ hiprtcGetLoweredName(hiprtcProgram prog, const char *name_expression,
 HA_EXPORT hiprtcResult
 hiprtcGetProgramLogSize(hiprtcProgram prog, size_t *logSizeRet)
 {
-    if (logSizeRet == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetProgramLogSize",
-                           "argument 'logSizeRet' is NULL");
-    }
-    return ha_program_get_log(prog, NULL, logSizeRet);
+    hiprtcResult result = need("hiprtcGetProgramLogSize", "logSizeRet", logSizeRet);
+    return result == HIPRTC_SUCCESS ? ha_program_get_log(prog, NULL, logSizeRet)
+                                    : result;
 }
 
 HA_EXPORT hiprtcResult
 hiprtcGetProgramLog(hiprtcProgram prog, char *log)
 {
-    if (log == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetProgramLog",
-                           "argument 'log' is NULL");
-    }
-    return ha_program_get_log(prog, log, NULL);
+    hiprtcResult result = need("hiprtcGetProgramLog", "log", log);
+    return result == HIPRTC_SUCCESS ? ha_program_get_log(prog, log, NULL) : result;
 }
 
 HA_EXPORT hiprtcResult
 hiprtcGetCodeSize(hiprtcProgram prog, size_t *codeSizeRet)
 {
-    if (codeSizeRet == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetCodeSize",
-                           "argument 'codeSizeRet' is NULL");
-    }
-    return ha_program_get_code(prog, NULL, codeSizeRet);
+    hiprtcResult result = need("hiprtcGetCodeSize", "codeSizeRet", codeSizeRet);
+    return result == HIPRTC_SUCCESS ? ha_program_get_code(prog, NULL, codeSizeRet)
+                                    : result;
 }
 
 HA_EXPORT hiprtcResult
 hiprtcGetCode(hiprtcProgram prog, char *code)
 {
-    if (code == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetCode",
-                           "argument 'code' is NULL");
-    }
-    return ha_program_get_code(prog, code, NULL);
+    hiprtcResult result = need("hiprtcGetCode", "code", code);
+    return result == HIPRTC_SUCCESS ? ha_program_get_code(prog, code, NULL) : result;
 }
 
 HA_EXPORT hiprtcResult
 hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_size)
 {
-    if (bitcode_size == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetBitcodeSize",
-                           "argument 'bitcode_size' is NULL");
-    }
-    return ha_program_get_bitcode(prog, NULL, bitcode_size);
+    hiprtcResult result = need("hiprtcGetBitcodeSize", "bitcode_size", bitcode_size);
+    return result == HIPRTC_SUCCESS ? ha_program_get_bitcode(prog, NULL, bitcode_size)
+                                    : result;
 }
 
 HA_EXPORT hiprtcResult
 hiprtcGetBitcode(hiprtcProgram prog, char *bitcode)
 {
-    if (bitcode == NULL) {
-        return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, "hiprtcGetBitcode",
-                           "argument 'bitcode' is NULL");
-    }
-    return ha_program_get_bitcode(prog, bitcode, NULL);
+    hiprtcResult result = need("hiprtcGetBitcode", "bitcode", bitcode);
+    return result == HIPRTC_SUCCESS ? ha_program_get_bitcode(prog, bitcode, NULL)
+                                    : result;
 }
