@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: memory, copies and fills of three dimensions. */
+#include "abi/hip.h"
 #include "core/clock.h"
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
