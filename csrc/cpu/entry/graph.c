@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "abi/hip.h"
-#include "cpu/entry/graph.h"
+#include "cpu/entry/graph_node.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/base/gone.h"

@@ -2,7 +2,7 @@
 /* HIP entry points: nodes that copy and fill. */
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/entry/graph.h"
+#include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
 #include "cpu/module/symbol.h"
 #include "cpu/work/copy_shape.h"

@@ -6,7 +6,7 @@
 #include "abi/hip.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/entry/graph.h"
+#include "cpu/entry/graph_node.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"

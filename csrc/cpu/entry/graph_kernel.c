@@ -4,7 +4,7 @@
 
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/entry/graph.h"
+#include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
 #include "cpu/queue/stream.h"
 

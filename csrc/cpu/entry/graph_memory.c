@@ -8,7 +8,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/base/gone.h"
-#include "cpu/entry/graph.h"
+#include "cpu/entry/graph_node.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph_state.h"
 #include "cpu/queue/pool.h"

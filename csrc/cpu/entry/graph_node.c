@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: nodes of any type - adding them, and their parameters in graphs and
  * in executable graphs. */
-#include "cpu/entry/graph.h"
+#include "cpu/entry/graph_node.h"
 
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"

@@ -3,7 +3,7 @@
 #include "abi/hip.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/entry/graph.h"
+#include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_state.h"
 

@@ -3,8 +3,8 @@
  *
  * Parameters of nodes are added, set in graphs and set in executable graphs in the same
  * way for all types: a *setter* takes them into the node. */
-#ifndef HA_CPU_ENTRY_GRAPH_H
-#define HA_CPU_ENTRY_GRAPH_H
+#ifndef HA_CPU_ENTRY_GRAPH_NODE_H
+#define HA_CPU_ENTRY_GRAPH_NODE_H
 
 #include "abi/hip.h"
 
