@@ -16,6 +16,7 @@ from tools.rooms import ROOMS, Room, room_of
 
 ROOT = Path(__file__).resolve().parent.parent
 C_TEST = "tests/test_c.py::test_c_program_exits_with_success[{}]"
+KERNEL_HEADERS = ("csrc", "cpu", "headers")
 NO_TESTS = ("docs", "benchmarks", ".ci")
 # How the path of a file of the package begins -> folders below tests/unit; the first
 # that fits counts.
@@ -71,6 +72,8 @@ def tests_of(path: Path) -> list[str] | None:
     if parts[0] in NO_TESTS or path.suffix == ".md":
         return ["tests/unit/docs"] if (ROOT / "tests/unit/docs").is_dir() else []
     room = room_of(path.relative_to("csrc")) if parts[0] == "csrc" else None
+    if parts[:3] == KERNEL_HEADERS:
+        room = "cpu/compile"
     if room is not None:
         return tests_of_room(ROOMS[room])
     if parts[0] == "hipadapt":

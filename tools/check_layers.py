@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Which room of csrc may include which, and that a name has one meaning in a product.
+"""The walls of csrc: which room may include which, and where names are at home.
 
-The table is that of tools/rooms.py: arrows point downwards only.  A tag of a struct, a
-union or an enum that other files can see, and a function that is not static, is defined
-once in each product.  `python -m tools.check_layers` prints one line for each fault, as
+The table is that of tools/rooms.py: arrows point downwards only.  A `.c` file includes
+its own header first.  A header named `*_state.h` is for its own room.  A tag of a
+struct, a union or an enum that other files can see, and a function that is not static,
+is defined once in each product; a function is declared in a header of the room that
+defines it, so that nobody reaches it past the walls.  `python -m tools.check_layers` prints one line for each fault, as
 file:line, and exits with 1 if there is any.
 """
 
@@ -26,6 +28,7 @@ TAG = re.compile(
     r"^(?:typedef )?(?:struct|union|enum) (?:__attribute__\(\(.*\)\) )?(\w+) \{", re.M
 )
 FUNCTION = re.compile(r"^(?!static|extern|typedef|#)[\w][\w *]*\n(ha_\w+)\(", re.M)
+DECLARATION = re.compile(r"^(?!static|typedef|#|return)\w[^;{}=()]*?\b(ha_\w+)\(", re.M)
 BARE = re.compile(r"/\*.*?\*/", re.S)
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -52,12 +55,29 @@ def fault(room: str, quoted: bool, name: str) -> str | None:
         return None
     if not quoted:
         return None
+    if room.startswith("cpu/") and DEVICE_HEADERS in Path(name).parents:
+        return None  # a layout that kernels and the device share
     target = room_of(Path(name))
     if target is None:
         return f'"{name}" is not included by room path, such as "core/status.h"'
     if target != room and target not in ROOMS[room].may_include:
         lower = ", ".join(sorted(ROOMS[room].may_include)) or "nothing"
         return f'{room}/ may not include "{name}": below it is {lower}'
+    if target != room and name.endswith("_state.h"):
+        return f'"{name}" is for {target}/ only'
+    return None
+
+
+def own_header_late(path: Path, csrc: Path) -> str | None:
+    """What is wrong if a `.c` file has a header of its own but another one first."""
+    own = path.with_suffix(".h")
+    if path.suffix != ".c" or not own.is_file():
+        return None
+    wanted = own.relative_to(csrc).as_posix()
+    names = [name for _, _, name in includes(path.read_text(encoding="utf-8"))]
+    before = [name for name in names if Path(name).name not in PYTHON_HEADERS]
+    if wanted in before and before[0] != wanted:
+        return f'"{wanted}" is its own header and comes first, not "{before[0]}"'
     return None
 
 
@@ -76,6 +96,9 @@ def check(csrc: Path) -> list[str]:
             text = fault(room, quoted, name)
             if text is not None:
                 faults.append(f"csrc/{place}:{number}: {text}")
+        text = own_header_late(path, csrc)
+        if text is not None:
+            faults.append(f"csrc/{place}:1: {text}")
     return faults
 
 
@@ -111,9 +134,39 @@ def check_names(csrc: Path) -> list[str]:
     return sorted(faults)
 
 
+def check_declarations(csrc: Path) -> list[str]:
+    """Functions that a header of another room declares, as "path:line: text"."""
+    home: dict[str, set[str]] = {}  # several products may have the name
+    headers = []
+    for path in sorted(csrc.rglob("*.[ch]")):
+        place = path.relative_to(csrc)
+        room = room_of(place)
+        if room is None or DEVICE_HEADERS in place.parents:
+            continue
+        if path.suffix == ".h":
+            headers.append((place, room))
+            continue
+        text = without_comments(path.read_text(encoding="utf-8"))
+        for name in FUNCTION.findall(text):
+            home.setdefault(name, set()).add(room)
+    faults = []
+    for place, room in headers:
+        text = without_comments((csrc / place).read_text(encoding="utf-8"))
+        for match in DECLARATION.finditer(text):
+            rooms = home.get(match.group(1))
+            if rooms is not None and room not in rooms:
+                number = text.count("\n", 0, match.start(1)) + 1
+                faults.append(
+                    f"csrc/{place}:{number}: {match.group(1)} is a function of "
+                    f"{' and '.join(sorted(rooms))}/, whose header declares it"
+                )
+    return faults
+
+
 def main() -> int:
     """Prints the faults of this tree."""
-    faults = check(ROOT / "csrc") + check_names(ROOT / "csrc")
+    csrc = ROOT / "csrc"
+    faults = check(csrc) + check_names(csrc) + check_declarations(csrc)
     print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
     return 1 if faults else 0
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The rooms of csrc: what each may include, and where its tests are.
 
-This is the only list.  The build, the layer check, `make t`, the sanitizers and a test
-of the documents read it; the layer check refuses a folder of csrc that is not in it.
+A room is a folder; those of the CPU device are folders of csrc/cpu, each of which may
+include all that stand below it in FLOORS.  This is the only list.  The build, the layer
+check, `make t`, the sanitizers and a test of the documents read it; the layer check
+refuses a folder of csrc that is not in it.
 """
 
 from __future__ import annotations
@@ -32,7 +34,6 @@ def room(
 ROOMS: dict[str, Room] = {
     "abi": room("", "api", "cpu/entry/"),
     "core": room("", "", "core/"),
-    "cpu": room("abi core", "cpu", "cpu/"),
     "rocprofiler": room("abi core", "rocprofiler", "rocprofiler/"),
     "roctx": room("core", "rocprofiler", "roctx/"),
     "tool": room("abi core", "rocprofiler_python", "tool/"),
@@ -43,10 +44,34 @@ ROOMS: dict[str, Room] = {
     ),
 }
 
+# The CPU device, from the top; rooms of one floor know nothing of each other.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("entry",),
+    ("submit",),
+    ("graph",),
+    ("work",),
+    ("module",),
+    ("memory",),
+    ("queue",),
+    ("exec", "compile"),
+    ("base",),
+)
+# Rooms of the device whose tests in C are not those of their folder alone.
+C_TESTS = {"base": "cpu/", "submit": "cpu/work/ cpu/graph/ cpu/queue/"}
+
+for number, floor in enumerate(FLOORS):
+    lower = [f"cpu/{name}" for below in FLOORS[number + 1 :] for name in below]
+    for name in floor:
+        tests = C_TESTS.get(name, f"cpu/{name}/")
+        ROOMS[f"cpu/{name}"] = room(" ".join([*lower, "abi core"]), "cpu", tests)
+
 # Product -> its rooms.
 PRODUCTS: dict[str, tuple[str, ...]] = {
     "hipadapt._core": ("core", "adapters", "api", "module"),
-    "libhipadapt_cpu.so": ("core", "cpu"),
+    "libhipadapt_cpu.so": (
+        "core",
+        *(f"cpu/{name}" for floor in FLOORS for name in floor),
+    ),
     "librocprofiler-sdk.so.1": ("core", "rocprofiler"),
     "libroctx64.so.4": ("core", "roctx"),
     "libhipadapt_tool.so": ("core", "tool"),
@@ -55,5 +80,8 @@ PRODUCTS: dict[str, tuple[str, ...]] = {
 
 def room_of(path: PurePath) -> str | None:
     """The room of a path below csrc; None if there is none."""
-    name = path.parts[0] if len(path.parts) > 1 else ""
-    return name if name in ROOMS else None
+    for depth in (2, 1):
+        name = "/".join(path.parts[:depth])
+        if len(path.parts) > depth and name in ROOMS:
+            return name
+    return None

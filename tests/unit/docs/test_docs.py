@@ -15,7 +15,7 @@ import hipadapt.rocprofiler
 import hipadapt.types
 from tests.conftest import Run
 from tools.codegen import __main__ as codegen
-from tools.rooms import ROOMS
+from tools.rooms import FLOORS, ROOMS
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENTS = [*ROOT.glob("*.md"), ROOT / "csrc" / "README.md", *ROOT.glob("docs/*.md")]
@@ -63,10 +63,25 @@ def test_build_switches_are_documented() -> None:
 def test_room_table_is_that_of_the_layer_check() -> None:
     text = (ROOT / "csrc" / "README.md").read_text()
     rows = re.findall(r"^\| `(\w+)/` \| .* \| ([\w, -]+) \|$", text, re.MULTILINE)
-
     documented = {room: frozenset(re.findall(r"\w+", below)) for room, below in rows}
+    cpu = documented.pop("cpu")
 
-    assert documented == {name: room.may_include for name, room in ROOMS.items()}
+    of_cpu = {name for name in ROOMS if name.startswith("cpu/")}
+    above = {name: ROOMS[name].may_include for name in ROOMS.keys() - of_cpu}
+    assert documented == above
+    assert {cpu} == {ROOMS[name].may_include - of_cpu for name in of_cpu}
+
+
+@pytest.mark.parametrize("page", ["csrc/README.md", "docs/design.md"])
+def test_rooms_of_the_device_are_listed_from_the_top(page: str) -> None:
+    text = (ROOT / page).read_text()
+
+    listed = re.findall(
+        r"^\| `?(?:cpu/)?(\w+)/?`? \| .* \| [^|]* \|$", text, re.MULTILINE
+    )
+
+    floors = [name for floor in FLOORS for name in floor]
+    assert [name for name in listed if name in floors] == floors
 
 
 def test_every_function_that_a_document_names_exists() -> None:

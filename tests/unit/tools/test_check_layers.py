@@ -36,6 +36,9 @@ def test_table_has_no_cycle() -> None:
         ("core/ring.c", '"core/ring.h"'),
         ("core/ring.c", "<stdint.h>"),
         ("cpu/queue/stream.c", '"abi/hip.h"'),
+        ("cpu/graph/graph.c", '"cpu/queue/stream.h"'),
+        ("cpu/graph/graph.c", '"cpu/graph/graph_state.h"'),
+        ("cpu/memory/texture.h", '"cpu/headers/hipadapt/texture_object.h"'),
         ("adapters/pointer.c", "<Python.h>"),
         ("api/call.c", '"adapters/adapter.h"'),
         ("module/module.c", '"api/call.h"'),
@@ -56,6 +59,12 @@ def test_allowed_include_is_accepted(tmp_path: Path, name: str, include: str) ->
         ("api/call.c", '"cpu/base/device.h"'),
         ("module/module.c", '"cpu/base/device.h"'),
         ("cpu/queue/stream.c", '"rocprofiler/agent.h"'),
+        ("cpu/queue/stream.c", '"cpu/graph/capture.h"'),
+        ("cpu/exec/exec.c", '"cpu/compile/rewrite.h"'),
+        ("cpu/base/error.c", '"cpu/queue/pool.h"'),
+        ("cpu/entry/graph.c", '"cpu/graph/graph_state.h"'),
+        ("core/ring.c", '"cpu/headers/hipadapt/texture_object.h"'),
+        ("cpu/stream.c", "<stdint.h>"),  # of the device, but in none of its rooms
         ("cpu/queue/stream.c", "<Python.h>"),
         ("core/ring.c", '"Python.h"'),
         ("core/ring.c", '"ring.h"'),
@@ -76,6 +85,46 @@ def test_fault_names_file_and_line(tmp_path: Path) -> None:
     assert '"cpu/queue/stream.h"' in found
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('#include "core/ring.h"\n\n#include <stdint.h>\n', 0),
+        ('#include <Python.h>\n\n#include "core/ring.h"\n', 1),  # core is plain C
+        ('#include <stdint.h>\n\n#include "core/ring.h"\n', 1),
+        ('#include "core/log.h"\n#include "core/ring.h"\n', 1),
+        ('#include "core/log.h"\n', 0),
+    ],
+)
+def test_own_header_comes_first(tmp_path: Path, text: str, count: int) -> None:
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "ring.h").touch()
+
+    assert len(faults_of(tmp_path, "core/ring.c", text)) == count
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "count"),
+    [
+        ("cpu/queue/stream.h", "hipError_t ha_open(int a);", 0),
+        ("cpu/graph/graph.h", "hipError_t ha_open(int a);", 1),
+        ("cpu/graph/graph.h", "struct ha_stream *ha_open(int a,\n    int b);", 1),
+        ("cpu/graph/graph.h", "/* as\nint ha_open(void);\n*/", 0),
+        ("cpu/graph/graph.h", "static inline int ha_open(void);", 0),
+    ],
+)
+def test_function_is_declared_in_its_own_room(
+    tmp_path: Path, header: str, line: str, count: int
+) -> None:
+    for name, text in (
+        ("cpu/queue/stream.c", "int\nha_open(int a)\n{\n}\n"),
+        (header, line),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    assert len(check_layers.check_declarations(tmp_path)) == count
+
+
 def test_include_in_a_comment_is_none(tmp_path: Path) -> None:
     assert faults_of(tmp_path, "core/a.c", '/*\n#include "cpu/x.h"\n*/\n') == []
 
@@ -92,13 +141,13 @@ def test_include_in_a_comment_is_none(tmp_path: Path) -> None:
     ],
 )
 def test_name_defined_twice_is_a_fault(tmp_path: Path, one: str, other: str) -> None:
-    for name, text in (("core/a.c", one), ("cpu/b.c", other)):
+    for name, text in (("core/a.c", one), ("cpu/base/b.c", other)):
         (tmp_path / "csrc" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "csrc" / name).write_text(text)
 
     (found,) = check_layers.check_names(tmp_path / "csrc")
 
-    assert found.startswith("csrc/cpu/b.c:1: ")
+    assert found.startswith("csrc/cpu/base/b.c:1: ")
     assert "csrc/core/a.c" in found
 
 
@@ -106,16 +155,16 @@ def test_name_defined_twice_is_a_fault(tmp_path: Path, one: str, other: str) -> 
     ("where", "text"),
     [
         ("rocprofiler", "struct ha_ticket {\n    int a;\n};\n"),  # another product
-        ("cpu", "static int\nha_open(void)\n{\n}\n"),
-        ("cpu", "struct ha_ticket;\n"),
-        ("cpu", "/*\nstruct ha_ticket {\n*/\n"),
+        ("cpu/base", "static int\nha_open(void)\n{\n}\n"),
+        ("cpu/base", "struct ha_ticket;\n"),
+        ("cpu/base", "/*\nstruct ha_ticket {\n*/\n"),
     ],
 )
 def test_name_of_another_product_is_no_fault(
     tmp_path: Path, where: str, text: str
 ) -> None:
     first = "struct ha_ticket {\n    int a;\n};\n\nint\nha_open(void)\n{\n}\n"
-    for name, content in (("cpu/a.c", first), (f"{where}/b.c", text)):
+    for name, content in (("cpu/base/a.c", first), (f"{where}/b.c", text)):
         (tmp_path / "csrc" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "csrc" / name).write_text(content)
 
@@ -125,3 +174,4 @@ def test_name_of_another_product_is_no_fault(
 def test_this_tree_has_no_fault() -> None:
     assert check_layers.check(check_layers.ROOT / "csrc") == []
     assert check_layers.check_names(check_layers.ROOT / "csrc") == []
+    assert check_layers.check_declarations(check_layers.ROOT / "csrc") == []
