@@ -5,8 +5,10 @@ The table is that of tools/rooms.py: arrows point downwards only.  A `.c` file i
 its own header first.  A header named `*_state.h` is for its own room.  A tag of a
 struct, a union or an enum that other files can see, and a function that is not static,
 is defined once in each product; a function is declared in a header of the room that
-defines it, so that nobody reaches it past the walls.  `python -m tools.check_layers` prints one line for each fault, as
-file:line, and exits with 1 if there is any.
+defines it, so that nobody reaches it past the walls.
+
+`python -m tools.check_layers` prints one line for each fault, as file:line, and exits
+with 1 if there is any.
 """
 
 from __future__ import annotations
