@@ -121,6 +121,7 @@ def clang_tidy(_: bool) -> int:
         print("clang-tidy is missing: pip install clang-tidy", file=sys.stderr)
         return 1
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-Icsrc", f"-I{native.python_include()}"]
+    flags.append('-DHA_IMAGE_SOURCES=""')
     sources = [name for name in c_files() if name.startswith("csrc/")]
     sources = [name for name in sources if name.endswith(".c")]
     return command("clang-tidy", "--quiet", *sources, "--", *flags)

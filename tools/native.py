@@ -38,6 +38,9 @@ OBJECTS = ROOT / "build" / "native"
 EXPORTS = CSRC / "cpu" / "entry" / "generated" / "exports.map"
 PROFILER_HEADERS = CSRC / "rocprofiler" / "include"
 DEVICE_HEADERS = CSRC / "cpu" / "headers"
+# What decides how a kernel's code looks, and the one file that is told a hash of it.
+IMAGE_SOURCES = ("cpu/compile/*.[ch]", "cpu/base/image.h")
+IMAGE_SOURCES_FOR = "cpu/compile/cache_key.c"
 TEXT_MAX = 500  # characters of a command in a message
 WARNINGS = [
     "-Wall",
@@ -294,6 +297,32 @@ def folder_of(name: str, command: list[str]) -> Path:
     return folder
 
 
+def image_sources() -> str:
+    """A hash of what makes kernels' code: the same in every copy of this tree."""
+    found = hashlib.sha256()
+    for path in sorted(p for glob in IMAGE_SOURCES for p in CSRC.glob(glob)):
+        text = path.read_bytes()
+        name = path.relative_to(CSRC).as_posix()
+        found.update(f"{name} {len(text)}\n".encode() + text)
+    return found.hexdigest()
+
+
+def own_flags(source: Path, folder: Path) -> list[str]:
+    """Flags of one file beyond those of its product.
+
+    The hash is in a header, so that a change of it is seen as that of any other.
+    """
+    if source != CSRC / IMAGE_SOURCES_FOR:
+        return []
+    header = folder / "image_sources.h"
+    text = f'#define HA_IMAGE_SOURCES "{image_sources()}"\n'
+    if not header.is_file() or header.read_text() != text:
+        fresh = header.with_name(f"{header.name}.{os.getpid()}")
+        fresh.write_text(text)
+        fresh.replace(header)
+    return ["-include", str(header)]
+
+
 def compile_all(
     files: Iterable[Path], folder: Path, command: list[str]
 ) -> tuple[list[Path], bool]:
@@ -304,9 +333,10 @@ def compile_all(
         output = object_of(source, folder)
         depends = output.with_suffix(".d")
         outputs.append(output)
+        own = own_flags(source, folder)
         if not up_to_date(output, depends):
             wanted = ["-MMD", "-MF", str(depends), "-c", str(source), "-o", str(output)]
-            jobs.append([*command, *wanted])
+            jobs.append([*command, *own, *wanted])
     if jobs:
         print(f"hipadapt: compiling {len(jobs)} files for {folder.name}", flush=True)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

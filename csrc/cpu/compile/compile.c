@@ -5,13 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/env.h"
 #include "core/file.h"
 #include "core/sha256.h"
-#include "cpu/base/image.h"
 #include "cpu/compile/buffer.h"
 #include "cpu/compile/build.h"
 #include "cpu/compile/cache.h"
+#include "cpu/compile/cache_key.h"
 #include "cpu/compile/depends.h"
 #include "cpu/compile/file_asm.h"
 #include "cpu/compile/options.h"
@@ -20,7 +19,6 @@
 #include "cpu/compile/toolchain_flags.h"
 #include "cpu/compile/workdir.h"
 
-#define KEY_VERSION "hipadapt kernel 1"
 #define CUID_DIGITS 16 /* of the key: what tells modules of one program apart */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
@@ -198,25 +196,15 @@ append_list(struct ha_bytes *buffer, const struct ha_list *list)
     }
 }
 
-/* Everything that can change the result.  The compiler's identity covers this library,
- * so neither the flags nor the rewriter need a number of their own. */
+/* Everything that can change the result. */
 static enum ha_status
 compute_key(struct work *work)
 {
     const struct ha_compile_request *request = work->request;
-    const struct ha_toolchain *toolchain = &work->build.toolchain;
     struct ha_bytes key = {0};
     enum ha_status status = HA_OK;
-    ha_buffer_text(&key, KEY_VERSION);
-    ha_buffer_u32(&key, HA_IMAGE_ABI);
-    ha_buffer_append(&key, toolchain->compiler_id, HA_HASH_BYTES);
-    ha_buffer_append(&key, toolchain->device_id, HA_HASH_BYTES);
-    ha_buffer_block(&key, toolchain->triple, strlen(toolchain->triple));
-    ha_buffer_block(&key, toolchain->target_cpu, strlen(toolchain->target_cpu));
-    ha_buffer_u32(&key, toolchain->vector_math);
-    ha_buffer_u32(&key, request->warp_size);
-    ha_buffer_u32(&key, ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1);
-    ha_buffer_u32(&key, work->options.level);
+    ha_cache_key_begin(&key, "kernel", &work->build.toolchain, request->warp_size,
+                       work->options.level);
     append_list(&key, &work->options.front);
     ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);
     ha_buffer_u32(&key, request->header_count);

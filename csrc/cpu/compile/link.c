@@ -11,20 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/env.h"
 #include "core/sha256.h"
 #include "cpu/base/device.h"
 #include "cpu/base/gone.h"
 #include "cpu/base/handle.h"
-#include "cpu/base/image.h"
 #include "cpu/base/interrupt.h"
 #include "cpu/compile/build.h"
 #include "cpu/compile/cache.h"
+#include "cpu/compile/cache_key.h"
 #include "cpu/compile/link_ir.h"
 #include "cpu/compile/options.h"
 #include "cpu/compile/rtc.h"
 
-#define KEY_VERSION "hipadapt link 1"
 #define LEVEL_DEFAULT 3
 #define INPUTS_MAX 4096u
 #define INPUT_BYTES_MAX ((size_t)1 << 30)
@@ -406,19 +404,10 @@ static enum ha_status
 compute_key(const struct state *state, const struct ha_build *build,
             uint8_t key[HA_CACHE_KEY_BYTES])
 {
-    const struct ha_toolchain *toolchain = &build->toolchain;
     struct ha_bytes text = {0};
     enum ha_status status = HA_OK;
-    ha_buffer_text(&text, KEY_VERSION);
-    ha_buffer_u32(&text, HA_IMAGE_ABI);
-    ha_buffer_append(&text, toolchain->compiler_id, HA_HASH_BYTES);
-    ha_buffer_append(&text, toolchain->device_id, HA_HASH_BYTES);
-    ha_buffer_block(&text, toolchain->triple, strlen(toolchain->triple));
-    ha_buffer_block(&text, toolchain->target_cpu, strlen(toolchain->target_cpu));
-    ha_buffer_u32(&text, toolchain->vector_math);
-    ha_buffer_u32(&text, build->warp_size);
-    ha_buffer_u32(&text, ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1);
-    ha_buffer_u32(&text, build->level);
+    ha_cache_key_begin(&text, "link", &build->toolchain, build->warp_size,
+                       build->level);
     ha_buffer_u32(&text, state->count);
     for (uint32_t i = 0; i < state->count; i++) {
         const struct ha_link_input *input = &state->inputs[i];
