@@ -12,12 +12,12 @@ t: build          ## tests of what changed since the last commit
 	@$(PYTHON) -m tools.changed_tests
 
 test: build       ## all tests
-	$(PYTHON) -m pytest -q
+	$(PYTHON) -m pytest -q -n auto
 
 check: export HIPADAPT_WERROR = 1
 check: build      ## everything that a commit must pass
 	$(PYTHON) -m tools.check
-	$(PYTHON) -m pytest -q
+	$(PYTHON) -m pytest -q -n auto
 
 format:           ## lay out C and Python, write generated files
 	$(PYTHON) -m tools.check --fix

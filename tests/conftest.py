@@ -22,12 +22,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 AMD_NAMES = tuple(f"libamdhip64.so{suffix}" for suffix in (".7", ".6", ".5", ""))
 RUN_LIMIT_S = 120
+WORKERS_MAX = 8
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -44,6 +46,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("interop")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """`-n auto`: each process has a CPU device with threads of its own."""
+    return min(len(os.sched_getaffinity(0)), WORKERS_MAX)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """`-n` gives each process a row of neighbours: they share fixtures and kernels."""
+    if config.getoption("dist") != "load":
+        return None  # another choice was made
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def settled() -> None:
     """What is there before a module stays: `gc.collect` of a test need not look at it."""
@@ -51,11 +69,20 @@ def settled() -> None:
     gc.freeze()
 
 
+def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
+    """A folder of this session, one for all processes of `pytest -n`."""
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent  # of all workers
+    folder = base / name
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Compiled kernels of this session; the user's own cache is left alone."""
-    folder = tmp_path_factory.mktemp("hipadapt-cache")
-    folder.chmod(0o700)
+    folder = shared_folder(tmp_path_factory, "hipadapt-cache")
     with pytest.MonkeyPatch.context() as patch:
         if "HIPADAPT_CACHE_DIR" not in os.environ:
             patch.setenv("HIPADAPT_CACHE_DIR", str(folder))

@@ -17,6 +17,7 @@ Environment switches (never command line options):
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib.util
 import os
@@ -25,8 +26,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -323,10 +325,21 @@ def own_flags(source: Path, folder: Path) -> list[str]:
     return ["-include", str(header)]
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Other processes that build in this folder wait until the block has ended."""
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def compile_all(
     files: Iterable[Path], folder: Path, command: list[str]
 ) -> tuple[list[Path], bool]:
-    """Compiles what changed; returns all objects, and whether any is new."""
+    """Compiles what changed; returns all objects, and whether any is new.
+
+    The caller builds alone in this folder.
+    """
     jobs: list[list[str]] = []
     outputs: list[Path] = []
     for source in files:
@@ -369,6 +382,14 @@ def build(product: Product, command: list[str]) -> Path:
     """Compiles what changed, links if anything did, and returns the shared object."""
     compiling = compile_command(product, command)
     folder = folder_of(product.name, compiling)
+    with alone(folder):
+        return build_in(folder, product, command, compiling)
+
+
+def build_in(
+    folder: Path, product: Product, command: list[str], compiling: list[str]
+) -> Path:
+    """The same, in the product's folder, in which nobody else builds."""
     files = sources(product.rooms) or [empty_source(folder)]
     outputs, changed = compile_all(files, folder, compiling)
     made = folder / product.name

@@ -101,25 +101,22 @@ def build(test: Path) -> Path:
     )
     compiling = native.compile_command(product, command)
     folder = native.folder_of(product.name, compiling)
-    objects, changed = native.compile_all(wanted, folder, compiling)
+    with native.alone(folder):
+        objects, changed = native.compile_all(wanted, folder, compiling)
     # Tests convert freely between integer types.
     own_compiling = [*command, *native.common_flags(), "-Wno-comment"]
     own_compiling += [f"-I{HERE}", *headers]
     own_folder = native.folder_of("tests_c", own_compiling)
-    own, own_changed = native.compile_all([test], own_folder, own_compiling)
-    program = own_folder / own[0].name.removesuffix(".c.o")
-    if (
-        changed
-        or own_changed
-        or not all(
-            program.is_file() and native.newer(program, path)
-            for path in [*own, *objects]
-        )
-    ):
-        link = [*command, *native.instrumentation(), *map(str, [*own, *objects])]
-        libraries = [*header_line(text, "libraries"), *native.DEVICE_LIBRARIES]
-        # The unwinder and kernels loaded later find the program's symbols.
-        native.run([*link, "-rdynamic", "-o", str(program), *libraries])
+    with native.alone(own_folder):
+        own, own_changed = native.compile_all([test], own_folder, own_compiling)
+        program = own_folder / own[0].name.removesuffix(".c.o")
+        needed = [*own, *objects]
+        kept = program.is_file() and all(native.newer(program, path) for path in needed)
+        if changed or own_changed or not kept:
+            link = [*command, *native.instrumentation(), *map(str, needed)]
+            libraries = [*header_line(text, "libraries"), *native.DEVICE_LIBRARIES]
+            # The unwinder and kernels loaded later find the program's symbols.
+            native.run([*link, "-rdynamic", "-o", str(program), *libraries])
     return program
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.conftest import shared_folder
+
 from .worker import Worker, environment
 
 WorkerOf = Callable[..., Worker]
@@ -19,8 +21,7 @@ def worker_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerOf]:
     All of them share one new cache folder: a kernel is compiled once in the session,
     and never taken from an earlier one.
     """
-    cache = tmp_path_factory.mktemp("kernel-cache")
-    cache.chmod(0o700)
+    cache = shared_folder(tmp_path_factory, "kernel-cache")
     workers: dict[tuple[object, ...], Worker] = {}
 
     def find(executor: str, warp_size: int = 32, **settings: str) -> Worker:

@@ -351,7 +351,7 @@ def test_list_of_bytes() -> None:
         AsVoidPointer(5),
         Index(5),
     ],
-    ids=repr,
+    ids=lambda entry: type(entry).__name__,
 )
 def test_address_is_no_entry_of_texts(entry: Any) -> None:
     with pytest.raises(TypeError, match=r"pyobj\[1\]' must be bytes, str, a CStr or"):

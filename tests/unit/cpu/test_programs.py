@@ -12,11 +12,12 @@ A program says in comments how it is built and what it prints:
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,20 +71,20 @@ def build(name: str, folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[list[str]]]:
-    """All programs, built two at a time."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
+    """built(name): the command that runs a program, which is built once."""
     folder = tmp_path_factory.mktemp("programs")
-    with ThreadPoolExecutor(2) as pool:
-        return {name: pool.submit(build, name, folder) for name in NAMES}
+    return functools.cache(lambda name: build(name, folder))
 
 
-@pytest.mark.parametrize("executor", ["fast", "reference"])
+# Neighbours have one program, so that one process of `pytest -n` has both.
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("executor", ["fast", "reference"])
 def test_program_prints_what_it_says(
-    name: str, executor: str, built: dict[str, Future[list[str]]]
+    name: str, executor: str, built: Callable[[str], list[str]]
 ) -> None:
     source = PROGRAMS / name
-    command = built[name].result()
+    command = built(name)
     settings = dict(
         word.split("=", 1) for e in notes(source, "env") for word in e.split()
     )
