@@ -16,8 +16,8 @@
 
 #ifdef __HIP__
 #include "hipadapt/device.h"
-/* A hint on a GPU.  Functions stay inlined here, because barriers and warp calls then have
- * their place in the kernel's own flow.  libc++ asks for the attribute of this name in its
+/* A hint on a GPU.  Functions stay inlined here, because barriers and warp calls then
+ * stand in the kernel's own flow.  libc++ asks for the attribute of this name in its
  * first header, which is behind us. */
 #ifndef __noinline__
 #define __noinline__

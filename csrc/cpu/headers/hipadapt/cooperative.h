@@ -4,8 +4,8 @@
  *
  * A group within a warp is a mask of lanes; its calls name that mask, so they meet
  * wherever the lanes of the group make them.  A tile whose end lies behind the end of the
- * block has fewer lanes in its mask than its size says.  Kinds of groups are told apart
- * by a number in thread_group, which may be any of them. */
+ * block has fewer lanes in its mask than its size says.  A thread_group may be any of
+ * these; a number in it says which. */
 #pragma once
 #pragma clang system_header
 

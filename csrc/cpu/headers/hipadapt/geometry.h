@@ -8,8 +8,8 @@
 
 template <class _Tp, unsigned int n> struct HIP_vector_type;
 
-#define __HA_PLACE__(name)                                                              \
-    struct __ha_place_##name {                                                          \
+#define __HA_COORDINATES__(name)                                                        \
+    struct __ha_coordinates_##name {                                                    \
         __HA_FN_T__ unsigned get_x() const { return __ha_##name##_x(); }                \
         __HA_FN_T__ unsigned get_y() const { return __ha_##name##_y(); }                \
         __HA_FN_T__ unsigned get_z() const { return __ha_##name##_z(); }                \
@@ -21,16 +21,16 @@ template <class _Tp, unsigned int n> struct HIP_vector_type;
             return HIP_vector_type<_Tp, 3>(x, y, z);                                    \
         }                                                                               \
     };
-__HA_PLACE__(thread)
-__HA_PLACE__(block)
-__HA_PLACE__(block_dim)
-__HA_PLACE__(grid_dim)
-#undef __HA_PLACE__
+__HA_COORDINATES__(thread)
+__HA_COORDINATES__(block)
+__HA_COORDINATES__(block_dim)
+__HA_COORDINATES__(grid_dim)
+#undef __HA_COORDINATES__
 
-extern const __device__ __ha_place_thread threadIdx;
-extern const __device__ __ha_place_block blockIdx;
-extern const __device__ __ha_place_block_dim blockDim;
-extern const __device__ __ha_place_grid_dim gridDim;
+extern const __device__ __ha_coordinates_thread threadIdx;
+extern const __device__ __ha_coordinates_block blockIdx;
+extern const __device__ __ha_coordinates_block_dim blockDim;
+extern const __device__ __ha_coordinates_grid_dim gridDim;
 
 static constexpr int warpSize = __HIP_CPU_WARP_SIZE__;
 #define __AMDGCN_WAVEFRONT_SIZE __HIP_CPU_WARP_SIZE__

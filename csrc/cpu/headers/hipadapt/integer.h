@@ -96,7 +96,7 @@ __HA_FN__ unsigned long __bitinsert_u64(unsigned long x, unsigned long y, unsign
 __HA_FN__ unsigned __lastbit_u32_u64(unsigned long x) {
     return x == 0 ? ~0u : (unsigned)__builtin_ctzl(x);
 }
-/* The place of the bit number `offset` at or above `base`; a negative offset counts at or
+/* The index of the bit number `offset` at or above `base`; a negative offset counts at or
  * below it, 0 asks for the bit at `base` itself; -1 where there is none. */
 __HA_FN__ int __ha_find_bit(unsigned long mask, unsigned base, int offset,
                             unsigned bits) {

@@ -29,8 +29,8 @@ __ha_clamp(int i, int size)
 }
 
 __HA_FN__ __ha_axis
-__ha_place(const __hip_texture *t, uint32_t mode, float x, uint32_t texels,
-           bool between)
+__ha_axis_at(const __hip_texture *t, uint32_t mode, float x, uint32_t texels,
+             bool between)
 {
     __HA_EXACT__
     const int size = (int)texels;
@@ -144,14 +144,14 @@ __ha_locate(const __hip_texture *t, const __ha_image *image, float x, float y, f
     const bool flat =
         t->shape == __HA_1D || t->shape == __HA_1D_LAYERED || t->shape == __HA_LINEAR;
     const bool cube = t->shape == __HA_CUBE || t->shape == __HA_CUBE_LAYERED;
-    r.axes[0] = __ha_place(t, cube ? hipAddressModeClamp : t->address[0], x,
-                           image->width, between);
+    r.axes[0] = __ha_axis_at(t, cube ? hipAddressModeClamp : t->address[0], x,
+                             image->width, between);
     if (!flat) {
-        r.axes[1] = __ha_place(t, cube ? hipAddressModeClamp : t->address[1], y,
-                               image->height, between);
+        r.axes[1] = __ha_axis_at(t, cube ? hipAddressModeClamp : t->address[1], y,
+                                 image->height, between);
     }
     if (t->shape == __HA_3D) {
-        r.axes[2] = __ha_place(t, t->address[2], z, image->depth, between);
+        r.axes[2] = __ha_axis_at(t, t->address[2], z, image->depth, between);
     } else {
         r.axes[2].low = __ha_clamp(slice, (int)image->depth);
     }
@@ -165,16 +165,16 @@ __ha_filtered(const __hip_texture *t, const __ha_image *image, const __ha_point 
     __HA_EXACT__
     __ha_floats sum = {0, 0, 0, 0};
     for (int corner = 0; corner < 8; corner++) {
-        int place[3];
+        int texel[3];
         float weight = 1.0f;
         for (int i = 0; i < 3; i++) {
             const __ha_axis &axis = at.axes[i];
             bool second = (corner >> i & 1) != 0;
-            place[i] = second ? axis.high : axis.low;
+            texel[i] = second ? axis.high : axis.low;
             weight = weight * (second ? axis.weight : 1.0f - axis.weight);
         }
         if (weight != 0.0f) {
-            sum = sum + __ha_float_at(t, image, place[0], place[1], place[2]) * weight;
+            sum = sum + __ha_float_at(t, image, texel[0], texel[1], texel[2]) * weight;
         }
     }
     return sum;

@@ -32,7 +32,7 @@ __HA_BOTH__ float __ha_odd(double x) {
     return back != x && x == x ? __HA_BITS__(float, (bits - away) | 1u) : near;
 }
 
-/* The low bits that a double has no place for become one odd bit. */
+/* The low bits that do not fit into a double become one odd bit. */
 template <class _Ip> __HA_BOTH_T__ double __ha_odd_integer(_Ip x) {
     if (sizeof(_Ip) < 8)
         return (double)x;

@@ -8,7 +8,7 @@
 #include "hipadapt/texture_types.h"
 #include "hipadapt/texel.h"
 
-/* Whether the place lies inside of [0, size), or can be moved there. */
+/* Whether the index lies inside of [0, size), or can be moved there. */
 __HA_FN__ bool
 __ha_bound(int &at, uint32_t size, int mode)
 {
@@ -124,26 +124,26 @@ __ha_surface_write(const _Tp &value, const __hip_surface *s, uint32_t shape, int
 }
 
 #define __HA_LIST__(...) __VA_ARGS__
-#define __HA_SURFACE__(name, shape, params, place)                                     \
+#define __HA_SURFACE__(name, shape, params, index)                                     \
     template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
     __HA_FN_T__ void name##read(_Tp *data, hipSurfaceObject_t object,                  \
                                 __HA_LIST__ params,                                    \
                                 int boundaryMode = hipBoundaryModeZero)                \
     {                                                                                  \
-        *data = __ha_surface_read<_Tp>(object, shape, __HA_LIST__ place, boundaryMode); \
+        *data = __ha_surface_read<_Tp>(object, shape, __HA_LIST__ index, boundaryMode); \
     }                                                                                  \
     template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
     __HA_FN_T__ _Tp name##read(hipSurfaceObject_t object, __HA_LIST__ params,          \
                              int boundaryMode = hipBoundaryModeZero)                   \
     {                                                                                  \
-        return __ha_surface_read<_Tp>(object, shape, __HA_LIST__ place, boundaryMode); \
+        return __ha_surface_read<_Tp>(object, shape, __HA_LIST__ index, boundaryMode); \
     }                                                                                  \
     template <class _Tp, class = __ha_if_texel<_Tp>>                                   \
     __HA_FN_T__ void name##write(_Tp data, hipSurfaceObject_t object,                  \
                                  __HA_LIST__ params,                                   \
                                  int boundaryMode = hipBoundaryModeZero)               \
     {                                                                                  \
-        __ha_surface_write(data, object, shape, __HA_LIST__ place, boundaryMode);      \
+        __ha_surface_write(data, object, shape, __HA_LIST__ index, boundaryMode);      \
     }
 __HA_SURFACE__(surf1D, __HA_1D, (int x), (x, 0, 0))
 __HA_SURFACE__(surf2D, __HA_2D, (int x, int y), (x, y, 0))

@@ -9,7 +9,7 @@
 typedef uint32_t __ha_words __attribute__((ext_vector_type(4)));
 typedef float __ha_floats __attribute__((ext_vector_type(4)));
 
-/* The core of sampling is a function of its own: a kernel may sample in many places. */
+/* The core of sampling is a function of its own: a kernel may sample many times. */
 #define __HA_CORE__ static __attribute__((device, noinline))
 
 __HA_FN__ float
