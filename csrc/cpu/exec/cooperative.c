@@ -25,7 +25,7 @@
 #define HELPERS_LIMIT_NS 200000 /* for others to take their share of the blocks */
 
 /* A block that this thread has begun. */
-struct place {
+struct begun {
     struct ha_group *group; /* owned until the block is over */
     uint64_t block;
     _Atomic uint32_t *counter; /* borrowed: the barrier that it waits at opens when this
@@ -38,8 +38,8 @@ struct share {
     struct ha_launch *launch;
     struct ha_cooperative *cooperative;
     struct ha_runner *runner;
-    struct place *places; /* owned */
-    uint64_t count;       /* of places */
+    struct begun *begun; /* owned */
+    uint64_t count;      /* of begun blocks */
     uint64_t room;
     uint64_t taken; /* blocks taken so far, this thread's share of them */
     uint64_t fair;  /* the share if all threads come */
@@ -114,24 +114,24 @@ open_barrier(struct ha_cooperative *cooperative, bool at_multi, uint32_t line)
 }
 
 static void
-arrive(struct share *share, struct place *place, bool at_multi)
+arrive(struct share *share, struct begun *begun, bool at_multi)
 {
     struct ha_cooperative *cooperative = share->cooperative;
     (void)pthread_mutex_lock(&cooperative->lock);
-    place->waits = true;
-    place->counter = at_multi ? &cooperative->multi->round : &cooperative->round;
-    place->round = atomic_load_explicit(place->counter, memory_order_relaxed);
+    begun->waits = true;
+    begun->counter = at_multi ? &cooperative->multi->round : &cooperative->round;
+    begun->round = atomic_load_explicit(begun->counter, memory_order_relaxed);
     if (cooperative->waiting++ == 0) {
         cooperative->at_multi = at_multi;
-        cooperative->first_waiting = place->block;
-        cooperative->line = place->group->barrier.line[0];
+        cooperative->first_waiting = begun->block;
+        cooperative->line = begun->group->barrier.line[0];
     }
     if (cooperative->ended > 0) {
         fail_unlock(share);
         return;
     }
     if (cooperative->at_multi != at_multi) {
-        fail_mixed_unlock(share, place->block);
+        fail_mixed_unlock(share, begun->block);
         return;
     }
     uint32_t line = cooperative->line;
@@ -182,59 +182,59 @@ faulty(struct share *share)
 }
 
 /* All blocks of this thread wait at a barrier that those of other threads, or other
- * grids, have not come to: the one that `place` waits at. */
+ * grids, have not come to: the one that `begun` waits at. */
 static void
-sleep_at_barrier(struct share *share, const struct place *place)
+sleep_at_barrier(struct share *share, const struct begun *begun)
 {
     const struct timespec limit = {.tv_sec = 0, .tv_nsec = SLEEP_NS};
     for (unsigned i = 0; i < SPIN_TURNS; i++) {
-        if (atomic_load(place->counter) != place->round || faulty(share)) {
+        if (atomic_load(begun->counter) != begun->round || faulty(share)) {
             return;
         }
         (void)sched_yield();
     }
-    (void)syscall(SYS_futex, place->counter, FUTEX_WAIT_PRIVATE, place->round, &limit,
+    (void)syscall(SYS_futex, begun->counter, FUTEX_WAIT_PRIVATE, begun->round, &limit,
                   NULL, 0);
 }
 
 /* ---- blocks ---- */
 
-/* Runs the block until it stops, and sees to what that means for the others. False if
- * the block is over, in one way or another. */
+/* Runs the block until it stops, and lets the other blocks know.  False if the block is
+ * over, in one way or another. */
 static bool
-run_place(struct share *share, struct place *place, bool begin)
+run_begun(struct share *share, struct begun *begun, bool begin)
 {
     enum ha_group_stop stop =
-        begin ? ha_group_begin_block(place->group, share->runner, place->block)
-              : ha_group_resume(place->group, share->runner);
+        begin ? ha_group_begin_block(begun->group, share->runner, begun->block)
+              : ha_group_resume(begun->group, share->runner);
     switch (stop) {
     case HA_STOP_GRID:
     case HA_STOP_MULTI:
         share->moved = true;
-        arrive(share, place, stop == HA_STOP_MULTI);
+        arrive(share, begun, stop == HA_STOP_MULTI);
         return true;
     case HA_STOP_YIELD:
         return true;
     case HA_STOP_END:
         share->moved = true;
-        end(share, place->block);
+        end(share, begun->block);
         break;
     case HA_STOP_FAULT:
-        if (ha_fault_record_blocks(place->group, share->runner, place->block,
-                                   place->block + 1)) {
+        if (ha_fault_record_blocks(begun->group, share->runner, begun->block,
+                                   begun->block + 1)) {
             share->first_fault = true;
         }
         break;
     }
-    ha_idle_group_give(place->group);
-    place->group = NULL;
+    ha_idle_group_give(begun->group);
+    begun->group = NULL;
     return false;
 }
 
 static void
-remove_place(struct share *share, uint64_t index)
+remove_begun(struct share *share, uint64_t index)
 {
-    share->places[index] = share->places[--share->count];
+    share->begun[index] = share->begun[--share->count];
 }
 
 static bool
@@ -244,11 +244,11 @@ grow(struct share *share)
         return true;
     }
     uint64_t room = share->room > 0 ? share->room * 2 : 8;
-    struct place *places = realloc(share->places, (size_t)room * sizeof *places);
-    if (!places) {
+    struct begun *begun = realloc(share->begun, (size_t)room * sizeof *begun);
+    if (!begun) {
         return false;
     }
-    share->places = places;
+    share->begun = begun;
     share->room = room;
     return true;
 }
@@ -287,10 +287,10 @@ take_block(struct share *share, struct ha_group *group)
     }
     share->taken += taken;
     if (taken && group && grow(share)) {
-        struct place *place = &share->places[share->count++];
-        *place = (struct place){.group = group, .block = block};
-        if (!run_place(share, place, true)) {
-            remove_place(share, share->count - 1);
+        struct begun *begun = &share->begun[share->count++];
+        *begun = (struct begun){.group = group, .block = block};
+        if (!run_begun(share, begun, true)) {
+            remove_begun(share, share->count - 1);
         }
         return;
     }
@@ -309,17 +309,17 @@ run_turn(struct share *share)
     bool any = false;
     share->moved = false;
     for (uint64_t i = 0; i < share->count && !faulty(share);) {
-        struct place *place = &share->places[i];
-        if (place->waits && atomic_load(place->counter) == place->round) {
+        struct begun *begun = &share->begun[i];
+        if (begun->waits && atomic_load(begun->counter) == begun->round) {
             i++;
             continue;
         }
         any = true;
-        place->waits = false;
-        if (run_place(share, place, false)) {
+        begun->waits = false;
+        if (run_begun(share, begun, false)) {
             i++;
         } else {
-            remove_place(share, i);
+            remove_begun(share, i);
         }
     }
     return any;
@@ -330,8 +330,8 @@ static void
 abandon(struct share *share)
 {
     for (uint64_t i = 0; i < share->count; i++) {
-        ha_group_abandon(share->places[i].group, share->runner);
-        ha_idle_group_give(share->places[i].group);
+        ha_group_abandon(share->begun[i].group, share->runner);
+        ha_idle_group_give(share->begun[i].group);
     }
     share->count = 0;
 }
@@ -359,7 +359,7 @@ ha_cooperative_run(struct ha_launch *launch, struct ha_runner *runner,
             take_block(&share, group);
             group = NULL;
         } else if (!any && !left) {
-            sleep_at_barrier(&share, share.places);
+            sleep_at_barrier(&share, share.begun);
         } else if (!share.moved) {
             (void)sched_yield();
         }
@@ -371,7 +371,7 @@ ha_cooperative_run(struct ha_launch *launch, struct ha_runner *runner,
         abandon(&share);
         share.taken += ha_blocks_drop_rest(launch);
     }
-    free(share.places);
+    free(share.begun);
     *was_first_fault = share.first_fault;
     return share.taken;
 }

@@ -40,7 +40,8 @@ ha_exec_prepare(struct ha_launch *launch, unsigned threads)
     atomic_init(&launch->print_lost, 0);
     atomic_init(&launch->inside, 0);
     atomic_init(&launch->finished, false);
-    /* Threads may begin before the one that looks again, in run_chunks, has done so. */
+    /* The thread with the first ticket looks at the handlers again (run_chunks), but
+     * others may begin before it has. */
     if (!atomic_load_explicit(&handlers_installed, memory_order_relaxed)) {
         ha_fault_install();
         atomic_store_explicit(&handlers_installed, true, memory_order_relaxed);
@@ -122,9 +123,9 @@ take_part(struct ha_launch *launch)
 bool
 ha_exec_run(struct ha_launch *launch)
 {
-    /* Who is counted keeps the launch unfinished, so the order of these two matters: a
-     * thread that comes when all blocks are taken may not look at the kernel any more.
-     */
+    /* A thread that is counted keeps the launch unfinished, so it counts itself before
+     * it looks for blocks: one that comes when all are taken may not touch the kernel
+     * any more. */
     atomic_fetch_add(&launch->inside, 1);
     if (atomic_load(&launch->next_block) < launch->block_count) {
         uint64_t settled = take_part(launch);

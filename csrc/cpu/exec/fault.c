@@ -41,8 +41,9 @@ static int interrupt_signal; /* 0 before ha_fault_init */
 /* Handlers come in LEVEL_COUNT copies that differ in address only.  A foreign handler
  * that was installed over level n keeps level n as the one to go back to, and we go on
  * top of it as level n + 1.  So when it restores or calls "the handler before", that
- * one knows which handler lies under it, and nobody runs in circles.  old_actions[s][n]
- * is what level n lies on; written under install_lock before that level is installed.
+ * one knows which handler lies under it, and no handler is called in a circle.
+ * old_actions[s][n] is what level n lies on; written under install_lock before that
+ * level is installed.
  */
 static struct sigaction old_actions[FAULT_SIGNAL_COUNT][LEVEL_COUNT];
 static int top_level[FAULT_SIGNAL_COUNT]; /* guarded by install_lock */

@@ -71,7 +71,7 @@ add_thread(struct text *text, const struct ha_lane *lane)
 
 /* " in block (..) thread (..)", as far as that is known. */
 static void
-add_place(struct text *text, const struct ha_launch *launch,
+add_where(struct text *text, const struct ha_launch *launch,
           const struct ha_runner *runner, uint64_t first, uint64_t last)
 {
     add(text, last - first > 1 ? " in blocks " : " in block ");
@@ -153,7 +153,7 @@ describe(struct text *text, const struct ha_group *group,
         return;
     }
     add_cause(text, group, fault);
-    add_place(text, launch, runner, first, last);
+    add_where(text, launch, runner, first, last);
 }
 
 static void
@@ -161,13 +161,13 @@ report_assert(const struct ha_launch *launch, const struct ha_runner *runner,
               uint64_t first, uint64_t last)
 {
     const struct ha_fault *fault = &runner->fault;
-    struct text place = {.used = 0};
-    add_place(&place, launch, runner, first, last);
+    struct text where = {.used = 0};
+    add_where(&where, launch, runner, first, last);
     ha_print_flush();
     (void)fprintf(stderr, "%s:%u: %s: Device-side assertion `%s' failed%s.\n",
                   fault->file ? fault->file : "", fault->line[0],
                   fault->function ? fault->function : "",
-                  fault->text ? fault->text : "", place.bytes);
+                  fault->text ? fault->text : "", where.bytes);
     (void)fflush(stderr);
 }
 

@@ -22,7 +22,7 @@ void ha_context_read_done(void);
  *
  * The control words are loaded only where they differ, because loading is what costs;
  * the status bits of mxcsr (0..5) are not part of the comparison.  The return predictor
- * is right in spite of the other stack, because lanes wait at the same place in the
+ * is right in spite of the other stack, because lanes wait at the same point of the
  * code.
  *
  * ha_context_recover is where an edited signal frame goes on: the interrupted code may

@@ -3,9 +3,9 @@
  * another stack, and reading memory that may not be there.
  *
  * A *context* is a stack pointer below which the callee-saved registers of a suspended
- * function lie; whoever saved it owns it, and it can be resumed once.  Nothing here
- * takes a lock or touches the signal mask.  Shadow stacks (CET, GCS) are not supported:
- * the library carries no such mark, so the loader leaves them off. */
+ * function lie; the code that saved it owns it, and it can be resumed once.  Nothing
+ * here takes a lock or touches the signal mask.  Shadow stacks (CET, GCS) are not
+ * supported: the library carries no such mark, so the loader leaves them off. */
 #ifndef HA_CPU_EXEC_FIBER_SWITCH_H
 #define HA_CPU_EXEC_FIBER_SWITCH_H
 

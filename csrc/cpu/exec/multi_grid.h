@@ -11,8 +11,8 @@
  * wherever their blocks wait or begin, and end their own grid with the code of the one
  * that failed.
  *
- * Ownership: whoever made the multi has a reference, and so has each grid until it is
- * over.
+ * Ownership: the caller of ha_multi_new has a reference, and so has each grid until it
+ * is over.
  *
  * Lock: `lock`, a leaf; held for a few steps, never while kernel code runs. */
 #ifndef HA_CPU_EXEC_MULTI_GRID_H
@@ -33,7 +33,7 @@ struct ha_multi_grid {
 
 struct ha_multi {
     pthread_mutex_t lock;   /* guards these: */
-    uint32_t references;    /* of grids and of who made it */
+    uint32_t references;    /* of the grids, and of the caller of ha_multi_new */
     uint32_t waiting;       /* grids at the barrier */
     uint32_t ended;         /* grids that are over */
     uint32_t first_waiting; /* for messages: a grid at the barrier, its line, */

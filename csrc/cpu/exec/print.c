@@ -150,7 +150,7 @@ parse_length(const char *p, struct spec *spec)
     return p;
 }
 
-/* `p` stands behind the percent sign; returns the place behind the conversion. */
+/* `p` stands behind the percent sign; returns the address behind the conversion. */
 static const char *
 parse_spec(const char *p, struct spec *spec, struct arguments *args)
 {

@@ -82,8 +82,8 @@ serve_unmasked(struct ha_group *group, uint32_t warp)
                             state->at_warp & ~state->masked));
 }
 
-/* Serves the masked group of lane `leader` of the warp if everybody whom the mask names
- * is there, or in any case if `force`. */
+/* Serves the masked group of lane `leader` of the warp if all lanes that the mask
+ * names are there, or in any case if `force`. */
 static bool
 serve_masked(struct ha_group *group, uint32_t warp, uint32_t leader, bool force)
 {
@@ -114,7 +114,7 @@ serve_completed(struct ha_group *group, uint32_t warp)
     }
 }
 
-/* Nothing can go on in the block but by giving up on somebody: serves one warp call
+/* Nothing in the block can go on unless some lanes are given up: serves one warp call
  * with the lanes that came.  False if no lane waits at one. */
 static bool
 serve_forced(struct ha_group *group)

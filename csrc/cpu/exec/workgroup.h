@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One block at a time: the lanes of a work group on fibers, and who runs next.
+/* One block at a time: the lanes of a work group on fibers, and which of them runs
+ * next.
  *
- * A *group* is the place where one thread runs blocks: lane records, stacks, shared
+ * A *group* is what one thread needs to run blocks: lane records, stacks, shared
  * memory. It is lent to a thread for one ha_exec_run and reused by others later, so
  * that idle threads hold no stacks.  Lanes run in warp order, each until it blocks
  * (block barrier, warp call, pause) or ends; control goes straight from lane to lane.
@@ -11,9 +12,9 @@
  *
  * States are bits per warp.  A lane that runs is in none of the sets; a lane that has
  * not begun is in `ready`.  Warp calls are served when no lane of the warp can go on;
- * lanes that pause are given PAUSE_ROUNDS turns first.  A mask that names lanes which
- * are not coming is served with those who came when nothing else in the block can go
- * on.
+ * lanes that pause are given PAUSE_ROUNDS turns first.  A mask may name lanes which
+ * are not coming: it is served with the lanes that came, once nothing else in the block
+ * can go on.
  *
  * No locks: a group has one thread.  Everything here may be left half-way by an
  * interrupt, because the next block starts from nothing; only growing the stacks may
