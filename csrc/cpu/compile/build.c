@@ -154,7 +154,7 @@ ha_build_step(struct ha_build *build, const char *what, const struct ha_list *ar
     if (status != HA_OK) {
         goto done;
     }
-    ha_messages_append(&build->log, messages.bytes, messages.size, &build->places);
+    ha_messages_append(&build->log, messages.bytes, messages.size, &build->paths);
     status = judge(build, what, &ended, output, &messages);
 done:
     ha_memory_file_close(&messages);

@@ -24,25 +24,25 @@
 
 struct ha_build {
     struct ha_toolchain toolchain;
-    struct ha_messages_places places; /* borrowed: names in messages */
-    struct ha_bytes log;              /* owned */
-    bool (*interrupted)(void);        /* may be NULL */
+    struct ha_messages_paths paths; /* borrowed: names in messages */
+    struct ha_bytes log;            /* owned */
+    bool (*interrupted)(void);      /* may be NULL */
     uint32_t warp_size;
     unsigned level; /* of optimisation, 0 to 3 */
-    bool guard;     /* HIPADAPT_CPU_GUARD: accesses are asked for */
+    bool guard;     /* HIPADAPT_CPU_GUARD: kernels ask before each access */
     uint64_t deadline_ns;
     long timeout_seconds;
     bool cacheable;    /* nothing was read that the key does not know of */
     uint64_t asked_ns; /* when `interrupted` was asked last by ha_build_go_on */
 };
 
-/* The clock of HIPADAPT_COMPILE_TIMEOUT starts: first of all, for the limit is for
- * everything, processes and what we do ourselves.  The guard is as the environment
- * says. */
+/* Starts the clock of HIPADAPT_COMPILE_TIMEOUT: to be called first, because the limit
+ * covers our own work as well as the processes.  Reads from the environment whether
+ * there is a guard. */
 void ha_build_start(struct ha_build *build);
 
-/* HA_OK, or HA_ERROR_TIMEOUT with a text where the time is over or somebody interrupts;
- * `what` does not go on. */
+/* HA_OK, or HA_ERROR_TIMEOUT where the time is over or the program interrupts the
+ * build; the text names `what`, which cannot go on. */
 #define HA_BUILD_WAITING "another process that compiles the same"
 enum ha_status ha_build_go_on(struct ha_build *build, const char *what);
 /* The same for cpu/compile/rewrite.h; the context is the build. */

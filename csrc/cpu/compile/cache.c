@@ -73,12 +73,12 @@ folder_name(char path[PATH_MAX])
     return size > 0 && size < PATH_MAX;
 }
 
-/* False where there is no cache to use; the first time for a reason that the user can
- * mend, one line says so. */
+/* False where no cache can be used.  If the user can mend the reason, it is logged,
+ * once a process. */
 static bool
 folder_open(char path[PATH_MAX])
 {
-    static atomic_bool told;
+    static atomic_bool warned;
     if (getauxval(AT_SECURE) != 0 || ha_env_long(HA_ENV_CACHE, 0, 1) == 0 ||
         !folder_name(path)) {
         return false;
@@ -86,7 +86,7 @@ folder_open(char path[PATH_MAX])
     if (ha_dir_private(path) == HA_OK) {
         return true;
     }
-    if (!atomic_exchange(&told, true)) {
+    if (!atomic_exchange(&warned, true)) {
         ha_log(1, "compiled kernels are not cached: %s", ha_error_text());
     }
     return false;

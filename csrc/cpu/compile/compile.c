@@ -19,7 +19,7 @@
 #include "cpu/compile/toolchain_flags.h"
 #include "cpu/compile/workdir.h"
 
-#define CUID_DIGITS 16 /* of the key: what tells modules of one program apart */
+#define CUID_DIGITS 16 /* of the key: distinguishes the modules of one program */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 /* One compilation.  Everything in it is owned by it but what the request lends. */
@@ -110,7 +110,7 @@ append_builtins(struct work *work)
         {"__hip_internal", "type_traits", false},
     };
     const struct ha_compile_request *request = work->request;
-    /* A program that writes parts of `std` itself is left alone with it. */
+    /* Nothing is included for a program that defines parts of `std` itself. */
     bool own_std = has_word(request->source, request->source_size, "namespace std");
     bool unknown = work->options.dirs.count > 0 &&
                    has_word(request->source, request->source_size, "#include");
@@ -168,7 +168,7 @@ compose_source(struct work *work)
     return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory") : HA_OK;
 }
 
-/* With what the options and name expressions brought. */
+/* The size counts what options and name expressions added. */
 static enum ha_status
 check_size(const struct work *work)
 {
@@ -227,7 +227,7 @@ compute_key(struct work *work)
 
 /* ---- the steps ---- */
 
-/* Up to the input; what comes out and where to is left to the caller. */
+/* All arguments but those that say what is written, and where. */
 static void
 front_arguments(struct work *work, struct ha_list *arguments)
 {
@@ -304,7 +304,7 @@ run_front(struct work *work)
     if (status != HA_OK) {
         return status;
     }
-    work->build.places = (struct ha_messages_places){
+    work->build.paths = (struct ha_messages_paths){
         .folder = work->workdir.path,
         .device_dir = work->build.toolchain.device_dir,
         .header_names = work->request->header_names,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From HIP source text to the bytes of an image (cpu/compile/image_file.h).
  *
- *     source --clang--> device IR --rewrite--> host IR --clang--> object --lld-->
- * ELF
+ *     source --clang--> device IR --rewrite--> host IR --clang--> object --lld--> ELF
  *
  * The three arrows with a program's name are child processes (cpu/compile/build.h); all
  * texts pass through memory files.  What comes out is kept in cpu/compile/cache.h under
@@ -42,7 +41,7 @@ struct ha_compile_request { /* everything is borrowed */
     bool (*interrupted)(void); /* may be NULL; true ends the compilation */
 };
 
-/* HA_OK: there is an image.  Else the log tells why, too: HA_ERROR_COMPILE for the
+/* HA_OK: there is an image.  Otherwise the log says why, too: HA_ERROR_COMPILE for the
  * source, HA_ERROR_UNSUPPORTED for source that the CPU device cannot run,
  * HA_ERROR_INVALID for an option, HA_ERROR_TIMEOUT for a limit or an interrupt,
  * HA_ERROR_NOT_FOUND where no compiler is installed, HA_ERROR_MEMORY, HA_ERROR_SYSTEM.

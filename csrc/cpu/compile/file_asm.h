@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assembly outside of functions, which the front end drops without a word when it
+/* Assembly outside of functions, which the front end drops silently when it
  * compiles for a device.
  *
  * It leaves nothing in the IR, so it is looked for in the source as the front end

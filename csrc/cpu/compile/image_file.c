@@ -19,7 +19,7 @@
 #error "the CPU device is written for x86-64 and aarch64"
 #endif
 
-/* Containers of GPU code, told by their first bytes. */
+/* Containers of GPU code, recognised by their first bytes. */
 static const char *const gpu_magics[] = {
     "__CLANG_OFFLOAD_BUNDLE__", /* clang-offload-bundler */
     "CCOB",                     /* the same, compressed */

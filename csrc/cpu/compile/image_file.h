@@ -9,8 +9,8 @@
  *                      16 sha256 of the ELF
  *                      48 zeros
  *
- * hipModuleLoadData is not told a size, so the place of the trailer is computed from
- * the ELF header: ld.lld writes the section header table last. */
+ * hipModuleLoadData gets no size, so the position of the trailer is computed from the
+ * ELF header: ld.lld writes the section header table last. */
 #ifndef HA_CPU_COMPILE_IMAGE_FILE_H
 #define HA_CPU_COMPILE_IMAGE_FILE_H
 

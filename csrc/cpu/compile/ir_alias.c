@@ -6,7 +6,7 @@
 #include "cpu/compile/ir_text.h"
 
 struct names {
-    struct ir_map numbers; /* second name -> its place in `firsts` */
+    struct ir_map numbers; /* second name -> index in `firsts` */
     struct ir_slice *firsts;
     uint32_t count;
 };
@@ -50,7 +50,8 @@ take_alias(struct ir_arena *arena, struct ir_slice line, struct names *names)
     ir_map_set(&names->numbers, name, names->count++);
 }
 
-/* The name itself where it is a first one; circles were refused by who wrote the IR. */
+/* The name itself where it is a first one.  The count of steps ends a circle, which the
+ * compiler would have refused. */
 static struct ir_slice
 first_of(const struct names *names, struct ir_slice name)
 {

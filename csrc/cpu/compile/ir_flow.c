@@ -231,7 +231,7 @@ struct program {
     struct ir_arena *arena;
     const struct ir_function *function;
     struct ir_flow *flow;
-    uint32_t next; /* place in program order */
+    uint32_t next; /* position in program order */
     /* Room for one walk; walks are not nested. */
     uint32_t *targets;
     uint32_t *stack;

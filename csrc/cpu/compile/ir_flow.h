@@ -19,7 +19,7 @@ struct ir_loop {
 };
 
 struct ir_flow {
-    uint32_t *order; /* block -> place in program order; IR_NONE if unreachable */
+    uint32_t *order; /* block -> position in program order; IR_NONE if unreachable */
     uint32_t *inner; /* block -> innermost loop, or IR_NONE */
     struct ir_loop *loops;
     uint32_t loop_count;

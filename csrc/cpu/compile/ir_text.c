@@ -327,7 +327,7 @@ hash_of(struct ir_slice name)
 }
 
 static struct ir_map_entry *
-place_of(struct ir_map_entry *entries, size_t capacity, struct ir_slice name)
+slot_of(struct ir_map_entry *entries, size_t capacity, struct ir_slice name)
 {
     size_t i = hash_of(name) & (capacity - 1);
     while (entries[i].name.at != NULL && !ir_same(entries[i].name, name)) {
@@ -344,13 +344,13 @@ ir_map_set(struct ir_map *map, struct ir_slice name, uint32_t value)
         struct ir_map_entry *entries = ir_alloc(map->arena, capacity, sizeof *entries);
         for (size_t i = 0; i < map->capacity; i++) {
             if (map->entries[i].name.at != NULL) {
-                *place_of(entries, capacity, map->entries[i].name) = map->entries[i];
+                *slot_of(entries, capacity, map->entries[i].name) = map->entries[i];
             }
         }
         map->entries = entries;
         map->capacity = capacity;
     }
-    struct ir_map_entry *entry = place_of(map->entries, map->capacity, name);
+    struct ir_map_entry *entry = slot_of(map->entries, map->capacity, name);
     map->count += entry->name.at == NULL;
     entry->name = name;
     entry->value = value;
@@ -362,7 +362,7 @@ ir_map_get(const struct ir_map *map, struct ir_slice name, uint32_t *value)
     if (map->capacity == 0) {
         return false;
     }
-    const struct ir_map_entry *entry = place_of(map->entries, map->capacity, name);
+    const struct ir_map_entry *entry = slot_of(map->entries, map->capacity, name);
     if (entry->name.at != NULL) {
         *value = entry->value;
     }

@@ -7,8 +7,8 @@
  * quotes, so that they can be compared and printed as they are.
  *
  * Errors leave through ir_fail, which jumps to the arena's `escape`: a rewrite holds
- * nothing but its arena, which is released at the place that called setjmp.  No locks,
- * no global state. */
+ * nothing but its arena, which is released by the function that called setjmp.  No
+ * locks, no global state. */
 #ifndef HA_CPU_COMPILE_IR_TEXT_H
 #define HA_CPU_COMPILE_IR_TEXT_H
 

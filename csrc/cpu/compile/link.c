@@ -450,8 +450,8 @@ link_inputs(struct state *state, uint32_t warp_size, struct ha_compile_result *r
     *result = (struct ha_compile_result){0};
     ha_build_start(&build);
     enum ha_status status = ha_toolchain_find(&build.toolchain);
-    build.places = (struct ha_messages_places){
-        .folder = "", .device_dir = build.toolchain.device_dir};
+    build.paths = (struct ha_messages_paths){.folder = "",
+                                             .device_dir = build.toolchain.device_dir};
     if (status == HA_OK) {
         status = compute_key(state, &build, key);
     }

@@ -5,7 +5,7 @@
  * An *input* is LLVM IR of the device front end's own target (HA_FRONT_TRIPLE), as text
  * or as bitcode: what -fgpu-rdc makes, or IR of the program's own.  Linking makes one
  * module of all inputs, optimises it, and goes on as compiling does
- * (cpu/compile/build.h).  IR may ask for its place by
+ * (cpu/compile/build.h).  IR may ask for its coordinates by
  * llvm.nvvm.read.ptx.sreg.{tid,ntid,ctaid,nctaid}.{x,y,z} and wait at
  * llvm.nvvm.barrier0.  What was linked once is in cpu/compile/cache.h.
  *

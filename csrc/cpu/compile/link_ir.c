@@ -201,7 +201,7 @@ link_some(struct ha_build *build, struct ha_memory_file *first,
 /* Names that IR for this target has, and ours. */
 static const struct {
     const char *theirs, *ours;
-} places[] = {
+} registers[] = {
     {"@llvm.nvvm.read.ptx.sreg.tid.", "@__ha_thread_"},
     {"@llvm.nvvm.read.ptx.sreg.ctaid.", "@__ha_block_"},
     {"@llvm.nvvm.read.ptx.sreg.ntid.", "@__ha_block_dim_"},
@@ -223,11 +223,11 @@ translate_line(struct ha_bytes *out, const char *line, size_t size, unsigned *ba
     const char *end = line + size;
     while (line < end) {
         const char *at = memchr(line, '@', (size_t)(end - line));
-        size_t place = 0, length = 0;
-        for (; at != NULL && place < sizeof places / sizeof places[0]; place++) {
-            length = strlen(places[place].theirs);
+        size_t which = 0, length = 0;
+        for (; at != NULL && which < sizeof registers / sizeof registers[0]; which++) {
+            length = strlen(registers[which].theirs);
             if ((size_t)(end - at) > length &&
-                memcmp(at, places[place].theirs, length) == 0) {
+                memcmp(at, registers[which].theirs, length) == 0) {
                 break;
             }
         }
@@ -236,8 +236,8 @@ translate_line(struct ha_bytes *out, const char *line, size_t size, unsigned *ba
             return;
         }
         ha_buffer_append(out, line, (size_t)(at - line));
-        if (place < sizeof places / sizeof places[0]) {
-            ha_buffer_text(out, places[place].ours);
+        if (which < sizeof registers / sizeof registers[0]) {
+            ha_buffer_text(out, registers[which].ours);
             line = at + length;
         } else {
             ha_buffer_append(out, "@", 1);

@@ -25,7 +25,7 @@ enum ha_status ha_link_unbundle(const void *bytes, size_t size, const char **ir,
 enum ha_status ha_link_check(const char *name, const char *bytes, size_t size);
 
 /* One module of all inputs, as the rewriter takes it.  HA_ERROR_COMPILE,
- * HA_ERROR_UNSUPPORTED (IR of another target), or what a build answers else. */
+ * HA_ERROR_UNSUPPORTED (IR of another target), or another failure of a build. */
 enum ha_status ha_link_merge(struct ha_build *build, const struct ha_link_input *inputs,
                              uint32_t count, struct ha_bytes *ir);
 

@@ -27,17 +27,17 @@ folder_prefix(const char *text, size_t left, const char *folder)
  * of a header of the program that was found from where the compiler runs. */
 static size_t
 own_prefix(const char *text, size_t left, char before,
-           const struct ha_messages_places *places)
+           const struct ha_messages_paths *paths)
 {
-    size_t size = folder_prefix(text, left, places->folder);
+    size_t size = folder_prefix(text, left, paths->folder);
     if (size == 0) {
-        size = folder_prefix(text, left, places->device_dir);
+        size = folder_prefix(text, left, paths->device_dir);
     }
     if (size != 0 || !at_word(text, left, "./") || strchr("\n '", before) == NULL) {
         return size;
     }
-    for (uint32_t i = 0; i < places->header_count; i++) {
-        if (at_word(text + 2, left - 2, places->header_names[i])) {
+    for (uint32_t i = 0; i < paths->header_count; i++) {
+        if (at_word(text + 2, left - 2, paths->header_names[i])) {
             return 2;
         }
     }
@@ -46,14 +46,14 @@ own_prefix(const char *text, size_t left, char before,
 
 void
 ha_messages_append(struct ha_bytes *log, const char *text, size_t size,
-                   const struct ha_messages_places *places)
+                   const struct ha_messages_paths *paths)
 {
     static const char target[] = " when compiling for ";
     static const char plea[] = "PLEASE submit a bug report";
     size_t left = size < LOG_BYTES_MAX ? size : LOG_BYTES_MAX;
     char before = '\n';
     while (left > 0 && !at_word(text, left, plea)) {
-        size_t skip = own_prefix(text, left, before, places);
+        size_t skip = own_prefix(text, left, before, paths);
         if (at_word(text, left, target)) {
             const char *line_end = memchr(text, '\n', left);
             skip = line_end != NULL ? (size_t)(line_end - text) : left;

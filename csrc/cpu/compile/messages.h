@@ -10,7 +10,7 @@
 
 #include "cpu/compile/buffer.h"
 
-struct ha_messages_places { /* everything is borrowed */
+struct ha_messages_paths {  /* everything is borrowed */
     const char *folder;     /* of the program's headers, "" if there is none */
     const char *device_dir; /* of our headers */
     const char *const *header_names;
@@ -20,6 +20,6 @@ struct ha_messages_places { /* everything is borrowed */
 /* Appends whole lines to the log; what is beyond the first MiB is counted, not shown.
  */
 void ha_messages_append(struct ha_bytes *log, const char *text, size_t size,
-                        const struct ha_messages_places *places);
+                        const struct ha_messages_paths *paths);
 
 #endif

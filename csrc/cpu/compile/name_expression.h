@@ -2,9 +2,9 @@
 /* Whether a text can stand as one name expression in a source: `f`, `&ns::v`, `k<int,
  * 3>`.
  *
- * What it names is for the compiler to say.  Here is seen to it that the text stays in
- * the brackets that it is put into: it must not declare anything, end the declaration
- * around it, or speak to the preprocessor.  Pure; no lock. */
+ * The compiler decides what it names.  This check keeps the text within the brackets
+ * that it is put into: it must not declare anything, end the declaration around it, or
+ * speak to the preprocessor.  Pure; no lock. */
 #ifndef HA_CPU_COMPILE_NAME_EXPRESSION_H
 #define HA_CPU_COMPILE_NAME_EXPRESSION_H
 

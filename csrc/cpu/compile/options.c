@@ -352,7 +352,8 @@ take_contract(struct parser *parser, const char *value)
     return refuse(parser, "the value must be fast, on, off or fast-honor-pragmas");
 }
 
-/* What tells static names of one file from those of another, on both sides. */
+/* Distinguishes static names of one file from those of another, in the code of the host
+ * and of the device. */
 static enum ha_status
 take_cuid(struct parser *parser, const char *value)
 {

@@ -280,7 +280,8 @@ reap(pid_t pid, int flags, struct ha_process_result *result)
     return 1;
 }
 
-/* One slice of waiting; returns without a word whether the child ended. */
+/* One slice of waiting, which ends early where a pidfd says that the child has ended.
+ */
 static void
 wait_slice(int pidfd, uint64_t left_ns)
 {

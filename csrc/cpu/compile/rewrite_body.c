@@ -25,8 +25,8 @@ struct writer {
     struct ir_out lines;
     uint32_t expressions; /* constant expressions that became instructions */
     uint32_t prints;
-    uint8_t places[HA_KNOWN_PLACES]; /* used */
-    uint8_t *shared;                 /* used, per variable */
+    uint8_t coordinates[HA_KNOWN_COORDINATES]; /* used */
+    uint8_t *shared;                           /* used, per variable */
     bool shared_base;
     uint32_t inst_number; /* of the instruction at hand, as struct ha_fast counts */
 };
@@ -141,7 +141,7 @@ shared_offset(struct writer *writer, uint32_t variable)
 }
 
 static struct ir_slice
-place_shared(struct writer *writer, struct ir_slice line)
+with_shared_addresses(struct writer *writer, struct ir_slice line)
 {
     struct ha_rewriter *rewriter = writer->rewriter;
     uint32_t variable;
@@ -197,13 +197,13 @@ known_call(struct writer *writer, const struct ir_inst *inst, enum ha_known know
     size_t size = strlen(ha_known_names[known]);
 
     if (inst->def.size == 0 &&
-        (known < HA_KNOWN_PLACES || known == HA_KNOWN_SHARED_DYNAMIC)) {
+        (known < HA_KNOWN_COORDINATES || known == HA_KNOWN_SHARED_DYNAMIC)) {
         return ir_slice_of("; unused");
     }
-    if (known < HA_KNOWN_PLACES) {
-        writer->places[known] = 1;
+    if (known < HA_KNOWN_COORDINATES) {
+        writer->coordinates[known] = 1;
         return ir_format(arena, "%.*s = add i32 %%ha.%s, 0", IR_ARGS(inst->def),
-                         ha_place_names[known]);
+                         ha_coordinate_names[known]);
     }
     if (known == HA_KNOWN_SHARED_DYNAMIC) {
         if (!writer->function->kernel) {
@@ -299,7 +299,7 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
     if (known != HA_KNOWN_NONE) {
         line = known_call(writer, inst, known, line);
     }
-    line = ha_with_kernel_addresses(rewriter, place_shared(writer, line));
+    line = ha_with_kernel_addresses(rewriter, with_shared_addresses(writer, line));
     if (inst->step && writer->body->form == HA_FORM_REFERENCE) {
         ha_sites_write_step(rewriter, inst, &writer->lines);
     }
@@ -398,15 +398,15 @@ write_reference_params(struct writer *writer)
     }
 }
 
-/* Reads the places and the shared memory of the lane. */
+/* Reads the coordinates and the shared memory of the lane. */
 static void
 write_lane_values(struct writer *writer)
 {
     struct ir_out *out = &writer->rewriter->out;
     bool grid = false;
 
-    for (unsigned i = 0; i < HA_KNOWN_PLACES; i++) {
-        if (!writer->places[i]) {
+    for (unsigned i = 0; i < HA_KNOWN_COORDINATES; i++) {
+        if (!writer->coordinates[i]) {
             continue;
         }
         bool in_grid = i >= HA_KNOWN_BLOCK_DIM_X;
@@ -421,7 +421,8 @@ write_lane_values(struct writer *writer)
                  "  %%ha.at.%u = getelementptr i8, ptr %s, i64 %u\n"
                  "  %%ha.%s = load i32, ptr %%ha.at.%u\n",
                  i, in_grid ? "%ha.grid" : "%ha.lane",
-                 4 * (in_grid ? i - HA_KNOWN_BLOCK_DIM_X : i), ha_place_names[i], i);
+                 4 * (in_grid ? i - HA_KNOWN_BLOCK_DIM_X : i), ha_coordinate_names[i],
+                 i);
     }
     if (writer->shared_base) {
         ir_print(out,
@@ -436,8 +437,8 @@ needs_lane(const struct writer *writer)
 {
     bool needed = writer->shared_base;
 
-    for (unsigned i = 0; i < HA_KNOWN_PLACES; i++) {
-        needed |= writer->places[i] != 0;
+    for (unsigned i = 0; i < HA_KNOWN_COORDINATES; i++) {
+        needed |= writer->coordinates[i] != 0;
     }
     return needed;
 }
@@ -519,8 +520,8 @@ write_body_head(struct writer *writer)
                      param->noalias ? "noalias " : "", IR_ARGS(param->name));
         }
     }
-    for (unsigned i = 0; i < HA_KNOWN_PLACES; i++) {
-        ir_print(out, "%si32 %%ha.%s", i > 0 ? ", " : "", ha_place_names[i]);
+    for (unsigned i = 0; i < HA_KNOWN_COORDINATES; i++) {
+        ir_print(out, "%si32 %%ha.%s", i > 0 ? ", " : "", ha_coordinate_names[i]);
     }
     for (uint32_t i = 0; writer->body->leaves && i < writer->body->fast->leaf_count;
          i++) {

@@ -188,15 +188,15 @@ fit(struct range range, int64_t bits)
 }
 
 static struct range
-place_range(enum ha_known place)
+coordinate_range(enum ha_known which)
 {
-    if (place == HA_KNOWN_THREAD_X) {
+    if (which == HA_KNOWN_THREAD_X) {
         return (struct range){false, true, 0, HA_BLOCK_MOST - 1};
     }
-    if (place < HA_KNOWN_BLOCK_X) {
+    if (which < HA_KNOWN_BLOCK_X) {
         return uniform(0, HA_BLOCK_MOST - 1);
     }
-    if (place >= HA_KNOWN_BLOCK_DIM_X && place < HA_KNOWN_GRID_DIM_X) {
+    if (which >= HA_KNOWN_BLOCK_DIM_X && which < HA_KNOWN_GRID_DIM_X) {
         return uniform(1, HA_BLOCK_MOST);
     }
     return uniform(0, HA_INDEX_END);
@@ -259,11 +259,11 @@ static struct range
 range_of_inst(const struct study *study, const struct ir_inst *inst, uint32_t number,
               unsigned depth)
 {
-    enum ha_known place = ha_known_of(inst);
+    enum ha_known called = ha_known_of(inst);
     struct operands operands;
 
-    if (place < HA_KNOWN_PLACES) {
-        return place_range(place);
+    if (called < HA_KNOWN_COORDINATES) {
+        return coordinate_range(called);
     }
     if ((!is_binary(inst) && !is_conversion(inst)) ||
         !take_apart(study->rewriter, inst, &operands)) {
@@ -326,12 +326,13 @@ range_of(const struct study *study, struct ir_slice value, int64_t bits, unsigne
 /* ---- the study ---- */
 
 static bool
-is_place(const struct study *study, struct ir_slice value, enum ha_known place)
+is_coordinate(const struct study *study, struct ir_slice value,
+              enum ha_known coordinate)
 {
     uint32_t number;
     const struct ir_inst *inst = definition(study, value, &number);
 
-    return inst != NULL && ha_known_of(inst) == place;
+    return inst != NULL && ha_known_of(inst) == coordinate;
 }
 
 /* blockIdx.x * blockDim.x, or blockIdx.x times a constant block width. */
@@ -339,14 +340,14 @@ static bool
 is_row_start(struct study *study, const struct ir_inst *inst,
              const struct operands *operands)
 {
-    bool a = is_place(study, operands->a, HA_KNOWN_BLOCK_X);
-    bool b = is_place(study, operands->b, HA_KNOWN_BLOCK_X);
+    bool a = is_coordinate(study, operands->a, HA_KNOWN_BLOCK_X);
+    bool b = is_coordinate(study, operands->b, HA_KNOWN_BLOCK_X);
 
     if (!ir_is(operands->type, "i32") || (!a && !b)) {
         return false;
     }
     struct ir_slice other = a ? operands->b : operands->a;
-    if (ir_is(inst->op, "mul") && is_place(study, other, HA_KNOWN_BLOCK_DIM_X)) {
+    if (ir_is(inst->op, "mul") && is_coordinate(study, other, HA_KNOWN_BLOCK_DIM_X)) {
         return true;
     }
     long constant =
@@ -390,9 +391,9 @@ flag_indices(struct study *study)
             study->fast->flagged[i] = 1;
         } else if (ir_is(operands.op, "add") &&
                    ((is_product(study, operands.a) &&
-                     is_place(study, operands.b, HA_KNOWN_THREAD_X)) ||
+                     is_coordinate(study, operands.b, HA_KNOWN_THREAD_X)) ||
                     (is_product(study, operands.b) &&
-                     is_place(study, operands.a, HA_KNOWN_THREAD_X)))) {
+                     is_coordinate(study, operands.a, HA_KNOWN_THREAD_X)))) {
             study->fast->flagged[i] = 1;
         }
     }
@@ -436,8 +437,8 @@ uses_index_only(const struct study *study)
              (at = ir_find(line, "%", at)) != SIZE_MAX;) {
             struct ir_slice name = ir_token(line, at);
             at += name.size;
-            if ((is_place(study, name, HA_KNOWN_THREAD_X) && !sum) ||
-                (is_place(study, name, HA_KNOWN_BLOCK_X) && !product) ||
+            if ((is_coordinate(study, name, HA_KNOWN_THREAD_X) && !sum) ||
+                (is_coordinate(study, name, HA_KNOWN_BLOCK_X) && !product) ||
                 (is_product(study, name) && !sum)) {
                 return false;
             }
@@ -452,7 +453,7 @@ harmless_call(const struct ha_rewriter *rewriter, const struct ir_inst *inst)
 {
     uint32_t number;
 
-    if (ha_known_of(inst) < HA_KNOWN_PLACES || ir_begins(inst->callee, "@llvm.")) {
+    if (ha_known_of(inst) < HA_KNOWN_COORDINATES || ir_begins(inst->callee, "@llvm.")) {
         return true;
     }
     if (ha_known_of(inst) != HA_KNOWN_NONE || inst->callee.at == NULL ||
@@ -538,9 +539,9 @@ write_value(const struct study *study, struct ir_slice value, uint8_t *done)
     if (inst == NULL) {
         return value;
     }
-    enum ha_known place = ha_known_of(inst);
-    if (place < HA_KNOWN_PLACES) {
-        return ir_format(arena, "%%ha.%s", ha_place_names[place]);
+    enum ha_known called = ha_known_of(inst);
+    if (called < HA_KNOWN_COORDINATES) {
+        return ir_format(arena, "%%ha.%s", ha_coordinate_names[called]);
     }
     struct ir_slice name = ir_format(arena, "%%ha.v.%u", number);
     if (done[number] || !take_apart(study->rewriter, inst, &operands)) {
@@ -561,9 +562,9 @@ write_value(const struct study *study, struct ir_slice value, uint8_t *done)
     return name;
 }
 
-/* A bit per leaf, for the lane whose place is given.  It may be computed where the
- * kernel itself would not compare, so nothing in it may be poison: there are no flags,
- * and what a shift by too many bits would give is frozen. */
+/* A bit per leaf, for the lane whose coordinates are given.  It may be computed where
+ * the kernel itself would not compare, so nothing in it may be poison: there are no
+ * flags, and what a shift by too many bits would give is frozen. */
 void
 ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
                 const struct ha_fast *fast)
@@ -583,8 +584,8 @@ ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
         struct ir_slice type = ha_host_text(rewriter, param->type, false);
         ir_print(out, "%.*s %.*s, ", IR_ARGS(type), IR_ARGS(param->name));
     }
-    for (unsigned i = 0; i < HA_KNOWN_PLACES; i++) {
-        ir_print(out, "%si32 %%ha.%s", i > 0 ? ", " : "", ha_place_names[i]);
+    for (unsigned i = 0; i < HA_KNOWN_COORDINATES; i++) {
+        ir_print(out, "%si32 %%ha.%s", i > 0 ? ", " : "", ha_coordinate_names[i]);
     }
     ir_print(out, ") alwaysinline nounwind {\nha.first:\n  %%ha.m.0 = add i32 0, 0\n");
     for (uint32_t i = 0; i < fast->leaf_count; i++) {

@@ -2,8 +2,8 @@
 /* Which kernels LLVM's loop load elimination could break.
  *
  * The pass gives a loop's load the value that a store of the round before wrote to that
- * place.  In LLVM 20 it looks at stores of the load's own size only: one of another
- * size that writes a part of the place in between is lost.  With one store in a loop
+ * address.  In LLVM 20 it looks at stores of the load's own size only: one of another
+ * size that writes a part of those bytes in between is lost.  With one store in a loop
  * there is nothing to lose, so the pass may run.  With several, none is trusted: the
  * vectoriser, which comes before, can make two sizes out of one.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions before accesses: where the request asks for a guard, each access of a
  * program's own asks the device first (cpu/memory/access.h).  Accesses of shared memory
- * by its name, and of constants and variables by theirs, are in place anyway. */
+ * by its name, and of constants and variables by theirs, are right anyway. */
 #include "cpu/compile/rewrite_guard.h"
 
 #include <stdlib.h>

@@ -335,9 +335,9 @@ stride_of_inst(const struct hazard *hazard, struct strides *strides, uint32_t nu
                    ? stride_of_phi(hazard, strides->loop, inst)
                    : unknown_stride;
     }
-    enum ha_known place = ha_known_of(inst);
-    if (place < HA_KNOWN_PLACES) {
-        return (struct stride){true, loop == NULL && place == HA_KNOWN_THREAD_X};
+    enum ha_known called = ha_known_of(inst);
+    if (called < HA_KNOWN_COORDINATES) {
+        return (struct stride){true, loop == NULL && called == HA_KNOWN_THREAD_X};
     }
     if (ir_is(inst->op, "getelementptr")) {
         return stride_of_address(hazard, strides, inst, depth);

@@ -26,7 +26,7 @@ const char *const ha_known_names[HA_KNOWN_NONE] = {
     [HA_KNOWN_QUERY] = "@__ha_query",
 };
 
-const char *const ha_place_names[HA_KNOWN_PLACES] = {
+const char *const ha_coordinate_names[HA_KNOWN_COORDINATES] = {
     "thread_x",    "thread_y",   "thread_z",    "block_x",
     "block_y",     "block_z",    "block_dim_x", "block_dim_y",
     "block_dim_z", "grid_dim_x", "grid_dim_y",  "grid_dim_z"};

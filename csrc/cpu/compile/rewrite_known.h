@@ -5,7 +5,9 @@
 
 #include "cpu/compile/ir_text.h"
 
-/* Functions of the device headers, by name; the places come first and in this order. */
+/* Functions of the device headers, by name.  Those of a lane's *coordinates* come
+ * first: its index in the block, the block's index in the grid, and the sizes of both.
+ */
 enum ha_known {
     HA_KNOWN_THREAD_X,
     HA_KNOWN_THREAD_Y,
@@ -19,8 +21,8 @@ enum ha_known {
     HA_KNOWN_GRID_DIM_X,
     HA_KNOWN_GRID_DIM_Y,
     HA_KNOWN_GRID_DIM_Z,
-    HA_KNOWN_PLACES,
-    HA_KNOWN_BLOCK = HA_KNOWN_PLACES,
+    HA_KNOWN_COORDINATES,
+    HA_KNOWN_BLOCK = HA_KNOWN_COORDINATES,
     HA_KNOWN_WARP,
     HA_KNOWN_SHARED_DYNAMIC,
     HA_KNOWN_PRINT,
@@ -33,9 +35,9 @@ enum ha_known {
     HA_KNOWN_NONE,
 };
 
-/* IR names of the known functions, and of the places as values ("thread_x"). */
+/* IR names of the known functions, and of the coordinates as values ("thread_x"). */
 extern const char *const ha_known_names[HA_KNOWN_NONE];
-extern const char *const ha_place_names[HA_KNOWN_PLACES];
+extern const char *const ha_coordinate_names[HA_KNOWN_COORDINATES];
 
 /* Which function of the device headers a call names, or HA_KNOWN_NONE. */
 enum ha_known ha_known_of(const struct ir_inst *inst);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops of a fast kernel: blocks, planes, rows, pieces of a row, lanes.
  *
- * A *row* is the lanes that differ in x only.  Where the kernel uses its place in x for
+ * A *row* is the lanes that differ in x only.  Where the kernel uses its index in x for
  * nothing but the index of the lane, a row goes on through the neighbouring blocks that
  * the call was given: a *span*.  A row is run in *pieces*; a piece in which all leaves
  * agree is run by body a, others by body b.  The whole row is tried first.  If its
@@ -39,11 +39,11 @@ struct rows {
 };
 
 static void
-write_places(const struct rows *rows, const char *thread_x)
+write_coordinates(const struct rows *rows, const char *thread_x)
 {
     ir_print(rows->out, "i32 %s, i32 %%ty, i32 %%tz", thread_x);
-    for (unsigned i = HA_KNOWN_BLOCK_X; i < HA_KNOWN_PLACES; i++) {
-        ir_print(rows->out, ", i32 %%%s", ha_place_names[i]);
+    for (unsigned i = HA_KNOWN_BLOCK_X; i < HA_KNOWN_COORDINATES; i++) {
+        ir_print(rows->out, ", i32 %%%s", ha_coordinate_names[i]);
     }
 }
 
@@ -60,7 +60,7 @@ write_call(const struct rows *rows, const char *result, const char *suffix,
             ha_host_text(rows->rewriter, rows->function->params[i].type, false);
         ir_print(rows->out, "%.*s %%v%u, ", IR_ARGS(type), i);
     }
-    write_places(rows, thread_x);
+    write_coordinates(rows, thread_x);
 }
 
 static void
@@ -119,7 +119,7 @@ write_entry(const struct rows *rows)
         sizeof(struct ha_lane));
     write_arguments(rows);
     for (unsigned i = 0; i < 6; i++) {
-        const char *name = ha_place_names[HA_KNOWN_BLOCK_DIM_X + i];
+        const char *name = ha_coordinate_names[HA_KNOWN_BLOCK_DIM_X + i];
         ir_print(rows->out,
                  "  %%d%u = getelementptr i32, ptr %%grid, i64 %u\n"
                  "  %%%s = load i32, ptr %%d%u\n  %%w%u = zext i32 %%%s to i64\n",
@@ -128,9 +128,9 @@ write_entry(const struct rows *rows)
     write_guard(rows);
 }
 
-/* The place of block %<prefix>b. */
+/* The index of block %<prefix>b in the grid. */
 static void
-write_block_place(const struct rows *rows, const char *prefix)
+write_block_index(const struct rows *rows, const char *prefix)
 {
     const char *p = prefix;
 
@@ -299,7 +299,7 @@ write_blocks(const struct rows *rows)
 {
     ir_print(rows->out, "block:\n  %%b = phi i64 [ %%first, %%entry ], "
                         "[ %%b.next, %%block.end ]\n");
-    write_block_place(rows, "");
+    write_block_index(rows, "");
     write_run(rows);
     ir_print(rows->out,
              "  br label %%plane\n"
@@ -328,7 +328,7 @@ write_slow_blocks(const struct rows *rows)
 
     ir_print(out, "slow.block:\n  %%s.b = phi i64 [ %%first, %%entry ], "
                   "[ %%s.next, %%slow.end ]\n");
-    write_block_place(rows, "s.");
+    write_block_index(rows, "s.");
     ir_print(
         out,
         "  br label %%slow.plane\n"

@@ -104,7 +104,7 @@ scan_call(struct ha_rewriter *rewriter, const struct ir_function *function,
     enum ha_known known = ha_known_of(inst);
 
     refuse(rewriter, function, inst);
-    info->lane |= known < HA_KNOWN_PLACES || known == HA_KNOWN_SHARED_DYNAMIC;
+    info->lane |= known < HA_KNOWN_COORDINATES || known == HA_KNOWN_SHARED_DYNAMIC;
     info->block |= known == HA_KNOWN_BLOCK;
     info->warp |= known == HA_KNOWN_WARP;
     info->pause |= known == HA_KNOWN_PAUSE;
@@ -229,7 +229,7 @@ close_over_calls(struct ha_rewriter *rewriter)
 }
 
 static uint64_t
-place(uint64_t *end, const struct ha_shared *shared)
+lay_out(uint64_t *end, const struct ha_shared *shared)
 {
     uint64_t align = shared->align > SHARED_ALIGN ? shared->align : SHARED_ALIGN;
     uint64_t offset = (*end + align - 1) / align * align;
@@ -238,7 +238,7 @@ place(uint64_t *end, const struct ha_shared *shared)
     return offset;
 }
 
-/* Variables of functions that are not inlined have one place in all kernels; each
+/* Variables of functions that are not inlined lie at one offset in all kernels; each
  * kernel's own variables follow, and its dynamic memory after them. */
 static void
 lay_out_shared(struct ha_rewriter *rewriter)
@@ -248,7 +248,7 @@ lay_out_shared(struct ha_rewriter *rewriter)
     for (uint32_t i = 0; i < rewriter->shared_count; i++) {
         struct ha_shared *shared = &rewriter->shared[i];
         if (shared->common && !shared->dynamic) {
-            shared->offset = place(&common_end, shared);
+            shared->offset = lay_out(&common_end, shared);
         }
     }
     for (size_t f = 0; f < rewriter->module.function_count; f++) {
@@ -264,7 +264,7 @@ lay_out_shared(struct ha_rewriter *rewriter)
             if (shared->common) {
                 info->offsets[i] = shared->offset;
             } else if (info->shared[i] && !shared->dynamic) {
-                info->offsets[i] = place(&end, shared);
+                info->offsets[i] = lay_out(&end, shared);
             }
         }
         info->shared_static = (end + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
@@ -332,9 +332,9 @@ read_bounds(struct ha_rewriter *rewriter)
     }
 }
 
-/* A function that stays has its shared variables at one place in all kernels.  Where
- * warp calls stand is told by loops of the function at hand, so they must be in
- * kernels. */
+/* A function that is not inlined has its shared variables at one offset in all kernels.
+ * The site of a warp call names the loops around it, which are those of one function:
+ * so warp calls must be in kernels. */
 static void
 check_function(struct ha_rewriter *rewriter, uint32_t number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sites: where lanes of a warp meet, and how diverged lanes are told apart there.
+/* Sites: where lanes of a warp meet, and how diverged lanes are kept apart there.
  *
  * Sites have numbers in program order, and each loop around a site counts its rounds in
  * the lane.  Besides warp calls there are *steps*: volatile accesses of shared memory.
@@ -360,8 +360,8 @@ number_sites(struct ha_rewriter *rewriter, struct ha_sites *sites)
             reached++;
         }
     }
-    for (uint32_t place = 0; place < reached; place++) {
-        uint32_t b = block_at[place];
+    for (uint32_t position = 0; position < reached; position++) {
+        uint32_t b = block_at[position];
         for (uint32_t i = 0; i < function->blocks[b].count; i++) {
             struct ir_inst *inst = &function->blocks[b].insts[i];
             if (is_site(inst)) {

@@ -25,7 +25,7 @@ struct ha_ir_function_info {
     bool indirect; /* calls through a pointer */
     bool block;    /* these four: itself, later also through calls */
     bool warp;
-    bool lane; /* asks for its place or for shared memory */
+    bool lane; /* asks for coordinates or for shared memory */
     bool pause;
     bool dynamic;           /* names dynamic shared memory */
     bool ordered;           /* has atomic or volatile accesses or fences */

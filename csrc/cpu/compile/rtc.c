@@ -212,7 +212,7 @@ ha_program_destroy(hiprtcProgram *handle)
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_INPUT, function,
                            "argument 'prog' is NULL");
     }
-    /* A handle where its address belongs, as in CUDA's older form, is no memory. */
+    /* Some programs pass the handle instead of its address: that cannot be read. */
     if (!ha_memory_readable((const void *)handle, sizeof *handle)) {
         return ha_rtc_fail(HIPRTC_ERROR_INVALID_PROGRAM, function,
                            "argument 'prog' (%p) is not the address of a program's "
@@ -270,7 +270,7 @@ ha_program_add_name(hiprtcProgram handle, const char *expression)
     return result;
 }
 
-/* The names of an older result may be in the program's hands. */
+/* The program may still use names of an older result. */
 static void
 keep_names(struct program *program, struct ha_compile_result *newer)
 {

@@ -7,7 +7,7 @@
  * gave stay valid until the program is destroyed, whatever is compiled meanwhile.
  *
  * A hiprtcProgram is a handle (cpu/base/handle.h), so that a destroyed or made-up one
- * is told. Every function takes any number for one and answers
+ * is recognised.  Every function takes any number for one and answers
  * HIPRTC_ERROR_INVALID_PROGRAM.  The thread's error text (hipadaptGetErrorText) says
  * what was wrong; `function` stands before it.
  *

@@ -248,7 +248,7 @@ not_found(const struct ha_bytes *tried)
         tried->failed || tried->bytes == NULL ? "nothing" : tried->bytes);
 }
 
-/* A place that the user named. */
+/* A path that the user named. */
 static enum ha_status
 take_named(const char *path, const char *by, struct ha_toolchain *toolchain,
            struct stat *status)

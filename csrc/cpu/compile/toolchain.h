@@ -2,10 +2,10 @@
 /* Which compiler, which device headers and which host processor kernels are built with.
  *
  * The compiler is the `zig` executable of the ziglang wheel; its clang and ld.lld are
- * run as `zig clang -cc1` and `zig ld.lld`.  Places, first hit wins: HIPADAPT_COMPILER,
- * hipadaptSetCompiler, `ziglang/zig` in each directory above this library.  The first
- * two are definite: if they name something that cannot be run, that is an error and not
- * a reason to look elsewhere.
+ * run as `zig clang -cc1` and `zig ld.lld`.  It is looked for here, first hit wins:
+ * HIPADAPT_COMPILER, hipadaptSetCompiler, `ziglang/zig` in each directory above this
+ * library.  The first two are definite: if they name something that cannot be run, that
+ * is an error and not a reason to look elsewhere.
  *
  * The device headers are in `device/` beside this library.  Their hash is computed once
  * a process.  One lock, a leaf, guards the path that hipadaptSetCompiler sets. */
@@ -34,7 +34,7 @@ struct ha_toolchain {
     bool vector_math;                   /* libmvec can be loaded */
 };
 
-/* HA_ERROR_NOT_FOUND with a text that lists the places tried and says what to do. */
+/* HA_ERROR_NOT_FOUND with a text that lists the paths tried and says what to do. */
 enum ha_status ha_toolchain_find(struct ha_toolchain *toolchain);
 
 /* For language bindings: where the zig of the installed ziglang package is; NULL

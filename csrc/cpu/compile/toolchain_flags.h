@@ -64,7 +64,7 @@
 #define HA_BACK_FLAGS "-mrelocation-model", "pic", "-pic-level", "2", "-Wno-pass-failed"
 
 /* Everything that can be inlined is: only the kernel itself then asks for its lane, and
- * each barrier and warp call has a place in the kernel's own flow. */
+ * each barrier and warp call stands in the kernel's own flow. */
 #define HA_SOURCE_BEFORE                                                               \
     "#include <hip/hip_runtime.h>\n"                                                   \
     "#pragma clang attribute push(__attribute__((always_inline)), apply_to = "         \

@@ -3,11 +3,11 @@
  * one compilation.  Made only where there are headers.  The struct owns everything in
  * it; the folder goes with ha_workdir_remove.
  *
- * A process that is killed leaves its folder behind.  Whoever made a folder holds a
- * lock on it (flock), which ends with the process, whatever becomes of its number: a
- * folder of this user whose lock can be had belongs to nobody and is swept.  The same
- * holds for the folders of hipadapt-cc (hipadapt/_cc/work_folder.py); names begin with
- * HA_WORKDIR_PREFIX. */
+ * A process that is killed leaves its folder behind.  The process that made a folder
+ * holds a lock on it (flock), which ends with that process, even if its number is used
+ * again.  So a folder of this user that can be locked belongs to no process, and is
+ * swept.  The same holds for the folders of hipadapt-cc (hipadapt/_cc/work_folder.py);
+ * names begin with HA_WORKDIR_PREFIX. */
 #ifndef HA_CPU_COMPILE_WORKDIR_H
 #define HA_CPU_COMPILE_WORKDIR_H
 
