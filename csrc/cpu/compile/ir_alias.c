@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Second names of functions and variables, replaced by the first: what reads the IR
- * then sees that two uses mean one thing. */
+/* Second names of functions and variables, replaced by the first, so that all uses of
+ * one thing have one name.
+ *
+ *     @b = dso_local alias void (), ptr @a             (gone)
+ *     @v = global ptr @b                        ->     @v = global ptr @a
+ *
+ * An alias of a part of a variable, or of an expression, has no first name: refused. */
 #include <string.h>
 
 #include "cpu/compile/ir_text.h"

@@ -1,4 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+/* From the edges of a function to its loops and to program order.
+ *
+ *     for (i = 0; i < n; i++) s += ...;         text   order   inner   next
+ *     a[t] = s;                       entry        0       0       -    1 2
+ *                                     body.lr.ph   1       1       -    3
+ *                                     cleanup      2       3       -    -
+ *                                     body         3       2       0    2 3
+ *
+ * `cleanup` stands before the loop in the text, but a warp in lock step comes to it
+ * after the loop, and so it does in program order.  `loops[0]` has the header 3, and 3
+ * as its only member.
+ *
+ * The steps: depth first search gives a first order and, with it, dominators; an edge
+ * back to a dominator closes a natural loop, any other edge back makes the function
+ * *tangled*; loops are nested by their headers; then the order is made anew, level by
+ * level (see "program order" below). */
 #include "cpu/compile/ir_flow.h"
 
 #include <string.h>

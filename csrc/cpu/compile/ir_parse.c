@@ -1,4 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+/* A module of text IR, line by line, into struct ir_module (drawn in
+ * cpu/compile/ir_text.h).
+ *
+ *     %T = type { i32, double }           types
+ *     @x = ... global i32 3, align 4      globals: name, type and address space apart
+ *     define ... @f(ptr %a) ... {         functions: header and parameters
+ *     entry:                              a block; the first one may have no label
+ *       %v = load i32, ptr %a             an instruction
+ *       switch i32 %v, label %d [         one instruction, up to the line with "]"
+ *     }                                   ends the function: edges are linked now
+ *     declare void @g(i32)                declares, attributes, metadata: whole lines
+ *     target ..., $comdat ..., ; text     left out: the host has its own
+ *
+ * The text is as the pinned clang prints it, also where a program brings IR of its own
+ * (cpu/compile/link_ir.c), so only what the rewriter relies on is checked.  Types and
+ * operands of instructions stay text: the passes that need them take them apart. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +144,7 @@ parse_params(struct ir_arena *arena, struct ir_function *function, struct ir_sli
         size_t first = strchr("<[{", part.at[0]) != NULL ? ir_close(arena, part, 0)
                                                          : ir_token(part, 0).size;
         param->type = ir_part(part, 0, first);
+        /* The name is the last word: attributes stand between it and the type. */
         size_t name = part.size;
         while (name > 0 && part.at[name - 1] != ' ') {
             name--;
@@ -201,7 +218,7 @@ link_blocks(struct ir_arena *arena, struct ir_function *function)
     for (uint32_t i = 0; i < function->block_count; i++) {
         struct ir_block *block = &function->blocks[i];
         block->prev = ir_alloc(arena, block->prev_count + 1u, sizeof *block->prev);
-        block->prev_count = 0;
+        block->prev_count = 0; /* counted again as they are filled in */
     }
     for (uint32_t i = 0; i < function->block_count; i++) {
         for (uint32_t k = 0; k < function->blocks[i].next_count; k++) {
@@ -257,6 +274,7 @@ parse_function(struct reader *reader, struct ir_slice header,
     function->header = header;
     parse_header(arena, function);
     while (!closed && next_line(reader, &line)) {
+        /* For a first block that has no label. */
         struct ir_slice label = ir_slice_of("%ha.first");
         struct ir_slice text = ir_trim(line);
         bool labelled = label_of(arena, line, &label);

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/* The ground under the readers of IR: arena, slices, output, map.
+ *
+ * An arena is a list of chunks, the newest first.  A chunk has room for at least
+ * CHUNK_BYTES, or for the one allocation that is larger; nothing is freed but the
+ * whole, so a text or a table that grows leaves its older copy behind.
+ *
+ *     arena -> | next | used | capacity | bytes ... | -> | an older chunk | -> NULL
+ *
+ * A map is a table of entries, a power of two of them and at most half of them taken; a
+ * name is looked for from its hash on, up to the first free entry.  Nothing is removed,
+ * so no entry need be marked as deleted. */
 #include "cpu/compile/ir_text.h"
 
 #include <stdarg.h>
@@ -296,7 +307,7 @@ ir_print(struct ir_out *out, const char *format, ...)
 {
     va_list values;
 
-    reserve(out, 512);
+    reserve(out, 512); /* enough for most lines: then one pass does */
     va_start(values, format);
     int size =
         vsnprintf(out->text + out->size, out->capacity - out->size, format, values);

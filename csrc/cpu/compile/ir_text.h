@@ -6,6 +6,24 @@
  * logical instruction (a switch is joined into one line).  Names keep their sigil and
  * quotes, so that they can be compared and printed as they are.
  *
+ * How `if (i < n) a[i] = 0.5f * a[i];` lies in the arena (the kernel `halve` of
+ * cpu/compile/README.md); slices point into the text that was parsed, and
+ * labels into the arena:
+ *
+ *     ir_module
+ *       functions[0]    name "@halve", kernel, params "%a" "%n"
+ *         blocks[0]     label "%entry"    next 1 2   prev -
+ *           insts[0]      def "%call.i"   op "call"  callee "@__ha_block_x"
+ *           ...
+ *           insts[6]      def ""          op "br"    rest "i1 %cmp, label %if.then,
+ * ..." blocks[1]     label "%if.then"  next 2     prev 0 blocks[2]     label "%if.end"
+ * next -     prev 0 1 declares[0..3)  "declare i32 @__ha_block_x() ..." and so on,
+ * whole lines
+ *
+ *     %call.i = tail call noundef i32 @__ha_block_x() #2       one ir_inst: its line
+ *     |def  |        |op| |rest                        |
+ *                                     |callee      |
+ *
  * Errors leave through ir_fail, which jumps to the arena's `escape`: a rewrite holds
  * nothing but its arena, which is released by the function that called setjmp.  No
  * locks, no global state. */

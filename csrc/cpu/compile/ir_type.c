@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* Sizes and alignments, computed from the text of a type:
+ *
+ *     i1              1 / 1        { i32, double }      16 / 8
+ *     i24             4 / 4        <{ i32, double }>    12 / 1, packed
+ *     ptr             8 / 8        [3 x i16]             6 / 2
+ *     %T              its body     <3 x float>          16 / 16, a vector
+ *
+ * Offsets in the IR were computed for the front end's target, and sizes here are the
+ * host's: both lay out these types in the same way. */
 #include "cpu/compile/ir_type.h"
 
 #include <stdlib.h>
@@ -74,7 +83,7 @@ sequence(const struct ir_types *types, struct ir_slice type, bool vector,
         whole.size > UINT64_MAX / 4) {
         ir_fail(types->arena, HA_ERROR_UNSUPPORTED, "IR type that is too large");
     }
-    if (vector) {
+    if (vector) { /* fills its alignment, so that a row of them has no gaps */
         whole.size = whole.align = power_of_two(whole.size);
     }
     return whole;
