@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: MIT */
+/* The order of the passes, and what belongs to no function: types, attributes,
+ * declarations, variables, the functions of the device.
+ *
+ * What is written for one kernel `halve` that has a fast form, from the top:
+ *
+ *     target datalayout = ...                   the host's
+ *     attributes #0 = { nounwind } ...          groups keep their numbers
+ *     @x = internal global i32 3                variables
+ *     declare void @llvm.trap() ...             what live code calls
+ *     define ... i32 @__ha_rt_block(...)        the device, through the image's table
+ *     define ... void @halve.ref(...)           one lane                rewrite_body.c
+ *     define ... void @halve.a(...)             one lane, leaves known
+ *     define ... i32 @halve.leaf(...)           the leaves              rewrite_fast.c
+ *     define ... void @halve.b(...)             one lane
+ *     define ... void @halve.fast(...)          blocks of lanes         rewrite_rows.c
+ *     @__ha_image = global ...                  the tables            rewrite_tables.c
+ *     !8 = ...                                  constants, metadata
+ */
 #include "cpu/compile/rewrite.h"
 
 #include <stdlib.h>

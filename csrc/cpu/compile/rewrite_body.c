@@ -1,4 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+/* One function in one of its forms.  For `if (i < n) a[i] = 0.5f * a[i];`:
+ *
+ *     reference    define internal void @halve.ref(ptr %ha.args, ptr %ha.lane) ... {
+ *                  entry:
+ *                    %ha.argat.0 = getelementptr ptr, ptr %ha.args, i64 0
+ *                    %ha.arg.0 = load ptr, ptr %ha.argat.0
+ *                    %a = load ptr, ptr %ha.arg.0, align 1         parameters, by name
+ *                    ...
+ *                    %ha.at.0 = getelementptr i8, ptr %ha.lane, i64 0
+ *                    %ha.thread_x = load i32, ptr %ha.at.0         struct ha_lane
+ *                    ...
+ *                    %call.i10 = add i32 %ha.thread_x, 0           was the call
+ *     body         define internal void @halve.a(ptr %a, i32 %n, i32 %ha.thread_x, ...,
+ *                                                i1 %ha.leaf.0) alwaysinline ... {
+ *                    %cmp = or i1 %ha.leaf.0, false                was the comparison
+ *     function     define internal i32 @f(i32 %x) ... {
+ *                    %ha.lane = call ptr @__ha_rt_self()           only if it is needed
+ *
+ * What the first block must read is known only when all lines have been seen, so the
+ * lines are written first, then the head and the first block, and then the lines are
+ * appended.  Every value keeps its name: nothing but %ha. is new, and phis stay right
+ * because blocks keep their labels and their order. */
 #include "cpu/compile/rewrite_body.h"
 
 #include <string.h>
@@ -202,6 +224,7 @@ known_call(struct writer *writer, const struct ir_inst *inst, enum ha_known know
     }
     if (known < HA_KNOWN_COORDINATES) {
         writer->coordinates[known] = 1;
+        /* A copy under the call's name, which later lines use. */
         return ir_format(arena, "%.*s = add i32 %%ha.%s, 0", IR_ARGS(inst->def),
                          ha_coordinate_names[known]);
     }
@@ -327,6 +350,7 @@ write_block(struct writer *writer, uint32_t number)
         write_inst(writer, &block->insts[i]);
         writer->inst_number++;
     }
+    /* Behind the program's own phis: IR wants them first. */
     if (loop != IR_NONE) {
         ha_sites_write_round(&writer->sites, loop, &writer->lines);
     }
@@ -387,11 +411,13 @@ write_reference_params(struct writer *writer)
             ir_print(out, "  %.*s = getelementptr i8, ptr %.*s, i64 0\n", IR_ARGS(name),
                      IR_ARGS(from));
         } else if (ir_is(type, "i1")) {
+            /* A bool of C is a byte. */
             ir_print(out,
                      "  %%ha.bool.%u = load i8, ptr %.*s\n  %.*s = icmp ne i8 "
                      "%%ha.bool.%u, 0\n",
                      i, IR_ARGS(from), IR_ARGS(name), i);
         } else {
+            /* The address is the program's, and need not be aligned. */
             ir_print(out, "  %.*s = load %.*s, ptr %.*s, align 1\n", IR_ARGS(name),
                      IR_ARGS(type), IR_ARGS(from));
         }
@@ -443,7 +469,8 @@ needs_lane(const struct writer *writer)
     return needed;
 }
 
-/* The words between "define" and the name that stay: the result and its attributes. */
+/* The words between "define" and the name that stay: the result and its attributes.
+ * Linkage and calling convention are the target's; host functions are all internal. */
 static void
 write_result(struct writer *writer)
 {

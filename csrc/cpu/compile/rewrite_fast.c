@@ -10,6 +10,19 @@
  * lanes between, and the loop with the answers as constants (body a) runs; else the
  * plain loop (body b).
  *
+ * Of the kernel `halve` (cpu/compile/README.md):
+ *
+ *     %mul = mul i32 %call.i9, %call.i      blockDim.x * blockIdx.x: begin of the row
+ *     %add = add i32 %mul, %call.i10        + threadIdx.x: the index; steady
+ *     %cmp = icmp slt i32 %add, %n          steady against uniform: leaf 0
+ *
+ * and for the leaf, bit 0 of what @halve.leaf returns:
+ *
+ *     %ha.v.2 = mul  i32 %ha.block_dim_x, %ha.block_x      numbers of struct ir_values
+ *     %ha.v.4 = add  i32 %ha.v.2, %ha.thread_x
+ *     %ha.v.5 = icmp slt i32 %ha.v.4, %n
+ *     %ha.f.0 = freeze i1 %ha.v.5
+ *
  * That argument needs indices that do not wrap.  They are followed as intervals, under
  * the guard that grid * block stays below HA_INDEX_END in each direction; launches
  * beyond it are not run by these loops.
@@ -486,6 +499,8 @@ ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fas
             return false;
         }
     }
+    /* A function that is called asks the device for its lane, and there is none here.
+     */
     for (uint32_t i = 0; i < info->call_count; i++) {
         if (rewriter->infos[info->calls[i]].lane) {
             return false;
@@ -493,6 +508,8 @@ ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fas
     }
     for (uint32_t i = 0; i < study.function->param_count; i++) {
         const struct ir_param *param = &study.function->params[i];
+        /* A record that is copied is defined behind the parameters, and IR wants
+         * numbered values in order. */
         bool numbered = param->name.at[1] >= '0' && param->name.at[1] <= '9';
         if (param->byval.size > 0 && !param->constant && numbered) {
             return false;

@@ -7,6 +7,10 @@
  * there is nothing to lose, so the pass may run.  With several, none is trusted: the
  * vectoriser, which comes before, can make two sizes out of one.
  *
+ *     round n       store i32 %v, ptr %p       4 bytes
+ *                   store i8 0, ptr %q         %q is one of these 4 bytes
+ *     round n + 1   %w = load i32, ptr %p      becomes %v: the 0 is lost
+ *
  * The loop over the lanes of a fast form does not count.  What a lane writes is not
  * there for the next one without a barrier. */
 #include "cpu/compile/rewrite_forward.h"

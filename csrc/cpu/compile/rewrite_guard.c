@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions before accesses: where the request asks for a guard, each access of a
- * program's own asks the device first (cpu/memory/access.h).  Accesses of shared memory
- * by its name, and of constants and variables by theirs, are right anyway. */
+ * program's own asks the device first (cpu/memory/access.h).
+ *
+ *     call void @__ha_rt_access(ptr %arrayidx, i64 4, i32 0)      4 bytes, a read
+ *     %0 = load float, ptr %arrayidx, align 4
+ *     call void @__ha_rt_access(ptr %arrayidx, i64 4, i32 1)      4 bytes, a write
+ *     store float %mul3, ptr %arrayidx, align 4
+ *
+ * Accesses of shared memory by its name, and of constants and variables by theirs, are
+ * right anyway. */
 #include "cpu/compile/rewrite_guard.h"
 
 #include <stdlib.h>

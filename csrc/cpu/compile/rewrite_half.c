@@ -9,7 +9,16 @@
 
 #include "cpu/compile/rewrite_state.h"
 
-/* The names, types and results are the back end's convention.  Rounding is to nearest,
+/*            sign   exponent, bias   fraction
+ *     half     1      5      15       10        infinity 0x7c00 = 31744
+ *     bfloat   1      8     127        7        the upper half of a float
+ *     float    1      8     127       23        infinity 0x7f800000 = 2139095040
+ *
+ * 114688 is the difference of the biases of float and half, 112, at a half's exponent
+ * (112 << 10); 0x46F0000000000000 is 2^112 as IR writes it; 947912704 is the smallest
+ * normal half as a float (2^-14), and 1056964608 is 0.5.
+ *
+ * The names, types and results are the back end's convention.  Rounding is to nearest,
  * NaN stays NaN and becomes quiet.  A double is made a float by rounding to odd, so
  * that it is not rounded twice.  Subnormal halves are rounded by adding 0.5, whose last
  * bit weighs what theirs does. */

@@ -12,6 +12,14 @@
  * The declaration is made if no store that may be gathered comes before another access
  * of possibly the same memory, and no load that may be gathered comes after a store.
  *
+ *     a[2 * t] = 1; a[2 * t + 1] = 3;      store   root          offset  size  dense
+ *                                          yes     %arrayidx     0       4     no
+ *                                          yes     %arrayidx7    0       4     no
+ *
+ * The roots are two values, so their distance is not known here.  Both are made of the
+ * parameter %a, and the first store may be gathered: the second one may write the same
+ * bytes, so the declaration is not made.
+ *
  * The back end may unroll a loop inside of a lane.  So a pointer that is made on a
  * cycle has several values, and accesses of all rounds count: offsets from it are
  * compared within a round, and with the pointer's own step from round to round. */
@@ -505,6 +513,7 @@ find_paths(struct hazard *hazard)
         uint32_t from = hazard->accesses[a].block;
         uint8_t *row = hazard->reach + (size_t)from * blocks;
         uint32_t height = 1;
+        /* Only paths from stores are asked about, and one row serves all of a block. */
         if (!hazard->accesses[a].store || (a > 0 && hazard->accesses[a - 1].store &&
                                            hazard->accesses[a - 1].block == from)) {
             continue;

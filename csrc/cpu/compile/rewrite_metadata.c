@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* The front end's nodes, and what becomes of them:
+ *
+ *     !nvvm.annotations = !{!0}               gone: named nodes are the target's
+ *     !0 = !{ptr @halve}                      gone: it names a function
+ *     !4 = !{!5, !5, i64 0}                   stays: types of accesses, loops
+ *     !9 = distinct !DISubprogram(...: !0)    gone: it leads to one that is gone
+ *
+ * Numbers are not given anew.  The rewriter's own nodes get those behind the largest.
+ */
 #include "cpu/compile/rewrite_metadata.h"
 
 #include <stdlib.h>

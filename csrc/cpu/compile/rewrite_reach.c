@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* A walk over names.  From `a[i] *= weights[limit & 3]` in a kernel:
+ *
+ *     @scale (a kernel: a root)  ->  @limit, @weights  ->  what their initialisers name
+ *                                ->  @__ha_thread_x    ->  `used`: a declaration
+ *
+ * Each function and variable is looked at once; lists of those still to be looked at
+ * take the place of recursion, because programs may nest calls as deep as they like. */
 #include "cpu/compile/rewrite_reach.h"
 
 #include "cpu/compile/rewrite_state.h"

@@ -14,6 +14,13 @@
  *       for from = 0; from < lanes; from = to
  *         for t = from; t < to            body a or body b
  *
+ * The blocks of the IR function @halve.fast have these names, the outer loops first:
+ *
+ *     entry -> block -> plane -> row [-> row.probe [-> row.wide]] -> row.pieces
+ *     row.pieces -> piece -> piecea -> lanea ... -> piece.end -> row.end -> plane.end
+ *                        \-> pieceb -> laneb ...                 -> block.end -> end
+ *     entry -> slow.block -> slow.plane -> slow.row -> slow.lane ... -> slow.end -> end
+ *
  * Launches whose indices might not fit 32 bits go through the reference form, lane by
  * lane. */
 #include "cpu/compile/rewrite_rows.h"

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What each function of a module does, itself and through the functions it calls. */
+/* What each function of a module does, itself and through the functions it calls.
+ *
+ * In: the parsed module.  Out: the numbers of functions by name, one struct
+ * ha_ir_function_info for each live function, and the layout of shared memory:
+ *
+ *     0                              common_end                shared_static
+ *     | variables of functions that  | a kernel's own; each    | dynamic memory
+ *     | are not inlined              | kernel begins here      |
+ *
+ * A function that was not inlined serves all kernels, so its variables lie at one
+ * offset in all of them; only then does each kernel add its own.  All offsets are
+ * multiples of SHARED_ALIGN, or of the larger alignment of a variable. */
 #include "cpu/compile/rewrite_scan.h"
 
 #include <stdlib.h>
@@ -181,6 +192,7 @@ static bool
 merge(struct ha_rewriter *rewriter, struct ha_ir_function_info *info,
       const struct ha_ir_function_info *called)
 {
+    /* Flags only ever get set, so this ends. */
     bool before[6] = {info->block, info->warp,    info->lane,
                       info->pause, info->dynamic, info->indirect};
     bool changed = false;

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Sites: where lanes of a warp meet, and how diverged lanes are kept apart there.
+/* Sites of a kernel as IR.  A warp call in a loop, and a loop that polls:
  *
- * Sites have numbers in program order, and each loop around a site counts its rounds in
- * the lane.  Besides warp calls there are *steps*: volatile accesses of shared memory.
- * Programs of the old school reduce within a warp by them, without a call, because the
- * lanes of a GPU's warp make each access together.  So lanes meet before each of them.
+ *     for.body:
+ *       %ha.trip.0 = phi i32 [ 0, %for.body.lr.ph ], [ %ha.trip.0.next, %for.body ]
+ *       ...                                                        phis of the program
+ *       %ha.trip.0.next = add i32 %ha.trip.0, 1
+ *       %ha.trip.0.at = getelementptr i8, ptr %ha.lane, i64 40
+ *       store i32 %ha.trip.0, ptr %ha.trip.0.at                    lane->trip[0]
+ *       ...
+ *       %call.i12 = tail call i64 @__ha_rt_warp(ptr @__ha_site.0, i32 noundef 3, ...)
  *
- * A loop that *polls* ends by what it reads from memory as volatile or atomic, or from
- * the clock: another lane may have to write it first.  It lets other lanes run in each
- * round. */
+ *     @__ha_site.0 = ... { i32 0, i32 1, [8 x i32] [i32 1, i32 0, ...] }
+ *                          order  depth             loop 1 is around it
+ *     while.cond:
+ *       call void @__ha_rt_pause()
+ *       %0 = load volatile i32, ptr %flag, align 4
+ *
+ * Steps, the volatile accesses of shared memory, are there for programs of the old
+ * school.  They reduce within a warp without a call, because the lanes of a GPU's warp
+ * make each access together.  So lanes meet before each of them.
+ *
+ * A loop polls if a branch out of it depends on what it reads as volatile or atomic, or
+ * from the clock: another lane may have to write that first. */
 #include "cpu/compile/rewrite_sites.h"
 
 #include <string.h>

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of an image as host IR: kernels with their arguments, variables. */
+/* The tables of an image as host IR.  For `scale(float *a, int n)` in a program with
+ * the variables `limit` and `weights`, with the types of the rows left out:
+ *
+ *     @__ha_kernel_name.0 = internal constant [6 x i8] c"scale\00"
+ *     @__ha_args.0        = [{ 8, 8, 0, 1 }, { 4, 4, 8, 3 }]
+ *                              size, align, offset, enum ha_arg_kind
+ *     @__ha_kernels       = [{ @__ha_kernel_name.0, @scale.ref, @scale.fast,
+ *                              @__ha_args.0, 2, 0, 0, 1024 }]
+ *                              count of arguments, flags, shared bytes, threads
+ *     @__ha_variables     = [{ @__ha_variable_name.0, @limit, 4, 0, 0 },
+ *                            { @__ha_variable_name.1, @weights, 16, 1, 0 }]
+ *                              size, whether it is __constant__, nothing
+ *     @__ha_image         = { 3, 32, null, @__ha_kernels, @__ha_variables, 1, 2 }
+ *                              ABI, warp size, set by the loader, ..., counts
+ *
+ * The structs are those of cpu/base/image.h, field by field. */
 #include "cpu/compile/rewrite_tables.h"
 
 #include "cpu/base/image.h"
@@ -85,6 +100,7 @@ write_kernels(struct ha_rewriter *rewriter)
         if (!function->kernel) {
             continue;
         }
+        /* The kernel itself is given its lane; functions that it calls ask for it. */
         bool lane = info->indirect || info->pause;
         for (uint32_t i = 0; i < info->call_count; i++) {
             lane |= rewriter->infos[info->calls[i]].lane;

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/* One line on its way to the host:
+ *
+ *     load i32, ptr addrspace(1) %p       ->   load i32, ptr %p
+ *     addrspacecast (ptr addrspace(3) @s  ->   bitcast (ptr @s to ptr)
+ *         to ptr)
+ *     call void @llvm.memset.p3.i64(      ->   call void @llvm.memset.p0.i64(
+ *         ptr addrspace(3) %p, ...) #5             ptr %p, ...)
+ *     store ptr @kernel, ptr %p           ->   store ptr @kernel.held, ptr %p
+ *
+ * Text in quotes stays as it is: a name may have all of this in it. */
 #include "cpu/compile/rewrite_text.h"
 
 #include <string.h>
@@ -35,6 +45,7 @@ ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line, bool attributes
         if (line.at[i] == '"') {
             quoted = !quoted;
         } else if (quoted) {
+            /* a name or a text: copied below */
         } else if (ir_begins(rest, " addrspace(")) {
             i = skip_space_number(line, i);
             continue;
