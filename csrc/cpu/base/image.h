@@ -24,7 +24,8 @@
 #define HA_IMAGE_ABI 3u
 #define HA_IMAGE_SYMBOL "__ha_image"
 #define HA_LOOP_DEPTH_MAX                                                              \
-    8u /* nesting of loops around a warp site that is told apart */
+    8u /* nesting of loops around a warp site that is looked at                        \
+        */
 
 /* Shape of one launch; read-only while the kernel runs. */
 struct ha_grid {
@@ -91,16 +92,15 @@ enum ha_query {
 };
 
 /* What the device gives to an image.  One constant instance lives in
- * cpu/exec/workgroup.c.
- */
+ * cpu/exec/image_runtime.c. */
 struct ha_image_runtime {
     /* The lane that this thread is running; never NULL inside a reference kernel. */
     struct ha_lane *(*self)(void);
     /* All live lanes of the block meet here.  `line` is the source line for messages,
-     * `site` tells call instructions apart; returns the reduction of `op`. */
+     * `site` numbers the call instructions; returns the reduction of `op`. */
     uint32_t (*block)(uint32_t op, uint32_t value, uint32_t line, uint32_t site);
-    /* Live lanes of the warp meet here.  mask 0 = whoever is converged at this site;
-     * else the lanes that the program names.  `width` is the segment (1..warp size,
+    /* Live lanes of the warp meet here.  mask 0 = the lanes that are converged at this
+     * site; else those that the program names.  `width` is the segment (1..warp size,
      * power of two).  The value is carried as 64 raw bits. */
     uint64_t (*warp)(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
                      uint64_t value, uint32_t operand, uint32_t width);
@@ -132,7 +132,8 @@ enum ha_kernel_flags {
     HA_KERNEL_GUARDED = 1u << 4, /* asks before each access */
 };
 
-/* What an argument is, for whoever converts to it; the device only needs its size. */
+/* What an argument is, for callers that convert to it; the device needs its size only.
+ */
 enum ha_arg_kind {
     HA_ARG_VALUE = 0, /* none of the others, or not known */
     HA_ARG_POINTER = 1,
