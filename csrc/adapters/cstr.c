@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* CStr: text of C, and Python text as char *.
- *
- * A CStr compares and hashes like its text (str first: for text beyond ASCII the hash
- * is that of the str, not of the bytes).  Nothing is interned: text lives as long as
- * the CStr or the call that uses it.  A CStr made from an address owns no text: it is
- * looked at only after the system said that it can be read. */
 #include <Python.h>
+
+#include "adapters/cstr.h"
 
 #include <string.h>
 
@@ -15,7 +11,6 @@
 #include "adapters/kind.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/type.h"
 #include "adapters/types.h"

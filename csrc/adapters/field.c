@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Members of records: bytes to Python values and back. */
 #include <Python.h>
+
+#include "adapters/field.h"
 
 #include <string.h>
 
 #include "adapters/adapter.h"
 #include "adapters/block.h"
+#include "adapters/cstr.h"
 #include "adapters/description.h"
+#include "adapters/function.h"
+#include "adapters/handle.h"
 #include "adapters/kind.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/record.h"
+#include "adapters/record_from.h"
+#include "adapters/text.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
@@ -32,8 +37,9 @@ field_size(struct ha_types *types, const struct ha_field *field)
                                     : ha_kind_size((enum ha_kind)field->kind);
 }
 
-int
-ha_record_keep(struct ha_record *record, const void *address, PyObject *owner)
+/* Keeps `owner` for the pointer at `address` in the record. */
+static int
+keep_owner(struct ha_record *record, const void *address, PyObject *owner)
 {
     struct ha_types *types = ha_types_of_type(Py_TYPE(record));
     PyObject *holder = record->base.owner;
@@ -203,7 +209,7 @@ pointer_set(struct ha_types *types, struct ha_record *record,
     }
     if (status == 0) {
         PyObject *owner = ha_view_hold(types, &view);
-        status = owner == NULL ? -1 : ha_record_keep(record, at, owner);
+        status = owner == NULL ? -1 : keep_owner(record, at, owner);
         if (status == 0) {
             memcpy(at, &view.ptr, sizeof view.ptr);
         }
@@ -223,7 +229,7 @@ nested_set(struct ha_types *types, struct ha_record *record,
         return -1;
     }
     /* Pointers inside the copy keep what the original kept. */
-    int status = ha_record_keep(record, at, view.owner);
+    int status = keep_owner(record, at, view.owner);
     if (status == 0) {
         memmove(at, view.ptr, types->tables->records[field->index].size);
     }

@@ -4,7 +4,7 @@
 #include "adapters/freeze.h"
 
 #include "adapters/block.h"
-#include "adapters/object.h"
+#include "adapters/record.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 

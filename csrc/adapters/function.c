@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Function pointers: addresses of C functions, ctypes functions and Python callables.
- *
- * A Python callable needs a piece of C that calls it (a trampoline).  The caller may
- * bring its own maker; otherwise ctypes makes one after the signature of the type, and
- * the trampoline is the owner. */
 #include <Python.h>
+
+#include "adapters/function.h"
 
 #include <string.h>
 
@@ -15,10 +12,8 @@
 #include "adapters/description.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/pointer_type.h"
-#include "adapters/record.h"
 #include "adapters/take.h"
 #include "adapters/type.h"
 #include "adapters/type_index.h"

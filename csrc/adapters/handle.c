@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opaque handles: streams, events, modules and so on.  A handle destroys nothing. */
 #include <Python.h>
+
+#include "adapters/handle.h"
 
 #include <string.h>
 
@@ -8,10 +9,8 @@
 #include "adapters/construct.h"
 #include "adapters/description.h"
 #include "adapters/message.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/pointer_type.h"
-#include "adapters/record.h"
 #include "adapters/stream.h"
 #include "adapters/take.h"
 #include "adapters/type.h"

@@ -1,12 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel arguments: entries and their two forms.
- *
- * `extra`: every entry by value, packed with C's alignment; what is memory to us
- * (arrays, buffers, Pointers) is passed as its address.
- *
- * `kernelParams`: one address a value.  ctypes objects, numpy scalars, records, device
- * arrays and handles are copied, and the copy's address is given; host memory (numpy
- * arrays, ListOf*, Pointer, int) is taken to hold the value itself. */
 #include <Python.h>
 
 #include "adapters/launch.h"
@@ -14,78 +6,12 @@
 #include <string.h>
 
 #include "adapters/adapter.h"
+#include "adapters/launch_data.h"
 #include "adapters/launch_value.h"
 #include "adapters/message.h"
 #include "adapters/pointer.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
-
-void
-ha_launch_init(struct ha_launch_arguments *launch)
-{
-    launch->value = NULL;
-    launch->data = launch->small;
-    launch->size = 0;
-    launch->capacity = sizeof launch->small;
-    launch->count = -1;
-    launch->slot_count = 0;
-    launch->slots = launch->small_slots;
-    launch->owners = NULL;
-    ha_view_init(&launch->view);
-}
-
-void
-ha_launch_release(struct ha_launch_arguments *launch)
-{
-    if (launch->data != launch->small) {
-        PyMem_Free(launch->data);
-        launch->data = launch->small;
-    }
-    if (launch->slots != launch->small_slots) {
-        PyMem_Free(launch->slots);
-        launch->slots = launch->small_slots;
-    }
-    launch->value = NULL;
-    launch->size = 0;
-    Py_CLEAR(launch->owners);
-    ha_view_release(&launch->view);
-}
-
-PyObject *
-ha_launch_hold(struct ha_types *types, struct ha_launch_arguments *launch)
-{
-    if (launch->count < 0) {
-        return ha_view_hold(types, &launch->view);
-    }
-    PyObject *owners = launch->owners == NULL ? Py_NewRef(Py_None) : launch->owners;
-    launch->owners = NULL;
-    return owners;
-}
-
-int
-ha_launch_keep(struct ha_launch_arguments *launch, PyObject *owner)
-{
-    if (launch->owners == NULL && (launch->owners = PyList_New(0)) == NULL) {
-        return -1;
-    }
-    return PyList_Append(launch->owners, owner);
-}
-
-int
-ha_launch_keep_view(struct ha_types *types, struct ha_launch_arguments *launch,
-                    struct ha_view *view)
-{
-    if (!view->has_buffer && view->owner == NULL) {
-        return 0;
-    }
-    PyObject *owner = ha_view_hold(types, view);
-    if (owner == NULL) {
-        return -1;
-    }
-    int status = ha_launch_keep(launch, owner);
-    Py_DECREF(owner);
-    return status;
-}
 
 /* ---- entries ---- */
 

@@ -1,43 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel arguments: tuples of Python values packed as C lays out a parameter list.
+/* Kernel arguments: entries of a tuple, in one of two forms.
  *
- * Values go into `small`, on the caller's stack, or into heap memory when they need
- * more room.  What keeps pointer arguments alive is gathered in `owners`; a synchronous
- * call releases it with ha_launch_release, an asynchronous one takes it with
- * ha_launch_hold. The struct must not be moved once filled: config and slots point into
- * it. */
+ * `extra`: every entry by value, packed with C's alignment; what is memory to us
+ * (arrays, buffers, Pointers) is passed as its address.
+ *
+ * `kernelParams`: one address a value.  ctypes objects, numpy scalars, records, device
+ * arrays and handles are copied, and the copy's address is given; host memory (numpy
+ * arrays, ListOf*, Pointer, int) is taken to hold the value itself. */
 #ifndef HA_ADAPTERS_LAUNCH_H
 #define HA_ADAPTERS_LAUNCH_H
 
 #include <Python.h>
 
+#include "adapters/launch_data.h"
 #include "adapters/message.h"
 #include "adapters/types.h"
-#include "adapters/view.h"
-
-#define HA_LAUNCH_SMALL_BYTES 512
-#define HA_LAUNCH_SMALL_COUNT 32
-
-/* Markers of the array that C takes for `extra`, as the HIP headers define them. */
-#define HA_EXTRA_BUFFER_POINTER ((void *)1)
-#define HA_EXTRA_BUFFER_SIZE ((void *)2)
-#define HA_EXTRA_END ((void *)3)
-#define HA_EXTRA_COUNT 5
-
-struct ha_launch_arguments {
-    void **value; /* what the C call takes for `extra` or `kernelParams`; or NULL */
-    unsigned char *data;   /* packed values: small or heap */
-    size_t size;           /* bytes used in data */
-    size_t capacity;       /* bytes that data has room for */
-    Py_ssize_t count;      /* number of arguments, -1 if an address was given */
-    Py_ssize_t slot_count; /* slots that are filled (kernelParams only) */
-    void **slots;        /* kernelParams: address of each value; small_slots or heap */
-    PyObject *owners;    /* owned list, or NULL */
-    struct ha_view view; /* where a ready address or object was given */
-    void *config[HA_EXTRA_COUNT]; /* of ha_extra_fill */
-    void *small_slots[HA_LAUNCH_SMALL_COUNT];
-    _Alignas(16) unsigned char small[HA_LAUNCH_SMALL_BYTES];
-};
 
 /* What C takes for `extra` when `size` bytes of packed values lie at `data`. */
 static inline void
@@ -69,19 +46,14 @@ struct ha_launch_value {
     size_t size;
     bool address;
 };
+
 int ha_launch_add(struct ha_types *types, struct ha_launch_arguments *launch,
                   PyObject *object, const struct ha_where *where,
                   struct ha_launch_value *out);
 
-/* Keeps `owner` (borrowed) with the launch. */
-int ha_launch_keep(struct ha_launch_arguments *launch, PyObject *owner);
-
-/* Makes an empty one, on which release may be called. */
-void ha_launch_init(struct ha_launch_arguments *launch);
-void ha_launch_release(struct ha_launch_arguments *launch);
-
-/* Owned object that keeps every pointer argument's memory (None if nothing needs it).
- */
-PyObject *ha_launch_hold(struct ha_types *types, struct ha_launch_arguments *launch);
+/* As ha_extra_from, but memory that was given is not read: 1 where values were packed,
+ * 0 where there is nothing or an address, or -1. */
+int ha_extra_pack(struct ha_types *types, PyObject *object,
+                  const struct ha_where *where, struct ha_launch_arguments *out);
 
 #endif

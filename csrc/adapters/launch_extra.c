@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* HipModuleLaunchKernel_extra: packed kernel arguments that can be passed many times.
- */
 #include <Python.h>
+
+#include "adapters/launch_extra.h"
 
 #include <string.h>
 
 #include "adapters/block.h"
 #include "adapters/construct.h"
 #include "adapters/launch.h"
-#include "adapters/launch_value.h"
+#include "adapters/launch_data.h"
 #include "adapters/message.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/type.h"
 #include "adapters/types.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel arguments by value: each where C's alignment puts it. */
 #include <Python.h>
 
 #include "adapters/launch_value.h"
@@ -8,66 +7,14 @@
 
 #include "adapters/ctypes_value.h"
 #include "adapters/kind.h"
-#include "adapters/launch.h"
+#include "adapters/launch_data.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
+#include "adapters/record.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
 #define MAX_ALIGNMENT 16
-
-/* ---- memory ---- */
-
-static int
-grow(struct ha_launch_arguments *launch, size_t wanted)
-{
-    size_t capacity = launch->capacity * 2 > wanted ? launch->capacity * 2 : wanted;
-    unsigned char *data = PyMem_Malloc(capacity); /* 16-byte aligned */
-    if (data == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    unsigned char *old = launch->data;
-    memcpy(data, old, launch->size);
-    for (Py_ssize_t i = 0; i < launch->slot_count; i++) {
-        unsigned char *slot = launch->slots[i];
-        if (slot >= old && slot < old + launch->size) {
-            launch->slots[i] = data + (slot - old);
-        }
-    }
-    if (old != launch->small) {
-        PyMem_Free(old);
-    }
-    launch->data = data;
-    launch->capacity = capacity;
-    return 0;
-}
-
-/* Appends a value at its alignment; gaps are zero.  NULL or its place. */
-static unsigned char *
-put(struct ha_launch_arguments *launch, const void *value, size_t size,
-    size_t alignment)
-{
-    size_t offset = (launch->size + alignment - 1) & ~(alignment - 1);
-    if (size > SIZE_MAX / 4 || offset > SIZE_MAX / 4) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    if (offset + size > launch->capacity && grow(launch, offset + size) < 0) {
-        return NULL;
-    }
-    memset(launch->data + launch->size, 0, offset - launch->size);
-    memcpy(launch->data + offset, value, size);
-    launch->size = offset + size;
-    return launch->data + offset;
-}
-
-unsigned char *
-ha_launch_put_address(struct ha_launch_arguments *launch, void *address)
-{
-    return put(launch, &address, sizeof address, sizeof address);
-}
 
 /* ---- alignment ---- */
 
@@ -172,9 +119,9 @@ put_buffer(struct ha_launch_arguments *launch, PyObject *object, Py_ssize_t alig
     if (PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0) {
         return NULL;
     }
-    unsigned char *place =
-        put(launch, buffer.buf, (size_t)buffer.len,
-            alignment == 0 ? alignment_of_size((size_t)buffer.len) : (size_t)alignment);
+    unsigned char *place = ha_launch_put(
+        launch, buffer.buf, (size_t)buffer.len,
+        alignment == 0 ? alignment_of_size((size_t)buffer.len) : (size_t)alignment);
     PyBuffer_Release(&buffer);
     return place;
 }
@@ -205,7 +152,7 @@ put_numpy_number(struct ha_types *types, struct ha_launch_arguments *launch,
         if (ha_number_from(types, object, where, kind, &number) < 0) {
             return -1;
         }
-        *place = put(launch, &number, ha_kind_size(kind), ha_kind_size(kind));
+        *place = ha_launch_put(launch, &number, ha_kind_size(kind), ha_kind_size(kind));
         return *place == NULL ? -1 : 1;
     }
     return 0;
@@ -278,8 +225,8 @@ put_record(struct ha_launch_arguments *launch, const struct ha_record *record,
                 : "must be one record, not an array (Pointer(x) passes its address)");
         return NULL;
     }
-    return put(launch, record->base.ptr, record->info->size,
-               record->info->align == 0 ? 1 : record->info->align);
+    return ha_launch_put(launch, record->base.ptr, record->info->size,
+                         record->info->align == 0 ? 1 : record->info->align);
 }
 
 static int

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* ListOfBytes, ListOfPointer, ListOfInt and its relatives, PointerToInt and its
- * relatives.
- *
- * One implementation: the instance knows the kind of its elements.  Lists compare and
- * hash like the tuple of their elements where their length is known, and like addresses
- * where not. */
 #include <Python.h>
+
+#include "adapters/list.h"
 
 #include <string.h>
 
-#include "adapters/adapter.h"
 #include "adapters/block.h"
 #include "adapters/construct.h"
 #include "adapters/kind.h"
+#include "adapters/list_from.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/type.h"
 #include "adapters/type_index.h"

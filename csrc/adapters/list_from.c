@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays of C values from list, tuple, arrays of the right type, and addresses. */
 #include <Python.h>
+
+#include "adapters/list_from.h"
 
 #include <string.h>
 
@@ -8,12 +9,13 @@
 #include "adapters/array.h"
 #include "adapters/block.h"
 #include "adapters/buffer.h"
+#include "adapters/cstr.h"
 #include "adapters/ctypes_value.h"
 #include "adapters/format.h"
 #include "adapters/kind.h"
+#include "adapters/list.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/python_version.h"
 #include "adapters/take.h"
@@ -21,8 +23,9 @@
 #include "adapters/types.h"
 #include "adapters/view.h"
 
-bool
-ha_format_is_kind(const struct ha_format *format, enum ha_kind kind)
+/* Are bytes of this format the bytes of `kind`? */
+static bool
+is_kind(const struct ha_format *format, enum ha_kind kind)
 {
     if (format->size != (ptrdiff_t)ha_kind_size(kind) || format->order == '>') {
         return false;
@@ -268,7 +271,7 @@ check_elements(struct ha_types *types, PyObject *object, const struct ha_where *
                             "must be whole elements of %zd bytes, not %zd bytes", size,
                             out->size);
         }
-    } else if (!ha_format_is_kind(&shape->format, kind)) {
+    } else if (!is_kind(&shape->format, kind)) {
         ha_format_typestr(&shape->format, typestr);
         return ha_raise(PyExc_TypeError, where,
                         "must have elements of C type %s, not '%s' ('%.200s')",

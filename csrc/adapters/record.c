@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of records: one implementation for every C struct and union of the API tables.
- * How they behave as Python objects is in record_object.c. */
 #include <Python.h>
 
 #include "adapters/record.h"
 
 #include <string.h>
 
-#include "adapters/adapter.h"
 #include "adapters/block.h"
 #include "adapters/description.h"
-#include "adapters/message.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
 #include "adapters/type.h"
 #include "adapters/type_index.h"
 #include "adapters/types.h"
-#include "adapters/view.h"
-
-/* ---- memory ---- */
 
 bool
 ha_record_can_read(const struct ha_record *self)
@@ -90,8 +82,6 @@ ha_record_empty(struct ha_types *types, PyTypeObject *type)
     return self;
 }
 
-/* ---- construction ---- */
-
 PyObject *
 ha_record_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -117,131 +107,6 @@ ha_record_find_field(const struct ha_record_info *info, PyObject *name)
     return NULL;
 }
 
-static int
-too_many_values(const struct ha_record *self, Py_ssize_t given)
-{
-    PyErr_Format(PyExc_TypeError, "%s() takes at most %u values (%zd given)",
-                 ha_short_name(Py_TYPE(self)), (unsigned)self->info->field_count,
-                 given);
-    return -1;
-}
-
-static int
-set_by_name(struct ha_types *types, struct ha_record *self, PyObject *name,
-            PyObject *value, Py_ssize_t positional)
-{
-    const struct ha_field *field = ha_record_find_field(self->info, name);
-    if (field == NULL || field - self->info->fields < positional) {
-        PyErr_Format(PyExc_TypeError,
-                     field == NULL ? "%s() got an unexpected keyword argument '%U'"
-                                   : "%s() got multiple values for argument '%U'",
-                     ha_short_name(Py_TYPE(self)), name);
-        return -1;
-    }
-    return ha_field_set(types, self, field, self->base.ptr, value);
-}
-
-/* Sets members of a record that has just been made. */
-static int
-set_values(struct ha_types *types, struct ha_record *self, PyObject *const *args,
-           Py_ssize_t nargs, PyObject *kwnames)
-{
-    if (nargs > (Py_ssize_t)self->info->field_count) {
-        return too_many_values(self, nargs);
-    }
-    for (Py_ssize_t i = 0; i < nargs; i++) {
-        if (ha_field_set(types, self, &self->info->fields[i], self->base.ptr, args[i]) <
-            0) {
-            return -1;
-        }
-    }
-    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
-    for (Py_ssize_t i = 0; i < keywords; i++) {
-        if (set_by_name(types, self, PyTuple_GET_ITEM(kwnames, i), args[nargs + i],
-                        nargs) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-PyObject *
-ha_record_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
-                     PyObject *kwnames)
-{
-    struct ha_types *types = ha_types_of_type((PyTypeObject *)type);
-    PyObject *self = ha_record_tp_new((PyTypeObject *)type, NULL, NULL);
-    if (self != NULL && set_values(types, (struct ha_record *)self, args,
-                                   PyVectorcall_NARGS(nargsf), kwnames) < 0) {
-        Py_CLEAR(self);
-    }
-    return self;
-}
-
-/* Python subclasses come here.  Values go into a new record first, so that a second
- * __init__ that fails changes nothing. */
-int
-ha_record_tp_init(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    struct ha_record *record = (struct ha_record *)self;
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    unsigned index = (unsigned)(record->info - types->tables->records);
-    struct ha_record *fresh = (struct ha_record *)ha_record_new(types, index, NULL, 1);
-    int status = -1;
-    if (fresh == NULL) {
-        return -1;
-    }
-    if (set_values(types, fresh, ((PyTupleObject *)args)->ob_item,
-                   PyTuple_GET_SIZE(args), NULL) < 0) {
-        goto done;
-    }
-    PyObject *name, *value;
-    Py_ssize_t position = 0;
-    while (kwargs != NULL && PyDict_Next(kwargs, &position, &name, &value)) {
-        if (set_by_name(types, fresh, name, value, PyTuple_GET_SIZE(args)) < 0) {
-            goto done;
-        }
-    }
-    record->count = 1;
-    ha_pointer_assign(&record->base, fresh->base.ptr, fresh->base.size, false,
-                      Py_NewRef(fresh->base.owner));
-    Py_CLEAR(record->keep);
-    status = 0;
-done:
-    Py_DECREF(fresh);
-    return status;
-}
-
-PyObject *
-ha_record_new(struct ha_types *types, unsigned index, const void *bytes,
-              Py_ssize_t count)
-{
-    PyTypeObject *type = ha_record_type(types, index);
-    struct ha_record *self = type == NULL ? NULL : ha_record_empty(types, type);
-    if (self == NULL) {
-        return NULL;
-    }
-    const void *from = bytes == NULL ? self->info->initial : bytes;
-    if (ha_record_allocate(types, self, from, bytes == NULL, count) < 0) {
-        Py_CLEAR(self);
-    }
-    return (PyObject *)self;
-}
-
-PyObject *
-ha_record_view(struct ha_types *types, unsigned index, void *ptr, PyObject *owner)
-{
-    PyTypeObject *type = ha_record_type(types, index);
-    struct ha_record *self = type == NULL ? NULL : ha_record_empty(types, type);
-    if (self != NULL) {
-        self->count = ptr == NULL ? -1 : 1;
-        ha_pointer_assign(&self->base, ptr,
-                          ptr == NULL ? -1 : (Py_ssize_t)self->info->size, false,
-                          Py_XNewRef(owner));
-    }
-    return (PyObject *)self;
-}
-
 void
 ha_record_forget(struct ha_types *types, PyObject *object, const void *ptr)
 {
@@ -256,135 +121,24 @@ ha_record_forget(struct ha_types *types, PyObject *object, const void *ptr)
     }
 }
 
-/* Messages about members name the record; this puts the call and its argument before.
- */
-static void
-name_argument(const struct ha_where *where)
+int
+ha_record_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    PyObject *type, *value, *traceback;
-
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    bool plain = type == PyExc_TypeError || type == PyExc_ValueError ||
-                 type == PyExc_OverflowError || type == PyExc_BufferError;
-    PyObject *text = plain && value != NULL ? PyObject_Str(value) : NULL;
-    if (text == NULL) {
-        PyErr_Clear();
-        PyErr_Restore(type, value, traceback);
-        return;
-    }
-    PyErr_Format(type, "%s: argument '%s': %U", where->function, where->argument, text);
-    Py_DECREF(text);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-}
-
-/* Values in a list or tuple make a record that lives as long as the view. */
-static int
-record_from_values(struct ha_types *types, PyObject *object,
-                   const struct ha_where *where, unsigned index, struct ha_view *out)
-{
-    PyObject *values = PySequence_Tuple(object);
-    PyObject *record = values == NULL ? NULL : ha_record_new(types, index, NULL, 1);
-    int status = -1;
-    if (record != NULL && set_values(types, (struct ha_record *)record,
-                                     ((PyTupleObject *)values)->ob_item,
-                                     PyTuple_GET_SIZE(values), NULL) == 0) {
-        struct ha_pointer *pointer = (struct ha_pointer *)record;
-        out->ptr = pointer->ptr;
-        out->size = pointer->size;
-        out->count = 1;
-        out->owner = Py_NewRef(pointer->owner);
-        status = 0;
-    } else if (record != NULL) {
-        name_argument(where);
-    }
-    Py_XDECREF(record);
-    Py_XDECREF(values);
-    return status;
-}
-
-/* A record of just this type: what ha_ptr_from would find, without looking. */
-static int
-from_record(const struct ha_record *record, const struct ha_where *where,
-            unsigned flags, struct ha_view *out)
-{
-    if ((flags & HA_NOT_NULL) != 0 && record->base.ptr == NULL) {
-        return ha_raise(PyExc_ValueError, where, "must not be NULL");
-    }
-    if ((flags & HA_WRITE) != 0 && record->base.readonly) {
-        return ha_raise(PyExc_BufferError, where,
-                        "must be writable memory, not read-only '%.200s'",
-                        Py_TYPE(record)->tp_name);
-    }
-    out->ptr = record->base.ptr;
-    out->size = record->base.size;
-    out->count = record->count;
-    out->readonly = record->base.readonly;
-    if ((flags & HA_ANYWHERE) == 0 &&
-        ha_need_memory(out, where, record->info->size, record->info->align) < 0) {
-        return -1;
-    }
-    /* A block has what the members point to; other memory leaves that to the record. */
-    out->owner =
-        Py_XNewRef(record->keep != NULL ? (PyObject *)record : record->base.owner);
-    return 0;
-}
-
-/* Bytes are copied right here from memory that the host can read: buffers, no arrays of
- * a device and no bare addresses. */
-static int
-check_by_value(const struct ha_record_info *info, PyObject *object,
-               const struct ha_where *where, struct ha_view *out)
-{
-    if (out->has_buffer || PyBytes_CheckExact(object)) {
-        return 0;
-    }
-    ha_view_release(out);
-    const char *dot = strrchr(info->name, '.');
-    return ha_raise(PyExc_TypeError, where,
-                    "must be a %s, its values or a buffer with them, not '%.200s'",
-                    dot == NULL ? info->name : dot + 1, Py_TYPE(object)->tp_name);
+    Py_VISIT(((struct ha_record *)self)->keep);
+    return ha_pointer_traverse(self, visit, arg);
 }
 
 int
-ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-               unsigned index, unsigned flags, struct ha_view *out)
+ha_record_clear(PyObject *self)
 {
-    const struct ha_record_info *info = &types->tables->records[index];
-    ha_view_init(out);
-    if (Py_TYPE(object) == types->records[index].type) {
-        return from_record((struct ha_record *)object, where, flags, out);
-    }
-    if (PyTuple_Check(object) || PyList_Check(object)) {
-        return record_from_values(types, object, where, index, out);
-    }
-    bool is_record = PyObject_TypeCheck(object, types->record);
-    if (is_record && ((struct ha_record *)object)->info != info) {
-        const char *dot = strrchr(info->name, '.');
-        return ha_refuse(where, dot == NULL ? info->name : dot + 1, object);
-    }
-    if (ha_ptr_from(types, object, where, flags, out) < 0) {
-        return -1;
-    }
-    if (!is_record && out->ptr != NULL && (flags & HA_KNOWN) != 0 &&
-        check_by_value(info, object, where, out) < 0) {
-        return -1;
-    }
-    if (out->size >= 0 && out->size < (Py_ssize_t)info->size) {
-        Py_ssize_t size = out->size;
-        ha_view_release(out);
-        return ha_raise(PyExc_BufferError, where,
-                        "must be at least %u bytes for %s, not %zd",
-                        (unsigned)info->size, info->name, size);
-    }
-    if ((flags & HA_ANYWHERE) == 0 &&
-        ha_need_memory(out, where, info->size, info->align) < 0) {
-        ha_view_release(out);
-        return -1;
-    }
-    out->count =
-        out->size < 0 || info->size == 0 ? -1 : out->size / (Py_ssize_t)info->size;
-    return 0;
+    Py_CLEAR(((struct ha_record *)self)->keep);
+    return ha_pointer_clear(self);
+}
+
+void
+ha_record_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(((struct ha_record *)self)->keep);
+    ha_pointer_dealloc(self);
 }

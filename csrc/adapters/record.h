@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Records, opaque handles and function pointers, made from descriptions.
- *
- * An *index* is the position in the tables of descriptions (description.h).
+/* Records: instances of every C struct and union of the API tables.
  *
  * A record instance owns its memory (a block), or looks at memory that its owner keeps:
  * a nested record keeps the record around it.  Record memory is plain bytes; where a
  * pointer member is set from Python the object that keeps the target is kept by the
- * record's block. Types are owned by the module state (ha_types); functions answer
- * borrowed types that live as long as the module.  All need the GIL. */
+ * record's block.  All functions need the GIL. */
 #ifndef HA_ADAPTERS_RECORD_H
 #define HA_ADAPTERS_RECORD_H
 
@@ -16,26 +13,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "adapters/description.h"
+#include "adapters/pointer.h"
 #include "adapters/types.h"
 
-/* The types, made on first use: borrowed, or NULL with an exception. */
-PyTypeObject *ha_record_type(struct ha_types *types, unsigned index);
-PyTypeObject *ha_handle_type(struct ha_types *types, unsigned index);
-PyTypeObject *ha_function_type(struct ha_types *types, unsigned index);
+struct ha_record {
+    struct ha_pointer base;
+    const struct ha_record_info *info;
+    PyObject *keep;   /* owned dict {address: owner} where base.owner is no block */
+    Py_ssize_t count; /* elements, -1 unknown */
+};
 
-/* A new record array of `count` elements: bytes copied from `bytes`, or the record's
- * initial value where that is NULL.  C may fill it through ha_pointer_of. */
-PyObject *ha_record_new(struct ha_types *types, unsigned index, const void *bytes,
-                        Py_ssize_t count);
-/* A record that looks at `ptr`; `owner` (borrowed, may be NULL) is kept. */
-PyObject *ha_record_view(struct ha_types *types, unsigned index, void *ptr,
-                         PyObject *owner);
+/* The address; ValueError for NULL and for memory that can't be read. */
+unsigned char *ha_record_data(const struct ha_record *self);
+/* Needs: an address. */
+bool ha_record_can_read(const struct ha_record *self);
+/* An instance of a record type without memory. */
+struct ha_record *ha_record_empty(struct ha_types *types, PyTypeObject *type);
+/* Gives `self` fresh memory for `count` elements, zeroed where `bytes` is NULL; `each`:
+ * `bytes` is one element, which all of them get. */
+int ha_record_allocate(struct ha_types *types, struct ha_record *self,
+                       const void *bytes, bool each, Py_ssize_t count);
+/* NULL, without an exception, where there is none of this name. */
+const struct ha_field *ha_record_find_field(const struct ha_record_info *info,
+                                            PyObject *name);
 /* For records that HIP has freed: if `object` is a record that looks at `ptr` and
  * nobody keeps that memory for it, it is NULL from now on.  Never fails. */
 void ha_record_forget(struct ha_types *types, PyObject *object, const void *ptr);
-/* A handle; ptr may be NULL.  `owner` (borrowed, may be NULL) is kept. */
-PyObject *ha_handle_new(struct ha_types *types, unsigned index, void *ptr,
-                        PyObject *owner);
-PyObject *ha_function_new(struct ha_types *types, unsigned index, void *function);
+
+/* Slots of the types.  A new record is its initial value. */
+PyObject *ha_record_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+int ha_record_traverse(PyObject *self, visitproc visit, void *arg);
+int ha_record_clear(PyObject *self);
+void ha_record_dealloc(PyObject *self);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays of records: a list or tuple of them, or memory that holds several. */
 #include <Python.h>
+
+#include "adapters/record_list.h"
 
 #include <string.h>
 
-#include "adapters/adapter.h"
 #include "adapters/block.h"
+#include "adapters/description.h"
 #include "adapters/message.h"
+#include "adapters/record_from.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 

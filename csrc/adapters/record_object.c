@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as Python objects: class methods, sequence of members, comparison, buffer. */
 #include <Python.h>
+
+#include "adapters/record_object.h"
 
 #include <string.h>
 
-#include "adapters/adapter.h"
 #include "adapters/description.h"
+#include "adapters/field.h"
 #include "adapters/kind.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
 #include "adapters/pointer.h"
+#include "adapters/record.h"
+#include "adapters/record_from.h"
+#include "adapters/record_type.h"
 #include "adapters/type.h"
 #include "adapters/type_index.h"
 #include "adapters/types.h"
@@ -271,31 +274,7 @@ record_releasebuffer(PyObject *self, Py_buffer *buffer)
     Py_CLEAR(buffer->internal);
 }
 
-int
-ha_record_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((struct ha_record *)self)->keep);
-    return ha_pointer_traverse(self, visit, arg);
-}
-
-int
-ha_record_clear(PyObject *self)
-{
-    Py_CLEAR(((struct ha_record *)self)->keep);
-    return ha_pointer_clear(self);
-}
-
-void
-ha_record_dealloc(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    Py_CLEAR(((struct ha_record *)self)->keep);
-    ha_pointer_dealloc(self);
-}
-
-/* ---- types
- * -----------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 static PyMethodDef record_methods[] = {
     {"fromObj", record_from_obj, METH_O | METH_CLASS,
@@ -353,8 +332,5 @@ static PyType_Spec record_spec = {
 int
 ha_record_init(struct ha_types *types)
 {
-    if (ha_type_make(types, &record_spec, types->pointer, true, &types->record) < 0) {
-        return -1;
-    }
-    return ha_accessor_init(types);
+    return ha_type_make(types, &record_spec, types->pointer, true, &types->record);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Record types from their descriptions: properties, get_x and set_x. */
 #include <Python.h>
 
+#include "adapters/record_type.h"
+
 #include "adapters/description.h"
+#include "adapters/field.h"
 #include "adapters/kind.h"
 #include "adapters/number.h"
-#include "adapters/object.h"
 #include "adapters/record.h"
+#include "adapters/record_from.h"
 #include "adapters/type.h"
 #include "adapters/type_index.h"
 #include "adapters/types.h"

@@ -10,9 +10,16 @@
 #include "adapters/array_object.h"
 #include "adapters/block.h"
 #include "adapters/buffer_hold.h"
+#include "adapters/cstr.h"
 #include "adapters/description.h"
-#include "adapters/object.h"
+#include "adapters/function.h"
+#include "adapters/handle.h"
+#include "adapters/launch_extra.h"
+#include "adapters/list.h"
 #include "adapters/pointer_object.h"
+#include "adapters/record_object.h"
+#include "adapters/record_type.h"
+#include "adapters/text.h"
 #include "adapters/types.h"
 
 struct interned {
@@ -102,8 +109,9 @@ ha_adapters_init(PyObject *module, struct ha_types *types,
         ha_buffer_hold_init(types) < 0 || ha_pointer_init(types) < 0 ||
         ha_array_init(types) < 0 || ha_cstr_init(types) < 0 ||
         ha_list_init(types) < 0 || ha_text_init(types) < 0 ||
-        ha_record_init(types) < 0 || ha_handle_init(types) < 0 ||
-        ha_function_init(types) < 0 || ha_launch_extra_init(types) < 0) {
+        ha_record_init(types) < 0 || ha_accessor_init(types) < 0 ||
+        ha_handle_init(types) < 0 || ha_function_init(types) < 0 ||
+        ha_launch_extra_init(types) < 0) {
         return -1;
     }
     PyObject *rows = ha_adapter_rows();

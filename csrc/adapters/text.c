@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of records: a str that also joins bytes, because such members were bytes in
- * hip-python up to 7.2 and are str from 10.0 on: b"--offload-arch=" + props.gcnArchName
- * runs, and props.gcnArchName.decode() does. */
 #include <Python.h>
 
-#include "adapters/object.h"
+#include "adapters/text.h"
+
 #include "adapters/type.h"
 #include "adapters/types.h"
 

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapters/description.h"
+#include "adapters/function.h"
+#include "adapters/handle.h"
+#include "adapters/message.h"
+#include "adapters/record_type.h"
+#include "adapters/state.h"
+#include "adapters/types.h"
 #include "api/generated/methods.h"
 #include "api/generated/calls.h"
 #include "api/generated/names.h"

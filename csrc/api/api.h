@@ -9,9 +9,8 @@
 
 #include <Python.h>
 
-#include "adapters/adapter.h"
 #include "adapters/description.h"
-#include "adapters/record.h"
+#include "adapters/types.h"
 #include "api/enums.h"
 #include "api/pending.h"
 

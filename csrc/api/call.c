@@ -5,7 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/adapter.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/pointer.h"
+#include "adapters/python_version.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "core/readable.h"
 
 enum { NAMES_CHARS = 1024 };

@@ -17,7 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "adapters/adapter.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 /* Names for messages: `names` is the function's name and one name a slot, each with its
  * NUL.  Tables begin zeroed and are filled at the first call, because ready-made ones

@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "api/call.h"
 
 static void

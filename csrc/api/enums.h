@@ -13,7 +13,9 @@
 
 #include <Python.h>
 
-#include "adapters/adapter.h"
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "api/generated/enums.h"
 
 #define HA_HIP_CODES 1100

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/hold.h"
 
+#include "adapters/freeze.h"
+#include "adapters/launch_data.h"
+#include "adapters/view.h"
 #include "api/keep.h"
 #include "api/provider.h"
 

@@ -3,7 +3,8 @@
 #ifndef HA_API_HOLD_H
 #define HA_API_HOLD_H
 
-#include "adapters/launch.h"
+#include "adapters/launch_data.h"
+#include "adapters/view.h"
 #include "api/api.h"
 
 /* After a successful asynchronous call: keeps what the views hold until `stream` has

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/keep.h"
 
+#include "adapters/freeze.h"
+#include "adapters/view.h"
+
 /* The places of an address: a borrowed dict, or NULL, with or without an exception. */
 static PyObject *
 places_of(struct ha_api *api, const void *address)

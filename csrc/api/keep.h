@@ -15,6 +15,7 @@
 #ifndef HA_API_KEEP_H
 #define HA_API_KEEP_H
 
+#include "adapters/view.h"
 #include "api/api.h"
 
 /* Moves what the view holds under `address`, to a place of its own. */

@@ -3,7 +3,16 @@
 
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/handle.h"
+#include "adapters/kind.h"
+#include "adapters/list.h"
+#include "adapters/list_from.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/pointer.h"
+#include "adapters/record_from.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 
 static Py_ssize_t
 sequence_size(PyObject *sequence)

@@ -10,6 +10,10 @@
 #ifndef HA_API_LISTS_H
 #define HA_API_LISTS_H
 
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "api/api.h"
 
 /* Handle *: a list or tuple of handles number `index`, else as ha_list_ptr_from. */

@@ -3,6 +3,7 @@
 
 #include "api/memory_hooks.h"
 
+#include "adapters/memory.h"
 #include "api/generated/calls.h"
 #include "api/provider.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/result.h"
 
-#include "adapters/adapter.h"
 #include "adapters/array.h"
+#include "adapters/cstr.h"
+#include "adapters/handle.h"
 #include "adapters/pointer.h"
-#include "adapters/record.h"
+#include "adapters/record_from.h"
 
 PyObject *
 ha_out_pointer(struct ha_api *api, bool good, void *address, Py_ssize_t bytes)

@@ -7,7 +7,11 @@
 #include <string.h>
 #include <structmember.h>
 
-#include "adapters/object.h"
+#include "adapters/handle.h"
+#include "adapters/message.h"
+#include "adapters/type.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "api/generated/tables.h"
 #include "api/provider.h"
 #include "module/launch_config.h"

@@ -6,6 +6,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "adapters/allocation.h"
+#include "adapters/ctypes_value.h"
+#include "adapters/launch.h"
+#include "adapters/launch_data.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/pointer.h"
+#include "adapters/python_version.h"
+#include "adapters/types.h"
 #include "api/pending.h"
 
 #define MESSAGE_BYTES 96

@@ -8,8 +8,8 @@
 
 #include <Python.h>
 
-#include "adapters/launch.h"
-#include "adapters/object.h"
+#include "adapters/launch_data.h"
+#include "adapters/message.h"
 #include "module/kernel_object.h"
 
 /* Where the arguments of one launch are gathered. */

@@ -6,8 +6,12 @@
 #include <stddef.h>
 #include <structmember.h>
 
+#include "adapters/handle.h"
 #include "adapters/launch.h"
-#include "adapters/object.h"
+#include "adapters/launch_data.h"
+#include "adapters/message.h"
+#include "adapters/record_from.h"
+#include "adapters/view.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/pending.h"

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "adapters/state.h"
 #include "api/api.h"
 #include "api/manual/host_call.h"
 #include "api/provider.h"

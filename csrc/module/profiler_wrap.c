@@ -5,7 +5,15 @@
 
 #include <string.h>
 
-#include "adapters/object.h"
+#include "adapters/adapter.h"
+#include "adapters/ctypes_value.h"
+#include "adapters/function.h"
+#include "adapters/kind.h"
+#include "adapters/list_from.h"
+#include "adapters/message.h"
+#include "adapters/number.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "module/profiler.h"
 
 /* An attribute of a module; owned. */

@@ -12,7 +12,10 @@
 
 #include <stdbool.h>
 
-#include "adapters/adapter.h"
+#include "adapters/kind.h"
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "api/call.h"
 #include "module/profiler_tool.h"
 

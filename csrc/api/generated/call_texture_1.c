@@ -4,7 +4,19 @@
 
 #include <string.h>
 
+#include "adapters/adapter.h"
+#include "adapters/cstr.h"
+#include "adapters/freed.h"
+#include "adapters/handle.h"
+#include "adapters/kind.h"
 #include "adapters/launch.h"
+#include "adapters/launch_data.h"
+#include "adapters/list_from.h"
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/record_from.h"
+#include "adapters/record_list.h"
+#include "adapters/view.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"

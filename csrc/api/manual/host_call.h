@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "adapters/message.h"
 #include "api/api.h"
 
 /* ---- for wrappers of functions that take a host function ---- */

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrappers' side of host functions: from a Python callable to a ticket and a
  * trampoline, for graphs and for streams. */
+#include "adapters/adapter.h"
+#include "adapters/function.h"
+#include "adapters/handle.h"
+#include "adapters/message.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "api/call.h"
 #include "api/generated/methods.h"
 #include "api/generated/tables.h"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/manual/host_node.h"
 
+#include "adapters/message.h"
+#include "adapters/pointer.h"
+#include "adapters/record_from.h"
+#include "adapters/view.h"
 #include "api/generated/tables.h"
 #include "api/manual/host_call.h"
 

@@ -7,6 +7,8 @@
 #ifndef HA_API_MANUAL_HOST_NODE_H
 #define HA_API_MANUAL_HOST_NODE_H
 
+#include "adapters/message.h"
+#include "adapters/view.h"
 #include "api/api.h"
 
 /* `const hipHostNodeParams *`; the view's owner keeps callable and user data.  0, or -1

@@ -2,7 +2,14 @@
 /* Kernel launches: arguments packed on the stack, and kept until the kernel has run. */
 #include "api/generated/methods.h"
 
+#include "adapters/adapter.h"
+#include "adapters/handle.h"
 #include "adapters/launch.h"
+#include "adapters/launch_data.h"
+#include "adapters/message.h"
+#include "adapters/record_from.h"
+#include "adapters/types.h"
+#include "adapters/view.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"

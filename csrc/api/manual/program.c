@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* hiprtc calls that write as much as they like, and the end of a program. */
+#include "adapters/adapter.h"
+#include "adapters/handle.h"
+#include "adapters/message.h"
+#include "adapters/view.h"
 #include "api/generated/methods.h"
 
 #include "api/call.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* User objects: HIP calls their function when the last reference is gone. */
+#include "adapters/message.h"
 #include "api/generated/methods.h"
 
 #include "api/call.h"

@@ -4,6 +4,9 @@
 
 #include "module/generated/profiler_methods.h"
 
+#include "adapters/adapter.h"
+#include "adapters/cstr.h"
+#include "adapters/view.h"
 #include "module/profiler.h"
 #include "module/profiler_wrap.h"
 
