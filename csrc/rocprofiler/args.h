@@ -3,7 +3,7 @@
 #ifndef HA_ROCPROFILER_ARGS_H
 #define HA_ROCPROFILER_ARGS_H
 
-#include "rocprofiler/hip_api.h"
+#include "rocprofiler/hip_op.h"
 
 enum { HA_ARG_TEXT_BYTES = 512 };
 

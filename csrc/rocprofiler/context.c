@@ -6,7 +6,7 @@
 #include "rocprofiler/buffer.h"
 #include "rocprofiler/client.h"
 #include "rocprofiler/counting.h"
-#include "rocprofiler/hip_api.h"
+#include "rocprofiler/hip_op.h"
 #include "rocprofiler/lock.h"
 #include "rocprofiler/state.h"
 #include "rocprofiler/want.h"

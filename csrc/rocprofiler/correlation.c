@@ -2,11 +2,9 @@
 #include "rocprofiler/correlation.h"
 
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/stamp.h"
 
 /* Numbers are taken in blocks, so that threads don't meet at each call. */
 #define BLOCK 64
@@ -14,37 +12,6 @@
 static _Atomic uint64_t next_block = 1;
 static _Thread_local uint64_t next_number, last_number;
 static _Thread_local struct ha_scope *innermost;
-static _Thread_local uint64_t thread_id;
-
-uint64_t
-ha_thread_id(void)
-{
-    if (thread_id == 0) {
-        thread_id = (uint64_t)syscall(SYS_gettid);
-    }
-    return thread_id;
-}
-
-static void
-forget_thread_id(void)
-{
-    thread_id = 0;
-}
-
-__attribute__((constructor)) static void
-watch_fork(void)
-{
-    (void)pthread_atfork(NULL, NULL, forget_thread_id);
-}
-
-uint64_t
-ha_timestamp(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_BOOTTIME, &now); /* can't fail for this clock */
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 uint64_t
 ha_correlation_number(void)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rocprofiler/stamp.h"
 #include "rocprofiler/state.h"
 
 /* A number that work refers to, beyond the call. */
@@ -49,10 +50,5 @@ rocprofiler_user_data_t
 ha_external_id(unsigned context,
                rocprofiler_external_correlation_id_request_kind_t kind, int operation,
                uint64_t internal);
-
-uint64_t ha_thread_id(void);
-
-/* Nanoseconds of CLOCK_BOOTTIME. */
-uint64_t ha_timestamp(void);
 
 #endif

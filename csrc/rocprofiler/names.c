@@ -2,7 +2,7 @@
 /* Names of kinds and operations, and the functions that tell them. */
 #include <string.h>
 
-#include "rocprofiler/hip_api.h"
+#include "rocprofiler/hip_op.h"
 #include "rocprofiler/names.h"
 
 rocprofiler_status_t

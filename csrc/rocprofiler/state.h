@@ -19,13 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "abi/hip.h"
-/* After abi/hip.h, which has the types. */
-#include "rocprofiler/generated/hip_ops.h"
-#include <rocprofiler-sdk/registration.h>
-#include <rocprofiler-sdk/rocprofiler.h>
-
-#define HA_SDK_EXPORT __attribute__((visibility("default")))
+#include "rocprofiler/generated/op_numbers.h"
+#include "rocprofiler/sdk.h"
 
 enum {
     HA_CONTEXTS_MAX = 64, /* bits of a word */

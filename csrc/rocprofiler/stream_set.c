@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "rocprofiler/api_call.h"
-#include "rocprofiler/hip_api.h"
+#include "rocprofiler/hip_op.h"
 
 void
 ha_stream_set(struct ha_api_call *call, rocprofiler_callback_phase_t phase)

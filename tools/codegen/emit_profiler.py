@@ -233,7 +233,7 @@ def source(api: Api) -> str:
     texts = sorted(words)
     lines = [
         text.banner("/*", " */"),
-        '#include "rocprofiler/hip_api.h"',
+        '#include "rocprofiler/hip_op.h"',
         "",
         "/* All words are in one object, and so are all arguments: pointers to them",
         " * would be relocations.  Each is a member, whose place the compiler finds:",
@@ -271,8 +271,18 @@ def source(api: Api) -> str:
         "    return (const struct ha_op_arg *)&arguments + op->first;",
         "}",
         "",
-        "/* ---- functions that go into slots */",
+    ]
+    return "\n".join(lines)
+
+
+def wrappers(api: Api) -> str:
+    """Functions that go into slots."""
+    found = operations(api)
+    lines = [
+        text.banner("/*", " */"),
+        '#include "rocprofiler/hip_api.h"',
         "",
+        "/* clang-format off */",
     ]
     for _, name, function in found:
         lines += wrapper_lines(api, name, function)
@@ -290,8 +300,8 @@ def numbers(api: Api) -> str:
         text.banner("/*", " */"),
         "/* Operations in one row: the runtime's, each with the number of its slot,",
         " * then the compiler's. */",
-        "#ifndef HA_ROCPROFILER_GENERATED_HIP_OPS_H",
-        "#define HA_ROCPROFILER_GENERATED_HIP_OPS_H",
+        "#ifndef HA_ROCPROFILER_GENERATED_OP_NUMBERS_H",
+        "#define HA_ROCPROFILER_GENERATED_OP_NUMBERS_H",
         "",
         "enum {",
         *(f"    HA_OP_{name}," for name in runtime),
@@ -318,6 +328,7 @@ def emit(api: Api) -> dict[str, str]:
             api, "compiler", "compiler", guard.format("COMPILER")
         ),
         f"{HEADERS}/api_args.h": args_header(api),
-        "csrc/rocprofiler/generated/hip_ops.h": numbers(api),
+        "csrc/rocprofiler/generated/op_numbers.h": numbers(api),
         "csrc/rocprofiler/generated/hip_ops.c": source(api),
+        "csrc/rocprofiler/generated/hip_wrappers.c": wrappers(api),
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a device tells: kernels, copies, memory, code objects, counters, agents. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops */
+/* sources: core rocprofiler */
 /* product: profiler */
 #include "rocprofiler_support.h"
 

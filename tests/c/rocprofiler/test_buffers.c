@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers: nothing is lost or counted wrong, whoever waits for whom. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops */
+/* sources: core rocprofiler */
 /* product: profiler */
 #include "rocprofiler_support.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tools: how they are found on demand, who declines, and how many there can be. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops */
+/* sources: core rocprofiler */
 /* product: profiler */
 #include "rocprofiler_support.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts and callback tracing: who is told of what, with which identifiers. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops */
+/* sources: core rocprofiler */
 /* product: profiler */
 #include "rocprofiler_support.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of a tool while other threads are in the middle of something. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops */
+/* sources: core rocprofiler */
 /* product: profiler */
 #include "rocprofiler_support.h"
 

@@ -2,7 +2,7 @@
 /* Memory runs out at the n-th request of the profiler's library, for each n: a call of
  * it says so, records are counted as dropped at worst, and HIP's calls answer what they
  * would without a profiler. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops */
+/* sources: core rocprofiler */
 /* product: profiler */
 /* libraries: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc */
 /* libraries: -Wl,--wrap=strdup,--wrap=strndup,--wrap=mmap,--wrap=memfd_create */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Services: when they can be asked for, which of them are silent here, which are not
  * there at all, and the streams of calls. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops */
+/* sources: core rocprofiler */
 /* product: profiler */
 #include "rocprofiler_support.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Marks and ranges of roctx, from the program's call to the tool. */
-/* sources: core rocprofiler rocprofiler/generated/hip_ops roctx */
+/* sources: core rocprofiler roctx */
 /* product: profiler */
 #include "rocprofiler_support.h"
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations in one row: the runtime's, each with the number of its slot,
  * then the compiler's. */
-#ifndef HA_ROCPROFILER_GENERATED_HIP_OPS_H
-#define HA_ROCPROFILER_GENERATED_HIP_OPS_H
+#ifndef HA_ROCPROFILER_GENERATED_OP_NUMBERS_H
+#define HA_ROCPROFILER_GENERATED_OP_NUMBERS_H
 
 enum {
     HA_OP_hipApiName,
