@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "module/callback.h"
 #include "module/kernel.h"
+#include "module/profiler.h"
 #include "module/state.h"
 
 #define EXIT_LIMIT_NS (2ULL * 1000 * 1000 * 1000)

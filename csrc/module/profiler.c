@@ -3,15 +3,12 @@
 
 #include "module/profiler.h"
 
+#include "module/generated/profiler_calls.h"
+#include "module/profiler_batch.h"
+#include "module/profiler_client.h"
+#include "module/profiler_collector.h"
+#include "module/profiler_reader.h"
 #include "module/state.h"
-
-struct ha_profiler_state *
-ha_profiler_state(PyObject *module)
-{
-    struct module_state *state = PyModule_GetState(module);
-
-    return &state->profiler;
-}
 
 int
 ha_profiler_init(PyObject *module)

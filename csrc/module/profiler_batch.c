@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Event and EventBatch: what Python sees of events. */
 #include <Python.h>
+
+#include "module/profiler_batch.h"
+
+#include <stdlib.h>
 #include <structmember.h>
 
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include "module/profiler.h"
+#include "module/profiler_text.h"
 #include "module/profiler_tool.h"
 
 /* Names, formats of the struct module and descriptions, in the order of struct

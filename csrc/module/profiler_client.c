@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Tools: from Python callables, and from libraries.
- *
- * The profiler's library tells tools apart by the address of their configure function,
+/* The profiler's library tells tools apart by the address of their configure function,
  * so there is a fixed number of these, each used once, but for tools that declined.
- * Configure and initialize run
- * within rocprofiler_force_configure on the thread that called it; what they raise is
- * raised there.  Finalize runs when the tool or the program ends. */
+ * Configure and initialize run within rocprofiler_force_configure on the thread that
+ * called it; what they raise is raised there.  Finalize runs when the tool or the
+ * program ends. */
 #include <Python.h>
+
+#include "module/profiler_client.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "module/profiler.h"
 #include "module/profiler_tool.h"
 #include "module/profiler_wrap.h"
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* EventCollector: gives events to Python in batches. */
 #include <Python.h>
-#include <structmember.h>
+
+#include "module/profiler_collector.h"
 
 #include <poll.h>
 #include <stdbool.h>
+#include <structmember.h>
 
 #include "core/clock.h"
-#include "module/profiler.h"
+#include "module/profiler_batch.h"
 #include "module/profiler_tool.h"
+#include "module/state.h"
 
 enum {
     BATCH_EVENTS_MAX = 1 << 16,

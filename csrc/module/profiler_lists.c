@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the profiler's library lists, as objects of Python.
- *
- * It calls back while it runs, so these run with the GIL of the call.  Where one fails,
- * its exception stays set and the iteration ends. */
 #include <Python.h>
 
-#include "module/profiler.h"
-#include "module/profiler_wrap.h"
+#include "module/profiler_lists.h"
+
+#include "module/profiler_text.h"
 
 /* Appends what is stolen; -1 with an exception. */
 static int

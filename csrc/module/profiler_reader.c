@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the thread that gives events to Python needs (hipadapt/rocprofiler/_pump.py). */
 #include <Python.h>
 
-#include "module/profiler.h"
+#include "module/profiler_reader.h"
+
+#include "module/profiler_text.h"
 #include "module/profiler_tool.h"
 
 static PyObject *

@@ -14,7 +14,8 @@
 #include "adapters/number.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
-#include "module/profiler.h"
+#include "module/profiler_collector.h"
+#include "module/state.h"
 
 /* An attribute of a module; owned. */
 static PyObject *
@@ -225,13 +226,4 @@ PyObject *
 ha_profiler_list(bool good, PyObject *list)
 {
     return good ? Py_NewRef(list) : PyList_New(0);
-}
-
-PyObject *
-ha_profiler_text(const char *text)
-{
-    if (text == NULL) {
-        Py_RETURN_NONE;
-    }
-    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }

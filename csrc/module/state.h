@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "module/kernel_object.h"
-#include "module/profiler.h"
+#include "module/profiler_state.h"
 
 struct module_state {
     struct ha_api api; /* first, see api/api.h */
@@ -15,5 +15,13 @@ struct module_state {
     struct ha_profiler_state profiler;
     PyTypeObject *provider_type; /* owned */
 };
+
+static inline struct ha_profiler_state *
+ha_profiler_state(PyObject *module)
+{
+    struct module_state *state = PyModule_GetState(module);
+
+    return &state->profiler;
+}
 
 #endif

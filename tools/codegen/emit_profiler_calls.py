@@ -27,12 +27,14 @@ SAMPLES = 256
 INCLUDES = """\
 #include <Python.h>
 
-#include "module/generated/profiler_methods.h"
-
+#include "module/generated/profiler_calls.h"
+"""
+PARTS = """\
 #include "adapters/adapter.h"
 #include "adapters/cstr.h"
 #include "adapters/view.h"
-#include "module/profiler.h"
+#include "module/profiler_lists.h"
+#include "module/profiler_text.h"
 #include "module/profiler_wrap.h"
 """
 
@@ -397,10 +399,13 @@ def methods(sdk: Sdk) -> str:
 def prototypes(sdk: Sdk) -> str:
     lines = [
         text.banner("/*", " */"),
-        "#ifndef HA_MODULE_GENERATED_PROFILER_METHODS_H",
-        "#define HA_MODULE_GENERATED_PROFILER_METHODS_H",
+        "#ifndef HA_MODULE_GENERATED_PROFILER_CALLS_H",
+        "#define HA_MODULE_GENERATED_PROFILER_CALLS_H",
         "",
         "#include <Python.h>",
+        "",
+        "/* Adds all of them to the module; 0, or -1 with an exception. */",
+        "int ha_profiler_calls_init(PyObject *module);",
         "",
     ]
     for call in sdk.calls:
@@ -412,7 +417,7 @@ def prototypes(sdk: Sdk) -> str:
 
 
 def source(calls: list[Call], sdk: Sdk) -> str:
-    lines = [text.banner("/*", " */"), INCLUDES]
+    lines = [text.banner("/*", " */"), INCLUDES, PARTS]
     for call in calls:
         lines += Writer(call, sdk).write()
     return "\n".join(lines)
@@ -424,7 +429,7 @@ def emit(_: Api) -> dict[str, str]:
     files = {
         TABLE: table(sdk),
         f"{FOLDER}/profiler_methods.c": methods(sdk),
-        f"{FOLDER}/profiler_methods.h": prototypes(sdk),
+        f"{FOLDER}/profiler_calls.h": prototypes(sdk),
     }
     wrapped = [call for call in sdk.calls if not call.manual]
     size = -(-len(wrapped) // FILES)

@@ -2,12 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <Python.h>
 
-#include "module/generated/profiler_methods.h"
+#include "module/generated/profiler_calls.h"
 
 #include "adapters/adapter.h"
 #include "adapters/cstr.h"
 #include "adapters/view.h"
-#include "module/profiler.h"
+#include "module/profiler_lists.h"
+#include "module/profiler_text.h"
 #include "module/profiler_wrap.h"
 
 PyObject *

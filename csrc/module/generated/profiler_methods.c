@@ -2,13 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <Python.h>
 
-#include "module/generated/profiler_methods.h"
-
-#include "adapters/adapter.h"
-#include "adapters/cstr.h"
-#include "adapters/view.h"
-#include "module/profiler.h"
-#include "module/profiler_wrap.h"
+#include "module/generated/profiler_calls.h"
 
 #define CALL(name) \
     (PyCFunction)(void (*)(void)) name, METH_FASTCALL | METH_KEYWORDS
