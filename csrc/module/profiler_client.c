@@ -9,6 +9,7 @@
 #include "module/profiler_client.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,7 @@ struct client {
 };
 
 static struct client clients[CLIENTS_MAX]; /* under the GIL */
-static atomic_bool names_noted;
-static atomic_bool closed; /* Python is ending */
+static atomic_bool closed;                 /* Python is ending */
 
 /* ---- what the profiler's library calls ---- */
 
@@ -103,24 +103,6 @@ configure(int number, uint32_t version, const char *runtime, uint32_t priority,
     return &client->result;
 }
 
-/* A context of the first tool tells the names of kernels to all of them. */
-static void
-note_names(struct client *client)
-{
-    rocprofiler_context_id_t context = {0};
-
-    if (atomic_exchange(&names_noted, true)) {
-        return;
-    }
-    client->names = true;
-    if (ha_tool->sdk->create_context(&context) == ROCPROFILER_STATUS_SUCCESS &&
-        ha_tool->sdk->configure_callback_tracing_service(
-            context, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, NULL, 0,
-            ha_tool->on_code_object, NULL) == ROCPROFILER_STATUS_SUCCESS) {
-        (void)ha_tool->sdk->start_context(context);
-    }
-}
-
 /* 0, or what isn't; -1 with an exception.  Steals the result of the callable. */
 static int
 answer_of(PyObject *result)
@@ -147,7 +129,7 @@ initialize(rocprofiler_client_finalize_t end, void *data)
     int answer = 0;
 
     client->end = end;
-    note_names(client);
+    client->names = ha_tool->kernel_names_begin();
     PyGILState_STATE gil = PyGILState_Ensure();
     if (client->initialize != Py_None) {
         answer = answer_of(PyObject_CallNoArgs(client->initialize));
@@ -158,7 +140,7 @@ initialize(rocprofiler_client_finalize_t end, void *data)
     PyGILState_Release(gil);
     if (answer != 0 && client->names) {
         client->names = false;
-        atomic_store(&names_noted, false);
+        ha_tool->kernel_names_end();
     }
     return answer;
 }
@@ -174,7 +156,7 @@ finalize(void *data)
     PyGILState_STATE gil = PyGILState_Ensure();
     if (client->names) {
         client->names = false;
-        atomic_store(&names_noted, false);
+        ha_tool->kernel_names_end();
     }
     if (client->finalize != NULL && client->finalize != Py_None) {
         PyObject *result = PyObject_CallNoArgs(client->finalize);

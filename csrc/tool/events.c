@@ -127,18 +127,6 @@ ha_event_set_dispatch(struct ha_trace_event *event,
 }
 
 static void
-note_kernel(const rocprofiler_callback_tracing_record_t *record)
-{
-    const rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t
-        *kernel = record->payload;
-
-    if (record->operation == ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER &&
-        record->phase == ROCPROFILER_CALLBACK_PHASE_LOAD) {
-        ha_kernel_name_set(kernel->kernel_id, ha_name_of(kernel->kernel_name));
-    }
-}
-
-static void
 set_code_object(struct ha_trace_event *event,
                 const rocprofiler_callback_tracing_record_t *record)
 {
@@ -372,13 +360,4 @@ ha_events_on_callback(rocprofiler_callback_tracing_record_t record,
     if (user->value == USER_SEEN && is_work(record.kind)) {
         atomic_fetch_sub(&collector->open, 1);
     }
-}
-
-void
-ha_events_on_code_object(rocprofiler_callback_tracing_record_t record,
-                         rocprofiler_user_data_t *user, void *data)
-{
-    (void)user;
-    (void)data;
-    note_kernel(&record);
 }

@@ -22,8 +22,4 @@ void ha_event_set_dispatch(struct ha_trace_event *event,
 void ha_events_on_callback(rocprofiler_callback_tracing_record_t record,
                            rocprofiler_user_data_t *user, void *data);
 
-/* Only notes the names of kernels. */
-void ha_events_on_code_object(rocprofiler_callback_tracing_record_t record,
-                              rocprofiler_user_data_t *user, void *data);
-
 #endif

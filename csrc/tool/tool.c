@@ -4,6 +4,7 @@
 #include "core/thread.h"
 #include "tool/bell.h"
 #include "tool/events.h"
+#include "tool/kernel_names.h"
 #include "tool/name.h"
 #include "tool/records.h"
 
@@ -17,10 +18,11 @@ static const struct ha_tool table = {
     .collector_look = ha_collector_look,
     .collector_take = ha_collector_take,
     .on_callback = ha_events_on_callback,
-    .on_code_object = ha_events_on_code_object,
     .on_buffer = ha_records_on_buffer,
     .mute = ha_events_mute,
     .leave_out = ha_records_leave_out,
+    .kernel_names_begin = ha_kernel_names_begin,
+    .kernel_names_end = ha_kernel_names_end,
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,
     .name_text = ha_name_text,

@@ -45,10 +45,13 @@ struct ha_tool {
 
     /* events.h, records.h */
     rocprofiler_callback_tracing_cb_t on_callback;
-    rocprofiler_callback_tracing_cb_t on_code_object;
     rocprofiler_buffer_tracing_cb_t on_buffer;
     void (*mute)(bool on);
     void (*leave_out)(uint32_t thread);
+
+    /* kernel_names.h */
+    bool (*kernel_names_begin)(void);
+    void (*kernel_names_end)(void);
 
     /* bell.h, name.h */
     void (*wait)(uint64_t ns);
