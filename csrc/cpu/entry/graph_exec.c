@@ -9,6 +9,7 @@
 #include "cpu/entry/graph_node.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
+#include "cpu/graph/capture.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_exec.h"
 #include "cpu/graph/graph_state.h"
@@ -124,7 +125,7 @@ hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream_handle)
     ha_graph_lock();
     code = ha_graph_exec_find(graphExec) == NULL
                ? hipErrorInvalidValue
-               : ha_stream_lock(stream_handle, device, &stream);
+               : ha_capture_find_stream(stream_handle, device, &stream);
     if (code == hipSuccess) {
         ha_pool_unlock();
     }

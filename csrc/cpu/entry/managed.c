@@ -37,7 +37,7 @@ static hipError_t
 check_stream(hipStream_t stream, struct ha_device *device)
 {
     struct ha_stream *found;
-    hipError_t code = ha_stream_lock(stream, device, &found);
+    hipError_t code = ha_capture_find_stream(stream, device, &found);
     if (code != hipSuccess) {
         return code;
     }
@@ -208,7 +208,7 @@ discard(void *ptr, size_t size, hipStream_t handle, struct ha_device *device)
     if (begin >= end || !ha_memory_find(ptr, &range) || !range.owned) {
         return hipSuccess;
     }
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }

@@ -74,7 +74,7 @@ hipStreamQuery(hipStream_t handle)
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamQuery", &device);
     if (code == hipSuccess) {
-        code = ha_stream_lock(handle, device, &stream);
+        code = ha_capture_find_stream(handle, device, &stream);
     }
     if (code != hipSuccess) {
         return code;
@@ -98,7 +98,7 @@ hipStreamSynchronize(hipStream_t handle)
     struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamSynchronize", &device);
     if (code == hipSuccess) {
-        code = ha_stream_lock(handle, device, &stream);
+        code = ha_capture_find_stream(handle, device, &stream);
     }
     return code != hipSuccess ? code : ha_stream_wait(stream);
 }

@@ -141,13 +141,59 @@ sweep(void)
     }
 }
 
+/* ---- streams ---- */
+
+/* Makes captures of the device's blocking streams invalid. Pool lock held. */
+static void
+spoil(struct ha_device *device)
+{
+    for (struct ha_queue *queue = device->queues; queue != NULL;
+         queue = queue->device_next) {
+        if (queue->stream) {
+            const struct ha_stream *stream = (const struct ha_stream *)queue;
+            if (stream->front != NULL && queue->blocking) {
+                atomic_store(&stream->front->capture->invalid, true);
+            }
+        }
+    }
+}
+
+hipError_t
+ha_capture_check_stream(struct ha_stream *stream)
+{
+    hipError_t code = ha_stream_check(stream);
+    if (code == hipSuccess && ha_stream_waits_for_capture(stream)) {
+        spoil(stream->queue.device);
+        ha_pool_unlock();
+        code = ha_cpu_fail(hipErrorStreamCaptureImplicit,
+                           "the legacy default stream would wait for a stream that is "
+                           "being captured; the capture is invalid now");
+    }
+    return code;
+}
+
+hipError_t
+ha_capture_find_stream(hipStream_t handle, struct ha_device *device,
+                       struct ha_stream **stream)
+{
+    struct ha_stream *found;
+    hipError_t code = ha_stream_look(handle, device, &found);
+    if (code == hipSuccess) {
+        code = ha_capture_check_stream(found);
+    }
+    if (code == hipSuccess) {
+        *stream = found;
+    }
+    return code;
+}
+
 /* The front of the stream behind a handle. Graph lock held. hipErrorIllegalState if the
  * stream does not capture (any more). */
 static hipError_t
 front_find(hipStream_t handle, struct ha_device *device, struct ha_front **front)
 {
     struct ha_stream *stream;
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }
@@ -242,7 +288,7 @@ begin(hipStream_t handle, struct ha_device *device, hipStreamCaptureMode mode,
         return code;
     }
     const char *reason = NULL;
-    code = ha_stream_lock(handle, device, &stream);
+    code = ha_capture_find_stream(handle, device, &stream);
     if (code == hipSuccess) {
         struct ha_front *front = NULL;
         if (&stream->queue == stream->queue.device->legacy) {
@@ -490,7 +536,7 @@ ha_capture_permit_wait(hipStream_t handle, struct ha_device *device)
     if (atomic_load_explicit(&open_count, memory_order_relaxed) == 0) {
         return hipSuccess;
     }
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }
@@ -546,18 +592,4 @@ ha_capture_refuse(struct ha_front *front, const char *what)
     return ha_cpu_fail(hipErrorStreamCaptureUnsupported,
                        "%s a stream that is being captured; the capture is invalid now",
                        what);
-}
-
-void
-ha_capture_spoil(struct ha_device *device)
-{
-    for (struct ha_queue *queue = device->queues; queue != NULL;
-         queue = queue->device_next) {
-        if (queue->stream) {
-            const struct ha_stream *stream = (const struct ha_stream *)queue;
-            if (stream->front != NULL && queue->blocking) {
-                atomic_store(&stream->front->capture->invalid, true);
-            }
-        }
-    }
 }

@@ -29,6 +29,7 @@ struct ha_front;
 struct ha_function;
 struct ha_graph;
 struct ha_launch_request;
+struct ha_stream;
 struct ha_capture_point;
 struct ha_value;
 
@@ -59,6 +60,15 @@ hipStreamCaptureMode ha_capture_exchange_mode(hipStreamCaptureMode mode);
 
 /* ---- what calls ask ---- */
 
+/* Takes the pool lock and finds the stream (ha_stream_look), for a call that gives it
+ * work or waits for it.  If it is a legacy default stream that would wait for streams
+ * that are being captured, their captures become invalid:
+ * hipErrorStreamCaptureImplicit. */
+hipError_t ha_capture_find_stream(hipStream_t handle, struct ha_device *device,
+                                  struct ha_stream **stream);
+/* The same for a stream that was found before. Lock held; on failure given back. */
+hipError_t ha_capture_check_stream(struct ha_stream *stream);
+
 /* For calls that are unsafe while something is captured: refused by the rules of the
  * mode. Without locks. */
 hipError_t ha_capture_permit(void);
@@ -75,8 +85,6 @@ hipError_t ha_capture_permit_device(const struct ha_device *device);
 hipError_t ha_capture_refuse(struct ha_front *front, const char *what);
 /* Makes the front's capture invalid. Pool lock held. */
 void ha_capture_invalidate(struct ha_front *front);
-/* Makes captures of the device's blocking streams invalid. Pool lock held. */
-void ha_capture_spoil(struct ha_device *device);
 
 /* ---- what calls become; the stream is capturing; without locks ---- */
 

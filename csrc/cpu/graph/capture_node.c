@@ -238,7 +238,7 @@ static hipError_t
 join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point *point)
 {
     struct ha_stream *stream;
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }

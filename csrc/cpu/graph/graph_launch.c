@@ -306,7 +306,7 @@ ha_graph_exec_launch(hipGraphExec_t handle, hipStream_t stream_handle,
         code = copies_check(exec);
     }
     if (exec != NULL && code == hipSuccess) {
-        code = ha_stream_lock(stream_handle, device, &stream);
+        code = ha_capture_find_stream(stream_handle, device, &stream);
     }
     if (code == hipSuccess && stream->front != NULL) {
         ha_pool_unlock();

@@ -63,8 +63,9 @@ hipError_t ha_memory_pool_get_access(hipMemPool_t handle, int device,
 
 /* ---- memory ---- */
 
-/* The code for a stream that ha_stream_lock refused with `code`: calls that allocate
- * and free in the order of streams answer hipErrorInvalidHandle for no stream. */
+/* The code for a stream that ha_capture_find_stream refused with `code`: calls that
+ * allocate and free in the order of streams answer hipErrorInvalidHandle for no stream.
+ */
 hipError_t ha_memory_pool_no_stream(hipError_t code, hipStream_t stream);
 
 /* The pool that an allocation without one takes is meant by handle NULL. */

@@ -370,7 +370,7 @@ ha_memory_pool_alloc(hipMemPool_t handle, hipStream_t stream_handle,
                      struct ha_device *device, size_t size, void **ptr)
 {
     struct ha_stream *stream;
-    hipError_t code = ha_stream_lock(stream_handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(stream_handle, device, &stream);
     if (code != hipSuccess) {
         return ha_memory_pool_no_stream(code, stream_handle);
     }

@@ -133,7 +133,7 @@ ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
     if (ptr == NULL) {
         return ha_cpu_fail_null("dev_ptr");
     }
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
     if (code != hipSuccess) {
         return ha_memory_pool_no_stream(code, handle);
     }

@@ -373,7 +373,7 @@ ha_event_record(hipEvent_t handle, hipStream_t stream_handle, struct ha_device *
                 bool external)
 {
     struct ha_stream *stream;
-    hipError_t code = ha_stream_lock(stream_handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(stream_handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }
@@ -545,7 +545,7 @@ ha_event_stream_wait(hipStream_t stream_handle, hipEvent_t handle,
                      struct ha_device *device, bool external)
 {
     struct ha_stream *stream;
-    hipError_t code = ha_stream_lock(stream_handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(stream_handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }

@@ -100,7 +100,7 @@ ha_stream_captures(hipStream_t handle, struct ha_device *device)
 {
     struct ha_stream *stream = NULL;
 
-    if (ha_stream_lock(handle, device, &stream) != hipSuccess) {
+    if (ha_capture_find_stream(handle, device, &stream) != hipSuccess) {
         return false; /* who goes on finds out */
     }
     bool captures = stream->front != NULL;
@@ -117,6 +117,7 @@ stream_retire(uint64_t handle)
         return false;
     }
     ha_handle_release(handle);
+    stream->gone = true;
     if (stream->front != NULL) {
         stream->leave(stream->front);
     }
@@ -136,9 +137,7 @@ ha_stream_destroy(hipStream_t handle)
     bool retired = stream_retire((uint64_t)(uintptr_t)handle);
     ha_pool_unlock();
     if (!retired) {
-        return ha_cpu_fail(hipErrorContextIsDestroyed,
-                           "argument 'stream' (%p) is not a living stream",
-                           (void *)handle);
+        return ha_stream_fail_gone(handle);
     }
     ha_activity_stream(HA_ACTIVITY_STREAM_DESTROY, handle);
     return hipSuccess;
@@ -191,6 +190,13 @@ stream_of_thread(struct ha_device *device)
 
 /* ---- finding ---- */
 
+hipError_t
+ha_stream_fail_gone(hipStream_t handle)
+{
+    return ha_cpu_fail(hipErrorContextIsDestroyed,
+                       "argument 'stream' (%p) is not a living stream", (void *)handle);
+}
+
 bool
 ha_stream_waits_for_capture(const struct ha_stream *stream)
 {
@@ -219,35 +225,23 @@ ha_stream_look(hipStream_t handle, struct ha_device *device, struct ha_stream **
             return ha_cpu_fail(hipErrorOutOfMemory,
                                "no memory for the thread's stream");
         }
-        return ha_cpu_fail(hipErrorContextIsDestroyed,
-                           "argument 'stream' (%p) is not a living stream",
-                           (void *)handle);
+        return ha_stream_fail_gone(handle);
     }
-    struct ha_device *owner = found->queue.device;
-    if (atomic_load_explicit(&owner->fault, memory_order_relaxed) != 0) {
-        ha_pool_unlock();
-        return ha_device_fail(owner);
+    hipError_t code = ha_stream_check(found);
+    if (code == hipSuccess) {
+        *stream = found;
     }
-    *stream = found;
-    return hipSuccess;
+    return code;
 }
 
 hipError_t
-ha_stream_lock(hipStream_t handle, struct ha_device *device, struct ha_stream **stream)
+ha_stream_check(const struct ha_stream *stream)
 {
-    struct ha_stream *found;
-    hipError_t code = ha_stream_look(handle, device, &found);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (ha_stream_waits_for_capture(found)) {
-        ha_capture_spoil(found->queue.device);
+    struct ha_device *device = stream->queue.device;
+    if (atomic_load_explicit(&device->fault, memory_order_relaxed) != 0) {
         ha_pool_unlock();
-        return ha_cpu_fail(hipErrorStreamCaptureImplicit,
-                           "the legacy default stream would wait for a stream that is "
-                           "being captured; the capture is invalid now");
+        return ha_device_fail(device);
     }
-    *stream = found;
     return hipSuccess;
 }
 
@@ -258,7 +252,7 @@ ha_stream_device(hipStream_t handle, struct ha_device **device)
     if ((uintptr_t)handle <= (uintptr_t)HA_STREAM_PER_THREAD) {
         return hipSuccess; /* default streams are those of the current device */
     }
-    hipError_t code = ha_stream_lock(handle, *device, &stream);
+    hipError_t code = ha_stream_look(handle, *device, &stream);
     if (code == hipSuccess) {
         *device = stream->queue.device;
         ha_pool_unlock();
@@ -461,7 +455,7 @@ ha_stream_call(hipStream_t handle, struct ha_device *device, hipHostFn_t fn,
                hipStreamCallback_t callback, void *data)
 {
     struct ha_stream *stream;
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }

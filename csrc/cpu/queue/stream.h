@@ -30,6 +30,7 @@ struct ha_stream {
     uint64_t handle;       /* 0 for default streams */
     uint64_t id;
     unsigned flags;
+    bool gone;                            /* its handle is out of use */
     hipAccessPolicyWindow window;         /* a wish, kept for who asks */
     hipSynchronizationPolicy sync_policy; /* likewise; 0 = automatic */
     uint32_t mask[HA_MASK_WORDS];         /* where queue.threads_max is set */
@@ -52,21 +53,22 @@ hipError_t ha_stream_create(struct ha_device *device, unsigned flags, int priori
                             hipStream_t *handle);
 
 /* Takes the handle out of use. Without the lock. */
-/* Whether a capture is going on in the stream. */
-bool ha_stream_captures(hipStream_t handle, struct ha_device *device);
-
 hipError_t ha_stream_destroy(hipStream_t handle);
 
 /* Takes the pool lock and finds the stream that `handle` means for a caller whose
  * current device is `device`. On failure the lock is not held. Borrowed while the lock
- * is held. */
-hipError_t ha_stream_lock(hipStream_t handle, struct ha_device *device,
-                          struct ha_stream **stream);
-
-/* The same for those that only look at the stream: a capture that work in the legacy
- * default stream would spoil goes on, and is no failure. */
+ * is held.  Calls that submit work or wait ask ha_capture_find_stream. */
 hipError_t ha_stream_look(hipStream_t handle, struct ha_device *device,
                           struct ha_stream **stream);
+
+/* Fails, and gives the lock back, if the stream's device has a fault. Lock held. */
+hipError_t ha_stream_check(const struct ha_stream *stream);
+
+/* The failure for a handle that means no stream. */
+hipError_t ha_stream_fail_gone(hipStream_t handle);
+
+/* Whether a capture is going on in the stream. */
+bool ha_stream_captures(hipStream_t handle, struct ha_device *device);
 
 /* Whether the stream is a legacy default stream, and streams that it would wait for are
  * being captured. Lock held. */

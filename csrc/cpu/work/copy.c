@@ -454,7 +454,7 @@ ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *give
         aside = apart ? ha_copy_aside(&copy, &wait) : NULL;
     }
     if (code == hipSuccess) {
-        code = ha_stream_lock(handle, device, &stream);
+        code = ha_capture_find_stream(handle, device, &stream);
     }
     if (code != hipSuccess) {
         goto dropped;
@@ -495,7 +495,7 @@ ha_fill(hipStream_t handle, struct ha_device *device, const struct ha_fill *fill
     }
     code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
     if (code == hipSuccess) {
-        code = ha_stream_lock(handle, device, &stream);
+        code = ha_capture_find_stream(handle, device, &stream);
     }
     if (code != hipSuccess) {
         return code;

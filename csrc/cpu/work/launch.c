@@ -512,7 +512,7 @@ ha_launch_kernel(struct ha_device *device, struct ha_function *function,
         ticket = ha_launch_ticket(function, request);
     }
     if (code == hipSuccess) {
-        code = ha_stream_lock(request->stream, device, &stream);
+        code = ha_capture_find_stream(request->stream, device, &stream);
     }
     if (code != hipSuccess) {
         ha_ticket_drop(ticket);

@@ -65,7 +65,7 @@ ha_launch_missing(struct ha_device *device, hipStream_t stream, const void *addr
     }
     struct ha_thread *thread = ha_thread_self();
     const struct ha_thread failure = *thread; /* what follows may fail too */
-    if (ha_stream_lock(stream, device, &found) == hipSuccess) {
+    if (ha_capture_find_stream(stream, device, &found) == hipSuccess) {
         struct ha_device *owner = found->queue.device;
         if (found->front != NULL) {
             ha_capture_invalidate(found->front);

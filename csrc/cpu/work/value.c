@@ -414,7 +414,7 @@ ha_value_run(hipStream_t handle, struct ha_device *device,
              const struct ha_value *values, unsigned count)
 {
     struct ha_stream *stream;
-    hipError_t code = ha_stream_lock(handle, device, &stream);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
     if (code != hipSuccess) {
         return code;
     }

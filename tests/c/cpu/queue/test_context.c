@@ -332,7 +332,7 @@ threads_once(hipStream_t handle)
     struct ha_stream *stream;
     CHECK(rounds < ROUNDS_MAX);
     _Atomic int *most = &most_inside[rounds++];
-    OK(ha_stream_lock(handle, ha_device_get(0), &stream));
+    OK(ha_stream_look(handle, ha_device_get(0), &stream));
     struct ha_op *op = ha_op_new(&shares_class);
     CHECK(op != NULL);
     op->helpers = THREADS - 1;
