@@ -6,7 +6,7 @@
 
 #include "abi/hip.h"
 #include "cpu/queue/stream.h"
-#include "cpu/work/copy.h"
+#include "cpu/submit/copy.h"
 
 struct ha_device;
 
@@ -21,14 +21,14 @@ static inline hipError_t
 ha_call_copy(const struct ha_call *call, struct ha_device *device,
              const struct ha_copy *copy)
 {
-    return ha_copy(call->stream, device, copy, call->how == HA_RUN_SYNC);
+    return ha_submit_copy(call->stream, device, copy, call->how);
 }
 
 static inline hipError_t
 ha_call_fill(const struct ha_call *call, struct ha_device *device,
              const struct ha_fill *fill)
 {
-    return ha_fill(call->stream, device, fill, call->how == HA_RUN_SYNC);
+    return ha_submit_fill(call->stream, device, fill, call->how);
 }
 
 #endif

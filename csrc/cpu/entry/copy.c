@@ -13,7 +13,7 @@
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
-#include "cpu/work/copy.h"
+#include "cpu/submit/copy.h"
 
 /* ---- copies of one dimension ---- */
 

@@ -11,7 +11,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/ticket.h"
-#include "cpu/work/copy.h"
+#include "cpu/submit/copy.h"
 #include "cpu/work/copy_shape.h"
 
 #define PITCH_ALIGN ((size_t)256)

@@ -13,7 +13,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/memory.h"
-#include "cpu/work/copy.h"
+#include "cpu/submit/copy.h"
 
 /* ---- two dimensions ---- */
 

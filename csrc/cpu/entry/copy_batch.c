@@ -15,7 +15,7 @@
 #include "cpu/base/export.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/work/copy.h"
+#include "cpu/submit/copy.h"
 #include "cpu/work/copy_shape.h"
 
 #define HINT_FLAGS                                                                     \
@@ -79,7 +79,8 @@ batch_run(const struct batch *batch, hipStream_t stream, struct ha_device *devic
     for (size_t i = 0; i < batch->count; i++) {
         struct ha_copy copy = batch->copies[i];
         copy.in_order = true;
-        hipError_t code = ha_copy(stream, device, &copy, batch->waits[i]);
+        hipError_t code = ha_submit_copy(stream, device, &copy,
+                                         batch->waits[i] ? HA_RUN_SYNC : HA_RUN_ASYNC);
         if (code != hipSuccess) {
             *fail = i;
             return code;

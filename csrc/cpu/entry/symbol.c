@@ -14,7 +14,7 @@
 #include "cpu/module/register.h"
 #include "cpu/module/symbol.h"
 #include "cpu/queue/stream.h"
-#include "cpu/work/copy.h"
+#include "cpu/submit/copy.h"
 
 HA_EXPORT hipError_t
 hipGetSymbolAddress(void **devPtr, const void *symbol)

@@ -500,12 +500,17 @@ ha_capture_exchange_mode(hipStreamCaptureMode mode)
 
 /* ---- rules ---- */
 
+bool
+ha_capture_is_open(void)
+{
+    return atomic_load_explicit(&open_count, memory_order_relaxed) != 0;
+}
+
 hipError_t
 ha_capture_permit(void)
 {
     bool refused = false;
-    if (atomic_load_explicit(&open_count, memory_order_relaxed) == 0 ||
-        thread_mode == hipStreamCaptureModeRelaxed) {
+    if (!ha_capture_is_open() || thread_mode == hipStreamCaptureModeRelaxed) {
         return hipSuccess;
     }
     ha_graph_lock();
@@ -530,27 +535,11 @@ ha_capture_permit(void)
 }
 
 hipError_t
-ha_capture_permit_wait(hipStream_t handle, struct ha_device *device)
-{
-    struct ha_stream *stream;
-    if (atomic_load_explicit(&open_count, memory_order_relaxed) == 0) {
-        return hipSuccess;
-    }
-    hipError_t code = ha_capture_find_stream(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    ha_pool_unlock();
-    return ha_capture_permit();
-}
-
-hipError_t
 ha_capture_permit_device(const struct ha_device *device)
 {
     bool refused = false;
     hipError_t code = ha_capture_permit();
-    if (code != hipSuccess ||
-        atomic_load_explicit(&open_count, memory_order_relaxed) == 0) {
+    if (code != hipSuccess || !ha_capture_is_open()) {
         return code;
     }
     ha_graph_lock();
@@ -576,6 +565,12 @@ ha_capture_permit_device(const struct ha_device *device)
             device->id);
     }
     return hipSuccess;
+}
+
+void
+ha_capture_retain(struct ha_front *front)
+{
+    atomic_fetch_add(&front->capture->references, 1);
 }
 
 void

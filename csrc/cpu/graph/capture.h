@@ -60,6 +60,9 @@ hipStreamCaptureMode ha_capture_exchange_mode(hipStreamCaptureMode mode);
 
 /* ---- what calls ask ---- */
 
+/* Whether there is a capture anywhere. */
+bool ha_capture_is_open(void);
+
 /* Takes the pool lock and finds the stream (ha_stream_look), for a call that gives it
  * work or waits for it.  If it is a legacy default stream that would wait for streams
  * that are being captured, their captures become invalid:
@@ -73,28 +76,27 @@ hipError_t ha_capture_check_stream(struct ha_stream *stream);
  * mode. Without locks. */
 hipError_t ha_capture_permit(void);
 
-/* The same for a call that does work in the stream and waits for it. What the legacy
- * default stream must not wait for comes first: hipErrorStreamCaptureImplicit. */
-hipError_t ha_capture_permit_wait(hipStream_t handle, struct ha_device *device);
-
 /* The same for a call that waits for the whole device: in no mode may it while a stream
  * of the device is being captured. */
 hipError_t ha_capture_permit_device(const struct ha_device *device);
 /* Makes the front's capture invalid; hipErrorStreamCaptureUnsupported with the text.
  * Pool lock held on entry; given back. */
 hipError_t ha_capture_refuse(struct ha_front *front, const char *what);
+/* Keeps the front's capture for a call that becomes a node (below). Pool lock held. */
+void ha_capture_retain(struct ha_front *front);
 /* Makes the front's capture invalid. Pool lock held. */
 void ha_capture_invalidate(struct ha_front *front);
 
-/* ---- what calls become; the stream is capturing; without locks ---- */
+/* ---- what calls become; without locks ----
+ *
+ * Each takes the front of the stream that the call named and steals a reference to its
+ * capture (ha_capture_retain). */
 
 hipError_t ha_capture_launch(hipStream_t stream, struct ha_device *device,
                              struct ha_function *function,
                              const struct ha_launch_request *request);
-hipError_t ha_capture_copy(hipStream_t stream, struct ha_device *device,
-                           const struct ha_copy *copy);
-hipError_t ha_capture_fill(hipStream_t stream, struct ha_device *device,
-                           const struct ha_fill *fill);
+hipError_t ha_capture_copy(struct ha_front *front, const struct ha_copy *copy);
+hipError_t ha_capture_fill(struct ha_front *front, const struct ha_fill *fill);
 hipError_t ha_capture_host(hipStream_t stream, struct ha_device *device, hipHostFn_t fn,
                            void *data);
 hipError_t ha_capture_alloc(hipStream_t stream, struct ha_device *device, size_t bytes,

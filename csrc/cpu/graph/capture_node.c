@@ -13,6 +13,21 @@
 
 /* ---- nodes ---- */
 
+/* Whether a call can add to the front: its capture goes on, and is valid. Graph lock
+ * held. */
+static hipError_t
+front_check(const struct ha_front *front)
+{
+    if (front->capture->graph == NULL) {
+        return ha_cpu_fail(hipErrorIllegalState, "the stream is not being captured");
+    }
+    if (atomic_load(&front->capture->invalid)) {
+        return ha_cpu_fail(hipErrorStreamCaptureInvalidated,
+                           "the capture was made invalid by an earlier call");
+    }
+    return hipSuccess;
+}
+
 /* A new node behind the front; the front moves on with node_take. Graph lock held. */
 static hipError_t
 node_make(struct ha_front *front, hipGraphNodeType type, struct ha_node **node)
@@ -72,6 +87,35 @@ node_end(struct ha_front *front, struct ha_node *node, hipError_t code)
     return code;
 }
 
+/* A call gives its reference to the capture back. */
+static hipError_t
+call_end(struct ha_front *front, hipError_t code)
+{
+    ha_graph_unlock();
+    ha_capture_release(front->capture);
+    return code;
+}
+
+/* A call becomes a node of the type: takes the graph lock and makes one.  On failure
+ * the call has ended. */
+static hipError_t
+call_begin(struct ha_front *front, hipGraphNodeType type, struct ha_node **node)
+{
+    ha_graph_lock();
+    hipError_t code = front_check(front);
+    if (code == hipSuccess) {
+        code = node_make(front, type, node);
+    }
+    return code == hipSuccess ? code : call_end(front, code);
+}
+
+/* `code` says whether the node's work could be set. */
+static hipError_t
+call_finish(struct ha_front *front, struct ha_node *node, hipError_t code)
+{
+    return call_end(front, node_take(front, node, code));
+}
+
 hipError_t
 ha_capture_launch(hipStream_t stream, struct ha_device *device,
                   struct ha_function *function, const struct ha_launch_request *request)
@@ -85,27 +129,23 @@ ha_capture_launch(hipStream_t stream, struct ha_device *device,
 }
 
 hipError_t
-ha_capture_copy(hipStream_t stream, struct ha_device *device,
-                const struct ha_copy *copy)
+ha_capture_copy(struct ha_front *front, const struct ha_copy *copy)
 {
-    struct ha_front *front;
     struct ha_node *node;
-    hipError_t code = node_begin(stream, device, hipGraphNodeTypeMemcpy, &front, &node);
+    hipError_t code = call_begin(front, hipGraphNodeTypeMemcpy, &node);
     return code != hipSuccess
                ? code
-               : node_end(front, node, ha_node_set_copy_bytes(node, copy));
+               : call_finish(front, node, ha_node_set_copy_bytes(node, copy));
 }
 
 hipError_t
-ha_capture_fill(hipStream_t stream, struct ha_device *device,
-                const struct ha_fill *fill)
+ha_capture_fill(struct ha_front *front, const struct ha_fill *fill)
 {
-    struct ha_front *front;
     struct ha_node *node;
-    hipError_t code = node_begin(stream, device, hipGraphNodeTypeMemset, &front, &node);
+    hipError_t code = call_begin(front, hipGraphNodeTypeMemset, &node);
     return code != hipSuccess
                ? code
-               : node_end(front, node, ha_node_set_fill_bytes(node, fill));
+               : call_finish(front, node, ha_node_set_fill_bytes(node, fill));
 }
 
 hipError_t

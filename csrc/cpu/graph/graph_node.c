@@ -439,7 +439,7 @@ ha_node_op(const struct ha_node *node, bool *none)
         return ha_launch_op(node->kernel.function, &node->kernel.request);
     case hipGraphNodeTypeMemcpy:
         *none = !node->copy.work;
-        return *none ? NULL : ha_copy_op(&node->copy.copy);
+        return *none ? NULL : ha_copy_op(&node->copy.copy, NULL);
     case hipGraphNodeTypeMemset:
         *none = !node->fill.work;
         return *none ? NULL : ha_fill_op(&node->fill.fill);

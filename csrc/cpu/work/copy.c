@@ -8,7 +8,6 @@
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
@@ -351,16 +350,19 @@ ha_copy_is_from_device(hipMemcpyKind kind)
 
 /* ---- operations ---- */
 
+/* Steals `aside`, which may be NULL. */
 static struct ha_op *
-transfer_op(const struct ha_copy *copy, uint32_t value, uint32_t element_bytes)
+transfer_op(const struct ha_copy *copy, void *aside, uint32_t value,
+            uint32_t element_bytes)
 {
     struct ha_op *op = ha_op_new(&transfer_class);
     if (op == NULL) {
+        free(aside);
         return NULL;
     }
     struct transfer *transfer = transfer_of(op);
     transfer->copy = *copy;
-    transfer->aside = NULL;
+    transfer->aside = aside;
     transfer->value = value;
     transfer->element_bytes = element_bytes;
     flatten(&transfer->copy);
@@ -370,34 +372,31 @@ transfer_op(const struct ha_copy *copy, uint32_t value, uint32_t element_bytes)
 }
 
 struct ha_op *
-ha_copy_op(const struct ha_copy *copy)
+ha_copy_op(const struct ha_copy *copy, void *aside)
 {
     const struct ha_copy whole = with_depth(copy);
-    return transfer_op(&whole, 0, 0);
+    return transfer_op(&whole, aside, 0, 0);
 }
 
 struct ha_op *
 ha_fill_op(const struct ha_fill *fill)
 {
     const struct ha_copy copy = copy_of_fill(fill);
-    return transfer_op(&copy, fill->value, fill->element_bytes);
+    return transfer_op(&copy, NULL, fill->value, fill->element_bytes);
 }
 
-/* Lock held on entry; given back. */
-static hipError_t
-transfer_run_in(struct ha_stream *stream, struct ha_op *op, bool sync)
+hipError_t
+ha_copy_run(struct ha_stream *stream, struct ha_op *op, enum ha_run how)
 {
-    if (op == NULL) {
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
-    }
     const struct ha_copy *copy = &transfer_of(op)->copy;
     size_t bytes = copy->width * copy->height * copy->depth;
-    enum ha_run how = bytes <= CHEAP_MAX_BYTES ? HA_RUN_CHEAP : HA_RUN_ASYNC;
+    if (how == HA_RUN_ASYNC && bytes <= CHEAP_MAX_BYTES) {
+        how = HA_RUN_CHEAP;
+    }
     struct ha_device_order order = {.count = 0};
     ha_device_order_add(&order, stream, copy->dst);
     ha_device_order_add(&order, stream, copy->src);
-    return ha_device_order_run(&order, stream, op, sync ? HA_RUN_SYNC : how);
+    return ha_device_order_run(&order, stream, op, how);
 }
 
 /* The device that has the memory; -1: the host. */
@@ -430,82 +429,4 @@ ha_copy_ticket(const struct ha_copy *copy, hipStream_t stream)
         .target = copy->dst,
     };
     return ha_ticket_copy(&record);
-}
-
-hipError_t
-ha_copy(hipStream_t handle, struct ha_device *device, const struct ha_copy *given,
-        bool sync)
-{
-    struct ha_stream *stream;
-    struct ha_ticket *ticket = NULL;
-    struct ha_copy copy = *given;
-    void *aside = NULL;
-    bool wait = sync;
-    bool work;
-    hipError_t code = ha_copy_check(given, &work);
-    if (code != hipSuccess || !work) {
-        return code;
-    }
-    code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
-    bool told = ha_activity_wants(HA_WANT_COPY);
-    bool apart = !sync && !given->in_order;
-    if (code == hipSuccess && (told || apart) && !ha_stream_captures(handle, device)) {
-        ticket = told ? ha_copy_ticket(given, handle) : NULL;
-        aside = apart ? ha_copy_aside(&copy, &wait) : NULL;
-    }
-    if (code == hipSuccess) {
-        code = ha_capture_find_stream(handle, device, &stream);
-    }
-    if (code != hipSuccess) {
-        goto dropped;
-    }
-    if (stream->front != NULL && sync) {
-        code = ha_capture_refuse(stream->front, "nothing can wait for");
-        goto dropped;
-    }
-    if (stream->front != NULL) {
-        ha_pool_unlock();
-        code = ha_capture_copy(handle, device, given);
-        goto dropped;
-    }
-    struct ha_op *op = ha_copy_op(&copy);
-    if (op != NULL) {
-        op->ticket = ticket;
-        transfer_of(op)->aside = aside;
-    } else {
-        ha_ticket_end(ticket, 0, 0);
-        free(aside);
-    }
-    return transfer_run_in(stream, op, wait);
-dropped:
-    ha_ticket_drop(ticket);
-    free(aside);
-    return code;
-}
-
-hipError_t
-ha_fill(hipStream_t handle, struct ha_device *device, const struct ha_fill *fill,
-        bool sync)
-{
-    struct ha_stream *stream;
-    bool work;
-    hipError_t code = ha_fill_check(fill, &work);
-    if (code != hipSuccess || !work) {
-        return code;
-    }
-    code = sync ? ha_capture_permit_wait(handle, device) : hipSuccess;
-    if (code == hipSuccess) {
-        code = ha_capture_find_stream(handle, device, &stream);
-    }
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (stream->front != NULL && sync) {
-        return ha_capture_refuse(stream->front, "nothing can wait for");
-    }
-    if (stream->front != NULL) {
-        ha_pool_unlock();
-        return ha_capture_fill(handle, device, fill);
-    }
-    return transfer_run_in(stream, ha_fill_op(fill), sync);
 }

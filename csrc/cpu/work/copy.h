@@ -72,18 +72,14 @@ void *ha_copy_aside(struct ha_copy *copy, bool *wait);
  * NULL where none is wanted.  No lock held: tools run in it. */
 struct ha_ticket *ha_copy_ticket(const struct ha_copy *copy, hipStream_t stream);
 
-/* The operation of a copy that was checked, or NULL without memory. Pool lock held. */
-struct ha_op *ha_copy_op(const struct ha_copy *copy);
+/* The operation of a copy that was checked, or NULL without memory.  Steals `aside`
+ * (ha_copy_aside), which may be NULL. Pool lock held. */
+struct ha_op *ha_copy_op(const struct ha_copy *copy, void *aside);
 struct ha_op *ha_fill_op(const struct ha_fill *fill);
 
-/* Checks and runs; `sync` returns when it is done. Nothing to do is a success.  Without
- * `sync`, memory that HIP does not know (pageable memory) has been read, or written, on
- * return all the same, as programs use it again at once; but not if the copy is
- * in_order, or where hipadaptKeepsMemory says that it is kept. */
-hipError_t ha_copy(hipStream_t stream, struct ha_device *device,
-                   const struct ha_copy *copy, bool sync);
-hipError_t ha_fill(hipStream_t stream, struct ha_device *device,
-                   const struct ha_fill *fill, bool sync);
+/* ha_stream_run for such an operation, which is ordered with devices whose memory it
+ * touches (cpu/work/device_order.h).  Gives the pool lock back. */
+hipError_t ha_copy_run(struct ha_stream *stream, struct ha_op *op, enum ha_run how);
 
 /* For language bindings that keep the memory of asynchronous copies until these are
  * done: this thread's copies neither wait for pageable memory at these addresses nor

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/submit/door.h"
+
+#include "cpu/graph/capture.h"
+
+void
+ha_door_leave(struct ha_door *door)
+{
+    ha_queue_retain(&door->stream->queue);
+    ha_pool_unlock();
+}
+
+void
+ha_door_abandon(struct ha_door *door)
+{
+    ha_pool_lock();
+    ha_queue_release(&door->stream->queue);
+    ha_pool_unlock();
+}
+
+hipError_t
+ha_door_return(struct ha_door *door)
+{
+    struct ha_stream *stream = door->stream;
+    ha_pool_lock();
+    bool gone = stream->gone;
+    ha_queue_release(&stream->queue); /* the last reference only if it is gone */
+    if (gone) {
+        ha_pool_unlock();
+        return ha_stream_fail_gone(door->handle);
+    }
+    return ha_capture_check_stream(stream);
+}
+
+/* Asks the rules of captures, and prepares; lock held on entry, and on success. */
+static hipError_t
+step_outside(struct ha_door *door, bool ask, bool prepare)
+{
+    ha_door_leave(door);
+    hipError_t code = ask ? ha_capture_permit() : hipSuccess;
+    if (code != hipSuccess) {
+        ha_door_abandon(door);
+        return code;
+    }
+    if (prepare) {
+        door->prepare(door);
+    }
+    return ha_door_return(door);
+}
+
+hipError_t
+ha_door_open(struct ha_door *door)
+{
+    bool waits = door->how == HA_RUN_SYNC;
+    bool capturing = ha_capture_is_open();
+    bool prepare = door->prepare != NULL;
+    const char *refusal =
+        door->refusal == NULL && waits ? "nothing can wait for" : door->refusal;
+    if (prepare && door->silent && !capturing) {
+        door->prepare(door);
+        prepare = false;
+    }
+    hipError_t code = ha_capture_find_stream(door->handle, door->device, &door->stream);
+    if (code != hipSuccess) {
+        return code;
+    }
+    bool ask = waits && capturing;
+    prepare = prepare && !ha_door_captures(door);
+    if (ask || prepare) {
+        code = step_outside(door, ask, prepare);
+    }
+    if (code == hipSuccess && refusal != NULL && ha_door_captures(door)) {
+        code = ha_capture_refuse(door->stream->front, refusal);
+    }
+    return code;
+}
+
+struct ha_front *
+ha_door_front(struct ha_door *door)
+{
+    struct ha_front *front = door->stream->front;
+    ha_capture_retain(front);
+    ha_pool_unlock();
+    return front;
+}
