@@ -5,7 +5,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/work/launch.h"
+#include "cpu/submit/launch.h"
 
 HA_EXPORT hipError_t
 hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX,
@@ -25,7 +25,7 @@ hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX,
         .stream = stream,
         .params = kernelParams,
     };
-    return ha_launch_address(device, f, hipErrorInvalidDeviceFunction, &request);
+    return ha_submit_launch_address(device, f, hipErrorInvalidDeviceFunction, &request);
 }
 
 HA_EXPORT hipError_t
@@ -48,5 +48,5 @@ hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX,
         .stream = stream,
         .params = kernelParams,
     };
-    return ha_launch_address(device, f, hipErrorInvalidResourceHandle, &request);
+    return ha_submit_launch_address(device, f, hipErrorInvalidResourceHandle, &request);
 }

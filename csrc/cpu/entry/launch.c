@@ -10,7 +10,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/module/module.h"
 #include "cpu/module/register.h"
-#include "cpu/work/launch.h"
+#include "cpu/submit/launch.h"
 
 HA_EXPORT hipError_t
 hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
@@ -32,7 +32,7 @@ hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridD
         .params = kernelParams,
         .extra = extra,
     };
-    return ha_launch_address(device, f, hipErrorInvalidResourceHandle, &request);
+    return ha_submit_launch_address(device, f, hipErrorInvalidResourceHandle, &request);
 }
 
 /* ---- occupancy ---- */

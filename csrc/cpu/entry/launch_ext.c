@@ -8,7 +8,7 @@
 #include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/event.h"
-#include "cpu/work/launch.h"
+#include "cpu/submit/launch.h"
 
 #define ANY_ORDER 1u /* hipExtAnyOrderLaunch: allows more than the device does */
 
@@ -39,7 +39,8 @@ launch(const char *function, hipFunction_t f, const uint32_t items[3],
         code = ha_event_record(start, request->stream, device, false);
     }
     if (code == hipSuccess) {
-        code = ha_launch_address(device, f, hipErrorInvalidResourceHandle, request);
+        code =
+            ha_submit_launch_address(device, f, hipErrorInvalidResourceHandle, request);
     }
     if (code == hipSuccess && stop != NULL) {
         code = ha_event_record(stop, request->stream, device, false);

@@ -13,8 +13,8 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
+#include "cpu/submit/launch.h"
 #include "cpu/work/call_config.h"
-#include "cpu/work/launch.h"
 
 HA_EXPORT hipError_t
 hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
@@ -32,8 +32,8 @@ hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
         .stream = stream,
         .params = args,
     };
-    return ha_launch_address(device, function_address, hipErrorInvalidDeviceFunction,
-                             &request);
+    return ha_submit_launch_address(device, function_address,
+                                    hipErrorInvalidDeviceFunction, &request);
 }
 
 HA_EXPORT hipError_t
@@ -61,8 +61,8 @@ hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
         code = ha_event_record(startEvent, stream, device, false);
     }
     if (code == hipSuccess) {
-        code = ha_launch_address(device, function_address,
-                                 hipErrorInvalidDeviceFunction, &request);
+        code = ha_submit_launch_address(device, function_address,
+                                        hipErrorInvalidDeviceFunction, &request);
     }
     if (code == hipSuccess && stopEvent != NULL) {
         code = ha_event_record(stopEvent, stream, device, false);
@@ -144,7 +144,7 @@ hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **arg
     };
     code = attributes_apply(config->attrs, config->numAttrs, &request);
     return code == hipSuccess
-               ? ha_launch_address(device, fPtr, hipErrorInvalidDeviceFunction,
+               ? ha_submit_launch_address(device, fPtr, hipErrorInvalidDeviceFunction,
                                    &request)
                : code;
 }
@@ -171,7 +171,7 @@ hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **pa
     };
     code = attributes_apply(config->attrs, config->numAttrs, &request);
     return code == hipSuccess
-               ? ha_launch_address(device, f, hipErrorInvalidResourceHandle, &request)
+               ? ha_submit_launch_address(device, f, hipErrorInvalidResourceHandle, &request)
                : code;
 }
 
@@ -230,7 +230,8 @@ hipLaunchByPtr(const void *func)
         .stream = config.stream,
         .extra = config.arguments != NULL ? extra : NULL,
     };
-    code = ha_launch_address(device, func, hipErrorInvalidDeviceFunction, &request);
+    code =
+        ha_submit_launch_address(device, func, hipErrorInvalidDeviceFunction, &request);
     free(config.arguments);
     return code;
 }

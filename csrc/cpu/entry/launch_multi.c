@@ -24,8 +24,7 @@
 #include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
-#include "cpu/work/launch.h"
-#include "cpu/work/launch_missing.h"
+#include "cpu/submit/launch.h"
 
 #define KNOWN_FLAGS                                                                    \
     (hipCooperativeLaunchMultiDeviceNoPreSync |                                        \
@@ -320,7 +319,7 @@ launch_run(struct launch *launch, struct ha_device *device, hipError_t unknown)
         const struct ha_launch_request *request = &launch->grids[i].request;
         /* No grid runs without the others, so each device lacks its own. */
         for (uint32_t j = 0; launch->grids[i].missing && j < launch->count; j++) {
-            (void)ha_launch_missing(device, launch->grids[j].request.stream,
+            (void)ha_submit_missing(device, launch->grids[j].request.stream,
                                     request->address, code);
         }
     }
@@ -436,7 +435,7 @@ kernels_check(const hipLaunchParams *list, int count, struct ha_device *device)
             ha_function_leave(function);
         }
         for (int j = 0; code != hipSuccess && j < count; j++) {
-            (void)ha_launch_missing(device, list[j].stream, list[i].func, code);
+            (void)ha_submit_missing(device, list[j].stream, list[i].func, code);
         }
     }
     return code;
@@ -468,8 +467,8 @@ hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDev
         const struct ha_launch_request request = request_of(launch, false);
         code = ha_stream_device(launch->stream, &place);
         if (code == hipSuccess) {
-            code = ha_launch_address(place, launch->func, hipErrorInvalidDeviceFunction,
-                                     &request);
+            code = ha_submit_launch_address(place, launch->func,
+                                            hipErrorInvalidDeviceFunction, &request);
         }
     }
     if (code == hipSuccess &&

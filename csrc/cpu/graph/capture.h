@@ -92,8 +92,7 @@ void ha_capture_invalidate(struct ha_front *front);
  * Each takes the front of the stream that the call named and steals a reference to its
  * capture (ha_capture_retain). */
 
-hipError_t ha_capture_launch(hipStream_t stream, struct ha_device *device,
-                             struct ha_function *function,
+hipError_t ha_capture_launch(struct ha_front *front, struct ha_function *function,
                              const struct ha_launch_request *request);
 hipError_t ha_capture_copy(struct ha_front *front, const struct ha_copy *copy);
 hipError_t ha_capture_fill(struct ha_front *front, const struct ha_fill *fill);

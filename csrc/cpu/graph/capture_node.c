@@ -117,15 +117,14 @@ call_finish(struct ha_front *front, struct ha_node *node, hipError_t code)
 }
 
 hipError_t
-ha_capture_launch(hipStream_t stream, struct ha_device *device,
-                  struct ha_function *function, const struct ha_launch_request *request)
+ha_capture_launch(struct ha_front *front, struct ha_function *function,
+                  const struct ha_launch_request *request)
 {
-    struct ha_front *front;
     struct ha_node *node;
-    hipError_t code = node_begin(stream, device, hipGraphNodeTypeKernel, &front, &node);
+    hipError_t code = call_begin(front, hipGraphNodeTypeKernel, &node);
     return code != hipSuccess
                ? code
-               : node_end(front, node, ha_node_set_launch(node, function, request));
+               : call_finish(front, node, ha_node_set_launch(node, function, request));
 }
 
 hipError_t

@@ -15,13 +15,9 @@
 #include "cpu/exec/cooperative.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/multi_grid.h"
-#include "cpu/graph/capture.h"
 #include "cpu/module/module.h"
-#include "cpu/module/register.h"
 #include "cpu/queue/pool.h"
-#include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
-#include "cpu/work/launch_missing.h"
 
 #define INLINE_ARGUMENTS 12
 #define INLINE_BYTES 192
@@ -498,73 +494,6 @@ ha_launch_ticket(const struct ha_function *function,
     memcpy(dispatch.grid, request->grid, sizeof dispatch.grid);
     memcpy(dispatch.block, request->block, sizeof dispatch.block);
     return ha_ticket_dispatch(&dispatch);
-}
-
-hipError_t
-ha_launch_kernel(struct ha_device *device, struct ha_function *function,
-                 const struct ha_launch_request *request)
-{
-    struct ha_stream *stream;
-    struct ha_ticket *ticket = NULL;
-    hipError_t code = ha_launch_check(function, request);
-    if (code == hipSuccess && ha_activity_wants(HA_WANT_DISPATCH) &&
-        !ha_stream_captures(request->stream, device)) {
-        ticket = ha_launch_ticket(function, request);
-    }
-    if (code == hipSuccess) {
-        code = ha_capture_find_stream(request->stream, device, &stream);
-    }
-    if (code != hipSuccess) {
-        ha_ticket_drop(ticket);
-        return code;
-    }
-    if (stream->front != NULL) {
-        ha_pool_unlock();
-        ha_ticket_drop(ticket);
-        return ha_capture_launch(request->stream, device, function, request);
-    }
-    if (stream->queue.device != function->device) {
-        int stream_device = stream->queue.device->id;
-        ha_pool_unlock();
-        ha_ticket_drop(ticket);
-        return ha_cpu_fail(
-            hipErrorInvalidDevice,
-            "kernel '%s' was loaded on device %d, the stream is of device %d",
-            function->kernel->name, function->device->id, stream_device);
-    }
-    struct ha_op *op = ha_launch_op(function, request);
-    if (op == NULL) {
-        ha_pool_unlock();
-        ha_ticket_drop(ticket);
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another launch");
-    }
-    op->ticket = ticket;
-    return ha_stream_run(stream, op, HA_RUN_ASYNC);
-}
-
-hipError_t
-ha_launch_address(struct ha_device *device, const void *address, hipError_t unknown,
-                  const struct ha_launch_request *request)
-{
-    struct ha_function *function;
-    struct ha_launch_request named = *request;
-    struct ha_device *place = device;
-    hipError_t code = hipSuccess;
-    named.address = address;
-    if (ha_config()->device_count > 1) {
-        code = ha_stream_device(request->stream, &place);
-    }
-    if (code == hipSuccess) {
-        code = ha_function_resolve(address, place, unknown, &function);
-        if (code != hipSuccess) {
-            return ha_launch_missing(device, request->stream, address, code);
-        }
-    }
-    if (code == hipSuccess) {
-        code = ha_launch_kernel(device, function, &named);
-        ha_function_leave(function);
-    }
-    return code;
 }
 
 /* ---- occupancy ---- */

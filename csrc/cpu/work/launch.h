@@ -16,7 +16,6 @@
 
 #include "abi/hip.h"
 
-struct ha_device;
 struct ha_function;
 struct ha_multi;
 struct ha_op;
@@ -51,17 +50,6 @@ struct ha_ticket *ha_launch_ticket(const struct ha_function *function,
 
 /* The packed arguments in an `extra` list that was checked; borrowed. */
 const unsigned char *ha_launch_packed(void **extra);
-
-/* Checks and submits. The function is borrowed; the operation takes its own reference.
- */
-hipError_t ha_launch_kernel(struct ha_device *device, struct ha_function *function,
-                            const struct ha_launch_request *request);
-
-/* The same for what `address` stands for (ha_function_resolve) on the device of the
- * stream; request->address is not looked at. */
-hipError_t ha_launch_address(struct ha_device *device, const void *address,
-                             hipError_t unknown,
-                             const struct ha_launch_request *request);
 
 /* Blocks of the function that one processor holds at once, by threads and shared
  * memory; 0 if not even one fits. */

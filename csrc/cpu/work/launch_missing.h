@@ -14,16 +14,16 @@
 #include "abi/hip.h"
 
 struct ha_device;
+struct ha_stream;
 
-/* A launch was to go into the stream, and ha_function_resolve failed with `code` and
- * the thread's text.  If `address` is a kernel of the program, the device gets the
- * fault behind the work that the stream has: at once, if there is none.  A capture of
- * the stream becomes invalid, and the device has the fault at once.  Returns `code`;
- * the thread's failure stays as it is. */
-hipError_t ha_launch_missing(struct ha_device *device, hipStream_t stream,
-                             const void *address, hipError_t code);
+/* Gives the stream's device the fault `code`, behind the work that the stream has; at
+ * once, if there is none, or the stream is being captured.  Pool lock held on entry;
+ * given back. */
+void ha_launch_missing(struct ha_stream *stream, hipError_t code, const char *text);
 
-/* The same for a node of a graph: the device has the fault at once. */
+/* ha_function_resolve failed with `code` and the thread's text for a node of a graph:
+ * if `address` is a kernel of the program, the device has the fault at once.  Returns
+ * `code`. */
 hipError_t ha_launch_missing_node(struct ha_device *device, const void *address,
                                   hipError_t code);
 
