@@ -2,6 +2,7 @@
 /* HIP entry points: nodes that copy and fill. */
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/graph_kind.h"
 #include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
 #include "cpu/module/symbol.h"
@@ -15,12 +16,6 @@ struct bytes {
     size_t count;
     hipMemcpyKind kind;
 };
-
-hipError_t
-ha_entry_set_copy(struct ha_node *node, const void *params)
-{
-    return ha_node_set_copy(node, params);
-}
 
 static hipError_t
 set_bytes(struct ha_node *node, const void *params)
@@ -47,15 +42,19 @@ set_driver_copy(struct ha_node *node, const void *params)
     return code == hipSuccess ? ha_node_set_copy(node, &same) : code;
 }
 
+static const struct ha_node_kind bytes_kind = {hipGraphNodeTypeMemcpy, set_bytes};
+static const struct ha_node_kind bytes_change = {hipGraphNodeTypeMemcpy, change_bytes};
+static const struct ha_node_kind driver_kind = {hipGraphNodeTypeMemcpy,
+                                                set_driver_copy};
+
 HA_EXPORT hipError_t
 hipGraphAddMemcpyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                       const hipGraphNode_t *pDependencies, size_t numDependencies,
                       const hipMemcpy3DParms *pCopyParams)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddMemcpyNode", &place, hipGraphNodeTypeMemcpy,
-                       ha_entry_set_copy, pCopyParams);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddMemcpyNode", &where, &ha_kind_copy, pCopyParams);
 }
 
 HA_EXPORT hipError_t
@@ -63,11 +62,10 @@ hipGraphAddMemcpyNode1D(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                         const hipGraphNode_t *pDependencies, size_t numDependencies,
                         void *dst, const void *src, size_t count, hipMemcpyKind kind)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
     const struct bytes bytes = {dst, src, count, kind};
-    return ha_node_add("hipGraphAddMemcpyNode1D", &place, hipGraphNodeTypeMemcpy,
-                       set_bytes, &bytes);
+    return ha_node_add("hipGraphAddMemcpyNode1D", &where, &bytes_kind, &bytes);
 }
 
 HA_EXPORT hipError_t
@@ -75,11 +73,10 @@ hipDrvGraphAddMemcpyNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                          const hipGraphNode_t *dependencies, size_t numDependencies,
                          const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
 {
-    const struct ha_node_place place = {phGraphNode, hGraph, dependencies,
-                                        numDependencies};
+    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
+                                      numDependencies};
     (void)ctx; /* one context a device: memory says which it is */
-    return ha_node_add("hipDrvGraphAddMemcpyNode", &place, hipGraphNodeTypeMemcpy,
-                       set_driver_copy, copyParams);
+    return ha_node_add("hipDrvGraphAddMemcpyNode", &where, &driver_kind, copyParams);
 }
 
 HA_EXPORT hipError_t
@@ -111,15 +108,15 @@ hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t hNode, HIP_MEMCPY3D *nodeParams)
 HA_EXPORT hipError_t
 hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms *pNodeParams)
 {
-    return ha_node_change("hipGraphMemcpyNodeSetParams", node, hipGraphNodeTypeMemcpy,
-                          ha_entry_set_copy, pNodeParams);
+    return ha_node_change("hipGraphMemcpyNodeSetParams", node, &ha_kind_copy,
+                          pNodeParams);
 }
 
 HA_EXPORT hipError_t
 hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t hNode, const HIP_MEMCPY3D *nodeParams)
 {
-    return ha_node_change("hipDrvGraphMemcpyNodeSetParams", hNode,
-                          hipGraphNodeTypeMemcpy, set_driver_copy, nodeParams);
+    return ha_node_change("hipDrvGraphMemcpyNodeSetParams", hNode, &driver_kind,
+                          nodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -127,8 +124,7 @@ hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *dst, const void *src,
                               size_t count, hipMemcpyKind kind)
 {
     const struct bytes bytes = {dst, src, count, kind};
-    return ha_node_change("hipGraphMemcpyNodeSetParams1D", node, hipGraphNodeTypeMemcpy,
-                          change_bytes, &bytes);
+    return ha_node_change("hipGraphMemcpyNodeSetParams1D", node, &bytes_change, &bytes);
 }
 
 HA_EXPORT hipError_t
@@ -136,7 +132,7 @@ hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                 hipMemcpy3DParms *pNodeParams)
 {
     return ha_node_change_exec("hipGraphExecMemcpyNodeSetParams", hGraphExec, node,
-                               hipGraphNodeTypeMemcpy, ha_entry_set_copy, pNodeParams);
+                               &ha_kind_copy, pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -145,7 +141,7 @@ hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNo
 {
     (void)ctx;
     return ha_node_change_exec("hipDrvGraphExecMemcpyNodeSetParams", hGraphExec, hNode,
-                               hipGraphNodeTypeMemcpy, set_driver_copy, copyParams);
+                               &driver_kind, copyParams);
 }
 
 HA_EXPORT hipError_t
@@ -155,7 +151,7 @@ hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t node
 {
     const struct bytes bytes = {dst, src, count, kind};
     return ha_node_change_exec("hipGraphExecMemcpyNodeSetParams1D", hGraphExec, node,
-                               hipGraphNodeTypeMemcpy, change_bytes, &bytes);
+                               &bytes_change, &bytes);
 }
 
 /* ---- copies to and from variables ---- */
@@ -204,6 +200,11 @@ set_from_variable(struct ha_node *node, const void *params)
                                                     variable->count, variable->kind);
 }
 
+static const struct ha_node_kind to_variable = {hipGraphNodeTypeMemcpy,
+                                                set_to_variable};
+static const struct ha_node_kind from_variable = {hipGraphNodeTypeMemcpy,
+                                                  set_from_variable};
+
 HA_EXPORT hipError_t
 hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                               const hipGraphNode_t *pDependencies,
@@ -211,12 +212,12 @@ hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                               const void *src, size_t count, size_t offset,
                               hipMemcpyKind kind)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
     const struct variable variable = {(void *)(uintptr_t)src, symbol, count, offset,
                                       kind};
-    return ha_node_add("hipGraphAddMemcpyNodeToSymbol", &place, hipGraphNodeTypeMemcpy,
-                       set_to_variable, &variable);
+    return ha_node_add("hipGraphAddMemcpyNodeToSymbol", &where, &to_variable,
+                       &variable);
 }
 
 HA_EXPORT hipError_t
@@ -225,11 +226,11 @@ hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                 size_t numDependencies, void *dst, const void *symbol,
                                 size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
     const struct variable variable = {dst, symbol, count, offset, kind};
-    return ha_node_add("hipGraphAddMemcpyNodeFromSymbol", &place,
-                       hipGraphNodeTypeMemcpy, set_from_variable, &variable);
+    return ha_node_add("hipGraphAddMemcpyNodeFromSymbol", &where, &from_variable,
+                       &variable);
 }
 
 HA_EXPORT hipError_t
@@ -239,8 +240,8 @@ hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void *symbol,
 {
     const struct variable variable = {(void *)(uintptr_t)src, symbol, count, offset,
                                       kind};
-    return ha_node_change("hipGraphMemcpyNodeSetParamsToSymbol", node,
-                          hipGraphNodeTypeMemcpy, set_to_variable, &variable);
+    return ha_node_change("hipGraphMemcpyNodeSetParamsToSymbol", node, &to_variable,
+                          &variable);
 }
 
 HA_EXPORT hipError_t
@@ -249,8 +250,8 @@ hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *dst,
                                       hipMemcpyKind kind)
 {
     const struct variable variable = {dst, symbol, count, offset, kind};
-    return ha_node_change("hipGraphMemcpyNodeSetParamsFromSymbol", node,
-                          hipGraphNodeTypeMemcpy, set_from_variable, &variable);
+    return ha_node_change("hipGraphMemcpyNodeSetParamsFromSymbol", node, &from_variable,
+                          &variable);
 }
 
 HA_EXPORT hipError_t
@@ -261,8 +262,7 @@ hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec, hipGraphNode_
     const struct variable variable = {(void *)(uintptr_t)src, symbol, count, offset,
                                       kind};
     return ha_node_change_exec("hipGraphExecMemcpyNodeSetParamsToSymbol", hGraphExec,
-                               node, hipGraphNodeTypeMemcpy, set_to_variable,
-                               &variable);
+                               node, &to_variable, &variable);
 }
 
 HA_EXPORT hipError_t
@@ -273,27 +273,19 @@ hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec,
 {
     const struct variable variable = {dst, symbol, count, offset, kind};
     return ha_node_change_exec("hipGraphExecMemcpyNodeSetParamsFromSymbol", hGraphExec,
-                               node, hipGraphNodeTypeMemcpy, set_from_variable,
-                               &variable);
+                               node, &from_variable, &variable);
 }
 
 /* ---- fills ---- */
-
-hipError_t
-ha_entry_set_fill(struct ha_node *node, const void *params)
-{
-    return ha_node_set_fill(node, params);
-}
 
 HA_EXPORT hipError_t
 hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                       const hipGraphNode_t *pDependencies, size_t numDependencies,
                       const hipMemsetParams *pMemsetParams)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddMemsetNode", &place, hipGraphNodeTypeMemset,
-                       ha_entry_set_fill, pMemsetParams);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddMemsetNode", &where, &ha_kind_fill, pMemsetParams);
 }
 
 HA_EXPORT hipError_t
@@ -301,11 +293,10 @@ hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                          const hipGraphNode_t *dependencies, size_t numDependencies,
                          const hipMemsetParams *memsetParams, hipCtx_t ctx)
 {
-    const struct ha_node_place place = {phGraphNode, hGraph, dependencies,
-                                        numDependencies};
+    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
+                                      numDependencies};
     (void)ctx;
-    return ha_node_add("hipDrvGraphAddMemsetNode", &place, hipGraphNodeTypeMemset,
-                       ha_entry_set_fill, memsetParams);
+    return ha_node_add("hipDrvGraphAddMemsetNode", &where, &ha_kind_fill, memsetParams);
 }
 
 HA_EXPORT hipError_t
@@ -324,8 +315,8 @@ hipGraphMemsetNodeGetParams(hipGraphNode_t handle, hipMemsetParams *pNodeParams)
 HA_EXPORT hipError_t
 hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams *pNodeParams)
 {
-    return ha_node_change("hipGraphMemsetNodeSetParams", node, hipGraphNodeTypeMemset,
-                          ha_entry_set_fill, pNodeParams);
+    return ha_node_change("hipGraphMemsetNodeSetParams", node, &ha_kind_fill,
+                          pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -333,7 +324,7 @@ hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                 const hipMemsetParams *pNodeParams)
 {
     return ha_node_change_exec("hipGraphExecMemsetNodeSetParams", hGraphExec, node,
-                               hipGraphNodeTypeMemset, ha_entry_set_fill, pNodeParams);
+                               &ha_kind_fill, pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -342,5 +333,5 @@ hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNo
 {
     (void)ctx;
     return ha_node_change_exec("hipDrvGraphExecMemsetNodeSetParams", hGraphExec, hNode,
-                               hipGraphNodeTypeMemset, ha_entry_set_fill, memsetParams);
+                               &ha_kind_fill, memsetParams);
 }

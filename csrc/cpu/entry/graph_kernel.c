@@ -4,25 +4,19 @@
 
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/graph_kind.h"
 #include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
 #include "cpu/queue/stream.h"
-
-hipError_t
-ha_entry_set_kernel(struct ha_node *node, const void *params)
-{
-    return ha_node_set_kernel(node, params);
-}
 
 HA_EXPORT hipError_t
 hipGraphAddKernelNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                       const hipGraphNode_t *pDependencies, size_t numDependencies,
                       const hipKernelNodeParams *pNodeParams)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddKernelNode", &place, hipGraphNodeTypeKernel,
-                       ha_entry_set_kernel, pNodeParams);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddKernelNode", &where, &ha_kind_kernel, pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -41,8 +35,8 @@ hipGraphKernelNodeGetParams(hipGraphNode_t handle, hipKernelNodeParams *pNodePar
 HA_EXPORT hipError_t
 hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams *pNodeParams)
 {
-    return ha_node_change("hipGraphKernelNodeSetParams", node, hipGraphNodeTypeKernel,
-                          ha_entry_set_kernel, pNodeParams);
+    return ha_node_change("hipGraphKernelNodeSetParams", node, &ha_kind_kernel,
+                          pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -50,8 +44,7 @@ hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                 const hipKernelNodeParams *pNodeParams)
 {
     return ha_node_change_exec("hipGraphExecKernelNodeSetParams", hGraphExec, node,
-                               hipGraphNodeTypeKernel, ha_entry_set_kernel,
-                               pNodeParams);
+                               &ha_kind_kernel, pNodeParams);
 }
 
 /* Place of an attribute in a kernel node; HA_ATTRIBUTE_COUNT for one that nodes lack.

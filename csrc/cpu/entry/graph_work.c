@@ -3,6 +3,7 @@
  * memory operations. */
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
+#include "cpu/entry/graph_kind.h"
 #include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_exec.h"
@@ -10,21 +11,14 @@
 
 /* ---- host functions ---- */
 
-hipError_t
-ha_entry_set_host(struct ha_node *node, const void *params)
-{
-    return ha_node_set_host(node, params);
-}
-
 HA_EXPORT hipError_t
 hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                     const hipGraphNode_t *pDependencies, size_t numDependencies,
                     const hipHostNodeParams *pNodeParams)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddHostNode", &place, hipGraphNodeTypeHost,
-                       ha_entry_set_host, pNodeParams);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddHostNode", &where, &ha_kind_host, pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -43,8 +37,8 @@ hipGraphHostNodeGetParams(hipGraphNode_t handle, hipHostNodeParams *pNodeParams)
 HA_EXPORT hipError_t
 hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams *pNodeParams)
 {
-    return ha_node_change("hipGraphHostNodeSetParams", node, hipGraphNodeTypeHost,
-                          ha_entry_set_host, pNodeParams);
+    return ha_node_change("hipGraphHostNodeSetParams", node, &ha_kind_host,
+                          pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -52,27 +46,20 @@ hipGraphExecHostNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                               const hipHostNodeParams *pNodeParams)
 {
     return ha_node_change_exec("hipGraphExecHostNodeSetParams", hGraphExec, node,
-                               hipGraphNodeTypeHost, ha_entry_set_host, pNodeParams);
+                               &ha_kind_host, pNodeParams);
 }
 
 /* ---- child graphs ---- */
-
-hipError_t
-ha_entry_set_child(struct ha_node *node, const void *params)
-{
-    const struct ha_graph *child = ha_graph_find(*(const hipGraph_t *)params);
-    return child == NULL ? hipErrorInvalidValue : ha_node_set_child(node, child);
-}
 
 HA_EXPORT hipError_t
 hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                           const hipGraphNode_t *pDependencies, size_t numDependencies,
                           hipGraph_t childGraph)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddChildGraphNode", &place, hipGraphNodeTypeGraph,
-                       ha_entry_set_child, &childGraph);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddChildGraphNode", &where, &ha_kind_child,
+                       &childGraph);
 }
 
 HA_EXPORT hipError_t
@@ -106,35 +93,13 @@ hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t no
 
 /* ---- empty nodes and events ---- */
 
-hipError_t
-ha_entry_set_nothing(struct ha_node *node, const void *params)
-{
-    (void)node;
-    (void)params;
-    return hipSuccess;
-}
-
 HA_EXPORT hipError_t
 hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                      const hipGraphNode_t *pDependencies, size_t numDependencies)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddEmptyNode", &place, hipGraphNodeTypeEmpty,
-                       ha_entry_set_nothing, &place);
-}
-
-hipError_t
-ha_entry_set_event(struct ha_node *node, const void *params)
-{
-    hipEvent_t event = *(const hipEvent_t *)params;
-    hipError_t code = ha_node_set_event(node, event);
-    /* Of nodes the documentation knows one failure. */
-    return code != hipErrorInvalidHandle
-               ? code
-               : ha_cpu_fail(hipErrorInvalidValue,
-                             "argument 'event' (%p) is no living event of this process",
-                             (void *)event);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddEmptyNode", &where, &ha_kind_empty, &where);
 }
 
 static hipError_t
@@ -155,10 +120,9 @@ hipGraphAddEventRecordNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                            const hipGraphNode_t *pDependencies, size_t numDependencies,
                            hipEvent_t event)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddEventRecordNode", &place,
-                       hipGraphNodeTypeEventRecord, ha_entry_set_event, &event);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddEventRecordNode", &where, &ha_kind_record, &event);
 }
 
 HA_EXPORT hipError_t
@@ -171,8 +135,8 @@ hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out)
 HA_EXPORT hipError_t
 hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
 {
-    return ha_node_change("hipGraphEventRecordNodeSetEvent", node,
-                          hipGraphNodeTypeEventRecord, ha_entry_set_event, &event);
+    return ha_node_change("hipGraphEventRecordNodeSetEvent", node, &ha_kind_record,
+                          &event);
 }
 
 HA_EXPORT hipError_t
@@ -180,7 +144,7 @@ hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t hN
                                     hipEvent_t event)
 {
     return ha_node_change_exec("hipGraphExecEventRecordNodeSetEvent", hGraphExec, hNode,
-                               hipGraphNodeTypeEventRecord, ha_entry_set_event, &event);
+                               &ha_kind_record, &event);
 }
 
 HA_EXPORT hipError_t
@@ -188,10 +152,9 @@ hipGraphAddEventWaitNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                          const hipGraphNode_t *pDependencies, size_t numDependencies,
                          hipEvent_t event)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddEventWaitNode", &place, hipGraphNodeTypeWaitEvent,
-                       ha_entry_set_event, &event);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddEventWaitNode", &where, &ha_kind_wait, &event);
 }
 
 HA_EXPORT hipError_t
@@ -204,8 +167,7 @@ hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out)
 HA_EXPORT hipError_t
 hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
 {
-    return ha_node_change("hipGraphEventWaitNodeSetEvent", node,
-                          hipGraphNodeTypeWaitEvent, ha_entry_set_event, &event);
+    return ha_node_change("hipGraphEventWaitNodeSetEvent", node, &ha_kind_wait, &event);
 }
 
 HA_EXPORT hipError_t
@@ -213,33 +175,19 @@ hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t hNod
                                   hipEvent_t event)
 {
     return ha_node_change_exec("hipGraphExecEventWaitNodeSetEvent", hGraphExec, hNode,
-                               hipGraphNodeTypeWaitEvent, ha_entry_set_event, &event);
+                               &ha_kind_wait, &event);
 }
 
 /* ---- memory ---- */
-
-hipError_t
-ha_entry_set_alloc(struct ha_node *node, const void *params)
-{
-    /* The address is an output in the caller's record. */
-    return ha_node_set_alloc(node, (hipMemAllocNodeParams *)(uintptr_t)params);
-}
-
-hipError_t
-ha_entry_set_free(struct ha_node *node, const void *params)
-{
-    return ha_node_set_free(node, *(void *const *)params);
-}
 
 HA_EXPORT hipError_t
 hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                         const hipGraphNode_t *pDependencies, size_t numDependencies,
                         hipMemAllocNodeParams *pNodeParams)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddMemAllocNode", &place, hipGraphNodeTypeMemAlloc,
-                       ha_entry_set_alloc, pNodeParams);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddMemAllocNode", &where, &ha_kind_alloc, pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -260,10 +208,9 @@ hipGraphAddMemFreeNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                        const hipGraphNode_t *pDependencies, size_t numDependencies,
                        void *dev_ptr)
 {
-    const struct ha_node_place place = {pGraphNode, graph, pDependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddMemFreeNode", &place, hipGraphNodeTypeMemFree,
-                       ha_entry_set_free, &dev_ptr);
+    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddMemFreeNode", &where, &ha_kind_free, &dev_ptr);
 }
 
 HA_EXPORT hipError_t
@@ -271,10 +218,9 @@ hipDrvGraphAddMemFreeNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                           const hipGraphNode_t *dependencies, size_t numDependencies,
                           hipDeviceptr_t dptr)
 {
-    const struct ha_node_place place = {phGraphNode, hGraph, dependencies,
-                                        numDependencies};
-    return ha_node_add("hipDrvGraphAddMemFreeNode", &place, hipGraphNodeTypeMemFree,
-                       ha_entry_set_free, &dptr);
+    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
+                                      numDependencies};
+    return ha_node_add("hipDrvGraphAddMemFreeNode", &where, &ha_kind_free, &dptr);
 }
 
 HA_EXPORT hipError_t
@@ -292,21 +238,14 @@ hipGraphMemFreeNodeGetParams(hipGraphNode_t handle, void *dev_ptr)
 
 /* ---- stream memory operations ---- */
 
-static hipError_t
-set_batch(struct ha_node *node, const void *params)
-{
-    return ha_node_set_batch(node, params);
-}
-
 HA_EXPORT hipError_t
 hipGraphAddBatchMemOpNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                           const hipGraphNode_t *dependencies, size_t numDependencies,
                           const hipBatchMemOpNodeParams *nodeParams)
 {
-    const struct ha_node_place place = {phGraphNode, hGraph, dependencies,
-                                        numDependencies};
-    return ha_node_add("hipGraphAddBatchMemOpNode", &place, hipGraphNodeTypeBatchMemOp,
-                       set_batch, nodeParams);
+    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
+                                      numDependencies};
+    return ha_node_add("hipGraphAddBatchMemOpNode", &where, &ha_kind_batch, nodeParams);
 }
 
 /* The operations belong to the node and are there as long as its parameters. */
@@ -329,8 +268,8 @@ HA_EXPORT hipError_t
 hipGraphBatchMemOpNodeSetParams(hipGraphNode_t hNode,
                                 hipBatchMemOpNodeParams *nodeParams)
 {
-    return ha_node_change("hipGraphBatchMemOpNodeSetParams", hNode,
-                          hipGraphNodeTypeBatchMemOp, set_batch, nodeParams);
+    return ha_node_change("hipGraphBatchMemOpNodeSetParams", hNode, &ha_kind_batch,
+                          nodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -338,5 +277,5 @@ hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hN
                                     const hipBatchMemOpNodeParams *nodeParams)
 {
     return ha_node_change_exec("hipGraphExecBatchMemOpNodeSetParams", hGraphExec, hNode,
-                               hipGraphNodeTypeBatchMemOp, set_batch, nodeParams);
+                               &ha_kind_batch, nodeParams);
 }
