@@ -105,16 +105,11 @@ hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode_t originalNode,
 HA_EXPORT hipError_t
 hipGraphDebugDotPrint(hipGraph_t handle, const char *path, unsigned int flags)
 {
-    hipError_t code = ha_graph_enter("hipGraphDebugDotPrint");
-    if (code != hipSuccess) {
-        return code;
-    }
-    const struct ha_graph *graph = ha_graph_find(handle);
-    if (graph == NULL || path == NULL) {
-        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
-                                            : ha_cpu_fail_null("path"));
-    }
-    return ha_graph_leave(ha_graph_print(graph, path, flags));
+    struct ha_graph *graph;
+    hipError_t code =
+        ha_graph_begin("hipGraphDebugDotPrint", handle, "path", path, &graph);
+    return code == hipSuccess ? ha_graph_leave(ha_graph_print(graph, path, flags))
+                              : code;
 }
 
 /* ---- edges ---- */
@@ -214,16 +209,12 @@ nodes_give(const struct ha_nodes *nodes, bool (*wanted)(const struct ha_node *),
 HA_EXPORT hipError_t
 hipGraphGetNodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *numNodes)
 {
-    hipError_t code = ha_graph_enter("hipGraphGetNodes");
-    if (code != hipSuccess) {
-        return code;
-    }
-    const struct ha_graph *graph = ha_graph_find(handle);
-    if (graph == NULL || numNodes == NULL) {
-        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
-                                            : ha_cpu_fail_null("numNodes"));
-    }
-    return ha_graph_leave(nodes_give(&graph->nodes, NULL, nodes, numNodes));
+    struct ha_graph *graph;
+    hipError_t code =
+        ha_graph_begin("hipGraphGetNodes", handle, "numNodes", numNodes, &graph);
+    return code == hipSuccess
+               ? ha_graph_leave(nodes_give(&graph->nodes, NULL, nodes, numNodes))
+               : code;
 }
 
 static bool
@@ -236,31 +227,23 @@ HA_EXPORT hipError_t
 hipGraphGetRootNodes(hipGraph_t handle, hipGraphNode_t *pRootNodes,
                      size_t *pNumRootNodes)
 {
-    hipError_t code = ha_graph_enter("hipGraphGetRootNodes");
-    if (code != hipSuccess) {
-        return code;
-    }
-    const struct ha_graph *graph = ha_graph_find(handle);
-    if (graph == NULL || pNumRootNodes == NULL) {
-        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
-                                            : ha_cpu_fail_null("pNumRootNodes"));
-    }
-    return ha_graph_leave(
-        nodes_give(&graph->nodes, is_root, pRootNodes, pNumRootNodes));
+    struct ha_graph *graph;
+    hipError_t code = ha_graph_begin("hipGraphGetRootNodes", handle, "pNumRootNodes",
+                                     pNumRootNodes, &graph);
+    return code == hipSuccess ? ha_graph_leave(nodes_give(&graph->nodes, is_root,
+                                                          pRootNodes, pNumRootNodes))
+                              : code;
 }
 
 HA_EXPORT hipError_t
 hipGraphGetEdges(hipGraph_t handle, hipGraphNode_t *from, hipGraphNode_t *to,
                  size_t *numEdges)
 {
-    hipError_t code = ha_graph_enter("hipGraphGetEdges");
+    struct ha_graph *graph;
+    hipError_t code =
+        ha_graph_begin("hipGraphGetEdges", handle, "numEdges", numEdges, &graph);
     if (code != hipSuccess) {
         return code;
-    }
-    const struct ha_graph *graph = ha_graph_find(handle);
-    if (graph == NULL || numEdges == NULL) {
-        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
-                                            : ha_cpu_fail_null("numEdges"));
     }
     if ((from == NULL) != (to == NULL)) {
         return ha_graph_leave(ha_cpu_fail_null(from == NULL ? "from" : "to"));
@@ -289,17 +272,12 @@ static hipError_t
 neighbours(const char *function, hipGraphNode_t handle, bool before,
            hipGraphNode_t *array, size_t *count, const char *count_name)
 {
-    hipError_t code = ha_graph_enter(function);
-    if (code != hipSuccess) {
-        return code;
-    }
-    const struct ha_node *node = ha_node_find(handle);
-    if (node == NULL || count == NULL) {
-        return ha_graph_leave(node == NULL ? hipErrorInvalidValue
-                                           : ha_cpu_fail_null(count_name));
-    }
-    return ha_graph_leave(
-        nodes_give(before ? &node->befores : &node->afters, NULL, array, count));
+    const struct ha_node *node;
+    hipError_t code = ha_node_begin(function, handle, count_name, count, &node);
+    return code == hipSuccess
+               ? ha_graph_leave(nodes_give(before ? &node->befores : &node->afters,
+                                           NULL, array, count))
+               : code;
 }
 
 HA_EXPORT hipError_t
@@ -321,14 +299,11 @@ hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t *pDependentNod
 HA_EXPORT hipError_t
 hipGraphNodeGetType(hipGraphNode_t handle, hipGraphNodeType *pType)
 {
-    hipError_t code = ha_graph_enter("hipGraphNodeGetType");
+    const struct ha_node *node;
+    hipError_t code =
+        ha_node_begin("hipGraphNodeGetType", handle, "pType", pType, &node);
     if (code != hipSuccess) {
         return code;
-    }
-    const struct ha_node *node = ha_node_find(handle);
-    if (node == NULL || pType == NULL) {
-        return ha_graph_leave(node == NULL ? hipErrorInvalidValue
-                                           : ha_cpu_fail_null("pType"));
     }
     *pType = node->type;
     return ha_graph_leave(hipSuccess);

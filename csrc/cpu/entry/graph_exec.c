@@ -20,17 +20,12 @@ static hipError_t
 instantiate(const char *function, hipGraphExec_t *exec, hipGraph_t handle,
             unsigned long long flags, hipGraphNode_t *error_node)
 {
-    hipError_t code = ha_graph_enter(function);
+    struct ha_graph *graph;
     *error_node = NULL;
-    if (code != hipSuccess) {
-        return code;
-    }
-    struct ha_graph *graph = ha_graph_find(handle);
-    if (graph == NULL || exec == NULL) {
-        return ha_graph_leave(graph == NULL ? hipErrorInvalidValue
-                                            : ha_cpu_fail_null("pGraphExec"));
-    }
-    return ha_graph_leave(ha_graph_exec_create(graph, flags, exec, error_node));
+    hipError_t code = ha_graph_begin(function, handle, "pGraphExec", exec, &graph);
+    return code == hipSuccess
+               ? ha_graph_leave(ha_graph_exec_create(graph, flags, exec, error_node))
+               : code;
 }
 
 HA_EXPORT hipError_t

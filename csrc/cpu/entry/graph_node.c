@@ -6,6 +6,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/gone.h"
 #include "cpu/base/thread.h"
+#include "cpu/entry/enter.h"
 #include "cpu/entry/graph_kind.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
@@ -27,6 +28,32 @@ ha_graph_leave(hipError_t code)
 {
     ha_graph_unlock();
     return code;
+}
+
+hipError_t
+ha_graph_begin(const char *function, hipGraph_t handle, const char *argument,
+               const void *pointer, struct ha_graph **graph)
+{
+    hipError_t code = ha_graph_enter(function);
+    if (code != hipSuccess) {
+        return code;
+    }
+    *graph = ha_graph_find(handle);
+    code = *graph != NULL ? ha_need(argument, pointer) : hipErrorInvalidValue;
+    return code == hipSuccess ? code : ha_graph_leave(code);
+}
+
+hipError_t
+ha_node_begin(const char *function, hipGraphNode_t handle, const char *argument,
+              const void *pointer, const struct ha_node **node)
+{
+    hipError_t code = ha_graph_enter(function);
+    if (code != hipSuccess) {
+        return code;
+    }
+    *node = ha_node_find(handle);
+    code = *node != NULL ? ha_need(argument, pointer) : hipErrorInvalidValue;
+    return code == hipSuccess ? code : ha_graph_leave(code);
 }
 
 static hipError_t

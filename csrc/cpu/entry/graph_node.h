@@ -9,6 +9,7 @@
 
 #include "abi/hip.h"
 
+struct ha_graph;
 struct ha_node;
 struct ha_node_kind;
 
@@ -24,6 +25,14 @@ struct ha_new_node {
 hipError_t ha_graph_enter(const char *function);
 /* Gives it back; answers `code`. */
 hipError_t ha_graph_leave(hipError_t code);
+
+/* The same for a call about one graph, or one node, with a pointer that must not be
+ * NULL; on failure the lock is not held. */
+hipError_t ha_graph_begin(const char *function, hipGraph_t handle, const char *argument,
+                          const void *pointer, struct ha_graph **graph);
+hipError_t ha_node_begin(const char *function, hipGraphNode_t handle,
+                         const char *argument, const void *pointer,
+                         const struct ha_node **node);
 
 /* All three take the lock and give it back. `params` is what kind->set takes. */
 hipError_t ha_node_add(const char *function, const struct ha_new_node *where,
