@@ -21,7 +21,7 @@ enum { DEFAULT = 0, LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
 
 enum outcome { FOUND, NOT_FOUND, TOO_OLD };
 
-/* Names that stand for another symbol since a version, and for which before. */
+/* Names that mean `symbol` since a version, and another symbol before that. */
 static const struct {
     const char *name, *symbol, *before;
     int version;
@@ -58,11 +58,21 @@ look_up(const char *name, int version, bool per_thread, void **address)
     return FOUND;
 }
 
+/* What is looked for, and by which entry point. */
+struct search {
+    const char *function; /* HIP's name of the entry point */
+    const char *name;
+    int version;
+    unsigned long long flags;
+    bool per_thread; /* the program's default stream is the thread's own */
+};
+
 /* `*address` is NULL after any failure to find the function. */
 static hipError_t
-get_address(const char *name, void **address, int version, unsigned long long flags,
-            bool per_thread, enum outcome *outcome)
+get_address(const struct search *search, void **address, enum outcome *outcome)
 {
+    const char *name = search->name;
+    unsigned long long flags = search->flags;
     if (name == NULL || address == NULL) {
         return ha_cpu_fail_null(name == NULL ? "symbol" : "the address");
     }
@@ -70,9 +80,10 @@ get_address(const char *name, void **address, int version, unsigned long long fl
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%llx", flags);
     }
     *address = NULL;
-    *outcome = look_up(name, version,
-                       flags == PER_THREAD_STREAM || (flags == DEFAULT && per_thread),
-                       address);
+    *outcome =
+        look_up(name, search->version,
+                flags == PER_THREAD_STREAM || (flags == DEFAULT && search->per_thread),
+                address);
     if (*outcome == FOUND) {
         return hipSuccess;
     }
@@ -80,17 +91,17 @@ get_address(const char *name, void **address, int version, unsigned long long fl
                        *outcome == TOO_OLD
                            ? "argument 'symbol': '%s' is not in HIP %d.%d"
                            : "argument 'symbol': the device has no function '%s'",
-                       name, version / 100, version % 100);
+                       name, search->version / 100, search->version % 100);
 }
 
 static hipError_t
-proc_address(const char *function, bool per_thread, const char *symbol, void **pfn,
-             int version, uint64_t flags, hipDriverProcAddressQueryResult *status)
+proc_address(const struct search *search, void **address,
+             hipDriverProcAddressQueryResult *status)
 {
     enum outcome outcome = NOT_FOUND;
-    hipError_t code = ha_enter_query(function);
+    hipError_t code = ha_enter_query(search->function);
     if (code == hipSuccess) {
-        code = get_address(symbol, pfn, version, flags, per_thread, &outcome);
+        code = get_address(search, address, &outcome);
         if (status != NULL) {
             *status = outcome == FOUND ? HIP_GET_PROC_ADDRESS_SUCCESS
                       : outcome == NOT_FOUND
@@ -102,14 +113,13 @@ proc_address(const char *function, bool per_thread, const char *symbol, void **p
 }
 
 static hipError_t
-entry_point(const char *function, bool per_thread, const char *symbol, void **address,
-            unsigned long long flags, hipDriverEntryPointQueryResult *status)
+entry_point(const struct search *search, void **address,
+            hipDriverEntryPointQueryResult *status)
 {
     enum outcome outcome = NOT_FOUND;
-    hipError_t code = ha_enter_query(function);
+    hipError_t code = ha_enter_query(search->function);
     if (code == hipSuccess) {
-        code =
-            get_address(symbol, address, NEWEST_VERSION, flags, per_thread, &outcome);
+        code = get_address(search, address, &outcome);
         if (status != NULL) {
             *status = outcome == FOUND ? hipDriverEntryPointSuccess
                                        : hipDriverEntryPointSymbolNotFound;
@@ -122,32 +132,36 @@ HA_EXPORT hipError_t
 hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
                   hipDriverProcAddressQueryResult *symbolStatus)
 {
-    return proc_address("hipGetProcAddress", false, symbol, pfn, hipVersion, flags,
-                        symbolStatus);
+    const struct search search = {"hipGetProcAddress", symbol, hipVersion, flags,
+                                  false};
+    return proc_address(&search, pfn, symbolStatus);
 }
 
 HA_EXPORT hipError_t
 hipGetProcAddress_spt(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
                       hipDriverProcAddressQueryResult *symbolStatus)
 {
-    return proc_address("hipGetProcAddress_spt", true, symbol, pfn, hipVersion, flags,
-                        symbolStatus);
+    const struct search search = {"hipGetProcAddress_spt", symbol, hipVersion, flags,
+                                  true};
+    return proc_address(&search, pfn, symbolStatus);
 }
 
 HA_EXPORT hipError_t
 hipGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
                        hipDriverEntryPointQueryResult *driverStatus)
 {
-    return entry_point("hipGetDriverEntryPoint", false, symbol, funcPtr, flags,
-                       driverStatus);
+    const struct search search = {"hipGetDriverEntryPoint", symbol, NEWEST_VERSION,
+                                  flags, false};
+    return entry_point(&search, funcPtr, driverStatus);
 }
 
 HA_EXPORT hipError_t
 hipGetDriverEntryPoint_spt(const char *symbol, void **funcPtr, unsigned long long flags,
                            hipDriverEntryPointQueryResult *status)
 {
-    return entry_point("hipGetDriverEntryPoint_spt", true, symbol, funcPtr, flags,
-                       status);
+    const struct search search = {"hipGetDriverEntryPoint_spt", symbol, NEWEST_VERSION,
+                                  flags, true};
+    return entry_point(&search, funcPtr, status);
 }
 
 /* By the ids of HIP's activity records, which are older than the tables and have an

@@ -184,11 +184,17 @@ hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count,
 
 /* ---- three dimensions ---- */
 
+/* An array and a position in it, or memory. */
+struct side {
+    hipArray_t array;
+    hipPos pos;
+    hipPitchedPtr memory;
+};
+
 /* Rows and layers are counted in elements: of the array that takes part, else bytes. */
 static hipError_t
 check_operand(const char *argument, const hipMemcpy3DOperand *operand,
-              const hipExtent *extent, size_t element, hipArray_t *array, hipPos *pos,
-              hipPitchedPtr *memory)
+              const hipExtent *extent, size_t element, struct side *side)
 {
     size_t row;
     switch ((int)operand->type) {
@@ -196,9 +202,9 @@ check_operand(const char *argument, const hipMemcpy3DOperand *operand,
         if (operand->op.array.array == NULL) {
             return ha_cpu_fail_null(argument);
         }
-        *array = operand->op.array.array;
-        *pos = (hipPos){operand->op.array.offset.x, operand->op.array.offset.y,
-                        operand->op.array.offset.z};
+        side->array = operand->op.array.array;
+        side->pos = (hipPos){operand->op.array.offset.x, operand->op.array.offset.y,
+                             operand->op.array.offset.z};
         return hipSuccess;
     case hipMemcpyOperandTypePointer:
         row =
@@ -208,7 +214,7 @@ check_operand(const char *argument, const hipMemcpy3DOperand *operand,
                                "argument '%s': rows of %zu elements at %p", argument,
                                operand->op.ptr.rowLength, operand->op.ptr.ptr);
         }
-        *memory = (hipPitchedPtr){
+        side->memory = (hipPitchedPtr){
             .ptr = operand->op.ptr.ptr,
             .pitch = row,
             .xsize = row,
@@ -222,29 +228,43 @@ check_operand(const char *argument, const hipMemcpy3DOperand *operand,
     }
 }
 
+/* The array that takes part, or NULL. */
+static hipArray_t
+array_of(const hipMemcpy3DBatchOp *op)
+{
+    if ((int)op->src.type == hipMemcpyOperandTypeArray) {
+        return op->src.op.array.array;
+    }
+    return (int)op->dst.type == hipMemcpyOperandTypeArray ? op->dst.op.array.array
+                                                          : NULL;
+}
+
 static hipError_t
 check_3d(const hipMemcpy3DBatchOp *op, struct ha_copy *copy, bool *waits)
 {
     bool work;
     size_t element = 1;
-    hipMemcpy3DParms params = {.extent = op->extent, .kind = hipMemcpyDefault};
+    struct side src = {.array = NULL};
+    struct side dst = {.array = NULL};
     hipError_t code = check_attributes(op->srcAccessOrder, op->flags, waits);
     if (code == hipSuccess) {
-        code = ha_copy_element(
-            (int)op->src.type == hipMemcpyOperandTypeArray   ? op->src.op.array.array
-            : (int)op->dst.type == hipMemcpyOperandTypeArray ? op->dst.op.array.array
-                                                             : NULL,
-            &element);
+        code = ha_copy_element(array_of(op), &element);
     }
     if (code == hipSuccess) {
-        code = check_operand("src", &op->src, &op->extent, element, &params.srcArray,
-                             &params.srcPos, &params.srcPtr);
+        code = check_operand("src", &op->src, &op->extent, element, &src);
     }
     if (code == hipSuccess) {
-        code = check_operand("dst", &op->dst, &op->extent, element, &params.dstArray,
-                             &params.dstPos, &params.dstPtr);
+        code = check_operand("dst", &op->dst, &op->extent, element, &dst);
     }
     if (code == hipSuccess) {
+        const hipMemcpy3DParms params = {.srcArray = src.array,
+                                         .srcPos = src.pos,
+                                         .srcPtr = src.memory,
+                                         .dstArray = dst.array,
+                                         .dstPos = dst.pos,
+                                         .dstPtr = dst.memory,
+                                         .extent = op->extent,
+                                         .kind = hipMemcpyDefault};
         code = ha_copy_shape_3d(&params, copy);
     }
     return code == hipSuccess ? ha_copy_check(copy, &work) : code;

@@ -12,38 +12,46 @@
 
 #define ANY_ORDER 1u /* hipExtAnyOrderLaunch: allows more than the device does */
 
+/* What these launches have beyond a request. */
+struct extra {
+    const char *function; /* HIP's name of the entry point */
+    uint32_t items[3];    /* of the whole grid */
+    hipEvent_t start;     /* recorded before the kernel; NULL: none */
+    hipEvent_t stop;      /* recorded behind it */
+    uint32_t flags;
+};
+
 static hipError_t
-launch(const char *function, hipFunction_t f, const uint32_t items[3],
-       struct ha_launch_request *request, hipEvent_t start, hipEvent_t stop,
-       uint32_t flags)
+launch(const struct extra *extra, hipFunction_t f, struct ha_launch_request *request)
 {
     struct ha_device *device;
-    hipError_t code = ha_enter(function, &device);
+    hipError_t code = ha_enter(extra->function, &device);
     if (code != hipSuccess) {
         return code;
     }
-    if ((flags & ~ANY_ORDER) != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
+    if ((extra->flags & ~ANY_ORDER) != 0) {
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x",
+                           extra->flags);
     }
     for (int i = 0; i < 3; i++) {
         uint32_t lanes = request->block[i];
-        if (lanes == 0 || items[i] % lanes != 0) {
+        if (lanes == 0 || extra->items[i] % lanes != 0) {
             return ha_cpu_fail(hipErrorInvalidConfiguration,
                                "%u work items in direction %c are no multiple of the "
                                "%u of a block",
-                               items[i], "xyz"[i], lanes);
+                               extra->items[i], "xyz"[i], lanes);
         }
-        request->grid[i] = items[i] / lanes;
+        request->grid[i] = extra->items[i] / lanes;
     }
-    if (start != NULL) {
-        code = ha_event_record(start, request->stream, device, false);
+    if (extra->start != NULL) {
+        code = ha_event_record(extra->start, request->stream, device, false);
     }
     if (code == hipSuccess) {
         code =
             ha_submit_launch_address(device, f, hipErrorInvalidResourceHandle, request);
     }
-    if (code == hipSuccess && stop != NULL) {
-        code = ha_event_record(stop, request->stream, device, false);
+    if (code == hipSuccess && extra->stop != NULL) {
+        code = ha_event_record(extra->stop, request->stream, device, false);
     }
     return code;
 }
@@ -56,7 +64,13 @@ hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
                          hipStream_t hStream, void **kernelParams, void **extra,
                          hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t flags)
 {
-    const uint32_t items[] = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ};
+    const struct extra more = {
+        .function = "hipExtModuleLaunchKernel",
+        .items = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ},
+        .start = startEvent,
+        .stop = stopEvent,
+        .flags = flags,
+    };
     struct ha_launch_request request = {
         .block = {localWorkSizeX, localWorkSizeY, localWorkSizeZ},
         .shared_bytes = sharedMemBytes,
@@ -64,8 +78,7 @@ hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
         .params = kernelParams,
         .extra = extra,
     };
-    return launch("hipExtModuleLaunchKernel", f, items, &request, startEvent, stopEvent,
-                  flags);
+    return launch(&more, f, &request);
 }
 
 HA_EXPORT hipError_t
@@ -76,7 +89,12 @@ hipHccModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
                          hipStream_t hStream, void **kernelParams, void **extra,
                          hipEvent_t startEvent, hipEvent_t stopEvent)
 {
-    const uint32_t items[] = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ};
+    const struct extra more = {
+        .function = "hipHccModuleLaunchKernel",
+        .items = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ},
+        .start = startEvent,
+        .stop = stopEvent,
+    };
     struct ha_launch_request request = {
         .block = {localWorkSizeX, localWorkSizeY, localWorkSizeZ},
         .shared_bytes = sharedMemBytes,
@@ -84,6 +102,5 @@ hipHccModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
         .params = kernelParams,
         .extra = extra,
     };
-    return launch("hipHccModuleLaunchKernel", f, items, &request, startEvent, stopEvent,
-                  0);
+    return launch(&more, f, &request);
 }

@@ -270,56 +270,55 @@ hipMemPrefetchBatchAsync(void **dev_ptrs, size_t *sizes, size_t count,
                          size_t num_prefetch_locs, unsigned long long flags,
                          hipStream_t stream)
 {
-    const struct batch batch = {
-        dev_ptrs,          sizes, count, false, prefetch_locs, prefetch_loc_idxs,
-        num_prefetch_locs, flags, stream};
-    return run_batch("hipMemPrefetchBatchAsync", &batch);
-}
-
-static hipError_t
-discard_batch(const char *function, void **ptrs, size_t *sizes, size_t count,
-              unsigned long long flags, hipStream_t stream)
-{
-    const struct batch batch = {.ptrs = ptrs,
+    const struct batch batch = {.ptrs = dev_ptrs,
                                 .sizes = sizes,
                                 .count = count,
-                                .discards = true,
+                                .locations = prefetch_locs,
+                                .indices = prefetch_loc_idxs,
+                                .location_count = num_prefetch_locs,
                                 .flags = flags,
                                 .stream = stream};
-    return run_batch(function, &batch);
+    return run_batch("hipMemPrefetchBatchAsync", &batch);
 }
 
 HA_EXPORT hipError_t
 hipMemDiscardBatchAsync(void **dev_ptrs, size_t *sizes, size_t count,
                         unsigned long long flags, hipStream_t stream)
 {
-    return discard_batch("hipMemDiscardBatchAsync", dev_ptrs, sizes, count, flags,
-                         stream);
+    const struct batch batch = {.ptrs = dev_ptrs,
+                                .sizes = sizes,
+                                .count = count,
+                                .discards = true,
+                                .flags = flags,
+                                .stream = stream};
+    return run_batch("hipMemDiscardBatchAsync", &batch);
 }
 
 HA_EXPORT hipError_t
 hipDrvMemDiscardBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes, size_t count,
                            unsigned long long flags, hipStream_t stream)
 {
-    return discard_batch("hipDrvMemDiscardBatchAsync", dptrs, sizes, count, flags,
-                         stream);
+    const struct batch batch = {.ptrs = dptrs,
+                                .sizes = sizes,
+                                .count = count,
+                                .discards = true,
+                                .flags = flags,
+                                .stream = stream};
+    return run_batch("hipDrvMemDiscardBatchAsync", &batch);
 }
 
+/* Discards and prefetches. */
 static hipError_t
-both_batch(const char *function, void **ptrs, size_t *sizes, size_t count,
-           hipMemLocation *locations, size_t *indices, size_t location_count,
-           unsigned long long flags, hipStream_t stream)
+both_batch(const char *function, const struct batch *batch)
 {
-    const struct batch batch = {ptrs,    sizes,          count, true,  locations,
-                                indices, location_count, flags, stream};
-    if (location_count == 0) {
-        struct ha_device *device;
-        hipError_t code = ha_enter(function, &device);
-        return code != hipSuccess
-                   ? code
-                   : ha_cpu_fail(hipErrorInvalidValue, "no places to prefetch to");
+    if (batch->location_count != 0) {
+        return run_batch(function, batch);
     }
-    return run_batch(function, &batch);
+    struct ha_device *device;
+    hipError_t code = ha_enter(function, &device);
+    return code == hipSuccess
+               ? ha_cpu_fail(hipErrorInvalidValue, "no places to prefetch to")
+               : code;
 }
 
 HA_EXPORT hipError_t
@@ -328,8 +327,16 @@ hipMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
                                    size_t *prefetchLocIdxs, size_t numPrefetchLocs,
                                    unsigned long long flags, hipStream_t stream)
 {
-    return both_batch("hipMemDiscardAndPrefetchBatchAsync", dptrs, sizes, count,
-                      prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream);
+    const struct batch batch = {.ptrs = dptrs,
+                                .sizes = sizes,
+                                .count = count,
+                                .discards = true,
+                                .locations = prefetchLocs,
+                                .indices = prefetchLocIdxs,
+                                .location_count = numPrefetchLocs,
+                                .flags = flags,
+                                .stream = stream};
+    return both_batch("hipMemDiscardAndPrefetchBatchAsync", &batch);
 }
 
 HA_EXPORT hipError_t
@@ -338,8 +345,16 @@ hipDrvMemDiscardAndPrefetchBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes,
                                       size_t *prefetchLocIdxs, size_t numPrefetchLocs,
                                       unsigned long long flags, hipStream_t stream)
 {
-    return both_batch("hipDrvMemDiscardAndPrefetchBatchAsync", dptrs, sizes, count,
-                      prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream);
+    const struct batch batch = {.ptrs = dptrs,
+                                .sizes = sizes,
+                                .count = count,
+                                .discards = true,
+                                .locations = prefetchLocs,
+                                .indices = prefetchLocIdxs,
+                                .location_count = numPrefetchLocs,
+                                .flags = flags,
+                                .stream = stream};
+    return both_batch("hipDrvMemDiscardAndPrefetchBatchAsync", &batch);
 }
 
 /* ---- questions ---- */

@@ -26,9 +26,8 @@ begin(const char *function, const textureReference *reference,
 
 /* ---- memory ---- */
 
-static hipError_t
-bind_linear(struct ha_device *device, const textureReference *reference, size_t *offset,
-            const void *memory, const struct ha_texel *texel, size_t size)
+static hipResourceDesc
+linear(const void *memory, const struct ha_texel *texel, size_t size)
 {
     hipResourceDesc resource;
     memset(&resource, 0, sizeof resource);
@@ -36,17 +35,12 @@ bind_linear(struct ha_device *device, const textureReference *reference, size_t 
     resource.res.linear.devPtr = (void *)(uintptr_t)memory;
     resource.res.linear.desc = ha_texel_channels(texel);
     resource.res.linear.sizeInBytes = size;
-    hipError_t code = ha_texture_reference_bind(device, reference, &resource, texel);
-    if (code == hipSuccess && offset != NULL) {
-        *offset = 0;
-    }
-    return code;
+    return resource;
 }
 
-static hipError_t
-bind_pitched(struct ha_device *device, const textureReference *reference,
-             size_t *offset, const void *memory, const struct ha_texel *texel,
-             size_t width, size_t height, size_t pitch)
+static hipResourceDesc
+pitched(const void *memory, const struct ha_texel *texel, size_t width, size_t height,
+        size_t pitch)
 {
     hipResourceDesc resource;
     memset(&resource, 0, sizeof resource);
@@ -56,7 +50,15 @@ bind_pitched(struct ha_device *device, const textureReference *reference,
     resource.res.pitch2D.width = width;
     resource.res.pitch2D.height = height;
     resource.res.pitch2D.pitchInBytes = pitch;
-    hipError_t code = ha_texture_reference_bind(device, reference, &resource, texel);
+    return resource;
+}
+
+static hipError_t
+bind_memory(struct ha_device *device, const textureReference *reference,
+            const hipResourceDesc *resource, const struct ha_texel *texel,
+            size_t *offset)
+{
+    hipError_t code = ha_texture_reference_bind(device, reference, resource, texel);
     if (code == hipSuccess && offset != NULL) {
         *offset = 0;
     }
@@ -82,8 +84,11 @@ hipBindTexture(size_t *offset, const textureReference *tex, const void *devPtr,
     if (code == hipSuccess) {
         code = texel_of(desc, tex, &texel);
     }
-    return code == hipSuccess ? bind_linear(device, tex, offset, devPtr, &texel, size)
-                              : code;
+    if (code != hipSuccess) {
+        return code;
+    }
+    const hipResourceDesc resource = linear(devPtr, &texel, size);
+    return bind_memory(device, tex, &resource, &texel, offset);
 }
 
 HA_EXPORT hipError_t
@@ -96,9 +101,11 @@ hipTexRefSetAddress(size_t *ByteOffset, textureReference *texRef, hipDeviceptr_t
     if (code == hipSuccess) {
         code = texel_of(NULL, texRef, &texel);
     }
-    return code == hipSuccess
-               ? bind_linear(device, texRef, ByteOffset, dptr, &texel, bytes)
-               : code;
+    if (code != hipSuccess) {
+        return code;
+    }
+    const hipResourceDesc resource = linear(dptr, &texel, bytes);
+    return bind_memory(device, texRef, &resource, &texel, ByteOffset);
 }
 
 HA_EXPORT hipError_t
@@ -112,9 +119,11 @@ hipBindTexture2D(size_t *offset, const textureReference *tex, const void *devPtr
     if (code == hipSuccess) {
         code = texel_of(desc, tex, &texel);
     }
-    return code == hipSuccess
-               ? bind_pitched(device, tex, offset, devPtr, &texel, width, height, pitch)
-               : code;
+    if (code != hipSuccess) {
+        return code;
+    }
+    const hipResourceDesc resource = pitched(devPtr, &texel, width, height, pitch);
+    return bind_memory(device, tex, &resource, &texel, offset);
 }
 
 HA_EXPORT hipError_t
@@ -130,9 +139,12 @@ hipTexRefSetAddress2D(textureReference *texRef, const HIP_ARRAY_DESCRIPTOR *desc
     if (code == hipSuccess) {
         code = ha_texel_of_format("desc", desc->Format, desc->NumChannels, &texel);
     }
-    return code == hipSuccess ? bind_pitched(device, texRef, NULL, dptr, &texel,
-                                             desc->Width, desc->Height, Pitch)
-                              : code;
+    if (code != hipSuccess) {
+        return code;
+    }
+    const hipResourceDesc resource =
+        pitched(dptr, &texel, desc->Width, desc->Height, Pitch);
+    return bind_memory(device, texRef, &resource, &texel, NULL);
 }
 
 /* ---- arrays ---- */
