@@ -134,22 +134,20 @@ HA_EXPORT hipError_t
 hipCtxGetCurrent(hipCtx_t *ctx)
 {
     hipError_t code = ha_enter_query_out("hipCtxGetCurrent", "ctx", ctx);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *ctx = ha_context_of(current());
     }
-    *ctx = ha_context_of(current());
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
 hipCtxGetDevice(hipDevice_t *device)
 {
     hipError_t code = ha_enter_query_out("hipCtxGetDevice", "device", device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *device = (hipDevice_t)current()->id;
     }
-    *device = (hipDevice_t)current()->id;
-    return hipSuccess;
+    return code;
 }
 
 /* ---- the current one: what can be asked of it, and settings ---- */
@@ -177,11 +175,10 @@ HA_EXPORT hipError_t
 hipCtxGetFlags(unsigned int *flags)
 {
     hipError_t code = ha_enter_query_out("hipCtxGetFlags", "flags", flags);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *flags = atomic_load(&current()->flags);
     }
-    *flags = atomic_load(&current()->flags);
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -189,11 +186,10 @@ hipCtxGetCacheConfig(hipFuncCache_t *cacheConfig)
 {
     hipError_t code =
         ha_enter_query_out("hipCtxGetCacheConfig", "cacheConfig", cacheConfig);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *cacheConfig = (hipFuncCache_t)atomic_load(&current()->cache_config);
     }
-    *cacheConfig = (hipFuncCache_t)atomic_load(&current()->cache_config);
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -209,11 +205,10 @@ hipCtxGetSharedMemConfig(hipSharedMemConfig *pConfig)
 {
     hipError_t code =
         ha_enter_query_out("hipCtxGetSharedMemConfig", "pConfig", pConfig);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *pConfig = hipSharedMemBankSizeFourByte;
     }
-    *pConfig = hipSharedMemBankSizeFourByte;
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -280,11 +275,10 @@ hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev)
     struct ha_device *device;
     hipError_t code = ha_enter_for_device_out("hipDevicePrimaryCtxRetain", dev, "pctx",
                                               pctx, &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *pctx = ha_context_of(device);
     }
-    *pctx = ha_context_of(device);
-    return hipSuccess;
+    return code;
 }
 
 /* HIP keeps the context, by design. */
@@ -300,14 +294,7 @@ hipDevicePrimaryCtxReset(hipDevice_t dev)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_for_device("hipDevicePrimaryCtxReset", dev, &device);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (ha_thread_self()->in_host_function) {
-        return ha_cpu_fail(HA_ERROR_IN_HOST_FUNCTION,
-                           "a host function of a stream may not call it");
-    }
-    return ha_runtime_reset_device(device);
+    return code == hipSuccess ? ha_device_reset(device) : code;
 }
 
 HA_EXPORT hipError_t

@@ -39,11 +39,10 @@ hipDriverGetVersion(int *driverVersion)
 {
     hipError_t code =
         ha_enter_query_out("hipDriverGetVersion", "driverVersion", driverVersion);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *driverVersion = HIP_VERSION_NUMBER;
     }
-    *driverVersion = HIP_VERSION_NUMBER;
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -51,11 +50,10 @@ hipRuntimeGetVersion(int *runtimeVersion)
 {
     hipError_t code =
         ha_enter_query_out("hipRuntimeGetVersion", "runtimeVersion", runtimeVersion);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *runtimeVersion = HIP_VERSION_NUMBER;
     }
-    *runtimeVersion = HIP_VERSION_NUMBER;
-    return hipSuccess;
+    return code;
 }
 
 /* ---- which device ---- */
@@ -83,11 +81,10 @@ hipDeviceGet(hipDevice_t *device, int ordinal)
     struct ha_device *found;
     hipError_t code =
         ha_enter_for_device_out("hipDeviceGet", ordinal, "device", device, &found);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *device = (hipDevice_t)found->id;
     }
-    *device = (hipDevice_t)found->id;
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -136,11 +133,10 @@ HA_EXPORT hipError_t
 hipGetDevice(int *deviceId)
 {
     hipError_t code = ha_enter_query_out("hipGetDevice", "deviceId", deviceId);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *deviceId = ha_thread_self()->device;
     }
-    *deviceId = ha_thread_self()->device;
-    return hipSuccess;
+    return code;
 }
 
 /* All devices are alike: the first one, whatever the wishes are. */
@@ -230,19 +226,22 @@ hipDeviceSynchronize(void)
     return code != hipSuccess ? code : ha_device_synchronize(device);
 }
 
-HA_EXPORT hipError_t
-hipDeviceReset(void)
+hipError_t
+ha_device_reset(struct ha_device *device)
 {
-    struct ha_device *device;
-    hipError_t code = ha_enter_for_current("hipDeviceReset", &device);
-    if (code != hipSuccess) {
-        return code;
-    }
     if (ha_thread_self()->in_host_function) {
         return ha_cpu_fail(HA_ERROR_IN_HOST_FUNCTION,
                            "a host function of a stream may not call it");
     }
     return ha_runtime_reset_device(device);
+}
+
+HA_EXPORT hipError_t
+hipDeviceReset(void)
+{
+    struct ha_device *device;
+    hipError_t code = ha_enter_for_current("hipDeviceReset", &device);
+    return code == hipSuccess ? ha_device_reset(device) : code;
 }
 
 /* ---- settings ---- */
@@ -324,11 +323,10 @@ hipGetDeviceFlags(unsigned int *flags)
     struct ha_device *device;
     hipError_t code =
         ha_enter_for_current_out("hipGetDeviceFlags", "flags", flags, &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *flags = atomic_load(&device->flags);
     }
-    *flags = atomic_load(&device->flags);
-    return hipSuccess;
+    return code;
 }
 
 hipError_t
@@ -365,11 +363,10 @@ hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
     struct ha_device *device;
     hipError_t code = ha_enter_for_current_out("hipDeviceGetCacheConfig", "cacheConfig",
                                                cacheConfig, &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *cacheConfig = (hipFuncCache_t)atomic_load(&device->cache_config);
     }
-    *cacheConfig = (hipFuncCache_t)atomic_load(&device->cache_config);
-    return hipSuccess;
+    return code;
 }
 
 /* The device has no such choice: the wish is kept and changes nothing, as in HIP. */
@@ -398,11 +395,10 @@ hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
     struct ha_device *device;
     hipError_t code = ha_enter_for_current_out("hipDeviceGetSharedMemConfig", "pConfig",
                                                pConfig, &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *pConfig = hipSharedMemBankSizeFourByte;
     }
-    *pConfig = hipSharedMemBankSizeFourByte;
-    return hipSuccess;
+    return code;
 }
 
 /* There are no banks to choose: HIP tells four bytes whatever was asked for. */

@@ -15,4 +15,7 @@ hipError_t ha_check_shared_config(hipSharedMemConfig config);
 /* Returns when all work submitted to the device so far is done; no lock held. */
 hipError_t ha_device_synchronize(struct ha_device *device);
 
+/* hipDeviceReset of any device; fails in a host function.  No lock held. */
+hipError_t ha_device_reset(struct ha_device *device);
+
 #endif

@@ -19,11 +19,10 @@ hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
     struct ha_device *device;
     hipError_t code = ha_enter_for_device_out("hipGetDeviceProperties", deviceId,
                                               "prop", prop, &device);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        ha_device_properties(device, prop);
     }
-    ha_device_properties(device, prop);
-    return hipSuccess;
+    return code;
 }
 
 /* What programs that were built for HIP 5 call hipGetDeviceProperties. */
@@ -33,11 +32,10 @@ hipGetDevicePropertiesR0000(struct hipDeviceProp_tR0000 *prop, int device)
     struct ha_device *found;
     hipError_t code =
         ha_enter_for_device_out("hipGetDeviceProperties", device, "prop", prop, &found);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        ha_device_properties_old(found, prop);
     }
-    ha_device_properties_old(found, prop);
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t
@@ -117,11 +115,10 @@ hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
     struct ha_device *found;
     hipError_t code = ha_enter_for_device_out("hipDeviceTotalMem", (int)device, "bytes",
                                               bytes, &found);
-    if (code != hipSuccess) {
-        return code;
+    if (code == hipSuccess) {
+        *bytes = found->memory_bytes;
     }
-    *bytes = found->memory_bytes;
-    return hipSuccess;
+    return code;
 }
 
 HA_EXPORT hipError_t

@@ -40,8 +40,7 @@ hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                 const hipGraphNode_t *pDependencies, size_t numDependencies,
                 hipGraphNodeParams *nodeParams)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
     const void *argument;
     const struct ha_node_kind *kind;
     hipError_t code = ha_enter_query("hipGraphAddNode");
@@ -49,7 +48,7 @@ hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         code = params_check(nodeParams, &kind, &argument);
     }
     return code != hipSuccess ? code
-                              : ha_node_add("hipGraphAddNode", &where, kind, argument);
+                              : ha_node_add("hipGraphAddNode", &at, kind, argument);
 }
 
 HA_EXPORT hipError_t

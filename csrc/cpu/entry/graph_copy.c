@@ -52,9 +52,8 @@ hipGraphAddMemcpyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                       const hipGraphNode_t *pDependencies, size_t numDependencies,
                       const hipMemcpy3DParms *pCopyParams)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddMemcpyNode", &where, &ha_kind_copy, pCopyParams);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddMemcpyNode", &at, &ha_kind_copy, pCopyParams);
 }
 
 HA_EXPORT hipError_t
@@ -62,10 +61,9 @@ hipGraphAddMemcpyNode1D(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                         const hipGraphNode_t *pDependencies, size_t numDependencies,
                         void *dst, const void *src, size_t count, hipMemcpyKind kind)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
     const struct bytes bytes = {dst, src, count, kind};
-    return ha_node_add("hipGraphAddMemcpyNode1D", &where, &bytes_kind, &bytes);
+    return ha_node_add("hipGraphAddMemcpyNode1D", &at, &bytes_kind, &bytes);
 }
 
 HA_EXPORT hipError_t
@@ -73,10 +71,9 @@ hipDrvGraphAddMemcpyNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                          const hipGraphNode_t *dependencies, size_t numDependencies,
                          const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
 {
-    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
-                                      numDependencies};
+    const struct ha_new_node at = {phGraphNode, hGraph, dependencies, numDependencies};
     (void)ctx; /* one context a device: memory says which it is */
-    return ha_node_add("hipDrvGraphAddMemcpyNode", &where, &driver_kind, copyParams);
+    return ha_node_add("hipDrvGraphAddMemcpyNode", &at, &driver_kind, copyParams);
 }
 
 HA_EXPORT hipError_t
@@ -212,12 +209,10 @@ hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                               const void *src, size_t count, size_t offset,
                               hipMemcpyKind kind)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
     const struct variable variable = {(void *)(uintptr_t)src, symbol, count, offset,
                                       kind};
-    return ha_node_add("hipGraphAddMemcpyNodeToSymbol", &where, &to_variable,
-                       &variable);
+    return ha_node_add("hipGraphAddMemcpyNodeToSymbol", &at, &to_variable, &variable);
 }
 
 HA_EXPORT hipError_t
@@ -226,10 +221,9 @@ hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                 size_t numDependencies, void *dst, const void *symbol,
                                 size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
     const struct variable variable = {dst, symbol, count, offset, kind};
-    return ha_node_add("hipGraphAddMemcpyNodeFromSymbol", &where, &from_variable,
+    return ha_node_add("hipGraphAddMemcpyNodeFromSymbol", &at, &from_variable,
                        &variable);
 }
 
@@ -283,9 +277,8 @@ hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                       const hipGraphNode_t *pDependencies, size_t numDependencies,
                       const hipMemsetParams *pMemsetParams)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddMemsetNode", &where, &ha_kind_fill, pMemsetParams);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddMemsetNode", &at, &ha_kind_fill, pMemsetParams);
 }
 
 HA_EXPORT hipError_t
@@ -293,10 +286,9 @@ hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                          const hipGraphNode_t *dependencies, size_t numDependencies,
                          const hipMemsetParams *memsetParams, hipCtx_t ctx)
 {
-    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
-                                      numDependencies};
+    const struct ha_new_node at = {phGraphNode, hGraph, dependencies, numDependencies};
     (void)ctx;
-    return ha_node_add("hipDrvGraphAddMemsetNode", &where, &ha_kind_fill, memsetParams);
+    return ha_node_add("hipDrvGraphAddMemsetNode", &at, &ha_kind_fill, memsetParams);
 }
 
 HA_EXPORT hipError_t

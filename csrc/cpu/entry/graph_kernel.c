@@ -14,9 +14,8 @@ hipGraphAddKernelNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                       const hipGraphNode_t *pDependencies, size_t numDependencies,
                       const hipKernelNodeParams *pNodeParams)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddKernelNode", &where, &ha_kind_kernel, pNodeParams);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddKernelNode", &at, &ha_kind_kernel, pNodeParams);
 }
 
 HA_EXPORT hipError_t

@@ -16,9 +16,8 @@ hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                     const hipGraphNode_t *pDependencies, size_t numDependencies,
                     const hipHostNodeParams *pNodeParams)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddHostNode", &where, &ha_kind_host, pNodeParams);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddHostNode", &at, &ha_kind_host, pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -56,10 +55,8 @@ hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                           const hipGraphNode_t *pDependencies, size_t numDependencies,
                           hipGraph_t childGraph)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddChildGraphNode", &where, &ha_kind_child,
-                       &childGraph);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddChildGraphNode", &at, &ha_kind_child, &childGraph);
 }
 
 HA_EXPORT hipError_t
@@ -97,9 +94,8 @@ HA_EXPORT hipError_t
 hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                      const hipGraphNode_t *pDependencies, size_t numDependencies)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddEmptyNode", &where, &ha_kind_empty, &where);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddEmptyNode", &at, &ha_kind_empty, &at);
 }
 
 static hipError_t
@@ -120,9 +116,8 @@ hipGraphAddEventRecordNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                            const hipGraphNode_t *pDependencies, size_t numDependencies,
                            hipEvent_t event)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddEventRecordNode", &where, &ha_kind_record, &event);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddEventRecordNode", &at, &ha_kind_record, &event);
 }
 
 HA_EXPORT hipError_t
@@ -152,9 +147,8 @@ hipGraphAddEventWaitNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                          const hipGraphNode_t *pDependencies, size_t numDependencies,
                          hipEvent_t event)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddEventWaitNode", &where, &ha_kind_wait, &event);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddEventWaitNode", &at, &ha_kind_wait, &event);
 }
 
 HA_EXPORT hipError_t
@@ -185,9 +179,8 @@ hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                         const hipGraphNode_t *pDependencies, size_t numDependencies,
                         hipMemAllocNodeParams *pNodeParams)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddMemAllocNode", &where, &ha_kind_alloc, pNodeParams);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddMemAllocNode", &at, &ha_kind_alloc, pNodeParams);
 }
 
 HA_EXPORT hipError_t
@@ -208,9 +201,8 @@ hipGraphAddMemFreeNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                        const hipGraphNode_t *pDependencies, size_t numDependencies,
                        void *dev_ptr)
 {
-    const struct ha_new_node where = {pGraphNode, graph, pDependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddMemFreeNode", &where, &ha_kind_free, &dev_ptr);
+    const struct ha_new_node at = {pGraphNode, graph, pDependencies, numDependencies};
+    return ha_node_add("hipGraphAddMemFreeNode", &at, &ha_kind_free, &dev_ptr);
 }
 
 HA_EXPORT hipError_t
@@ -218,9 +210,8 @@ hipDrvGraphAddMemFreeNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                           const hipGraphNode_t *dependencies, size_t numDependencies,
                           hipDeviceptr_t dptr)
 {
-    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
-                                      numDependencies};
-    return ha_node_add("hipDrvGraphAddMemFreeNode", &where, &ha_kind_free, &dptr);
+    const struct ha_new_node at = {phGraphNode, hGraph, dependencies, numDependencies};
+    return ha_node_add("hipDrvGraphAddMemFreeNode", &at, &ha_kind_free, &dptr);
 }
 
 HA_EXPORT hipError_t
@@ -243,9 +234,8 @@ hipGraphAddBatchMemOpNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
                           const hipGraphNode_t *dependencies, size_t numDependencies,
                           const hipBatchMemOpNodeParams *nodeParams)
 {
-    const struct ha_new_node where = {phGraphNode, hGraph, dependencies,
-                                      numDependencies};
-    return ha_node_add("hipGraphAddBatchMemOpNode", &where, &ha_kind_batch, nodeParams);
+    const struct ha_new_node at = {phGraphNode, hGraph, dependencies, numDependencies};
+    return ha_node_add("hipGraphAddBatchMemOpNode", &at, &ha_kind_batch, nodeParams);
 }
 
 /* The operations belong to the node and are there as long as its parameters. */

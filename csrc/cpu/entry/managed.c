@@ -135,16 +135,26 @@ hipMemPrefetchAsync_v2(const void *dev_ptr, size_t count, hipMemLocation locatio
 
 /* ---- batches ---- */
 
-/* `discards`, or `location_count` places for prefetches, or both. Place i is for the
- * ranges from indices[i] to the one before indices[i + 1]. */
-struct batch {
+/* The ranges that a call is about. */
+struct ranges {
     void **ptrs;
     size_t *sizes;
     size_t count;
-    bool discards;
+};
+
+/* Places to prefetch to: place i is for the ranges from indices[i] to the one before
+ * indices[i + 1]. */
+struct places {
     hipMemLocation *locations;
     size_t *indices;
-    size_t location_count;
+    size_t count;
+};
+
+/* Ranges that are discarded, or prefetched to places, or both. */
+struct batch {
+    struct ranges ranges;
+    struct places places;
+    bool discards;
     unsigned long long flags;
     hipStream_t stream;
 };
@@ -154,25 +164,25 @@ check_locations(const struct batch *batch)
 {
     int place;
     hipError_t code = hipSuccess;
-    if (batch->locations == NULL || batch->indices == NULL) {
-        return ha_cpu_fail_null(batch->locations == NULL ? "prefetch_locs"
-                                                         : "prefetch_loc_idxs");
+    if (batch->places.locations == NULL || batch->places.indices == NULL) {
+        return ha_cpu_fail_null(batch->places.locations == NULL ? "prefetch_locs"
+                                                                : "prefetch_loc_idxs");
     }
-    if (batch->location_count == 0 || batch->location_count > batch->count ||
-        batch->indices[0] != 0) {
+    if (batch->places.count == 0 || batch->places.count > batch->ranges.count ||
+        batch->places.indices[0] != 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "%zu places for %zu ranges; the first one must be for range "
                            "0",
-                           batch->location_count, batch->count);
+                           batch->places.count, batch->ranges.count);
     }
-    for (size_t i = 0; i < batch->location_count && code == hipSuccess; i++) {
-        if (batch->indices[i] >= batch->count ||
-            (i > 0 && batch->indices[i] <= batch->indices[i - 1])) {
+    for (size_t i = 0; i < batch->places.count && code == hipSuccess; i++) {
+        if (batch->places.indices[i] >= batch->ranges.count ||
+            (i > 0 && batch->places.indices[i] <= batch->places.indices[i - 1])) {
             return ha_cpu_fail(hipErrorInvalidValue,
                                "argument 'prefetch_loc_idxs' is not rising below %zu",
-                               batch->count);
+                               batch->ranges.count);
         }
-        code = ha_location_id("prefetch_locs", &batch->locations[i],
+        code = ha_location_id("prefetch_locs", &batch->places.locations[i],
                               hipErrorInvalidDevice, &place);
     }
     return code;
@@ -232,33 +242,38 @@ run_batch(const char *function, const struct batch *batch)
         code = ha_need_no_flags(batch->flags);
     }
     if (code == hipSuccess &&
-        (batch->ptrs == NULL || batch->sizes == NULL || batch->count == 0)) {
+        (batch->ranges.ptrs == NULL || batch->ranges.sizes == NULL ||
+         batch->ranges.count == 0)) {
         code = ha_cpu_fail(hipErrorInvalidValue, "%zu ranges in lists at %p and %p",
-                           batch->count, (void *)batch->ptrs, (void *)batch->sizes);
+                           batch->ranges.count, (void *)batch->ranges.ptrs,
+                           (void *)batch->ranges.sizes);
     }
-    if (code == hipSuccess &&
-        (batch->locations != NULL || !batch->discards || batch->location_count > 0)) {
+    if (code == hipSuccess && (batch->places.locations != NULL || !batch->discards ||
+                               batch->places.count > 0)) {
         code = check_locations(batch);
     }
-    for (size_t i = 0; i < batch->count && code == hipSuccess; i++) {
-        code = ha_managed_check("dev_ptrs", batch->ptrs[i], batch->sizes[i]);
+    for (size_t i = 0; i < batch->ranges.count && code == hipSuccess; i++) {
+        code =
+            ha_managed_check("dev_ptrs", batch->ranges.ptrs[i], batch->ranges.sizes[i]);
     }
     if (code == hipSuccess) {
         code = check_stream(batch->stream, device);
     }
     size_t next = 0;
     int place = HA_NOWHERE_ID;
-    for (size_t i = 0; i < batch->count && code == hipSuccess; i++) {
+    for (size_t i = 0; i < batch->ranges.count && code == hipSuccess; i++) {
         if (batch->discards) {
-            code = discard(batch->ptrs[i], batch->sizes[i], batch->stream, device);
+            code = discard(batch->ranges.ptrs[i], batch->ranges.sizes[i], batch->stream,
+                           device);
         }
-        if (next < batch->location_count && batch->indices[next] == i) {
-            (void)ha_location_id("prefetch_locs", &batch->locations[next],
+        if (next < batch->places.count && batch->places.indices[next] == i) {
+            (void)ha_location_id("prefetch_locs", &batch->places.locations[next],
                                  hipErrorInvalidDevice, &place);
             next++;
         }
-        if (code == hipSuccess && batch->location_count > 0) {
-            code = ha_managed_prefetched(batch->ptrs[i], batch->sizes[i], place);
+        if (code == hipSuccess && batch->places.count > 0) {
+            code = ha_managed_prefetched(batch->ranges.ptrs[i], batch->ranges.sizes[i],
+                                         place);
         }
     }
     return code;
@@ -270,14 +285,11 @@ hipMemPrefetchBatchAsync(void **dev_ptrs, size_t *sizes, size_t count,
                          size_t num_prefetch_locs, unsigned long long flags,
                          hipStream_t stream)
 {
-    const struct batch batch = {.ptrs = dev_ptrs,
-                                .sizes = sizes,
-                                .count = count,
-                                .locations = prefetch_locs,
-                                .indices = prefetch_loc_idxs,
-                                .location_count = num_prefetch_locs,
-                                .flags = flags,
-                                .stream = stream};
+    const struct batch batch = {
+        .ranges = {dev_ptrs, sizes, count},
+        .places = {prefetch_locs, prefetch_loc_idxs, num_prefetch_locs},
+        .flags = flags,
+        .stream = stream};
     return run_batch("hipMemPrefetchBatchAsync", &batch);
 }
 
@@ -285,9 +297,7 @@ HA_EXPORT hipError_t
 hipMemDiscardBatchAsync(void **dev_ptrs, size_t *sizes, size_t count,
                         unsigned long long flags, hipStream_t stream)
 {
-    const struct batch batch = {.ptrs = dev_ptrs,
-                                .sizes = sizes,
-                                .count = count,
+    const struct batch batch = {.ranges = {dev_ptrs, sizes, count},
                                 .discards = true,
                                 .flags = flags,
                                 .stream = stream};
@@ -298,9 +308,7 @@ HA_EXPORT hipError_t
 hipDrvMemDiscardBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes, size_t count,
                            unsigned long long flags, hipStream_t stream)
 {
-    const struct batch batch = {.ptrs = dptrs,
-                                .sizes = sizes,
-                                .count = count,
+    const struct batch batch = {.ranges = {dptrs, sizes, count},
                                 .discards = true,
                                 .flags = flags,
                                 .stream = stream};
@@ -311,7 +319,7 @@ hipDrvMemDiscardBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes, size_t count,
 static hipError_t
 both_batch(const char *function, const struct batch *batch)
 {
-    if (batch->location_count != 0) {
+    if (batch->places.count != 0) {
         return run_batch(function, batch);
     }
     struct ha_device *device;
@@ -327,15 +335,12 @@ hipMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
                                    size_t *prefetchLocIdxs, size_t numPrefetchLocs,
                                    unsigned long long flags, hipStream_t stream)
 {
-    const struct batch batch = {.ptrs = dptrs,
-                                .sizes = sizes,
-                                .count = count,
-                                .discards = true,
-                                .locations = prefetchLocs,
-                                .indices = prefetchLocIdxs,
-                                .location_count = numPrefetchLocs,
-                                .flags = flags,
-                                .stream = stream};
+    const struct batch batch = {
+        .ranges = {dptrs, sizes, count},
+        .places = {prefetchLocs, prefetchLocIdxs, numPrefetchLocs},
+        .discards = true,
+        .flags = flags,
+        .stream = stream};
     return both_batch("hipMemDiscardAndPrefetchBatchAsync", &batch);
 }
 
@@ -345,15 +350,12 @@ hipDrvMemDiscardAndPrefetchBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes,
                                       size_t *prefetchLocIdxs, size_t numPrefetchLocs,
                                       unsigned long long flags, hipStream_t stream)
 {
-    const struct batch batch = {.ptrs = dptrs,
-                                .sizes = sizes,
-                                .count = count,
-                                .discards = true,
-                                .locations = prefetchLocs,
-                                .indices = prefetchLocIdxs,
-                                .location_count = numPrefetchLocs,
-                                .flags = flags,
-                                .stream = stream};
+    const struct batch batch = {
+        .ranges = {dptrs, sizes, count},
+        .places = {prefetchLocs, prefetchLocIdxs, numPrefetchLocs},
+        .discards = true,
+        .flags = flags,
+        .stream = stream};
     return both_batch("hipDrvMemDiscardAndPrefetchBatchAsync", &batch);
 }
 
