@@ -94,6 +94,36 @@ write_pointer(void *data, const void *value)
     memcpy(data, &value, sizeof value);
 }
 
+/* The attributes that are addresses or handles. */
+static bool
+address_write(void *data, hipPointer_attribute attribute, void *ptr,
+              const struct ha_range *range)
+{
+    bool known = range != NULL;
+    switch ((int)attribute) {
+    case HIP_POINTER_ATTRIBUTE_CONTEXT:
+        write_pointer(data, known ? ha_context_of(ha_device_get(range->device)) : NULL);
+        return true;
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        write_pointer(data, known ? ptr : NULL);
+        return true;
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+        write_pointer(data, !known || is_host_kind(range->kind) ||
+                                    range->kind == HA_MEMORY_MANAGED
+                                ? ptr
+                                : NULL);
+        return true;
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        write_pointer(data, known ? range->base : NULL);
+        return true;
+    case HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        write_pointer(data, known ? ha_memory_pool_of(ptr) : NULL);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Writes one attribute of an address; `range` is NULL for memory that HIP does not
  * know. False if there is no such attribute. */
 static bool
@@ -102,19 +132,9 @@ attribute_write(void *data, hipPointer_attribute attribute, void *ptr,
 {
     bool known = range != NULL;
     bool managed = known && range->kind == HA_MEMORY_MANAGED;
-    bool host = known && (is_host_kind(range->kind) || managed);
     switch ((int)attribute) {
-    case HIP_POINTER_ATTRIBUTE_CONTEXT:
-        write_pointer(data, known ? ha_context_of(ha_device_get(range->device)) : NULL);
-        return true;
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
         write_int(data, known ? (int)type_of(range->kind) : hipMemoryTypeUnregistered);
-        return true;
-    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        write_pointer(data, known ? ptr : NULL);
-        return true;
-    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
-        write_pointer(data, host || !known ? ptr : NULL);
         return true;
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         write_flag(data, known && range->sync);
@@ -130,9 +150,6 @@ attribute_write(void *data, hipPointer_attribute attribute, void *ptr,
         return true;
     case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
         write_int(data, known && range->kind == HA_MEMORY_DEVICE);
-        return true;
-    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        write_pointer(data, known ? range->base : NULL);
         return true;
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
         write_number(data, known ? range->size : 0);
@@ -151,11 +168,8 @@ attribute_write(void *data, hipPointer_attribute attribute, void *ptr,
     case HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         write_int(data, known ? (int)range->access : 0);
         return true;
-    case HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        write_pointer(data, known ? ha_memory_pool_of(ptr) : NULL);
-        return true;
     default:
-        return false;
+        return address_write(data, attribute, ptr, range);
     }
 }
 
