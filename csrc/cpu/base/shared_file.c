@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/base/gone.h"
 #include "cpu/base/shared_file.h"
 
 #include <errno.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/file_limit.h"
+#include "cpu/base/gone.h"
 
 #define MAGIC 0x48414950u
 #define LINK_BYTES 64

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/base/gone.h"
 #include "cpu/base/span.h"
 
 #include <errno.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/file_limit.h"
+#include "cpu/base/gone.h"
 #include "cpu/base/shared_file.h"
 
 #define PAGE_BYTES ((size_t)4096)

@@ -3,11 +3,12 @@
 #include <stdint.h>
 
 #include "abi/hip.h"
-#include "cpu/entry/graph_node.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/base/gone.h"
 #include "cpu/base/thread.h"
+#include "cpu/entry/enter.h"
+#include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
 
 /* ---- graphs ---- */
@@ -19,11 +20,12 @@ hipGraphCreate(hipGraph_t *pGraph, unsigned int flags)
     if (code != hipSuccess) {
         return code;
     }
-    if (pGraph == NULL || flags != 0) {
-        return ha_graph_leave(
-            pGraph == NULL ? ha_cpu_fail_null("pGraph")
-                           : ha_cpu_fail(hipErrorInvalidValue,
-                                         "argument 'flags' is 0x%x, must be 0", flags));
+    code = ha_need("pGraph", pGraph);
+    if (code == hipSuccess) {
+        code = ha_need_no_flags(flags);
+    }
+    if (code != hipSuccess) {
+        return ha_graph_leave(code);
     }
     const struct ha_graph *graph = ha_graph_new();
     if (graph == NULL) {

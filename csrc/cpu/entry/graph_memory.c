@@ -10,7 +10,7 @@
 #include "cpu/base/gone.h"
 #include "cpu/entry/graph_node.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/graph_state.h"
+#include "cpu/graph/graph.h"
 #include "cpu/queue/pool.h"
 
 static hipError_t

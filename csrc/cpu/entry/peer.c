@@ -3,12 +3,12 @@
  *
  * All devices work in one address space, so each may reach each other's memory, and
  * only HIP's rules about it are left to keep. */
-#include "abi/hip.h"
+#include "cpu/entry/peer.h"
+
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
-#include "cpu/entry/peer.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 

@@ -208,8 +208,19 @@ void ha_graph_memory_use(struct ha_graph_memory *memory, bool used);
 /* hipFree (`wait`) and hipFreeAsync of such memory; without the lock. False: it is
  * none, or the wait was interrupted. */
 bool ha_graph_memory_free(void *ptr, bool wait);
+/* What the graphs of a device hold. */
+hipError_t ha_graph_memory_attribute(const struct ha_device *device,
+                                     hipGraphMemAttributeType which, uint64_t *value);
+hipError_t ha_graph_memory_reset_high(const struct ha_device *device,
+                                      hipGraphMemAttributeType which);
+/* Gives pages that no program has back to the machine. The device has to be idle. */
+void ha_graph_memory_trim(const struct ha_device *device);
 
 /* ---- user objects (user_object.c); the destroy functions run without locks ---- */
+
+hipError_t ha_user_object_create(hipHostFn_t destroy, void *ptr, unsigned references,
+                                 hipUserObject_t *handle);
+hipError_t ha_user_object_change(hipUserObject_t handle, unsigned count, bool retain);
 
 hipError_t ha_graph_keep_object(struct ha_graph *graph, hipUserObject_t object,
                                 unsigned count, bool move);

@@ -17,16 +17,6 @@ void ha_graph_defer(struct ha_due *due);
 /* True if one of `nodes` is the node or stands behind it. */
 bool ha_node_stands_before(const struct ha_node *node, const struct ha_nodes *nodes);
 
-hipError_t ha_user_object_create(hipHostFn_t destroy, void *ptr, unsigned references,
-                                 hipUserObject_t *handle);
-hipError_t ha_user_object_change(hipUserObject_t handle, unsigned count, bool retain);
-
-hipError_t ha_graph_memory_attribute(const struct ha_device *device,
-                                     hipGraphMemAttributeType which, uint64_t *value);
-hipError_t ha_graph_memory_reset_high(const struct ha_device *device,
-                                      hipGraphMemAttributeType which);
-/* Gives pages that no program has back to the machine. The device has to be idle. */
-void ha_graph_memory_trim(const struct ha_device *device);
 void ha_graph_memory_after_fork_child(void);
 
 #endif
