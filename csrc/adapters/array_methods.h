@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What arrays have in common with those of numpy: copies to the host, element types by
  * name, pickling, and the end of life.  What needs numpy, pickle or the calls of HIP is
- * Python, in hipadapt/_objects/interop.py and hipadapt/_objects/array_copy.py, and is found at the
- * call. */
+ * Python, in hipadapt/_objects/interop.py and hipadapt/_objects/array_copy.py, and is
+ * found at the call. */
 #ifndef HA_ADAPTERS_ARRAY_METHODS_H
 #define HA_ADAPTERS_ARRAY_METHODS_H
 

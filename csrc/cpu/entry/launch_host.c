@@ -145,7 +145,7 @@ hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **arg
     code = attributes_apply(config->attrs, config->numAttrs, &request);
     return code == hipSuccess
                ? ha_submit_launch_address(device, fPtr, hipErrorInvalidDeviceFunction,
-                                   &request)
+                                          &request)
                : code;
 }
 
@@ -170,9 +170,9 @@ hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **pa
         .extra = extra,
     };
     code = attributes_apply(config->attrs, config->numAttrs, &request);
-    return code == hipSuccess
-               ? ha_submit_launch_address(device, f, hipErrorInvalidResourceHandle, &request)
-               : code;
+    return code == hipSuccess ? ha_submit_launch_address(
+                                    device, f, hipErrorInvalidResourceHandle, &request)
+                              : code;
 }
 
 /* ---- in several steps ---- */
