@@ -41,7 +41,7 @@ class rocprofiler_async_correlation_id_t(Structure):
 
 
 class rocprofiler_callback_tracing_record_t(Structure):
-    """What a callback is told; `payload` is gone after the callback."""
+    """What a callback gets; `payload` is valid until the callback returns."""
 
     _fields_ = (
         ("context_id", c_uint64),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls under their C names that take callables; the others are functions of C."""
+"""The calls that take callables, under their C names; `_core` has the others."""
 
 from __future__ import annotations
 
@@ -173,8 +173,8 @@ def rocprofiler_create_buffer(
 ) -> tuple[rocprofiler_status_t, int]:
     """Makes a buffer whose records are given to `callback`, with `callback_data`.
 
-    The callable gets an `EventBatch` and runs later, on a thread of hipadapt.  The same
-    as above may stand in its place.
+    The callable gets an `EventBatch` and runs later, on a thread of hipadapt.  An
+    `EventCollector`, a function of ctypes or an address may stand in its place.
     """
     if is_c(callback):
         return _create_buffer(context, size, watermark, policy, callback, callback_data)
@@ -193,7 +193,7 @@ def is_c(callback: Any) -> bool:
     """Whether it is a C function: of ctypes, or an address."""
     if isinstance(callback, int) and not isinstance(callback, bool):
         return True
-    ctypes = sys.modules.get("_ctypes")  # nobody has such a function without it
+    ctypes = sys.modules.get("_ctypes")  # loaded, if there is such a function
     return ctypes is not None and isinstance(callback, ctypes.CFuncPtr)
 
 

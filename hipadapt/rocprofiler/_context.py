@@ -52,7 +52,7 @@ def check_options(
     arguments: bool,
     function: str,
 ) -> None:
-    """Raises what is wrong with the options of a collector."""
+    """Raises if the options of a collector are wrong."""
     for name, value in (("on_batch", on_batch), ("on_event", on_event)):
         if value is not None and not callable(value):
             kind = type(value).__name__
@@ -89,7 +89,7 @@ def make_collector(
     arguments: bool,
     function: str,
 ) -> EventCollector:
-    """A collector with these callables, after a look at the options."""
+    """Checks the options; a collector with these callables."""
     check_options(on_batch, on_event, watermark, interval, limit, arguments, function)
     made = EventCollector(min(watermark, 1 << 31), limit, arguments)
     made.on_batch = on_batch

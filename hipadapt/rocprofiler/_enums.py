@@ -283,7 +283,7 @@ class rocprofiler_runtime_initialization_operation_t(RocprofilerEnum):
 
 
 class rocprofiler_counter_info_version_id_t(RocprofilerEnum):
-    """Layouts of what is told of a counter."""
+    """Layouts of the description of a counter."""
 
     ROCPROFILER_COUNTER_INFO_VERSION_NONE = 0
     ROCPROFILER_COUNTER_INFO_VERSION_0 = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The thread that gives events to Python, and the end of it all.
+"""The thread that gives events to Python, and its end.
 
 There is one such thread in a process, from the first collector with a callable on.  It
 sleeps while nothing is traced.
@@ -26,10 +26,10 @@ from .._core import (
 
 IDLE_S = 3600.0
 END_S = 2.0
-SETTLE_S = 1.0  # for what the device still does
+SETTLE_S = 1.0  # for work that the device has not finished
 
 
-class _Place:
+class _Schedule:
     """How often a collector is emptied at least, and when next."""
 
     def __init__(self, interval_s: float) -> None:
@@ -38,7 +38,7 @@ class _Place:
 
 
 _lock = threading.Lock()
-_places: dict[EventCollector, _Place] = {}
+_schedules: dict[EventCollector, _Schedule] = {}
 _later: deque[Callable[[], None]] = deque()
 _thread: threading.Thread | None = None
 _stopping = False
@@ -48,7 +48,7 @@ def add(collector: EventCollector, interval: float) -> None:
     """Gives the collector's events to its callables from now on."""
     global _thread
     with _lock:
-        _places[collector] = _Place(interval)
+        _schedules[collector] = _Schedule(interval)
         if _thread is None and not _stopping:
             _thread = threading.Thread(
                 target=_run, name="hipadapt-profiler", daemon=True
@@ -60,13 +60,13 @@ def add(collector: EventCollector, interval: float) -> None:
 def remove(collector: EventCollector) -> None:
     """Leaves the collector alone."""
     with _lock:
-        _places.pop(collector, None)
+        _schedules.pop(collector, None)
 
 
 def later(function: Callable[[], None]) -> None:
-    """Has a function called soon, by whoever comes by; takes no lock.
+    """Has a function called soon, by some thread; takes no lock.
 
-    For finalizers of objects, which may run while this thread holds one.
+    Finalizers of objects use it: they may run while their thread holds a lock.
     """
     _later.append(function)
     profiler_wake()
@@ -77,7 +77,7 @@ def tidy() -> None:
     while _later:
         try:
             function = _later.popleft()
-        except IndexError:  # another thread had it
+        except IndexError:  # another thread took it
             return
         function()
 
@@ -87,41 +87,41 @@ def _run() -> None:
     while not _stopping:
         tidy()
         with _lock:
-            first = min((place.next_s for place in _places.values()), default=None)
+            first = min((one.next_s for one in _schedules.values()), default=None)
         wait = IDLE_S if first is None else first - time.monotonic()
         profiler_wait(max(wait, 0.0))
         _deliver(only_due=True)
 
 
 def settle() -> None:
-    """Waits for the ends of kernels and copies.
+    """Waits for kernels and copies to end.
 
-    Before tools are finalized: what ends later isn't reported any more.
+    It comes before tools are finalized: what ends later isn't reported any more.
     """
     end = time.monotonic() + SETTLE_S
     with _lock:
-        collectors = list(_places)
+        collectors = list(_schedules)
     for collector in collectors:
         collector.settle(max(end - time.monotonic(), 0.0))
 
 
 def deliver() -> None:
-    """Gives what is there, of all collectors, on this thread."""
+    """Gives the events of all collectors, on this thread."""
     _deliver(only_due=False)
 
 
 def _deliver(*, only_due: bool) -> None:
     with _lock:
-        places = list(_places.items())
-    for collector, place in places:
+        schedules = list(_schedules.items())
+    for collector, schedule in schedules:
         now = time.monotonic()
-        if only_due and now < place.next_s and not collector.due:
+        if only_due and now < schedule.next_s and not collector.due:
             continue
-        place.next_s = now + place.interval_s
+        schedule.next_s = now + schedule.interval_s
         try:
             collector.deliver()
         except BaseException as error:
-            # Only what isn't told otherwise: a callable's KeyboardInterrupt, no memory.
+            # Nobody else reports these: a callable's KeyboardInterrupt, no memory.
             sys.excepthook(type(error), error, error.__traceback__)
 
 
@@ -144,7 +144,7 @@ def _forked() -> None:
     """In the child: threads and events are the parent's."""
     global _lock, _thread, _stopping
     _lock = threading.Lock()
-    _places.clear()
+    _schedules.clear()
     _later.clear()
     _thread = None
     _stopping = True

@@ -25,7 +25,7 @@ window = threading.local()  # `tool`: the one whose initialize runs on this thre
 
 
 class ClientInfo(NamedTuple):
-    """What a tool is told when it is asked whether it takes part."""
+    """What a tool learns when it is asked to take part."""
 
     version: int
     runtime_version: str

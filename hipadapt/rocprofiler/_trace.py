@@ -27,12 +27,12 @@ from ._tool import Tool
 KINDS = ("HIP_RUNTIME_API", "KERNEL_DISPATCH", "MEMORY_COPY", "MEMORY_ALLOCATION")
 
 _Key = tuple[tuple[tuple[int, tuple[int, ...]], ...], bool, int, int]
-_Place = tuple[Context, EventCollector]
+_Parts = tuple[Context, EventCollector]
 _Later = Callable[[Callable[[], None]], None]
 
 _lock = threading.Lock()
-# Places of traces that were closed, to be used again: a process can't have many.
-_free: dict[_Key, list[_Place]] = {}
+# What closed traces leave, to be used again: a process can't have many contexts.
+_free: dict[_Key, list[_Parts]] = {}
 _started: set[Trace] = set()
 
 
@@ -43,9 +43,9 @@ class Trace(Owner):
     trace lives on by itself.
     """
 
-    def __init__(self, key: _Key, place: _Place, interval: float) -> None:
+    def __init__(self, key: _Key, parts: _Parts, interval: float) -> None:
         self._key = key
-        self._context, self._collector = place
+        self._context, self._collector = parts
         self._interval = interval
         self._lost = self._collector.lost
         self._closed = False
@@ -62,11 +62,11 @@ class Trace(Owner):
 
     @property
     def lost(self) -> int:
-        """Events that found no room so far."""
+        """Number of events that were lost so far, for lack of room."""
         return self._collector.lost - self._lost
 
     def start(self) -> Trace:
-        """Traces from now on."""
+        """Starts tracing."""
         if self._closed:
             raise RuntimeError("Trace.start: the trace is closed")
         collector = self._collector
@@ -77,7 +77,7 @@ class Trace(Owner):
         return self
 
     def stop(self) -> None:
-        """Traces no longer; kernels and copies that are on their way still come."""
+        """Stops tracing; kernels and copies on their way are still reported."""
         if self in _started:
             _started.discard(self)
             self._context.stop()
@@ -192,18 +192,18 @@ def trace(
     key: _Key = (chosen, arguments, min(watermark, 1 << 31), limit)
     _pump.tidy()
     with _lock:
-        places = _free.get(key)
-        place = places.pop() if places else None
-    if place is None:
-        place = _new_place(key)
-    collector = place[1]
+        left = _free.get(key)
+        parts = left.pop() if left else None
+    if parts is None:
+        parts = _new_parts(key)
+    collector = parts[1]
     collector.take()
     collector.on_batch = on_batch
     collector.on_event = on_event
-    return Trace(key, place, interval)
+    return Trace(key, parts, interval)
 
 
-def _new_place(key: _Key) -> _Place:
+def _new_parts(key: _Key) -> _Parts:
     chosen, arguments, watermark, limit = key
     collector = EventCollector(watermark, limit, arguments)
     made: list[Context] = []
@@ -220,7 +220,7 @@ def _new_place(key: _Key) -> _Place:
 
 
 def _forked() -> None:
-    """In the child: nothing is traced, and no place can be used."""
+    """In the child: nothing is traced, and no context is left."""
     global _lock
     _lock = threading.Lock()
     _free.clear()

@@ -273,7 +273,7 @@ typedef enum rocprofiler_runtime_initialization_operation_t {
     ROCPROFILER_RUNTIME_INITIALIZATION_LAST,
 } rocprofiler_runtime_initialization_operation_t;
 
-/* Layouts of what is told of a counter. */
+/* Layouts of the description of a counter. */
 typedef enum rocprofiler_counter_info_version_id_t {
     ROCPROFILER_COUNTER_INFO_VERSION_NONE,
     ROCPROFILER_COUNTER_INFO_VERSION_0,
