@@ -14,12 +14,12 @@ _prctl.argtypes = [ctypes.c_int, ctypes.c_ulong]
 
 
 def dies_with_us() -> Callable[[], None]:
-    """What `preexec_fn` of subprocess is to be, in the thread that waits."""
+    """A `preexec_fn` for subprocess, made in the thread that waits for the child."""
     parent = os.getpid()
 
     def before_exec() -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
-            os._exit(127)  # it is dead already
+            os._exit(127)  # the parent is dead already
 
     return before_exec

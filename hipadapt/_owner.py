@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What owns something of HIP's has no copies."""
+"""Objects that own something of HIP's can't be copied."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["Owner"]
 class Owner:
     """Base of objects that own a handle, memory or code.
 
-    A copy would be a second owner, and whichever ends first takes the handle from the
-    other; in another process it means nothing.
+    A copy would be a second owner: the one that ends first would free what the other
+    still uses.  In another process the handle means nothing.
     """
 
     __slots__ = ()

@@ -153,7 +153,7 @@ class _Finder(MetaPathFinder):
             return other or ModuleSpec(fullname, _LOADER, is_package=False)
         parent, _, name = fullname.rpartition(".")
         if parent in ("hip", "rocm.bindings") and name in _OTHERS:
-            # Another name than the full one: "from hip import x" hides the text else.
+            # Not the full name: `from hip import x` would drop the text.
             raise ModuleNotFoundError(
                 f"hipadapt stands for {parent} and has HIP and hiprtc only: {name} "
                 "comes with hip-python",

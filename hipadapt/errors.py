@@ -19,7 +19,7 @@ Examples
 hipErrorOutOfMemory hipMalloc
 """
 
-# The family of a status and the enum behind it are its own affair.
+# Only this module reads the family and the enum of its classes.
 # pyright: reportPrivateUsage=false, reportInconsistentConstructor=false
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def library_flags(arch: str, fast: bool) -> list[str]:
     ]
     missing = [name for name in names[:-1] if not (folder / name).is_file()]
     if missing:
-        # Debian's older package lacks the newer GPUs: better none than another one's.
+        # Debian's older package lacks newer GPUs: none is better than a wrong one.
         return []
     present = [str(folder / name) for name in names if (folder / name).is_file()]
     return [word for path in present for word in ("-mlink-builtin-bitcode", path)]

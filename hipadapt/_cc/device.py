@@ -36,7 +36,7 @@ def library() -> ctypes.CDLL:
     """The CPU device, whatever provider this process has."""
     if not LIBRARY.is_file():
         raise Failed(f"{LIBRARY} is missing: hipadapt is not built")
-    # The limit for kernels that are compiled while a program runs is none for builds.
+    # The usual limit is for kernels that are compiled while a program runs.
     os.environ.setdefault("HIPADAPT_COMPILE_TIMEOUT", TIMEOUT_S)
     loaded = ctypes.CDLL(str(LIBRARY))
     loaded.hiprtcGetErrorString.restype = ctypes.c_char_p

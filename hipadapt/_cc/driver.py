@@ -42,7 +42,7 @@ Compiles HIP C++ programs for the CPU device of hipadapt, in the manner of hipcc
 
 HIP_SUFFIXES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++", ".C")
 LANGUAGES = ("hip", "c++", "c", "none")
-# Options of AMD's compiler that are true here, or mean nothing here.
+# Options of AMD's compiler that hold here anyway, or mean nothing here.
 QUIET = {
     "-nogpulib",
     "-nogpuinc",
@@ -76,7 +76,7 @@ REFUSED = {
     "-fgpu-default-stream=per-thread": "name the stream: hipStreamPerThread",
     "-": "standard input is not read",
 }
-# What changes code on the device too: those that the device's compiler takes.
+# Options that change device code too: those that the device's compiler takes.
 DEVICE_FLAGS = (
     "-ffast-math",
     "-fno-fast-math",
@@ -101,14 +101,14 @@ DEVICE_VALUED = (
     "-fconstexpr-steps=",
     "-fbracket-depth=",
 )
-# What else goes to the host's compiler as it is.
+# How other options begin that go to the host's compiler unchanged.
 CODE_FLAGS = ("-f", "-m", "-W", "-g", "-M", "-w", "-pedantic", "-save-temps", "--")
 PREPROCESSOR = ("-D", "-U", "-I", "-isystem", "-include", "-iquote", "-idirafter")
 LINKER_VALUED = ("-L", "-l", "-Xlinker", "-T", "-z", "-u")
 LINKER = ("-shared", "-rdynamic", "-pie", "-no-pie", "-static-libgcc", "-s")
 HOST_VALUED = ("-Xclang", "-mllvm", "-MF", "-MT", "-MQ")
 OWN_LIBRARIES = ("amdhip64", "hiprtc", "hipadapt_cpu")
-# What stands beside it; a linker finds the functions of roctx in one of the two files.
+# Libraries beside ours; one file has the functions of both roctx libraries.
 OTHER_LIBRARIES = {
     "roctx64": "libroctx64.so.4",
     "rocprofiler-sdk-roctx": "libroctx64.so.4",
@@ -230,7 +230,7 @@ def take_simple(job: Job, word: str) -> bool:
 
 
 def positive(word: str) -> int:
-    """The number behind `=`."""
+    """The number after `=`."""
     text = word.split("=", 1)[1]
     if not text.isdigit() or int(text) == 0:
         raise Failed(f"{word}: needs a whole number above 0")
@@ -328,7 +328,7 @@ class Build:
             self.use_openmp()
 
     def use_openmp(self) -> None:
-        """-fopenmp, as far as this machine has it."""
+        """Applies -fopenmp as far as this machine can."""
         job = self.job
         found = openmp.find(job.link)
         if not found.threads:
@@ -371,7 +371,7 @@ class Build:
                 front = ["-fcuda-include-gpubinary", str(path)]
                 words = []
         except Failed as failure:
-            # Names of a source that knows nothing of HIP may be those of its headers.
+            # A source without HIP may use names that HIP's headers define.
             if failure.log and not device.names_hip(self.host, source, pass_words[0]):
                 return []
             raise
@@ -381,7 +381,7 @@ class Build:
         return [*words, *(word for flag in front for word in ("-Xclang", flag))]
 
     def compile(self, number: int, source: str, language: str, output: str) -> None:
-        """One source to what `stop` says, or to an object."""
+        """Compiles one source to what `stop` says, or to an object."""
         job = self.job
         inside = []
         if language == "hip" and job.stop in ("", "-c", "-S"):
@@ -397,7 +397,7 @@ class Build:
         self.host.compile(source, language, flags, inside)
 
     def run(self) -> None:
-        """Everything."""
+        """Does all of the job."""
         sources = [pair for pair in self.job.inputs if pair[1] != "object"]
         if self.job.genco:
             self.run_genco(sources)
@@ -407,7 +407,7 @@ class Build:
             self.run_link(sources)
 
     def one_output(self, sources: list[tuple[str, str]]) -> None:
-        """-o names one file, so there must be one."""
+        """Refuses several sources where -o names one file."""
         if self.job.output and len(sources) > 1:
             raise Failed("-o with several files needs linking: no -c, -S or --genco")
 
@@ -450,7 +450,7 @@ class Build:
         self.host.link(objects, [*self.job.link, "-o", output])
 
     def compile_all(self, sources: list[tuple[str, str]], outputs: list[str]) -> None:
-        """All sources, several at a time if asked for."""
+        """Compiles all sources, several at a time if asked for."""
         with ThreadPoolExecutor(self.job.jobs) as pool:
             done = [
                 pool.submit(self.compile, number, *pair, output)

@@ -32,7 +32,7 @@ class Failed(Exception):
     """What the command line asked for did not work; the text is for the user.
 
     `quiet` is set where a tool has said what is wrong itself; `log` is what it said, if
-    nobody has shown that yet.
+    that was not shown yet.
     """
 
     def __init__(self, text: str, quiet: bool = False, log: str = "") -> None:
@@ -82,7 +82,7 @@ class Host:
     library: str  # libstdc++ or libc++
     verbose: bool = False
     dry: bool = False
-    more_folders: list[str] = field(default_factory=list)  # of headers, the last
+    more_folders: list[str] = field(default_factory=list)  # of headers, searched last
 
     @classmethod
     def choose(cls, wanted: str | None) -> Host:
@@ -126,7 +126,7 @@ class Host:
         return [*folders, *self.more_folders], []
 
     def run(self, command: list[str]) -> None:
-        """Runs one tool, whose messages are the user's."""
+        """Runs one tool; its messages go to the user."""
         if self.verbose or self.dry:
             print(" " + shlex.join(command), file=sys.stderr, flush=True)
         if self.dry:
@@ -162,7 +162,7 @@ class Host:
         self.run([*command, source])
 
     def link(self, objects: list[str], flags: list[str]) -> None:
-        """Objects and libraries with the CPU device."""
+        """Links objects and libraries with the CPU device."""
         if self.library == "libc++":
             linker = [self.zig, "c++"]
         else:
@@ -171,7 +171,7 @@ class Host:
         self.run([*linker, *objects, *flags, str(LIBRARY), run_path, "-ldl"])
 
     def archive(self, objects: list[str], output: str) -> None:
-        """Objects as a static library, which takes the place of an older one."""
+        """Makes a static library of objects, in place of an older one."""
         if not self.dry:
             Path(output).unlink(missing_ok=True)
         self.run([self.zig, "ar", "rcsD", output, *objects])

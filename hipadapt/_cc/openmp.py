@@ -27,7 +27,7 @@ NOT_FOUND = (
 
 @dataclass
 class OpenMP:
-    """What -fopenmp comes to on this machine."""
+    """What -fopenmp means on this machine."""
 
     threads: bool  # whether pragmas mean something
     folder: str | None = None  # of omp.h

@@ -68,7 +68,7 @@ def text_at(data: bytes, offset: int) -> str:
 
 
 def read_object(name: str, data: bytes, found: Found) -> None:
-    """Adds what one object has; what is no object of this machine has nothing."""
+    """Adds what one object has; other files than this machine's objects add nothing."""
     if data[:6] != b"\x7fELF\2\1":
         return
     (table,) = struct.unpack_from("<Q", data, 0x28)
@@ -108,7 +108,7 @@ def members(path: str) -> Iterator[tuple[str, bytes]]:
 
 
 def static_libraries(flags: list[str]) -> Iterator[str]:
-    """Those that -l means, in the folders of -L; shared ones go before them."""
+    """Those that -l names, in the folders of -L; a shared one there comes first."""
     folders = [flag[2:] for flag in flags if flag.startswith("-L")]
     for name in (flag[2:] for flag in flags if flag.startswith("-l")):
         for folder in folders:

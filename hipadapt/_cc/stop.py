@@ -57,7 +57,7 @@ def _listen(pipe: int) -> None:
 
 
 def _nothing(_which: int, _frame: FrameType | None) -> None:
-    """Handles a signal; Python tells the pipe too, and that counts."""
+    """Does nothing: Python writes to the pipe as well, and `_listen` acts."""
 
 
 def watch() -> None:
@@ -101,7 +101,7 @@ def run(command: list[str]) -> int:
 
 def die() -> NoReturn:
     """Ends this process by the signal that ended the build."""
-    with contextlib.suppress(OSError):  # whoever reads may be gone
+    with contextlib.suppress(OSError):  # the reader may be gone
         sys.stdout.flush()
         sys.stderr.flush()
     signal.signal(_number, signal.SIG_DFL)

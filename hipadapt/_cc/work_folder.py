@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Folders for the time of one build, and what dead processes left of theirs.
 
-As csrc/cpu/compile/workdir.h says, whoever makes a folder holds a lock on it,
-which ends with the process.  A folder of this user whose lock can be had is nobody's.
+As csrc/cpu/compile/workdir.h says: a process holds a lock on the folder that it made
+until it ends.  A folder of this user whose lock is free belongs to nobody.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def sweep(base: str) -> None:
                     fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     shutil.rmtree(entry.path, ignore_errors=True)
             except OSError:
-                pass  # somebody works in it
+                pass  # in use
             finally:
                 os.close(folder)
 
@@ -52,7 +52,7 @@ def _make() -> tuple[str, int]:
     """A new folder and its lock."""
     for _ in range(_TRIES):
         path = tempfile.mkdtemp(prefix=PREFIX)
-        # A sweep that comes here may take it for a left one: then there is another.
+        # A sweep may come first and remove it: then another one is made.
         with contextlib.suppress(FileNotFoundError):
             folder = os.open(path, _OPEN)
             try:
@@ -61,7 +61,7 @@ def _make() -> tuple[str, int]:
                 os.close(folder)
                 continue
             except OSError:
-                pass  # no locks on this file system: nobody sweeps either
+                pass  # no locks on this file system, so nothing is swept either
             if os.fstat(folder).st_nlink > 0:
                 return path, folder
             os.close(folder)

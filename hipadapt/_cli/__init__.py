@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The commands of ``python -m hipadapt`` but for ``cc`` and ``run``."""
+"""The commands of ``python -m hipadapt``, except ``cc`` and ``run``."""

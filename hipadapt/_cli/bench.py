@@ -41,7 +41,7 @@ def best_ns(call: Call, seconds: float) -> float:
 
 
 def pair_ns(ours: Call, theirs: Call, seconds: float) -> tuple[float, float]:
-    """Both, taking turns, so that a busy machine slows both."""
+    """Times both in turns, so that a busy machine slows both."""
     own = other = float("inf")
     for _ in range(4):
         own = min(own, best_ns(ours, seconds / 8))

@@ -92,7 +92,7 @@ def compile_for_amd(source: Path, choices: argparse.Namespace) -> bool:
 
 
 def way_of(choices: argparse.Namespace) -> Callable[[Path, argparse.Namespace], bool]:
-    """What compiles for the wanted architecture; ValueError if nothing does."""
+    """The function for the wanted architecture; ValueError if there is none."""
     from .. import Device
     from .._cc.code_object import is_amd
 

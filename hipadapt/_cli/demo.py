@@ -320,7 +320,7 @@ class Plate:
         check("hipStreamSynchronize", hip.hipStreamSynchronize(self.stream))
 
     def measure(self, enqueue: Callable[[], None], times: int = 1) -> float:
-        """Enqueue something so often, and wait; the milliseconds that it took."""
+        """Enqueue work this many times and wait; the milliseconds that it took."""
         check("hipEventRecord", hip.hipEventRecord(self.start, self.stream))
         for _ in range(times):
             enqueue()

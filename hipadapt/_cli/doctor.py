@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``python -m hipadapt doctor`` finds: is everything there that HIP needs."""
+"""``python -m hipadapt doctor``: is everything there that HIP needs?"""
 
 from __future__ import annotations
 

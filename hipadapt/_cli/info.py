@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``python -m hipadapt info`` prints: the provider and its devices."""
+"""``python -m hipadapt info``: the provider and its devices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def describe_device(index: int) -> dict[str, Any]:
 
 
 def collect() -> dict[str, Any]:
-    """Everything as one dictionary; what could not be asked says why."""
+    """Everything as one dictionary; what HIP refuses to say is its status instead."""
     report: dict[str, Any] = {
         "hipadapt": __version__,
         "python": platform.python_version(),

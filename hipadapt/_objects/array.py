@@ -86,7 +86,7 @@ def empty(
     Raises
     ------
     HipErrorOutOfMemory, MemoryError
-        The device has not so much memory.
+        The device does not have that much memory.
     TypeError, ValueError, OverflowError
         There is no array of this shape or type.
 
@@ -291,7 +291,7 @@ def array(
     """
     source = obj
     if dtype is not None:
-        item_size(type_of(dtype))  # before numpy sees it, which has other words
+        item_size(type_of(dtype))  # numpy would refuse it in other words
     if _is_sequence(obj):
         source = host_array(obj, dtype)
     if not isinstance(source, _core.NDBuffer):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["array_copy_from", "array_copy_to", "array_fill", "array_get"]
 
-# struct's letters; the rest of the types needs numpy or ml_dtypes.
+# Formats of struct; values of the other types need numpy or ml_dtypes.
 _LETTERS = {
     "bool": "?",
     "int8": "b",
@@ -52,7 +52,7 @@ def host_array(obj: Any, dtype: Any) -> Any:
 
 
 def view_of(obj: Any, stream: StreamLike) -> Any:
-    """What the adapters make of an array; numpy's others are copied first."""
+    """A view of any array; those of numpy that have no view are copied first."""
     try:
         return _core.array_of(obj, stream=stream_argument(stream))
     except (BufferError, TypeError, ValueError):
@@ -101,7 +101,7 @@ def _copy(
 
 
 def _check_alike(function: str, array: Any, other: Any, role: str) -> None:
-    """Raises unless both have as many bytes of one type; bytes go with any type."""
+    """Raises unless size and element type are the same; bytes go with any type."""
     if other.type_name not in (array.type_name, "uint8", "int8"):
         raise TypeError(
             f"{function}: elements are {array.type_name}, those of the {role} "
@@ -190,7 +190,7 @@ def pattern_of(name: str, size: int, value: Any) -> bytes:
 
 
 def set_first(made: DeviceArray, pattern: bytes, stream: StreamLike) -> None:
-    """First elements of a new array, which is complete where no stream is named."""
+    """Fills a new array; waits for that where the array has no stream."""
     used = _order(made, stream)
     _fill_bytes(made, pattern, used)
     if made.stream_as_int is None:

@@ -23,11 +23,11 @@ def finalize(
     in_host_function: Callable[[], bool] = _core.in_host_function,
     call_later: Callable[..., object] = _core.call_later,
 ) -> None:
-    """Frees something of HIP's from a finalizer.
+    """Makes a call that frees something of HIP's, from a finalizer.
 
-    A host function, in which a finalizer may find itself, may not call HIP: then it is
-    done later.  When the interpreter ends nothing is done, since the process takes all
-    with it.  The statuses of `call` are nobody's: there is no caller left.
+    A finalizer may run inside a host function, which may not call HIP: then the call is
+    made later.  When the interpreter ends, no call is made: the end of the process
+    frees everything.  Statuses are dropped, since there is no caller left.
     """
     if is_finalizing():
         return

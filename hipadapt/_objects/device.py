@@ -233,7 +233,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """Name for people."""
+        """Name, for people to read."""
         return str(self.properties.name)
 
     @property

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Arrays and numpy: what the array types and the package import when it is asked for.
+"""Arrays and numpy; the native array types import this module at their first need.
 
-numpy is optional, and so is ml_dtypes, which has bfloat16 and the 8-bit floats for it.
+numpy is optional.  So is ml_dtypes, which adds bfloat16 and the 8-bit floats to it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def numpy_dtype(name: str) -> Any:
 
 
 def element_type(array: NDBuffer) -> Any:
-    """What makes arrays of the same elements: the list of their fields, or a name."""
+    """The element type to make similar arrays of: a list of fields, or a name."""
     fields = array.__cuda_array_interface__.get("descr")
     return array.type_name if fields is None else fields
 
@@ -157,7 +157,7 @@ def pinned_empty(
     TypeError, ValueError, OverflowError
         There is no array of this shape or type.
     MemoryError
-        HIP has not so much memory.
+        HIP does not have that much memory.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def managed_empty(
     TypeError, ValueError, OverflowError
         There is no array of this shape or type.
     MemoryError
-        HIP has not so much memory.
+        HIP does not have that much memory.
     """
     return array_allocate(shape, type_of(dtype), memory="managed")
 

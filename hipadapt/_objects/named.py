@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 ERRORS = (TypeError, ValueError, OverflowError, BufferError)
 
-# Functions behind those that users call, with what their arguments are there.
+# Inner functions: the names of their arguments, and those that users know.
 _INNER: dict[str, dict[str, str]] = {
     "array_allocate": {"typestr": "dtype"},
     "array_from_memory": {"typestr": "dtype"},
@@ -35,7 +35,7 @@ _INNER: dict[str, dict[str, str]] = {
 
 
 def refusal(function: str, argument: str, wanted: str, value: object) -> TypeError:
-    """The error for an argument that is something else; nobody's where it is ""."""
+    """The error for an argument of a wrong kind; a function "" is not named."""
     text = f"argument '{argument}' must be {wanted}, not {type(value).__name__!r}"
     return TypeError(f"{function}: {text}" if function else text)
 
@@ -58,7 +58,8 @@ def named(**arguments: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     Parameters
     ----------
     **arguments
-        What arguments of inner functions are called here, beyond what is so always.
+        Arguments of inner functions, and their names in this one; _INNER has those
+        that hold everywhere.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -78,7 +79,7 @@ def named(**arguments: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def rename(error: Exception, name: str, arguments: dict[str, str]) -> None:
-    """The same by hand, for a function that a wrapper would make slower."""
+    """What `named` does to an error, for a function that a wrapper would slow down."""
     text = _renamed(str(error), name, arguments)
     if text is not None and len(error.args) == 1:
         error.args = (text,)

@@ -38,7 +38,7 @@ class Ordered(Owner):
             free_ordered(address, self.stream, hip)
 
     def _forget_memory(self) -> None:
-        """HIP has freed it, by a call that was given the array."""
+        """Notes that HIP has freed it, in a call that got the array itself."""
         self._address = None
 
     def __del__(self, _late: Any = finalize) -> None:
@@ -48,7 +48,7 @@ class Ordered(Owner):
 
 
 def free_ordered(address: int, stream: Stream, calls: Any) -> None:
-    """Frees on the stream; where it is closed, when all work is done."""
+    """Frees in the order of the stream; a closed one: after all work of the device."""
     if stream.is_closed:
         calls.hipFree(address)
         return

@@ -173,7 +173,7 @@ def _log(program: Any) -> str:
 
 
 def _library_layout(code: bytes, name: bytes) -> tuple[Parameter, ...] | None:
-    """The arguments as the runtime's libraries tell them: sizes only."""
+    """The arguments, from the runtime's functions for libraries: sizes only."""
     needed = ("hipLibraryLoadData", "hipLibraryGetKernel", "hipKernelGetParamInfo")
     if not all(map(_raw.has_symbol, needed)):
         return None
@@ -190,7 +190,7 @@ def _library_layout(code: bytes, name: bytes) -> tuple[Parameter, ...] | None:
             if int(status) != 0:
                 break
             found.append(Parameter(at, size))
-        # Anything but a number that is too large says nothing about the arguments.
+        # hipErrorInvalidValue ends the list; another status says nothing about it.
         return tuple(found) if int(status) == _INVALID_VALUE else None
     finally:
         _raw.hipLibraryUnload(library)
@@ -339,7 +339,7 @@ class Module(Owner):
         kernel = Kernel(function, name, found, self, lowered)
         if types is None:
             return self._kernels.setdefault(name, kernel)
-        # Not to be found by its name; but `close` has to find it.
+        # It is never looked up by its name, but `close` needs it.
         self._kernels[f"{name} {id(kernel)}"] = kernel
         return kernel
 
@@ -350,9 +350,9 @@ class Module(Owner):
         found = self._metadata.get(lowered)
         if found is not None:
             return found
-        told = _core.kernel_parameters(function)
-        if told is not None:
-            return tuple(Parameter(at, size, _KINDS[kind]) for at, size, kind in told)
+        listed = _core.kernel_parameters(function)
+        if listed is not None:
+            return tuple(Parameter(at, size, _KINDS[kind]) for at, size, kind in listed)
         return _library_layout(self.code, lowered.encode())
 
     def _compare(
@@ -448,11 +448,11 @@ class Module(Owner):
 
 
 def _unload(ordinal: int, handle: Any, calls: Any) -> None:
-    """Unloads a module; `calls` raises or not."""
+    """Unloads a module; `calls` is the raising hip, or that with statuses."""
     before = _raw.hipGetDevice()[1]
     _raw.hipSetDevice(ordinal)
     try:
-        # What a kernel did wrong is told by who waits for it, not here.
+        # A fault of a kernel is reported where its stream is waited for, not here.
         _raw.hipDeviceSynchronize()
         calls.hipModuleUnload(handle)
     finally:

@@ -3,8 +3,8 @@
 
 A code object of AMD's compiler has a note with MessagePack in it that lists kernels and
 their arguments: place, size, and whether one is an address.  The mangled name of a
-kernel that is not ``extern "C"`` spells the types out.  The CPU device tells what it
-knows about a function.  Whatever of this is missing or broken is left out; nothing here
+kernel that is not ``extern "C"`` spells the types out.  The CPU device answers for its
+own functions.  Whatever of this is missing or broken is left out; nothing here
 fails on odd bytes.
 """
 
@@ -74,7 +74,7 @@ class Parameter:
 
 
 class _Broken(Exception):
-    """Not what it should be."""
+    """The bytes are no valid metadata."""
 
 
 class _Reader:
@@ -300,9 +300,9 @@ _POINTER_CODE = re.compile(r"[PRO]")
 def mangled_types(name: str) -> list[tuple[str, int]] | None:
     """Kinds and sizes that the mangled name of a plain function begins with.
 
-    Only what is certain is told: names of templates and of members of namespaces, whose
-    types may refer to each other, give None, and the list ends before the first type
-    that is no number.  A pointer to a number counts; what it points to does not.
+    Only what is certain is given.  Names of templates and of members of namespaces,
+    whose types may refer to each other, give None, and the list ends before the first
+    type that is no number.  A pointer to a number counts; what it points to does not.
 
     Examples
     --------

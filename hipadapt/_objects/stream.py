@@ -99,14 +99,14 @@ class Stream(Owner):
 
     @classmethod
     def per_thread(cls, device: Device | int | None = None) -> Self:
-        """The default stream of whichever thread uses it."""
+        """The default stream of the thread that uses it."""
         return cls._borrow(_PER_THREAD, ordinal_of(device))
 
     @classmethod
     def from_handle(
         cls, stream: StreamLike, device: Device | int | None = None
     ) -> Self:
-        """A stream that somebody else destroys.
+        """An object for a stream that somebody else made and destroys.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class Stream(Owner):
             hip.hipSetDevice(frame[2])
 
     def _key(self) -> tuple[Any, ...]:
-        # HIP's names for default streams mean another one on each device.
+        # HIP's handles of default streams stand for another stream on each device.
         named = self._address <= _PER_THREAD
         return (self._address, self._device if named else None)
 
@@ -330,7 +330,7 @@ _core.set_stream_class(Stream)
 
 
 def current_stream() -> Stream:
-    """The stream that work goes to which is given none.
+    """The stream that work uses where it is given none.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``await stream`` and ``await event``: no thread waits.
 
-A callback behind the work tells the event loop from the thread of the device.  It is in
-a stream of our own, which waits for the event, so that the stream that is awaited has
-nothing left to do by then; such streams are used again.
+A callback behind the work wakes the event loop from a thread of the device.  It runs in
+a stream of our own that waits for the event, so by then the awaited stream has nothing
+left to do.  Such streams are used again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DESTROYED = 709  # hipErrorContextIsDestroyed
 
 
 class _Waker:
-    """The callback: tells the future of an event loop once, whatever happens."""
+    """The callback: sets the future of an event loop once, whatever happens."""
 
     __slots__ = ("_future", "_loop")
 
@@ -38,7 +38,7 @@ class _Waker:
         self._tell(int(status))
 
     def __del__(self) -> None:
-        # A reset of the device lets go of callbacks without calling them.
+        # A reset of the device drops callbacks without calling them.
         self._tell(None)
 
     def _tell(self, status: int | None) -> None:

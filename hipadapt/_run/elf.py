@@ -39,7 +39,7 @@ class Import(NamedTuple):
 
 
 class Elf:
-    """One file, as long as `data` is there."""
+    """One file; `data` is its bytes, and must stay."""
 
     def __init__(self, data: bytes | mmap.mmap) -> None:
         self._data = data

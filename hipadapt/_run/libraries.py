@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parent.parent / "_lib" / "libhipadapt_cpu.so"
-# One file serves HIP and hiprtc, and every version of their ABI that it has nodes for.
+# One file serves HIP and hiprtc, in each version whose symbols it exports.
 NAMES = (
     "libamdhip64.so",
     "libamdhip64.so.6",

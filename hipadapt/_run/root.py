@@ -137,7 +137,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _overflow_uid() -> int:
-    """Who owns, in a user namespace, what belongs to nobody there."""
+    """The owner that a user namespace shows for users that it does not know."""
     try:
         return int(Path("/proc/sys/kernel/overflowuid").read_text())
     except (OSError, ValueError):
@@ -145,9 +145,9 @@ def _overflow_uid() -> int:
 
 
 def check_place(path: Path) -> None:
-    """Refuses a place that programs cannot be led to, or not safely: RootError.
+    """Raises RootError for a place that programs can't be led to, or not safely.
 
-    The dynamic linker loads what it finds there and asks for no owner.
+    The dynamic linker loads what it finds there and looks at no owner.
     """
     text = str(path)
     if any(sign in text for sign in _DIVIDERS) or "$" in text:
@@ -193,7 +193,7 @@ def _hip_version() -> str:
 
     number = ctypes.c_int()
     library = ctypes.CDLL(str(libraries.LIBRARY))
-    tools = os.environ.pop("ROCP_TOOL_LIBRARIES", None)  # they are for the program
+    tools = os.environ.pop("ROCP_TOOL_LIBRARIES", None)  # the tools are for the program
     try:
         status = library.hipRuntimeGetVersion(ctypes.byref(number))
     finally:
@@ -226,7 +226,7 @@ def _lay_libraries(folder: Path, standins: Standins, zig: str) -> None:
         (folder / name).symlink_to(library)
     for soname, symbols in standins.items():
         standin.build(zig, str(folder), soname, symbols)
-    # Names without a number, for those who load by dlopen: the newest version.
+    # Names without a number, for dlopen: the newest version.
     for soname in sorted(standins):
         plain = folder / (soname.partition(".so")[0] + ".so")
         if plain.name != soname:
@@ -239,10 +239,8 @@ def _lay_tools(fresh: Path, root: Path, python: str, zig: str) -> None:
     device = libraries.LIBRARY.parent / "device"
     include = fresh / "include"
     include.mkdir(mode=0o700)
-    for name in (
-        "hip",
-        "hipadapt",
-    ):  # no stdint.h, which host compilers have themselves
+    # No stdint.h, which host compilers have themselves.
+    for name in ("hip", "hipadapt"):
         (include / name).symlink_to(device / name)
     _write(include / "thrust/detail/config/namespace.h", _THRUST_NAMESPACE)
     # The folders of this package and of the compiler's.

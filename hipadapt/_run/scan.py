@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which libraries of ROCm a program asks for that need a stand-in.
 
-Looked at are the program's own file with the libraries that it brings along, the files
-of every installed Python package (by its list of files), and what ``--scan`` names.
-What was found in a package is kept, since packages seldom change.
+The files are the program's own, the libraries that it brings along, those of every
+installed Python package (by its list of files), and what ``--scan`` names.  What was
+found in a package is kept, since packages seldom change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_library(name: str) -> bool:
 def needs_of(path: str) -> list[Any] | None:
     """[file names, [symbol, version, library] ...] of what has stand-ins, or None.
 
-    The form is what JSON can keep.
+    JSON can hold this form.
     """
     try:
         names = elf.needed_names(path)
@@ -125,7 +125,7 @@ class Packages:
                 add(found, need)
 
     def save(self) -> None:
-        """Writes what is new; without it the next start takes longer, no more."""
+        """Writes what is new; if that fails, the next start only takes longer."""
         if not self._changed:
             return
         kept = {path: row for path, row in self._known.items() if os.path.exists(path)}
@@ -213,7 +213,7 @@ def find(
     paths: Iterable[str],
     program: str | None,
 ) -> tuple[Standins, list[str]]:
-    """All stand-ins that are needed, and HIP libraries that we cannot be."""
+    """All stand-ins that are needed, and HIP libraries of versions other than ours."""
     found: Standins = {}
     missing: list[str] = []
     for folder in folders:

@@ -134,13 +134,13 @@ _ANSWERS = {
 _HEAD = """\
 extern char *secure_getenv(const char *);
 extern int dprintf(int, const char *, ...);
-static int told;
-static __attribute__((noinline)) void tell(const char *function, const char *status)
+static int reported;
+static __attribute__((noinline)) void report(const char *function, const char *status)
 {
     const char *level = secure_getenv("HIPADAPT_LOG");
     int notes = level != 0 && level[0] >= '2' && level[0] <= '9';
     int silent = level != 0 && level[0] == '0' && level[1] == 0;
-    int first = __atomic_exchange_n(&told, 1, __ATOMIC_RELAXED) == 0;
+    int first = __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED) == 0;
     if (notes || (first && !silent))
         dprintf(2, "hipadapt: %s: there is no @SONAME@ on the CPU device; a stand-in "
                    "answers %s\\n", function, status);
@@ -167,7 +167,7 @@ def _literal(text: str) -> str:
 
 
 def _function(library: Library, name: str) -> str:
-    shown = f"tell({_literal(name)}, {_literal(library.status)});"
+    shown = f"report({_literal(name)}, {_literal(library.status)});"
     if name in _ANSWERS:
         return _ANSWERS[name].format(name=name)
     if name in library.texts:
@@ -184,13 +184,13 @@ def _function(library: Library, name: str) -> str:
 def source(soname: str, symbols: Iterable[str]) -> tuple[str, list[str]]:
     """The C text of a stand-in, and the names of all functions in it.
 
-    Names of C++ are left out: what they answer is no status.
+    Names of C++ are left out: their functions return no status.
     """
     library = library_of(soname)
     if library is None:
         raise ValueError(f"{soname} has no stand-in")
     names = sorted(name for name in symbols if _C_NAME.fullmatch(name))
-    # Another library's functions may have come here, where that one is not loaded.
+    # Functions of another library are here where that library is not loaded.
     head = _HEAD.replace("@SONAME@", soname)
     lines = [_function(library_of_symbol(name) or library, name) for name in names]
     return "\n".join([head, *lines, ""]), names

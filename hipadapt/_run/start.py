@@ -112,7 +112,7 @@ def _first(folder: str, before: str | None) -> str:
 
 
 def has_kernels(path: str) -> bool:
-    """Whether a program was built with kernels in it, so with a width of warps."""
+    """Whether a program was built with kernels in it, so for one size of warps."""
     try:
         _, _, imports = needs(path)
     except (OSError, NotElfError):
@@ -143,7 +143,7 @@ def environment(root: str, zig: str, warp_size: str | None) -> dict[str, str]:
 
 
 def note(text: str) -> None:
-    """A line for the user, who may have asked for silence."""
+    """Prints a line for the user, unless HIPADAPT_LOG=0 asks for silence."""
     if os.environ.get("HIPADAPT_LOG") != "0":
         print(f"hipadapt run: {text}", file=sys.stderr)
 
@@ -168,15 +168,15 @@ def prepare(words: Sequence[str], scan: Sequence[str]) -> dict[str, str]:
     for name in missing:
         note(f"{program} needs {name}; the CPU device has the ABI of HIP 6 and 7")
     root = make_root(base, standins, _python(), os.path.abspath(zig))
-    # Programs that do not ask, CuPy among them, take a wavefront to have 64 lanes.
+    # Programs that do not ask, CuPy among them, assume wavefronts of 64 lanes.
     warp_size = None if program is not None and has_kernels(program) else "64"
     return environment(str(root), zig, warp_size)
 
 
 def start(words: Sequence[str], changed: dict[str, str]) -> None:
-    """Becomes the program; returns never, or raises RunError."""
+    """Becomes the program, or raises RunError; never returns."""
     program = find_program(words[0], changed["PATH"])
-    # Python ignores these two, and what is ignored stays so in the new program.
+    # Python ignores these two, and the new program would go on ignoring them.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     sys.stdout.flush()
@@ -193,7 +193,7 @@ def main(choices: argparse.Namespace) -> int:
         words = command_of(choices)
         if not words and not choices.env:
             raise RunError(2, "which program? python -m hipadapt run -- PROGRAM ARGS")
-        # Words of a hipcc that is only in the new PATH are looked up there.
+        # These two are in the new PATH only, and are looked up there.
         own = bool(words) and words[0] in ("hipcc", "hipconfig")
         changed = prepare([] if own else words, choices.scan)
         if choices.env:
