@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/activity.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/log.h"
+#include "rocprofiler/activity_event.h"
 #include "rocprofiler/agent.h"
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/context.h"
+#include "rocprofiler/correlation.h"
 #include "rocprofiler/counting.h"
-#include "rocprofiler/state.h"
-#include "rocprofiler/tables.h"
+#include "rocprofiler/external.h"
+#include "rocprofiler/in_tool.h"
+#include "rocprofiler/sdk.h"
+#include "rocprofiler/stamp.h"
 #include "rocprofiler/want.h"
 
 /* Work on the device, from when it is enqueued until it has ended. */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What is over at once, on the thread that reports it. */
-#include "rocprofiler/activity.h"
+#include "rocprofiler/activity_event.h"
 
 #include "rocprofiler/agent.h"
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/buffer_state.h"
+#include "rocprofiler/context.h"
+#include "rocprofiler/correlation.h"
+#include "rocprofiler/external.h"
+#include "rocprofiler/in_tool.h"
+#include "rocprofiler/sdk.h"
+#include "rocprofiler/stamp.h"
 #include "rocprofiler/text.h"
 #include "rocprofiler/want.h"
 

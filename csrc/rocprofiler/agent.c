@@ -9,7 +9,8 @@
 
 #include "abi/activity.h"
 #include "rocprofiler/lock.h"
-#include "rocprofiler/tables.h"
+#include "rocprofiler/registration.h"
+#include "rocprofiler/sdk.h"
 
 enum {
     AGENTS_MAX = 65,

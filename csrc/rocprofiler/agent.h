@@ -3,7 +3,7 @@
 #ifndef HA_ROCPROFILER_AGENT_H
 #define HA_ROCPROFILER_AGENT_H
 
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 /* -1: the host. */
 rocprofiler_agent_id_t ha_agent_of_device(int device);

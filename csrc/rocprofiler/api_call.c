@@ -2,10 +2,18 @@
 #include "rocprofiler/api_call.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 #include "rocprofiler/buffer.h"
-#include "rocprofiler/client.h"
+#include "rocprofiler/context.h"
+#include "rocprofiler/correlation.h"
+#include "rocprofiler/external.h"
+#include "rocprofiler/generated/op_numbers.h"
 #include "rocprofiler/in_tool.h"
+#include "rocprofiler/sdk.h"
+#include "rocprofiler/stamp.h"
+#include "rocprofiler/stream_set.h"
+#include "rocprofiler/want.h"
 
 bool
 ha_api_begin(struct ha_api_call *call, uint32_t op)

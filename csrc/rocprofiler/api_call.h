@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rocprofiler/context.h"
 #include "rocprofiler/correlation.h"
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 #include "rocprofiler/want.h"
 
 struct ha_seen {
@@ -28,9 +29,6 @@ struct ha_api_call {
 /* False where nobody wants HIP's operation `op` (HA_OP_*), or the call is a tool's own,
  * from within a callback; then nothing was done. */
 bool ha_api_begin(struct ha_api_call *call, uint32_t op);
-
-/* Tells contexts that asked for HIP_STREAM_SET of the stream that the call names. */
-void ha_stream_set(struct ha_api_call *call, rocprofiler_callback_phase_t phase);
 
 /* With the arguments in call->data.args. */
 void ha_api_enter(struct ha_api_call *call);

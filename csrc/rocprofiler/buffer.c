@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/buffer.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rocprofiler/buffer_state.h"
 #include "rocprofiler/callback_thread.h"
+#include "rocprofiler/client.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/in_tool.h"
+#include "rocprofiler/sdk.h"
 
 enum { ALIGNMENT_bytes = 16 };
 

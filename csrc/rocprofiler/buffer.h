@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rocprofiler/state.h"
+#include "rocprofiler/buffer_state.h"
+#include "rocprofiler/client.h"
+#include "rocprofiler/sdk.h"
 
 struct ha_callback_thread;
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers, as tools make and end them. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "rocprofiler/buffer_state.h"
 #include "rocprofiler/callback_thread.h"
 #include "rocprofiler/client.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/lock.h"
+#include "rocprofiler/sdk.h"
 
 static struct ha_buffer *
 buffer_make(size_t bytes)

@@ -4,7 +4,7 @@
 #ifndef HA_ROCPROFILER_BUFFER_STATE_H
 #define HA_ROCPROFILER_BUFFER_STATE_H
 
-#include "rocprofiler/buffer.h"
+#include "rocprofiler/sdk.h"
 
 enum {
     HA_BUFFERS_MAX = 256,

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/callback_thread.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "rocprofiler/buffer.h"
 #include "rocprofiler/client.h"
 #include "rocprofiler/internal_thread.h"
 #include "rocprofiler/lock.h"
+#include "rocprofiler/sdk.h"
 
 enum { THREADS_MAX = 64 };
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 struct ha_callback_thread;
 

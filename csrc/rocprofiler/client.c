@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/client.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/log.h"
-#include "rocprofiler/buffer.h"
-#include "rocprofiler/client_find.h"
-#include "rocprofiler/client_state.h"
 #include "rocprofiler/guard.h"
 #include "rocprofiler/in_tool.h"
-#include "rocprofiler/tables.h"
-
-enum { RESULT_BYTES = sizeof(rocprofiler_tool_configure_result_t) };
 
 struct ha_client *ha_clients[HA_CLIENTS_MAX];
 _Atomic unsigned ha_client_count;
 
-/* What the interface calls a status: 0 before, -1 meanwhile, 1 after. */
-static _Atomic int initialized;
+_Atomic int ha_clients_initialized, ha_clients_finalized;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool busy; /* somebody configures; under the lock */
-static pthread_t busy_thread;
-static bool searched; /* the places were looked at */
-
-/* Those that are to be started, in order; by who has the right to configure. */
-static struct ha_client *fresh[HA_CLIENTS_MAX];
-static unsigned fresh_count;
-static uint32_t asked; /* tools so far, with those that declined */
 static _Thread_local struct ha_client *current, *running;
 
 struct ha_client *
@@ -52,6 +30,12 @@ ha_client_ended(const struct ha_client *client)
 }
 
 bool
+ha_client_finalizing(const struct ha_client *client)
+{
+    return atomic_load(&client->finalizing);
+}
+
+bool
 ha_client_in_window(void)
 {
     return current != NULL;
@@ -60,7 +44,13 @@ ha_client_in_window(void)
 bool
 ha_client_locked(void)
 {
-    return atomic_load(&initialized) > 0 && running == NULL;
+    return atomic_load(&ha_clients_initialized) > 0 && running == NULL;
+}
+
+bool
+ha_client_finalized(void)
+{
+    return atomic_load(&ha_clients_finalized) != 0;
 }
 
 bool
@@ -76,322 +66,21 @@ ha_clients_between(enum ha_stage first, enum ha_stage last)
     return found;
 }
 
-/* The tool that has this configure function, or NULL. */
-static struct ha_client *
-find_client(rocprofiler_configure_func_t configure)
-{
-    unsigned count = atomic_load(&ha_client_count);
-
-    for (unsigned i = 0; i < count; i++) {
-        if (ha_clients[i]->configure == configure) {
-            return ha_clients[i];
-        }
-    }
-    return NULL;
-}
-
-/* A new place, or that of a tool that has declined; NULL: there is none. */
-static struct ha_client *
-take_place(void)
-{
-    unsigned count = atomic_load(&ha_client_count);
-
-    if (count < HA_CLIENTS_MAX) {
-        struct ha_client *client = calloc(1, sizeof *client);
-        if (client != NULL) {
-            ha_clients[count] = client;
-            atomic_store(&ha_client_count, count + 1);
-        }
-        return client;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        if (ha_clients[i]->vacant) {
-            return ha_clients[i];
-        }
-    }
-    return NULL;
-}
-
-/* Makes the place that of a tool which nobody has asked yet. */
-static void
-settle(struct ha_client *client, rocprofiler_configure_func_t configure)
-{
-    const uint32_t handle = 0x1000 + asked; /* no small number */
-
-    client->vacant = false;
-    client->id.size = sizeof client->id;
-    client->id.name = NULL;
-    memcpy((char *)&client->id + offsetof(rocprofiler_client_id_t, handle), &handle,
-           sizeof handle);
-    client->configure = configure;
-    client->priority = asked++;
-    ha_tool_path(configure, client->path, sizeof client->path);
-    atomic_store(&client->stage, HA_CLIENT_FOUND);
-    fresh[fresh_count++] = client;
-}
-
-/* One that the search has found: those that are known, or have declined, aren't asked
- * again. */
-static void
-add_found(rocprofiler_configure_func_t configure)
-{
-    if (find_client(configure) != NULL) {
-        return;
-    }
-    struct ha_client *client = take_place();
-    if (client == NULL) {
-        ha_log(0, "a tool is left out: there is no room for another one");
-        return;
-    }
-    settle(client, configure);
-}
-
-/* One that a program names: it may have declined before. */
-static rocprofiler_status_t
-add_forced(rocprofiler_configure_func_t configure)
-{
-    struct ha_client *client = find_client(configure);
-
-    if (client != NULL && !client->vacant) {
-        return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
-    }
-    client = client != NULL ? client : take_place();
-    if (client == NULL) {
-        return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
-    }
-    settle(client, configure);
-    return ROCPROFILER_STATUS_SUCCESS;
-}
-
-/* Looks for tools.  Their constructors run, and ask whether somebody configures. */
-static void
-find(void)
-{
-    int before = atomic_exchange(&initialized, -1);
-
-    searched = true;
-    ha_tools_find(add_found);
-    atomic_store(&initialized, before);
-}
-
-/* ---- starting ---- */
-
-static void
-call_configure(void *data)
-{
-    struct ha_client *client = data;
-    const rocprofiler_tool_configure_result_t *result =
-        client->configure(ROCPROFILER_SDK_VERSION, ROCPROFILER_SDK_VERSION_STRING,
-                          client->priority, &client->id);
-
-    if (result == NULL) {
-        return;
-    }
-    if (result->size != RESULT_BYTES) {
-        ha_log(0,
-               "tool '%s' is left out: its result has %zu bytes, not %d: it was built "
-               "for another version of rocprofiler-sdk",
-               client->path, result->size, (int)RESULT_BYTES);
-        return;
-    }
-    client->result = *result;
-    atomic_store(&client->stage, HA_CLIENT_CONFIGURED);
-}
-
-static void
-finalize_by_id(rocprofiler_client_id_t id)
-{
-    unsigned count = atomic_load(&ha_client_count);
-
-    if (current != NULL && current->id.handle == id.handle) {
-        atomic_store(&current->end_asked, true);
-        return;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        /* The place of one that isn't ready may become another's. */
-        if (atomic_load(&ha_clients[i]->stage) == HA_CLIENT_READY &&
-            ha_clients[i]->id.handle == id.handle) {
-            ha_client_finalize(ha_clients[i]);
-        }
-    }
-}
-
-static void
-call_initialize(void *data)
-{
-    struct ha_client *client = data;
-
-    client->answer =
-        client->result.initialize == NULL
-            ? 0
-            : client->result.initialize(finalize_by_id, client->result.tool_data);
-}
-
 int
-ha_client_call(void (*function)(void *data), struct ha_client *client)
+ha_client_call(void (*function)(void *data), struct ha_client *client, bool window)
 {
     unsigned depth = ha_in_tool();
 
     running = client;
+    if (window) {
+        current = client;
+    }
     ha_in_tool_set(depth + 1);
     int crashed = ha_guarded(function, client);
     ha_in_tool_set(depth); /* whatever it was in */
     running = NULL;
+    if (window) {
+        current = NULL;
+    }
     return crashed;
-}
-
-static void
-configure(struct ha_client *client)
-{
-    int crashed = ha_client_call(call_configure, client);
-
-    if (crashed != 0) {
-        ha_log(0, "tool '%s' is left out: its rocprofiler_configure ended with %s",
-               client->path, strsignal(crashed));
-    }
-    if (crashed != 0 || atomic_load(&client->stage) != HA_CLIENT_CONFIGURED) {
-        atomic_store(&client->stage, HA_CLIENT_ENDED);
-        client->vacant = true; /* it has made nothing, and was given no finalizer */
-    }
-}
-
-static void
-initialize(struct ha_client *client)
-{
-    if (atomic_load(&client->stage) != HA_CLIENT_CONFIGURED) {
-        return;
-    }
-    current = client;
-    int crashed = ha_client_call(call_initialize, client);
-    current = NULL;
-    if (crashed != 0) {
-        ha_log(0, "tool '%s' is dropped: its initialize ended with %s", client->path,
-               strsignal(crashed));
-    } else if (client->answer != 0) {
-        ha_log(0, "tool '%s' is dropped: its initialize answered %d", client->path,
-               client->answer);
-    }
-    if (crashed != 0 || client->answer != 0) {
-        atomic_store(&client->stage, HA_CLIENT_ENDED);
-        ha_contexts_drop(client);
-        ha_buffers_close(client);
-        return;
-    }
-    atomic_store(&client->stage, HA_CLIENT_READY);
-    if (atomic_load(&client->end_asked)) {
-        ha_client_finalize(client);
-    }
-}
-
-/* Takes the right to configure, or waits for who has it.  False on the thread that has.
- */
-static bool
-enter(void)
-{
-    pthread_mutex_lock(&lock);
-    if (busy && pthread_equal(busy_thread, pthread_self())) {
-        pthread_mutex_unlock(&lock);
-        return false;
-    }
-    while (busy) {
-        pthread_cond_wait(&changed, &lock);
-    }
-    busy = true;
-    busy_thread = pthread_self();
-    pthread_mutex_unlock(&lock);
-    return true;
-}
-
-static void
-leave(void)
-{
-    pthread_mutex_lock(&lock);
-    busy = false;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
-}
-
-/* Configures and initializes those that were added. */
-static void
-start(void)
-{
-    unsigned count = fresh_count;
-
-    if (count == 0) {
-        return;
-    }
-    ha_clients_watch();
-    atomic_store(&initialized, -1);
-    for (unsigned i = 0; i < count; i++) {
-        configure(fresh[i]);
-    }
-    for (unsigned i = 0; i < count; i++) {
-        initialize(fresh[i]);
-    }
-    fresh_count = 0;
-    if (!ha_client_finalized()) {
-        ha_buffers_start();
-    }
-    atomic_store(&initialized, 1);
-}
-
-bool
-ha_clients_start(void)
-{
-    if (ha_client_finalized() || !enter()) {
-        return false;
-    }
-    if (!searched) {
-        find();
-        start();
-    }
-    bool found = ha_clients_between(HA_CLIENT_READY, HA_CLIENT_READY);
-    leave();
-    return found;
-}
-
-HA_SDK_EXPORT rocprofiler_status_t
-rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
-{
-    rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
-
-    if (ha_client_finalized()) {
-        return ROCPROFILER_STATUS_ERROR_FINALIZED;
-    }
-    /* Before the tool starts, which may ask for agents; and before this thread has the
-     * right to configure, which a runtime that is handing over now waits for. */
-    ha_tables_seek();
-    if (!enter()) {
-        return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
-    }
-    if (configure_func != NULL) {
-        status = add_forced(configure_func);
-    }
-    if (configure_func == NULL || !searched) {
-        find();
-    }
-    start();
-    if (configure_func == NULL) {
-        atomic_store(&initialized, 1); /* without a tool, too */
-    }
-    leave();
-    if (status == ROCPROFILER_STATUS_SUCCESS) {
-        ha_tables_update();
-    }
-    return status;
-}
-
-void
-ha_clients_forked(void)
-{
-    busy = false;
-    (void)pthread_mutex_init(&lock, NULL);
-    (void)pthread_cond_init(&changed, NULL);
-}
-
-HA_SDK_EXPORT rocprofiler_status_t
-rocprofiler_is_initialized(int *status)
-{
-    *status = atomic_load(&initialized);
-    return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of tools: by themselves, with the process, and in a forked child. */
+#include "rocprofiler/client_end.h"
+
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/log.h"
+#include "rocprofiler/activity.h"
 #include "rocprofiler/buffer.h"
-#include "rocprofiler/client_state.h"
+#include "rocprofiler/client.h"
+#include "rocprofiler/context_switch.h"
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/lock.h"
+#include "rocprofiler/sdk.h"
 #include "rocprofiler/tables.h"
 
-/* What the interface calls a status.  `ended` is that of the last tool there is: one
- * that comes later sets it back. */
-static _Atomic int finalized, ended;
+/* What the interface calls a status, for the last tool there is: one that comes later
+ * sets it back. */
+static _Atomic int ended;
 
-bool
-ha_client_finalized(void)
-{
-    return atomic_load(&finalized) != 0;
-}
-
-bool
-ha_client_finalizing(const struct ha_client *client)
-{
-    return atomic_load(&client->finalizing);
-}
+static void (*start_forked)(void);
 
 static void
 call_finalize(void *data)
@@ -55,8 +51,9 @@ ha_client_finalize(struct ha_client *client)
     ha_buffers_seal(client);
     ha_in_tool_wait();
     atomic_store(&client->finalizing, true);
-    int crashed =
-        client->result.finalize != NULL ? ha_client_call(call_finalize, client) : 0;
+    int crashed = client->result.finalize != NULL
+                      ? ha_client_call(call_finalize, client, false)
+                      : 0;
     atomic_store(&client->finalizing, false);
     ha_buffers_close(client);
     if (crashed != 0) {
@@ -71,7 +68,7 @@ ha_client_finalize(struct ha_client *client)
 static void
 at_exit(void)
 {
-    if (atomic_exchange(&finalized, -1) != 0) {
+    if (atomic_exchange(&ha_clients_finalized, -1) != 0) {
         return;
     }
     unsigned count = atomic_load(&ha_client_count);
@@ -80,15 +77,15 @@ at_exit(void)
     }
     ha_contexts_drop(NULL);
     ha_buffers_end();
-    atomic_store(&finalized, 1);
+    atomic_store(&ha_clients_finalized, 1);
 }
 
 /* In a child nothing is observed: threads and half-written batches are the parent's. */
 static void
 forked(void)
 {
-    atomic_store(&finalized, 1);
-    ha_clients_forked();
+    atomic_store(&ha_clients_finalized, 1);
+    start_forked();
     ha_locks_forked();
     ha_in_tool_forked();
     ha_tables_forked();
@@ -97,12 +94,13 @@ forked(void)
 }
 
 void
-ha_clients_watch(void)
+ha_clients_watch(void (*forked_before)(void))
 {
     static bool watched;
 
     if (!watched) {
         watched = true;
+        start_forked = forked_before;
         (void)atexit(at_exit);
         (void)pthread_atfork(NULL, NULL, forked);
     }
@@ -118,7 +116,7 @@ hipadapt_rocprofiler_finalize(void)
 HA_SDK_EXPORT rocprofiler_status_t
 rocprofiler_is_finalized(int *status)
 {
-    int all = atomic_load(&finalized);
+    int all = atomic_load(&ha_clients_finalized);
 
     *status = all != 0 ? all : atomic_load(&ended);
     return ROCPROFILER_STATUS_SUCCESS;

@@ -9,6 +9,7 @@
 
 #include "core/env.h"
 #include "core/log.h"
+#include "rocprofiler/sdk.h"
 
 /* What the linker bound it to; see core/profiler.c. */
 #pragma weak rocprofiler_configure

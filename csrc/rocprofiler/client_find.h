@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 /* Calls `found` for each, in the order in which they are configured; the same one may
  * come twice. */

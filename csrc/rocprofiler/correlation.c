@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/context.h"
+#include "rocprofiler/sdk.h"
 #include "rocprofiler/stamp.h"
 
 /* Numbers are taken in blocks, so that threads don't meet at each call. */

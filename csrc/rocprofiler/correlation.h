@@ -12,9 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rocprofiler/stamp.h"
-#include "rocprofiler/state.h"
-
 /* A number that work refers to, beyond the call. */
 struct ha_correlation {
     _Atomic unsigned references;
@@ -44,11 +41,5 @@ void ha_correlation_retire(uint64_t internal);
  * NULL: no memory. */
 struct ha_correlation *ha_correlation_hold(void);
 void ha_correlation_drop(struct ha_correlation *correlation);
-
-/* The external identifier for `context` of something that begins on this thread now. */
-rocprofiler_user_data_t
-ha_external_id(unsigned context,
-               rocprofiler_external_correlation_id_request_kind_t kind, int operation,
-               uint64_t internal);
 
 #endif

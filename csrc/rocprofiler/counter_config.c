@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/counter_config.h"
 
+#include <pthread.h>
+
 #include "rocprofiler/agent.h"
 #include "rocprofiler/lock.h"
 #include "rocprofiler/perf.h"
+#include "rocprofiler/sdk.h"
 
 enum { CONFIGS_MAX = 1024 };
 

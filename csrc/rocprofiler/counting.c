@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/counting.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rocprofiler/agent.h"
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/buffer_state.h"
 #include "rocprofiler/client.h"
-#include "rocprofiler/correlation.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/counter_config.h"
+#include "rocprofiler/external.h"
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/perf.h"
+#include "rocprofiler/sdk.h"
 
 /* ---- services of a context ---- */
 

@@ -4,7 +4,8 @@
 #ifndef HA_ROCPROFILER_COUNTING_H
 #define HA_ROCPROFILER_COUNTING_H
 
-#include "rocprofiler/state.h"
+#include "rocprofiler/context.h"
+#include "rocprofiler/sdk.h"
 
 struct ha_counts;
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Identifiers of tools: what was pushed for a thread and a context, and requests. */
+#include "rocprofiler/external.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rocprofiler/client.h"
-#include "rocprofiler/correlation.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/lock.h"
 #include "rocprofiler/names.h"
+#include "rocprofiler/sdk.h"
+#include "rocprofiler/stamp.h"
 
 /* What was pushed for one thread in one context.  Never freed: threads keep pointers.
  */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Tools that put functions of their own into tables. */
+#include "rocprofiler/intercept.h"
+
+#include <stdatomic.h>
+
 #include "rocprofiler/client.h"
-#include "rocprofiler/correlation.h"
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/lock.h"
 #include "rocprofiler/names.h"
-#include "rocprofiler/tables.h"
+#include "rocprofiler/registration.h"
+#include "rocprofiler/sdk.h"
 
 enum { LISTENERS_MAX = 64 };
 

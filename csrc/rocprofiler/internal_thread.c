@@ -2,12 +2,12 @@
 #include "rocprofiler/internal_thread.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "rocprofiler/client.h"
-#include "rocprofiler/correlation.h"
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/lock.h"
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 enum {
     LISTENERS_MAX = 64,

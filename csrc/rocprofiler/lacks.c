@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What no agent here has: samples of program counters, thread traces, streaming
  * counters, counters that a tool defines, OpenMP's events. */
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 #include <rocprofiler-sdk/experimental/counters.h>
 #include <rocprofiler-sdk/experimental/spm.h>

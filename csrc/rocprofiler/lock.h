@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Short locks, which a forked child finds open.  Nothing is called under one. */
+/* Short locks, which a forked child finds open.  Nothing is called under one.
+ *
+ * Besides them a buffer, a callback thread and the start of tools have a lock each.
+ * None is held while another is taken, and none while a tool's function runs, but for
+ * that of ha_tables_update, which a thread may take again. */
 #ifndef HA_ROCPROFILER_LOCK_H
 #define HA_ROCPROFILER_LOCK_H
 

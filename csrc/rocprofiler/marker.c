@@ -2,6 +2,8 @@
 #include "rocprofiler/marker.h"
 
 #include "rocprofiler/marker_call.h"
+#include "rocprofiler/marker_range.h"
+#include "rocprofiler/sdk.h"
 
 static roctxCoreApiTable_t core;
 static roctxControlApiTable_t control;

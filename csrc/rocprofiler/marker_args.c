@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of marks and ranges. */
-#include "rocprofiler/args.h"
-#include "rocprofiler/marker_call.h"
+#include "rocprofiler/marker_args.h"
+
+#include "rocprofiler/arg_text.h"
+#include "rocprofiler/hip_op.h"
+#include "rocprofiler/sdk.h"
 
 enum { ARGUMENTS_MAX = 2 };
 

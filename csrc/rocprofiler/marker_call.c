@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "rocprofiler/marker_call.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/context.h"
+#include "rocprofiler/correlation.h"
+#include "rocprofiler/external.h"
+#include "rocprofiler/in_tool.h"
+#include "rocprofiler/sdk.h"
+#include "rocprofiler/stamp.h"
 #include "rocprofiler/want.h"
 
 static void

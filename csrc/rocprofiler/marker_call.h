@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rocprofiler/context.h"
 #include "rocprofiler/correlation.h"
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 struct ha_marker_kinds {
     int callback;
@@ -42,24 +43,5 @@ void ha_marker_leave(struct ha_marker_call *call);
 /* The same for what other calls may begin and end within, and on another thread. */
 void ha_marker_open(struct ha_marker_call *call);
 void ha_marker_close(struct ha_marker_call *call);
-
-/* rocprofiler_iterate_callback_tracing_kind_operation_args of MARKER_* kinds. */
-rocprofiler_status_t
-ha_marker_arguments(const rocprofiler_callback_tracing_record_t *record,
-                    rocprofiler_callback_tracing_operation_args_cb_t callback,
-                    int follow_max, void *data);
-
-/* ---- ranges (marker_range.c): from their push or start to their pop or stop ---- */
-
-void ha_range_mark(const char *message);
-
-/* `level` is what push and pop answered. */
-void ha_range_push(const char *message, int level);
-void ha_range_pop(int level);
-
-void ha_range_start(const char *message, roctx_range_id_t id);
-void ha_range_stop(roctx_range_id_t id);
-
-void ha_range_thread_id(roctx_thread_id_t *tid);
 
 #endif

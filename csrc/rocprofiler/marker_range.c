@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges, as one thing each: a thread's (push and pop) and the process's (start and
- * stop).  Only what somebody wants when it begins is kept. */
+#include "rocprofiler/marker_range.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "rocprofiler/lock.h"
 #include "rocprofiler/marker_call.h"
+#include "rocprofiler/sdk.h"
 
 static const struct ha_marker_kinds kinds = {
     ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API,

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of kinds and operations, and the functions that tell them. */
+#include "rocprofiler/names.h"
+
 #include <string.h>
 
+#include "rocprofiler/context.h"
+#include "rocprofiler/generated/op_numbers.h"
 #include "rocprofiler/hip_op.h"
-#include "rocprofiler/names.h"
+#include "rocprofiler/sdk.h"
 
 rocprofiler_status_t
 ha_name_answer(const char *found, rocprofiler_status_t missing, const char **name,

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 /* Sets *name and *name_len (either may be NULL); `missing` where there is no name. */
 rocprofiler_status_t ha_name_answer(const char *found, rocprofiler_status_t missing,

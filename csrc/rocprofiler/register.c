@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "core/env.h"
-#include "rocprofiler/client.h"
+#include "rocprofiler/client_start.h"
+#include "rocprofiler/registration.h"
+#include "rocprofiler/sdk.h"
 #include "rocprofiler/tables.h"
 
 enum { INSTANCES_MAX = 8 };

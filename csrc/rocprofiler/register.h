@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 /* Of librocprofiler-sdk, for librocprofiler-register: 0, or what went wrong. */
 HA_SDK_EXPORT int rocprofiler_set_api_table(const char *name, uint64_t lib_version,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracing services: what a context asks for. */
 #include "rocprofiler/buffer.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/names.h"
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 /* The operations as bits; none given: all. */
 static rocprofiler_status_t

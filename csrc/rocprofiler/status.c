@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of statuses, version, clock and thread. */
-#include "rocprofiler/correlation.h"
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
+#include "rocprofiler/stamp.h"
 
 #define STATUS(name, text)                                                             \
     [ROCPROFILER_STATUS_##name] = {"ROCPROFILER_STATUS_" #name, text}

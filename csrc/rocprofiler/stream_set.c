@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP_STREAM_SET: around each call of HIP that names a stream, outside of what is told
- * of the call itself. */
+#include "rocprofiler/stream_set.h"
+
 #include <string.h>
 
 #include "rocprofiler/api_call.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/hip_op.h"
+#include "rocprofiler/sdk.h"
+#include "rocprofiler/stamp.h"
+#include "rocprofiler/want.h"
 
 void
 ha_stream_set(struct ha_api_call *call, rocprofiler_callback_phase_t phase)

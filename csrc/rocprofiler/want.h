@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Who wants an operation of a kind, and telling it to a callback. */
+/* Reporting an operation to the callbacks of contexts. */
 #ifndef HA_ROCPROFILER_WANT_H
 #define HA_ROCPROFILER_WANT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rocprofiler/correlation.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/in_tool.h"
-#include "rocprofiler/state.h"
+#include "rocprofiler/sdk.h"
 
 /* A context that something is reported to, found when it begins: it is told of the end
  * even if it was stopped meanwhile. */
@@ -19,27 +19,6 @@ struct ha_watcher {
     bool callback;
     bool buffer;
 };
-
-static inline bool
-ha_wants_callback(const struct ha_context *context, int kind, int operation)
-{
-    return context->callbacks[kind].there &&
-           ha_operation_in(&context->callbacks[kind].operations, (unsigned)operation);
-}
-
-static inline bool
-ha_wants_buffer(const struct ha_context *context, int kind, int operation)
-{
-    return context->buffers[kind].buffer != NULL &&
-           ha_operation_in(&context->buffers[kind].operations, (unsigned)operation);
-}
-
-static inline bool
-ha_wants_stream_set(const struct ha_context *context)
-{
-    return ha_wants_callback(context, ROCPROFILER_CALLBACK_TRACING_HIP_STREAM,
-                             ROCPROFILER_HIP_STREAM_SET);
-}
 
 /* Active contexts that have one of the two kinds, as bits. */
 static inline uint64_t

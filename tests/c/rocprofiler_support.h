@@ -15,9 +15,11 @@
 #include "abi/generated/hip_table.h"
 #include "check.h"
 #include "rocprofiler/client.h"
+#include "rocprofiler/client_end.h"
+#include "rocprofiler/client_start.h"
+#include "rocprofiler/context.h"
 #include "rocprofiler/correlation.h"
 #include "rocprofiler/register.h"
-#include "rocprofiler/state.h"
 
 #define UNUSED __attribute__((unused))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments as text. */
-#ifndef HA_ROCPROFILER_ARGS_H
-#define HA_ROCPROFILER_ARGS_H
+#ifndef HA_ROCPROFILER_ARG_TEXT_H
+#define HA_ROCPROFILER_ARG_TEXT_H
 
 #include "rocprofiler/hip_op.h"
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the profiler's library knows: tools, contexts and their services.
+/* Contexts: the services that tools have asked for, and what is wanted because of them.
  *
  * Contexts are never freed and stand in one array, so whoever has found one keeps it.
  * The *configuration* (which services a context has) is written within a tool's
  * `initialize` and only read afterwards; what changes later are `active` and the bits
- * of ha_op_wanted and of its like, which are atomics: a call of HIP takes
- * no lock.
+ * of ha_op_wanted and of its like, which are atomics: a call of HIP takes no lock.
  *
- * Locks: those of lock.h, a buffer's own, and a callback thread's own.  None is held
- * while another is taken, and none while a tool's function runs, but for the one of
- * ha_tables_update, which a thread may take again. */
-#ifndef HA_ROCPROFILER_STATE_H
-#define HA_ROCPROFILER_STATE_H
+ * Files of this room, from below: client, context, buffer, correlation, activity and
+ * counting, tables; then context_switch, client_end, client_start, register. */
+#ifndef HA_ROCPROFILER_CONTEXT_H
+#define HA_ROCPROFILER_CONTEXT_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -58,11 +56,11 @@ struct ha_request_service {
 struct ha_context {
     struct ha_client *client;
     atomic_bool active;
-    atomic_bool dropped; /* its tool failed or has ended: is told nothing */
+    atomic_bool dropped; /* its tool failed or has ended: nothing is reported to it */
     struct ha_callback_service callbacks[HA_CALLBACK_KINDS];
     struct ha_buffer_service buffers[HA_BUFFER_KINDS];
     struct ha_request_service requests;
-    struct ha_counting *counting; /* counters.h; NULL: none */
+    struct ha_counting *counting; /* counting.h; NULL: none */
 };
 
 extern struct ha_context *ha_contexts[HA_CONTEXTS_MAX];
@@ -105,11 +103,8 @@ rocprofiler_status_t ha_context_configurable(rocprofiler_context_id_t id,
 /* After a service was added to a context, which may be active already. */
 void ha_contexts_recount(void);
 
-/* Stops all contexts of a client (NULL: all): what is under way is still told. */
-void ha_contexts_stop(const struct ha_client *client);
-
-/* Stops them for good: nothing more is told. */
-void ha_contexts_drop(const struct ha_client *client);
+/* The same, under HA_LOCK_CONTEXTS. */
+void ha_contexts_recount_locked(void);
 
 /* Sets wanted[op] for each operation (HA_OP_*) that some context has asked for, active
  * or not. */
@@ -117,5 +112,27 @@ void ha_ops_configured(bool wanted[HA_OP_COUNT]);
 
 /* What producers have to call: HA_WANT_* of abi/activity.h, of all contexts. */
 unsigned ha_activity_configured(void);
+
+/* Whether the context, active or not, has asked for an operation of a kind. */
+static inline bool
+ha_wants_callback(const struct ha_context *context, int kind, int operation)
+{
+    return context->callbacks[kind].there &&
+           ha_operation_in(&context->callbacks[kind].operations, (unsigned)operation);
+}
+
+static inline bool
+ha_wants_buffer(const struct ha_context *context, int kind, int operation)
+{
+    return context->buffers[kind].buffer != NULL &&
+           ha_operation_in(&context->buffers[kind].operations, (unsigned)operation);
+}
+
+static inline bool
+ha_wants_stream_set(const struct ha_context *context)
+{
+    return ha_wants_callback(context, ROCPROFILER_CALLBACK_TRACING_HIP_STREAM,
+                             ROCPROFILER_HIP_STREAM_SET);
+}
 
 #endif
