@@ -23,9 +23,7 @@
 
 #define HA_IMAGE_ABI 3u
 #define HA_IMAGE_SYMBOL "__ha_image"
-#define HA_LOOP_DEPTH_MAX                                                              \
-    8u /* nesting of loops around a warp site that is looked at                        \
-        */
+#define HA_LOOP_DEPTH_MAX 8u /* loops around a warp site, at most */
 
 /* Shape of one launch; read-only while the kernel runs. */
 struct ha_grid {
