@@ -109,20 +109,21 @@ judge(struct ha_build *build, const char *what, const struct ha_process_result *
 
 enum ha_status
 ha_build_step(struct ha_build *build, const char *what, const struct ha_list *arguments,
-              struct ha_memory_file *input, struct ha_memory_file *output,
-              struct ha_memory_file *const *extra, uint32_t extra_count)
+              const struct ha_step_files *given)
 {
     struct ha_memory_file messages = HA_MEMORY_FILE_INIT;
-    struct ha_memory_file *files[HA_PROCESS_FILES_MAX] = {input, output, &messages};
+    struct ha_memory_file *output = given->output;
+    struct ha_memory_file *files[HA_PROCESS_FILES_MAX] = {given->input, output,
+                                                          &messages};
     struct ha_process_result ended;
     if (arguments->failed) {
         return ha_error_set(HA_ERROR_MEMORY, "%s: no memory", what);
     }
-    if (extra_count > HA_BUILD_EXTRA_MAX) {
-        return ha_error_set(HA_ERROR_INVALID, "%s: %u files", what, extra_count);
+    if (given->extra_count > HA_BUILD_EXTRA_MAX) {
+        return ha_error_set(HA_ERROR_INVALID, "%s: %u files", what, given->extra_count);
     }
-    for (uint32_t i = 0; i < extra_count; i++) {
-        files[3 + i] = extra[i];
+    for (uint32_t i = 0; i < given->extra_count; i++) {
+        files[3 + i] = given->extra[i];
     }
     enum ha_status status = ha_memory_file_open(&messages, "messages");
     if (status == HA_OK) {
@@ -134,7 +135,7 @@ ha_build_step(struct ha_build *build, const char *what, const struct ha_list *ar
     const struct ha_process_request request = {
         .argv = (const char *const *)arguments->items,
         .files = files,
-        .file_count = 3 + extra_count,
+        .file_count = 3 + given->extra_count,
         .deadline_ns = build->deadline_ns,
         .address_space_bytes =
             (uint64_t)ha_env_long(HA_ENV_COMPILE_MEMORY, 0, MEMORY_MAX_MIB) << 20,
@@ -275,8 +276,9 @@ run_back(struct ha_build *build, struct files *files)
     static const char *const outputs[] = {"-x", "ir", "-emit-obj", "-o",
                                           "-",  "-",  NULL};
     ha_build_flags(&arguments, outputs);
-    enum ha_status status = ha_build_step(build, "the back end", &arguments,
-                                          &files->host_ir, &files->object, NULL, 0);
+    enum ha_status status = ha_build_step(
+        build, "the back end", &arguments,
+        &(struct ha_step_files){.input = &files->host_ir, .output = &files->object});
     ha_list_release(&arguments);
     return status;
 }
@@ -297,8 +299,11 @@ run_link(struct ha_build *build, struct files *files)
     ha_build_flags(&arguments, flags);
     enum ha_status status = ha_memory_file_open(&nothing, "nothing");
     if (status == HA_OK) {
-        status = ha_build_step(build, "the linker", &arguments, &nothing, &files->elf,
-                               extra, 1);
+        status = ha_build_step(build, "the linker", &arguments,
+                               &(struct ha_step_files){.input = &nothing,
+                                                       .output = &files->elf,
+                                                       .extra = extra,
+                                                       .extra_count = 1});
     }
     ha_list_release(&arguments);
     ha_memory_file_close(&nothing);

@@ -48,14 +48,19 @@ enum ha_status ha_build_go_on(struct ha_build *build, const char *what);
 /* The same for cpu/compile/rewrite.h; the context is the build. */
 enum ha_status ha_build_stop_rewriter(void *build);
 
-/* Runs `zig <arguments>`.  Standard input and output are the two files; `extra` are the
- * descriptors 3 and up.  The output is opened here, and mapped after success; a step
- * that succeeds has written something. */
+/* What a step reads and writes; everything is borrowed. */
+struct ha_step_files {
+    struct ha_memory_file *input;        /* standard input */
+    struct ha_memory_file *output;       /* standard output: the step opens it */
+    struct ha_memory_file *const *extra; /* the descriptors 3 and up */
+    uint32_t extra_count;                /* at most HA_BUILD_EXTRA_MAX */
+};
+
+/* Runs `zig <arguments>`; `what` names the step in messages.  The output is mapped
+ * after success: a step that succeeds has written something. */
 enum ha_status ha_build_step(struct ha_build *build, const char *what,
                              const struct ha_list *arguments,
-                             struct ha_memory_file *input,
-                             struct ha_memory_file *output,
-                             struct ha_memory_file *const *extra, uint32_t extra_count);
+                             const struct ha_step_files *given);
 
 /* Appends flags up to a NULL. */
 void ha_build_flags(struct ha_list *arguments, const char *const *flags);

@@ -315,7 +315,10 @@ run_front(struct work *work)
     ha_build_flags(&arguments, outputs);
     struct ha_memory_file *const extra[] = {&work->rules_file};
     status = ha_build_step(&work->build, "the front end", &arguments,
-                           &work->source_file, &work->ir_file, extra, 1);
+                           &(struct ha_step_files){.input = &work->source_file,
+                                                   .output = &work->ir_file,
+                                                   .extra = extra,
+                                                   .extra_count = 1});
     ha_list_release(&arguments);
     if (status == HA_OK && memmem(work->ir_file.bytes, work->ir_file.size,
                                   HA_CLANG_IDENT, strlen(HA_CLANG_IDENT)) == NULL) {
@@ -398,8 +401,9 @@ refuse_file_asm(struct work *work)
     ha_build_flags(&arguments, outputs);
     enum ha_status status = ha_memory_file_rewind(&work->source_file);
     if (status == HA_OK) {
-        status = ha_build_step(&work->build, "the front end", &arguments,
-                               &work->source_file, &printed, NULL, 0);
+        status = ha_build_step(
+            &work->build, "the front end", &arguments,
+            &(struct ha_step_files){.input = &work->source_file, .output = &printed});
     }
     if (status == HA_OK) {
         const char *found = ha_file_asm_find(printed.bytes, printed.size, &length);
@@ -425,8 +429,9 @@ build_bitcode(struct work *work)
     ha_build_ir_arguments(&work->build, &arguments, true);
     enum ha_status status = ha_memory_file_rewind(&work->ir_file);
     if (status == HA_OK) {
-        status = ha_build_step(&work->build, "the bitcode writer", &arguments,
-                               &work->ir_file, &bitcode, NULL, 0);
+        status = ha_build_step(
+            &work->build, "the bitcode writer", &arguments,
+            &(struct ha_step_files){.input = &work->ir_file, .output = &bitcode});
     }
     if (status == HA_OK) {
         const struct ha_rewrite_request request = {

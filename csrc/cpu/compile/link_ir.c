@@ -147,7 +147,8 @@ read_input(struct ha_build *build, const struct ha_link_input *input,
     }
     if (status == HA_OK) {
         status =
-            ha_build_step(build, "the IR reader", &arguments, &file, bitcode, NULL, 0);
+            ha_build_step(build, "the IR reader", &arguments,
+                          &(struct ha_step_files){.input = &file, .output = bitcode});
     }
     if (status == HA_ERROR_COMPILE) {
         /* The reader says "overriding the module target triple". */
@@ -184,8 +185,11 @@ link_some(struct ha_build *build, struct ha_memory_file *first,
     size_t logged = build->log.size;
     enum ha_status status = ha_memory_file_rewind(first);
     if (status == HA_OK) {
-        status = ha_build_step(build, "the IR linker", &arguments, first, output,
-                               others, count);
+        status = ha_build_step(build, "the IR linker", &arguments,
+                               &(struct ha_step_files){.input = first,
+                                                       .output = output,
+                                                       .extra = others,
+                                                       .extra_count = count});
     }
     if (status == HA_ERROR_COMPILE && build->log.size > logged) {
         const char *said = build->log.bytes + logged;
