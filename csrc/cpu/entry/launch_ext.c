@@ -7,7 +7,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/queue/event.h"
+#include "cpu/submit/event.h"
 #include "cpu/submit/launch.h"
 
 #define ANY_ORDER 1u /* hipExtAnyOrderLaunch: allows more than the device does */
@@ -44,14 +44,16 @@ launch(const struct extra *extra, hipFunction_t f, struct ha_launch_request *req
         request->grid[i] = extra->items[i] / lanes;
     }
     if (extra->start != NULL) {
-        code = ha_event_record(extra->start, request->stream, device, false);
+        code =
+            ha_submit_record(extra->start, request->stream, device, HA_EVENT_INTERNAL);
     }
     if (code == hipSuccess) {
         code =
             ha_submit_launch_address(device, f, hipErrorInvalidResourceHandle, request);
     }
     if (code == hipSuccess && extra->stop != NULL) {
-        code = ha_event_record(extra->stop, request->stream, device, false);
+        code =
+            ha_submit_record(extra->stop, request->stream, device, HA_EVENT_INTERNAL);
     }
     return code;
 }

@@ -11,8 +11,8 @@
 #include "cpu/base/gone.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
+#include "cpu/submit/event.h"
 #include "cpu/submit/launch.h"
 #include "cpu/work/call_config.h"
 
@@ -58,14 +58,14 @@ hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
         .params = args,
     };
     if (startEvent != NULL) {
-        code = ha_event_record(startEvent, stream, device, false);
+        code = ha_submit_record(startEvent, stream, device, HA_EVENT_INTERNAL);
     }
     if (code == hipSuccess) {
         code = ha_submit_launch_address(device, function_address,
                                         hipErrorInvalidDeviceFunction, &request);
     }
     if (code == hipSuccess && stopEvent != NULL) {
-        code = ha_event_record(stopEvent, stream, device, false);
+        code = ha_submit_record(stopEvent, stream, device, HA_EVENT_INTERNAL);
     }
     return code;
 }

@@ -24,6 +24,7 @@
 #include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
+#include "cpu/submit/event.h"
 #include "cpu/submit/launch.h"
 
 #define KNOWN_FLAGS                                                                    \
@@ -397,7 +398,8 @@ meet(const hipLaunchParams *list, int count)
             code = ha_event_create(device, hipEventDisableTiming, &events[i]);
         }
         if (code == hipSuccess) {
-            code = ha_event_record(events[i], list[i].stream, device, false);
+            code =
+                ha_submit_record(events[i], list[i].stream, device, HA_EVENT_INTERNAL);
         }
     }
     for (int i = 0; i < count * count && code == hipSuccess; i++) {
@@ -405,8 +407,8 @@ meet(const hipLaunchParams *list, int count)
         struct ha_device *device = NULL;
         code = ha_stream_device(list[waits].stream, &device);
         if (code == hipSuccess && waits != i % count) {
-            code = ha_event_stream_wait(list[waits].stream, events[i % count], device,
-                                        false);
+            code = ha_submit_event_wait(list[waits].stream, events[i % count], device,
+                                        HA_EVENT_INTERNAL);
         }
     }
     for (int i = 0; i < count; i++) {

@@ -17,10 +17,10 @@
 #include "cpu/base/location.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/managed.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/stream.h"
+#include "cpu/submit/door.h"
 
 /* The older calls name a place by a number. */
 static hipMemLocation
@@ -32,21 +32,25 @@ location_of(int device)
     return location;
 }
 
+/* The door of a stream for hints. */
+static struct ha_door
+door_of(hipStream_t stream, struct ha_device *device)
+{
+    return (struct ha_door){.handle = stream,
+                            .device = device,
+                            .refusal = "hints about managed memory are no part of"};
+}
+
 /* Whether hints can be given to the stream; they take no time there. */
 static hipError_t
 check_stream(hipStream_t stream, struct ha_device *device)
 {
-    struct ha_stream *found;
-    hipError_t code = ha_capture_find_stream(stream, device, &found);
-    if (code != hipSuccess) {
-        return code;
+    struct ha_door door = door_of(stream, device);
+    hipError_t code = ha_door_open(&door);
+    if (code == hipSuccess) {
+        ha_pool_unlock();
     }
-    if (found->front != NULL) {
-        return ha_capture_refuse(found->front, "hints about managed memory are no part "
-                                               "of");
-    }
-    ha_pool_unlock();
-    return hipSuccess;
+    return code;
 }
 
 /* ---- advice ---- */
@@ -209,7 +213,7 @@ static const struct ha_op_class discard_class = {.name = "discard", .run = disca
 static hipError_t
 discard(void *ptr, size_t size, hipStream_t handle, struct ha_device *device)
 {
-    struct ha_stream *stream;
+    struct ha_door door = door_of(handle, device);
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t begin = ((uintptr_t)ptr + page - 1) / page * page;
     uintptr_t end = ((uintptr_t)ptr + size) / page * page;
@@ -218,7 +222,7 @@ discard(void *ptr, size_t size, hipStream_t handle, struct ha_device *device)
     if (begin >= end || !ha_memory_find(ptr, &range) || !range.owned) {
         return hipSuccess;
     }
-    hipError_t code = ha_capture_find_stream(handle, device, &stream);
+    hipError_t code = ha_door_open(&door);
     if (code != hipSuccess) {
         return code;
     }
@@ -230,7 +234,7 @@ discard(void *ptr, size_t size, hipStream_t handle, struct ha_device *device)
     *(struct discard *)(void *)op->payload =
         (struct discard){.begin = (void *)begin, .bytes = end - begin};
     op->caller = true;
-    return ha_stream_run(stream, op, HA_RUN_CHEAP);
+    return ha_stream_run(door.stream, op, HA_RUN_CHEAP);
 }
 
 static hipError_t

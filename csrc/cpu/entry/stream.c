@@ -6,10 +6,11 @@
 #include "cpu/base/export.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/queue/event.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
+#include "cpu/submit/event.h"
+#include "cpu/submit/stream.h"
 
 #define EVENT_FLAGS                                                                    \
     ((unsigned)hipEventBlockingSync | (unsigned)hipEventDisableTiming |                \
@@ -71,36 +72,16 @@ HA_EXPORT hipError_t
 hipStreamQuery(hipStream_t handle)
 {
     struct ha_device *device;
-    struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamQuery", &device);
-    if (code == hipSuccess) {
-        code = ha_capture_find_stream(handle, device, &stream);
-    }
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (stream->front != NULL) {
-        return ha_capture_refuse(stream->front, "nothing can be asked of");
-    }
-    /* The legacy stream stands for all blocking streams. */
-    bool idle = &stream->queue == stream->queue.device->legacy
-                    ? ha_stream_is_idle(stream)
-                    : stream->queue.head == NULL;
-    ha_pool_unlock();
-    return idle ? hipSuccess
-                : ha_cpu_fail(hipErrorNotReady, "the stream has work to do");
+    return code != hipSuccess ? code : ha_query_stream(handle, device);
 }
 
 HA_EXPORT hipError_t
 hipStreamSynchronize(hipStream_t handle)
 {
     struct ha_device *device;
-    struct ha_stream *stream;
     hipError_t code = ha_enter("hipStreamSynchronize", &device);
-    if (code == hipSuccess) {
-        code = ha_capture_find_stream(handle, device, &stream);
-    }
-    return code != hipSuccess ? code : ha_stream_wait(stream);
+    return code != hipSuccess ? code : ha_wait_stream(handle, device);
 }
 
 HA_EXPORT hipError_t
@@ -114,7 +95,8 @@ hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
     if (flags > 1) { /* hipEventWaitDefault, hipEventWaitExternal */
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
     }
-    return ha_event_stream_wait(stream, event, device, flags == 1);
+    return ha_submit_event_wait(stream, event, device,
+                                flags == 1 ? HA_EVENT_EXTERNAL : HA_EVENT_INTERNAL);
 }
 
 /* What getters do first; after success the pool lock is held. `output` is where the
@@ -199,8 +181,7 @@ hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_out("hipLaunchHostFunc", "fn", fn, &device);
-    return code == hipSuccess ? ha_stream_call(stream, device, fn, NULL, userData)
-                              : code;
+    return code == hipSuccess ? ha_submit_function(stream, device, fn, userData) : code;
 }
 
 HA_EXPORT hipError_t
@@ -213,7 +194,7 @@ hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *use
     if (code == hipSuccess) {
         code = ha_need_no_flags(flags);
     }
-    return code == hipSuccess ? ha_stream_call(stream, device, NULL, callback, userData)
+    return code == hipSuccess ? ha_submit_callback(stream, device, callback, userData)
                               : code;
 }
 
@@ -263,7 +244,9 @@ hipEventRecord(hipEvent_t event, hipStream_t stream)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipEventRecord", &device);
-    return code != hipSuccess ? code : ha_event_record(event, stream, device, false);
+    return code != hipSuccess
+               ? code
+               : ha_submit_record(event, stream, device, HA_EVENT_INTERNAL);
 }
 
 HA_EXPORT hipError_t
@@ -277,7 +260,8 @@ hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags
     if (flags > 1) { /* hipEventRecordDefault, hipEventRecordExternal */
         return ha_cpu_fail(hipErrorInvalidValue, "argument 'flags' is 0x%x", flags);
     }
-    return ha_event_record(event, stream, device, flags == 1);
+    return ha_submit_record(event, stream, device,
+                            flags == 1 ? HA_EVENT_EXTERNAL : HA_EVENT_INTERNAL);
 }
 
 HA_EXPORT hipError_t
@@ -293,7 +277,7 @@ hipEventSynchronize(hipEvent_t event)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipEventSynchronize", &device);
-    return code != hipSuccess ? code : ha_event_synchronize(event);
+    return code != hipSuccess ? code : ha_wait_event(event);
 }
 
 HA_EXPORT hipError_t

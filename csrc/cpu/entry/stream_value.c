@@ -5,6 +5,7 @@
 #include "cpu/base/export.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
+#include "cpu/submit/stream.h"
 #include "cpu/work/value.h"
 
 static hipError_t
@@ -15,7 +16,7 @@ run_one(const char *function, hipStream_t stream, struct ha_value value)
     if (code == hipSuccess) {
         code = ha_value_check(&value);
     }
-    return code != hipSuccess ? code : ha_value_run(stream, device, &value, 1);
+    return code != hipSuccess ? code : ha_submit_values(stream, device, &value, 1);
 }
 
 HA_EXPORT hipError_t
@@ -92,5 +93,5 @@ hipStreamBatchMemOp(hipStream_t stream, unsigned int count,
                            HA_VALUE_MAX);
     }
     code = ha_values_read(paramArray, count, values);
-    return code != hipSuccess ? code : ha_value_run(stream, device, values, count);
+    return code != hipSuccess ? code : ha_submit_values(stream, device, values, count);
 }

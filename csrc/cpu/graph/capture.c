@@ -158,8 +158,9 @@ spoil(struct ha_device *device)
     }
 }
 
-hipError_t
-ha_capture_check_stream(struct ha_stream *stream)
+/* Fails, and gives the pool lock back, if the stream can't be given work now. */
+static hipError_t
+stream_check(struct ha_stream *stream)
 {
     hipError_t code = ha_stream_check(stream);
     if (code == hipSuccess && ha_stream_waits_for_capture(stream)) {
@@ -179,12 +180,23 @@ ha_capture_find_stream(hipStream_t handle, struct ha_device *device,
     struct ha_stream *found;
     hipError_t code = ha_stream_look(handle, device, &found);
     if (code == hipSuccess) {
-        code = ha_capture_check_stream(found);
+        code = stream_check(found);
     }
     if (code == hipSuccess) {
         *stream = found;
     }
     return code;
+}
+
+hipError_t
+ha_capture_find_again(struct ha_stream *stream)
+{
+    ha_pool_lock();
+    if (stream->gone) {
+        ha_pool_unlock();
+        return ha_stream_fail_gone((hipStream_t)(uintptr_t)stream->handle);
+    }
+    return stream_check(stream);
 }
 
 /* The front of the stream behind a handle. Graph lock held. hipErrorIllegalState if the
@@ -206,14 +218,16 @@ front_find(hipStream_t handle, struct ha_device *device, struct ha_front **front
 }
 
 hipError_t
-ha_front_active(hipStream_t handle, struct ha_device *device, struct ha_front **front)
+ha_front_check(const struct ha_front *front)
 {
-    hipError_t code = front_find(handle, device, front);
-    if (code == hipSuccess && atomic_load(&(*front)->capture->invalid)) {
+    if (front == NULL || front->capture->graph == NULL) {
+        return ha_cpu_fail(hipErrorIllegalState, "the stream is not being captured");
+    }
+    if (atomic_load(&front->capture->invalid)) {
         return ha_cpu_fail(hipErrorStreamCaptureInvalidated,
                            "the capture was made invalid by an earlier call");
     }
-    return code;
+    return hipSuccess;
 }
 
 /* ---- begin and end ---- */
@@ -471,7 +485,10 @@ ha_capture_set_befores(hipStream_t handle, struct ha_device *device,
     struct ha_front *front;
     struct ha_nodes nodes = {.items = NULL};
     ha_graph_lock();
-    hipError_t code = ha_front_active(handle, device, &front);
+    hipError_t code = front_find(handle, device, &front);
+    if (code == hipSuccess) {
+        code = ha_front_check(front);
+    }
     if (code == hipSuccess) {
         code = befores_of(front->capture->graph, befores, count, &nodes);
     }

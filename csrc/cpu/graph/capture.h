@@ -69,8 +69,8 @@ bool ha_capture_is_open(void);
  * hipErrorStreamCaptureImplicit. */
 hipError_t ha_capture_find_stream(hipStream_t handle, struct ha_device *device,
                                   struct ha_stream **stream);
-/* The same for a stream that was found before. Lock held; on failure given back. */
-hipError_t ha_capture_check_stream(struct ha_stream *stream);
+/* The same for a stream that was found before and whose queue the caller retained. */
+hipError_t ha_capture_find_again(struct ha_stream *stream);
 
 /* For calls that are unsafe while something is captured: refused by the rules of the
  * mode. Without locks. */
@@ -96,22 +96,21 @@ hipError_t ha_capture_launch(struct ha_front *front, struct ha_function *functio
                              const struct ha_launch_request *request);
 hipError_t ha_capture_copy(struct ha_front *front, const struct ha_copy *copy);
 hipError_t ha_capture_fill(struct ha_front *front, const struct ha_fill *fill);
-hipError_t ha_capture_host(hipStream_t stream, struct ha_device *device, hipHostFn_t fn,
-                           void *data);
+hipError_t ha_capture_host(struct ha_front *front, hipHostFn_t fn, void *data);
 hipError_t ha_capture_alloc(hipStream_t stream, struct ha_device *device, size_t bytes,
                             void **ptr);
 hipError_t ha_capture_free(hipStream_t stream, struct ha_device *device, void *ptr);
-hipError_t ha_capture_values(hipStream_t stream, struct ha_device *device,
-                             const struct ha_value *values, unsigned count);
+hipError_t ha_capture_values(struct ha_front *front, const struct ha_value *values,
+                             unsigned count);
 /* Graph lock held: the stream launches an executable graph. */
 hipError_t ha_capture_graph(hipStream_t stream, struct ha_device *device,
                             const struct ha_graph *graph);
-/* hipEventRecord and hipStreamWaitEvent where a capture has to do with it: the stream
- * captures, or the event has a point. `external`: as a node of its own. */
-hipError_t ha_capture_record(hipStream_t stream, struct ha_device *device,
-                             hipEvent_t event, bool external);
-hipError_t ha_capture_wait(hipStream_t stream, struct ha_device *device,
-                           hipEvent_t event, bool external);
+/* `external`: the record is a node of its own. */
+hipError_t ha_capture_record(struct ha_front *front, hipEvent_t event, bool external);
+
+/* hipStreamWaitEvent where the stream captures, or the event has a point: the stream's
+ * queue was retained by the caller, who keeps that reference. Without locks. */
+hipError_t ha_capture_wait(struct ha_stream *stream, hipEvent_t event, bool external);
 
 /* In a forked child. */
 void ha_capture_after_fork_child(void);

@@ -13,21 +13,6 @@
 
 /* ---- nodes ---- */
 
-/* Whether a call can add to the front: its capture goes on, and is valid. Graph lock
- * held. */
-static hipError_t
-front_check(const struct ha_front *front)
-{
-    if (front->capture->graph == NULL) {
-        return ha_cpu_fail(hipErrorIllegalState, "the stream is not being captured");
-    }
-    if (atomic_load(&front->capture->invalid)) {
-        return ha_cpu_fail(hipErrorStreamCaptureInvalidated,
-                           "the capture was made invalid by an earlier call");
-    }
-    return hipSuccess;
-}
-
 /* A new node behind the front; the front moves on with node_take. Graph lock held. */
 static hipError_t
 node_make(struct ha_front *front, hipGraphNodeType type, struct ha_node **node)
@@ -68,8 +53,14 @@ static hipError_t
 node_begin(hipStream_t handle, struct ha_device *device, hipGraphNodeType type,
            struct ha_front **front, struct ha_node **node)
 {
+    struct ha_stream *stream;
     ha_graph_lock();
-    hipError_t code = ha_front_active(handle, device, front);
+    hipError_t code = ha_capture_find_stream(handle, device, &stream);
+    if (code == hipSuccess) {
+        *front = stream->front;
+        ha_pool_unlock();
+        code = ha_front_check(*front);
+    }
     if (code == hipSuccess) {
         code = node_make(*front, type, node);
     }
@@ -102,7 +93,7 @@ static hipError_t
 call_begin(struct ha_front *front, hipGraphNodeType type, struct ha_node **node)
 {
     ha_graph_lock();
-    hipError_t code = front_check(front);
+    hipError_t code = ha_front_check(front);
     if (code == hipSuccess) {
         code = node_make(front, type, node);
     }
@@ -148,15 +139,14 @@ ha_capture_fill(struct ha_front *front, const struct ha_fill *fill)
 }
 
 hipError_t
-ha_capture_host(hipStream_t stream, struct ha_device *device, hipHostFn_t fn,
-                void *data)
+ha_capture_host(struct ha_front *front, hipHostFn_t fn, void *data)
 {
-    struct ha_front *front;
     struct ha_node *node;
     const hipHostNodeParams params = {.fn = fn, .userData = data};
-    hipError_t code = node_begin(stream, device, hipGraphNodeTypeHost, &front, &node);
-    return code != hipSuccess ? code
-                              : node_end(front, node, ha_node_set_host(node, &params));
+    hipError_t code = call_begin(front, hipGraphNodeTypeHost, &node);
+    return code != hipSuccess
+               ? code
+               : call_finish(front, node, ha_node_set_host(node, &params));
 }
 
 hipError_t
@@ -192,16 +182,13 @@ ha_capture_free(hipStream_t stream, struct ha_device *device, void *ptr)
 }
 
 hipError_t
-ha_capture_values(hipStream_t stream, struct ha_device *device,
-                  const struct ha_value *values, unsigned count)
+ha_capture_values(struct ha_front *front, const struct ha_value *values, unsigned count)
 {
-    struct ha_front *front;
     struct ha_node *node;
-    hipError_t code =
-        node_begin(stream, device, hipGraphNodeTypeBatchMemOp, &front, &node);
+    hipError_t code = call_begin(front, hipGraphNodeTypeBatchMemOp, &node);
     return code != hipSuccess
                ? code
-               : node_end(front, node, ha_node_set_values(node, values, count));
+               : call_finish(front, node, ha_node_set_values(node, values, count));
 }
 
 hipError_t
@@ -210,7 +197,13 @@ ha_capture_graph(hipStream_t stream, struct ha_device *device,
 {
     struct ha_front *front;
     struct ha_node *node;
-    hipError_t code = ha_front_active(stream, device, &front);
+    struct ha_stream *found;
+    hipError_t code = ha_capture_find_stream(stream, device, &found);
+    if (code == hipSuccess) {
+        front = found->front;
+        ha_pool_unlock();
+        code = ha_front_check(front);
+    }
     if (code == hipSuccess) {
         code = node_make(front, hipGraphNodeTypeGraph, &node);
     }
@@ -248,36 +241,43 @@ point_set(struct ha_event *event, const struct ha_front *front)
     return hipSuccess;
 }
 
-hipError_t
-ha_capture_record(hipStream_t stream, struct ha_device *device, hipEvent_t handle,
-                  bool external)
+/* Graph lock held. */
+static hipError_t
+record(struct ha_front *front, hipEvent_t handle, bool external)
 {
-    struct ha_front *front;
     struct ha_node *node;
-    ha_graph_lock();
-    hipError_t code = ha_front_active(stream, device, &front);
+    struct ha_event *event;
+    hipError_t code = ha_front_check(front);
     if (code == hipSuccess && external) {
         code = node_make(front, hipGraphNodeTypeEventRecord, &node);
-        if (code == hipSuccess) {
-            code = node_take(front, node, ha_node_set_event(node, handle));
-        }
-    } else if (code == hipSuccess) {
-        struct ha_event *event = ha_event_acquire(handle);
-        code = event == NULL ? hipErrorInvalidHandle : point_set(event, front);
-        if (event != NULL) {
-            ha_event_leave(event);
-        }
+        return code != hipSuccess
+                   ? code
+                   : node_take(front, node, ha_node_set_event(node, handle));
     }
-    ha_graph_unlock();
+    if (code != hipSuccess) {
+        return code;
+    }
+    event = ha_event_acquire(handle);
+    if (event == NULL) {
+        return hipErrorInvalidHandle;
+    }
+    code = point_set(event, front);
+    ha_event_leave(event);
     return code;
+}
+
+hipError_t
+ha_capture_record(struct ha_front *front, hipEvent_t handle, bool external)
+{
+    ha_graph_lock();
+    return call_end(front, record(front, handle, external));
 }
 
 /* A stream comes to a point of a capture that goes on. Graph lock held. */
 static hipError_t
-join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point *point)
+join(struct ha_stream *stream, const struct ha_capture_point *point)
 {
-    struct ha_stream *stream;
-    hipError_t code = ha_capture_find_stream(handle, device, &stream);
+    hipError_t code = ha_capture_find_again(stream);
     if (code != hipSuccess) {
         return code;
     }
@@ -309,10 +309,9 @@ join(hipStream_t handle, struct ha_device *device, const struct ha_capture_point
 
 /* Graph lock held. */
 static hipError_t
-wait_for(hipStream_t stream, struct ha_device *device, struct ha_event *event,
-         hipEvent_t handle, bool external)
+wait_for(struct ha_stream *stream, struct ha_event *event, bool external)
 {
-    struct ha_front *front;
+    struct ha_front *front = NULL;
     struct ha_node *node;
     const struct ha_capture_point *point = ha_event_point(event);
     if (point != NULL && point->capture->graph == NULL) {
@@ -324,9 +323,14 @@ wait_for(hipStream_t stream, struct ha_device *device, struct ha_event *event,
                            "the capture was made invalid by an earlier call");
     }
     if (point != NULL) {
-        return join(stream, device, point);
+        return join(stream, point);
     }
-    hipError_t code = ha_front_active(stream, device, &front);
+    hipError_t code = ha_capture_find_again(stream);
+    if (code == hipSuccess) {
+        front = stream->front;
+        ha_pool_unlock();
+        code = ha_front_check(front);
+    }
     if (code == hipSuccess && !external) {
         atomic_store(&front->capture->invalid, true);
         return ha_cpu_fail(hipErrorStreamCaptureIsolation,
@@ -335,19 +339,20 @@ wait_for(hipStream_t stream, struct ha_device *device, struct ha_event *event,
     if (code == hipSuccess) {
         code = node_make(front, hipGraphNodeTypeWaitEvent, &node);
     }
-    return code != hipSuccess ? code
-                              : node_take(front, node, ha_node_set_event(node, handle));
+    return code != hipSuccess
+               ? code
+               : node_take(front, node,
+                           ha_node_set_event(node, ha_event_handle(event)));
 }
 
 hipError_t
-ha_capture_wait(hipStream_t stream, struct ha_device *device, hipEvent_t handle,
-                bool external)
+ha_capture_wait(struct ha_stream *stream, hipEvent_t handle, bool external)
 {
     ha_graph_lock();
     struct ha_event *event = ha_event_acquire(handle);
     hipError_t code = hipErrorInvalidHandle;
     if (event != NULL) {
-        code = wait_for(stream, device, event, handle, external);
+        code = wait_for(stream, event, external);
         ha_event_leave(event);
     }
     ha_graph_unlock();

@@ -53,9 +53,8 @@ void ha_capture_release(struct ha_capture *capture);
  */
 struct ha_front *ha_front_new(struct ha_capture *capture, struct ha_stream *stream);
 
-/* The front of the stream behind a handle, for a call that adds to the capture: it must
- * be valid. Graph lock held. */
-hipError_t ha_front_active(hipStream_t handle, struct ha_device *device,
-                           struct ha_front **front);
+/* Whether a call can add to the front: there is one (NULL: no), its capture goes on,
+ * and it is valid. Graph lock held. */
+hipError_t ha_front_check(const struct ha_front *front);
 
 #endif

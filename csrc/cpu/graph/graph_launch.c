@@ -268,13 +268,27 @@ launch_in(struct ha_graph_exec *exec, struct ha_stream *stream,
                : ha_cpu_fail(code, "no memory for a launch of the graph");
 }
 
+/* Whether a capture is going on in the stream. */
+static bool
+is_captured(hipStream_t handle, struct ha_device *device)
+{
+    struct ha_stream *stream = NULL;
+
+    if (ha_capture_find_stream(handle, device, &stream) != hipSuccess) {
+        return false; /* the launch finds out */
+    }
+    bool captures = stream->front != NULL;
+    ha_pool_unlock();
+    return captures;
+}
+
 /* NULL where no profiler wants any, or the launch is going to be captured. */
 static struct ha_graph_tickets *
 tickets_make(hipGraphExec_t handle, hipStream_t stream, struct ha_device *device)
 {
     struct ha_graph_tickets *tickets = NULL;
     if (!ha_activity_wants(HA_WANT_DISPATCH | HA_WANT_COPY) ||
-        ha_stream_captures(stream, device)) {
+        is_captured(stream, device)) {
         return NULL;
     }
     ha_graph_lock();

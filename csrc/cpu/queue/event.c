@@ -7,9 +7,6 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
-#include "cpu/exec/exec.h"
-#include "cpu/graph/capture.h"
-#include "cpu/memory/memory_pool.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/ipc_event.h"
 #include "cpu/queue/stream.h"
@@ -165,19 +162,31 @@ ha_event_open(struct ha_device *device, const hipIpcEventHandle_t *handle,
                            event);
 }
 
+struct ha_event *
+ha_event_peek(hipEvent_t handle)
+{
+    return ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)handle);
+}
+
+hipError_t
+ha_event_fail_gone(const char *argument, hipEvent_t handle)
+{
+    return ha_cpu_fail(hipErrorInvalidHandle,
+                       "argument '%s' (%p) is not a living event", argument,
+                       (void *)handle);
+}
+
 /* Takes the pool lock and finds the event; on failure the lock is not held. */
 static hipError_t
 event_lock(const char *argument, hipEvent_t handle, struct ha_event **event)
 {
     ha_pool_lock();
-    *event = ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)handle);
+    *event = ha_event_peek(handle);
     if (*event != NULL) {
         return hipSuccess;
     }
     ha_pool_unlock();
-    return ha_cpu_fail(hipErrorInvalidHandle,
-                       "argument '%s' (%p) is not a living event", argument,
-                       (void *)handle);
+    return ha_event_fail_gone(argument, handle);
 }
 
 hipError_t
@@ -226,9 +235,7 @@ ha_event_destroy(hipEvent_t handle)
     bool retired = event_retire((uint64_t)(uintptr_t)handle);
     ha_pool_unlock();
     if (!retired) {
-        return ha_cpu_fail(hipErrorInvalidHandle,
-                           "argument 'event' (%p) is not a living event",
-                           (void *)handle);
+        return ha_event_fail_gone("event", handle);
     }
     return hipSuccess;
 }
@@ -368,39 +375,10 @@ record_mark(struct ha_event *event, struct ha_stream *stream)
     return hipSuccess;
 }
 
-hipError_t
-ha_event_record(hipEvent_t handle, hipStream_t stream_handle, struct ha_device *device,
-                bool external)
+/* The stream is idle: the event is complete. Lock held. */
+static void
+record_now(struct ha_event *event)
 {
-    struct ha_stream *stream;
-    hipError_t code = ha_capture_find_stream(stream_handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    struct ha_event *event =
-        ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)handle);
-    if (event == NULL || event->device != stream->queue.device) {
-        int event_device = event != NULL ? event->device->id : -1;
-        int stream_device = stream->queue.device->id;
-        ha_pool_unlock();
-        if (event_device < 0) {
-            return ha_cpu_fail(hipErrorInvalidHandle,
-                               "argument 'event' (%p) is not a living event",
-                               (void *)handle);
-        }
-        return ha_cpu_fail(
-            hipErrorInvalidHandle,
-            "argument 'event' belongs to device %d, the stream to device %d",
-            event_device, stream_device);
-    }
-    if (stream->front != NULL) {
-        ha_pool_unlock();
-        return ha_capture_record(stream_handle, device, handle, external);
-    }
-    point_drop(event);
-    if (!ha_stream_is_idle(stream)) {
-        return record_mark(event, stream);
-    }
     event->recorded = true;
     event->time_ns = ha_clock_ns();
     if (event->queue != NULL) {
@@ -411,6 +389,16 @@ ha_event_record(hipEvent_t handle, hipStream_t stream_handle, struct ha_device *
         event->ipc_number = ha_ipc_event_record(event->ipc);
         ha_ipc_event_pass(event->ipc, event->ipc_number);
     }
+}
+
+hipError_t
+ha_event_record(struct ha_event *event, struct ha_stream *stream)
+{
+    point_drop(event);
+    if (!ha_stream_is_idle(stream)) {
+        return record_mark(event, stream);
+    }
+    record_now(event);
     ha_pool_unlock();
     return hipSuccess;
 }
@@ -460,14 +448,14 @@ ha_event_query(hipEvent_t handle)
 }
 
 hipError_t
-ha_event_synchronize(hipEvent_t handle)
+ha_event_wait(hipEvent_t handle, struct ha_device **device)
 {
     struct ha_event *event;
     hipError_t code = event_lock("event", handle, &event);
     if (code != hipSuccess) {
         return code;
     }
-    struct ha_device *device = event->device;
+    *device = event->device;
     if (event->point != NULL) {
         ha_pool_unlock();
         return captured_fail();
@@ -492,16 +480,7 @@ ha_event_synchronize(hipEvent_t handle)
     if (ipc_number != 0) {
         ha_ipc_event_release(ipc);
     }
-    if (code != hipSuccess) {
-        return code;
-    }
-    ha_memory_pools_settle(device, false);
-    ha_memory_pools_settle(device, false);
-    ha_exec_flush_print();
-    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
-        return ha_device_fail(device);
-    }
-    return hipSuccess;
+    return code;
 }
 
 hipError_t
@@ -540,50 +519,39 @@ ha_event_elapsed(hipEvent_t start, hipEvent_t stop, float *milliseconds)
     return code == hipSuccess ? hipSuccess : ha_cpu_fail(code, "%s", reason);
 }
 
-hipError_t
-ha_event_stream_wait(hipStream_t stream_handle, hipEvent_t handle,
-                     struct ha_device *device, bool external)
+/* An operation that waits for what the event names, or NULL without memory. Lock held.
+ */
+static struct ha_op *
+wait_op(const struct ha_event *event)
 {
-    struct ha_stream *stream;
-    hipError_t code = ha_capture_find_stream(stream_handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    struct ha_event *event =
-        ha_handle_peek(HA_HANDLE_EVENT, (uint64_t)(uintptr_t)handle);
-    if (event == NULL) {
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorInvalidHandle,
-                           "argument 'event' (%p) is not a living event",
-                           (void *)handle);
-    }
-    if (stream->front != NULL || event->point != NULL) {
-        ha_pool_unlock();
-        return ha_capture_wait(stream_handle, device, handle, external);
-    }
-    uint64_t ipc_number = elsewhere(event);
-    if (ipc_number != 0) {
-        struct ha_op *op = ha_ipc_event_op(event->ipc, ipc_number);
-        if (op == NULL) {
-            ha_pool_unlock();
-            return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
-        }
-        return ha_stream_run(stream, op, HA_RUN_ASYNC);
-    }
-    if (event->queue == NULL || event->queue == &stream->queue) {
-        ha_pool_unlock();
-        return hipSuccess;
-    }
     struct ha_op *op = ha_op_new(&wait_class);
     if (op != NULL && !ha_op_depend(op, event->queue, event->number)) {
         ha_op_discard(op);
-        op = NULL;
+        return NULL;
+    }
+    if (op != NULL) {
+        op->caller = true;
+    }
+    return op;
+}
+
+hipError_t
+ha_event_follow(struct ha_event *event, struct ha_stream *stream)
+{
+    struct ha_op *op = NULL;
+    uint64_t ipc_number = elsewhere(event);
+    if (ipc_number != 0) {
+        op = ha_ipc_event_op(event->ipc, ipc_number);
+    } else if (event->queue == NULL || event->queue == &stream->queue) {
+        ha_pool_unlock();
+        return hipSuccess;
+    } else {
+        op = wait_op(event);
     }
     if (op == NULL) {
         ha_pool_unlock();
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
     }
-    op->caller = true;
     return ha_stream_run(stream, op, HA_RUN_ASYNC);
 }
 

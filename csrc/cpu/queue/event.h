@@ -21,10 +21,13 @@
 
 struct ha_event;
 struct ha_capture_point;
+struct ha_stream;
 
 hipError_t ha_event_create(struct ha_device *device, unsigned flags,
                            hipEvent_t *handle);
 hipError_t ha_event_destroy(hipEvent_t handle);
+/* The failure for a handle that is no event. */
+hipError_t ha_event_fail_gone(const char *argument, hipEvent_t handle);
 
 /* To and from other processes; export fails with hipErrorInvalidConfiguration for an
  * event that was not created for that. */
@@ -32,14 +35,20 @@ hipError_t ha_event_export(hipEvent_t handle, hipIpcEventHandle_t *ipc);
 hipError_t ha_event_open(struct ha_device *device, const hipIpcEventHandle_t *handle,
                          hipEvent_t *event);
 
-/* `external`: in a capture, as a node of its own; so too in ha_event_stream_wait. */
-hipError_t ha_event_record(hipEvent_t handle, hipStream_t stream,
-                           struct ha_device *device, bool external);
-
 /* hipSuccess, or hipErrorNotReady. An event that was never recorded is ready. */
 hipError_t ha_event_query(hipEvent_t handle);
-hipError_t ha_event_synchronize(hipEvent_t handle);
+/* Waits for what the event names; *device is its device, whose fault is no failure. */
+hipError_t ha_event_wait(hipEvent_t handle, struct ha_device **device);
 hipError_t ha_event_elapsed(hipEvent_t start, hipEvent_t stop, float *milliseconds);
+
+/* ---- in streams (cpu/submit/event.h); pool lock held ---- */
+
+/* The living event, borrowed while the lock is held, or NULL. */
+struct ha_event *ha_event_peek(hipEvent_t handle);
+/* Records the event in a stream of its device; gives the lock back. */
+hipError_t ha_event_record(struct ha_event *event, struct ha_stream *stream);
+/* Makes later work of the stream wait for the event; gives the lock back. */
+hipError_t ha_event_follow(struct ha_event *event, struct ha_stream *stream);
 
 /* ---- for graphs ---- */
 
@@ -63,10 +72,6 @@ void ha_event_set_point(struct ha_event *event, struct ha_capture_point *point,
 const struct ha_capture_point *ha_event_point(const struct ha_event *event);
 /* Makes the operation wait for what the event names now; false without memory. */
 bool ha_event_depend(const struct ha_event *event, struct ha_op *op);
-
-/* Makes later work of the stream wait for the event. */
-hipError_t ha_event_stream_wait(hipStream_t stream, hipEvent_t handle,
-                                struct ha_device *device, bool external);
 
 /* Destroys the events of the device. */
 void ha_events_reset(struct ha_device *device);

@@ -149,6 +149,9 @@ void ha_pool_lock(void);
 /* Also wakes the threads and destroys the objects that became due under the lock. */
 void ha_pool_unlock(void);
 void ha_pool_defer(struct ha_deferred *object);
+/* Sets a word (cpu/base/futex.h) now and wakes its sleeper after the lock. Lock held.
+ */
+void ha_pool_wake(_Atomic uint32_t *word);
 
 /* An empty operation of the class with an uninitialised payload, or NULL. Lock held. */
 struct ha_op *ha_op_new(const struct ha_op_class *class);

@@ -82,7 +82,5 @@ void ha_queue_wake_waiters(struct ha_queue *queue, uint64_t done);
 void ha_pool_want_worker(void);
 /* pool.c, lock held: a timed operation begins. */
 void ha_pool_want_timer(void);
-/* pool.c, lock held: sets the word now and wakes its sleeper after the lock. */
-void ha_pool_wake(_Atomic uint32_t *word);
 
 #endif

@@ -12,8 +12,6 @@
 #include "cpu/base/life.h"
 #include "cpu/base/thread.h"
 #include "cpu/exec/exec.h"
-#include "cpu/graph/capture.h"
-#include "cpu/memory/memory_pool.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/ticket.h"
 
@@ -93,19 +91,6 @@ ha_stream_create(struct ha_device *device, unsigned flags, int priority,
     }
     ha_activity_stream(HA_ACTIVITY_STREAM_CREATE, *handle);
     return hipSuccess;
-}
-
-bool
-ha_stream_captures(hipStream_t handle, struct ha_device *device)
-{
-    struct ha_stream *stream = NULL;
-
-    if (ha_capture_find_stream(handle, device, &stream) != hipSuccess) {
-        return false; /* who goes on finds out */
-    }
-    bool captures = stream->front != NULL;
-    ha_pool_unlock();
-    return captures;
 }
 
 /* Lock held; false if the handle was not in use. */
@@ -365,9 +350,6 @@ ha_stream_wait(struct ha_stream *stream)
     struct ha_queue *queue = &stream->queue;
     struct ha_device *device = queue->device;
     hipError_t code = hipSuccess;
-    if (stream->front != NULL) {
-        return ha_capture_refuse(stream->front, "nothing can wait for");
-    }
     uint64_t number = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     ha_queue_retain(queue);
     if (queue == device->legacy && device->busy_blocking > 0) {
@@ -389,15 +371,9 @@ ha_stream_wait(struct ha_stream *stream)
     if (code == hipErrorOutOfMemory) {
         return ha_cpu_fail(code, "no memory for another operation");
     }
-    if (code != hipSuccess) {
-        return ha_cpu_fail(code, "interrupted; work of the stream goes on");
-    }
-    ha_memory_pools_settle(device, false);
-    ha_exec_flush_print();
-    if (atomic_load_explicit(&device->fault, memory_order_acquire) != 0) {
-        return ha_device_fail(device);
-    }
-    return hipSuccess;
+    return code == hipSuccess
+               ? hipSuccess
+               : ha_cpu_fail(code, "interrupted; work of the stream goes on");
 }
 
 /* ---- host functions ---- */
@@ -448,30 +424,6 @@ ha_stream_call_op(hipHostFn_t fn, hipStreamCallback_t callback, void *data,
             .fn = fn, .callback = callback, .data = data, .handle = handle};
     }
     return op;
-}
-
-hipError_t
-ha_stream_call(hipStream_t handle, struct ha_device *device, hipHostFn_t fn,
-               hipStreamCallback_t callback, void *data)
-{
-    struct ha_stream *stream;
-    hipError_t code = ha_capture_find_stream(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (stream->front != NULL && fn == NULL) {
-        return ha_capture_refuse(stream->front, "callbacks can't be added to");
-    }
-    if (stream->front != NULL) {
-        ha_pool_unlock();
-        return ha_capture_host(handle, device, fn, data);
-    }
-    struct ha_op *op = ha_stream_call_op(fn, callback, data, handle);
-    if (op == NULL) {
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
-    }
-    return ha_stream_run(stream, op, HA_RUN_ASYNC);
 }
 
 /* ---- reset ---- */

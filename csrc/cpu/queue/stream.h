@@ -67,9 +67,6 @@ hipError_t ha_stream_check(const struct ha_stream *stream);
 /* The failure for a handle that means no stream. */
 hipError_t ha_stream_fail_gone(hipStream_t handle);
 
-/* Whether a capture is going on in the stream. */
-bool ha_stream_captures(hipStream_t handle, struct ha_device *device);
-
 /* Whether the stream is a legacy default stream, and streams that it would wait for are
  * being captured. Lock held. */
 bool ha_stream_waits_for_capture(const struct ha_stream *stream);
@@ -98,16 +95,13 @@ uint64_t ha_stream_submit(struct ha_stream *stream, struct ha_op *op,
  * run. */
 hipError_t ha_stream_run(struct ha_stream *stream, struct ha_op *op, enum ha_run how);
 
-/* Waits for all that the stream was given so far, and gives the lock back. */
+/* Waits for all that the stream was given so far, and gives the lock back; a fault of
+ * the device is no failure. Lock held. */
 hipError_t ha_stream_wait(struct ha_stream *stream);
 
 /* The operation of such a call, or NULL without memory. Lock held. */
 struct ha_op *ha_stream_call_op(hipHostFn_t fn, hipStreamCallback_t callback,
                                 void *data, hipStream_t handle);
-
-/* Calls fn(data), or callback(handle, status, data), in stream order. */
-hipError_t ha_stream_call(hipStream_t handle, struct ha_device *device, hipHostFn_t fn,
-                          hipStreamCallback_t callback, void *data);
 
 /* Destroys the streams of the device but its default streams. */
 void ha_streams_reset(struct ha_device *device);

@@ -21,15 +21,13 @@ ha_door_abandon(struct ha_door *door)
 hipError_t
 ha_door_return(struct ha_door *door)
 {
-    struct ha_stream *stream = door->stream;
-    ha_pool_lock();
-    bool gone = stream->gone;
-    ha_queue_release(&stream->queue); /* the last reference only if it is gone */
-    if (gone) {
-        ha_pool_unlock();
-        return ha_stream_fail_gone(door->handle);
+    hipError_t code = ha_capture_find_again(door->stream);
+    if (code == hipSuccess) {
+        ha_queue_release(&door->stream->queue);
+    } else {
+        ha_door_abandon(door);
     }
-    return ha_capture_check_stream(stream);
+    return code;
 }
 
 /* Asks the rules of captures, and prepares; lock held on entry, and on success. */

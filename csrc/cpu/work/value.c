@@ -9,10 +9,8 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/futex.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/memory.h"
-#include "cpu/queue/pool_state.h"
-#include "cpu/queue/stream.h"
+#include "cpu/queue/pool.h"
 
 #define COMPARE_MAX 3u      /* hipStreamWaitValueNor */
 #define IDLE_NS 1000000000u /* the watcher ends when there was nothing for so long */
@@ -407,25 +405,4 @@ ha_value_op(const struct ha_value *values, unsigned count)
     }
     op->caller = true;
     return op;
-}
-
-hipError_t
-ha_value_run(hipStream_t handle, struct ha_device *device,
-             const struct ha_value *values, unsigned count)
-{
-    struct ha_stream *stream;
-    hipError_t code = ha_capture_find_stream(handle, device, &stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    if (stream->front != NULL) {
-        ha_pool_unlock();
-        return ha_capture_values(handle, device, values, count);
-    }
-    struct ha_op *op = ha_value_op(values, count);
-    if (op == NULL) {
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
-    }
-    return ha_stream_run(stream, op, HA_RUN_CHEAP);
 }

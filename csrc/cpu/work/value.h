@@ -17,7 +17,6 @@
 
 #include "abi/hip.h"
 
-struct ha_device;
 struct ha_op;
 
 #define HA_VALUE_MAX 256u /* operations of a batch */
@@ -47,10 +46,6 @@ void ha_value_write(const struct ha_value *value, hipStreamBatchMemOpParams *par
 /* The operation of a checked batch, with its own copy, or NULL without memory. Pool
  * lock held. */
 struct ha_op *ha_value_op(const struct ha_value *values, unsigned count);
-
-/* Submits a checked batch; becomes a node if the stream is being captured. */
-hipError_t ha_value_run(hipStream_t stream, struct ha_device *device,
-                        const struct ha_value *values, unsigned count);
 
 /* In a forked child. */
 void ha_value_after_fork_child(void);
