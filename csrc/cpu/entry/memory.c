@@ -16,6 +16,7 @@
 #include "cpu/memory/memory.h"
 #include "cpu/memory/reclaim.h"
 #include "cpu/queue/ticket.h"
+#include "cpu/submit/memory.h"
 
 #define PITCH_ALIGN ((size_t)256)
 #define HOST_MALLOC_FLAGS                                                              \
@@ -213,7 +214,7 @@ release(const char *function, void *ptr, unsigned kinds)
     struct ha_range range;
     bool told = begin != 0 && ha_memory_find(ptr, &range) &&
                 (1u << range.kind & (DEVICE_KINDS | 1u << HA_MEMORY_HOST)) != 0;
-    code = code != hipSuccess ? code : ha_reclaim(ptr, kinds);
+    code = code != hipSuccess ? code : ha_submit_free(ptr, kinds);
     if (code == hipSuccess && told) {
         ha_activity_memory(HA_ACTIVITY_FREE,
                            range.kind == HA_MEMORY_HOST ? -1 : range.device, ptr, 0,

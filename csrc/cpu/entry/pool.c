@@ -11,7 +11,7 @@
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/memory_pool.h"
-#include "cpu/memory/reclaim.h"
+#include "cpu/submit/memory.h"
 
 static hipError_t
 device_of(const char *argument, int id, hipError_t missing, struct ha_device **device)
@@ -41,9 +41,8 @@ hipMallocAsync(void **dev_ptr, size_t size, hipStream_t stream)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_out("hipMallocAsync", "dev_ptr", dev_ptr, &device);
-    return code == hipSuccess
-               ? ha_memory_pool_alloc(NULL, stream, device, size, dev_ptr)
-               : code;
+    return code == hipSuccess ? ha_submit_alloc(NULL, stream, device, size, dev_ptr)
+                              : code;
 }
 
 HA_EXPORT hipError_t
@@ -55,9 +54,8 @@ hipMallocFromPoolAsync(void **dev_ptr, size_t size, hipMemPool_t mem_pool,
     if (code == hipSuccess) {
         code = ha_need_both("dev_ptr", dev_ptr, "mem_pool", mem_pool);
     }
-    return code == hipSuccess
-               ? ha_memory_pool_alloc(mem_pool, stream, device, size, dev_ptr)
-               : code;
+    return code == hipSuccess ? ha_submit_alloc(mem_pool, stream, device, size, dev_ptr)
+                              : code;
 }
 
 HA_EXPORT hipError_t
@@ -65,7 +63,7 @@ hipFreeAsync(void *dev_ptr, hipStream_t stream)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipFreeAsync", &device);
-    return code != hipSuccess ? code : ha_reclaim_async(dev_ptr, stream, device);
+    return code != hipSuccess ? code : ha_submit_free_async(dev_ptr, stream, device);
 }
 
 /* ---- life ---- */

@@ -97,9 +97,9 @@ hipError_t ha_capture_launch(struct ha_front *front, struct ha_function *functio
 hipError_t ha_capture_copy(struct ha_front *front, const struct ha_copy *copy);
 hipError_t ha_capture_fill(struct ha_front *front, const struct ha_fill *fill);
 hipError_t ha_capture_host(struct ha_front *front, hipHostFn_t fn, void *data);
-hipError_t ha_capture_alloc(hipStream_t stream, struct ha_device *device, size_t bytes,
-                            void **ptr);
-hipError_t ha_capture_free(hipStream_t stream, struct ha_device *device, void *ptr);
+hipError_t ha_capture_alloc(struct ha_front *front, const struct ha_device *device,
+                            size_t bytes, void **ptr);
+hipError_t ha_capture_free(struct ha_front *front, void *ptr);
 hipError_t ha_capture_values(struct ha_front *front, const struct ha_value *values,
                              unsigned count);
 /* Graph lock held: the stream launches an executable graph. */

@@ -48,36 +48,6 @@ node_take(struct ha_front *front, struct ha_node *node, hipError_t code)
     return hipSuccess;
 }
 
-/* Takes the graph lock and makes a node; on failure the lock is not held. */
-static hipError_t
-node_begin(hipStream_t handle, struct ha_device *device, hipGraphNodeType type,
-           struct ha_front **front, struct ha_node **node)
-{
-    struct ha_stream *stream;
-    ha_graph_lock();
-    hipError_t code = ha_capture_find_stream(handle, device, &stream);
-    if (code == hipSuccess) {
-        *front = stream->front;
-        ha_pool_unlock();
-        code = ha_front_check(*front);
-    }
-    if (code == hipSuccess) {
-        code = node_make(*front, type, node);
-    }
-    if (code != hipSuccess) {
-        ha_graph_unlock();
-    }
-    return code;
-}
-
-static hipError_t
-node_end(struct ha_front *front, struct ha_node *node, hipError_t code)
-{
-    code = node_take(front, node, code);
-    ha_graph_unlock();
-    return code;
-}
-
 /* A call gives its reference to the capture back. */
 static hipError_t
 call_end(struct ha_front *front, hipError_t code)
@@ -150,19 +120,18 @@ ha_capture_host(struct ha_front *front, hipHostFn_t fn, void *data)
 }
 
 hipError_t
-ha_capture_alloc(hipStream_t stream, struct ha_device *device, size_t bytes, void **ptr)
+ha_capture_alloc(struct ha_front *front, const struct ha_device *device, size_t bytes,
+                 void **ptr)
 {
-    struct ha_front *front;
     struct ha_node *node;
     hipMemAllocNodeParams params = {
         .poolProps = {.allocType = hipMemAllocationTypePinned,
                       .location = {.type = hipMemLocationTypeDevice, .id = device->id}},
         .bytesize = bytes,
     };
-    hipError_t code =
-        node_begin(stream, device, hipGraphNodeTypeMemAlloc, &front, &node);
+    hipError_t code = call_begin(front, hipGraphNodeTypeMemAlloc, &node);
     if (code == hipSuccess) {
-        code = node_end(front, node, ha_node_set_alloc(node, &params));
+        code = call_finish(front, node, ha_node_set_alloc(node, &params));
     }
     if (code == hipSuccess) {
         *ptr = params.dptr;
@@ -171,14 +140,12 @@ ha_capture_alloc(hipStream_t stream, struct ha_device *device, size_t bytes, voi
 }
 
 hipError_t
-ha_capture_free(hipStream_t stream, struct ha_device *device, void *ptr)
+ha_capture_free(struct ha_front *front, void *ptr)
 {
-    struct ha_front *front;
     struct ha_node *node;
-    hipError_t code =
-        node_begin(stream, device, hipGraphNodeTypeMemFree, &front, &node);
+    hipError_t code = call_begin(front, hipGraphNodeTypeMemFree, &node);
     return code != hipSuccess ? code
-                              : node_end(front, node, ha_node_set_free(node, ptr));
+                              : call_finish(front, node, ha_node_set_free(node, ptr));
 }
 
 hipError_t

@@ -189,6 +189,32 @@ ha_memory_pool_in_force(struct ha_device *device)
     return current != NULL ? current : default_of(device);
 }
 
+hipError_t
+ha_memory_pool_giver(hipMemPool_t handle, struct ha_device *device,
+                     struct ha_memory_pool **pool)
+{
+    struct ha_memory_pool *found =
+        handle != NULL ? ha_memory_pool_find(handle) : ha_memory_pool_in_force(device);
+    if (found == NULL && handle != NULL) {
+        return hipErrorInvalidValue;
+    }
+    if (found == NULL || found->imported) {
+        ha_pool_unlock();
+        return found == NULL ? ha_cpu_fail(hipErrorOutOfMemory, "no memory for a pool")
+                             : ha_cpu_fail(hipErrorInvalidValue,
+                                           "argument 'mem_pool' is imported: it has no "
+                                           "memory to give");
+    }
+    *pool = found;
+    return hipSuccess;
+}
+
+struct ha_device *
+ha_memory_pool_device(const struct ha_memory_pool *pool)
+{
+    return pool->device;
+}
+
 /* Lock held; given back. */
 static hipError_t
 give_handle(const struct ha_memory_pool *pool, hipMemPool_t *handle)

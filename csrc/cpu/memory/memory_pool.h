@@ -63,14 +63,17 @@ hipError_t ha_memory_pool_get_access(hipMemPool_t handle, int device,
 
 /* ---- memory ---- */
 
-/* The code for a stream that ha_capture_find_stream refused with `code`: calls that
- * allocate and free in the order of streams answer hipErrorInvalidHandle for no stream.
- */
-hipError_t ha_memory_pool_no_stream(hipError_t code, hipStream_t stream);
+/* The pool that is meant by the handle; NULL: the one that the device's allocations
+ * take.  Borrowed; fails if it has no memory to give.  Pool lock held; on failure given
+ * back. */
+hipError_t ha_memory_pool_giver(hipMemPool_t handle, struct ha_device *device,
+                                struct ha_memory_pool **pool);
+struct ha_device *ha_memory_pool_device(const struct ha_memory_pool *pool);
 
-/* The pool that an allocation without one takes is meant by handle NULL. */
-hipError_t ha_memory_pool_alloc(hipMemPool_t handle, hipStream_t stream,
-                                struct ha_device *device, size_t size, void **ptr);
+/* Allocates for work of the stream; `size` is not 0.  Pool lock held on entry; given
+ * back. */
+hipError_t ha_memory_pool_alloc(struct ha_memory_pool *pool, struct ha_stream *stream,
+                                size_t size, void **ptr);
 
 /* Frees a claimed block in stream order.  Pool lock held on entry; given back. */
 hipError_t ha_memory_pool_free_async(const struct ha_range *range,

@@ -7,7 +7,6 @@
 #include "core/log.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/graph/capture.h"
 #include "cpu/memory/memory_pool_state.h"
 #include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
@@ -355,71 +354,42 @@ make_room(struct ha_device *device, bool wait)
     return any;
 }
 
-hipError_t
-ha_memory_pool_no_stream(hipError_t code, hipStream_t stream)
+/* A block for the stream's work, or NULL.  Lock held, but not always in between. */
+static struct ha_pool_block *
+block_get(struct ha_memory_pool *pool, struct ha_stream *stream, size_t size)
 {
-    return code == hipErrorContextIsDestroyed
-               ? ha_cpu_fail(hipErrorInvalidHandle,
-                             "argument 'stream' (%p) is no stream, or was destroyed",
-                             (void *)stream)
-               : code;
+    struct ha_device *device = pool->device;
+    size_t footprint = ha_span_footprint(&pool->heap, size);
+    if (footprint == 0) {
+        return NULL;
+    }
+    struct ha_pool_block *block = find(pool, footprint, place_of(stream), false);
+    if (block != NULL) {
+        take(block, size);
+        return block;
+    }
+    block = block_new(pool, size, footprint);
+    if (block == NULL && make_room(device, false)) {
+        block = block_new(pool, size, footprint);
+    }
+    if (block == NULL) {
+        block = take_pending(pool, stream, size, footprint);
+    }
+    if (block == NULL && size <= device->memory_bytes && make_room(device, true)) {
+        block = block_new(pool, size, footprint);
+    }
+    return block;
 }
 
 hipError_t
-ha_memory_pool_alloc(hipMemPool_t handle, hipStream_t stream_handle,
-                     struct ha_device *device, size_t size, void **ptr)
+ha_memory_pool_alloc(struct ha_memory_pool *pool, struct ha_stream *stream, size_t size,
+                     void **ptr)
 {
-    struct ha_stream *stream;
-    hipError_t code = ha_capture_find_stream(stream_handle, device, &stream);
-    if (code != hipSuccess) {
-        return ha_memory_pool_no_stream(code, stream_handle);
-    }
-    struct ha_device *own = stream->queue.device;
-    struct ha_memory_pool *pool =
-        handle != NULL ? ha_memory_pool_find(handle) : ha_memory_pool_in_force(own);
-    if (pool == NULL && handle != NULL) {
-        return hipErrorInvalidValue;
-    }
-    if (pool == NULL || pool->imported) {
-        ha_pool_unlock();
-        return pool == NULL ? ha_cpu_fail(hipErrorOutOfMemory, "no memory for a pool")
-                            : ha_cpu_fail(hipErrorInvalidValue,
-                                          "argument 'mem_pool' is imported: it has no "
-                                          "memory to give");
-    }
-    if (stream->front != NULL && size > 0) {
-        own = pool->device;
-        ha_pool_unlock();
-        return ha_capture_alloc(stream_handle, own, size, ptr);
-    }
-    if (size == 0) {
-        ha_pool_unlock();
-        *ptr = NULL;
-        return hipSuccess;
-    }
-    struct ha_pool_block *block = NULL;
+    struct ha_device *device = pool->device;
     struct ha_queue *queue = &stream->queue;
-    size_t footprint = ha_span_footprint(&pool->heap, size);
-    own = pool->device;
     pool->in_use_count++; /* keeps it where the lock is not held */
     ha_queue_retain(queue);
-    if (footprint != 0) {
-        block = find(pool, footprint, place_of(stream), false);
-    }
-    if (block != NULL) {
-        take(block, size);
-    } else if (footprint != 0) {
-        block = block_new(pool, size, footprint);
-        if (block == NULL && make_room(own, false)) {
-            block = block_new(pool, size, footprint);
-        }
-        if (block == NULL) {
-            block = take_pending(pool, stream, size, footprint);
-        }
-        if (block == NULL && size <= own->memory_bytes && make_room(own, true)) {
-            block = block_new(pool, size, footprint);
-        }
-    }
+    struct ha_pool_block *block = block_get(pool, stream, size);
     if (block != NULL) {
         *ptr = block->ptr;
     }
@@ -427,7 +397,7 @@ ha_memory_pool_alloc(hipMemPool_t handle, hipStream_t stream_handle,
     ha_memory_pool_drop(pool);
     ha_queue_release(queue);
     ha_pool_unlock();
-    return block != NULL ? hipSuccess : ha_memory_full(own, HA_MEMORY_POOL, size);
+    return block != NULL ? hipSuccess : ha_memory_full(device, HA_MEMORY_POOL, size);
 }
 
 /* ---- freeing ---- */

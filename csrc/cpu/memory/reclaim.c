@@ -5,12 +5,9 @@
 #include "core/log.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/graph/capture.h"
-#include "cpu/graph/graph.h"
 #include "cpu/memory/external_memory.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/queue/pool.h"
-#include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
 
 struct free_later {
@@ -31,10 +28,8 @@ is_mapped_kind(enum ha_memory_kind kind)
     return kind == HA_MEMORY_IMPORTED || kind == HA_MEMORY_EXTERNAL;
 }
 
-/* Whether mapped memory that the program frees begins there: of an imported pool, or of
- * external memory. */
-static bool
-is_mapped(void *ptr, struct ha_range *range)
+bool
+ha_reclaim_is_mapped(const void *ptr, struct ha_range *range)
 {
     return ha_memory_find(ptr, range) && range->base == ptr &&
            is_mapped_kind(range->kind);
@@ -46,8 +41,8 @@ unmap(void *ptr)
     return ha_memory_pool_free_imported(ptr) || ha_external_memory_unmap(ptr);
 }
 
-static hipError_t
-not_owned(void *ptr)
+hipError_t
+ha_reclaim_fail(const void *ptr)
 {
     return ha_cpu_fail(
         hipErrorInvalidValue,
@@ -55,50 +50,40 @@ not_owned(void *ptr)
         ptr);
 }
 
-/* Mapped memory, or none at all. */
-static hipError_t
-free_mapped(void *ptr)
+hipError_t
+ha_reclaim_mapped(void *ptr)
 {
     struct ha_range range;
-    hipError_t code = is_mapped(ptr, &range) ? ha_pool_wait_all() : hipSuccess;
+    hipError_t code =
+        ha_reclaim_is_mapped(ptr, &range) ? ha_pool_wait_all() : hipSuccess;
     if (code != hipSuccess) {
         return ha_cpu_fail(code, "interrupted; the memory is not freed");
     }
-    return unmap(ptr) ? hipSuccess : not_owned(ptr);
+    return unmap(ptr) ? hipSuccess : ha_reclaim_fail(ptr);
 }
 
 hipError_t
-ha_reclaim(void *ptr, unsigned kinds)
+ha_reclaim(const struct ha_range *range)
 {
-    struct ha_range range;
-    if (ptr == NULL) {
-        return hipSuccess;
-    }
-    if (!ha_memory_claim(ptr, kinds, &range)) {
-        if ((kinds & 1u << HA_MEMORY_DEVICE) == 0) {
-            return not_owned(ptr);
-        }
-        return ha_graph_memory_free(ptr, true) ? hipSuccess : free_mapped(ptr);
-    }
-    hipError_t code = range.kind == HA_MEMORY_HOST
-                          ? ha_pool_wait_all()
-                          : ha_pool_wait_device(ha_device_get(range.device), 0);
+    struct ha_device *device = ha_device_get(range->device);
+    bool intact;
+    hipError_t code = range->kind == HA_MEMORY_HOST ? ha_pool_wait_all()
+                                                    : ha_pool_wait_device(device, 0);
     if (code != hipSuccess) {
-        ha_memory_unclaim(ptr);
+        ha_memory_unclaim(range->base);
         return ha_cpu_fail(code, "interrupted; the memory is not freed");
     }
-    bool intact;
-    if (range.kind == HA_MEMORY_POOL) {
-        intact = ha_memory_pool_free(&range);
-        ha_memory_pools_settle(ha_device_get(range.device), false);
+    if (range->kind == HA_MEMORY_POOL) {
+        intact = ha_memory_pool_free(range);
+        ha_memory_pools_settle(device, false);
     } else {
-        intact = ha_memory_release(ptr);
+        intact = ha_memory_release(range->base);
     }
     if (!intact) {
         return ha_cpu_fail(
             hipErrorIllegalAddress,
             "somebody wrote past the end of the %zu bytes at %p (they are freed now)",
-            range.size, ptr);
+            range->size, range->base);
     }
     return hipSuccess;
 }
@@ -123,46 +108,15 @@ later_run(struct ha_op *op)
 static const struct ha_op_class later_class = {
     .name = "free", .flags = HA_OP_ALWAYS, .run = later_run};
 
-hipError_t
-ha_reclaim_async(void *ptr, hipStream_t handle, struct ha_device *device)
+struct ha_op *
+ha_reclaim_op(const struct ha_range *range)
 {
-    struct ha_stream *stream;
-    struct ha_range range;
-    const unsigned kinds =
-        1u << HA_MEMORY_DEVICE | 1u << HA_MEMORY_MANAGED | 1u << HA_MEMORY_POOL;
-    if (ptr == NULL) {
-        return ha_cpu_fail_null("dev_ptr");
-    }
-    hipError_t code = ha_capture_find_stream(handle, device, &stream);
-    if (code != hipSuccess) {
-        return ha_memory_pool_no_stream(code, handle);
-    }
-    if (stream->front != NULL) {
-        ha_pool_unlock();
-        return ha_capture_free(handle, device, ptr);
-    }
     struct ha_op *op = ha_op_new(&later_class);
-    if (op == NULL) {
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
+    if (op != NULL) {
+        *later_of(op) = (struct free_later){.range = *range};
+        op->caller = true;
     }
-    bool claimed = ha_memory_claim(ptr, kinds, &range);
-    if (claimed && range.kind == HA_MEMORY_POOL) {
-        ha_op_discard(op);
-        return ha_memory_pool_free_async(&range, stream);
-    }
-    if (!claimed && !is_mapped(ptr, &range)) {
-        ha_op_discard(op);
-        ha_pool_unlock();
-        return ha_graph_memory_free(ptr, false) ? hipSuccess : not_owned(ptr);
-    }
-    *later_of(op) = (struct free_later){.range = range};
-    op->caller = true;
-    code = ha_stream_run(stream, op, HA_RUN_CHEAP);
-    if (code == hipErrorOutOfMemory && claimed) {
-        ha_memory_unclaim(ptr);
-    }
-    return code;
+    return op;
 }
 
 hipError_t

@@ -8,15 +8,25 @@
 #include "abi/hip.h"
 #include "cpu/memory/memory.h"
 
-struct ha_device;
+struct ha_op;
 
-/* Waits for the device that owns the allocation (for host memory: for all devices) and
- * frees it. `kinds` is a bit set of enum ha_memory_kind. NULL is a success. Fails with
- * hipErrorIllegalAddress, but frees, if somebody wrote past the end. */
-hipError_t ha_reclaim(void *ptr, unsigned kinds);
+/* Waits for the device that owns the claimed allocation (for host memory: for all
+ * devices) and frees it.  Fails with hipErrorIllegalAddress, but frees, if somebody
+ * wrote past the end. */
+hipError_t ha_reclaim(const struct ha_range *range);
 
-/* Frees it when the stream gets there. */
-hipError_t ha_reclaim_async(void *ptr, hipStream_t stream, struct ha_device *device);
+/* Whether mapped memory that the program frees begins there: of an imported pool, or of
+ * external memory. */
+bool ha_reclaim_is_mapped(const void *ptr, struct ha_range *range);
+/* Waits for all devices and unmaps such memory; for any other fails. */
+hipError_t ha_reclaim_mapped(void *ptr);
+
+/* The operation that frees claimed, or unmaps mapped memory, or NULL without memory.
+ * Pool lock held. */
+struct ha_op *ha_reclaim_op(const struct ha_range *range);
+
+/* The failure for an address where no such allocation begins. */
+hipError_t ha_reclaim_fail(const void *ptr);
 
 /* Forgets registered host memory once no device can be using it. */
 hipError_t ha_reclaim_registered(void *ptr);
