@@ -9,11 +9,10 @@
 #include "cpu/entry/enter.h"
 #include "cpu/entry/graph_node.h"
 #include "cpu/entry/runtime.h"
-#include "cpu/graph/capture.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_exec.h"
-#include "cpu/queue/pool.h"
-#include "cpu/queue/stream.h"
+#include "cpu/submit/door.h"
+#include "cpu/submit/graph.h"
 
 static hipError_t
 instantiate(const char *function, hipGraphExec_t *exec, hipGraph_t handle,
@@ -102,7 +101,7 @@ hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
 {
     struct ha_device *device;
     hipError_t code = ha_enter("hipGraphLaunch", &device);
-    return code != hipSuccess ? code : ha_graph_exec_launch(graphExec, stream, device);
+    return code != hipSuccess ? code : ha_submit_graph(graphExec, stream, device);
 }
 
 /* What a launch needs is made when the graph is instantiated: only the order in the
@@ -110,16 +109,14 @@ hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
 HA_EXPORT hipError_t
 hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream_handle)
 {
-    struct ha_device *device;
-    struct ha_stream *stream;
-    hipError_t code = ha_enter("hipGraphUpload", &device);
+    struct ha_door door = {.handle = stream_handle};
+    hipError_t code = ha_enter("hipGraphUpload", &door.device);
     if (code != hipSuccess) {
         return code;
     }
     ha_graph_lock();
-    code = ha_graph_exec_find(graphExec) == NULL
-               ? hipErrorInvalidValue
-               : ha_capture_find_stream(stream_handle, device, &stream);
+    code = ha_graph_exec_find(graphExec) == NULL ? hipErrorInvalidValue
+                                                 : ha_door_open(&door);
     if (code == hipSuccess) {
         ha_pool_unlock();
     }

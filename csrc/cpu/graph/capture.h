@@ -102,9 +102,8 @@ hipError_t ha_capture_alloc(struct ha_front *front, const struct ha_device *devi
 hipError_t ha_capture_free(struct ha_front *front, void *ptr);
 hipError_t ha_capture_values(struct ha_front *front, const struct ha_value *values,
                              unsigned count);
-/* Graph lock held: the stream launches an executable graph. */
-hipError_t ha_capture_graph(hipStream_t stream, struct ha_device *device,
-                            const struct ha_graph *graph);
+/* The stream launches an executable graph. Graph lock held. */
+hipError_t ha_capture_graph(struct ha_front *front, const struct ha_graph *graph);
 /* `external`: the record is a node of its own. */
 hipError_t ha_capture_record(struct ha_front *front, hipEvent_t event, bool external);
 

@@ -159,23 +159,18 @@ ha_capture_values(struct ha_front *front, const struct ha_value *values, unsigne
 }
 
 hipError_t
-ha_capture_graph(hipStream_t stream, struct ha_device *device,
-                 const struct ha_graph *graph)
+ha_capture_graph(struct ha_front *front, const struct ha_graph *graph)
 {
-    struct ha_front *front;
     struct ha_node *node;
-    struct ha_stream *found;
-    hipError_t code = ha_capture_find_stream(stream, device, &found);
-    if (code == hipSuccess) {
-        front = found->front;
-        ha_pool_unlock();
-        code = ha_front_check(front);
-    }
+    hipError_t code = ha_front_check(front);
     if (code == hipSuccess) {
         code = node_make(front, hipGraphNodeTypeGraph, &node);
     }
-    return code != hipSuccess ? code
-                              : node_take(front, node, ha_node_set_child(node, graph));
+    if (code == hipSuccess) {
+        code = node_take(front, node, ha_node_set_child(node, graph));
+    }
+    ha_capture_release(front->capture);
+    return code;
 }
 
 /* ---- events ---- */

@@ -135,6 +135,12 @@ ha_graph_exec_destroy(hipGraphExec_t handle)
     return hipSuccess;
 }
 
+const struct ha_graph *
+ha_graph_exec_graph(const struct ha_graph_exec *exec)
+{
+    return exec->graph;
+}
+
 unsigned long long
 ha_graph_exec_flags(const struct ha_graph_exec *exec)
 {

@@ -15,6 +15,7 @@
 #include "cpu/queue/stream.h"
 
 struct ha_graph_exec;
+struct ha_graph_tickets;
 
 /* Clones and lays out. On failure *error_node is the node that is to blame, or NULL.
  * Lock held. */
@@ -22,13 +23,19 @@ hipError_t ha_graph_exec_create(struct ha_graph *graph, unsigned long long flags
                                 hipGraphExec_t *handle, hipGraphNode_t *error_node);
 /* Without the lock: may wait for a launch. */
 hipError_t ha_graph_exec_destroy(hipGraphExec_t handle);
-/* Without the lock. */
-hipError_t ha_graph_exec_launch(hipGraphExec_t handle, hipStream_t stream,
-                                struct ha_device *device);
 
-/* Lock held for all below. The living executable graph, or NULL with the failure
- * recorded. */
+/* Lock held for all below.  The living executable graph, if it can be launched now: its
+ * memory is there. */
+hipError_t ha_graph_exec_ready(hipGraphExec_t handle, struct ha_graph_exec **exec);
+/* Submits such a graph's work, which gets those of the tickets (graph_ticket.h; may be
+ * NULL) that fit.  Pool lock held on entry and on return, but not always in between;
+ * the stream's queue is retained. */
+hipError_t ha_graph_exec_run(struct ha_graph_exec *exec, struct ha_stream *stream,
+                             struct ha_graph_tickets *tickets);
+
+/* The living executable graph, or NULL with the failure recorded. */
 struct ha_graph_exec *ha_graph_exec_find(hipGraphExec_t handle);
+const struct ha_graph *ha_graph_exec_graph(const struct ha_graph_exec *exec);
 unsigned long long ha_graph_exec_flags(const struct ha_graph_exec *exec);
 /* The executable graph's own copy of a node of the graph that it was made from. */
 struct ha_node *ha_graph_exec_node(struct ha_graph_exec *exec, hipGraphNode_t node);

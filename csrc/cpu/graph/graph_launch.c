@@ -4,7 +4,6 @@
 
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
-#include "cpu/graph/capture.h"
 #include "cpu/graph/graph_exec_state.h"
 #include "cpu/graph/graph_ticket.h"
 #include "cpu/queue/event.h"
@@ -231,10 +230,9 @@ memory_pass(const struct ha_graph_exec *exec)
     }
 }
 
-/* Pool lock held on entry; given back. */
-static hipError_t
-launch_in(struct ha_graph_exec *exec, struct ha_stream *stream,
-          struct ha_graph_tickets *tickets)
+hipError_t
+ha_graph_exec_run(struct ha_graph_exec *exec, struct ha_stream *stream,
+                  struct ha_graph_tickets *tickets)
 {
     hipError_t code = hipSuccess;
     struct ha_op *begin = join_op();
@@ -262,81 +260,24 @@ launch_in(struct ha_graph_exec *exec, struct ha_stream *stream,
     if (end != NULL) {
         ha_op_discard(end);
     }
-    ha_pool_unlock();
     return code == hipSuccess
                ? hipSuccess
                : ha_cpu_fail(code, "no memory for a launch of the graph");
 }
 
-/* Whether a capture is going on in the stream. */
-static bool
-is_captured(hipStream_t handle, struct ha_device *device)
-{
-    struct ha_stream *stream = NULL;
-
-    if (ha_capture_find_stream(handle, device, &stream) != hipSuccess) {
-        return false; /* the launch finds out */
-    }
-    bool captures = stream->front != NULL;
-    ha_pool_unlock();
-    return captures;
-}
-
-/* NULL where no profiler wants any, or the launch is going to be captured. */
-static struct ha_graph_tickets *
-tickets_make(hipGraphExec_t handle, hipStream_t stream, struct ha_device *device)
-{
-    struct ha_graph_tickets *tickets = NULL;
-    if (!ha_activity_wants(HA_WANT_DISPATCH | HA_WANT_COPY) ||
-        is_captured(stream, device)) {
-        return NULL;
-    }
-    ha_graph_lock();
-    const struct ha_graph_exec *exec = ha_graph_exec_find(handle);
-    if (exec != NULL) {
-        tickets = ha_graph_tickets_list(exec, stream);
-    }
-    ha_graph_unlock();
-    if (tickets != NULL) {
-        ha_graph_tickets_make(tickets);
-    }
-    return tickets;
-}
-
 hipError_t
-ha_graph_exec_launch(hipGraphExec_t handle, hipStream_t stream_handle,
-                     struct ha_device *device)
+ha_graph_exec_ready(hipGraphExec_t handle, struct ha_graph_exec **exec)
 {
-    struct ha_stream *stream = NULL;
-    struct ha_queue *queue = NULL;
-    hipError_t code = hipErrorInvalidValue;
-    struct ha_graph_tickets *tickets = tickets_make(handle, stream_handle, device);
-    ha_graph_lock();
-    struct ha_graph_exec *exec = ha_graph_exec_find(handle);
-    if (exec != NULL) {
-        code = memory_check(exec);
+    struct ha_graph_exec *found = ha_graph_exec_find(handle);
+    if (found == NULL) {
+        return hipErrorInvalidValue;
     }
-    if (exec != NULL && code == hipSuccess) {
-        code = copies_check(exec);
+    hipError_t code = memory_check(found);
+    if (code == hipSuccess) {
+        code = copies_check(found);
     }
-    if (exec != NULL && code == hipSuccess) {
-        code = ha_capture_find_stream(stream_handle, device, &stream);
-    }
-    if (code == hipSuccess && stream->front != NULL) {
-        ha_pool_unlock();
-        code = ha_capture_graph(stream_handle, device, exec->graph);
-    } else if (code == hipSuccess) {
-        queue = &stream->queue;
-        ha_queue_retain(queue);
-        code = launch_in(exec, stream, tickets);
-    }
-    ha_graph_unlock();
-    ha_graph_tickets_free(tickets);
-    if (queue != NULL) {
-        ha_pool_lock();
-        ha_queue_throttle(queue);
-        ha_queue_release(queue);
-        ha_pool_unlock();
+    if (code == hipSuccess) {
+        *exec = found;
     }
     return code;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cpu/base/handle.h"
+#include "cpu/graph/graph_exec_state.h"
 #include "cpu/graph/graph_state.h"
 #include "cpu/module/module.h"
 #include "cpu/queue/pool.h"

@@ -7,8 +7,9 @@
 #ifndef HA_CPU_GRAPH_GRAPH_TICKET_H
 #define HA_CPU_GRAPH_GRAPH_TICKET_H
 
-#include "cpu/graph/graph_exec_state.h"
+#include "abi/hip.h"
 
+struct ha_graph_exec;
 struct ha_graph_tickets;
 
 /* What the steps are going to do; NULL where no profiler wants it, or without memory.

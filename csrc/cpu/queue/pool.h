@@ -205,6 +205,13 @@ hipError_t ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns);
 /* The same for all devices, without a limit; failures have a text. */
 hipError_t ha_pool_wait_all(void);
 
+/* Whether ha_queue_throttle would wait. Lock held. */
+static inline bool
+ha_queue_is_long(const struct ha_queue *queue)
+{
+    return queue->length > queue->length_limit;
+}
+
 /* Slows a thread down that submits faster than the queue runs. Lock as in
  * ha_queue_wait. */
 void ha_queue_throttle(struct ha_queue *queue);

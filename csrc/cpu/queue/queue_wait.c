@@ -169,7 +169,7 @@ ha_queue_abandon(struct ha_queue *queue, uint64_t number)
 void
 ha_queue_throttle(struct ha_queue *queue)
 {
-    if (queue->length <= queue->length_limit) {
+    if (!ha_queue_is_long(queue)) {
         return;
     }
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
