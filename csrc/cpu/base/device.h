@@ -20,7 +20,7 @@
 
 #define HA_FAULT_MESSAGE_BYTES 384
 
-/* Launch limits; hipDeviceProp_t tells the same numbers. */
+/* Launch limits; hipDeviceProp_t has the same numbers. */
 #define HA_MAX_BLOCK_THREADS 1024u
 #define HA_MAX_BLOCK_X 1024u
 #define HA_MAX_BLOCK_Y 1024u

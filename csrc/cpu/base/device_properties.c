@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CPU device says of itself.
+/* Properties and attributes of the CPU device.
  *
- * Numbers are those of this machine or of this implementation; what a CPU does not have
- * (ECC, PCI) is 0, as is what the system does not tell (speed and width of memory).
- * Each attribute is a row of one table that points at the property behind it, so the
- * two can't differ, or of a second one where there is no property.
+ * Numbers are those of this machine or of this implementation; features that a CPU
+ * lacks (ECC, PCI) are 0, and so are facts that the system does not give (speed and
+ * width of memory). Each attribute is a row of one table that points at the property
+ * behind it, so the two can't differ, or of a second one where there is no property.
  * docs/device_attributes.md has all of them. */
 #include <limits.h>
 #include <pthread.h>
@@ -364,8 +364,8 @@ static const struct attribute_row attribute_rows[] = {
 
 #undef ROW
 
-/* What has an attribute but no property.  Missing are the LUID and the HDP registers,
- * which don't fit an int and are not there. */
+/* Attributes without a property.  Missing are the LUID and the HDP registers, which
+ * don't fit an int and are not there. */
 static const struct {
     hipDeviceAttribute_t attribute;
     int value;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The record of hipGetDeviceProperties before HIP 6.
  *
- * HIP 6 gave the record another layout and the functions that have to do with it new
- * symbols (...R0600).  The old symbols keep the old layout for programs that were built
- * with older headers; members mean what members of the same name mean today. */
+ * HIP 6 gave the record another layout, and new symbols (...R0600) to the functions
+ * that use it.  The old symbols keep the old layout for programs that were built with
+ * older headers; members mean what members of the same name mean today. */
 #ifndef HA_CPU_BASE_DEVICE_PROPERTIES_OLD_H
 #define HA_CPU_BASE_DEVICE_PROPERTIES_OLD_H
 

@@ -4,8 +4,8 @@
  * Two codes are kept: the *last error* is the newest failure, which stays until
  * hipGetLastError takes it; the *last call* is the result of the newest call, success
  * included.  The text explains the newest failure.  All of it lives in struct ha_thread
- * (cpu/entry/runtime.h), so no lock is needed.  hipErrorNotReady is an answer rather
- * than a failure and does not become the last error. */
+ * (cpu/base/thread.h), so no lock is needed. hipErrorNotReady is an answer rather than
+ * a failure and does not become the last error. */
 #ifndef HA_CPU_BASE_ERROR_H
 #define HA_CPU_BASE_ERROR_H
 

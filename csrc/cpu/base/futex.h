@@ -4,7 +4,7 @@
  * The word is OPEN while its owner spins, ASLEEP once it sleeps, and DONE when the
  * event has happened.  Waking touches only the address, never the memory behind it, so
  * the word may already be gone (a stack frame that ended): the worst that can happen is
- * a spurious wake-up of somebody else. */
+ * a spurious wake-up of another thread. */
 #ifndef HA_CPU_BASE_FUTEX_H
 #define HA_CPU_BASE_FUTEX_H
 

@@ -18,8 +18,8 @@
 /* Nothing of a program lies below: not its text, nor what malloc and mmap give. */
 #define LOW_BYTES ((uintptr_t)1 << 16)
 
-/* What is given back at once is never smaller (cpu/base/span.h), so no hole is stepped
- * over. Reserved addresses (cpu/memory/virtual.h) are larger still. */
+/* Ranges that are given back at once are never smaller (cpu/base/span.h), so the search
+ * steps over no hole. Reserved addresses (cpu/memory/virtual.h) are larger still. */
 #define STEP_BYTES ((uintptr_t)64 << 10)
 
 _Static_assert(HA_GONE_PIECE_BYTES == (size_t)1 << PIECE_SHIFT, "a bit a piece");

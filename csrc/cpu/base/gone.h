@@ -3,10 +3,10 @@
  * handles, and addresses that HIP gave out once and gave back to the machine.
  *
  * Memory that the device does not know is the program's own, and copies touch it
- * without asking, as asking costs a system call.  Of the addresses here it is asked:
- * large allocations are unmapped when they are freed, and what is there later, if
- * anything, may be anybody's.  They are remembered in pieces of HA_GONE_PIECE_BYTES,
- * for ever.
+ * without asking, as asking costs a system call.  It asks about the addresses here:
+ * large allocations are unmapped when they are freed, and other memory may appear there
+ * later.  They are remembered in pieces of HA_GONE_PIECE_BYTES for the life of the
+ * process.
  *
  * Locks: none; any thread. */
 #ifndef HA_CPU_BASE_GONE_H
@@ -26,7 +26,7 @@ void ha_gone_add(const void *address, size_t bytes);
  * NULL, and addresses of ha_gone. */
 hipError_t ha_gone_check(const char *argument, const void *address, size_t bytes);
 
-/* True if the addresses are such ones, and there is no memory at some of them. */
+/* True if the addresses are such ones and some of them have no memory now. */
 bool ha_gone(const void *address, size_t bytes);
 
 #endif

@@ -10,13 +10,13 @@
  * Bits 59..56 make it non-canonical as a pointer, so a handle can't be taken for
  * memory, nor memory for a handle.  `index` names a *slot* of the table of its kind,
  * and the generation of a slot rises when its object dies, so freed, made-up and
- * wrong-kind numbers are told from living ones without touching what they point at.
+ * wrong-kind numbers are recognised without touching any memory of the object.
  *
  * Ownership: a slot counts references.  Creation gives the first one to the table;
  * ha_handle_retire takes the number out of use and hands that reference to the caller;
- * whoever releases the last one destroys the object.  Objects whose whole life is
- * guarded by a lock (streams and events: the pool's) use ha_handle_peek under that lock
- * instead.
+ * the caller that releases the last one destroys the object.  Objects whose whole life
+ * is guarded by a lock (streams and events: the pool's) use ha_handle_peek under that
+ * lock instead.
  *
  * Locks: finding, acquiring and releasing take none; creation and the end of a slot
  * take the table's own lock, which is a leaf: nothing is locked or called while it is

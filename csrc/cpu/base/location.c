@@ -24,9 +24,10 @@ ha_location_id(const char *argument, const hipMemLocation *location, hipError_t 
         *id = HA_HOST_ID;
         return hipSuccess;
     default:
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument '%s': its type is %d, which is no place of memory",
-                           argument, (int)location->type);
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument '%s': its type is %d, which is not a place of memory", argument,
+            (int)location->type);
     }
 }
 

@@ -11,7 +11,7 @@ struct ha_device;
 #define HA_NOWHERE_ID (-2) /* hipInvalidDeviceId */
 
 /* The number of a device or HA_HOST_ID in `*id`.  Fails with `absent` for a device that
- * there is not, hipErrorInvalidValue for what is no place. */
+ * does not exist, with hipErrorInvalidValue for a record that is no place. */
 hipError_t ha_location_id(const char *argument, const hipMemLocation *location,
                           hipError_t absent, int *id);
 

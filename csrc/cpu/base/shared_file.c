@@ -146,7 +146,7 @@ ha_shared_file_unmap(struct ha_file_view *view)
 
 _Static_assert(sizeof(struct ha_ipc_ticket) == HA_TICKET_BYTES, "fits HIP's handles");
 
-/* Not against forgers, who could as well write a good one: against garbage. */
+/* Protects against garbage. A forger could as well write a good one. */
 static uint64_t
 check_of(const struct ha_ipc_ticket *ticket)
 {
@@ -227,8 +227,8 @@ ha_ticket_open(const struct ha_ipc_ticket *ticket, enum ha_shared_kind kind, int
         return HA_TICKET_GONE;
     }
     struct stat status;
-    /* The kernel lets root open what is anybody's; the bytes of a ticket are no reason
-     * to. */
+    /* The kernel lets root open files of any user, which the bytes of a ticket are no
+     * reason to do. */
     if (fstat(opened, &status) != 0 || status.st_uid != geteuid() ||
         !ha_ticket_fits(ticket, kind, opened)) {
         close(opened);

@@ -2,19 +2,18 @@
 /* Files in memory that several processes map, and how a file gets from one to another.
  *
  * A *shared file* is a memfd whose name says what is in it and which is sealed against
- * shrinking, so that nobody can take pages away from under a process that has mapped
+ * shrinking, so that no process can take pages away from under another that has mapped
  * it.  It travels in two ways:
  *
  * - as a file descriptor that the program passes on itself (HIP's POSIX handles);
  * - as a *ticket*, which is plain bytes: process, descriptor and inode of the file. The
  *   other side opens /proc/<process>/fd/<descriptor>.  The kernel allows that to the
- *   same user and to root, whom we refuse what is not his, and only while the process
- *   lives; the inode tells whether it is
- *   still the same file, and a number in the file whether what the ticket is for is
- *   still there.
+ *   same user and to root, and only while the process lives; files of other users are
+ *   refused to root here.  The inode shows whether it is still the same file, and a
+ *   number in the file whether the ticket's part still exists.
  *
- * What is opened is looked at first: it must be a memfd of ours with the right name and
- * seal.  Anything else is refused before it is opened for writing.
+ * A file is looked at before it is used: it must be a memfd of ours with the right name
+ * and seal.  Anything else is refused before it is opened for writing.
  *
  * Locks: none. Descriptors that are given out are owned by the caller and
  * close-on-exec.
@@ -36,8 +35,8 @@ enum ha_shared_kind {
 
 #define HA_TICKET_BYTES 64
 
-/* What a ticket is for: bytes of a file, there as long as the number at `place` in it
- * is `serial`.  No other part of the file ever has the same number there. */
+/* The part of a file that a ticket is for. It exists as long as the number at `place`
+ * in the file is `serial`. No other part of the file ever has the same number there. */
 struct ha_shared_part {
     uint64_t offset;
     uint64_t size;
@@ -102,8 +101,8 @@ enum ha_ticket_result {
 bool ha_ticket_fits(const struct ha_ipc_ticket *ticket, enum ha_shared_kind kind,
                     int file);
 
-/* Whether the part of a fitting ticket is still there.  Asked when it is mapped: what
- * is freed after that stays valid for who has it. */
+/* Whether the part of a fitting ticket is still there.  Asked when it is mapped: a part
+ * that is freed after that stays valid for its users. */
 bool ha_ticket_is_valid(const struct ha_ipc_ticket *ticket, int file);
 
 /* Opens the file that the ticket is for; it has all of the ticket's part. */

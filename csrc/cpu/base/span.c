@@ -109,7 +109,7 @@ ha_span_overlaps(const void *address, size_t size)
     uintptr_t end = begin + size;
     for (uintptr_t at = begin; at < end; at = (at | (HA_SPAN_BYTES - 1)) + 1) {
         const struct ha_span *span = table_get(at);
-        /* The rest of a large span's last entry may belong to somebody else. */
+        /* The rest of a large span's last entry may belong to other mappings. */
         if (span != NULL && begin < (uintptr_t)span->map + span->mapped_bytes) {
             return true;
         }
@@ -291,8 +291,8 @@ ha_span_share(struct ha_span *span)
     struct ha_file_limit limit;
     int error = ha_shared_file_create(HA_SHARED_MEMORY,
                                       bytes + serials_bytes(span->slot_count), &file);
-    /* In pieces, so that there are never two copies of all. What has moved when one
-     * fails stays moved: it is the same memory in other pages. */
+    /* In pieces, so that there are never two copies of all. Pieces that have moved when
+     * one fails stay moved: it is the same memory in other pages. */
     ha_file_limit_hold(&limit);
     for (size_t at = 0; at < bytes && error == 0;) {
         size_t piece = bytes - at < HA_SPAN_BYTES ? bytes - at : HA_SPAN_BYTES;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Where allocations live: spans of address space, found again from any address inside.
  *
- * A *span* is a mapping aligned to HA_SPAN_BYTES. A small span is cut into equal
- * *slots*, one allocation each; a large span is one allocation, followed by a page that
- * nobody may touch. A *heap* is a set of small spans with room, one list a size class;
+ * A *span* is a mapping aligned to HA_SPAN_BYTES.  A small span is cut into equal
+ * *slots*, one allocation each; a large span is one allocation, followed by a page
+ * without access.  A *heap* is a set of small spans with room, one list a size class;
  * each kind of memory of each device has its own, so a span knows what its memory is.
  *
  * A heap may be *shared*: its spans are then parts of one file in memory, which other
- * processes can map.  A span of any other heap becomes a file of its own when somebody
- * asks for that (ha_span_share).  Behind the slots of a span, its file has a word for
- * each, its *serial*: the id of the allocation in it if other processes were told of
- * that one, else 0.  It tells them whether it is still there.
+ * processes can map.  A span of any other heap becomes a file of its own by
+ * ha_span_share.  Behind the slots of a span, its file has a word for each, its
+ * *serial*: the id of the allocation in it if other processes know of that one, else 0.
+ * By it they see whether the allocation still exists.
  *
- * Behind each allocation stand at least HA_RED_ZONE_MIN_BYTES that belong to nobody;
- * they are filled with a pattern and looked at when it is freed.
+ * Behind each allocation stand at least HA_RED_ZONE_MIN_BYTES that no allocation uses;
+ * they are filled with a pattern that is checked when it is freed.
  *
- * Where allocations are *guarded*, each one has a span of its own, with a page before
- * and behind it that nobody may touch: what lies outside of it fails at once, and so
- * does the use of what was freed.  It ends at the page behind it, but for the bytes to
- * the next multiple of HA_SLOT_ALIGN, which are a red zone, as those before it are.
+ * Where allocations are *guarded*, each one has a span of its own, with a page without
+ * access before and behind it: an access outside of it fails at once, and so does the
+ * use of freed memory.  It ends at the page behind it, but for the bytes to the next
+ * multiple of HA_SLOT_ALIGN, which are a red zone, as those before it are.
  *
  * A table of pointers,
  * one for each HA_SPAN_BYTES of address space, leads from an address to its span in two

@@ -85,7 +85,7 @@ entry_list(char listed[LISTED_BYTES], const struct bundle_entry *entry)
     listed[used + size] = '\0';
 }
 
-/* Lanes of a warp in this code; 0 if it is for somebody else. */
+/* Lanes of a warp in this code; 0 if it is for another device. */
 static uint32_t
 entry_warp_size(const struct bundle_entry *entry)
 {
@@ -98,8 +98,8 @@ entry_warp_size(const struct bundle_entry *entry)
     return size == plain ? 32 : 64;
 }
 
-/* The device's entry; `*found` is false if there is none, and `listed` then tells what
- * there is. */
+/* The device's entry; `*found` is false without one, and `listed` then has the entries
+ * that the bundle has. */
 static hipError_t
 bundle_find(const struct bundle *bundle, struct bundle_entry *entry, bool *found,
             char listed[LISTED_BYTES])

@@ -12,9 +12,9 @@
  *     24  number of entries
  *     32  each entry: offset, size, length of its id (8 bytes each), and the id
  *
- * An id says for whom the code is: "hipv4-amdgcn-amd-amdhsa--gfx942".  Code of the CPU
- * device has HA_FATBIN_ID, for warps of 64 lanes with HA_FATBIN_WAVE64 behind it, and
- * is an image of cpu/compile/image_file.h.
+ * An id names the target of the code: "hipv4-amdgcn-amd-amdhsa--gfx942".  Code of the
+ * CPU device has HA_FATBIN_ID, for warps of 64 lanes with HA_FATBIN_WAVE64 behind it,
+ * and is an image of cpu/compile/image_file.h.
  *
  * No state, no lock; what is found is borrowed from the binary. */
 #ifndef HA_CPU_MODULE_FATBIN_H

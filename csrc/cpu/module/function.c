@@ -110,7 +110,8 @@ ha_function_set_attribute(struct ha_function *function, int attribute, int value
     case hipFuncAttributePreferredSharedMemoryCarveout:
         if (value < -1 || value > 100) {
             return ha_cpu_fail(hipErrorInvalidValue,
-                               "argument 'value' is %d, which is no percentage", value);
+                               "argument 'value' is %d, which is not a percentage",
+                               value);
         }
         atomic_store(&function->carveout, value);
         return hipSuccess;

@@ -31,7 +31,7 @@ struct ha_library {
 #define NAME_BUCKETS 256u
 
 /* Names are kept for the life of the process, one of each: hipKernelGetName gives them
- * out, and who has one may read it after the library is gone. */
+ * out, and programs may read them after the library is gone. */
 struct name {
     struct name *next;
     char text[];

@@ -45,7 +45,7 @@ hipError_t ha_library_unload(hipLibrary_t handle);
 hipError_t ha_library_kernel(hipLibrary_t handle, const char *name,
                              hipKernel_t *kernel);
 hipError_t ha_library_kernel_count(hipLibrary_t handle, unsigned *count);
-/* The first `count` kernels; fewer where there are not so many. */
+/* The first `count` kernels, or all if the library has fewer. */
 hipError_t ha_library_kernels(hipLibrary_t handle, hipKernel_t *kernels,
                               unsigned count);
 /* Variable of the device's module; see ha_module_variable. */

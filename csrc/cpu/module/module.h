@@ -34,7 +34,7 @@ struct ha_function {
     size_t packed_align;
     _Atomic uint32_t block_ns; /* what a block took last time; 0 = not run */
     atomic_bool told; /* that it does not ask before accesses, though it should */
-    /* Wishes of the program: told again, but nothing depends on them. */
+    /* Settings of the program: kept only so that they can be queried. */
     _Atomic int dynamic_bytes;
     _Atomic int carveout;
 };

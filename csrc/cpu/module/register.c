@@ -32,7 +32,7 @@ struct entry {
     struct ha_register_request request;
     void *managed; /* owned: the memory of a managed variable */
     _Atomic uint64_t functions[HA_DEVICE_MAX]; /* handles; 0 = not looked up */
-    atomic_bool told;                          /* that it cannot run */
+    atomic_bool logged;                        /* that it cannot run */
 };
 
 struct ha_registered {
@@ -325,9 +325,9 @@ ha_register_cannot_run(const void *address)
     if (entry == NULL) {
         return false;
     }
-    bool told = atomic_load(&entry->told);
+    bool logged = atomic_load(&entry->logged);
     registered_drop(entry->binary);
-    return told;
+    return logged;
 }
 
 /* Names the kernel in the text of the failure, which is logged once. */
@@ -349,7 +349,7 @@ fail_missing(struct entry *entry, hipError_t code)
     }
     (void)ha_cpu_fail(code, "kernel '%.*s' of the program cannot run: %s",
                       NAME_SHOWN_MAX, entry->request.name, reason);
-    if (code != hipErrorDeinitialized && !atomic_exchange(&entry->told, true)) {
+    if (code != hipErrorDeinitialized && !atomic_exchange(&entry->logged, true)) {
         ha_log(1, "%s", hipadaptGetErrorText());
     }
     return code;
@@ -416,7 +416,7 @@ ha_register_variable(const void *host, struct ha_device *device, void **address,
     struct entry *entry = entry_acquire(host, false);
     if (entry == NULL) {
         return ha_cpu_fail(hipErrorInvalidSymbol,
-                           "argument 'symbol' (%p) is no variable that the program "
+                           "argument 'symbol' (%p) is not a variable that the program "
                            "registered",
                            host);
     }

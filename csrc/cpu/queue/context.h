@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP contexts, which are thin: each device has one, its *primary* context, and every
- * call that makes one gives that.  What is current is the device of the thread
- * (cpu/entry/runtime.h); a context is another word for it.
+ * call that makes one gives that.  The current context is the thread's device
+ * (cpu/base/thread.h) under another name.
  *
  * A context is a number that holds the device's, so it lives as long as the process and
  * is never destroyed.  Each thread has a stack of contexts: pushing one makes its

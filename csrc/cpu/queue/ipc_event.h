@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an event of several processes has in common: a page of a shared file.
+/* The page of a shared file that an event of several processes has in common.
  *
  * Each record of the event takes a number, in whatever process; when the stream passes
  * it, the number is *done*.  Waiting means waiting for the newest number at the time of

@@ -132,8 +132,7 @@ worker_idle(struct ha_worker *worker)
     worker->idle_next = ha_pool.idle;
     ha_pool.idle = worker;
     ha_pool_unlock();
-    /* Work often comes in a row: whoever submits the next piece need not wake anybody.
-     */
+    /* Work often comes in a row: the next piece need not wake this worker. */
     if (!ha_futex_spin(&worker->word, IDLE_SPIN_COUNT)) {
         do {
             ha_futex_sleep(&worker->word, 0);
@@ -260,9 +259,8 @@ ha_pool_start_thread(void *(*body)(void *))
     return result;
 }
 
-/* A worker was wanted and could not be made.  Kernels that wait in their threads for
- * others may be those that it was wanted for, and would wait for ever.  Lock held on
- * entry and return, not in between. */
+/* A worker could not be made.  Kernels that wait in their threads for others may need
+ * it, and would never end.  Lock held on entry and return, not in between. */
 static void
 cancel_sleepers(void)
 {
@@ -299,7 +297,7 @@ workers_spawn(uint32_t count)
     }
 }
 
-/* The newest comes first in the list; profilers are told in the order of events. */
+/* The newest comes first in the list; a profiler gets events in their order. */
 static struct ha_deferred *
 in_order(struct ha_deferred *newest)
 {

@@ -20,7 +20,7 @@
  * (lock) -> back on the free list when the last thread has left `run`.
  *
  * References: a queue is kept by its handle, while it has work, by each dependency on
- * it, and by whoever called ha_queue_retain.
+ * it, and by each caller of ha_queue_retain.
  *
  * Locks: one lock, the pool lock, guards all queues, operations, waits and workers.  It
  * is held for short steps only; nothing is called with it but class->finish. */
@@ -52,7 +52,7 @@ enum ha_op_flags {
     HA_OP_BLOCKING = 1u << 3, /* run() may sleep: the worker is replaced meanwhile; with
                                  HA_OP_KERNEL, `cancel` ends it if none can be made */
     HA_OP_KERNEL = 1u << 4,   /* run() is nothing but ha_exec_run */
-    HA_OP_ENDLESS = 1u << 5,  /* may go on for ever; `cancel` ends it with the device */
+    HA_OP_ENDLESS = 1u << 5,  /* may never end; `cancel` ends it with the device */
 };
 
 struct ha_op_class {

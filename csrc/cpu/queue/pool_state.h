@@ -62,8 +62,8 @@ struct ha_queue *ha_queue_take(void);
 bool ha_queue_any_ready(void);
 /* queue.c, lock held: takes a READY queue off its list. */
 void ha_queue_unready(struct ha_queue *queue);
-/* queue.c: whether a thread that waits may run the operation: what takes long is left
- * to workers, if there are any. Lock held. */
+/* queue.c: whether a waiting thread may run the operation: long ones are left to
+ * workers, if any exist. Lock held. */
 bool ha_op_waiter_may_run(const struct ha_op *op);
 /* queue.c, lock held on entry and return: runs the first operation of a taken queue,
  * and goes on with the next ones while nothing else is more urgent. `last` is 0 in
@@ -74,11 +74,11 @@ void ha_op_join(struct ha_op *op);
 /* queue.c, likewise: calls cancel on a running operation. */
 void ha_op_cancel(struct ha_op *op, const char *text);
 
-/* queue_wait.c, lock held: wakes those who wait for an operation up to `done`. */
+/* queue_wait.c, lock held: wakes threads that wait for an operation up to `done`. */
 void ha_queue_wake_waiters(struct ha_queue *queue, uint64_t done);
 
-/* pool.c, lock held: there is work; wakes or makes a worker unless one is on its way.
- */
+/* pool.c, lock held: new work has come; wakes or makes a worker unless one is on its
+ * way. */
 void ha_pool_want_worker(void);
 /* pool.c, lock held: a timed operation begins. */
 void ha_pool_want_timer(void);

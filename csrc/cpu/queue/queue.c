@@ -23,7 +23,7 @@ struct stay {
     uint64_t begin_ns;
     uint64_t now_ns;     /* when the newest operation was over */
     bool held;           /* ready for kernels: ha_exec_hold */
-    uint64_t held_order; /* operations up to this one were there at that time */
+    uint64_t held_order; /* the newest operation at that time */
 };
 
 /* ---- ready queues ---- */
@@ -317,8 +317,8 @@ is_kernel(const struct ha_op *op)
 }
 
 /* Decides whether the thread gets ready for several kernels at once, and what has to be
- * done about that before (`hold`) and after (`release`) the operation. What was asked
- * for after the last time gets its own look at the signal handlers. */
+ * done about that before (`hold`) and after (`release`) the operation. A request that
+ * came after the last time gets its own look at the signal handlers. */
 static void
 plan_hold(struct ha_op *op, struct stay *stay, bool *hold, bool *release)
 {

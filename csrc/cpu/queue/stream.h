@@ -31,7 +31,7 @@ struct ha_stream {
     uint64_t id;
     unsigned flags;
     bool gone;                            /* its handle is out of use */
-    hipAccessPolicyWindow window;         /* a wish, kept for who asks */
+    hipAccessPolicyWindow window;         /* stored only so that it can be queried */
     hipSynchronizationPolicy sync_policy; /* likewise; 0 = automatic */
     uint32_t mask[HA_MASK_WORDS];         /* where queue.threads_max is set */
     struct ha_front *front; /* cpu/graph/capture.h; NULL = not capturing */

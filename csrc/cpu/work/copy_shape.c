@@ -177,8 +177,9 @@ check_type(const char *argument, hipMemoryType type)
     case hipMemoryTypeArray:
         return hipSuccess;
     default:
-        return ha_cpu_fail(hipErrorInvalidValue, "argument '%s': %d is no memory type",
-                           argument, (int)type);
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument '%s': %d is not a memory type", argument,
+                           (int)type);
     }
 }
 

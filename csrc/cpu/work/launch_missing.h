@@ -2,8 +2,8 @@
 /* Kernels of the program that the device cannot run.
  *
  * A program's fat binary may have no code for the CPU device, or code that is damaged.
- * Such a launch is the program's work, not a wrong argument, and what `kernel<<<...>>>`
- * calls drops the code that the launch answers.  So the device gets a fault
+ * Such a launch is the program's work, not a wrong argument, and `kernel<<<...>>>`
+ * drops the code that the launch answers.  So the device gets a fault
  * (cpu/base/device.h): nothing that was to be computed can be read until
  * hipDeviceReset.
  *
