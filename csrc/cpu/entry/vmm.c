@@ -16,14 +16,14 @@
 #include "cpu/memory/virtual.h"
 #include "cpu/queue/ticket.h"
 
-/* A size or place must be a multiple of the granularity. */
+/* A size or an address must be a multiple of the granularity. */
 static hipError_t
 check_multiple(const char *argument, size_t value, bool zero)
 {
     size_t unit = ha_virtual_granularity(false);
     if ((value == 0 && !zero) || value % unit != 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument '%s' is %zu, which is no multiple of %zu",
+                           "argument '%s' is %zu, which is not a multiple of %zu",
                            argument, value, unit);
     }
     return hipSuccess;
@@ -112,7 +112,7 @@ hipMemAddressReserve(void **ptr, size_t size, size_t alignment, void *addr,
     }
     if (code == hipSuccess && (alignment & (alignment - 1)) != 0) {
         code = ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'alignment' is %zu, which is no power of two",
+                           "argument 'alignment' is %zu, which is not a power of two",
                            alignment);
     }
     return code == hipSuccess ? ha_virtual_reserve(size, alignment, addr, ptr) : code;
@@ -209,7 +209,7 @@ check_handle_type(hipMemAllocationHandleType type)
                            (int)type);
     }
     return ha_cpu_fail(hipErrorInvalidValue,
-                       "%d is no type of handles that can be shared", (int)type);
+                       "%d is not a type of handles that can be shared", (int)type);
 }
 
 HA_EXPORT hipError_t
@@ -279,23 +279,23 @@ hipMemUnmap(void *ptr, size_t size)
 }
 
 static hipError_t
-check_access(const hipMemAccessDesc *desc, int *who)
+check_access(const hipMemAccessDesc *desc, int *accessor)
 {
     if (desc->flags != hipMemAccessFlagsProtNone &&
         desc->flags != hipMemAccessFlagsProtRead &&
         desc->flags != hipMemAccessFlagsProtReadWrite) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'desc': its flags are %d, which is no access",
+                           "argument 'desc': its flags are %d, which is not an access",
                            (int)desc->flags);
     }
-    return ha_location_id("desc", &desc->location, hipErrorInvalidValue, who);
+    return ha_location_id("desc", &desc->location, hipErrorInvalidValue, accessor);
 }
 
 HA_EXPORT hipError_t
 hipMemSetAccess(void *ptr, size_t size, const hipMemAccessDesc *desc, size_t count)
 {
     struct ha_device *device;
-    int who;
+    int accessor;
     hipError_t code = ha_enter("hipMemSetAccess", &device);
     if (code == hipSuccess) {
         code = check_range("ptr", ptr, size);
@@ -304,12 +304,13 @@ hipMemSetAccess(void *ptr, size_t size, const hipMemAccessDesc *desc, size_t cou
         code = ha_cpu_fail_null("desc");
     }
     for (size_t i = 0; i < count && code == hipSuccess; i++) {
-        code = check_access(&desc[i], &who);
+        code = check_access(&desc[i], &accessor);
     }
     for (size_t i = 0; i < count && code == hipSuccess; i++) {
-        code = check_access(&desc[i], &who);
+        code = check_access(&desc[i], &accessor);
         if (code == hipSuccess) {
-            code = ha_virtual_set_access(ptr, size, who, (enum ha_access)desc[i].flags);
+            code = ha_virtual_set_access(ptr, size, accessor,
+                                         (enum ha_access)desc[i].flags);
         }
     }
     return code;
@@ -320,7 +321,7 @@ hipMemGetAccess(unsigned long long *flags, const hipMemLocation *location, void 
 {
     struct ha_device *device;
     enum ha_access access = HA_ACCESS_NONE;
-    int who = HA_HOST_ID;
+    int accessor = HA_HOST_ID;
     hipError_t code = ha_enter("hipMemGetAccess", &device);
     if (code == hipSuccess && (flags == NULL || location == NULL || ptr == NULL)) {
         code = ha_cpu_fail_null(flags == NULL      ? "flags"
@@ -328,10 +329,10 @@ hipMemGetAccess(unsigned long long *flags, const hipMemLocation *location, void 
                                                    : "ptr");
     }
     if (code == hipSuccess) {
-        code = ha_location_id("location", location, hipErrorInvalidValue, &who);
+        code = ha_location_id("location", location, hipErrorInvalidValue, &accessor);
     }
     if (code == hipSuccess) {
-        code = ha_virtual_get_access(ptr, who, &access);
+        code = ha_virtual_get_access(ptr, accessor, &access);
     }
     if (code == hipSuccess) {
         *flags = (unsigned long long)access;

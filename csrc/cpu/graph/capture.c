@@ -359,7 +359,7 @@ ha_capture_begin(hipStream_t stream, struct ha_device *device,
     return code;
 }
 
-/* False if there is work of other streams that never came back to the first one. */
+/* False if work of another stream was never joined to the first one. */
 static bool
 is_joined(const struct ha_capture *capture, const struct ha_front *origin)
 {

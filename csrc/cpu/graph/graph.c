@@ -119,7 +119,7 @@ ha_graph_new(void)
     return graph;
 }
 
-/* Frees a node whose edges nobody will look at again. */
+/* Frees a node whose edges are not used again. */
 static void
 node_destroy(struct ha_node *node)
 {

@@ -63,7 +63,7 @@ ha_graph_exec_create(struct ha_graph *graph, unsigned long long flags,
     *error_node = NULL;
     if ((flags & ~FLAGS_KNOWN) != 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'flags' is 0x%llx, which is no set of "
+                           "argument 'flags' is 0x%llx, which is not a set of "
                            "hipGraphInstantiateFlags",
                            flags);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: which steps there are, and which track each is given to. */
+/* Executable graphs: the steps, and the track of each. */
 #include <stdlib.h>
 
 #include "cpu/base/error.h"
@@ -224,8 +224,8 @@ fits(const struct ha_graph_exec *exec, uint32_t track, const struct ha_device *d
     return own == NULL || device == NULL || own == device;
 }
 
-/* That of a step before it where nothing else comes between, else one of its own while
- * there are any. */
+/* The track of a step before it that is the newest there; else a new track, or any that
+ * fits once there are enough. */
 static uint32_t
 choose_track(struct ha_graph_exec *exec, uint32_t number,
              const struct ha_device *device, const uint32_t *tails)

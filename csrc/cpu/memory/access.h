@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels may touch, for images that ask before each access.
+/* Which memory kernels may touch, for images that ask before each access.
  *
  * Kernels that are compiled under HIPADAPT_CPU_GUARD=1 ask for each load, store, atomic
  * and copy of theirs (cpu/compile/rewrite_guard.c).  Allowed is all that HIP knows

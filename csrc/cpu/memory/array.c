@@ -119,7 +119,7 @@ acquire(const char *argument, hipArray_const_t handle, hipError_t missing,
     struct ha_array *found =
         ha_handle_acquire(HA_HANDLE_ARRAY, (uint64_t)(uintptr_t)handle);
     if (found == NULL) {
-        return ha_cpu_fail(missing, "argument '%s' (%p) is no array, or was freed",
+        return ha_cpu_fail(missing, "argument '%s' (%p) is not an array, or was freed",
                            argument, (const void *)handle);
     }
     *array = found;
@@ -151,7 +151,7 @@ ha_array_release(struct ha_array *array)
     free(array);
 }
 
-/* Lets go of the table's reference; false if somebody else did. */
+/* Lets go of the table's reference; false if another call did. */
 static bool
 retire(struct ha_array *array)
 {

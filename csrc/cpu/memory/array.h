@@ -28,7 +28,7 @@ struct ha_array {
     uint64_t handle;
     struct ha_device *device; /* borrowed */
     struct ha_texel texel;
-    hipExtent extent; /* as asked for: height and depth are 0 where there is none */
+    hipExtent extent; /* as asked for: height and depth may be 0 */
     unsigned flags;
     bool level;    /* of a mipmapped array, which frees it */
     size_t rows;   /* of a slice; at least 1 */

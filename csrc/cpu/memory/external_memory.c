@@ -42,7 +42,7 @@ objection(int file, uint64_t size)
         return "is not open";
     }
     if (seals < 0) {
-        return "is no file in memory";
+        return "is not a file in memory";
     }
     if ((seals & F_SEAL_SHRINK) == 0) {
         return "is not sealed against shrinking";
@@ -95,7 +95,8 @@ static hipError_t
 not_living(hipExternalMemory_t handle)
 {
     return ha_cpu_fail(hipErrorInvalidValue,
-                       "argument 'extMem' (%p) is no living external memory", handle);
+                       "argument 'extMem' (%p) is not a living external memory",
+                       handle);
 }
 
 hipError_t

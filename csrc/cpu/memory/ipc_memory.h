@@ -3,12 +3,13 @@
  *
  * hipIpcGetMemHandle makes the pages of an allocation a shared file
  * (cpu/base/shared_file.h) if they are none yet, which needs a moment in which no
- * device works; addresses and contents stay.  The handle is a ticket.  The whole file
- * can be seen by who has one: small allocations share a file with others of their size.
+ * device works; addresses and contents stay.  The handle is a ticket.  A process that
+ * has one can read the whole file: small allocations share a file with others of their
+ * size.
  *
- * What is opened is mapped once, however often it is opened, until it was closed as
- * often.  It stays valid when the process that allocated it frees it or ends; but a
- * handle opens nothing after the free, whatever lies in that place then.
+ * An opened allocation is mapped once, however often it is opened, until it was closed
+ * as often.  It stays valid when the process that allocated it frees it or ends; but a
+ * handle opens nothing after the free, whatever lies at the address then.
  *
  * Locks: one inside ipc_memory.c; it is taken before that of cpu/memory/memory.h. */
 #ifndef HA_CPU_MEMORY_IPC_MEMORY_H

@@ -34,7 +34,7 @@ ha_managed_check(const char *argument, const void *ptr, size_t size)
     struct ha_range range;
     if (ptr == NULL || size == 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument '%s': %zu bytes at %p are no memory", argument,
+                           "argument '%s': %zu bytes at %p are not memory", argument,
                            size, ptr);
     }
     if (!ha_memory_find(ptr, &range) || range.kind != HA_MEMORY_MANAGED) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program said about managed memory: advice and prefetches.
+/* Advice and prefetches that the program gave for managed memory.
  *
- * All managed memory is the same to host and devices, so advice moves nothing; it is
- * kept for who asks.  A *segment* is a piece of an allocation about which everything
- * that was said is the same; pages about which nothing was said have none.  Advice goes
- * for whole pages, as far as they belong to the allocation.
+ * All managed memory is the same to host and devices, so advice moves nothing and is
+ * only kept.  A *segment* is a piece of an allocation whose pages all have the same
+ * advice; pages without advice have no segment.  Advice goes for whole pages, as far as
+ * they belong to the allocation.
  *
  * Locks: one lock inside managed.c guards everything; it is taken after that of
  * cpu/memory/memory.c is given back, and that one may be taken while it is held. */
@@ -35,8 +35,8 @@ hipError_t ha_managed_advise(const void *ptr, size_t size, hipMemoryAdvise advic
 /* Records that it was prefetched. */
 hipError_t ha_managed_prefetched(const void *ptr, size_t size, int place);
 
-/* What is true of all pages: members that differ between pages get the value that says
- * "no".  `mixed` gets whether `coarse` differs. */
+/* The advice that all pages share: members that differ between pages get the value that
+ * says "no".  `mixed` gets whether `coarse` differs. */
 void ha_managed_read(const void *ptr, size_t size, struct ha_advice *advice,
                      bool *mixed);
 

@@ -378,7 +378,7 @@ ha_memory_add_foreign(int device, enum ha_memory_kind kind, uint32_t flags, void
 {
     if (size == 0 || (uintptr_t)ptr > UINTPTR_MAX - size) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "%p with %zu bytes is no range of memory", ptr, size);
+                           "%p with %zu bytes is not a range of memory", ptr, size);
     }
     pthread_mutex_lock(&memory.lock);
     struct ha_range range = {.base = ptr,
@@ -575,7 +575,8 @@ heap_reset(struct ha_heap *heap)
             if (is_left(span, slot)) {
                 continue;
             }
-            if (span->slots[slot].state == HA_SLOT_LIVE) { /* else somebody frees it */
+            if (span->slots[slot].state ==
+                HA_SLOT_LIVE) { /* else another call frees it */
                 ha_activity_memory_defer(HA_ACTIVITY_FREE, heap->device,
                                          ha_span_address(span, slot), 0, ha_clock_ns());
             }

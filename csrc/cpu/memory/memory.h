@@ -39,7 +39,7 @@ enum ha_memory_kind {
     HA_MEMORY_KIND_COUNT,
 };
 
-/* What may be done with memory; the values of hipMemAccessFlags. */
+/* Allowed access; the values of hipMemAccessFlags. */
 enum ha_access { HA_ACCESS_NONE = 0, HA_ACCESS_READ = 1, HA_ACCESS_WRITE = 3 };
 
 struct ha_range {

@@ -303,7 +303,7 @@ static hipError_t
 no_attribute(hipMemPoolAttr attribute)
 {
     return ha_cpu_fail(hipErrorInvalidValue,
-                       "argument 'attr' is %d, which is no attribute of a pool",
+                       "argument 'attr' is %d, which is not an attribute of a pool",
                        (int)attribute);
 }
 

@@ -41,10 +41,11 @@ ha_memory_pool_import(struct ha_device *device, int file, hipMemPool_t *handle)
     uint64_t bytes;
     hipMemPoolProps props;
     if (!ha_shared_file_look(HA_SHARED_POOL, file, &inode, &bytes)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'shared_handle': %d is no file descriptor of an "
-                           "exported pool",
-                           file);
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'shared_handle': %d is not a file descriptor of an "
+            "exported pool",
+            file);
     }
     int copy = ha_shared_file_copy(file);
     if (copy < 0) {

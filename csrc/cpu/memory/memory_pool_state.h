@@ -31,7 +31,7 @@ struct ha_pool_block {
     struct ha_pool_block *next, *previous; /* of the list it is on */
 };
 
-/* What was mapped for a pointer of an imported pool. */
+/* A mapping for a pointer of an imported pool. */
 struct ha_import {
     struct ha_import *next;
     struct ha_file_view view; /* owned */

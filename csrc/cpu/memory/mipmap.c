@@ -113,11 +113,12 @@ ha_mipmap_create(struct ha_device *device, const struct ha_texel *texel,
 static hipError_t
 no_mipmap(const char *argument, const void *mipmap, hipError_t missing)
 {
-    return mipmap == NULL ? ha_cpu_fail_null(argument)
-                          : ha_cpu_fail(missing,
-                                        "argument '%s' (%p) is no mipmapped array, or "
-                                        "was freed",
-                                        argument, mipmap);
+    return mipmap == NULL
+               ? ha_cpu_fail_null(argument)
+               : ha_cpu_fail(missing,
+                             "argument '%s' (%p) is not a mipmapped array, or "
+                             "was freed",
+                             argument, mipmap);
 }
 
 /* Takes the item out of use; false if there is none at this address. */

@@ -2,7 +2,7 @@
 /* Mipmapped arrays: one array for each level.
  *
  * HIP shows the record behind a hipMipmappedArray_t, so it is an address here: of an
- * item of a slab (cpu/base/slab.h), which also tells living ones from others.  A
+ * item of a slab (cpu/base/slab.h), which also knows which addresses are alive.  A
  * mipmapped array owns its levels' places in the handle table; textures keep levels
  * alive by references of their own.
  *

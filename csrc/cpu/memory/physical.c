@@ -203,7 +203,7 @@ ha_physical_import(struct ha_device *device, int file,
     uint64_t bytes;
     if (!ha_shared_file_look(HA_SHARED_PHYSICAL, file, &inode, &bytes) || bytes == 0) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'osHandle': %d is no file descriptor of an "
+                           "argument 'osHandle': %d is not a file descriptor of an "
                            "exported allocation",
                            file);
     }

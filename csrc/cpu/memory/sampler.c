@@ -153,7 +153,7 @@ describe_resource(const hipResourceDesc *resource, struct ha_array *const *array
         return hipSuccess;
     default:
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'pResDesc': %d is no resource type",
+                           "argument 'pResDesc': %d is not a resource type",
                            (int)resource->resType);
     }
 }
@@ -315,7 +315,7 @@ check_agreement(const hipTextureDesc *desc, const struct ha_texel *texel,
     }
     if (isnan(desc->mipmapLevelBias) || isnan(desc->minMipmapLevelClamp) ||
         isnan(desc->maxMipmapLevelClamp)) {
-        return refuse("a mipmap setting is no number");
+        return refuse("a mipmap setting is not a number");
     }
     return hipSuccess;
 }

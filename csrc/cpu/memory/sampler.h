@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From what a program asks of a texture to the descriptor that kernels sample by.
+/* Turns a program's request for a texture into the descriptor that kernels sample by.
  *
- * HIP's rules about what goes together are checked here: which resource may be
- * filtered, addressed and viewed how.  No locks. */
+ * HIP's rules for combinations are checked here: how each resource may be filtered,
+ * addressed and viewed.  No locks. */
 #ifndef HA_CPU_MEMORY_SAMPLER_H
 #define HA_CPU_MEMORY_SAMPLER_H
 

@@ -62,11 +62,12 @@ ha_surface_create(struct ha_device *device, const hipResourceDesc *resource,
 static hipError_t
 no_surface(hipSurfaceObject_t object)
 {
-    return object == NULL ? ha_cpu_fail_null("surfaceObject")
-                          : ha_cpu_fail(hipErrorInvalidHandle,
-                                        "argument 'surfaceObject' (%p) is no surface "
-                                        "object, or was destroyed",
-                                        (void *)object);
+    return object == NULL
+               ? ha_cpu_fail_null("surfaceObject")
+               : ha_cpu_fail(hipErrorInvalidHandle,
+                             "argument 'surfaceObject' (%p) is not a surface "
+                             "object, or was destroyed",
+                             (void *)object);
 }
 
 /* Takes the item out of use; false if there is none at this address. */

@@ -109,7 +109,7 @@ ha_texel_of_view(int format, struct ha_texel *texel)
     }
     if (format < hipResViewFormatUnsignedChar1 || format > hipResViewFormatFloat4) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'pResViewDesc': %d is no view format", format);
+                           "argument 'pResViewDesc': %d is not a view format", format);
     }
     unsigned group = (unsigned)(format - hipResViewFormatUnsignedChar1) / 3;
     unsigned place = (unsigned)(format - hipResViewFormatUnsignedChar1) % 3;

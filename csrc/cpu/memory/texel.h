@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one element of an array, a texture or a surface is made of.
+/* The format of one element of an array, a texture or a surface.
  *
  * HIP has three ways to write it: a channel descriptor (bits of each channel), an array
  * format with a number of channels, and a resource view format.  All of them become a

@@ -86,7 +86,7 @@ no_texture(const char *argument, hipTextureObject_t object)
     return object == NULL
                ? ha_cpu_fail_null(argument)
                : ha_cpu_fail(hipErrorInvalidHandle,
-                             "argument '%s' (%p) is no texture object, or was "
+                             "argument '%s' (%p) is not a texture object, or was "
                              "destroyed",
                              argument, (void *)object);
 }

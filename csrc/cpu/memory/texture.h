@@ -33,8 +33,8 @@ hipError_t ha_texture_create(struct ha_device *device,
 /* Waits for the device and takes the object out of use. */
 hipError_t ha_texture_destroy(const char *argument, hipTextureObject_t object);
 
-/* What it was made of; hipErrorInvalidHandle (NULL: hipErrorInvalidValue) if there is
- * no such object. */
+/* The request that it was made from; hipErrorInvalidHandle (NULL: hipErrorInvalidValue)
+ * if there is no such object. */
 hipError_t ha_texture_get(const char *argument, hipTextureObject_t object,
                           struct ha_texture_request *request);
 

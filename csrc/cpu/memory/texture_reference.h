@@ -23,7 +23,7 @@ hipError_t ha_texture_reference_bind(struct ha_device *device,
 /* Ends the object, if there is one. */
 hipError_t ha_texture_reference_unbind(const textureReference *reference);
 
-/* What is bound; hipErrorInvalidTexture if nothing is. */
+/* The bound resource; hipErrorInvalidTexture if nothing is bound. */
 hipError_t ha_texture_reference_resource(const textureReference *reference,
                                          hipResourceDesc *resource);
 

@@ -17,7 +17,8 @@
 #include "cpu/queue/pool.h"
 
 #define LARGE_PAGE_BYTES ((size_t)2 << 20)
-#define ID_BIT ((uint64_t)1 << 62) /* tells ids from those of cpu/memory/memory.c */
+#define ID_BIT                                                                         \
+    ((uint64_t)1 << 62) /* makes ids differ from those of cpu/memory/memory.c */
 
 struct reservation {
     unsigned char *base;
@@ -313,7 +314,8 @@ ha_virtual_free(void *ptr, size_t size)
     }
     ha_virtual_unlock();
     if (code == hipErrorInvalidValue) {
-        return ha_cpu_fail(code, "%p with %zu bytes is no reserved range", ptr, size);
+        return ha_cpu_fail(code, "%p with %zu bytes is not a reserved range", ptr,
+                           size);
     }
     if (code != hipSuccess) {
         return ha_cpu_fail(hipErrorInvalidValue,
@@ -497,7 +499,7 @@ protect(struct ha_mapping *mapping)
 }
 
 hipError_t
-ha_virtual_set_access(void *ptr, size_t size, int who, enum ha_access access)
+ha_virtual_set_access(void *ptr, size_t size, int accessor, enum ha_access access)
 {
     struct reservation *reservation;
     size_t first;
@@ -511,8 +513,8 @@ ha_virtual_set_access(void *ptr, size_t size, int who, enum ha_access access)
     bool filled = mappings_fill(ptr, size, &reservation, &first, &count);
     for (size_t i = 0; filled && i < count && changed; i++) {
         struct ha_mapping *mapping = reservation->mappings[first + i];
-        uint8_t *place =
-            who == HA_ACCESS_OF_HOST ? &mapping->access_of_host : &mapping->access[who];
+        uint8_t *place = accessor == HA_ACCESS_OF_HOST ? &mapping->access_of_host
+                                                       : &mapping->access[accessor];
         uint8_t before = *place;
         *place = (uint8_t)access;
         changed = protect(mapping);
@@ -531,13 +533,14 @@ ha_virtual_set_access(void *ptr, size_t size, int who, enum ha_access access)
 }
 
 hipError_t
-ha_virtual_get_access(const void *ptr, int who, enum ha_access *access)
+ha_virtual_get_access(const void *ptr, int accessor, enum ha_access *access)
 {
     ha_virtual_lock();
     const struct ha_mapping *mapping = ha_mapping_find(ptr);
     if (mapping != NULL) {
-        *access = (enum ha_access)(who == HA_ACCESS_OF_HOST ? mapping->access_of_host
-                                                            : mapping->access[who]);
+        *access =
+            (enum ha_access)(accessor == HA_ACCESS_OF_HOST ? mapping->access_of_host
+                                                           : mapping->access[accessor]);
     }
     ha_virtual_unlock();
     if (mapping == NULL) {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Virtual memory management: addresses and memory that come together later.
  *
- * A *reservation* is a range of addresses that nobody else gets and nobody may touch. A
- * *physical* allocation is memory without an address: a shared file (cpu/
- * shared_file.h), which other processes can have too.  A *mapping* is a part of a
- * physical allocation at a place in a reservation; devices get access to it one by one.
+ * A *reservation* is a range of addresses that no allocation gets and no code may
+ * touch.  A *physical* allocation is memory without an address: a shared file
+ * (cpu/base/shared_file.h), which other processes can have too.  A *mapping* is a part
+ * of a physical allocation at an address in a reservation; devices get access to it one
+ * by one.
  *
  * All devices are threads of one process, so pages are readable or writable for all of
- * them as soon as they are for one: the access of each device is kept for who asks, and
- * what copies and kernels may do is the sum.
+ * them as soon as they are for one: the access of each device is kept only so that it
+ * can be queried, and copies and kernels may do what any device may.
  *
  * Ownership: a physical allocation lives while the program has a handle to it or
  * something is mapped from it.
  *
- * Locks: one lock inside virtual.c guards everything; it is a leaf.  What takes pages
- * away waits for all devices first, without it. */
+ * Locks: one lock inside virtual.c guards everything; it is a leaf.  Calls that take
+ * pages away wait for all devices first, without it. */
 #ifndef HA_CPU_MEMORY_VIRTUAL_H
 #define HA_CPU_MEMORY_VIRTUAL_H
 
@@ -56,11 +57,11 @@ hipError_t ha_virtual_map(void *ptr, size_t size, size_t offset,
                           hipMemGenericAllocationHandle_t handle);
 /* Whole mappings that fill the range. */
 hipError_t ha_virtual_unmap(void *ptr, size_t size);
-/* `who` is the number of a device, or HA_ACCESS_OF_HOST; the range is one of whole
+/* `accessor` is the number of a device, or HA_ACCESS_OF_HOST; the range is one of whole
  * mappings. */
-hipError_t ha_virtual_set_access(void *ptr, size_t size, int who,
+hipError_t ha_virtual_set_access(void *ptr, size_t size, int accessor,
                                  enum ha_access access);
-hipError_t ha_virtual_get_access(const void *ptr, int who, enum ha_access *access);
+hipError_t ha_virtual_get_access(const void *ptr, int accessor, enum ha_access *access);
 
 #define HA_ACCESS_OF_HOST (-1)
 
