@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: functions by name, and names of functions.
  *
- * What is given out is the thunk (cpu/entry/table.h), so that calls through such a
- * pointer go through the tables like any other.  Functions that the device lacks are
- * not found. */
+ * Programs get the thunk (cpu/entry/table.h), so that calls through such a pointer go
+ * through the tables like any other.  Functions that the device lacks are not found. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +57,7 @@ look_up(const char *name, int version, bool per_thread, void **address)
     return FOUND;
 }
 
-/* What is looked for, and by which entry point. */
+/* The name that is looked for, and the entry point that looks. */
 struct search {
     const char *function; /* HIP's name of the entry point */
     const char *name;

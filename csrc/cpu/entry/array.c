@@ -174,8 +174,9 @@ hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor, hipArray_t array)
     if (pArrayDescriptor == NULL) {
         code = ha_cpu_fail_null("pArrayDescriptor");
     } else if (found->extent.depth != 0) {
-        code = ha_cpu_fail(hipErrorInvalidValue,
-                           "the array has a depth; hipArray3DGetDescriptor tells it");
+        code =
+            ha_cpu_fail(hipErrorInvalidValue,
+                        "the array has a depth; hipArray3DGetDescriptor describes it");
     } else {
         *pArrayDescriptor = (HIP_ARRAY_DESCRIPTOR){
             .Width = found->extent.width,

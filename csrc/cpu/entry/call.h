@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What entry points that copy or fill have in common: who calls, where and how the work
- * is run.  What is copied stands apart (cpu/work/copy.h).  No locks. */
+/* The part that all entry points for copies and fills have in common: their name, the
+ * stream, and how the work is run.  The bytes stand apart (cpu/work/copy.h).  No locks.
+ */
 #ifndef HA_CPU_ENTRY_CALL_H
 #define HA_CPU_ENTRY_CALL_H
 

@@ -15,7 +15,7 @@ mode_check(hipStreamCaptureMode mode)
     if (number < (int)hipStreamCaptureModeGlobal ||
         number > (int)hipStreamCaptureModeRelaxed) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'mode' is %d, which is no hipStreamCaptureMode",
+                           "argument 'mode' is %d, which is not a hipStreamCaptureMode",
                            number);
     }
     return hipSuccess;

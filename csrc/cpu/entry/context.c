@@ -11,7 +11,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/queue/context.h"
 
-#define API_VERSION 4 /* what HIP says of itself */
+#define API_VERSION 4 /* the version of the interface that HIP reports */
 
 /* The device of the argument `ctx`. */
 static hipError_t
@@ -19,8 +19,9 @@ device_of(hipCtx_t context, const char *argument, struct ha_device **device)
 {
     *device = ha_context_device(context);
     if (*device == NULL) {
-        return ha_cpu_fail(hipErrorInvalidContext, "argument '%s' (%p) is no context",
-                           argument, (void *)context);
+        return ha_cpu_fail(hipErrorInvalidContext,
+                           "argument '%s' (%p) is not a context", argument,
+                           (void *)context);
     }
     return hipSuccess;
 }
@@ -67,7 +68,7 @@ hipCtxDestroy(hipCtx_t ctx)
     }
     device = ha_context_device(ctx);
     if (device == NULL) {
-        return ha_cpu_fail(hipErrorInvalidValue, "argument 'ctx' (%p) is no context",
+        return ha_cpu_fail(hipErrorInvalidValue, "argument 'ctx' (%p) is not a context",
                            (void *)ctx);
     }
     ha_context_forget(device);
@@ -268,7 +269,7 @@ hipDevicePrimaryCtxGetState(hipDevice_t dev, unsigned int *flags, int *active)
     return hipSuccess;
 }
 
-/* It is there without being retained, so retaining counts nothing. */
+/* The context exists without being retained, so retaining counts nothing. */
 HA_EXPORT hipError_t
 hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev)
 {

@@ -208,7 +208,7 @@ side_address(const struct side *side, size_t width, size_t height, const void **
 {
     size_t offset;
     const void *base;
-    struct ha_array_box place;
+    struct ha_array_box box;
     hipError_t code;
     *known = side->type == hipMemoryTypeDevice;
     switch ((int)side->type) {
@@ -224,15 +224,15 @@ side_address(const struct side *side, size_t width, size_t height, const void **
     case hipMemoryTypeArray:
         code = ha_array_locate(side->name, side->array,
                                (hipPos){side->x_bytes, side->y, 0},
-                               (hipExtent){width, height, 1}, &place);
+                               (hipExtent){width, height, 1}, &box);
         if (code == hipSuccess) {
-            *address = place.address;
-            *pitch = place.pitch;
+            *address = box.address;
+            *pitch = box.pitch;
         }
         return code;
     default:
-        return ha_cpu_fail(hipErrorInvalidValue, "%s: %d is no memory type", side->name,
-                           (int)side->type);
+        return ha_cpu_fail(hipErrorInvalidValue, "%s: %d is not a memory type",
+                           side->name, (int)side->type);
     }
     *pitch = side->pitch != 0 ? side->pitch : side->x_bytes + width;
     if (base == NULL) {

@@ -2,7 +2,7 @@
 /* HIP entry points: copies of one and two dimensions from and to arrays.
  *
  * Offsets and widths are bytes.  Copies of one dimension take the rows of an array as
- * one long row, without what lies between them. */
+ * one long row, without the padding between them. */
 #include <stdbool.h>
 
 #include "abi/hip.h"
@@ -17,7 +17,7 @@
 
 /* ---- two dimensions ---- */
 
-/* One side: an array and a place in it, or pitched memory. */
+/* One side: an array and a position in it, or pitched memory. */
 struct side {
     const char *argument;
     bool is_array;
@@ -29,8 +29,8 @@ struct side {
 };
 
 static hipError_t
-side_place(const struct side *side, size_t width, size_t height,
-           struct ha_array_box *place)
+side_locate(const struct side *side, size_t width, size_t height,
+            struct ha_array_box *box)
 {
     if (side->is_array && side->array == NULL) {
         return ha_cpu_fail(hipErrorInvalidHandle, "argument '%s' is NULL",
@@ -39,14 +39,14 @@ side_place(const struct side *side, size_t width, size_t height,
     if (side->is_array) {
         return ha_array_locate(side->argument, side->array,
                                (hipPos){side->x_bytes, side->y, 0},
-                               (hipExtent){width, height, 1}, place);
+                               (hipExtent){width, height, 1}, box);
     }
     if (width > side->pitch) {
         return ha_cpu_fail(hipErrorInvalidPitchValue,
                            "argument 'width' is %zu bytes, more than the pitch of %zu",
                            width, side->pitch);
     }
-    *place = (struct ha_array_box){(void *)(uintptr_t)side->memory, side->pitch, 0};
+    *box = (struct ha_array_box){(void *)(uintptr_t)side->memory, side->pitch, 0};
     return hipSuccess;
 }
 
@@ -62,10 +62,10 @@ copy_rows(const struct ha_call *call, const struct side *dst, const struct side 
         code = ha_copy_check_kind(kind);
     }
     if (code == hipSuccess) {
-        code = side_place(dst, width, height, &to);
+        code = side_locate(dst, width, height, &to);
     }
     if (code == hipSuccess) {
-        code = side_place(src, width, height, &from);
+        code = side_locate(src, width, height, &from);
     }
     if (code != hipSuccess) {
         return code;

@@ -56,7 +56,7 @@ check_attributes(hipMemcpySrcAccessOrder order, unsigned flags, bool *waits)
 {
     int number = (int)order;
     if (number < hipMemcpySrcAccessOrderStream || number > hipMemcpySrcAccessOrderAny) {
-        return ha_cpu_fail(hipErrorInvalidValue, "%d is no hipMemcpySrcAccessOrder",
+        return ha_cpu_fail(hipErrorInvalidValue, "%d is not a hipMemcpySrcAccessOrder",
                            number);
     }
     if ((flags & OTHER_FLAGS) != 0) {
@@ -65,7 +65,7 @@ check_attributes(hipMemcpySrcAccessOrder order, unsigned flags, bool *waits)
                            flags);
     }
     if ((flags & ~HINT_FLAGS) != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "flags 0x%x are no hipMemcpyFlags",
+        return ha_cpu_fail(hipErrorInvalidValue, "flags 0x%x are not hipMemcpyFlags",
                            flags);
     }
     *waits = order == hipMemcpySrcAccessOrderDuringApiCall;
@@ -223,8 +223,9 @@ check_operand(const char *argument, const hipMemcpy3DOperand *operand,
         };
         return hipSuccess;
     default:
-        return ha_cpu_fail(hipErrorInvalidValue, "argument '%s': %d is no operand type",
-                           argument, (int)operand->type);
+        return ha_cpu_fail(hipErrorInvalidValue,
+                           "argument '%s': %d is not an operand type", argument,
+                           (int)operand->type);
     }
 }
 

@@ -98,8 +98,8 @@ hipSetDevice(int deviceId)
     return code;
 }
 
-/* The first device of the list becomes the thread's, unless the list has its device.
- * No device in the list means no wish. */
+/* The first device of the list becomes the thread's, unless the list has its device. An
+ * empty list changes nothing. */
 HA_EXPORT hipError_t
 hipSetValidDevices(int *device_arr, int len)
 {
@@ -139,7 +139,7 @@ hipGetDevice(int *deviceId)
     return code;
 }
 
-/* All devices are alike: the first one, whatever the wishes are. */
+/* All devices are alike, so the first one fits any request. */
 static hipError_t
 choose(int *device, const void *wishes)
 {
@@ -334,9 +334,9 @@ ha_device_set_flags(struct ha_device *device, unsigned flags)
 {
     unsigned schedule = flags & hipDeviceScheduleMask;
     if ((flags & ~DEVICE_FLAGS) != 0 || (schedule & (schedule - 1)) != 0) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'flags' is 0x%x, which is no set of device flags",
-                           flags);
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'flags' is 0x%x, which is not a set of device flags", flags);
     }
     atomic_store(&device->flags, flags);
     return hipSuccess;
@@ -351,7 +351,8 @@ hipSetDeviceFlags(unsigned int flags)
         code = ha_device_set_flags(device, flags);
     }
     if (code == hipSuccess) {
-        /* The others ask for what is so anyway, and are not told again. */
+        /* The other flags ask for what holds anyway; hipGetDeviceFlags does not report
+         * them. */
         atomic_store(&device->flags, flags & hipDeviceScheduleMask);
     }
     return code;
@@ -369,7 +370,7 @@ hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
     return code;
 }
 
-/* The device has no such choice: the wish is kept and changes nothing, as in HIP. */
+/* The device has no such choice: the setting is kept and changes nothing, as in HIP. */
 hipError_t
 ha_device_set_cache_config(struct ha_device *device, hipFuncCache_t config)
 {
@@ -401,7 +402,7 @@ hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
     return code;
 }
 
-/* There are no banks to choose: HIP tells four bytes whatever was asked for. */
+/* The device has no banks to choose: HIP reports four bytes after any valid setting. */
 hipError_t
 ha_check_shared_config(hipSharedMemConfig config)
 {

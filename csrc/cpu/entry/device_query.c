@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: what a device is. */
+/* HIP entry points: identity, properties and attributes of devices. */
 #include <stdio.h>
 
 #include "abi/hip.h"
@@ -25,7 +25,7 @@ hipGetDevicePropertiesR0600(hipDeviceProp_t *prop, int deviceId)
     return code;
 }
 
-/* What programs that were built for HIP 5 call hipGetDeviceProperties. */
+/* Programs that were built for HIP 5 know this function as hipGetDeviceProperties. */
 HA_EXPORT hipError_t
 hipGetDevicePropertiesR0000(struct hipDeviceProp_tR0000 *prop, int device)
 {

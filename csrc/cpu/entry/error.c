@@ -55,7 +55,8 @@ hipDrvGetErrorName(hipError_t hipError, const char **errorString)
     *errorString = ha_error_code_name(hipError);
     if (*errorString == NULL) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'hipError': %d is no error code", (int)hipError);
+                           "argument 'hipError': %d is not an error code",
+                           (int)hipError);
     }
     return hipSuccess;
 }
@@ -70,7 +71,8 @@ hipDrvGetErrorString(hipError_t hipError, const char **errorString)
     *errorString = ha_error_code_text(hipError);
     if (*errorString == NULL) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'hipError': %d is no error code", (int)hipError);
+                           "argument 'hipError': %d is not an error code",
+                           (int)hipError);
     }
     return hipSuccess;
 }

@@ -8,7 +8,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/external_memory.h"
 
-#define DEDICATED 1u /* hipExternalMemoryDedicated: says nothing about a file */
+#define DEDICATED 1u /* hipExternalMemoryDedicated: means nothing for a file */
 
 static hipError_t
 check_description(const hipExternalMemoryHandleDesc *description)

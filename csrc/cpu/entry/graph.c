@@ -183,8 +183,8 @@ hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from,
                         false);
 }
 
-/* Fills an array of *count places; more places than there are get NULL.  Without an
- * array *count becomes the number that there are. */
+/* Fills an array of *count handles; those past the last node become NULL. Without an
+ * array, *count becomes the number of nodes. */
 static hipError_t
 nodes_give(const struct ha_nodes *nodes, bool (*wanted)(const struct ha_node *),
            hipGraphNode_t *array, size_t *count)

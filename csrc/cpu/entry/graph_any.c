@@ -24,11 +24,11 @@ params_check(const hipGraphNodeParams *params, const struct ha_node_kind **kind,
     *kind = ha_kind_of(params, argument);
     return *kind != NULL
                ? hipSuccess
-               : ha_cpu_fail(hipErrorNotSupported, "nodes of type %d are not done",
+               : ha_cpu_fail(hipErrorNotSupported, "nodes of type %d are not supported",
                              (int)params->type);
 }
 
-/* What belongs to a node for its whole life can't be set again. */
+/* The memory of such a node belongs to it for its whole life and can't be set again. */
 static bool
 is_fixed(hipGraphNodeType type)
 {

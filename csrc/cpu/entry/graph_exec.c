@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: instances of graphs - made, launched, updated. */
+/* HIP entry points: executable graphs are made, launched and updated. */
 #include <stdint.h>
 #include <string.h>
 
@@ -104,8 +104,8 @@ hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
     return code != hipSuccess ? code : ha_submit_graph(graphExec, stream, device);
 }
 
-/* What a launch needs is made when the graph is instantiated: only the order in the
- * stream is left, which an upload has no effect on. */
+/* Instantiation makes all that a launch needs, so an upload only checks its arguments.
+ */
 HA_EXPORT hipError_t
 hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream_handle)
 {

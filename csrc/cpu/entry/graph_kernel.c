@@ -46,7 +46,7 @@ hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                &ha_kind_kernel, pNodeParams);
 }
 
-/* Place of an attribute in a kernel node; HA_ATTRIBUTE_COUNT for one that nodes lack.
+/* Index of an attribute in a kernel node; HA_ATTRIBUTE_COUNT for one that nodes lack.
  */
 static enum ha_node_attribute
 attribute_of(hipLaunchAttributeID id)

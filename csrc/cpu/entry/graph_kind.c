@@ -54,9 +54,10 @@ set_event(struct ha_node *node, const void *params)
     /* HIP's documentation has one failure for all arguments of nodes. */
     return code != hipErrorInvalidHandle
                ? code
-               : ha_cpu_fail(hipErrorInvalidValue,
-                             "argument 'event' (%p) is no living event of this process",
-                             (void *)event);
+               : ha_cpu_fail(
+                     hipErrorInvalidValue,
+                     "argument 'event' (%p) is not a living event of this process",
+                     (void *)event);
 }
 
 static hipError_t

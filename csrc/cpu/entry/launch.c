@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: launches of functions of modules, and occupancy.  Launches by the
- * address of a kernel in the program are in entry_launch_host.c. */
+ * address of a kernel in the program are in cpu/entry/launch_host.c. */
 #include "abi/hip.h"
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"

@@ -36,10 +36,11 @@ launch(const struct extra *extra, hipFunction_t f, struct ha_launch_request *req
     for (int i = 0; i < 3; i++) {
         uint32_t lanes = request->block[i];
         if (lanes == 0 || extra->items[i] % lanes != 0) {
-            return ha_cpu_fail(hipErrorInvalidConfiguration,
-                               "%u work items in direction %c are no multiple of the "
-                               "%u of a block",
-                               extra->items[i], "xyz"[i], lanes);
+            return ha_cpu_fail(
+                hipErrorInvalidConfiguration,
+                "%u work items in direction %c are not a multiple of the "
+                "%u of a block",
+                extra->items[i], "xyz"[i], lanes);
         }
         request->grid[i] = extra->items[i] / lanes;
     }

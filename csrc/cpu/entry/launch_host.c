@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: launches of kernels by the address that they have in the program
- * (cpu/module/register.h), with attributes, and in several steps.  Where a kernel is
- * named, a hipFunction_t does too. */
+ * (cpu/module/register.h), with attributes, and in several steps.  A hipFunction_t is
+ * accepted wherever the address of a kernel is. */
 #include <stdlib.h>
 
 #include "abi/hip.h"
@@ -72,8 +72,8 @@ hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
 
 /* ---- attributes ---- */
 
-/* What cannot be honoured is refused; what only advises a GPU is accepted, because it
- * changes no result here. */
+/* Attributes that cannot be honoured are refused. Those that only advise a GPU are
+ * accepted, because they change no result here. */
 static hipError_t
 attribute_apply(const hipLaunchAttribute *attribute, unsigned index,
                 struct ha_launch_request *request)

@@ -38,7 +38,7 @@ struct grid {
     struct ha_ticket *ticket;         /* owned until the operation has it, or NULL */
     struct ha_stream *stream;         /* borrowed; valid with the pool lock */
     struct ha_op *op;                 /* these two are owned until submitted */
-    struct ha_op *mark; /* what follows in the stream waits for all grids */
+    struct ha_op *mark; /* makes later work of the stream wait for all grids */
     bool missing;       /* its kernel cannot run */
 };
 
@@ -49,7 +49,7 @@ struct launch {
     struct grid grids[HA_DEVICE_MAX];
 };
 
-/* What a program writes for one device, without its kernel's arguments being read. */
+/* The request for one device. The kernel's arguments are not read yet. */
 static struct ha_launch_request
 request_of(const hipLaunchParams *one, bool cooperative)
 {
@@ -142,7 +142,7 @@ grid_check(struct grid *grid, uint32_t index, hipError_t unknown, uint32_t *devi
 static const struct ha_op_class mark_class = {.name = "end of all grids",
                                               .flags = HA_OP_ALWAYS};
 
-/* What kernels may ask about the grids. */
+/* Fills in what kernels can ask about the grids. */
 static void
 describe(struct launch *launch)
 {
@@ -273,7 +273,7 @@ throttle(struct launch *launch)
     }
 }
 
-/* What was checked. */
+/* Submits grids that were checked. */
 static hipError_t
 launch_submit(struct launch *launch)
 {
@@ -385,7 +385,7 @@ hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams *launchParam
 
 /* ---- independent launches ---- */
 
-/* What the streams get from now on starts when all have passed this point. */
+/* Later work of each stream starts only when all streams have passed this point. */
 static hipError_t
 meet(const hipLaunchParams *list, int count)
 {
@@ -419,19 +419,19 @@ meet(const hipLaunchParams *list, int count)
     return code;
 }
 
-/* All kernels of the list are there, or none of them is launched. */
+/* Finds all kernels of the list before any is launched. */
 static hipError_t
 kernels_check(const hipLaunchParams *list, int count, struct ha_device *device)
 {
     hipError_t code = hipSuccess;
     for (int i = 0; i < count && code == hipSuccess; i++) {
-        struct ha_device *place = device;
+        struct ha_device *found = device;
         struct ha_function *function;
-        code = ha_stream_device(list[i].stream, &place);
+        code = ha_stream_device(list[i].stream, &found);
         if (code != hipSuccess) {
             return code;
         }
-        code = ha_function_resolve(list[i].func, place, hipErrorInvalidDeviceFunction,
+        code = ha_function_resolve(list[i].func, found, hipErrorInvalidDeviceFunction,
                                    &function);
         if (code == hipSuccess) {
             ha_function_leave(function);
@@ -454,8 +454,8 @@ hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDev
         code = list_check(launchParamsList, (unsigned)numDevices, flags);
     }
     for (int i = 0; i < numDevices && code == hipSuccess; i++) {
-        struct ha_device *place = device;
-        code = stream_check((uint32_t)i, launchParamsList[i].stream, &devices, &place);
+        struct ha_device *found = device;
+        code = stream_check((uint32_t)i, launchParamsList[i].stream, &devices, &found);
     }
     if (code == hipSuccess) {
         code = kernels_check(launchParamsList, numDevices, device);
@@ -465,11 +465,11 @@ hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDev
     }
     for (int i = 0; i < numDevices && code == hipSuccess; i++) {
         const hipLaunchParams *launch = &launchParamsList[i];
-        struct ha_device *place = device;
+        struct ha_device *found = device;
         const struct ha_launch_request request = request_of(launch, false);
-        code = ha_stream_device(launch->stream, &place);
+        code = ha_stream_device(launch->stream, &found);
         if (code == hipSuccess) {
-            code = ha_submit_launch_address(place, launch->func,
+            code = ha_submit_launch_address(found, launch->func,
                                             hipErrorInvalidDeviceFunction, &request);
         }
     }

@@ -11,8 +11,7 @@
 
 /* ---- libraries ---- */
 
-/* There is nothing left to compile in an image, and it is copied in any case, so that
- * options change nothing. */
+/* Options change nothing: an image needs no compilation, and it is always copied. */
 static hipError_t
 check_options(const void *jit_options, const void *jit_values, unsigned jit_count,
               const hipLibraryOption *options, unsigned option_count)
@@ -136,8 +135,7 @@ hipLibraryGetGlobal(void **dptr, size_t *bytes, hipLibrary_t library, const char
     return ha_library_variable(device, library, name, dptr, bytes);
 }
 
-/* The kernel language of the device has no managed variables (yet): there is none to
- * be found. */
+/* Libraries have no managed variables, so none is found. */
 HA_EXPORT hipError_t
 hipLibraryGetManaged(void **dptr, size_t *bytes, hipLibrary_t library, const char *name)
 {

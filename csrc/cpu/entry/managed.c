@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: hints about managed memory, and questions about them.
  *
- * All devices work in one address space, so nothing has to be moved.  Hints are kept
- * (cpu/memory/managed.h); only discarding does something: it gives whole pages back. */
+ * All devices work in one address space, so nothing has to be moved.  Hints are only
+ * kept (cpu/memory/managed.h).  Discarding gives whole pages back to the machine. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,10 +70,10 @@ advise(const char *function, const void *ptr, size_t count, hipMemoryAdvise advi
         number != hipMemAdviseSetCoarseGrain &&
         number != hipMemAdviseUnsetCoarseGrain) {
         return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'advice' is %d, which is no hipMemoryAdvise",
+                           "argument 'advice' is %d, which is not a hipMemoryAdvise",
                            number);
     }
-    /* Some advice is not about a place: any one is right then. */
+    /* Some advice is not about a place; any place is accepted then. */
     if (number == hipMemAdviseSetPreferredLocation ||
         number == hipMemAdviseSetAccessedBy || number == hipMemAdviseUnsetAccessedBy ||
         location->type == hipMemLocationTypeDevice) {
@@ -203,7 +203,7 @@ static bool
 discard_run(struct ha_op *op)
 {
     const struct discard *discard = (const void *)op->payload;
-    /* What it held may stay as well as go: a failure changes nothing. */
+    /* The old contents may stay or go, so a failure changes nothing. */
     (void)madvise(discard->begin, discard->bytes, MADV_DONTNEED);
     return true;
 }
@@ -365,7 +365,7 @@ hipDrvMemDiscardAndPrefetchBatchAsync(hipDeviceptr_t *dptrs, size_t *sizes,
 
 /* ---- questions ---- */
 
-/* The places of the set, one number each, the rest of the list "nowhere". */
+/* Writes the places of the set, one number each, and "nowhere" after the last. */
 static void
 write_places(int *list, size_t count, uint32_t set)
 {
@@ -472,8 +472,8 @@ hipMemRangeGetAttributes(void **data, size_t *data_sizes,
 
 /* ---- streams ---- */
 
-/* Which stream uses managed memory makes no difference: host and devices may always use
- * it at once (concurrentManagedAccess). */
+/* Attaching changes nothing: host and devices may always use managed memory at the same
+ * time (concurrentManagedAccess). */
 HA_EXPORT hipError_t
 hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t length,
                         unsigned int flags)

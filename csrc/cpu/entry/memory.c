@@ -115,10 +115,11 @@ allocate_host(const char *function, void **ptr, size_t size, unsigned flags)
         return code;
     }
     if ((flags & ~HOST_MALLOC_FLAGS) != 0 || (flags & both) == both) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'flags' is 0x%x, which is no set of hipHostMalloc "
-                           "flags",
-                           flags);
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'flags' is 0x%x, which is not a set of hipHostMalloc "
+            "flags",
+            flags);
     }
     return allocate(function, HA_MEMORY_HOST, flags, size, ptr);
 }
@@ -274,13 +275,13 @@ hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
         return code;
     }
     if (hostPtr == NULL || sizeBytes == 0) {
-        return ha_cpu_fail(hipErrorInvalidValue, "%zu bytes at %p are no memory",
+        return ha_cpu_fail(hipErrorInvalidValue, "%zu bytes at %p are not memory",
                            sizeBytes, hostPtr);
     }
     if ((flags & ~HOST_REGISTER_FLAGS) != 0) {
         return ha_cpu_fail(
             hipErrorInvalidValue,
-            "argument 'flags' is 0x%x, which is no set of hipHostRegister flags",
+            "argument 'flags' is 0x%x, which is not a set of hipHostRegister flags",
             flags);
     }
     if (!is_there(hostPtr, sizeBytes)) {

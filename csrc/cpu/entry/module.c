@@ -36,7 +36,7 @@ hipModuleLoadData(hipModule_t *module, const void *image)
     return module_load("hipModuleLoadData", module, image);
 }
 
-/* There is nothing left to compile in an image, so the options change nothing. */
+/* Options change nothing: an image needs no compilation. */
 HA_EXPORT hipError_t
 hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
                     hipJitOption *options, void **optionValues)
@@ -187,7 +187,7 @@ hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value)
     return code;
 }
 
-/* The device has no such choice: a valid wish changes nothing. */
+/* The device has no such choice: a valid setting changes nothing. */
 static hipError_t
 check_config(const char *name, const void *func, int config, int last)
 {

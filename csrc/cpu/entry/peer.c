@@ -147,11 +147,11 @@ hipExtGetLinkTypeAndHopCount(int device1, int device2, uint32_t *linktype,
         code = ha_need_both("linktype", linktype, "hopcount", hopcount);
     }
     if (code == hipSuccess && (device1 == device2 || device1 < 0 || device2 < 0)) {
-        code =
-            ha_cpu_fail(hipErrorInvalidValue,
-                        "arguments 'device1' and 'device2' are %d and %d, which are no "
-                        "two devices",
-                        device1, device2);
+        code = ha_cpu_fail(
+            hipErrorInvalidValue,
+            "arguments 'device1' and 'device2' are %d and %d, which are not "
+            "two devices",
+            device1, device2);
     }
     if (code == hipSuccess) {
         code = check_device("device1", device1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: what is known about an address. */
+/* HIP entry points: questions about addresses. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ find(const void *ptr, struct ha_range *range)
     return ha_memory_find(ptr, range) && range->kind != HA_MEMORY_RESERVED;
 }
 
-/* Plain host memory is no error: it is memory that HIP does not know. */
+/* Plain host memory is no error, though HIP does not know it. */
 HA_EXPORT hipError_t
 hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
 {

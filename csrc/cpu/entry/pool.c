@@ -25,7 +25,7 @@ device_of(const char *argument, int id, hipError_t missing, struct ha_device **d
     return hipSuccess;
 }
 
-/* Enters, and looks at what all calls about a pool have. */
+/* Enters a call about a pool, which `pointer` names or takes the answer. */
 static hipError_t
 enter(const char *function, const char *argument, const void *pointer)
 {
@@ -237,10 +237,11 @@ hipMemPoolSetAccess(hipMemPool_t mem_pool, const hipMemAccessDesc *desc_list,
         if (code == hipSuccess && flags != hipMemAccessFlagsProtNone &&
             flags != hipMemAccessFlagsProtRead &&
             flags != hipMemAccessFlagsProtReadWrite) {
-            code = ha_cpu_fail(hipErrorInvalidValue,
-                               "argument 'desc_list': its flags are %d, which is no "
-                               "access",
-                               (int)flags);
+            code =
+                ha_cpu_fail(hipErrorInvalidValue,
+                            "argument 'desc_list': its flags are %d, which is not an "
+                            "access",
+                            (int)flags);
         }
         if (code == hipSuccess) {
             code =

@@ -25,7 +25,7 @@
 
 #define HIP_VERSION_NUMBER 70125424 /* the ABI of HIP 7.1 */
 
-/* What a HIP call answers inside a host function.  HIP has no "not permitted" of its
+/* The answer of HIP calls inside a host function.  HIP has no "not permitted" of its
  * own. */
 #define HA_ERROR_IN_HOST_FUNCTION hipErrorIllegalState
 
@@ -43,7 +43,7 @@ hipError_t ha_enter_query(const char *function);
 /* hipInit: the only call that starts the runtime in a forked child. */
 hipError_t ha_runtime_init(void);
 
-/* Starts the device, for what isn't a call of HIP. */
+/* Starts the device for work that is no call of HIP. */
 hipError_t ha_runtime_start_quietly(void);
 
 /* Ends the device's kernels, drops its queued work, and frees its streams, events,
@@ -57,8 +57,8 @@ HA_EXPORT int hipadaptStart(void);
 HA_EXPORT void hipadaptSetInterruptCheck(int (*check)(void));
 HA_EXPORT void hipadaptShutdown(void);
 HA_EXPORT const char *hipadaptGetErrorText(void);
-/* Parameter number `index` of a function: its place in an `extra` buffer, its size in
- * bytes, and what it is (enum ha_arg_kind).  hipErrorInvalidValue past the last one. */
+/* Parameter number `index` of a function: its offset in an `extra` buffer, its size in
+ * bytes, and its kind (enum ha_arg_kind). hipErrorInvalidValue past the last one. */
 HA_EXPORT hipError_t hipadaptKernelParam(hipFunction_t function, unsigned index,
                                          size_t *offset, size_t *size, int *kind);
 

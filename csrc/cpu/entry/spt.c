@@ -6,7 +6,8 @@
 #include "cpu/base/export.h"
 #include "cpu/base/thread.h"
 
-/* Calls the entry of the same name; what it takes for stream NULL is the thread's. */
+/* Calls the entry of the same name, with the thread's own stream in place of stream
+ * NULL. */
 #define SPT(name, params, names)                                                       \
     HA_EXPORT hipError_t name##_spt params                                             \
     {                                                                                  \

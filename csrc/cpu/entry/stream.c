@@ -99,8 +99,8 @@ hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
                                 flags == 1 ? HA_EVENT_EXTERNAL : HA_EVENT_INTERNAL);
 }
 
-/* What getters do first; after success the pool lock is held. `output` is where the
- * answer goes, `argument` its name. */
+/* Begins a getter; after success the pool lock is held. `output` takes the answer, and
+ * `argument` is its name. */
 static hipError_t
 getter_enter(const char *function, hipStream_t handle, const void *output,
              const char *argument, struct ha_stream **stream)
@@ -212,9 +212,9 @@ event_create(const char *function, hipEvent_t *event, unsigned flags)
         (unsigned)hipEventReleaseToDevice | (unsigned)hipEventReleaseToSystem;
     if ((flags & ~EVENT_FLAGS) != 0 || (flags & releases) == releases ||
         ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0)) {
-        return ha_cpu_fail(hipErrorInvalidValue,
-                           "argument 'flags' is 0x%x, which is no set of event flags",
-                           flags);
+        return ha_cpu_fail(
+            hipErrorInvalidValue,
+            "argument 'flags' is 0x%x, which is not a set of event flags", flags);
     }
     return ha_event_create(device, flags, event);
 }

@@ -2,8 +2,8 @@
 /* HIP entry points: attributes of streams, and streams that use a part of the device.
  *
  * A *compute unit* of the device is a worker thread, and no worker is different from
- * another, so what a mask of compute units decides is how many of them work for the
- * stream at once. */
+ * another, so a mask of compute units only decides how many of them work for the stream
+ * at once. */
 #include <string.h>
 
 #include "abi/hip.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The dispatch tables: every call of HIP goes through a slot of one.
  *
- * Three things have to do with a function, hipMalloc say:
+ * Three symbols stand for one function, for example hipMalloc:
  *
  *   - the *entry*, `hipMalloc` in cpu/entry/memory.c, whose symbol is ha_do_hipMalloc
  *     (abi/generated/hip.h): what the device does;

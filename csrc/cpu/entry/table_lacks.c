@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A weak entry for each function, which the linker drops for the real one where there
- * is one: it answers hipErrorNotSupported, or NULL, 0 or nothing where HIP has no room
- * for a code. */
+/* A weak entry for each function; the linker prefers the real one where it exists. It
+ * answers hipErrorNotSupported, or NULL, 0 or nothing where HIP has no room for a code.
+ */
 #include "cpu/entry/table.h"
 
 #include <string.h>

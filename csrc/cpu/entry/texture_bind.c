@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: what is bound to a texture reference.  Bound memory begins at the
- * texture alignment, so that offsets are always 0. */
+/* HIP entry points: binding of texture references.  Bound memory begins at the texture
+ * alignment, so that offsets are always 0. */
 #include <string.h>
 
 #include "abi/hip.h"
@@ -65,7 +65,7 @@ bind_memory(struct ha_device *device, const textureReference *reference,
     return code;
 }
 
-/* The element of a call that may leave it to the record. */
+/* The element that the call names, or else the record. */
 static hipError_t
 texel_of(const hipChannelFormatDesc *desc, const textureReference *reference,
          struct ha_texel *texel)
@@ -149,7 +149,7 @@ hipTexRefSetAddress2D(textureReference *texRef, const HIP_ARRAY_DESCRIPTOR *desc
 
 /* ---- arrays ---- */
 
-/* `desc` must be the array's element, if it is there. */
+/* `desc` may be NULL; else it must be the array's element. */
 static hipError_t
 check_desc(const hipChannelFormatDesc *desc, const struct ha_texel *texel)
 {

@@ -56,12 +56,12 @@ resource_from_driver(const HIP_RESOURCE_DESC *driver, hipResourceDesc *resource)
         resource->res.pitch2D.pitchInBytes = driver->res.pitch2D.pitchInBytes;
         break;
     default:
-        break; /* refused where all are */
+        break; /* refused with all other bad resources, by ha_texture_create */
     }
     return code;
 }
 
-/* Descriptions of living textures are good, so that nothing here can fail. */
+/* Descriptions of living textures are valid, so nothing here can fail. */
 static void
 resource_to_driver(const hipResourceDesc *resource, HIP_RESOURCE_DESC *driver)
 {
@@ -94,7 +94,7 @@ resource_to_driver(const hipResourceDesc *resource, HIP_RESOURCE_DESC *driver)
     }
 }
 
-/* The element of the resource; `found` false where there is none to ask. */
+/* The element of the resource; `found` is false for a resource without one. */
 static hipError_t
 texel_of(const hipResourceDesc *resource, struct ha_texel *texel, bool *found)
 {

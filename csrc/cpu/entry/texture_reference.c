@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP entry points: what a texture reference says about sampling.  It holds for what is
+/* HIP entry points: sampling settings of texture references. They hold for what is
  * bound afterwards. */
 #include <stdbool.h>
 
