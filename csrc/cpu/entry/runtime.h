@@ -10,10 +10,10 @@
  * never calls another entry point, so that a table of function pointers can be put in
  * front of them.
  *
- * Locks, outermost first: the start lock (this file), module (cpu/module/module.h),
- * memory (cpu/memory/memory.h), pool (cpu/queue/pool.h), then the leaves of
- * cpu/base/handle.h.  No lock is held while kernels, host functions or the interrupt
- * check run. */
+ * Locks, outermost first: the start lock (this file), graph (cpu/graph/graph.h), module
+ * (cpu/module/register.h and library.h), pool (cpu/queue/pool.h), memory
+ * (cpu/memory/memory.h), then the leaves of cpu/base/handle.h.  No lock is held while
+ * kernels, host functions or the interrupt check run. */
 #ifndef HA_CPU_ENTRY_RUNTIME_H
 #define HA_CPU_ENTRY_RUNTIME_H
 

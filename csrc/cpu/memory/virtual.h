@@ -14,8 +14,9 @@
  * Ownership: a physical allocation lives while the program has a handle to it or
  * something is mapped from it.
  *
- * Locks: one lock inside virtual.c guards everything; it is a leaf.  Calls that take
- * pages away wait for all devices first, without it. */
+ * Locks: one lock inside virtual.c guards everything; only those of cpu/base/handle.h
+ * are taken under it.  Calls that take pages away wait for all devices first, without
+ * it. */
 #ifndef HA_CPU_MEMORY_VIRTUAL_H
 #define HA_CPU_MEMORY_VIRTUAL_H
 
