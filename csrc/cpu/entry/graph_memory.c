@@ -11,6 +11,7 @@
 #include "cpu/entry/graph_node.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
+#include "cpu/graph/graph_memory.h"
 #include "cpu/queue/pool.h"
 
 static hipError_t

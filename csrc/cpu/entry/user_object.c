@@ -5,6 +5,7 @@
 #include "cpu/base/export.h"
 #include "cpu/entry/graph_node.h"
 #include "cpu/graph/graph.h"
+#include "cpu/graph/user_object.h"
 
 HA_EXPORT hipError_t
 hipUserObjectCreate(hipUserObject_t *object_out, void *ptr, hipHostFn_t destroy,

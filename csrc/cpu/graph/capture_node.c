@@ -7,7 +7,6 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/graph/capture_state.h"
-#include "cpu/graph/graph_state.h"
 #include "cpu/queue/event.h"
 #include "cpu/queue/stream.h"
 

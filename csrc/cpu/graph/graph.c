@@ -7,7 +7,9 @@
 
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
+#include "cpu/graph/graph_memory.h"
 #include "cpu/graph/graph_state.h"
+#include "cpu/graph/user_object.h"
 
 #define NODES_FIRST 4u
 

@@ -194,41 +194,6 @@ void ha_node_drop_work(struct ha_node *node);
  * without memory. Also needs the pool lock. */
 struct ha_op *ha_node_op(const struct ha_node *node, bool *none);
 
-/* ---- memory of alloc nodes (graph_memory.c) ---- */
-
-struct ha_graph_memory *ha_graph_memory_new(struct ha_device *device, size_t bytes);
-void ha_graph_memory_retain(struct ha_graph_memory *memory);
-void ha_graph_memory_release(struct ha_graph_memory *memory);
-/* The memory that begins at `ptr`, borrowed, or NULL. */
-struct ha_graph_memory *ha_graph_memory_find(const void *ptr);
-void *ha_graph_memory_address(const struct ha_graph_memory *memory);
-/* Whether the program has it: launched, and not freed since. */
-bool ha_graph_memory_in_use(const struct ha_graph_memory *memory);
-void ha_graph_memory_use(struct ha_graph_memory *memory, bool used);
-/* hipFree (`wait`) and hipFreeAsync of such memory; without the lock. False: it is
- * none, or the wait was interrupted. */
-bool ha_graph_memory_free(void *ptr, bool wait);
-/* What the graphs of a device hold. */
-hipError_t ha_graph_memory_attribute(const struct ha_device *device,
-                                     hipGraphMemAttributeType which, uint64_t *value);
-hipError_t ha_graph_memory_reset_high(const struct ha_device *device,
-                                      hipGraphMemAttributeType which);
-/* Gives pages that no program has back to the machine. The device has to be idle. */
-void ha_graph_memory_trim(const struct ha_device *device);
-
-/* ---- user objects (user_object.c); the destroy functions run without locks ---- */
-
-hipError_t ha_user_object_create(hipHostFn_t destroy, void *ptr, unsigned references,
-                                 hipUserObject_t *handle);
-hipError_t ha_user_object_change(hipUserObject_t handle, unsigned count, bool retain);
-
-hipError_t ha_graph_keep_object(struct ha_graph *graph, hipUserObject_t object,
-                                unsigned count, bool move);
-hipError_t ha_graph_drop_object(struct ha_graph *graph, hipUserObject_t object,
-                                unsigned count);
-void ha_user_object_release(struct ha_user_object *object, unsigned count);
-void ha_user_object_retain(struct ha_user_object *object, unsigned count);
-
 /* ---- debugging (graph_dot.c) ---- */
 
 hipError_t ha_graph_print(const struct ha_graph *graph, const char *path,

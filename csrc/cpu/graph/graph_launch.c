@@ -5,6 +5,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/graph/graph_exec_state.h"
+#include "cpu/graph/graph_memory.h"
 #include "cpu/graph/graph_ticket.h"
 #include "cpu/queue/event.h"
 #include "cpu/queue/ticket.h"

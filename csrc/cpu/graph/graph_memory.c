@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of allocation nodes.
- *
- * Its address is the same for the whole life of graph and executable graphs, so it is
- * allocated with the node.  What launches and frees change is whether the program has
- * it: that is decided when they are called, because they are stream-ordered and the
- * memory itself never moves. */
+#include "cpu/graph/graph_memory.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,7 +9,6 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/graph/graph.h"
-#include "cpu/graph/graph_state.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/pool.h"
 

@@ -9,7 +9,7 @@
 #include "cpu/base/handle.h"
 #include "cpu/base/thread.h"
 #include "cpu/graph/graph.h"
-#include "cpu/graph/graph_state.h"
+#include "cpu/graph/graph_memory.h"
 #include "cpu/module/module.h"
 #include "cpu/module/register.h"
 #include "cpu/queue/event.h"

@@ -17,6 +17,4 @@ void ha_graph_defer(struct ha_due *due);
 /* True if one of `nodes` is the node or stands behind it. */
 bool ha_node_stands_before(const struct ha_node *node, const struct ha_nodes *nodes);
 
-void ha_graph_memory_after_fork_child(void);
-
 #endif

@@ -5,7 +5,6 @@
 
 #include "cpu/base/handle.h"
 #include "cpu/graph/graph_exec_state.h"
-#include "cpu/graph/graph_state.h"
 #include "cpu/module/module.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"

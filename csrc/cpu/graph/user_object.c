@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* User objects: what graphs keep alive for the program. */
+#include "cpu/graph/user_object.h"
+
 #include <stdlib.h>
 
 #include "cpu/base/error.h"

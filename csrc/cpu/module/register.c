@@ -15,7 +15,6 @@
 #include "cpu/base/error.h"
 #include "cpu/base/life.h"
 #include "cpu/base/thread.h"
-#include "cpu/entry/runtime.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"
 #include "cpu/module/module.h"
@@ -350,7 +349,7 @@ fail_missing(struct entry *entry, hipError_t code)
     (void)ha_cpu_fail(code, "kernel '%.*s' of the program cannot run: %s",
                       NAME_SHOWN_MAX, entry->request.name, reason);
     if (code != hipErrorDeinitialized && !atomic_exchange(&entry->logged, true)) {
-        ha_log(1, "%s", hipadaptGetErrorText());
+        ha_log(1, "%s", ha_thread_self()->text);
     }
     return code;
 }

@@ -3,7 +3,7 @@
 
 #include "cpu/base/error.h"
 #include "cpu/graph/capture.h"
-#include "cpu/graph/graph.h"
+#include "cpu/graph/graph_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/memory/reclaim.h"
