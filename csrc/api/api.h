@@ -9,7 +9,6 @@
 
 #include <Python.h>
 
-#include "adapters/description.h"
 #include "adapters/types.h"
 #include "api/enums.h"
 #include "api/pending.h"
@@ -26,21 +25,5 @@ ha_api_of(PyObject *module)
 {
     return (struct ha_api *)PyModule_GetState(module);
 }
-
-/* From the module's exec, traverse, clear and free; like the functions of the adapters.
- */
-int ha_api_init(PyObject *module);
-int ha_api_traverse(struct ha_api *api, visitproc visit, void *arg);
-void ha_api_clear(struct ha_api *api);
-
-/* What `hipadapt.<module>.<name>` is: function, enum, record, handle, function pointer,
- * constant or alias; owned.  AttributeError where there is no such thing. */
-PyObject *ha_api_lookup(PyObject *self, const char *module, const char *name);
-
-/* Owned list of all names of `hipadapt.<module>`. */
-PyObject *ha_api_names(const char *module);
-
-/* Descriptions for the adapters. */
-extern const struct ha_tables ha_api_tables;
 
 #endif

@@ -8,6 +8,7 @@
 #include "adapters/types.h"
 #include "adapters/view.h"
 #include "api/call.h"
+#include "api/generated/enums.h"
 
 static void
 visit_slots(PyObject **slots, int count, int *result, visitproc visit, void *arg)

@@ -4,7 +4,9 @@
 #include "adapters/freeze.h"
 #include "adapters/launch_data.h"
 #include "adapters/view.h"
+#include "api/api.h"
 #include "api/keep.h"
+#include "api/pending.h"
 #include "api/provider.h"
 
 static bool

@@ -3,6 +3,7 @@
 
 #include "adapters/freeze.h"
 #include "adapters/view.h"
+#include "api/api.h"
 
 /* The places of an address: a borrowed dict, or NULL, with or without an exception. */
 static PyObject *

@@ -13,6 +13,9 @@
 #include "adapters/record_from.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
+#include "api/api.h"
+#include "api/enums.h"
+#include "api/generated/enums.h"
 
 static Py_ssize_t
 sequence_size(PyObject *sequence)

@@ -15,6 +15,7 @@
 #include "adapters/types.h"
 #include "adapters/view.h"
 #include "api/api.h"
+#include "api/generated/enums.h"
 
 /* Handle *: a list or tuple of handles number `index`, else as ha_list_ptr_from. */
 int ha_list_handle_from(struct ha_types *types, PyObject *object,

@@ -244,7 +244,7 @@ current_device(int *device)
     return status == hipSuccess ? 0 : fail("hipGetDevice", status);
 }
 
-const struct ha_memory_hooks ha_memory_hooks = {
+const struct ha_memory_hooks ha_hip_memory = {
     .find = find,
     .device_is_host = device_is_host,
     .synchronize = synchronize,

@@ -5,6 +5,6 @@
 
 #include "adapters/memory.h"
 
-extern const struct ha_memory_hooks ha_memory_hooks;
+extern const struct ha_memory_hooks ha_hip_memory;
 
 #endif

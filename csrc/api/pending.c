@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/generated/calls.h"
 #include "api/keep.h"
-#include "api/provider.h"
 
 #define FEW_ITEMS 3
 

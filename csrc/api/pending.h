@@ -66,7 +66,7 @@ void ha_pending_abandon(struct ha_api *api);
 
 int ha_pending_traverse(struct ha_pending *pending, visitproc visit, void *arg);
 
-/* The fork counter; the hook is registered by ha_api_init. */
+/* The fork counter; the hook is registered by api/state.c. */
 void ha_pending_forked(void);
 
 #endif

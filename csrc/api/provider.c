@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/generated/calls.h"
 #include "api/provider_find.h"
 #include "core/env.h"
 #include "core/status.h"

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/provider.h"
+#include "core/dl.h"
 #include "core/env.h"
 
 #define PROBE_LIMIT_MS 20000

@@ -6,6 +6,7 @@
 #ifndef HA_API_PROVIDER_FIND_H
 #define HA_API_PROVIDER_FIND_H
 
+#include "api/generated/calls.h"
 #include "api/provider.h"
 #include "core/dl.h"
 

@@ -6,6 +6,9 @@
 #include "adapters/handle.h"
 #include "adapters/pointer.h"
 #include "adapters/record_from.h"
+#include "api/api.h"
+#include "api/enums.h"
+#include "api/generated/enums.h"
 
 PyObject *
 ha_out_pointer(struct ha_api *api, bool good, void *address, Py_ssize_t bytes)

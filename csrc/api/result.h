@@ -6,6 +6,7 @@
 #define HA_API_RESULT_H
 
 #include "api/api.h"
+#include "api/generated/enums.h"
 
 /* `bytes` is the length of the memory, -1 where it is not known. */
 PyObject *ha_out_pointer(struct ha_api *api, bool good, void *address,

@@ -6,10 +6,11 @@
 #include <stdio.h>
 
 #include "adapters/state.h"
-#include "api/api.h"
+#include "api/lookup.h"
 #include "api/manual/host_call.h"
 #include "api/provider.h"
 #include "api/raising.h"
+#include "api/state.h"
 #include "core/clock.h"
 #include "module/callback.h"
 #include "module/kernel.h"

@@ -22,22 +22,16 @@ def prototype(function: Function) -> str:
     return f"{kind} {wrapper_name(function)};"
 
 
-def methods_header(api: Api) -> str:
+def wrappers_header(api: Api) -> str:
+    wrapped = [f for f in api.functions if f.wrapped]
     lines = [
         text.banner("/*", " */"),
-        "/* All wrappers, generated and hand-written, and the table that Python's",
-        " * modules are filled from.  In a docstring, a byte of 128 + i stands for",
-        " * phrase number i. */",
-        "#ifndef HA_API_GENERATED_METHODS_H",
-        "#define HA_API_GENERATED_METHODS_H",
+        "/* All wrappers, generated and hand-written. */",
+        "#ifndef HA_API_GENERATED_WRAPPERS_H",
+        "#define HA_API_GENERATED_WRAPPERS_H",
         "",
-        "#include <stdint.h>",
+        "#include <Python.h>",
         "",
-        '#include "api/api.h"',
-        "",
-    ]
-    wrapped = [f for f in api.functions if f.wrapped]
-    lines += [
         *text.wrap_call("typedef PyObject *ha_wrapper(", FASTCALL, ");"),
         *text.wrap_call(
             "typedef PyObject *ha_wrapper_without_arguments(",
@@ -47,6 +41,26 @@ def methods_header(api: Api) -> str:
         "",
         *(prototype(function) for function in wrapped),
         "",
+        "#endif",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def methods_header(api: Api) -> str:
+    count = sum(function.wrapped for function in api.functions)
+    lines = [
+        text.banner("/*", " */"),
+        "/* The table that Python's modules are filled from.  In a docstring, a byte",
+        " * of 128 + i stands for phrase number i. */",
+        "#ifndef HA_API_GENERATED_METHODS_H",
+        "#define HA_API_GENERATED_METHODS_H",
+        "",
+        "#include <Python.h>",
+        "",
+        "#include <stdbool.h>",
+        "#include <stdint.h>",
+        "",
         "struct ha_method {",
         "    PyCFunction call;",
         "    uint32_t name; /* places of the texts */",
@@ -55,7 +69,7 @@ def methods_header(api: Api) -> str:
         "    bool no_arguments;",
         "};",
         "",
-        f"#define HA_METHOD_COUNT {len(wrapped)}",
+        f"#define HA_METHOD_COUNT {count}",
         "/* In the order of their names. */",
         "extern const struct ha_method ha_methods[HA_METHOD_COUNT];",
         "const char *ha_method_name(const struct ha_method *method);",
@@ -161,6 +175,8 @@ def methods_source(api: Api) -> str:
         "",
         "#include <stddef.h>",
         "",
+        '#include "api/generated/wrappers.h"',
+        "",
         "/* All texts are in one object: pointers to them would be relocations at the",
         " * start of each process.  Each is a member, whose place the compiler finds:",
         " * another function changes no other line. */",
@@ -213,5 +229,6 @@ def emit(api: Api) -> dict[str, str]:
     """Path below the root -> content."""
     return {
         "csrc/api/generated/methods.h": methods_header(api),
+        "csrc/api/generated/wrappers.h": wrappers_header(api),
         "csrc/api/generated/methods.c": methods_source(api),
     }

@@ -669,7 +669,7 @@ def files(api: Api) -> Iterator[tuple[str, list[Function]]]:
 
 
 INCLUDES = """\
-#include "api/generated/methods.h"
+#include "api/generated/wrappers.h"
 
 #include <string.h>
 
@@ -686,6 +686,7 @@ INCLUDES = """\
 #include "adapters/record_from.h"
 #include "adapters/record_list.h"
 #include "adapters/view.h"
+#include "api/api.h"
 #include "api/call.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "api/generated/wrappers.h"
+
 /* All texts are in one object: pointers to them would be relocations at the
  * start of each process.  Each is a member, whose place the compiler finds:
  * another function changes no other line. */

@@ -3,8 +3,9 @@
 
 #include <stdatomic.h>
 
+#include "api/generated/calls.h"
 #include "api/manual/host_ticket.h"
-#include "api/provider.h"
+#include "core/status.h"
 #include "core/thread.h"
 
 #define TABLE_FIRST_COUNT 64u

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrappers' side of host functions: from a Python callable to a ticket and a
  * trampoline, for graphs and for streams. */
+#include "api/manual/host_function.h"
+
 #include "adapters/adapter.h"
 #include "adapters/function.h"
 #include "adapters/handle.h"
 #include "adapters/message.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
+#include "api/api.h"
 #include "api/call.h"
-#include "api/generated/methods.h"
+#include "api/enums.h"
+#include "api/generated/calls.h"
+#include "api/generated/wrappers.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/manual/host_call.h"

@@ -5,8 +5,9 @@
 #include "adapters/pointer.h"
 #include "adapters/record_from.h"
 #include "adapters/view.h"
+#include "api/api.h"
 #include "api/generated/tables.h"
-#include "api/manual/host_call.h"
+#include "api/manual/host_function.h"
 
 int
 ha_host_node_from(struct ha_api *api, PyObject *object, const struct ha_where *where,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel launches: arguments packed on the stack, and kept until the kernel has run. */
-#include "api/generated/methods.h"
+#include "api/generated/wrappers.h"
 
 #include "adapters/adapter.h"
 #include "adapters/handle.h"
@@ -10,7 +10,10 @@
 #include "adapters/record_from.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
+#include "api/api.h"
 #include "api/call.h"
+#include "api/enums.h"
+#include "api/generated/calls.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/pending.h"

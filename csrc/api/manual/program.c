@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* hiprtc calls that write as much as they like, and the end of a program. */
+#include "api/generated/wrappers.h"
+
 #include "adapters/adapter.h"
 #include "adapters/handle.h"
 #include "adapters/message.h"
 #include "adapters/view.h"
-#include "api/generated/methods.h"
-
+#include "api/api.h"
 #include "api/call.h"
+#include "api/enums.h"
+#include "api/generated/calls.h"
 #include "api/generated/tables.h"
 #include "api/keep.h"
 #include "api/provider.h"

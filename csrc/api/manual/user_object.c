@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* User objects: HIP calls their function when the last reference is gone. */
-#include "adapters/message.h"
-#include "api/generated/methods.h"
+#include "api/generated/wrappers.h"
 
+#include "adapters/message.h"
+#include "api/api.h"
 #include "api/call.h"
+#include "api/enums.h"
+#include "api/generated/calls.h"
 #include "api/generated/tables.h"
 #include "api/keep.h"
-#include "api/manual/host_call.h"
+#include "api/manual/host_function.h"
 #include "api/provider.h"
 #include "api/result.h"
 
