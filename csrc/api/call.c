@@ -290,16 +290,6 @@ ha_is_cell(struct ha_types *types, PyObject *object)
 }
 
 int
-ha_inout_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
-              enum ha_kind kind, struct ha_view *view, void *cell)
-{
-    ha_view_init(view);
-    return ha_is_cell(types, object)
-               ? ha_cell_from(types, object, where, ha_kind_size(kind), view)
-               : ha_number_from(types, object, where, kind, cell);
-}
-
-int
 ha_need_bytes(const struct ha_view *view, const struct ha_where *where, size_t bytes,
               const char *text)
 {

@@ -84,15 +84,11 @@ ha_arg_float(struct ha_types *types, PyObject *object, const struct ha_where *wh
 int ha_cell_from(struct ha_types *types, PyObject *object, const struct ha_where *where,
                  size_t bytes, struct ha_view *out);
 
-/* A number that the call reads and writes: an int, which is put into `cell`, or such
- * memory.  C gets the address ha_inout_of. */
-int ha_inout_from(struct ha_types *types, PyObject *object,
-                  const struct ha_where *where, enum ha_kind kind, struct ha_view *view,
-                  void *cell);
-
 /* Whether the argument is memory, and no number. */
 bool ha_is_cell(struct ha_types *types, PyObject *object);
 
+/* The address that C gets of a value that it reads and writes: the memory in `view`, or
+ * `cell` where the argument was no memory. */
 static inline void *
 ha_inout_of(const struct ha_view *view, void *cell)
 {

@@ -46,7 +46,8 @@ PyObject *ha_enum_value(struct ha_enums *enums, enum ha_enum which, long long va
 int ha_enum_arg(struct ha_enums *enums, enum ha_enum which, PyObject *object,
                 const struct ha_where *where, int *value);
 
-/* The same for one that the call reads and writes, see ha_inout_from in api/call.h. */
+/* The same for one that the call reads and writes: an enum, which is put into `cell`,
+ * or memory for it (ha_cell_from in api/call.h).  C gets the address ha_inout_of. */
 int ha_enum_inout(struct ha_enums *enums, enum ha_enum which, struct ha_types *types,
                   PyObject *object, const struct ha_where *where, struct ha_view *view,
                   int *cell);

@@ -155,9 +155,6 @@ class Names:
             case "inout" if index in self.enums:
                 rest = f"{types}, {arg}, {where}, {view}, &o_{param.name}"
                 return f"ha_enum_inout(&api->enums, HA_ENUM_{index}, {rest})"
-            case "inout":
-                kind = KINDS[target(param)]
-                return f"ha_inout_from{head}{kind}, {view}, &o_{param.name})"
             case "kernel_params" | "extra":
                 return f"{LAUNCHES[param.role]}{head}{view})"
         raise ValueError(f"no conversion for role {param.role!r} of {param.name}")
