@@ -6,6 +6,7 @@
 #include "cpu/base/export.h"
 #include "cpu/entry/graph_kind.h"
 #include "cpu/entry/graph_node.h"
+#include "cpu/entry/stream_attribute.h"
 #include "cpu/graph/graph.h"
 #include "cpu/queue/stream.h"
 

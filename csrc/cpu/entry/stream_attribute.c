@@ -4,6 +4,8 @@
  * A *compute unit* of the device is a worker thread, and no worker is different from
  * another, so a mask of compute units only decides how many of them work for the stream
  * at once. */
+#include "cpu/entry/stream_attribute.h"
+
 #include <string.h>
 
 #include "abi/hip.h"

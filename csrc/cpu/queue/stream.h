@@ -71,9 +71,6 @@ hipError_t ha_stream_fail_gone(hipStream_t handle);
  * being captured. Lock held. */
 bool ha_stream_waits_for_capture(const struct ha_stream *stream);
 
-/* Ratio and properties of a window, as streams and kernel nodes take it. */
-hipError_t ha_window_check(const hipAccessPolicyWindow *window);
-
 /* The device of the stream that `handle` means, for a caller whose current device is
  * *device. Without the lock. */
 hipError_t ha_stream_device(hipStream_t handle, struct ha_device **device);
