@@ -36,18 +36,19 @@ copy_begin(const struct ha_call *call, hipMemcpyKind kind, struct ha_copy *copy,
 }
 
 static hipError_t
-copy_kind(const struct ha_call *call, struct ha_copy copy, hipMemcpyKind kind)
+copy_kind(const struct ha_call *call, struct ha_copy *copy, hipMemcpyKind kind)
 {
     struct ha_device *device;
-    hipError_t code = copy_begin(call, kind, &copy, &device);
-    return code == hipSuccess ? ha_call_copy(call, device, &copy) : code;
+    hipError_t code = copy_begin(call, kind, copy, &device);
+    return code == hipSuccess ? ha_call_copy(call, device, copy) : code;
 }
 
 HA_EXPORT hipError_t
 hipMemcpy(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind)
 {
     const struct ha_call call = {"hipMemcpy", NULL, HA_RUN_SYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), kind);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, kind);
 }
 
 HA_EXPORT hipError_t
@@ -55,7 +56,8 @@ hipMemcpyWithStream(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind 
                     hipStream_t stream)
 {
     const struct ha_call call = {"hipMemcpyWithStream", stream, HA_RUN_SYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), kind);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, kind);
 }
 
 HA_EXPORT hipError_t
@@ -63,28 +65,32 @@ hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                hipStream_t stream)
 {
     const struct ha_call call = {"hipMemcpyAsync", stream, HA_RUN_ASYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), kind);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, kind);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes)
 {
     const struct ha_call call = {"hipMemcpyHtoD", NULL, HA_RUN_SYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyHostToDevice);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, hipMemcpyHostToDevice);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes)
 {
     const struct ha_call call = {"hipMemcpyDtoH", NULL, HA_RUN_SYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToHost);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, hipMemcpyDeviceToHost);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)
 {
     const struct ha_call call = {"hipMemcpyDtoD", NULL, HA_RUN_SYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToDevice);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, hipMemcpyDeviceToDevice);
 }
 
 HA_EXPORT hipError_t
@@ -92,14 +98,16 @@ hipMemcpyHtoDAsync(hipDeviceptr_t dst, const void *src, size_t sizeBytes,
                    hipStream_t stream)
 {
     const struct ha_call call = {"hipMemcpyHtoDAsync", stream, HA_RUN_ASYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyHostToDevice);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, hipMemcpyHostToDevice);
 }
 
 HA_EXPORT hipError_t
 hipMemcpyDtoHAsync(void *dst, hipDeviceptr_t src, size_t sizeBytes, hipStream_t stream)
 {
     const struct ha_call call = {"hipMemcpyDtoHAsync", stream, HA_RUN_ASYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToHost);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, hipMemcpyDeviceToHost);
 }
 
 HA_EXPORT hipError_t
@@ -107,11 +115,12 @@ hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes,
                    hipStream_t stream)
 {
     const struct ha_call call = {"hipMemcpyDtoDAsync", stream, HA_RUN_ASYNC};
-    return copy_kind(&call, row(dst, src, sizeBytes), hipMemcpyDeviceToDevice);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_kind(&call, &copy, hipMemcpyDeviceToDevice);
 }
 
 static hipError_t
-copy_peer(const struct ha_call *call, struct ha_copy copy, int dst_device,
+copy_peer(const struct ha_call *call, struct ha_copy *copy, int dst_device,
           int src_device)
 {
     hipError_t code = ha_enter_query(call->function);
@@ -131,7 +140,8 @@ hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int srcDeviceId,
               size_t sizeBytes)
 {
     const struct ha_call call = {"hipMemcpyPeer", NULL, HA_RUN_SYNC};
-    return copy_peer(&call, row(dst, src, sizeBytes), dstDeviceId, srcDeviceId);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_peer(&call, &copy, dstDeviceId, srcDeviceId);
 }
 
 HA_EXPORT hipError_t
@@ -139,7 +149,8 @@ hipMemcpyPeerAsync(void *dst, int dstDeviceId, const void *src, int srcDevice,
                    size_t sizeBytes, hipStream_t stream)
 {
     const struct ha_call call = {"hipMemcpyPeerAsync", stream, HA_RUN_ASYNC};
-    return copy_peer(&call, row(dst, src, sizeBytes), dstDeviceId, srcDevice);
+    struct ha_copy copy = row(dst, src, sizeBytes);
+    return copy_peer(&call, &copy, dstDeviceId, srcDevice);
 }
 
 /* ---- copies of two dimensions ---- */
@@ -157,21 +168,21 @@ rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t widt
 }
 
 static hipError_t
-copy_rows(const struct ha_call *call, struct ha_copy copy, hipMemcpyKind kind)
+copy_rows(const struct ha_call *call, struct ha_copy *copy, hipMemcpyKind kind)
 {
     struct ha_device *device;
-    hipError_t code = copy_begin(call, kind, &copy, &device);
+    hipError_t code = copy_begin(call, kind, copy, &device);
     if (code != hipSuccess) {
         return code;
     }
-    if (copy.width > copy.dst_pitch || copy.width > copy.src_pitch) {
+    if (copy->width > copy->dst_pitch || copy->width > copy->src_pitch) {
         return ha_cpu_fail(
             hipErrorInvalidPitchValue,
             "argument 'width' is %zu bytes, more than a pitch (dpitch %zu, "
             "spitch %zu)",
-            copy.width, copy.dst_pitch, copy.src_pitch);
+            copy->width, copy->dst_pitch, copy->src_pitch);
     }
-    return ha_call_copy(call, device, &copy);
+    return ha_call_copy(call, device, copy);
 }
 
 HA_EXPORT hipError_t
@@ -179,7 +190,8 @@ hipMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t wid
             size_t height, hipMemcpyKind kind)
 {
     const struct ha_call call = {"hipMemcpy2D", NULL, HA_RUN_SYNC};
-    return copy_rows(&call, rows(dst, dpitch, src, spitch, width, height), kind);
+    struct ha_copy copy = rows(dst, dpitch, src, spitch, width, height);
+    return copy_rows(&call, &copy, kind);
 }
 
 HA_EXPORT hipError_t
@@ -187,7 +199,8 @@ hipMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_
                  size_t height, hipMemcpyKind kind, hipStream_t stream)
 {
     const struct ha_call call = {"hipMemcpy2DAsync", stream, HA_RUN_ASYNC};
-    return copy_rows(&call, rows(dst, dpitch, src, spitch, width, height), kind);
+    struct ha_copy copy = rows(dst, dpitch, src, spitch, width, height);
+    return copy_rows(&call, &copy, kind);
 }
 
 /* One side of a hip_Memcpy2D: where its first byte is. */

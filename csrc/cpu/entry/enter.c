@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/entry/enter.h"
 
-#include <stddef.h>
-
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
@@ -11,40 +9,11 @@
 #include "cpu/graph/capture.h"
 
 hipError_t
-ha_need(const char *argument, const void *pointer)
-{
-    return pointer != NULL ? hipSuccess : ha_cpu_fail_null(argument);
-}
-
-hipError_t
-ha_need_both(const char *first, const void *first_pointer, const char *second,
-             const void *second_pointer)
-{
-    hipError_t code = ha_need(first, first_pointer);
-    return code == hipSuccess ? ha_need(second, second_pointer) : code;
-}
-
-hipError_t
 ha_need_no_flags(unsigned long long flags)
 {
     return flags == 0 ? hipSuccess
                       : ha_cpu_fail(hipErrorInvalidValue,
                                     "argument 'flags' is 0x%llx, must be 0", flags);
-}
-
-hipError_t
-ha_enter_out(const char *function, const char *argument, const void *pointer,
-             struct ha_device **device)
-{
-    hipError_t code = ha_enter(function, device);
-    return code == hipSuccess ? ha_need(argument, pointer) : code;
-}
-
-hipError_t
-ha_enter_query_out(const char *function, const char *argument, const void *pointer)
-{
-    hipError_t code = ha_enter_query(function);
-    return code == hipSuccess ? ha_need(argument, pointer) : code;
 }
 
 hipError_t
