@@ -209,7 +209,6 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
     const struct ha_rewrite_request request = {
         .ir = ir,
         .ir_size = ir_size,
-        .target_cpu = build->toolchain.target_cpu,
         .warp_size = build->warp_size,
         .name_count = name_count,
         .stop = ha_build_stop_rewriter,

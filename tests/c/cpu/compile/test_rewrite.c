@@ -16,7 +16,6 @@ rewrite(const char *ir, size_t size, struct ha_rewrite_result *result)
     const struct ha_rewrite_request request = {
         .ir = ir,
         .ir_size = size,
-        .target_cpu = "x86-64-v3",
         .warp_size = 32,
         .name_count = 3,
         .guard = guard,
@@ -132,7 +131,6 @@ test_rewrite_ends_when_it_is_told_to(void)
         const struct ha_rewrite_request request = {
             .ir = text,
             .ir_size = size * REPEATS,
-            .target_cpu = "x86-64-v3",
             .warp_size = 32,
             .stop = stop_later,
             .stop_context = &left,
