@@ -191,7 +191,7 @@ ha_graph_sort(struct ha_graph *graph, struct ha_node **order)
     return NULL;
 }
 
-/* Copies nodes, then edges; nodes of both graphs have the same places. */
+/* Copies nodes, then edges; nodes of both graphs have the same indices. */
 static bool
 clone_nodes(const struct ha_graph *graph, struct ha_graph *clone, bool executable)
 {

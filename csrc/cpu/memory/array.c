@@ -207,7 +207,7 @@ inside(size_t at, size_t count, size_t most)
 
 hipError_t
 ha_array_place(const char *argument, const struct ha_array *array, hipPos pos,
-               hipExtent extent, struct ha_array_box *place)
+               hipExtent extent, struct ha_array_box *box)
 {
     if (!inside(pos.x, extent.width, array->row_bytes) ||
         !inside(pos.y, extent.height, array->rows) ||
@@ -220,7 +220,7 @@ ha_array_place(const char *argument, const struct ha_array *array, hipPos pos,
             array->row_bytes, array->rows, array->slices);
     }
     size_t slice = array->pitch * array->rows;
-    *place = (struct ha_array_box){
+    *box = (struct ha_array_box){
         .address = array->data + pos.z * slice + pos.y * array->pitch + pos.x,
         .pitch = array->pitch,
         .slice = slice,
@@ -230,12 +230,12 @@ ha_array_place(const char *argument, const struct ha_array *array, hipPos pos,
 
 hipError_t
 ha_array_locate(const char *argument, hipArray_const_t handle, hipPos pos,
-                hipExtent extent, struct ha_array_box *place)
+                hipExtent extent, struct ha_array_box *box)
 {
     struct ha_array *array = NULL;
     hipError_t code = ha_array_acquire(argument, handle, &array);
     if (code == hipSuccess) {
-        code = ha_array_place(argument, array, pos, extent, place);
+        code = ha_array_place(argument, array, pos, extent, box);
         ha_array_release(array);
     }
     return code;

@@ -66,11 +66,11 @@ void ha_array_end_level(struct ha_array *array);
 /* Where the box of `extent` (bytes, rows, slices) at `pos` (the same) is; fails with
  * hipErrorInvalidValue if it is not inside of the array. */
 hipError_t ha_array_place(const char *argument, const struct ha_array *array,
-                          hipPos pos, hipExtent extent, struct ha_array_box *place);
+                          hipPos pos, hipExtent extent, struct ha_array_box *box);
 
 /* The same with the handle. */
 hipError_t ha_array_locate(const char *argument, hipArray_const_t handle, hipPos pos,
-                           hipExtent extent, struct ha_array_box *place);
+                           hipExtent extent, struct ha_array_box *box);
 
 static inline hipArray_t
 ha_array_handle(const struct ha_array *array)

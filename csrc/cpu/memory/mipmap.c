@@ -10,9 +10,8 @@
 
 struct mipmap {
     hipMipmappedArray shown; /* what the program sees; first, so that addresses agree */
-    struct ha_device *device; /* borrowed */
-    struct ha_array
-        *levels[HA_MIPMAP_LEVELS_MAX]; /* owned: their places in the table */
+    struct ha_device *device;                      /* borrowed */
+    struct ha_array *levels[HA_MIPMAP_LEVELS_MAX]; /* owned: their handles */
     uint32_t count;
 };
 

@@ -3,8 +3,8 @@
  *
  * HIP shows the record behind a hipMipmappedArray_t, so it is an address here: of an
  * item of a slab (cpu/base/slab.h), which also knows which addresses are alive.  A
- * mipmapped array owns its levels' places in the handle table; textures keep levels
- * alive by references of their own.
+ * mipmapped array owns its levels' handles; textures keep levels alive by references of
+ * their own.
  *
  * Locks: one lock inside mipmap.c, a leaf but for those of cpu/base/handle.h and
  * cpu/memory/memory.h. */

@@ -112,8 +112,8 @@ ha_texel_of_view(int format, struct ha_texel *texel)
                            "argument 'pResViewDesc': %d is not a view format", format);
     }
     unsigned group = (unsigned)(format - hipResViewFormatUnsignedChar1) / 3;
-    unsigned place = (unsigned)(format - hipResViewFormatUnsignedChar1) % 3;
-    *texel = (struct ha_texel){1u << place, groups[group].bits, groups[group].kind};
+    unsigned doubled = (unsigned)(format - hipResViewFormatUnsignedChar1) % 3;
+    *texel = (struct ha_texel){1u << doubled, groups[group].bits, groups[group].kind};
     return hipSuccess;
 }
 

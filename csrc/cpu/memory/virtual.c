@@ -513,13 +513,13 @@ ha_virtual_set_access(void *ptr, size_t size, int accessor, enum ha_access acces
     bool filled = mappings_fill(ptr, size, &reservation, &first, &count);
     for (size_t i = 0; filled && i < count && changed; i++) {
         struct ha_mapping *mapping = reservation->mappings[first + i];
-        uint8_t *place = accessor == HA_ACCESS_OF_HOST ? &mapping->access_of_host
-                                                       : &mapping->access[accessor];
-        uint8_t before = *place;
-        *place = (uint8_t)access;
+        uint8_t *kept = accessor == HA_ACCESS_OF_HOST ? &mapping->access_of_host
+                                                      : &mapping->access[accessor];
+        uint8_t before = *kept;
+        *kept = (uint8_t)access;
         changed = protect(mapping);
         if (!changed) {
-            *place = before;
+            *kept = before;
         }
     }
     ha_virtual_unlock();

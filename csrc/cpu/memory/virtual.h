@@ -29,7 +29,7 @@
 
 struct ha_device;
 
-/* Sizes and places of everything here are multiples of the minimum, a page; with the
+/* Sizes and offsets of everything here are multiples of the minimum, a page; with the
  * recommended granularity large pages are possible. */
 size_t ha_virtual_granularity(bool recommended);
 

@@ -147,14 +147,14 @@ module_of(struct ha_library *library, struct ha_device *device, hipModule_t *mod
 {
     hipError_t code = hipSuccess;
     pthread_mutex_lock(&library->lock);
-    hipModule_t *place = &library->modules[device->id];
+    hipModule_t *loaded = &library->modules[device->id];
     if (library->unloaded) {
         code = ha_cpu_fail(hipErrorInvalidResourceHandle, "the library was unloaded");
-    } else if (!ha_module_is_loaded(*place)) {
-        *place = NULL;
-        code = ha_module_load(device, library->image, library->image_bytes, place);
+    } else if (!ha_module_is_loaded(*loaded)) {
+        *loaded = NULL;
+        code = ha_module_load(device, library->image, library->image_bytes, loaded);
     }
-    *module = *place;
+    *module = *loaded;
     pthread_mutex_unlock(&library->lock);
     return code;
 }

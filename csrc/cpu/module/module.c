@@ -523,17 +523,17 @@ ha_module_find_variable(hipModule_t handle, const char *name, void **address,
 hipError_t
 ha_module_variable(hipModule_t handle, const char *name, void **address, size_t *size)
 {
-    void *place;
+    void *found;
     size_t bytes;
     if (!ha_module_is_loaded(handle)) {
         return module_unknown(handle);
     }
-    if (!ha_module_find_variable(handle, name, &place, &bytes)) {
+    if (!ha_module_find_variable(handle, name, &found, &bytes)) {
         return ha_cpu_fail(hipErrorNotFound,
                            "argument 'name': the module has no variable '%s'", name);
     }
     if (address != NULL) {
-        *address = place;
+        *address = found;
     }
     if (size != NULL) {
         *size = bytes;

@@ -140,11 +140,11 @@ ha_warp_size(void)
 static struct ha_registered **
 find_binary(const struct ha_registered *binary)
 {
-    struct ha_registered **place = &table.binaries;
-    while (*place != NULL && *place != binary) {
-        place = &(*place)->next;
+    struct ha_registered **link = &table.binaries;
+    while (*link != NULL && *link != binary) {
+        link = &(*link)->next;
     }
-    return *place != NULL ? place : NULL;
+    return *link != NULL ? link : NULL;
 }
 
 /* Memory for a managed variable with its first value; the program's pointer gets it. */
@@ -185,11 +185,11 @@ ha_register_add(struct ha_registered *binary, const struct ha_register_request *
     bool known = find_binary(binary) != NULL;
     if (known) {
         /* At the end: an instance that several files have is found in the first. */
-        struct entry **place = bucket_of(request->host);
-        while (*place != NULL) {
-            place = &(*place)->next;
+        struct entry **link = bucket_of(request->host);
+        while (*link != NULL) {
+            link = &(*link)->next;
         }
-        *place = entry;
+        *link = entry;
         entry->sibling = binary->entries;
         binary->entries = entry;
     }
@@ -209,21 +209,21 @@ void
 ha_register_remove(struct ha_registered *binary)
 {
     pthread_mutex_lock(&table.lock);
-    struct ha_registered **place = find_binary(binary);
-    if (place != NULL) {
-        *place = binary->next;
+    struct ha_registered **link = find_binary(binary);
+    if (link != NULL) {
+        *link = binary->next;
         binary->gone = true;
         for (struct entry *entry = binary->entries; entry != NULL;
              entry = entry->sibling) {
-            struct entry **link = bucket_of(entry->request.host);
-            while (*link != entry) {
-                link = &(*link)->next;
+            struct entry **next = bucket_of(entry->request.host);
+            while (*next != entry) {
+                next = &(*next)->next;
             }
-            *link = entry->next;
+            *next = entry->next;
         }
     }
     pthread_mutex_unlock(&table.lock);
-    if (place != NULL) {
+    if (link != NULL) {
         registered_drop(binary);
     }
 }
@@ -288,12 +288,12 @@ module_of(struct ha_registered *binary, struct ha_device *device, hipModule_t *m
 {
     hipError_t code = hipSuccess;
     pthread_mutex_lock(&binary->lock);
-    hipModule_t *place = &binary->modules[device->id];
-    if (!ha_module_is_loaded(*place)) {
-        *place = NULL;
-        code = module_load(binary, device, place);
+    hipModule_t *loaded = &binary->modules[device->id];
+    if (!ha_module_is_loaded(*loaded)) {
+        *loaded = NULL;
+        code = module_load(binary, device, loaded);
     }
-    *module = *place;
+    *module = *loaded;
     pthread_mutex_unlock(&binary->lock);
     return code;
 }

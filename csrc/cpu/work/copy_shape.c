@@ -12,7 +12,7 @@ struct side {
     hipPos pos;
 };
 
-/* Address of a place in pitched memory; false where that overflows. */
+/* Address of a position in pitched memory; false where that overflows. */
 static bool
 place(const struct side *side, size_t slice, void **address)
 {
