@@ -9,18 +9,19 @@
 #include "cpu/base/thread.h"
 #include "cpu/graph/capture_state.h"
 #include "cpu/graph/graph_state.h"
+#include "cpu/queue/device_fault.h"
 #include "cpu/queue/stream.h"
 
 static struct ha_capture *captures;    /* graph lock */
 static unsigned long long next_id = 1; /* graph lock */
-static _Atomic uint32_t open_count;
+_Atomic uint32_t ha_capture_open_count;
 static _Thread_local hipStreamCaptureMode thread_mode = hipStreamCaptureModeGlobal;
 
 void
 ha_capture_after_fork_child(void)
 {
     captures = NULL;
-    atomic_store(&open_count, 0);
+    atomic_store(&ha_capture_open_count, 0);
 }
 
 /* ---- life ---- */
@@ -119,7 +120,7 @@ capture_close(struct ha_capture *capture)
     if (capture->next != NULL) {
         capture->next->previous = capture->previous;
     }
-    atomic_fetch_sub(&open_count, 1);
+    atomic_fetch_sub(&ha_capture_open_count, 1);
     ha_capture_release(capture);
 }
 
@@ -158,45 +159,31 @@ spoil(struct ha_device *device)
     }
 }
 
-/* Fails, and gives the pool lock back, if the stream can't be given work now. */
-static hipError_t
-stream_check(struct ha_stream *stream)
-{
-    hipError_t code = ha_stream_check(stream);
-    if (code == hipSuccess && ha_stream_waits_for_capture(stream)) {
-        spoil(stream->queue.device);
-        ha_pool_unlock();
-        code = ha_cpu_fail(hipErrorStreamCaptureImplicit,
-                           "the legacy default stream would wait for a stream that is "
-                           "being captured; the capture is invalid now");
-    }
-    return code;
-}
-
 hipError_t
-ha_capture_find_stream(hipStream_t handle, struct ha_device *device,
-                       struct ha_stream **stream)
+ha_capture_fail_implicit(struct ha_stream *stream)
 {
-    struct ha_stream *found;
-    hipError_t code = ha_stream_look(handle, device, &found);
-    if (code == hipSuccess) {
-        code = stream_check(found);
-    }
-    if (code == hipSuccess) {
-        *stream = found;
-    }
-    return code;
+    spoil(stream->queue.device);
+    ha_pool_unlock();
+    return ha_cpu_fail(hipErrorStreamCaptureImplicit,
+                       "the legacy default stream would wait for a stream that is "
+                       "being captured; the capture is invalid now");
 }
 
 hipError_t
 ha_capture_find_again(struct ha_stream *stream)
 {
+    struct ha_device *device = stream->queue.device;
     ha_pool_lock();
     if (stream->gone) {
         ha_pool_unlock();
         return ha_stream_fail_gone((hipStream_t)(uintptr_t)stream->handle);
     }
-    return stream_check(stream);
+    if (atomic_load_explicit(&device->fault, memory_order_relaxed) != 0) {
+        ha_pool_unlock();
+        return ha_device_fail(device);
+    }
+    return ha_stream_waits_for_capture(stream) ? ha_capture_fail_implicit(stream)
+                                               : hipSuccess;
 }
 
 /* The front of the stream behind a handle. Graph lock held. hipErrorIllegalState if the
@@ -263,7 +250,7 @@ capture_open(struct ha_capture *capture)
         captures->previous = capture;
     }
     captures = capture;
-    atomic_fetch_add(&open_count, 1);
+    atomic_fetch_add(&ha_capture_open_count, 1);
 }
 
 static hipError_t
@@ -516,12 +503,6 @@ ha_capture_exchange_mode(hipStreamCaptureMode mode)
 }
 
 /* ---- rules ---- */
-
-bool
-ha_capture_is_open(void)
-{
-    return atomic_load_explicit(&open_count, memory_order_relaxed) != 0;
-}
 
 hipError_t
 ha_capture_permit(void)

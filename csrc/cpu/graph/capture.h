@@ -16,20 +16,21 @@
 #ifndef HA_CPU_GRAPH_CAPTURE_H
 #define HA_CPU_GRAPH_CAPTURE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "abi/hip.h"
+#include "cpu/queue/stream.h"
 
 struct ha_copy;
 struct ha_device;
 struct ha_event;
 struct ha_fill;
-struct ha_front;
 struct ha_function;
 struct ha_graph;
 struct ha_launch_request;
-struct ha_stream;
 struct ha_capture_point;
 struct ha_value;
 
@@ -60,15 +61,31 @@ hipStreamCaptureMode ha_capture_exchange_mode(hipStreamCaptureMode mode);
 
 /* ---- what calls ask ---- */
 
+extern _Atomic uint32_t ha_capture_open_count; /* captures that go on */
+
 /* Whether there is a capture anywhere. */
-bool ha_capture_is_open(void);
+static inline bool
+ha_capture_is_open(void)
+{
+    return atomic_load_explicit(&ha_capture_open_count, memory_order_relaxed) != 0;
+}
+
+/* The failure of ha_capture_find_stream. Pool lock held on entry; given back. */
+hipError_t ha_capture_fail_implicit(struct ha_stream *stream);
 
 /* Takes the pool lock and finds the stream (ha_stream_look), for a call that gives it
  * work or waits for it.  If it is a legacy default stream that would wait for streams
  * that are being captured, their captures become invalid:
  * hipErrorStreamCaptureImplicit. */
-hipError_t ha_capture_find_stream(hipStream_t handle, struct ha_device *device,
-                                  struct ha_stream **stream);
+static inline hipError_t
+ha_capture_find_stream(hipStream_t handle, struct ha_device *device,
+                       struct ha_stream **stream)
+{
+    hipError_t code = ha_stream_look(handle, device, stream);
+    return code == hipSuccess && ha_stream_waits_for_capture(*stream)
+               ? ha_capture_fail_implicit(*stream)
+               : code;
+}
 /* The same for a stream that was found before and whose queue the caller retained. */
 hipError_t ha_capture_find_again(struct ha_stream *stream);
 

@@ -176,6 +176,28 @@ ha_event_fail_gone(const char *argument, hipEvent_t handle)
                        (void *)handle);
 }
 
+hipError_t
+ha_event_find(hipEvent_t handle, const struct ha_stream *stream,
+              struct ha_event **event)
+{
+    struct ha_event *found = ha_event_peek(handle);
+    int stream_device = stream->queue.device->id;
+    if (found == NULL) {
+        ha_pool_unlock();
+        return ha_event_fail_gone("event", handle);
+    }
+    int event_device = found->device->id;
+    if (event_device != stream_device) {
+        ha_pool_unlock();
+        return ha_cpu_fail(
+            hipErrorInvalidHandle,
+            "argument 'event' belongs to device %d, the stream to device %d",
+            event_device, stream_device);
+    }
+    *event = found;
+    return hipSuccess;
+}
+
 /* Takes the pool lock and finds the event; on failure the lock is not held. */
 static hipError_t
 event_lock(const char *argument, hipEvent_t handle, struct ha_event **event)

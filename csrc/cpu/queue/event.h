@@ -45,6 +45,10 @@ hipError_t ha_event_elapsed(hipEvent_t start, hipEvent_t stop, float *millisecon
 
 /* The living event, borrowed while the lock is held, or NULL. */
 struct ha_event *ha_event_peek(hipEvent_t handle);
+/* The same for an event that has to be of the stream's device; on failure the lock is
+ * given back. */
+hipError_t ha_event_find(hipEvent_t handle, const struct ha_stream *stream,
+                         struct ha_event **event);
 /* Records the event in a stream of its device; gives the lock back. */
 hipError_t ha_event_record(struct ha_event *event, struct ha_stream *stream);
 /* Makes later work of the stream wait for the event; gives the lock back. */

@@ -153,8 +153,9 @@ thread_end_setup(void)
     thread_end_known = pthread_key_create(&thread_end_key, thread_end) == 0;
 }
 
-/* The calling thread's own stream of the device, or NULL without memory. Lock held. */
-static struct ha_stream *
+/* The calling thread's own stream of the device, or NULL without memory. Lock held.
+ * Apart from ha_stream_look, which seldom needs it. */
+static __attribute__((noinline)) struct ha_stream *
 stream_of_thread(struct ha_device *device)
 {
     struct ha_thread *thread = ha_thread_self();
@@ -182,13 +183,6 @@ ha_stream_fail_gone(hipStream_t handle)
                        "argument 'stream' (%p) is not a living stream", (void *)handle);
 }
 
-bool
-ha_stream_waits_for_capture(const struct ha_stream *stream)
-{
-    const struct ha_device *device = stream->queue.device;
-    return &stream->queue == device->legacy && device->capturing > 0;
-}
-
 hipError_t
 ha_stream_look(hipStream_t handle, struct ha_device *device, struct ha_stream **stream)
 {
@@ -212,21 +206,12 @@ ha_stream_look(hipStream_t handle, struct ha_device *device, struct ha_stream **
         }
         return ha_stream_fail_gone(handle);
     }
-    hipError_t code = ha_stream_check(found);
-    if (code == hipSuccess) {
-        *stream = found;
-    }
-    return code;
-}
-
-hipError_t
-ha_stream_check(const struct ha_stream *stream)
-{
-    struct ha_device *device = stream->queue.device;
-    if (atomic_load_explicit(&device->fault, memory_order_relaxed) != 0) {
+    struct ha_device *owner = found->queue.device;
+    if (atomic_load_explicit(&owner->fault, memory_order_relaxed) != 0) {
         ha_pool_unlock();
-        return ha_device_fail(device);
+        return ha_device_fail(owner);
     }
+    *stream = found;
     return hipSuccess;
 }
 
@@ -243,19 +228,6 @@ ha_stream_device(hipStream_t handle, struct ha_device **device)
         ha_pool_unlock();
     }
     return code;
-}
-
-bool
-ha_stream_is_idle(const struct ha_stream *stream)
-{
-    const struct ha_queue *queue = &stream->queue;
-    if (queue->head != NULL) {
-        return false;
-    }
-    if (queue == queue->device->legacy) {
-        return queue->device->busy_blocking == 0;
-    }
-    return !queue->blocking || queue->device->legacy->head == NULL;
 }
 
 /* ---- running ---- */

@@ -16,6 +16,7 @@
 #define HA_CPU_QUEUE_STREAM_H
 
 #include "abi/hip.h"
+#include "cpu/base/device.h"
 #include "cpu/queue/pool.h"
 
 struct ha_front;
@@ -61,22 +62,36 @@ hipError_t ha_stream_destroy(hipStream_t handle);
 hipError_t ha_stream_look(hipStream_t handle, struct ha_device *device,
                           struct ha_stream **stream);
 
-/* Fails, and gives the lock back, if the stream's device has a fault. Lock held. */
-hipError_t ha_stream_check(const struct ha_stream *stream);
-
 /* The failure for a handle that means no stream. */
 hipError_t ha_stream_fail_gone(hipStream_t handle);
 
 /* Whether the stream is a legacy default stream, and streams that it would wait for are
  * being captured. Lock held. */
-bool ha_stream_waits_for_capture(const struct ha_stream *stream);
+static inline bool
+ha_stream_waits_for_capture(const struct ha_stream *stream)
+{
+    const struct ha_device *device = stream->queue.device;
+    return device->capturing > 0 && &stream->queue == device->legacy;
+}
 
 /* The device of the stream that `handle` means, for a caller whose current device is
  * *device. Without the lock. */
 hipError_t ha_stream_device(hipStream_t handle, struct ha_device **device);
 
 /* True if new work of the stream could start at once. Lock held. */
-bool ha_stream_is_idle(const struct ha_stream *stream);
+static inline bool
+ha_stream_is_idle(const struct ha_stream *stream)
+{
+    const struct ha_queue *queue = &stream->queue;
+    const struct ha_queue *legacy = queue->device->legacy;
+    if (queue->head != NULL) {
+        return false;
+    }
+    if (queue == legacy) {
+        return queue->device->busy_blocking == 0;
+    }
+    return !queue->blocking || legacy->head == NULL;
+}
 
 /* Makes the operation wait for those that the rules of the default streams put before
  * the queue's next one; false without memory. Lock held. */

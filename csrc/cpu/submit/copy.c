@@ -11,9 +11,10 @@
 struct call {
     struct ha_door door;
     const struct ha_copy *given;
-    struct ha_copy copy;      /* as it is run: its source may be put aside */
-    void *aside;              /* owned, or NULL */
-    struct ha_ticket *ticket; /* owned, or NULL */
+    enum ha_run how;           /* as it is run: it may wait for pageable memory */
+    struct ha_ticket *ticket;  /* owned, or NULL */
+    void *aside;               /* owned: where the source was put; or NULL */
+    struct ha_copy from_aside; /* where something was: the copy that reads it there */
 };
 
 _Static_assert(offsetof(struct call, door) == 0, "cast in prepare");
@@ -33,10 +34,11 @@ prepare(struct ha_door *door)
         call->ticket = ha_copy_ticket(call->given, door->handle);
     }
     if (may_put_aside(call)) {
-        call->aside = ha_copy_aside(&call->copy, &wait);
+        call->from_aside = *call->given;
+        call->aside = ha_copy_aside(&call->from_aside, &wait);
     }
     if (wait) {
-        door->how = HA_RUN_SYNC;
+        call->how = HA_RUN_SYNC;
     }
 }
 
@@ -44,7 +46,8 @@ prepare(struct ha_door *door)
 static hipError_t
 run(struct call *call)
 {
-    struct ha_op *op = ha_copy_op(&call->copy, call->aside);
+    struct ha_op *op =
+        ha_copy_op(call->aside != NULL ? &call->from_aside : call->given, call->aside);
     call->aside = NULL;
     if (op == NULL) {
         ha_pool_unlock();
@@ -52,21 +55,24 @@ run(struct call *call)
     }
     op->ticket = call->ticket;
     call->ticket = NULL;
-    return ha_copy_run(call->door.stream, op, call->door.how);
+    return ha_copy_run(call->door.stream, op, call->how);
 }
 
 hipError_t
 ha_submit_copy(hipStream_t stream, struct ha_device *device, const struct ha_copy *copy,
                enum ha_run how)
 {
-    struct call call = {.door = {.handle = stream, .device = device, .how = how},
-                        .given = copy,
-                        .copy = *copy};
+    struct call call;
     bool work;
     hipError_t code = ha_copy_check(copy, &work);
     if (code != hipSuccess || !work) {
         return code;
     }
+    call.door = (struct ha_door){.handle = stream, .device = device, .how = how};
+    call.given = copy;
+    call.how = how;
+    call.ticket = NULL;
+    call.aside = NULL;
     call.door.silent = !ha_activity_wants(HA_WANT_COPY);
     if (may_put_aside(&call) || !call.door.silent) {
         call.door.prepare = prepare;
@@ -77,8 +83,10 @@ ha_submit_copy(hipStream_t stream, struct ha_device *device, const struct ha_cop
                    ? ha_capture_copy(ha_door_front(&call.door), copy)
                    : run(&call);
     }
-    ha_ticket_drop(call.ticket);
-    free(call.aside);
+    if (call.ticket != NULL || call.aside != NULL) {
+        ha_ticket_drop(call.ticket);
+        free(call.aside);
+    }
     return code;
 }
 

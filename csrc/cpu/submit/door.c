@@ -47,26 +47,14 @@ step_outside(struct ha_door *door, bool ask, bool prepare)
 }
 
 hipError_t
-ha_door_open(struct ha_door *door)
+ha_door_decide(struct ha_door *door, bool ask, bool prepare)
 {
-    bool waits = door->how == HA_RUN_SYNC;
-    bool capturing = ha_capture_is_open();
-    bool prepare = door->prepare != NULL;
-    const char *refusal =
-        door->refusal == NULL && waits ? "nothing can wait for" : door->refusal;
-    if (prepare && door->silent && !capturing) {
-        door->prepare(door);
-        prepare = false;
+    const char *refusal = door->refusal;
+    if (refusal == NULL && door->how == HA_RUN_SYNC) {
+        refusal = "nothing can wait for";
     }
-    hipError_t code = ha_capture_find_stream(door->handle, door->device, &door->stream);
-    if (code != hipSuccess) {
-        return code;
-    }
-    bool ask = waits && capturing;
     prepare = prepare && !ha_door_captures(door);
-    if (ask || prepare) {
-        code = step_outside(door, ask, prepare);
-    }
+    hipError_t code = ask || prepare ? step_outside(door, ask, prepare) : hipSuccess;
     if (code == hipSuccess && refusal != NULL && ha_door_captures(door)) {
         code = ha_capture_refuse(door->stream->front, refusal);
     }

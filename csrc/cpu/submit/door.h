@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "abi/hip.h"
+#include "cpu/graph/capture.h"
 #include "cpu/queue/stream.h"
 
 struct ha_door {
@@ -37,15 +38,35 @@ struct ha_door {
     struct ha_stream *stream; /* once it is open; borrowed while the lock is held */
 };
 
-/* Takes the pool lock and finds the stream, for work that runs or is captured
- * (ha_door_captures).  On failure the lock is not held. */
-hipError_t ha_door_open(struct ha_door *door);
-
 /* Whether the call becomes a node. Lock held. */
 static inline bool
 ha_door_captures(const struct ha_door *door)
 {
     return door->stream->front != NULL;
+}
+
+/* The rest of ha_door_open, for calls that don't just run: asks the rules of captures,
+ * prepares, or refuses. Lock held; on failure given back. */
+hipError_t ha_door_decide(struct ha_door *door, bool ask, bool prepare);
+
+/* Takes the pool lock and finds the stream, for work that runs or is captured
+ * (ha_door_captures).  On failure the lock is not held. */
+static inline hipError_t
+ha_door_open(struct ha_door *door)
+{
+    bool ask = false;
+    bool prepare = door->prepare != NULL;
+    if (ha_capture_is_open()) {
+        ask = door->how == HA_RUN_SYNC;
+    } else if (prepare && door->silent) {
+        door->prepare(door);
+        prepare = false;
+    }
+    hipError_t code = ha_capture_find_stream(door->handle, door->device, &door->stream);
+    if (code != hipSuccess || (!ask && !prepare && !ha_door_captures(door))) {
+        return code;
+    }
+    return ha_door_decide(door, ask, prepare);
 }
 
 /* Gives the lock back, for a call that becomes a node: the stream's front, with the

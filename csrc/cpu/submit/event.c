@@ -7,28 +7,6 @@
 #include "cpu/queue/event.h"
 #include "cpu/submit/door.h"
 
-/* The living event of the stream's device. Lock held; on failure given back. */
-static hipError_t
-event_find(hipEvent_t handle, const struct ha_door *door, struct ha_event **event)
-{
-    struct ha_event *found = ha_event_peek(handle);
-    int stream_device = door->stream->queue.device->id;
-    if (found == NULL) {
-        ha_pool_unlock();
-        return ha_event_fail_gone("event", handle);
-    }
-    int event_device = ha_event_device(found)->id;
-    if (event_device != stream_device) {
-        ha_pool_unlock();
-        return ha_cpu_fail(
-            hipErrorInvalidHandle,
-            "argument 'event' belongs to device %d, the stream to device %d",
-            event_device, stream_device);
-    }
-    *event = found;
-    return hipSuccess;
-}
-
 hipError_t
 ha_submit_record(hipEvent_t handle, hipStream_t stream, struct ha_device *device,
                  enum ha_event_how how)
@@ -37,7 +15,7 @@ ha_submit_record(hipEvent_t handle, hipStream_t stream, struct ha_device *device
     struct ha_event *event = NULL;
     hipError_t code = ha_door_open(&door);
     if (code == hipSuccess) {
-        code = event_find(handle, &door, &event);
+        code = ha_event_find(handle, door.stream, &event);
     }
     if (code != hipSuccess) {
         return code;
