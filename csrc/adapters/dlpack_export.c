@@ -87,9 +87,10 @@ capsule_end(PyObject *capsule)
 
 /* ---- the tensor ---- */
 
-int
-ha_dl_device_of(struct ha_types *types, struct ha_device_array *array,
-                enum ha_memory_place *place, struct ha_dl_device *device)
+/* The device of an array, as DLPack says it: 0, or BufferError and -1. */
+static int
+device_of(struct ha_types *types, struct ha_device_array *array,
+          enum ha_memory_place *place, struct ha_dl_device *device)
 {
     int id;
     if (ha_pointer_is_gone(types, &array->base)) {
@@ -190,7 +191,7 @@ ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
 {
     enum ha_memory_place place;
     struct ha_dl_device device;
-    if (ha_dl_device_of(types, array, &place, &device) < 0) {
+    if (device_of(types, array, &place, &device) < 0) {
         return -1;
     }
     struct export *export = export_new(array, device, true, 0);
@@ -207,7 +208,7 @@ ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
 {
     enum ha_memory_place place;
     struct ha_dl_device device;
-    if (ha_dl_device_of(types, array, &place, &device) < 0) {
+    if (device_of(types, array, &place, &device) < 0) {
         return -1;
     }
     return fill_tensor(array, device, array->shape, out);
@@ -226,8 +227,10 @@ static const struct ha_where wheres[COUNT] = {
     [COPY] = {function_name, "copy"},
 };
 
-int
-ha_dl_read_stream(PyObject *value, const struct ha_where *where, uintptr_t *out)
+/* A stream number as DLPack has it for ROCm: 1 and `out` filled, 0 for -1 (no order),
+ * or -1 with an exception. */
+static int
+read_stream(PyObject *value, const struct ha_where *where, uintptr_t *out)
 {
     *out = 0;
     if (value == Py_None) {
@@ -355,7 +358,7 @@ put_in_order(struct ha_types *types, struct ha_device_array *array,
     if (answer->to.type == HA_DL_CPU) {
         if (stream != Py_None) {
             /* There are no streams on the host but -1, which asks for nothing. */
-            int status = ha_dl_read_stream(stream, &wheres[STREAM], &consumer);
+            int status = read_stream(stream, &wheres[STREAM], &consumer);
             if (status > 0) {
                 status = ha_raise(PyExc_ValueError, &wheres[STREAM],
                                   "must be None for memory of the host");
@@ -366,7 +369,7 @@ put_in_order(struct ha_types *types, struct ha_device_array *array,
                    ? 0
                    : ha_array_wait(types, array, answer->from.id);
     }
-    int status = ha_dl_read_stream(stream, &wheres[STREAM], &consumer);
+    int status = read_stream(stream, &wheres[STREAM], &consumer);
     if (status <= 0 || array->stream == NULL || types->memory == NULL) {
         return status < 0 ? -1 : 0;
     }
@@ -422,7 +425,7 @@ ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *
     PyObject *bound[COUNT] = {Py_None, Py_None, Py_None, Py_None};
     struct answer answer = {.copy = false};
     if (ha_array_arguments(wheres, COUNT, STREAM, args, count, kwnames, bound) < 0 ||
-        ha_dl_device_of(types, array, &answer.place, &answer.from) < 0 ||
+        device_of(types, array, &answer.place, &answer.from) < 0 ||
         plan_device(types, bound[DL_DEVICE], &answer) < 0 ||
         plan_copy(bound[COPY], &answer) < 0 ||
         plan_version(bound[MAX_VERSION], array, &answer) < 0 ||
@@ -439,8 +442,8 @@ ha_dl_device_tuple(PyObject *self, PyObject *unused)
     enum ha_memory_place place;
     struct ha_dl_device device;
     (void)unused;
-    if (ha_dl_device_of(ha_types_of_type(Py_TYPE(self)), (struct ha_device_array *)self,
-                        &place, &device) < 0) {
+    if (device_of(ha_types_of_type(Py_TYPE(self)), (struct ha_device_array *)self,
+                  &place, &device) < 0) {
         return NULL;
     }
     return Py_BuildValue("(ii)", (int)device.type, (int)device.id);

@@ -19,12 +19,6 @@ int ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
 /* The same without a managed tensor: shape and strides are the array's. */
 int ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
                      struct ha_dl_tensor *out);
-/* The device of an array, as DLPack says it: 0, or BufferError and -1. */
-int ha_dl_device_of(struct ha_types *types, struct ha_device_array *array,
-                    enum ha_memory_place *place, struct ha_dl_device *device);
-/* A stream number as DLPack has it for ROCm: 1 and `out` filled, 0 for -1 (no order),
- * or -1 with an exception. */
-int ha_dl_read_stream(PyObject *value, const struct ha_where *where, uintptr_t *out);
 PyObject *ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count,
                        PyObject *kwnames);
 PyObject *ha_dl_device_tuple(PyObject *self, PyObject *unused);

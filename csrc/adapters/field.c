@@ -420,9 +420,9 @@ ha_field_set(struct ha_types *types, struct ha_record *record,
 }
 
 /* By member, because padding and text behind its NUL hold anything. */
-bool
-ha_field_equal(struct ha_types *types, const struct ha_field *field,
-               const unsigned char *left, const unsigned char *right)
+static bool
+field_equal(struct ha_types *types, const struct ha_field *field,
+            const unsigned char *left, const unsigned char *right)
 {
     left += field->offset;
     right += field->offset;
@@ -451,7 +451,7 @@ ha_record_bytes_equal(struct ha_types *types, const struct ha_record_info *info,
                       const unsigned char *left, const unsigned char *right)
 {
     for (uint32_t i = 0; i < info->field_count; i++) {
-        if (!ha_field_equal(types, &info->fields[i], left, right)) {
+        if (!field_equal(types, &info->fields[i], left, right)) {
             return false;
         }
     }

@@ -19,9 +19,6 @@ PyObject *ha_field_get(struct ha_types *types, struct ha_record *record,
 /* 0, or -1 with an exception and the member as it was. */
 int ha_field_set(struct ha_types *types, struct ha_record *record,
                  const struct ha_field *field, unsigned char *element, PyObject *value);
-/* Comparison by members, because padding and text behind its NUL hold anything. */
-bool ha_field_equal(struct ha_types *types, const struct ha_field *field,
-                    const unsigned char *left, const unsigned char *right);
 bool ha_record_bytes_equal(struct ha_types *types, const struct ha_record_info *info,
                            const unsigned char *left, const unsigned char *right);
 

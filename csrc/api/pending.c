@@ -41,6 +41,26 @@ is_named(hipStream_t stream)
     return (uintptr_t)stream <= 2;
 }
 
+/* All work is over (shutdown, fork): lets go of everything without asking. */
+static void
+let_go_of_all(struct ha_api *api)
+{
+    struct ha_pending *pending = &api->pending;
+
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL;
+         lane = lane->next) {
+        while (lane->head != NULL) {
+            struct ha_pending_item *item = lane->head;
+            PyObject *held = item->held;
+            lane->head = item->next;
+            lane->tail = lane->head != NULL ? lane->tail : NULL;
+            pending->count--;
+            PyMem_Free(item); /* its event ended with the device */
+            Py_DECREF(held);
+        }
+    }
+}
+
 /* After a fork the parent's events mean nothing here; the held objects are copies. */
 static void
 check_fork(struct ha_api *api)
@@ -52,7 +72,7 @@ check_fork(struct ha_api *api)
         api->pending.pool_count = 0;
         api->pending.capture_count = 0;
         api->pending.busy = false;
-        ha_pending_clear(api);
+        let_go_of_all(api);
         api->pending.count =
             0; /* items that a thread of the parent had off their list */
     }
@@ -381,25 +401,6 @@ ha_pending_forget_stream(struct ha_api *api, hipStream_t stream)
     for (; lane != NULL; lane = lane->next) {
         if (lane->stream == stream && !is_named(stream)) {
             lane->gone = true;
-        }
-    }
-}
-
-void
-ha_pending_clear(struct ha_api *api)
-{
-    struct ha_pending *pending = &api->pending;
-
-    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL;
-         lane = lane->next) {
-        while (lane->head != NULL) {
-            struct ha_pending_item *item = lane->head;
-            PyObject *held = item->held;
-            lane->head = item->next;
-            lane->tail = lane->head != NULL ? lane->tail : NULL;
-            pending->count--;
-            PyMem_Free(item); /* its event ended with the device */
-            Py_DECREF(held);
         }
     }
 }

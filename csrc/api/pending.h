@@ -58,9 +58,6 @@ void ha_pending_capture(struct ha_api *api, hipStream_t stream, bool begins);
 /* Whether work of the stream is being captured now; asks HIP, without the GIL. */
 bool ha_stream_is_capturing(hipStream_t stream);
 
-/* All work is over (shutdown, fork): lets go of everything without asking. */
-void ha_pending_clear(struct ha_api *api);
-
 /* The process ends with work in flight: items are left alone for good. */
 void ha_pending_abandon(struct ha_api *api);
 

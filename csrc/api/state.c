@@ -28,7 +28,7 @@ enum_value(PyObject *module, unsigned index, PyObject *object,
                        out);
 }
 
-const struct ha_tables ha_api_tables = {
+static const struct ha_tables api_tables = {
     .records = ha_record_infos,
     .handles = ha_handle_infos,
     .functions = ha_function_infos,
@@ -44,7 +44,7 @@ ha_api_init(PyObject *module)
 {
     struct ha_api *api = ha_api_of(module);
 
-    if (ha_adapters_init(module, &api->types, &ha_api_tables) < 0) {
+    if (ha_adapters_init(module, &api->types, &api_tables) < 0) {
         return -1;
     }
     api->types.memory = &ha_hip_memory;

@@ -5,7 +5,6 @@
 
 #include <Python.h>
 
-#include "adapters/description.h"
 #include "api/api.h"
 
 /* From the module's exec, traverse, clear and free; like the functions of the adapters.
@@ -13,7 +12,5 @@
 int ha_api_init(PyObject *module);
 int ha_api_traverse(struct ha_api *api, visitproc visit, void *arg);
 void ha_api_clear(struct ha_api *api);
-/* Descriptions for the adapters. */
-extern const struct ha_tables ha_api_tables;
 
 #endif

@@ -29,12 +29,6 @@ ha_dl_open(const char *name, int flags, struct ha_dl_tried *tried)
     return library;
 }
 
-void *
-ha_dl_symbol(void *library, const char *name)
-{
-    return dlsym(library, name);
-}
-
 bool
 ha_dl_beside(const void *address, const char *name, char *path, size_t bytes)
 {

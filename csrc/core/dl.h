@@ -20,9 +20,6 @@ struct ha_dl_tried {
  * `tried` if that is not NULL. */
 void *ha_dl_open(const char *name, int flags, struct ha_dl_tried *tried);
 
-/* The address, or NULL where the library has no such symbol. */
-void *ha_dl_symbol(void *library, const char *name);
-
 /* The path of `name`, such as "_lib/x.so", from the folder of the library or program
  * that has `address`.  False where that isn't known, or is too long. */
 bool ha_dl_beside(const void *address, const char *name, char *path, size_t bytes);

@@ -74,12 +74,3 @@ ha_error_text(void)
     }
     return error_text != NULL ? error_text : "";
 }
-
-void
-ha_error_clear(void)
-{
-    out_of_memory = false;
-    if (error_text != NULL) {
-        error_text[0] = '\0';
-    }
-}

@@ -27,7 +27,4 @@ ha_error_set(enum ha_status status, const char *format, ...);
 /* Borrowed, never NULL, "" where nothing failed yet. */
 const char *ha_error_text(void);
 
-/* Forgets the text. */
-void ha_error_clear(void);
-
 #endif

@@ -243,16 +243,16 @@ operation_name(enum group group, int operation)
     return groups[group].names[operation];
 }
 
-const char *
-ha_callback_operation_name(int kind, int operation)
+static const char *
+callback_operation_name(int kind, int operation)
 {
     return ha_callback_kind_name(kind) == NULL
                ? NULL
                : operation_name((enum group)callback_groups[kind], operation);
 }
 
-const char *
-ha_buffer_operation_name(int kind, int operation)
+static const char *
+buffer_operation_name(int kind, int operation)
 {
     return ha_buffer_kind_name(kind) == NULL
                ? NULL
@@ -302,7 +302,7 @@ rocprofiler_query_callback_tracing_kind_operation_name(
     rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
     const char **name, uint64_t *name_len)
 {
-    return ha_name_answer(ha_callback_operation_name((int)kind, operation),
+    return ha_name_answer(callback_operation_name((int)kind, operation),
                           ha_callback_kind_name((int)kind) == NULL
                               ? ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND
                               : ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND,
@@ -314,7 +314,7 @@ rocprofiler_query_buffer_tracing_kind_operation_name(
     rocprofiler_buffer_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
     const char **name, uint64_t *name_len)
 {
-    return ha_name_answer(ha_buffer_operation_name((int)kind, operation),
+    return ha_name_answer(buffer_operation_name((int)kind, operation),
                           ha_buffer_kind_name((int)kind) == NULL
                               ? ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND
                               : ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND,

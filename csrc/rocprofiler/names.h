@@ -15,8 +15,6 @@ rocprofiler_status_t ha_name_answer(const char *found, rocprofiler_status_t miss
 const char *ha_callback_kind_name(int kind);
 const char *ha_buffer_kind_name(int kind);
 const char *ha_request_kind_name(int kind);
-const char *ha_callback_operation_name(int kind, int operation);
-const char *ha_buffer_operation_name(int kind, int operation);
 
 /* The number of operations of a kind, which are [first, first + count). */
 unsigned ha_callback_operations(int kind, int *first);

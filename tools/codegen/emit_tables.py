@@ -154,7 +154,7 @@ def header(api: Api) -> str:
     names = Names(api)
     lines = [
         text.banner("/*", " */"),
-        "/* Positions in the tables of ha_api_tables: adapters/description.h. */",
+        "/* Positions in the tables that api/state.c gives to the adapters. */",
         "#ifndef HA_API_GENERATED_TABLES_H",
         "#define HA_API_GENERATED_TABLES_H",
         "",

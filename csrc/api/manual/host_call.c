@@ -48,28 +48,6 @@ static _Thread_local unsigned inside_depth;
 
 /* ---- what is over ---- */
 
-static int
-work_off(void *Py_UNUSED(context))
-{
-    atomic_store(&list.scheduled, false);
-    if (inside_depth > 0) {
-        atomic_store(&list.postponed, true);
-    } else {
-        ha_host_release_now();
-    }
-    return 0;
-}
-
-/* Where Python's queue of such calls is full, the next one that asks gets more luck. */
-static void
-schedule(void)
-{
-    if (!atomic_exchange(&list.scheduled, true) &&
-        Py_AddPendingCall(work_off, NULL) < 0) {
-        atomic_store(&list.scheduled, false);
-    }
-}
-
 static void
 finish(PyObject *object, bool call)
 {
@@ -85,6 +63,51 @@ finish(PyObject *object, bool call)
     }
     Py_DECREF(object);
     PyErr_Restore(type, value, traceback);
+}
+
+/* Works the list off; also done by the main thread on its own. Does nothing inside a
+ * host function. */
+static void
+release_now(void)
+{
+    if (inside_depth > 0 || list.working) {
+        return; /* what finalizers add is found by the loop that runs them */
+    }
+    list.working = true;
+    while (list.first != NULL) {
+        struct later *item = list.first;
+        list.first = item->next;
+        if (list.first == NULL) {
+            list.last = NULL;
+        }
+        PyObject *object = item->object;
+        bool call = item->call;
+        PyMem_Free(item);
+        finish(object, call);
+    }
+    list.working = false;
+}
+
+static int
+work_off(void *Py_UNUSED(context))
+{
+    atomic_store(&list.scheduled, false);
+    if (inside_depth > 0) {
+        atomic_store(&list.postponed, true);
+    } else {
+        release_now();
+    }
+    return 0;
+}
+
+/* Where Python's queue of such calls is full, the next one that asks gets more luck. */
+static void
+schedule(void)
+{
+    if (!atomic_exchange(&list.scheduled, true) &&
+        Py_AddPendingCall(work_off, NULL) < 0) {
+        atomic_store(&list.scheduled, false);
+    }
 }
 
 static void
@@ -112,35 +135,14 @@ ha_host_call_later(PyObject *callable)
     later(callable, true);
 }
 
-void
-ha_host_release_later(PyObject *object)
+static void
+release_later(PyObject *object)
 {
     if (inside_depth > 0) {
         later(object, false);
     } else {
         Py_DECREF(object);
     }
-}
-
-void
-ha_host_release_now(void)
-{
-    if (inside_depth > 0 || list.working) {
-        return; /* what finalizers add is found by the loop that runs them */
-    }
-    list.working = true;
-    while (list.first != NULL) {
-        struct later *item = list.first;
-        list.first = item->next;
-        if (list.first == NULL) {
-            list.last = NULL;
-        }
-        PyObject *object = item->object;
-        bool call = item->call;
-        PyMem_Free(item);
-        finish(object, call);
-    }
-    list.working = false;
 }
 
 bool
@@ -174,7 +176,7 @@ ha_host_call_drop(struct ha_host_call *call)
     *call = (struct ha_host_call){.callable = NULL};
     for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
         if (objects[i] != NULL) {
-            ha_host_release_later(objects[i]);
+            release_later(objects[i]);
         }
     }
 }
@@ -274,7 +276,7 @@ ha_host_ticket_new(const struct ha_host_call *call, enum ha_host_use use, int de
         return 0;
     }
     check_fork();
-    ha_host_release_now();
+    release_now();
     if (table.first_free == 0 && table_grow() < 0) {
         return 0;
     }
@@ -355,7 +357,7 @@ void
 ha_host_calls_end(void)
 {
     end_all(EVERY_DEVICE);
-    ha_host_release_now();
+    release_now();
     PyMem_Free(table.entries);
     table.entries = NULL;
     table.count = 0;

@@ -35,15 +35,10 @@ void ha_host_calls_reset(void);
 /* True on a thread that runs a host function, where HIP may not be called. */
 bool ha_host_inside(void);
 
-/* Calls the object (stolen) without arguments, or only releases it, soon and outside of
- * host functions. An exception goes to sys.unraisablehook. Never fails: without memory
- * it is done at once. */
+/* Calls the object (stolen) without arguments, soon and outside of host functions.  An
+ * exception goes to sys.unraisablehook. Never fails: without memory it is done at once.
+ */
 void ha_host_call_later(PyObject *callable);
-void ha_host_release_later(PyObject *object);
-
-/* Works the list off; also done by the main thread on its own. Does nothing inside a
- * host function. */
-void ha_host_release_now(void);
 
 /* ---- for the module room ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of ours: their signals, and the hooks that a forked child runs. */
+/* The hooks that a forked child runs. */
 /* sources: core */
 #include "check.h"
 #include "core/thread.h"
@@ -21,36 +21,6 @@ static void
 second_hook(void)
 {
     second_ran = 1 + first_ran;
-}
-
-static void *
-read_mask(void *mask)
-{
-    CHECK_EQUAL(pthread_sigmask(SIG_SETMASK, NULL, mask), 0);
-    return mask;
-}
-
-static void
-test_thread_blocks_all_but_faults(void)
-{
-    sigset_t theirs, before, after;
-    pthread_t thread;
-    void *result = NULL;
-
-    CHECK_EQUAL(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
-    CHECK_EQUAL(
-        ha_thread_start(&thread, "a name that is longer than 15", read_mask, &theirs),
-        HA_OK);
-    CHECK_EQUAL(pthread_join(thread, &result), 0);
-    CHECK(result == &theirs);
-    CHECK_EQUAL(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
-    CHECK_EQUAL(sigismember(&theirs, SIGINT), 1);
-    CHECK_EQUAL(sigismember(&theirs, SIGALRM), 1);
-    CHECK_EQUAL(sigismember(&theirs, SIGSEGV), 0);
-    CHECK_EQUAL(sigismember(&theirs, SIGFPE), 0);
-    for (int i = 1; i < 32; i++) {
-        CHECK_EQUAL(sigismember(&before, i), sigismember(&after, i));
-    }
 }
 
 static void
@@ -94,7 +64,6 @@ test_child_may_register_and_fork_again(void)
 int
 main(void)
 {
-    RUN(test_thread_blocks_all_but_faults);
     RUN(test_hooks_run_in_the_child_in_order_and_once);
     RUN(test_child_may_register_and_fork_again);
     return 0;
