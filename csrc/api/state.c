@@ -11,8 +11,8 @@
 #include "api/memory_hooks.h"
 #include "api/pending.h"
 #include "api/provider.h"
+#include "core/fork.h"
 #include "core/status.h"
-#include "core/thread.h"
 
 static PyObject *
 enum_member(PyObject *module, unsigned index, int value)

@@ -10,7 +10,7 @@
 #include "api/api.h"
 #include "api/manual/host_call.h"
 #include "core/clock.h"
-#include "core/thread.h"
+#include "core/fork.h"
 
 #define CLOSE_STEP_MS 1
 

@@ -3,6 +3,7 @@
 
 #include "module/profiler.h"
 
+#include "core/fork.h"
 #include "module/generated/profiler_calls.h"
 #include "module/profiler_batch.h"
 #include "module/profiler_client.h"

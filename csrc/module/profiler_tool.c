@@ -29,7 +29,7 @@ ha_profiler_need_tool(void)
                      tried.text);
         return false;
     }
-    *(void **)&table = ha_dl_symbol(library, "hipadapt_tool_table");
+    *(void **)&table = dlsym(library, "hipadapt_tool_table");
     ha_tool = table != NULL ? table(sizeof *ha_tool) : NULL;
     if (ha_tool == NULL) {
         PyErr_Format(PyExc_RuntimeError, "%s is of another build of hipadapt", path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/tool.h"
 
-#include "core/thread.h"
+#include "core/fork.h"
 #include "tool/bell.h"
 #include "tool/events.h"
 #include "tool/kernel_names.h"

@@ -5,8 +5,8 @@
 
 #include "api/generated/calls.h"
 #include "api/manual/host_ticket.h"
+#include "core/fork.h"
 #include "core/status.h"
-#include "core/thread.h"
 
 #define TABLE_FIRST_COUNT 64u
 #define EVERY_DEVICE (-2)

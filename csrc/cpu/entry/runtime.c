@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/env.h"
-#include "core/thread.h"
+#include "core/fork.h"
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that a forked child runs. */
-#ifndef HA_CORE_THREAD_H
-#define HA_CORE_THREAD_H
+#ifndef HA_CORE_FORK_H
+#define HA_CORE_FORK_H
 
 #include "core/status.h"
 

@@ -2,7 +2,7 @@
 /* The hooks that a forked child runs. */
 /* sources: core */
 #include "check.h"
-#include "core/thread.h"
+#include "core/fork.h"
 
 #include <signal.h>
 #include <sys/wait.h>

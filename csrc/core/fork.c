@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/thread.h"
+#include "core/fork.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
