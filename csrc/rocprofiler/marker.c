@@ -24,22 +24,43 @@ static const struct ha_marker_kinds name_kinds = {
     ROCPROFILER_BUFFER_TRACING_MARKER_NAME_API,
     ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_NAME_API,
 };
+
 /* ---- wrappers ---- */
+
+/* Reports the beginning of a call of the core table; false where no context wants it.
+ */
+static bool
+enter(struct ha_marker_call *call, int operation, rocprofiler_marker_api_args_t args)
+{
+    if (!ha_marker_begin(call, &core_kinds, operation)) {
+        return false;
+    }
+    call->data.args = args;
+    ha_marker_enter(call);
+    return true;
+}
+
+#define ENTER(call, function, ...)                                                     \
+    enter(call, ROCPROFILER_MARKER_CORE_API_ID_##function,                             \
+          (rocprofiler_marker_api_args_t){.function = {__VA_ARGS__}})
+
+/* Reports its end, with the result in call->data. */
+static void
+leave(struct ha_marker_call *call, bool entered)
+{
+    if (entered) {
+        ha_marker_leave(call);
+    }
+}
 
 static void
 mark(const char *message)
 {
     struct ha_marker_call call;
+    bool entered = ENTER(&call, roctxMarkA, message);
 
-    if (ha_marker_begin(&call, &core_kinds,
-                        ROCPROFILER_MARKER_CORE_API_ID_roctxMarkA)) {
-        call.data.args.roctxMarkA.message = message;
-        ha_marker_enter(&call);
-        core.roctxMarkA_fn(message);
-        ha_marker_leave(&call);
-    } else {
-        core.roctxMarkA_fn(message);
-    }
+    core.roctxMarkA_fn(message);
+    leave(&call, entered);
     ha_range_mark(message);
 }
 
@@ -47,18 +68,11 @@ static int
 range_push(const char *message)
 {
     struct ha_marker_call call;
-    int level;
+    bool entered = ENTER(&call, roctxRangePushA, message);
+    int level = core.roctxRangePushA_fn(message);
 
-    if (ha_marker_begin(&call, &core_kinds,
-                        ROCPROFILER_MARKER_CORE_API_ID_roctxRangePushA)) {
-        call.data.args.roctxRangePushA.message = message;
-        ha_marker_enter(&call);
-        level = core.roctxRangePushA_fn(message);
-        call.data.retval.int32_t_retval = level;
-        ha_marker_leave(&call);
-    } else {
-        level = core.roctxRangePushA_fn(message);
-    }
+    call.data.retval.int32_t_retval = level;
+    leave(&call, entered);
     ha_range_push(message, level);
     return level;
 }
@@ -67,17 +81,11 @@ static int
 range_pop(void)
 {
     struct ha_marker_call call;
-    int level;
+    bool entered = ENTER(&call, roctxRangePop, {0});
+    int level = core.roctxRangePop_fn();
 
-    if (ha_marker_begin(&call, &core_kinds,
-                        ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop)) {
-        ha_marker_enter(&call);
-        level = core.roctxRangePop_fn();
-        call.data.retval.int32_t_retval = level;
-        ha_marker_leave(&call);
-    } else {
-        level = core.roctxRangePop_fn();
-    }
+    call.data.retval.int32_t_retval = level;
+    leave(&call, entered);
     ha_range_pop(level);
     return level;
 }
@@ -86,18 +94,11 @@ static roctx_range_id_t
 range_start(const char *message)
 {
     struct ha_marker_call call;
-    roctx_range_id_t id;
+    bool entered = ENTER(&call, roctxRangeStartA, message);
+    roctx_range_id_t id = core.roctxRangeStartA_fn(message);
 
-    if (ha_marker_begin(&call, &core_kinds,
-                        ROCPROFILER_MARKER_CORE_API_ID_roctxRangeStartA)) {
-        call.data.args.roctxRangeStartA.message = message;
-        ha_marker_enter(&call);
-        id = core.roctxRangeStartA_fn(message);
-        call.data.retval.roctx_range_id_t_retval = id;
-        ha_marker_leave(&call);
-    } else {
-        id = core.roctxRangeStartA_fn(message);
-    }
+    call.data.retval.roctx_range_id_t_retval = id;
+    leave(&call, entered);
     ha_range_start(message, id);
     return id;
 }
@@ -106,16 +107,10 @@ static void
 range_stop(roctx_range_id_t id)
 {
     struct ha_marker_call call;
+    bool entered = ENTER(&call, roctxRangeStop, id);
 
-    if (ha_marker_begin(&call, &core_kinds,
-                        ROCPROFILER_MARKER_CORE_API_ID_roctxRangeStop)) {
-        call.data.args.roctxRangeStop.id = id;
-        ha_marker_enter(&call);
-        core.roctxRangeStop_fn(id);
-        ha_marker_leave(&call);
-    } else {
-        core.roctxRangeStop_fn(id);
-    }
+    core.roctxRangeStop_fn(id);
+    leave(&call, entered);
     ha_range_stop(id);
 }
 
@@ -123,18 +118,11 @@ static int
 get_thread_id(roctx_thread_id_t *tid)
 {
     struct ha_marker_call call;
-    int answer;
+    bool entered = ENTER(&call, roctxGetThreadId, tid);
+    int answer = core.roctxGetThreadId_fn(tid);
 
-    if (ha_marker_begin(&call, &core_kinds,
-                        ROCPROFILER_MARKER_CORE_API_ID_roctxGetThreadId)) {
-        call.data.args.roctxGetThreadId.tid = tid;
-        ha_marker_enter(&call);
-        answer = core.roctxGetThreadId_fn(tid);
-        call.data.retval.int32_t_retval = answer;
-        ha_marker_leave(&call);
-    } else {
-        answer = core.roctxGetThreadId_fn(tid);
-    }
+    call.data.retval.int32_t_retval = answer;
+    leave(&call, entered);
     ha_range_thread_id(tid);
     return answer;
 }
