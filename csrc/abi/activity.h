@@ -88,7 +88,7 @@ struct ha_activity_sink {
                    const void *handle);
 };
 
-/* What there is of a device. */
+/* Describes one device. */
 struct ha_activity_agent {
     size_t size;
     int device;

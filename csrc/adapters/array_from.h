@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the module that make arrays: over memory that somebody else has, over
- * any array, and with memory of their own. */
+/* Functions of the module that make arrays: over memory of others, over any
+ * array, and with memory of their own. */
 #ifndef HA_ADAPTERS_ARRAY_FROM_H
 #define HA_ADAPTERS_ARRAY_FROM_H
 

@@ -2,7 +2,7 @@
 /* ctypes: objects that hold an address, and what kind of ctypes object something is.
  *
  * ctypes is not imported here until an address has to be given back as c_void_p: as
- * long as nobody has imported it no object can be of it. */
+ * long as the program has not imported it, no object can be one of its. */
 #ifndef HA_ADAPTERS_CTYPES_VALUE_H
 #define HA_ADAPTERS_CTYPES_VALUE_H
 

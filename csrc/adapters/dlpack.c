@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A row does not consume a capsule that has a destructor: it keeps its name and is held
  * as the owner, so that its own destructor calls the producer's deleter, once, when the
- * last view of the memory is gone.  Without a destructor nobody would, so the tensor is
- * taken over. */
+ * last view of the memory is gone.  Without a destructor nothing would, so the tensor
+ * is taken over. */
 #include <Python.h>
 
 #include "adapters/dlpack.h"

@@ -4,7 +4,7 @@
  * dlpack.c and dlpack_import.c read tensors of other packages, dlpack_export.c gives
  * ours, and dlpack_exchange.c has the table of C functions by which packages do both
  * without Python calls.  A *managed* tensor is one with a deleter; it comes in two
- * layouts, the *legacy* one and the *versioned* one of 1.0.  Whoever holds a managed
+ * layouts, the *legacy* one and the *versioned* one of 1.0.  The holder of a managed
  * tensor calls its deleter once.
  *
  * Deleters of ours may be called from any thread, without the GIL and while the

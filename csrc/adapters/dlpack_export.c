@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Device and managed memory goes out as kDLROCM (DLPack has no code for managed memory
- * of ROCm), pinned memory as kDLROCMHost, memory of the process as kDLCPU.  Whoever
- * asks for kDLCPU gets the same memory where the processor sees it, after a wait, and a
- * copy otherwise. */
+ * of ROCm), pinned memory as kDLROCMHost, memory of the process as kDLCPU.  A consumer
+ * that asks for kDLCPU gets the same memory where the processor sees it, after a wait,
+ * and a copy otherwise. */
 #include <Python.h>
 
 #include "adapters/dlpack_export.h"
@@ -70,8 +70,8 @@ delete_versioned(struct ha_dl_versioned *managed)
     export_free_anywhere(managed->manager);
 }
 
-/* A capsule that nobody consumed; it dies under the GIL.  Consumers that only look at
- * the tensor, and hold the capsule meanwhile, come this way too. */
+/* The end of a capsule that was not consumed; it dies under the GIL.  Consumers that
+ * only look at the tensor, and hold the capsule meanwhile, come this way too. */
 static void
 capsule_end(PyObject *capsule)
 {

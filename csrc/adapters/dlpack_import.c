@@ -128,7 +128,7 @@ ask_device(struct request *request)
 }
 
 /* What a producer on ROCm is told: the handle, or None for the default stream.  It
- * can't be told of the per-thread stream, which waits for the default stream by itself.
+ * can't name the per-thread stream, which waits for the default stream by itself.
  */
 static PyObject *
 stream_argument(const struct request *request)

@@ -128,7 +128,7 @@ walk_name_text(struct walk *walk, PyObject *name, PyObject *type)
     return walk_text(walk, PyUnicode_FromFormat(":%U:", name));
 }
 
-/* One entry; `copy` (owned) is one that nobody else changes. */
+/* One entry; `copy` (owned) is out of reach of other code. */
 static int
 walk_field(struct walk *walk, PyObject *field, Py_ssize_t *size, PyObject **copy)
 {

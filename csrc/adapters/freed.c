@@ -36,7 +36,7 @@ ha_pointer_freed(struct ha_types *types, PyObject *object, const void *ptr)
         return;
     }
     if (owner != NULL && Py_TYPE(owner) == types->allocation) {
-        ha_allocation_forget(owner); /* it would free what may be somebody else's */
+        ha_allocation_forget(owner); /* it would free what may be in use again */
     } else if (owner != NULL && owner != object && ha_pointer_check(types, owner)) {
         ha_pointer_freed(types, owner, ptr); /* the array that this one is a part of */
     } else if (owner != NULL && owner != object) {

@@ -179,7 +179,7 @@ list_allocate(PyObject *cls, PyObject *const *args, Py_ssize_t nargs, PyObject *
 /* ---- elements ---- */
 
 /* Number of elements; -1 with TypeError where it is not known.  A PointerTo* made from
- * an address has one, but only those who ask for it may read it: repr, == and hash
+ * an address has one, but only callers that ask for it may read it: repr, == and hash
  * don't. */
 static Py_ssize_t
 list_length(PyObject *self)
@@ -197,7 +197,7 @@ list_length(PyObject *self)
     return list->count;
 }
 
-/* The addresses in a list may be anything: C wrote them, or somebody's buffer did. */
+/* The addresses in a list may be anything: C or a buffer of the program wrote them. */
 static PyObject *
 text_element(const struct ha_list_object *list, Py_ssize_t i, const char *text)
 {

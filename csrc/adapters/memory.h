@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Where memory lies, and what the adapters ask of HIP about it.
+/* Where memory lies, and what HIP is asked about it.
  *
- * A *place* says who may touch memory: the device, the host, or both.  The adapters may
- * not call HIP themselves; the room above gives them a table of *hooks*
- * (csrc/api/memory_hooks.c).  Without a table every place that nobody named stays
+ * A *place* says where memory can be reached from: the device, the host, or both.  The
+ * adapters may not call HIP themselves; the room above gives them a table of *hooks*
+ * (csrc/api/memory_hooks.c).  Without a table a place that was not given stays
  * unknown, and what needs HIP raises.
  *
  * All hooks need the GIL.  Those that may wait release it meanwhile; `find` never does.
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum ha_memory_place {
-    HA_PLACE_UNKNOWN, /* nobody said: HIP is asked where it matters */
+    HA_PLACE_UNKNOWN, /* not given: HIP is asked where it matters */
     HA_PLACE_DEVICE,
     HA_PLACE_PINNED,
     HA_PLACE_MANAGED,

@@ -40,7 +40,7 @@ ha_pointer_traverse(PyObject *self, visitproc visit, void *arg)
 int
 ha_pointer_clear(PyObject *self)
 {
-    /* The address goes with its owner, so that nobody finds it dangling. */
+    /* The address goes with its owner, so that it never dangles. */
     struct ha_pointer *pointer = (struct ha_pointer *)self;
     if (pointer->owner != NULL) {
         ha_pointer_assign(pointer, NULL, -1, false, NULL);

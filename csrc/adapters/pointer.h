@@ -78,7 +78,7 @@ void ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone);
 PyObject *ha_pointer_keeper(struct ha_pointer *self);
 /* Whether `bytes` bytes at `at`, which `self` leads to, can be read here.  Memory of
  * Python objects and of blocks that `self` keeps can; of anything else the system is
- * asked: somebody made the address up, or it was valid once. */
+ * asked: the address may be made up, or have been valid once. */
 bool ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *self,
                          const void *at, size_t bytes);
 /* The same for text up to its NUL; *length is what comes before that. */
@@ -94,7 +94,7 @@ Py_hash_t ha_pointer_hash(PyObject *self);
  * it.  Owned, or NULL with an exception. */
 PyObject *ha_pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
                           PyObject *stolen);
-/* A Pointer to memory of unknown length that nobody keeps. */
+/* A Pointer to memory of unknown length; it keeps nothing. */
 PyObject *ha_pointer_new(struct ha_types *types, void *ptr);
 
 #endif

@@ -37,8 +37,8 @@ int ha_record_allocate(struct ha_types *types, struct ha_record *self,
 /* NULL, without an exception, where there is none of this name. */
 const struct ha_field *ha_record_find_field(const struct ha_record_info *info,
                                             PyObject *name);
-/* For records that HIP has freed: if `object` is a record that looks at `ptr` and
- * nobody keeps that memory for it, it is NULL from now on.  Never fails. */
+/* For records that HIP has freed: a record that looks at `ptr`, and has no owner
+ * that keeps the memory, is NULL from now on.  Never fails. */
 void ha_record_forget(struct ha_types *types, PyObject *object, const void *ptr);
 
 /* Slots of the types.  A new record is its initial value. */

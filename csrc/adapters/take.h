@@ -48,7 +48,7 @@ struct ha_take {
     const struct ha_where *where;
     struct ha_view *view;
     struct ha_shape *shape; /* NULL where only the address is wanted */
-    bool write;             /* somebody is going to write there */
+    bool write;             /* the call writes there */
 };
 
 #endif

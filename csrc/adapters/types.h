@@ -56,8 +56,8 @@ struct ha_types {
     PyObject *str_dl_device, *str_copy, *str_dlpack_exchange;
     PyObject *dlpack_kwnames; /* ("max_version",) */
     PyObject *dlpack_version; /* (1, 3) */
-    /* Filled when ctypes has been imported by somebody; until then no object is
-     * ctypes'. */
+    /* NULL until the program has imported ctypes; before that no object can be one of
+     * its. */
     PyObject *ctypes_module;
     PyTypeObject *c_void_p, *c_simple, *c_pointer, *c_function, *c_structure, *c_union;
     PyTypeObject *c_array, *c_char_p, *c_wchar_p;

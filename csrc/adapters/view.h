@@ -21,10 +21,11 @@ enum ha_flags {
     HA_WRITE = 1, /* the call writes through the pointer: read-only memory is refused */
     HA_NOT_NULL = 2, /* NULL is refused */
     /* Records whose bytes are read right here, so that bare addresses and memory of a
-     * device are refused; not so a record of this type, even one that somebody has made
-     * from an address. */
+     * device are refused; not so a record of this type, even one that was made from
+     * an address. */
     HA_KNOWN = 4,
-    /* Records at bare addresses are not looked at: nobody follows the address yet. */
+    /* Records at bare addresses are not looked at: the call does not follow the
+       address. */
     HA_ANYWHERE = 8,
     HA_BY_VALUE = HA_KNOWN | HA_NOT_NULL,
 };

@@ -2,7 +2,7 @@
 /* HIP's enums as Python classes, and status codes as ready-made results.
  *
  * A class is an IntEnum made from the generated tables on first use, so that importing
- * costs nothing for enums nobody names.  A status code that the tables don't know
+ * costs nothing for enums that are not used.  A status code that the tables don't know
  * becomes a member of its own, made for that one result: it equals its number and
  * belongs to the class, but the class doesn't list it.
  *

@@ -14,8 +14,8 @@
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool loading_here;
 static _Thread_local bool forking_here; /* has the load lock for a fork */
-static bool wanted;                 /* somebody asked for a provider; under the GIL */
-static struct ha_provider provider; /* complete and constant once kind is set */
+static bool wanted;                     /* a provider was asked for; under the GIL */
+static struct ha_provider provider;     /* complete and constant once kind is set */
 
 /* This thread's last call of a function that the provider lacks. */
 static _Thread_local struct {
@@ -341,7 +341,7 @@ ha_provider_shared(void)
     return shared;
 }
 
-/* A fork waits until nobody loads: a child with half of a library would crash.  Both
+/* A fork waits until no thread loads: a child with half of a library would crash.  Both
  * are registered twice; the first of them that is called does it. */
 static void
 before_fork(void)

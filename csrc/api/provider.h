@@ -72,7 +72,7 @@ bool ha_provider_shared(void);
  * HIP needs, since a child would wait for them forever; 0, or -1 with an exception. */
 int ha_provider_finish_imports(void);
 
-/* Makes forks wait until nobody loads a provider; 0, or -1 without memory. */
+/* Makes forks wait until no thread loads a provider; 0, or -1 without memory. */
 int ha_provider_watch_forks(void);
 
 /* Where the provider has the symbol (of any name), its address, else NULL.  No

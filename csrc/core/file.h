@@ -10,7 +10,7 @@
 #include "core/status.h"
 
 /* Reads a whole regular file.  With `own` set the file must belong to this user and be
- * writable by nobody else.  After success the caller frees *bytes, which has one more
+ * writable by no other user.  After success the caller frees *bytes, which has one more
  * byte, a NUL, after *size.  HA_ERROR_NOT_FOUND where there is no such file. */
 enum ha_status ha_file_read(const char *path, bool own, void **bytes, size_t *size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether memory can be read: asked of the system, so that nothing faults.
  *
- * For addresses that somebody made up, or that were valid once.  The answer holds for
+ * For addresses that may be made up, or have been valid once.  The answer holds for
  * the moment: another thread can unmap the memory afterwards.  The price is a system
  * call for each page, so what is known to be alive is not asked about. */
 #ifndef HA_CORE_READABLE_H

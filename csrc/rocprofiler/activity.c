@@ -146,7 +146,7 @@ dispatch_begin(const struct ha_activity_dispatch *dispatch)
     }
     tell_dispatch(work, ROCPROFILER_KERNEL_DISPATCH_ENQUEUE,
                   ROCPROFILER_CALLBACK_PHASE_ENTER, 0, 0);
-    /* Before the work can start, so that nobody sees its end first. */
+    /* Before the work can start, so that its end is never reported first. */
     tell_dispatch(work, ROCPROFILER_KERNEL_DISPATCH_ENQUEUE,
                   ROCPROFILER_CALLBACK_PHASE_EXIT, 0, 0);
     return work;
@@ -326,7 +326,7 @@ static const struct ha_activity_sink sink = {
     .stream = ha_activity_stream,
 };
 
-/* Active contexts that want code objects and have not been told of those there are. */
+/* Active contexts that want code objects, and got no report of the present ones. */
 static uint64_t
 untold(void)
 {

@@ -11,15 +11,14 @@
 /* Subscribes to what contexts have asked for. */
 void ha_activity_subscribe(const struct ha_activity *activity);
 
-/* A context that was started is told of the code objects that are there, the first
- * time. */
+/* Reports the present code objects to contexts that were started for the first time. */
 void ha_activity_started(void);
 
 /* The stream of a copy, which AMD's structs don't have.  `copy` is the payload of a
  * callback or of a record, as a tool has got it from this library. */
 HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_copy_stream(const void *copy);
 
-/* Waits until the device has told of all that it has finished. */
+/* Waits until the device has reported all that it has finished. */
 void ha_activity_drain(void);
 
 #endif

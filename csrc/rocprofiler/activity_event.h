@@ -16,8 +16,8 @@ void ha_activity_code_object(const struct ha_activity_code_object *source, int l
 void ha_activity_kernel(const struct ha_activity_kernel *source, int loaded);
 void ha_activity_stream(enum ha_activity_stream operation, uint64_t queue,
                         const void *handle);
-/* Sets the contexts that code objects are told to on this thread: those that haven't
- * been told of what is there.  0 ends that. */
+/* Limits the contexts that code objects are reported to on this thread: those that got
+ * no report of the present ones.  0 ends that. */
 void ha_activity_replay(uint64_t contexts);
 /* Tells contexts, from number `first` on, that a runtime has handed over its tables. */
 void ha_activity_runtime(int operation, uint64_t version, uint64_t instance,

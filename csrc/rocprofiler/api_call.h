@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One call of an API that somebody traces, from its beginning to its end. */
+/* One traced call of an API, from its beginning to its end. */
 #ifndef HA_ROCPROFILER_API_CALL_H
 #define HA_ROCPROFILER_API_CALL_H
 
@@ -26,8 +26,8 @@ struct ha_api_call {
     struct ha_seen seen[HA_CONTEXTS_MAX];
 };
 
-/* False where nobody wants HIP's operation `op` (HA_OP_*), or the call is a tool's own,
- * from within a callback; then nothing was done. */
+/* False where no context wants HIP's operation `op` (HA_OP_*), or the call is a tool's
+ * own, from within a callback; then nothing was done. */
 bool ha_api_begin(struct ha_api_call *call, uint32_t op);
 
 /* With the arguments in call->data.args. */

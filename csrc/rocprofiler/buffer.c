@@ -135,8 +135,8 @@ ha_buffers_serve(const struct ha_callback_thread *thread)
     }
 }
 
-/* Asks for a batch, if nobody has; false where no thread can be had.  Needs the lock,
- * which is let go meanwhile. */
+/* Asks for a batch, unless one was asked for; false where no thread can be had.  Needs
+ * the lock, which is let go meanwhile. */
 static bool
 ask(struct ha_buffer *buffer)
 {

@@ -93,7 +93,7 @@ ha_callback_thread_start(struct ha_callback_thread *thread)
     if (!mine) {
         return running;
     }
-    /* Tools are told of it, so no lock is held. */
+    /* Tools are called because of it, so no lock is held. */
     running = ha_internal_thread_start(&thread->handle, run, thread);
     pthread_mutex_lock(&thread->lock);
     thread->stage = running ? RUNNING : NEW;

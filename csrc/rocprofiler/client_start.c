@@ -66,7 +66,7 @@ take_place(void)
     return NULL;
 }
 
-/* Makes the place that of a tool which nobody has asked yet. */
+/* Gives the place to a tool that was not asked yet. */
 static void
 settle(struct ha_client *client, rocprofiler_configure_func_t configure)
 {
@@ -117,7 +117,7 @@ add_forced(rocprofiler_configure_func_t configure)
     return ROCPROFILER_STATUS_SUCCESS;
 }
 
-/* Looks for tools.  Their constructors run, and ask whether somebody configures. */
+/* Looks for tools.  Their constructors run, and ask whether the library configures. */
 static void
 find(void)
 {

@@ -197,7 +197,7 @@ ha_activity_configured(void)
             wanted |= HA_WANT_DISPATCH;
         }
     }
-    /* Kernels have names only where their code objects are told of. */
+    /* Kernels have names only where their code objects are reported. */
     return (wanted & HA_WANT_DISPATCH) != 0 ? wanted | HA_WANT_CODE : wanted;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: the services that tools have asked for, and what is wanted because of them.
  *
- * Contexts are never freed and stand in one array, so whoever has found one keeps it.
+ * Contexts are never freed and stand in one array, so one that was found stays.
  * The *configuration* (which services a context has) is written within a tool's
  * `initialize` and only read afterwards; what changes later are `active` and the bits
  * of ha_op_wanted and of its like, which are atomics: a call of HIP takes no lock.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Identifiers of tools: what was pushed for a thread and a context, and requests. */
+/* External identifiers: what tools have pushed for a thread and a context, and what
+ * they answer to requests. */
 #ifndef HA_ROCPROFILER_EXTERNAL_H
 #define HA_ROCPROFILER_EXTERNAL_H
 

@@ -16,7 +16,7 @@ static struct sigaction before[SIGNALS];
 static sigjmp_buf place;
 static pthread_t guarded;
 static atomic_bool taken;
-static atomic_bool active; /* `place` and `guarded` are of somebody */
+static atomic_bool active; /* `place` and `guarded` are in use */
 static _Thread_local volatile sig_atomic_t passing;
 
 /* As if we weren't there. */

@@ -48,7 +48,7 @@ ha_in_tool_note(void)
 
     here->noted = true;
     if (!key_there || pthread_setspecific(key, here) != 0) {
-        return; /* nobody waits for this one */
+        return; /* this thread is not waited for */
     }
     ha_lock(HA_LOCK_IN_TOOL);
     here->next = all;
@@ -70,7 +70,8 @@ any_other(void)
     return found;
 }
 
-/* After this, who was not seen within a tool sees what was switched off before. */
+/* After this, a thread that was not seen within a tool sees what was switched off
+ * before. */
 static void
 order_all_threads(void)
 {

@@ -18,7 +18,7 @@
     LACKS(rocprofiler_status_t, name, (__VA_ARGS__),                                   \
           ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED)
 
-/* Parameters are there for who calls. */
+/* Unused parameters: kept for the ABI. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 NOT_IMPLEMENTED(rocprofiler_configure_pc_sampling_service,

@@ -32,7 +32,7 @@ struct ha_marker_call {
     struct ha_marker_seen seen[HA_CONTEXTS_MAX];
 };
 
-/* False where nobody wants it; then nothing was done. */
+/* False where no context wants it; then nothing was done. */
 bool ha_marker_begin(struct ha_marker_call *call, const struct ha_marker_kinds *kinds,
                      int operation);
 

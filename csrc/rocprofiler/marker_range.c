@@ -48,7 +48,7 @@ make_key(void)
     key_there = pthread_key_create(&key, drop_all) == 0;
 }
 
-/* A range that begins now, or NULL: nobody wants it. */
+/* A range that begins now; NULL where no context wants it. */
 static struct range *
 range_open(uint64_t number, int operation, const char *message)
 {
@@ -108,7 +108,7 @@ ha_range_push(const char *message, int level)
 void
 ha_range_pop(int level)
 {
-    /* Ranges may have been pushed and popped while nobody looked. */
+    /* Ranges may have been pushed and popped while no context was active. */
     while (level >= 0 && pushed != NULL && pushed->key >= (uint64_t)level) {
         struct range *range = pushed;
         pushed = range->next;

@@ -153,8 +153,8 @@ rocprofiler_register_iterate_registration_info(
     return REGISTERED;
 }
 
-/* Tables are always given to whoever asks later: there is nothing left to do but to
- * look for tools again. */
+/* A tool that asks later is always given the tables: all that is left to do is to look
+ * for tools again. */
 static int
 invoke(void)
 {

@@ -34,7 +34,7 @@ struct ha_registration {
     uint64_t instance;
     void *tables[HA_TABLES_EACH];
     unsigned number;    /* of the registration */
-    unsigned announced; /* contexts that have been told of it are below */
+    unsigned announced; /* it was reported to the contexts below */
 };
 
 /* The library of that name (an enum ha_table_library), or -1; its name, and how many

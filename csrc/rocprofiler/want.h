@@ -10,8 +10,8 @@
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/sdk.h"
 
-/* A context that something is reported to, found when it begins: it is told of the end
- * even if it was stopped meanwhile. */
+/* A context that something is reported to, found when it begins: the end is reported
+ * too, even if the context was stopped meanwhile. */
 struct ha_watcher {
     rocprofiler_user_data_t user;
     rocprofiler_user_data_t external;

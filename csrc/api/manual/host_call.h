@@ -5,7 +5,7 @@
  * HIP gets a C function (a *trampoline*) and as its context a number, the *ticket*. The
  * table in host_call.c has the callable behind each ticket in use. Tickets are never
  * given out twice, so a device that calls too late, too often or in a forked child
- * meets a ticket that is nobody's, and nothing happens.
+ * meets a ticket that is not in use, and nothing happens.
  *
  * A ticket is good once (hipLaunchHostFunc, hipStreamAddCallback) or until its owner
  * object dies (struct ha_host_target). The table holds its callable and its user data;
@@ -55,7 +55,8 @@ struct ha_host_call {
 typedef void (*ha_host_runner)(uint64_t ticket, int status);
 int ha_host_set_runner(ha_host_runner runner);
 
-/* What the ticket stands for, or false if it is nobody's. It is over if good once. */
+/* What the ticket stands for, or false if it is not in use.  It is over if good once.
+ */
 bool ha_host_call_take(uint64_t ticket, struct ha_host_call *call);
 
 /* Gives back what ha_host_call_take gave. */

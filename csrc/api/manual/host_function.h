@@ -20,7 +20,7 @@
  *     done: Py_XDECREF(target.owner);
  *
  * The callable is called as callable(user) each time the device wants it, any number of
- * times, for as long as somebody holds `owner`: the graph and each executable graph
+ * times, for as long as `owner` is held: the graph and each executable graph
  * made from it need a reference. After that it is called no more, whatever the device
  * does. */
 struct ha_host_target {

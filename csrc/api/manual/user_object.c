@@ -14,7 +14,8 @@
 #include "api/result.h"
 
 /* What a C function was given as its data; a Python callable is held by its ticket.
- * When HIP is done with it nobody says, so it goes when the address is used again. */
+ * HIP does not say when it is done with it, so it goes when the address is used again.
+ */
 static int
 keep_owner(struct ha_api *api, hipUserObject_t object, struct ha_host_target *target)
 {
