@@ -170,8 +170,6 @@ test_a_fault_of_one_grid_is_that_of_all(void)
                                          hipErrorIllegalAddress};
     static const hipError_t barrier[] = {hipErrorLaunchFailure, hipSuccess,
                                          hipErrorLaunchFailure};
-    static const hipError_t late[] = {hipErrorLaunchTimeOut, hipErrorLaunchTimeOut,
-                                      hipErrorLaunchTimeOut};
     for (unsigned flags = 0; flags < 4; flags += 3) {
         uint64_t *counter;
         OK(hipSetDevice(3)); /* the devices in question are reset */
@@ -181,12 +179,23 @@ test_a_fault_of_one_grid_is_that_of_all(void)
         check_codes(3, address, "invalid access at 0x10");
         OK(launch_grids(counter, 3, 2, ENDS, flags));
         check_codes(3, barrier, "has ended without it");
-        if (CAN_END_KERNELS && flags == 0) {
-            OK(launch_grids(counter, 3, 2, WAITS, flags));
-            check_codes(3, late, "HIPADAPT_KERNEL_TIMEOUT");
-        }
         OK(hipHostFree(counter));
     }
+    test_grids_meet_at_barriers();
+}
+
+static void
+test_a_grid_that_is_late_ends_all(void)
+{
+    static const hipError_t late[] = {hipErrorLaunchTimeOut, hipErrorLaunchTimeOut,
+                                      hipErrorLaunchTimeOut};
+    uint64_t *counter;
+    OK(hipSetDevice(3)); /* the devices in question are reset */
+    counter = new_counter();
+    OK(hipSetDevice(0));
+    OK(launch_grids(counter, 3, 2, WAITS, 0));
+    check_codes(3, late, "HIPADAPT_KERNEL_TIMEOUT");
+    OK(hipHostFree(counter));
     test_grids_meet_at_barriers();
 }
 
@@ -200,8 +209,10 @@ test_a_device_that_is_reset_ends_the_grids_of_the_others(void)
     if (!CAN_END_KERNELS) {
         return;
     }
-    OK(launch_grids(counter, 2, 0, WAITS, 0));
-    usleep(20000);
+    OK(launch_grids(counter, 2, 1, WAITS, 0));
+    while (__atomic_load_n(counter, __ATOMIC_SEQ_CST) != threads_of(2)) {
+        usleep(100); /* until all of both grids run */
+    }
     OK(hipSetDevice(1));
     OK(hipDeviceReset());
     open_device(1);
@@ -379,17 +390,31 @@ test_devices_say_that_they_can(void)
     }
 }
 
-static int
-run_with(const char *threads)
+static void
+open_devices(const char *threads, const char *limit_s)
 {
     CHECK(setenv("HIPADAPT_CPU_DEVICES", "4", 1) == 0);
-    CHECK(setenv("HIPADAPT_KERNEL_TIMEOUT", CAN_END_KERNELS ? "4" : "120", 1) == 0);
+    CHECK(setenv("HIPADAPT_KERNEL_TIMEOUT", limit_s, 1) == 0);
     CHECK(setenv("HIPADAPT_LOG", "0", 1) == 0);
     CHECK(setenv("HIPADAPT_CPU_THREADS", threads, 1) == 0);
     printf("%s threads\n", threads);
     for (int i = 0; i < DEVICES; i++) {
         open_device(i);
     }
+}
+
+/* Other kernels would be late too under a limit as short as that. */
+static void
+run_short(const char *threads)
+{
+    open_devices(threads, "2");
+    RUN(test_a_grid_that_is_late_ends_all);
+}
+
+static void
+run_long(const char *threads)
+{
+    open_devices(threads, "120");
     RUN(test_devices_say_that_they_can);
     RUN(test_grids_meet_at_barriers);
     RUN(test_grids_wait_for_all_streams_unless_told_otherwise);
@@ -401,7 +426,22 @@ run_with(const char *threads)
     RUN(test_a_fault_of_one_grid_is_that_of_all);
     RUN(test_a_device_that_is_reset_ends_the_grids_of_the_others);
     RUN(test_a_grid_that_never_begins_ends_the_others);
-    return 0;
+}
+
+static void
+in_child(void (*run)(const char *), const char *threads)
+{
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        run(threads);
+        fflush(stdout);
+        exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 int
@@ -410,17 +450,10 @@ main(void)
     static const char *const threads[] = {"1", "2", "6"};
     image_make();
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
-        int status;
-        fflush(stdout);
-        pid_t child = fork();
-        CHECK(child >= 0);
-        if (child == 0) {
-            int result = run_with(threads[i]);
-            fflush(stdout);
-            exit(result);
+        in_child(run_long, threads[i]);
+        if (CAN_END_KERNELS) {
+            in_child(run_short, threads[i]);
         }
-        CHECK(waitpid(child, &status, 0) == child);
-        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
     return 0;
 }
