@@ -20,7 +20,7 @@ import pytest
 from tests.conftest import ROOT
 
 FETCH_LIMIT_S = 900
-RUN_LIMIT_S = 120
+RUN_LIMIT_S = 300
 PACKAGES = {
     "hip-python-10": (
         "hip-python==10.0.0.0.1.2",

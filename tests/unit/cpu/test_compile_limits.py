@@ -93,9 +93,12 @@ def test_time_limit_holds_for_the_rewriter(
     script.chmod(0o755)
     monkeypatch.setenv("HIPADAPT_COMPILER", str(script))
     monkeypatch.setenv("HIPADAPT_COMPILE_TIMEOUT", "1")
-    before = time.monotonic()
 
-    compiled = rtc.compile()
+    for _ in range(10):
+        before = time.monotonic()
+        compiled = rtc.compile()
+        if "the front end" not in compiled.log:
+            break  # else that was late already, on a busy machine
 
     assert compiled.result == COMPILATION
     assert "the rewriter did not end within 1 s" in compiled.log

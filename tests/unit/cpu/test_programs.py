@@ -78,8 +78,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]
 
 
 # Neighbours have one program, so that one process of `pytest -n` has both.
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("executor", ["fast", "reference"])
+@pytest.mark.parametrize("name", NAMES)
 def test_program_prints_what_it_says(
     name: str, executor: str, built: Callable[[str], list[str]]
 ) -> None:
