@@ -438,13 +438,12 @@ def install_headers_for_programs(target: Path) -> list[Path]:
 def build_package(package: Path) -> list[Path]:
     """Builds every product into the folder of the package; returns the files there."""
     command = compiler()
-    core = build(extension(), command)
+    products = (extension(), device(), profiler(), tool(), roctx())
+    with ThreadPoolExecutor() as pool:  # most edits are one file of each
+        core, *libraries = pool.map(lambda product: build(product, command), products)
+    libraries.append(build(roctx_sdk(libraries[-1]), command))
     targets = {core: package / core.name}
-    for product in (device(), profiler(), tool(), roctx()):
-        library = build(product, command)
-        targets[library] = package / "_lib" / library.name
-    library = build(roctx_sdk(library), command)
-    targets[library] = package / "_lib" / library.name
+    targets |= {library: package / "_lib" / library.name for library in libraries}
     for made, target in targets.items():
         if not target.is_file() or made.read_bytes() != target.read_bytes():
             install(made, target)
