@@ -3,13 +3,16 @@
 #     python3 -m venv .venv && .venv/bin/pip install -e ".[test,lint]"
 PYTHON ?= $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
 
-.PHONY: build t test check format docs asan tsan leak tidy clean
+.PHONY: build t tt test check format docs asan tsan leak tidy clean
 
 build:            ## build the native parts in place
 	@$(PYTHON) -m tools.native
 
-t: build          ## tests of what changed since the last commit
+t:                ## the tests closest to what changed since the last commit: 3 s
 	@$(PYTHON) -m tools.changed_tests
+
+tt:               ## all tests of the rooms in which something changed
+	@$(PYTHON) -m tools.changed_tests --all
 
 test: build       ## all tests
 	$(PYTHON) -m pytest -q -n auto

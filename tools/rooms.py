@@ -18,30 +18,52 @@ class Room:
     """A folder of csrc."""
 
     may_include: frozenset[str]  # rooms besides itself
-    tests: tuple[str, ...]  # folders below tests/unit
-    c_tests: tuple[str, ...] = ()  # how the names of its tests in C begin: a folder
     python: bool = False  # whether Python.h may be included
 
 
-def room(
-    may_include: str, tests: str, c_tests: str = "", *, python: bool = False
-) -> Room:
+def room(may_include: str, *, python: bool = False) -> Room:
     """A room of words."""
-    below = frozenset(may_include.split())
-    return Room(below, tuple(tests.split()), tuple(c_tests.split()), python)
+    return Room(frozenset(may_include.split()), python)
 
 
 ROOMS: dict[str, Room] = {
-    "abi": room("", "api", "cpu/entry/"),
-    "core": room("", "", "core/"),
-    "rocprofiler": room("abi core", "rocprofiler", "rocprofiler/"),
-    "roctx": room("core", "rocprofiler", "roctx/"),
-    "tool": room("abi core", "rocprofiler_python", "tool/"),
-    "adapters": room("abi core", "adapters", python=True),
-    "api": room("adapters abi core", "api", python=True),
-    "module": room(
-        "api adapters tool abi core", "objects rocprofiler_python", python=True
-    ),
+    "abi": room(""),
+    "core": room(""),
+    "rocprofiler": room("abi core"),
+    "roctx": room("core"),
+    "tool": room("abi core"),
+    "adapters": room("abi core", python=True),
+    "api": room("adapters abi core", python=True),
+    "module": room("api adapters tool abi core", python=True),
+}
+
+# Folder of csrc -> its tests in Python, below tests/unit: folders, or how the paths of
+# files begin; those that cover most of it come first.  The folder of tests/c with the
+# same name has its tests in C.
+TESTS: dict[str, str] = {
+    "abi": "api",
+    "core": "api/test_provider",
+    "cpu": "cpu",
+    "cpu/base": "cpu/test_failure cpu/test_visible cpu/test_device_attributes",
+    "cpu/compile": "cpu/test_rewrite cpu/test_hiprtc cpu/test_compile cpu/test_cache "
+    "cpu/test_contraction cpu/test_damaged cpu/test_forwarding cpu/test_guard "
+    "cpu/test_language cpu/test_link cpu/test_valid",
+    "cpu/entry": "cpu/test_failure cpu/test_abi",
+    "cpu/exec": "cpu/test_cooperative cpu/test_survival cpu/test_multi_device",
+    "cpu/graph": "cpu/test_graphs",
+    "cpu/headers": "cpu/test_language cpu/test_programs",
+    "cpu/memory": "cpu/test_memory cpu/test_arrays cpu/test_external cpu/test_surfaces "
+    "cpu/test_texture",
+    "cpu/module": "cpu/test_function_attributes cpu/test_link cpu/test_damaged",
+    "cpu/queue": "cpu/test_runtime",
+    "cpu/submit": "cpu/test_runtime cpu/test_graphs cpu/test_memory",
+    "cpu/work": "cpu/test_runtime cpu/test_multi_device",
+    "rocprofiler": "rocprofiler",
+    "roctx": "rocprofiler",
+    "tool": "rocprofiler_python/test_trace rocprofiler_python",
+    "adapters": "adapters",
+    "api": "api/test_functions api errors",
+    "module": "objects/test_kernel api/test_callback objects rocprofiler_python",
 }
 
 # The CPU device, from the top; rooms of one floor know nothing of each other.
@@ -56,14 +78,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("exec", "compile"),
     ("base",),
 )
-# Rooms of the device whose tests in C are not those of their folder alone.
-C_TESTS = {"base": "cpu/", "submit": "cpu/work/ cpu/graph/ cpu/queue/"}
-
 for number, floor in enumerate(FLOORS):
     lower = [f"cpu/{name}" for below in FLOORS[number + 1 :] for name in below]
     for name in floor:
-        tests = C_TESTS.get(name, f"cpu/{name}/")
-        ROOMS[f"cpu/{name}"] = room(" ".join([*lower, "abi core"]), "cpu", tests)
+        ROOMS[f"cpu/{name}"] = room(" ".join([*lower, "abi core"]))
 
 # Product -> its rooms.
 PRODUCTS: dict[str, tuple[str, ...]] = {
@@ -85,3 +103,9 @@ def room_of(path: PurePath) -> str | None:
         if len(path.parts) > depth and name in ROOMS:
             return name
     return None
+
+
+def tested(path: PurePath) -> str | None:
+    """The innermost folder with tests that this path below csrc is in."""
+    inside = [folder.as_posix() for folder in path.parents]
+    return next((folder for folder in inside if folder in TESTS), None)

@@ -129,6 +129,8 @@ def python_tests(kind: str, arguments: list[str]) -> int:
     settings = {**os.environ, **OPTIONS[kind], "LD_PRELOAD": preload}
     settings["HIPADAPT_SANITIZER"] = kind  # for the tests
     words = [sys.executable, "-m", "pytest", *PYTEST, *(arguments or DEFAULT_TESTS)]
+    if kind == "address" and not arguments:
+        words += ["-n", "auto"]  # the others are read, or measured, as one process
     if kind != "leak":
         done = subprocess.run(words, cwd=native.ROOT, env=settings, check=False)
         return done.returncode
