@@ -217,10 +217,22 @@ transfer_cut(struct transfer *transfer, struct ha_op *op)
 
 /* ---- checks ---- */
 
+struct side {
+    const char *argument;
+    const void *ptr;
+    size_t pitch;
+    size_t slice;
+    bool known; /* it has to be memory that the device knows */
+    bool written;
+};
+
 static hipError_t
-side_check(const char *argument, const void *ptr, size_t pitch, size_t slice,
-           const struct ha_copy *copy, bool required, bool written)
+side_check(const struct side *side, const struct ha_copy *copy)
 {
+    const char *argument = side->argument;
+    const void *ptr = side->ptr;
+    size_t pitch = side->pitch;
+    size_t slice = side->slice;
     size_t extent;
     hipError_t narrow = copy->described || copy->src == NULL
                             ? hipErrorInvalidValue
@@ -253,8 +265,9 @@ side_check(const char *argument, const void *ptr, size_t pitch, size_t slice,
                            "argument '%s': %zu bytes at %p run past the address space",
                            argument, extent, ptr);
     }
-    return written ? ha_memory_check_write(argument, ptr, extent, required, NULL)
-                   : ha_memory_check(argument, ptr, extent, required, NULL);
+    return side->written
+               ? ha_memory_check_write(argument, ptr, extent, side->known, NULL)
+               : ha_memory_check(argument, ptr, extent, side->known, NULL);
 }
 
 static struct ha_copy
@@ -273,13 +286,12 @@ ha_copy_check(const struct ha_copy *given, bool *work)
     if (!*work) {
         return hipSuccess;
     }
-    hipError_t code = side_check("dst", copy.dst, copy.dst_pitch, copy.dst_slice, &copy,
-                                 copy.dst_known, true);
-    if (code == hipSuccess) {
-        code = side_check("src", copy.src, copy.src_pitch, copy.src_slice, &copy,
-                          copy.src_known, false);
-    }
-    return code;
+    const struct side dst = {"dst",          copy.dst,       copy.dst_pitch,
+                             copy.dst_slice, copy.dst_known, true};
+    const struct side src = {"src",          copy.src,       copy.src_pitch,
+                             copy.src_slice, copy.src_known, false};
+    hipError_t code = side_check(&dst, &copy);
+    return code == hipSuccess ? side_check(&src, &copy) : code;
 }
 
 /* A fill as a copy without a source. */
@@ -302,8 +314,8 @@ ha_fill_check(const struct ha_fill *fill, bool *work)
     if (!*work) {
         return hipSuccess;
     }
-    hipError_t code =
-        side_check("dst", fill->dst, fill->pitch, fill->slice, &copy, true, true);
+    const struct side dst = {"dst", fill->dst, fill->pitch, fill->slice, true, true};
+    hipError_t code = side_check(&dst, &copy);
     if (code != hipSuccess) {
         return code;
     }

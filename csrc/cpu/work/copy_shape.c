@@ -183,22 +183,33 @@ check_type(const char *argument, hipMemoryType type)
     }
 }
 
+/* One side of the driver's record. */
+struct driver_side {
+    const char *argument;
+    hipMemoryType type; /* says which of the next three counts */
+    const void *host;
+    hipDeviceptr_t device;
+    hipArray_t array;
+    hipPos pos;
+    size_t pitch; /* these two are 0 where rows and slices have no gaps */
+    size_t height;
+};
+
 static struct side
-driver_side(const char *argument, hipMemoryType type, const void *host,
-            hipDeviceptr_t device, hipArray_t array, hipPos pos, size_t pitch,
-            size_t height, const HIP_MEMCPY3D *params)
+side_of(const struct driver_side *given, const HIP_MEMCPY3D *params)
 {
-    bool of_host = type == hipMemoryTypeHost || type == hipMemoryTypeUnregistered;
-    struct side side = {argument, NULL, {NULL, 0, 0, 0}, pos};
-    if (type == hipMemoryTypeArray) {
-        side.array = array;
+    bool of_host =
+        given->type == hipMemoryTypeHost || given->type == hipMemoryTypeUnregistered;
+    struct side side = {.argument = given->argument, .pos = given->pos};
+    if (given->type == hipMemoryTypeArray) {
+        side.array = given->array;
         return side;
     }
     side.memory = (hipPitchedPtr){
-        .ptr = of_host ? (void *)(uintptr_t)host : device,
-        .pitch = pitch != 0 ? pitch : params->WidthInBytes,
+        .ptr = of_host ? (void *)(uintptr_t)given->host : given->device,
+        .pitch = given->pitch != 0 ? given->pitch : params->WidthInBytes,
         .xsize = params->WidthInBytes,
-        .ysize = height != 0 ? height : params->Height,
+        .ysize = given->height != 0 ? given->height : params->Height,
     };
     return side;
 }
@@ -216,14 +227,28 @@ driver_sides(const HIP_MEMCPY3D *params, struct side *src, struct side *dst)
     if (params->srcLOD != 0 || params->dstLOD != 0) {
         return ha_cpu_fail(hipErrorInvalidValue, "srcLOD and dstLOD must be 0");
     }
-    *src = driver_side("srcArray", params->srcMemoryType, params->srcHost,
-                       params->srcDevice, params->srcArray,
-                       (hipPos){params->srcXInBytes, params->srcY, params->srcZ},
-                       params->srcPitch, params->srcHeight, params);
-    *dst = driver_side("dstArray", params->dstMemoryType, params->dstHost,
-                       params->dstDevice, params->dstArray,
-                       (hipPos){params->dstXInBytes, params->dstY, params->dstZ},
-                       params->dstPitch, params->dstHeight, params);
+    const struct driver_side given_src = {
+        .argument = "srcArray",
+        .type = params->srcMemoryType,
+        .host = params->srcHost,
+        .device = params->srcDevice,
+        .array = params->srcArray,
+        .pos = {params->srcXInBytes, params->srcY, params->srcZ},
+        .pitch = params->srcPitch,
+        .height = params->srcHeight,
+    };
+    const struct driver_side given_dst = {
+        .argument = "dstArray",
+        .type = params->dstMemoryType,
+        .host = params->dstHost,
+        .device = params->dstDevice,
+        .array = params->dstArray,
+        .pos = {params->dstXInBytes, params->dstY, params->dstZ},
+        .pitch = params->dstPitch,
+        .height = params->dstHeight,
+    };
+    *src = side_of(&given_src, params);
+    *dst = side_of(&given_dst, params);
     if ((params->srcMemoryType == hipMemoryTypeArray && src->array == NULL) ||
         (params->dstMemoryType == hipMemoryTypeArray && dst->array == NULL)) {
         return ha_cpu_fail_null(src->array == NULL ? "srcArray" : "dstArray");
