@@ -106,8 +106,8 @@ int ha_need_bytes(const struct ha_view *view, const struct ha_where *where,
 int ha_need_entries(const struct ha_view *view, const struct ha_where *where,
                     long long entries, size_t bytes, const char *text);
 
-/* The same for lists of texts, each of which is asked for where the program made the
- * list; entries may be NULL. */
+/* The same for lists of texts.  Where the list was not made here, the memory of each
+ * text is checked too; entries may be NULL. */
 int ha_need_texts(struct ha_types *types, const struct ha_view *view,
                   const struct ha_where *where, long long entries, const char *text);
 
