@@ -167,27 +167,6 @@ ha_pointer_can_read_text(const struct ha_types *types, const struct ha_pointer *
 }
 
 PyObject *
-ha_pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
-                PyObject *stolen)
-{
-    struct ha_pointer *self = PyObject_GC_New(struct ha_pointer, type);
-    if (self == NULL) {
-        Py_XDECREF(stolen);
-        return NULL;
-    }
-    self->ptr = ptr;
-    self->size = size;
-    self->owner = stolen;
-    self->weakrefs = NULL;
-    self->readonly = readonly;
-    self->gone = HA_HERE;
-    if (stolen != NULL) {
-        PyObject_GC_Track((PyObject *)self);
-    }
-    return (PyObject *)self;
-}
-
-PyObject *
 ha_pointer_new(struct ha_types *types, void *ptr)
 {
     return ha_pointer_make(types->pointer, ptr, -1, false, NULL);

@@ -91,9 +91,29 @@ void ha_pointer_dealloc(PyObject *self);
 Py_hash_t ha_pointer_hash(PyObject *self);
 
 /* A Pointer with everything set; without an owner the garbage collector does not track
- * it.  Owned, or NULL with an exception. */
-PyObject *ha_pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
-                          PyObject *stolen);
+ * it.  Owned, or NULL with an exception.  Inline: constructors are a few instructions.
+ */
+static inline PyObject *
+ha_pointer_make(PyTypeObject *type, void *ptr, Py_ssize_t size, bool readonly,
+                PyObject *stolen)
+{
+    struct ha_pointer *self = PyObject_GC_New(struct ha_pointer, type);
+    if (self == NULL) {
+        Py_XDECREF(stolen);
+        return NULL;
+    }
+    self->ptr = ptr;
+    self->size = size;
+    self->owner = stolen;
+    self->weakrefs = NULL;
+    self->readonly = readonly;
+    self->gone = HA_HERE;
+    if (stolen != NULL) {
+        PyObject_GC_Track((PyObject *)self);
+    }
+    return (PyObject *)self;
+}
+
 /* A Pointer to memory of unknown length; it keeps nothing. */
 PyObject *ha_pointer_new(struct ha_types *types, void *ptr);
 
