@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,6 +36,14 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # Before anything imports hipadapt: results do not depend on the machine.
 os.environ.setdefault("HIPADAPT_PROVIDER", "cpu")
+
+# Tests hold on a busy machine and under sanitizers: an example may take long.
+hypothesis.settings.register_profile(
+    "any machine",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

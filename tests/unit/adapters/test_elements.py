@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hipadapt
@@ -371,7 +371,6 @@ def leaves(dtype: Any, offset: int = 0, path: str = "") -> list[Any]:
     return found
 
 
-@settings(deadline=None)
 @given(dtypes())
 def test_fields_mean_the_same_to_numpy(dtype: Any) -> None:
     source = filled(dtype, 2)

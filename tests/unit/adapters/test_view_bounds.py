@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hipadapt import hip, types
@@ -124,7 +124,6 @@ def known_lengths(view: Any) -> list[int]:
     return found
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SOURCES), st.integers(0, 6), steps)
 def test_known_length_is_never_more_than_was_exported(
     source: Callable[[int], Memory], size: int, steps: list[tuple[str, Any]]
@@ -140,7 +139,6 @@ def test_known_length_is_never_more_than_was_exported(
             assert length == 0 or (0 <= offset and offset + length <= memory.size)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SOURCES), st.integers(0, 6), steps)
 def test_calls_refuse_more_bytes_than_were_exported(
     source: Callable[[int], Memory], size: int, steps: list[tuple[str, Any]]

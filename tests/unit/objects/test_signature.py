@@ -156,7 +156,7 @@ GOOD = code_object(argument(0, 4), argument(8, 8, "global_buffer"))
 @given(
     st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), max_size=8)
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_damaged_code_objects_do_no_harm(changes: list[tuple[int, int]]) -> None:
     code = bytearray(GOOD)
     for place, value in changes:
@@ -166,14 +166,14 @@ def test_damaged_code_objects_do_no_harm(changes: list[tuple[int, int]]) -> None
 
 
 @given(st.integers(0, len(GOOD)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_cut_code_objects_do_no_harm(size: int) -> None:
     # The last bytes only fill up.
     assert size > len(GOOD) - 4 or metadata(GOOD[:size]) == {}
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_bytes_as_metadata_do_no_harm(note: bytes) -> None:
     metadata(elf(note))
 
@@ -249,7 +249,7 @@ def test_mangled_names(name: str, want: Any) -> None:
 
 
 @given(st.text("_ZPKVRSfdijlmvxbN0123456789IELT", max_size=20))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_name_does_no_harm(text: str) -> None:
     mangled_types(text)
     mangled_types("_Z1k" + text)
