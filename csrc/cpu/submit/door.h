@@ -4,14 +4,15 @@
  * A *door* finds the stream and decides whether the call runs, is captured or is
  * refused.  The stream is looked up once, and the pool lock is taken once.  It is taken
  * a second time only where something has to be done between the decision and the
- * operation that allows no lock: a profiler's tools run when a ticket is made
- * (cpu/queue/ticket.h), and while streams are captured a call that waits asks for their
- * rules (cpu/graph/capture.h).  The stream is kept meanwhile, and what may have changed
- * is looked at again.
+ * operation that allows no lock.  A profiler's tools run when a ticket is made
+ * (cpu/queue/ticket.h).  While anything is captured, a call that waits asks for the
+ * rules of captures (cpu/graph/capture.h), and a pageable source is put aside only when
+ * its copy is known to run.  The stream is kept meanwhile, and what may have changed is
+ * looked at again.
  *
  * A call fills in the first part of a door, opens it, and then does one of two things
  * with the same request: it makes a node (ha_capture_..., with ha_door_front), or an
- * operation, which it submits to door.stream.
+ * operation, which it submits to door.stream.  Only entry/ calls this room.
  *
  * Locks: the pool lock is held from ha_door_open until the operation is submitted. */
 #ifndef HA_CPU_SUBMIT_DOOR_H
