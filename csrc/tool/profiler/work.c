@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/profiler/work.h"
+
+#include <stddef.h>
+
+const struct ha_direction *
+ha_work_direction(const struct ha_trace_event *event)
+{
+    static const struct ha_direction directions[] = {
+        {"HtoH", "Memcpy HtoH (Host -> Host)"},
+        {"HtoD", "Memcpy HtoD (Host -> Device)"},
+        {"DtoH", "Memcpy DtoH (Device -> Host)"},
+        {"DtoD", "Memcpy DtoD (Device -> Device)"},
+        {"PtoP", "Memcpy PtoP (Peer -> Peer)"},
+    };
+    bool from = event->source_device != HA_DEVICE_NONE;
+    bool to = event->device != HA_DEVICE_NONE;
+
+    if (from && to && event->source_device != event->device) {
+        return &directions[4];
+    }
+    return &directions[2 * from + to];
+}
+
+const char *
+ha_slice_name(const struct ha_slice *slice)
+{
+    if (slice->name != NULL && slice->name[0] != '\0') {
+        return slice->name;
+    }
+    if (slice->kind == HA_SLICE_MEMCPY && slice->event != NULL) {
+        return ha_work_direction(slice->event)->name;
+    }
+    return slice->kind == HA_SLICE_MEMSET ? "Memset (Device)" : "";
+}
