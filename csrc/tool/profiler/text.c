@@ -8,6 +8,7 @@
 
 #include "tool/profiler/writer.h"
 
+#define EXACT 9007199254740992.0 /* whole numbers below it are exact */
 enum { NESTING_MAX = 64 };
 
 const char ha_digit_pairs[200] = {
@@ -189,7 +190,7 @@ ha_text_double(char *to, double value)
     if (!isfinite(value)) {
         return ha_text_put(to, "null", 4);
     }
-    if (value == floor(value) && fabs(value) < 9007199254740992.0) {
+    if (value > -EXACT && value < EXACT && value == (double)(int64_t)value) {
         return ha_text_int(to, (int64_t)value);
     }
     for (int digits = 15; digits <= 17; digits++) {
