@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Packages that cannot stand beside each other, each installed into a folder of its own.
 
-hip-python 7.2 and 10.0 share their module names, and CuPy for ROCm shares its own with
-every other CuPy.  They are installed once with ``pip install --target`` and kept in the
+hip-python 7.2 and 10.0 share their module names, CuPy for ROCm shares its own with every
+other CuPy, and the readers of traces need an old pandas.  They are installed once with ``pip install --target`` and kept in the
 user's cache; HIPADAPT_TEST_PACKAGES names another folder.
 """
 
@@ -29,6 +29,16 @@ PACKAGES = {
     ),
     "hip-python-7": ("hip-python==7.2.2.562.43",),
     "cupy": ("cupy-rocm-7-0==14.2.0",),
+    "trace-readers": (
+        "HolisticTraceAnalysis==0.5.0",
+        "torch-tb-profiler==0.4.3",
+        "perfetto==0.59.1",
+        # What they import.
+        *("pandas>=2.2,<3", "numpy", "python-dateutil", "pytz", "tzdata", "six"),
+        *("networkx", "plotly", "narwhals", "packaging", "PyYAML", "psutil"),
+        *("setuptools<81", "protobuf", "jsonschema>=4.20", "attrs", "referencing"),
+        *("jsonschema-specifications", "rpds-py", "typing-extensions"),
+    ),
 }
 
 
