@@ -97,10 +97,10 @@ put_row(char *to, const struct chrome *chrome, const struct ha_row *row)
     return ha_text_uint(to, row->stream);
 }
 
-/* A line of metadata about a row; `value` is JSON text. */
+/* A line of metadata about a row, up to its value. */
 static char *
-put_about(char *to, const struct chrome *chrome, const struct ha_row *row,
-          const char *what, const char *key, const char *value)
+begin_about(char *to, const struct chrome *chrome, const struct ha_row *row,
+            const char *what, const char *key)
 {
     HA_PUT(to, "{\"ph\":\"M\",\"name\":\"");
     to = ha_text_put(to, what, strlen(what));
@@ -109,8 +109,6 @@ put_about(char *to, const struct chrome *chrome, const struct ha_row *row,
     HA_PUT(to, ",\"ts\":0,\"args\":{\"");
     to = ha_text_put(to, key, strlen(key));
     HA_PUT(to, "\":");
-    to = ha_text_put(to, value, strlen(value));
-    HA_PUT(to, "}},\n");
     return to;
 }
 
@@ -118,27 +116,23 @@ static void
 describe(struct chrome *chrome, const struct ha_row *row, const char *what,
          const char *key, const char *text)
 {
-    size_t bytes = HA_JSON_GROWTH * strlen(text) + EVENT_BYTES;
-    char *value = malloc(bytes);
-
-    if (value != NULL && ha_output_room(&chrome->output, bytes)) {
-        char *end = put_string(value, text);
-        *end = '\0';
-        chrome->output.at = put_about(chrome->output.at, chrome, row, what, key, value);
+    if (ha_output_room(&chrome->output, HA_JSON_GROWTH * strlen(text) + EVENT_BYTES)) {
+        char *to = begin_about(chrome->output.at, chrome, row, what, key);
+        to = put_string(to, text);
+        HA_PUT(to, "}},\n");
+        chrome->output.at = to;
     }
-    free(value);
 }
 
 static void
 describe_number(struct chrome *chrome, const struct ha_row *row, const char *what,
                 int64_t number)
 {
-    char value[HA_NUMBER_BYTES];
-
-    *ha_text_int(value, number) = '\0';
     if (ha_output_room(&chrome->output, EVENT_BYTES)) {
-        chrome->output.at =
-            put_about(chrome->output.at, chrome, row, what, "sort_index", value);
+        char *to = begin_about(chrome->output.at, chrome, row, what, "sort_index");
+        to = ha_text_int(to, number);
+        HA_PUT(to, "}},\n");
+        chrome->output.at = to;
     }
 }
 
