@@ -41,6 +41,7 @@ const char *ha_json_skip(const char *text);
 char *ha_json_unescape(char *to, const char *text);
 
 extern const char ha_digit_pairs[200]; /* 00 01 .. 99 */
+extern const uint64_t ha_powers_of_ten[20];
 
 static inline char *
 ha_text_put(char *to, const char *text, size_t bytes)
@@ -52,11 +53,21 @@ ha_text_put(char *to, const char *text, size_t bytes)
 /* A literal. */
 #define HA_PUT(to, literal) ((to) = ha_text_put((to), (literal), sizeof(literal) - 1))
 
+/* The number of digits, from that of bits. */
+static inline unsigned
+ha_text_digits(uint64_t value)
+{
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    unsigned digits = bits * 1233 >> 12; /* log10(2) is about 1233 / 4096 */
+
+    return digits + (value >= ha_powers_of_ten[digits]);
+}
+
 static inline char *
 ha_text_uint(char *to, uint64_t value)
 {
-    char digits[20];
-    char *at = digits + sizeof digits;
+    char *end = to + (value > 0 ? ha_text_digits(value) : 1);
+    char *at = end;
 
     while (value >= 100) {
         at -= 2;
@@ -64,12 +75,11 @@ ha_text_uint(char *to, uint64_t value)
         value /= 100;
     }
     if (value >= 10) {
-        at -= 2;
-        memcpy(at, &ha_digit_pairs[2 * value], 2);
+        memcpy(at - 2, &ha_digit_pairs[2 * value], 2);
     } else {
-        *--at = (char)('0' + value);
+        at[-1] = (char)('0' + value);
     }
-    return ha_text_put(to, at, (size_t)(digits + sizeof digits - at));
+    return end;
 }
 
 static inline char *

@@ -7,6 +7,7 @@ The program is tests/c/tool/slices_to_trace.c; what is packed here is read there
 from __future__ import annotations
 
 import functools
+import os
 import struct
 import subprocess
 from dataclasses import dataclass, field
@@ -154,6 +155,7 @@ def try_write(
     return subprocess.run(
         [str(program())],
         input=data,
+        env={**run.SANITIZERS, **os.environ},
         capture_output=True,
         timeout=RUN_LIMIT_S,
         check=False,
