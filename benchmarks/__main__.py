@@ -19,6 +19,7 @@ from .native import (
     BuildError,
     build_api,
     build_floor,
+    build_profile_writer,
     build_profiler,
     build_reference,
     build_runtime,
@@ -37,6 +38,7 @@ PARTS = (
     "kernels",
     "runtime",
     "profiler",
+    "traces",
 )
 
 
@@ -131,6 +133,11 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
                 folder,
                 60 if quick else 300,
                 {"HIPADAPT_PROVIDER": "cpu"},
+            )
+        if "traces" in selected:
+            build_profile_writer(folder)
+            numbers["traces"] = run_module(
+                "benchmarks.traces", folder, 1 if quick else 5, {}
             )
     return numbers
 

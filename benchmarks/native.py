@@ -36,6 +36,24 @@ def build(source: str, target: Path, *flags: str) -> Path:
     return target
 
 
+def build_profile_writer(folder: Path) -> Path:
+    """Return the program that writes traces, made of the writers' sources."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        raise BuildError("the measurements need gcc")
+    rooms = (CSRC / "core", CSRC / "tool" / "profiler")
+    sources = [str(path) for room in rooms for path in sorted(room.glob("*.c"))]
+    target = folder / "profile_writer"
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-fvisibility=hidden"]
+    flags += [f"-I{CSRC}", f"-I{CSRC / 'rocprofiler' / 'include'}"]
+    command = [compiler, *flags, "-o", str(target), str(HERE / "profile_writer.c")]
+    command += [*sources, "-ldl", "-lpthread", "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BuildError(f"{' '.join(command)}\n{done.stderr}")
+    return target
+
+
 def build_stub(folder: Path) -> Path:
     """Return the stub under the only name that the peer looks for."""
     return build("stub.c", folder / "lib" / "libamdhip64.so", "-O2")

@@ -69,6 +69,13 @@ PROFILER_GOALS = {
     "tool-runtime-overhead": 150,
     "from Python, batches": 150,
 }
+# Row of benchmarks.traces: least millions of slices a second, most bytes of an event.
+TRACE_GOALS = {
+    "json": (3.5, 265.0),
+    "pftrace": (6.0, 0.0),
+    "json.gz": (0.6, 0.0),
+}
+TRACE_MEMORY_GOAL_MB = 64.0
 # What the README shows, with the rows of benchmarks.kernels.
 SUMMARY_CALLS = (
     "hipGetDevice()",
@@ -261,6 +268,32 @@ def profiler_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
+def trace_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of how fast traces are written."""
+    lines = [
+        "| trace | M slices/s | M events/s | an event | memory | goal | reached |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row, found in rows.items():
+        speed, size = TRACE_GOALS.get(row, (0.0, 0.0))
+        slices, bytes_ = found["slices"] / 1e6, found["bytes"]
+        memory = found.get("memory_MB")
+        goal = reached = ""
+        if speed:
+            goal = f"{speed:g} M" + (f", {size:.0f} B" if size else "")
+            reached = verdict(
+                slices >= speed
+                and (not size or bytes_ <= size)
+                and (memory is None or memory <= TRACE_MEMORY_GOAL_MB)
+            )
+        room = f"{memory:.1f} MB" if memory is not None else "-"
+        lines.append(
+            f"| {row} | {slices:.2f} | {found['events'] / 1e6:.2f} | {bytes_:.0f} B "
+            f"| {room} | {goal} | {reached} |"
+        )
+    return lines
+
+
 def processor() -> str:
     """Model name of the processor."""
     try:
@@ -284,6 +317,7 @@ def report(numbers: Mapping[str, Any], full: bool) -> str:
         "kernels": kernel_lines,
         "runtime": runtime_lines,
         "profiler": profiler_lines,
+        "traces": trace_lines,
     }
     parts = [command_line()]
     parts += [
