@@ -15,9 +15,11 @@ import sys
 from collections import defaultdict
 from typing import Any
 
+from google.protobuf.unknown_fields import UnknownFieldSet
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
 CLEARED, NEEDS = 1, 2
+GPU_CORRELATION = 3000  # an extension of TrackEvent, which the package lacks
 # Field of InternedData -> what a text of it is called here.
 TABLES = {
     "event_categories": "category",
@@ -117,6 +119,19 @@ class Reader:
         found = getattr(annotation, kind)
         return json.loads(found) if kind == "legacy_json_value" else found
 
+    @staticmethod
+    def submits(event: Any) -> list[int]:
+        """Ids of the render stages that a call gave away."""
+        found = [
+            f.data for f in UnknownFieldSet(event) if f.field_number == GPU_CORRELATION
+        ]
+        for data in found:
+            assert data[0] == 8  # field 1, a varint
+        return [
+            sum((byte & 127) << 7 * i for i, byte in enumerate(data[1:]))
+            for data in found
+        ]
+
     def event(self, time: int, event: Any, tables: dict[str, dict[int, Any]]) -> None:
         """A TrackEvent."""
         kinds = pb.TrackEvent
@@ -145,6 +160,7 @@ class Reader:
             "flows": list(event.flow_ids),
             "ends": list(event.terminating_flow_ids),
             "correlation": event.correlation_id,
+            "submits": self.submits(event),
         }
         if event.type == kinds.TYPE_INSTANT:
             self.instants.append(seen)

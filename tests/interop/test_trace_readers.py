@@ -88,6 +88,14 @@ def training() -> tuple[Trace, list[Slice]]:
         slices.append(
             Slice("gpu_user_annotation", name, begin + 8000, at - 4000, device=0)
         )
+        slices += [
+            Slice("cuda_runtime", b"hipDeviceSynchronize", at - 4500, at - 3500, 101),
+            Slice("cuda_sync", b"hipDeviceSynchronize", at - 4500, at - 3500, 101),
+            Slice("python_function", b"train.py(3): step", begin - 50, at - 3200, 102),
+            Slice("counter", b"memory in use", at, value=step * 1024.0),
+            Slice("counter", b"occupancy", at, device=0, value=0.5),
+            Slice("cpu_instant_event", b"step", at, thread=101),
+        ]
         at += 2000
     info = b'{"backend":"rccl","rank":0,"world_size":1}'
     return Trace(START, at, pid=100, distributed=info), slices
@@ -330,6 +338,9 @@ def test_perfetto_flows_lead_from_launches_to_kernels(
     for flow, call in begun.items():
         assert call["correlation"] == ended[flow]["correlation"]
         assert call["start"] < ended[flow]["start"]
+    stages = {stage["id"]: stage for stage in found["stages"]}
+    for flow, call in begun.items():
+        assert [stages[id]["start"] for id in call["submits"]] == [ended[flow]["start"]]
 
 
 def test_perfetto_takes_slices_in_any_order(folder: Path, tmp_path: Path) -> None:

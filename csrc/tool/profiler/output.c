@@ -131,28 +131,50 @@ check_target(const struct ha_output *output, const char *path)
     return HA_OK;
 }
 
+/* Locks the new file.  Another process may have taken it for one that was left, between
+ * its making and its lock: false then, and the name is free again. */
+static bool
+lock_temporary(const struct ha_output *output)
+{
+    struct stat info, named;
+
+    /* Whoever has the lock now looks and goes.  A file system without locks gives none
+     * to anybody, so that nothing is removed there. */
+    while (flock(output->fd, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    return fstat(output->fd, &info) == 0 &&
+           fstatat(output->dir, output->temporary, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_ino == info.st_ino && named.st_dev == info.st_dev;
+}
+
+/* The name of try `number`; false where it is too long. */
+static bool
+name_temporary(struct ha_output *output, int number)
+{
+    char more[16] = "";
+
+    if (number > 0) {
+        (void)snprintf(more, sizeof more, "-%d", number);
+    }
+    int length = snprintf(output->temporary, sizeof output->temporary,
+                          "%s.%ld%s" SUFFIX, output->name, (long)getpid(), more);
+    return length > 0 && (size_t)length < sizeof output->temporary;
+}
+
 static enum ha_status
 open_temporary(struct ha_output *output, const char *path)
 {
-    for (int i = 0; i < TEMPORARIES_MAX; i++) {
-        char number[16] = "";
-        if (i > 0) {
-            (void)snprintf(number, sizeof number, "-%d", i);
-        }
-        int length = snprintf(output->temporary, sizeof output->temporary,
-                              "%s.%ld%s" SUFFIX, output->name, (long)getpid(), number);
-        if (length < 0 || (size_t)length >= sizeof output->temporary) {
-            errno = ENAMETOOLONG;
-            break;
-        }
+    errno = ENAMETOOLONG;
+    for (int i = 0; i < TEMPORARIES_MAX && name_temporary(output, i); i++) {
         output->fd = openat(output->dir, output->temporary,
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (output->fd >= 0) {
-            /* A file system without locks: nobody else gets one, and sweeps it. */
-            (void)flock(output->fd, LOCK_EX | LOCK_NB);
+        if (output->fd >= 0 && lock_temporary(output)) {
             return HA_OK;
         }
-        if (errno != EEXIST) {
+        if (output->fd >= 0) {
+            (void)close(output->fd);
+            output->fd = -1;
+        } else if (errno != EEXIST) {
             break;
         }
     }

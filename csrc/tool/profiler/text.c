@@ -304,16 +304,16 @@ skip_number(const char *at)
 
 static const char *skip_value(const char *at, int depth);
 
-/* Members or elements up to the closing bracket. */
+/* Members or elements up to the closing bracket; '\0' closes what has no brackets. */
 static const char *
 skip_list(const char *at, char close, int depth)
 {
-    at = skip_space(at + 1);
+    at = skip_space(at);
     if (*at == close) {
         return at + 1;
     }
     for (;;) {
-        if (close == '}') {
+        if (close != ']') {
             at = skip_string(skip_space(at));
             at = at != NULL ? skip_space(at) : NULL;
             if (at == NULL || *at++ != ':') {
@@ -343,9 +343,9 @@ skip_value(const char *at, int depth)
     }
     switch (*at) {
     case '{':
-        return skip_list(at, '}', depth);
+        return skip_list(at + 1, '}', depth);
     case '[':
-        return skip_list(at, ']', depth);
+        return skip_list(at + 1, ']', depth);
     case '"':
         return skip_string(at);
     case 't':
@@ -440,4 +440,10 @@ ha_json_is_value(const char *text)
     const char *end = ha_json_skip(text);
 
     return end != NULL && *skip_space(end) == '\0';
+}
+
+bool
+ha_json_is_members(const char *text)
+{
+    return skip_list(text, '\0', 0) != NULL;
 }

@@ -133,4 +133,8 @@ enum ha_status ha_writer_register(const char *scheme,
 /* Whether the text is one JSON value (RFC 8259). */
 bool ha_json_is_value(const char *text);
 
+/* Whether the text is members of a JSON object, without its brackets: what `args` of a
+ * slice must be. */
+bool ha_json_is_members(const char *text);
+
 #endif

@@ -15,7 +15,12 @@
 
 #define START UINT64_C(1790857031000000000)
 enum {
+#ifdef HA_STRESS /* each write is of seven bytes */
+    MANY = 10000,
+#else
     MANY = 400000,
+#endif
+    TRIES_MAX = 1000000,
     NAMES = 10000,
     FILE_BYTES_MAX = 4 << 20,
     MEMORY_KB_MAX = 64 << 10,
@@ -177,7 +182,7 @@ test_full_disk_is_told_and_leaves_nothing(void)
         (void)snprintf(name, sizeof name, "a%s", suffixes[i]);
         struct ha_writer *writer = must_open(name);
         CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &less), 0);
-        while (status == HA_OK && tries < MANY) {
+        while (status == HA_OK && tries < TRIES_MAX) {
             status = put_kernel(writer, tries++, "k");
         }
         CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -255,6 +260,36 @@ test_forked_child_leaves_the_trace_alone(void)
     CHECK_EQUAL(count_files(".hipadapt.tmp"), 1);
     CHECK_EQUAL(ha_writer_finish(writer, &result), HA_OK);
     CHECK(size_of(place("a.json")) > 0);
+}
+
+static void
+open_and_finish(int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        struct ha_writer *writer = must_open("same.json");
+        CHECK_EQUAL(ha_writer_finish(writer, &result), HA_OK);
+    }
+}
+
+/* Each open sweeps while others have made their file and not yet locked it. */
+static void
+test_processes_that_sweep_spare_those_that_begin(void)
+{
+    pid_t children[4];
+    int status = -1;
+
+    for (int i = 0; i < 4; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            open_and_finish(500);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQUAL(waitpid(children[i], &status, 0), children[i]);
+        CHECK_EQUAL(status, 0);
+    }
+    CHECK_EQUAL(count_files(""), 1);
 }
 
 /* ---- schemes ---- */
@@ -414,6 +449,31 @@ test_json_values_are_told_from_other_text(void)
     }
     memset(deep, '[', sizeof deep - 1);
     CHECK(!ha_json_is_value(deep));
+    CHECK(ha_json_is_members(""));
+    CHECK(ha_json_is_members(" \"a\" : 1 , \"b\":{\"c\":[]} "));
+    CHECK(!ha_json_is_members("1"));
+    CHECK(!ha_json_is_members("\"a\""));
+    CHECK(!ha_json_is_members("\"a\":1,"));
+    CHECK(!ha_json_is_members("\"a\":1}"));
+}
+
+static void
+test_calls_that_give_work_are_known(void)
+{
+    static const char *const with[] = {
+        "hipLaunchKernel",      "hipModuleLaunchKernel", "hipExtModuleLaunchKernel",
+        "hipExtLaunchKernel",   "hipMemcpyHtoDAsync",    "hipMemsetD32Async",
+        "hipDrvLaunchKernelEx", "hipGraphLaunch",
+    };
+    static const char *const without[] = {"hipMalloc", "hipFree",
+                                          "hipStreamSynchronize", "hipGraphCreate", ""};
+
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        CHECK(ha_call_launches(with[i]));
+    }
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        CHECK(!ha_call_launches(without[i]));
+    }
 }
 
 static void
@@ -438,9 +498,11 @@ main(void)
     RUN_HERE(test_trace_is_whole_where_its_folder_has_moved);
     RUN_HERE(test_next_writer_sweeps_what_a_dead_process_left);
     RUN_HERE(test_forked_child_leaves_the_trace_alone);
+    RUN_HERE(test_processes_that_sweep_spare_those_that_begin);
     RUN_HERE(test_registered_scheme_gets_slices);
     RUN_HERE(test_memory_does_not_grow_with_the_trace);
     RUN_HERE(test_json_values_are_told_from_other_text);
+    RUN_HERE(test_calls_that_give_work_are_known);
     CHECK_EQUAL(rmdir(folder), 0);
     return 0;
 }
