@@ -26,7 +26,8 @@ enum ha_slice_kind {
     HA_SLICE_PYTHON,
     HA_SLICE_OVERHEAD,
     HA_SLICE_SYNC, /* on the GPU row where `device` is not HA_DEVICE_NONE */
-    /* GPU rows: `device` and `stream` count. */
+    /* GPU rows: `device` and `stream` count.  A copy within the host has the device of
+     * its stream, so that it has a row. */
     HA_SLICE_KERNEL,
     HA_SLICE_MEMCPY,
     HA_SLICE_MEMSET,
