@@ -63,10 +63,10 @@ ha_gzip_new(struct ha_gzip **made)
     if (gzip == NULL) {
         return ha_error_set(HA_ERROR_MEMORY, "no memory for zlib");
     }
-    *(void **)&init = ha_dl_symbol(library, "deflateInit2_");
-    *(void **)&version = ha_dl_symbol(library, "zlibVersion");
-    *(void **)&gzip->deflate = ha_dl_symbol(library, "deflate");
-    *(void **)&gzip->end = ha_dl_symbol(library, "deflateEnd");
+    *(void **)&init = dlsym(library, "deflateInit2_");
+    *(void **)&version = dlsym(library, "zlibVersion");
+    *(void **)&gzip->deflate = dlsym(library, "deflate");
+    *(void **)&gzip->end = dlsym(library, "deflateEnd");
     if (init == NULL || version == NULL || gzip->deflate == NULL || gzip->end == NULL ||
         init(&gzip->stream, LEVEL, Z_DEFLATED, WINDOW_GZIP, MEMORY_LEVEL, 0, version(),
              (int)sizeof gzip->stream) != Z_OK) {
