@@ -20,8 +20,14 @@ ha_events_mute(bool on)
     muted += on ? 1U : -1U;
 }
 
-static uint64_t
-now(void)
+bool
+ha_events_muted(void)
+{
+    return muted > 0;
+}
+
+uint64_t
+ha_events_now(void)
 {
     struct timespec time;
 
@@ -89,10 +95,9 @@ arguments_text(rocprofiler_callback_tracing_record_t record)
 
 /* ---- what happens at once ---- */
 
-/* Zero, but for what all kinds have. */
-static void
-event_begin(struct ha_trace_event *event,
-            const rocprofiler_callback_tracing_record_t *record)
+void
+ha_event_begin(struct ha_trace_event *event,
+               const rocprofiler_callback_tracing_record_t *record)
 {
     *event = (struct ha_trace_event){
         .kind = (uint16_t)record->kind,
@@ -108,15 +113,14 @@ event_begin(struct ha_trace_event *event,
 }
 
 void
-ha_event_set_dispatch(struct ha_trace_event *event,
-                      const rocprofiler_kernel_dispatch_info_t *info)
+ha_event_set_shape(struct ha_trace_event *event,
+                   const rocprofiler_kernel_dispatch_info_t *info)
 {
     const rocprofiler_dim3_t *block = &info->workgroup_size;
 
     event->device = ha_device_of_agent(info->agent_id);
     event->stream = info->queue_id.handle;
     event->object = info->kernel_id;
-    event->name = ha_kernel_name_get(info->kernel_id);
     event->shared = info->group_segment_size;
     event->grid[0] = info->grid_size.x;
     event->grid[1] = info->grid_size.y;
@@ -124,6 +128,39 @@ ha_event_set_dispatch(struct ha_trace_event *event,
     event->block[0] = (uint16_t)block->x;
     event->block[1] = (uint16_t)block->y;
     event->block[2] = (uint16_t)block->z;
+}
+
+void
+ha_event_set_dispatch(struct ha_trace_event *event,
+                      const rocprofiler_kernel_dispatch_info_t *info)
+{
+    ha_event_set_shape(event, info);
+    event->name = ha_kernel_name_get(info->kernel_id);
+}
+
+void
+ha_event_set_copy(struct ha_trace_event *event,
+                  const rocprofiler_callback_tracing_memory_copy_data_t *copy)
+{
+    event->start = copy->start_timestamp;
+    event->end = copy->end_timestamp;
+    event->device = ha_device_of_agent(copy->dst_agent_id);
+    event->source_device = (int16_t)ha_device_of_agent(copy->src_agent_id);
+    event->bytes = copy->bytes;
+    event->address = copy->dst_address.value;
+    event->source = copy->src_address.value;
+    event->stream = ha_sdk_copy_stream(copy);
+}
+
+void
+ha_event_set_memory(struct ha_trace_event *event,
+                    const rocprofiler_callback_tracing_memory_allocation_data_t *memory)
+{
+    event->start = memory->start_timestamp;
+    event->end = memory->end_timestamp;
+    event->device = ha_device_of_agent(memory->agent_id);
+    event->bytes = memory->allocation_size;
+    event->address = memory->address.value;
 }
 
 static void
@@ -162,9 +199,8 @@ set_code_object(struct ha_trace_event *event,
     }
 }
 
-/* Text that a marker carries. */
-static const char *
-marker_text(const rocprofiler_callback_tracing_record_t *record)
+const char *
+ha_event_marker_text(const rocprofiler_callback_tracing_record_t *record)
 {
     const rocprofiler_callback_tracing_marker_api_data_t *data = record->payload;
 
@@ -197,7 +233,7 @@ set_call(struct ha_trace_event *event,
         event->result = (int32_t)hip->retval.uint64_t_retval;
         break;
     default:
-        event->name = ha_name_of(marker_text(record));
+        event->name = ha_name_of(ha_event_marker_text(record));
         break;
     }
     if (collector->arguments) {
@@ -226,21 +262,10 @@ set_payload(struct ha_trace_event *event,
         ha_event_set_dispatch(event, &payload.dispatch->dispatch_info);
         break;
     case ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY:
-        event->start = payload.copy->start_timestamp;
-        event->end = payload.copy->end_timestamp;
-        event->device = ha_device_of_agent(payload.copy->dst_agent_id);
-        event->source_device = (int16_t)ha_device_of_agent(payload.copy->src_agent_id);
-        event->bytes = payload.copy->bytes;
-        event->address = payload.copy->dst_address.value;
-        event->source = payload.copy->src_address.value;
-        event->stream = ha_sdk_copy_stream(payload.copy);
+        ha_event_set_copy(event, payload.copy);
         break;
     case ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION:
-        event->start = payload.memory->start_timestamp;
-        event->end = payload.memory->end_timestamp;
-        event->device = ha_device_of_agent(payload.memory->agent_id);
-        event->bytes = payload.memory->allocation_size;
-        event->address = payload.memory->address.value;
+        ha_event_set_memory(event, payload.memory);
         break;
     case ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT:
         set_code_object(event, record);
@@ -322,7 +347,7 @@ first_phase(struct ha_collector *collector,
     if (muted > 0) {
         user->value = USER_MUTED;
     } else if (is_call(record->kind)) {
-        user->value = now();
+        user->value = ha_events_now();
     } else {
         user->value = USER_SEEN;
         if (is_work(record->kind)) {
@@ -348,10 +373,10 @@ ha_events_on_callback(rocprofiler_callback_tracing_record_t record,
         (user->value == USER_NONE && muted > 0)) {
         return;
     }
-    uint64_t end = now();
+    uint64_t end = ha_events_now();
     struct ha_trace_event *event = ha_ring_reserve(collector, &ring);
     if (event != NULL) {
-        event_begin(event, &record);
+        ha_event_begin(event, &record);
         event->start = user->value > USER_SEEN ? user->value : end;
         event->end = end;
         set_payload(event, &record, collector);
