@@ -62,6 +62,10 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_REGISTER_LIBRARY] =
         {"ROCPROFILER_REGISTER_LIBRARY", NULL,
          "File of the profiler to use in place of the one found."},
+    [HA_ENV_PROFILE] = {"HIPADAPT_PROFILE", NULL,
+                        "Anything: the activity profiler is there from the start."},
+    [HA_ENV_USE_DAEMON] = {"KINETO_USE_DAEMON", NULL,
+                           "The same, by the name that libkineto has for it."},
 };
 
 const char *

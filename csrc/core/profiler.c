@@ -36,12 +36,19 @@ function_of(void *symbol)
 }
 
 bool
+ha_profiler_own_wanted(void)
+{
+    return ha_env(HA_ENV_PROFILE) != NULL || ha_env(HA_ENV_USE_DAEMON) != NULL;
+}
+
+bool
 ha_profiler_wanted(void)
 {
     const char *list = ha_env(HA_ENV_TOOL_LIBRARIES);
     const char *sdk = ha_env(HA_ENV_REGISTER_LIBRARY);
 
-    return sdk != NULL || (list != NULL && list[strspn(list, ",: ")] != '\0') ||
+    return sdk != NULL || ha_profiler_own_wanted() ||
+           (list != NULL && list[strspn(list, ",: ")] != '\0') ||
            ha_env_is_on(HA_ENV_REGISTER_FORCE_LOAD) || rocprofiler_configure != NULL ||
            dlsym(RTLD_DEFAULT, "rocprofiler_configure") != NULL ||
            dlsym(RTLD_DEFAULT, REGISTER) != NULL ||

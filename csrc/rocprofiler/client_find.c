@@ -7,14 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/dl.h"
 #include "core/env.h"
 #include "core/log.h"
+#include "core/profiler.h"
 #include "rocprofiler/sdk.h"
 
 /* What the linker bound it to; see core/profiler.c. */
 #pragma weak rocprofiler_configure
 
 #define CONFIGURE "rocprofiler_configure"
+#define OWN_TOOL "libhipadapt_tool.so"
 #define SEPARATORS ",: "
 
 typedef void (*found_function)(rocprofiler_configure_func_t);
@@ -77,6 +80,18 @@ find_named(found_function found)
         find_in(path, found);
     }
     free(copy);
+}
+
+/* The tool that stands beside this library. */
+static void
+find_own(found_function found)
+{
+    char path[1024];
+
+    if (ha_profiler_own_wanted() &&
+        ha_dl_beside((const void *)ha_tools_find, OWN_TOOL, path, sizeof path)) {
+        find_in(path, found);
+    }
 }
 
 /* ---- what is loaded ---- */
@@ -155,6 +170,7 @@ ha_tools_find(void (*found)(rocprofiler_configure_func_t configure))
     void *visible = dlsym(RTLD_DEFAULT, CONFIGURE);
 
     find_named(found);
+    find_own(found);
     if (rocprofiler_configure != NULL) {
         found(rocprofiler_configure);
     }

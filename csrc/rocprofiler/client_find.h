@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where tools are: in the files that ROCP_TOOL_LIBRARIES names, and in what the process
- * has loaded. */
+/* Where tools are: in the files that ROCP_TOOL_LIBRARIES names, beside this library for
+ * the one of our own that a variable asks for, and in what the process has loaded. */
 #ifndef HA_ROCPROFILER_CLIENT_FIND_H
 #define HA_ROCPROFILER_CLIENT_FIND_H
 
