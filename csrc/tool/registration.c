@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The library as a tool of rocprofiler-sdk; tool.h says what it asks for. */
+#include "core/log.h"
+#include "core/thread.h"
+#include "tool/profiler/recorder.h"
 #include "tool/sdk.h"
+#include "tool/tool.h"
 
 static int
 initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
     (void)finalize;
     (void)data;
+    /* Without it a program that forks would have half of the parent's state. */
+    if (hipadapt_tool_table(sizeof(struct ha_tool)) == NULL || ha_sdk_need() != HA_OK ||
+        ha_recorder_configure() != HA_OK) {
+        ha_log(0, "the profiler is left out: %s", ha_error_text());
+        return -1;
+    }
     return 0;
 }
 
@@ -20,6 +30,10 @@ rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t pr
     (void)version;
     (void)runtime_version;
     (void)priority;
+    /* A profiler's library that looks through all that is loaded finds it here too. */
+    if (!ha_recorder_wanted()) {
+        return NULL;
+    }
     client_id->name = "hipadapt";
     return &result;
 }

@@ -6,6 +6,7 @@
 #include "tool/events.h"
 #include "tool/kernel_names.h"
 #include "tool/name.h"
+#include "tool/profiler/recorder.h"
 #include "tool/records.h"
 
 static const struct ha_tool table = {
@@ -35,6 +36,7 @@ forked(void)
     ha_bell_forked();
     ha_names_forked();
     ha_sdk_forked();
+    ha_recorder_forked();
 }
 
 const struct ha_tool *

@@ -3,10 +3,10 @@
  *
  * Where ROCP_TOOL_LIBRARIES names it, rocprofiler_force_configure is given its
  * rocprofiler_configure, or the profiler's library finds that function among all that
- * the process has loaded, it takes part as the client "hipadapt" (registration.c).  Its
- * `initialize` succeeds and makes no context, so nothing is observed and no call
- * becomes slower.  That is the place where an observer asks for its services: contexts
- * can be made at no other time.
+ * the process has loaded, it takes part as the client "hipadapt" (registration.c), but
+ * only if somebody wants that (profiler/recorder.h); else it declines.  Its
+ * `initialize` makes the contexts of our observers, which can be made at no other time,
+ * and starts none.
  *
  * The Python half has the library as one table of functions.  A process has this
  * library once, whoever opens the file, and so one set of rings, names and devices and

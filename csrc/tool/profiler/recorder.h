@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The recorder: it makes the profiler's contexts, and events of what they tell.
+ *
+ * Contexts can be made within the library's `initialize` only, and stay for the life of
+ * the process.  While they are stopped, nothing costs anything.  A process has one
+ * recorder with one collector (tool/ring.h).
+ *
+ * What belongs together is noted on the thread where it happens, so that nobody has to
+ * search for it later:
+ *   - the event of a call that gave work to a device has the shape of the first piece;
+ *   - work and calls have the *range* that their thread was in.
+ * A range is what lies between a push and its pop on a thread: of roctx, or of a user's
+ * correlation id.  Its number is never used again, and that of an outer range is
+ * smaller.
+ *
+ * Events differ from tool/event.h in what these kinds have no use for:
+ *   call    address: pieces of work; source: range; with work, device, stream, bytes,
+ *           object (0: a copy), grid, block, source_device and shared are the first's
+ *   kernel  source: range; no name, ha_kernel_name_get(object) has it
+ *   copy    grid[0], grid[1]: range, low half first
+ *   memory  as there
+ *   push    object: range; source: the outer one; name, or external
+ *   pop     object: range
+ *   start, stop of a roctx range that no thread is in: object is roctx's number
+ *
+ * Any thread may call these. */
+#ifndef HA_TOOL_PROFILER_RECORDER_H
+#define HA_TOOL_PROFILER_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "tool/event.h"
+#include "tool/ring.h"
+#include "tool/sdk.h"
+
+/* Kinds of events, besides the SDK's numbers of callback tracing. */
+enum {
+    HA_KIND_CALL = ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
+    HA_KIND_KERNEL = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
+    HA_KIND_COPY = ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY,
+    HA_KIND_MEMORY = ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION,
+    HA_KIND_PUSH = 0x8000,
+    HA_KIND_POP,
+    HA_KIND_START,
+    HA_KIND_STOP,
+};
+
+/* A range's number, of the event of work. */
+static inline uint64_t
+ha_work_range(const struct ha_trace_event *work)
+{
+    return work->kind == HA_KIND_COPY ? (uint64_t)work->grid[1] << 32 | work->grid[0]
+                                      : work->source;
+}
+
+/* Within the library's `initialize`: makes the contexts. */
+enum ha_status ha_recorder_configure(void);
+
+/* Makes the contexts now, unless they are there.  `room` is how many events wait for
+ * their reader at most, if this makes them.  HA_ERROR_UNSUPPORTED with a sentence where
+ * the profiler's library refuses. */
+enum ha_status ha_recorder_need(uint64_t room);
+
+/* Whether somebody wants the contexts: ha_recorder_need, or the environment. */
+bool ha_recorder_wanted(void);
+
+/* Starts the contexts that these activities need; `first_range` is smaller than numbers
+ * of ranges from now on.  There is nothing of before in the collector. */
+enum ha_status ha_recorder_start(uint32_t activities, uint64_t *first_range);
+
+/* Stops them.  Work on its way still makes events. */
+void ha_recorder_stop(void);
+
+/* Borrowed; NULL where there are no contexts. */
+struct ha_collector *ha_recorder_collector(void);
+
+/* Whether the work of calls is noted as they make it, which AMD's library need not do.
+ */
+bool ha_recorder_notes_work(void);
+
+/* Identifiers of this thread: of the first domain (external correlation), and a range
+ * of the second.  HA_ERROR_INVALID: nothing to pop. */
+enum ha_status ha_recorder_push_external(uint64_t id);
+enum ha_status ha_recorder_pop_external(void);
+enum ha_status ha_recorder_push_user(uint64_t id);
+enum ha_status ha_recorder_pop_user(void);
+
+/* Fork hook of the child. */
+void ha_recorder_forked(void);
+
+#endif
