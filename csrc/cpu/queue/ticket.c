@@ -11,6 +11,9 @@
 #include "cpu/queue/pool.h"
 
 #define POLL_NS 20000
+#define OFFSET_CHANGE_NS UINT64_C(1000000)
+
+enum { OFFSET_PAIRS = 8 };
 
 /* ---- the sink ---- */
 
@@ -36,10 +39,33 @@ ha_activity_set(const struct ha_activity_sink *sink, unsigned wanted)
     return before;
 }
 
-/* The profiler's clock also counts while the machine sleeps. */
+/* Reads both clocks; a thread may be stopped between them, so the narrowest of some
+ * pairs tells how far they are apart. */
+static uint64_t
+measure_offset(void)
+{
+    uint64_t narrowest = UINT64_MAX, offset = 0;
+
+    for (int i = 0; i < OFFSET_PAIRS; i++) {
+        struct timespec now;
+        uint64_t before = ha_clock_ns();
+        (void)clock_gettime(CLOCK_BOOTTIME, &now); /* can't fail for this clock */
+        uint64_t width = ha_clock_ns() - before;
+        if (width < narrowest) {
+            narrowest = width;
+            offset = (uint64_t)now.tv_sec * UINT64_C(1000000000) +
+                     (uint64_t)now.tv_nsec - before - width / 2;
+        }
+    }
+    return offset;
+}
+
+/* The profiler's clock also counts while the machine sleeps.  One offset serves until
+ * that happens: work must not seem to start before its launch. */
 static uint64_t
 boot_time(uint64_t clock_ns)
 {
+    static _Atomic uint64_t known;
     struct timespec now;
 
     if (clock_ns == 0) {
@@ -47,7 +73,18 @@ boot_time(uint64_t clock_ns)
     }
     (void)clock_gettime(CLOCK_BOOTTIME, &now); /* can't fail for this clock */
     uint64_t boot = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-    return boot - (ha_clock_ns() - clock_ns);
+    uint64_t offset = atomic_load(&known);
+    uint64_t off_by = boot - ha_clock_ns() - offset + OFFSET_CHANGE_NS;
+    if (off_by > 2 * OFFSET_CHANGE_NS) {
+        offset = measure_offset();
+        uint64_t moved = offset - atomic_load(&known) + OFFSET_CHANGE_NS;
+        if (moved > 2 * OFFSET_CHANGE_NS) {
+            atomic_store(&known, offset);
+        } else {
+            offset = atomic_load(&known);
+        }
+    }
+    return clock_ns + offset;
 }
 
 /* ---- operations ---- */
