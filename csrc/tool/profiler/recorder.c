@@ -57,7 +57,7 @@ struct here {
     } ranges[RANGES_MAX];
     uint64_t stream; /* that a call names, plus 1; where copies don't tell */
     uint64_t call;   /* correlation of `work` */
-    uint64_t works;
+    uint32_t works;
     struct ha_trace_event work;
 };
 
@@ -97,13 +97,15 @@ set_note(struct ha_trace_event *event, const struct here *now)
         event->stream = work->stream;
         event->bytes = work->bytes;
         event->object = work->object;
+        event->address = work->address;
+        event->source = work->source;
         memcpy(event->grid, work->grid, sizeof event->grid);
         memcpy(event->block, work->block, sizeof event->block);
         event->source_device = work->source_device;
         event->shared = work->shared;
-        event->address = now->works;
+        event->name = now->works;
     }
-    event->source = range_of(now);
+    event->ancestor = range_of(now);
 }
 
 static void
@@ -599,6 +601,12 @@ ha_recorder_need(uint64_t room)
 
 /* ---- on and off ---- */
 
+uint64_t
+ha_recorder_next_range(void)
+{
+    return atomic_load(&recorder.next_range);
+}
+
 static void
 drop_events(struct ha_collector *collector)
 {
@@ -611,7 +619,7 @@ drop_events(struct ha_collector *collector)
 }
 
 enum ha_status
-ha_recorder_start(uint32_t activities, uint64_t *first_range)
+ha_recorder_start(uint32_t activities)
 {
     static const uint32_t of[CONTEXTS] = {
         [CALLS] = HA_ACTIVITIES_RUNTIME | HA_ACTIVITIES_SYNC |
@@ -622,7 +630,6 @@ ha_recorder_start(uint32_t activities, uint64_t *first_range)
     };
 
     drop_events(recorder.collector);
-    *first_range = atomic_load(&recorder.next_range);
     atomic_fetch_add(&recorder.epoch, 1);
     for (int i = 0; i < CONTEXTS; i++) {
         if ((activities & of[i]) == 0) {

@@ -14,8 +14,8 @@
  * smaller.
  *
  * Events differ from tool/event.h in what these kinds have no use for:
- *   call    address: pieces of work; source: range; with work, device, stream, bytes,
- *           object (0: a copy), grid, block, source_device and shared are the first's
+ *   call    name: pieces of work; ancestor: range; with work, device, object (0: a
+ *           copy) and what stands behind are the first one's
  *   kernel  source: range; no name, ha_kernel_name_get(object) has it
  *   copy    grid[0], grid[1]: range, low half first
  *   memory  as there
@@ -66,9 +66,12 @@ enum ha_status ha_recorder_need(uint64_t room);
 /* Whether somebody wants the contexts: ha_recorder_need, or the environment. */
 bool ha_recorder_wanted(void);
 
-/* Starts the contexts that these activities need; `first_range` is smaller than numbers
- * of ranges from now on.  There is nothing of before in the collector. */
-enum ha_status ha_recorder_start(uint32_t activities, uint64_t *first_range);
+/* No range that was pushed so far has this number or a greater one. */
+uint64_t ha_recorder_next_range(void);
+
+/* Starts the contexts that these activities need.  Nothing of before is in the
+ * collector, and threads are in no range. */
+enum ha_status ha_recorder_start(uint32_t activities);
 
 /* Stops them.  Work on its way still makes events. */
 void ha_recorder_stop(void);

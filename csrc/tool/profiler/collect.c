@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: MIT */
+/* Work and its call are joined by the call's correlation.  Calls that launched are kept
+ * in a table of fixed size at the place that their number says, until later ones take
+ * it.  Work whose call has not come waits, since the call ends soon after. */
+#include "tool/profiler/collect.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/name.h"
+#include "tool/profiler/activities.h"
+#include "tool/profiler/call_names.h"
+#include "tool/profiler/ranges.h"
+#include "tool/profiler/recorder.h"
+#include "tool/profiler/table.h"
+
+enum {
+    CALLS = 1 << 16, /* a power of two */
+    WAITING_MAX = 1 << 16,
+    DEVICES = 128,
+};
+
+struct call {
+    uint64_t correlation;
+    uint64_t start;
+};
+
+struct ha_collect {
+    struct ha_collect_options options;
+    struct ha_collect_counts counts;
+    enum ha_status status; /* of the first slice that failed */
+    struct ha_window window;
+    struct call *calls;             /* owned; CALLS of them */
+    struct ha_trace_event *waiting; /* owned; work whose call has not come */
+    size_t waiting_count;
+    size_t waiting_room;
+    struct ha_ranges *ranges;       /* owned */
+    struct ha_table open;           /* ranges by number: start; name and thread */
+    struct ha_table process_ranges; /* the same, by roctx's number plus 1 */
+    struct ha_table streams;        /* by device and stream: small number */
+    uint32_t stream_counts[DEVICES + 1];
+    struct ha_table memory; /* by address: bytes; device */
+    uint64_t in_use[DEVICES + 1];
+};
+
+static bool
+wants(const struct ha_collect *collect, uint32_t activity)
+{
+    return (collect->options.activities & activity) != 0;
+}
+
+/* ---- slices ---- */
+
+/* Whether the trace shows what took this time; what it doesn't is counted. */
+static bool
+in_window(struct ha_collect *collect, uint64_t start, uint64_t end)
+{
+    if (end < collect->window.start) {
+        return false;
+    }
+    if (start < collect->window.start || end > collect->window.end) {
+        collect->counts.out_of_window++;
+        return false;
+    }
+    return true;
+}
+
+/* `slice` has times of events. */
+static void
+put(struct ha_collect *collect, struct ha_slice *slice)
+{
+    if (collect->status != HA_OK) {
+        return;
+    }
+    slice->start = ha_clock_unix(&collect->options.clock, slice->start);
+    slice->end = ha_clock_unix(&collect->options.clock, slice->end);
+    if (!wants(collect, HA_ACTIVITIES_EXTERNAL)) {
+        slice->external = 0;
+    }
+    collect->counts.slices++;
+    collect->counts.kernels += slice->kind == HA_SLICE_KERNEL;
+    collect->status = collect->options.slice(collect->options.context, slice);
+}
+
+/* ---- streams ---- */
+
+/* Numbers of streams are handles; a trace has small ones. */
+static uint64_t
+stream_number(struct ha_collect *collect, int32_t device, uint64_t stream)
+{
+    if (stream <= 1) { /* the default stream, by none and by hipStreamLegacy */
+        return 0;
+    }
+    /* Handles are addresses: their upper bits are free. */
+    uint64_t key = stream ^ (uint64_t)(uint32_t)(device + 1) << 56;
+    struct ha_table_entry *entry = ha_table_put(&collect->streams, key);
+    if (entry == NULL) {
+        return stream;
+    }
+    if (entry->first == 0) {
+        size_t at = device >= 0 && device < DEVICES ? (size_t)device : DEVICES;
+        entry->first = ++collect->stream_counts[at];
+    }
+    return entry->first;
+}
+
+/* ---- calls ---- */
+
+static const char *
+sync_name(const char *call)
+{
+    static const char *const names[][2] = {
+        {"hipDeviceSynchronize", "Device Sync"},
+        {"hipStreamSynchronize", "Stream Sync"},
+        {"hipStreamSynchronize_spt", "Stream Sync"},
+        {"hipEventSynchronize", "Event Sync"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(call, names[i][0]) == 0) {
+            return names[i][1];
+        }
+    }
+    return NULL;
+}
+
+static const char *
+copy_name(const struct ha_trace_event *copy)
+{
+    bool from_host = copy->source_device < 0, to_host = copy->device < 0;
+
+    if (from_host) {
+        return to_host ? "Memcpy HtoH (Host -> Host)" : "Memcpy HtoD (Host -> Device)";
+    }
+    if (to_host) {
+        return "Memcpy DtoH (Device -> Host)";
+    }
+    return copy->source_device == copy->device ? "Memcpy DtoD (Device -> Device)"
+                                               : "Memcpy PtoP (Device -> Device)";
+}
+
+static const char *
+kernel_name(const struct ha_trace_event *kernel)
+{
+    const char *name = ha_name_text(ha_kernel_name_get(kernel->object));
+
+    return name[0] != '\0' ? name : "unknown kernel";
+}
+
+/* What the call launched, as an event of its own.  False: nothing. */
+static bool
+work_of(const struct ha_trace_event *call, struct ha_trace_event *work)
+{
+    *work = *call;
+    work->kind = call->object != 0 ? HA_KIND_KERNEL : HA_KIND_COPY;
+    return call->name > 0;
+}
+
+static void
+put_call(struct ha_collect *collect, const struct ha_trace_event *event,
+         const char *name, bool launches)
+{
+    struct ha_trace_event own = *event, work;
+    struct ha_slice slice = {
+        .kind = HA_SLICE_RUNTIME,
+        .launches = launches,
+        .name = name,
+        .start = event->start,
+        .end = event->end,
+        .thread = event->thread,
+        .device = HA_DEVICE_NONE,
+        .correlation = event->correlation,
+        .external = event->external,
+        .event = &own,
+    };
+
+    if (work_of(event, &work)) {
+        work.stream = stream_number(collect, work.device, work.stream);
+        slice.work = &work;
+        slice.work_name =
+            work.kind == HA_KIND_KERNEL ? kernel_name(&work) : copy_name(&work);
+    }
+    /* What it launched is not the call's own. */
+    own.name = 0;
+    own.device = HA_DEVICE_NONE;
+    memset((char *)&own + offsetof(struct ha_trace_event, stream), 0,
+           sizeof own - offsetof(struct ha_trace_event, stream));
+    own.source_device = HA_DEVICE_NONE;
+    put(collect, &slice);
+}
+
+static void
+on_call(struct ha_collect *collect, const struct ha_trace_event *event)
+{
+    const char *name = ha_call_name(event->operation);
+    const char *sync = sync_name(name);
+    bool launches =
+        event->name > 0 || (!ha_recorder_notes_work() && ha_call_launches(name));
+
+    if (launches) {
+        struct call *call = &collect->calls[event->correlation & (CALLS - 1)];
+        *call = (struct call){event->correlation, event->start};
+    }
+    if (event->ancestor >= collect->options.first_range) {
+        ha_ranges_launch(collect->ranges, event->ancestor, event->name);
+    }
+    if (!in_window(collect, event->start, event->end)) {
+        return;
+    }
+    if (wants(collect, HA_ACTIVITIES_RUNTIME)) {
+        put_call(collect, event, name, launches);
+    }
+    if (sync != NULL && wants(collect, HA_ACTIVITIES_SYNC)) {
+        struct ha_slice slice = {
+            .kind = HA_SLICE_SYNC,
+            .name = sync,
+            .start = event->start,
+            .end = event->end,
+            .thread = event->thread,
+            .device = HA_DEVICE_NONE,
+            .correlation = event->correlation,
+            .external = event->external,
+        };
+        put(collect, &slice);
+    }
+}
+
+/* ---- work ---- */
+
+/* AMD's names of kernels that fill memory. */
+static bool
+fills(const char *kernel)
+{
+    static const char fill[] = "__amd_rocclr_fill";
+
+    return strncmp(kernel, fill, sizeof fill - 1) == 0;
+}
+
+/* The device on whose row it is: that of a copy from a device to the host is where it
+ * comes from. */
+static int32_t
+row_device(const struct ha_trace_event *work)
+{
+    if (work->device >= 0) {
+        return work->device;
+    }
+    return work->source_device >= 0 ? work->source_device : 0;
+}
+
+static void
+put_work(struct ha_collect *collect, const struct ha_trace_event *work)
+{
+    struct ha_trace_event own = *work;
+    struct ha_slice slice = {
+        .start = work->start,
+        .end = work->end,
+        .thread = work->thread,
+        .device = row_device(work),
+        .correlation = work->correlation,
+        .external = work->external,
+        .event = &own,
+    };
+    uint32_t activity = HA_ACTIVITIES_MEMCPY;
+
+    slice.stream = stream_number(collect, slice.device, work->stream);
+    if (work->kind == HA_KIND_COPY) {
+        slice.kind = HA_SLICE_MEMCPY;
+        slice.name = copy_name(work);
+        memset(own.grid, 0, sizeof own.grid);
+    } else {
+        slice.kind = HA_SLICE_KERNEL;
+        slice.name = kernel_name(work);
+        own.source = 0;
+        activity = HA_ACTIVITIES_KERNEL;
+        if (fills(slice.name)) {
+            slice.kind = HA_SLICE_MEMSET;
+            slice.name = "Memset (Device)";
+            activity = HA_ACTIVITIES_MEMSET;
+        }
+    }
+    if (wants(collect, activity)) {
+        put(collect, &slice);
+    }
+}
+
+/* Work whose launch is known, with its start; 0: it isn't. */
+static void
+finish_work(struct ha_collect *collect, const struct ha_trace_event *event,
+            uint64_t launch)
+{
+    struct ha_trace_event work = *event;
+    uint64_t range = ha_work_range(event);
+    const struct ha_range_span *shown = NULL;
+    struct ha_range_span span = {.device = row_device(event)};
+
+    if (work.start < launch) {
+        collect->counts.moved++;
+        work.start = launch;
+    }
+    work.end = work.end < work.start ? work.start : work.end;
+    if (in_window(collect, work.start, work.end)) {
+        span.stream = stream_number(collect, span.device, work.stream);
+        span.start = work.start;
+        span.end = work.end;
+        shown = &span;
+        put_work(collect, &work);
+    }
+    if (range >= collect->options.first_range) {
+        ha_ranges_work(collect->ranges, range, shown);
+    }
+}
+
+/* False: its call has not come. */
+static bool
+join(struct ha_collect *collect, const struct ha_trace_event *work)
+{
+    const struct call *call = &collect->calls[work->correlation & (CALLS - 1)];
+    const uint32_t traced =
+        HA_ACTIVITIES_RUNTIME | HA_ACTIVITIES_SYNC | HA_ACTIVITIES_GPU_ANNOTATION;
+
+    if (work->correlation == 0 || !wants(collect, traced)) {
+        finish_work(collect, work, 0);
+        return true;
+    }
+    if (call->correlation == work->correlation) {
+        finish_work(collect, work, call->start);
+        return true;
+    }
+    if (call->correlation > work->correlation) { /* another took its place */
+        collect->counts.unjoined++;
+        finish_work(collect, work, 0);
+        return true;
+    }
+    return false;
+}
+
+/* The oldest ones wait no longer. */
+static void
+give_up(struct ha_collect *collect, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        collect->counts.unjoined++;
+        finish_work(collect, &collect->waiting[i], 0);
+    }
+    collect->waiting_count -= count;
+    memmove(collect->waiting, collect->waiting + count,
+            collect->waiting_count * sizeof *collect->waiting);
+}
+
+static void
+wait_for_call(struct ha_collect *collect, const struct ha_trace_event *work)
+{
+    if (collect->waiting_count == WAITING_MAX) {
+        give_up(collect, WAITING_MAX / 2);
+    }
+    if (collect->waiting_count == collect->waiting_room) {
+        size_t room = collect->waiting_room > 0 ? 2 * collect->waiting_room : 256;
+        struct ha_trace_event *more =
+            realloc(collect->waiting, room * sizeof *collect->waiting);
+        if (more == NULL) {
+            finish_work(collect, work, 0);
+            return;
+        }
+        collect->waiting = more;
+        collect->waiting_room = room;
+    }
+    collect->waiting[collect->waiting_count++] = *work;
+}
+
+static void
+on_work(struct ha_collect *collect, const struct ha_trace_event *work)
+{
+    if (work->start == 0 && work->end == 0) {
+        uint64_t range = ha_work_range(work);
+        collect->counts.never_ran++;
+        if (range >= collect->options.first_range) {
+            ha_ranges_work(collect->ranges, range, NULL);
+        }
+    } else if (!join(collect, work)) {
+        wait_for_call(collect, work);
+    }
+}
+
+static void
+join_waiting(struct ha_collect *collect)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < collect->waiting_count; i++) {
+        if (!join(collect, &collect->waiting[i])) {
+            collect->waiting[left++] = collect->waiting[i];
+        }
+    }
+    collect->waiting_count = left;
+}
+
+/* ---- ranges ---- */
+
+static void
+put_range(struct ha_collect *collect, const struct ha_table_entry *open, uint64_t end,
+          const char *args)
+{
+    struct ha_slice slice = {
+        .kind = HA_SLICE_USER_ANNOTATION,
+        .name = ha_name_text((uint32_t)open->second),
+        .start = open->first,
+        .end = end,
+        .thread = (uint32_t)(open->second >> 32),
+        .device = HA_DEVICE_NONE,
+        .args = args,
+    };
+
+    if (wants(collect, HA_ACTIVITIES_USER_ANNOTATION) &&
+        in_window(collect, slice.start, slice.end)) {
+        put(collect, &slice);
+    }
+}
+
+static void
+open_range(struct ha_table *table, uint64_t number, const struct ha_trace_event *event)
+{
+    struct ha_table_entry *entry = number != 0 ? ha_table_put(table, number) : NULL;
+
+    if (entry != NULL) {
+        entry->first = event->start;
+        entry->second = (uint64_t)event->thread << 32 | event->name;
+    }
+}
+
+static void
+close_range(struct ha_collect *collect, struct ha_table *table, uint64_t number,
+            uint64_t end)
+{
+    const struct ha_table_entry *entry =
+        number != 0 ? ha_table_find(table, number) : NULL;
+
+    if (entry != NULL) {
+        put_range(collect, entry, end, NULL);
+        ha_table_remove(table, number);
+    }
+}
+
+static void
+on_range(struct ha_collect *collect, const struct ha_trace_event *event)
+{
+    switch (event->kind) {
+    case HA_KIND_PUSH:
+        if (event->object >= collect->options.first_range) {
+            ha_ranges_push(collect->ranges, event);
+        }
+        if (event->name != 0) {
+            open_range(&collect->open, event->object, event);
+        }
+        break;
+    case HA_KIND_POP:
+        close_range(collect, &collect->open, event->object, event->end);
+        ha_ranges_pop(collect->ranges, event);
+        break;
+    case HA_KIND_START:
+        open_range(&collect->process_ranges, event->object + 1, event);
+        break;
+    default:
+        close_range(collect, &collect->process_ranges, event->object + 1, event->end);
+        break;
+    }
+}
+
+/* What a range caused on a stream, a nanosecond wider on both sides: so readers that
+ * nest by time see the work within. */
+static void
+on_span(void *context, const struct ha_range_span *span)
+{
+    struct ha_collect *collect = context;
+    char id[32];
+    const char *name = ha_name_text(span->name);
+    struct ha_slice slice = {
+        .kind = HA_SLICE_GPU_ANNOTATION,
+        .start = span->start - 1,
+        .end = span->end + 1,
+        .device = span->device,
+        .stream = span->stream,
+        .external = span->id,
+    };
+
+    (void)snprintf(id, sizeof id, "%" PRIu64, span->id);
+    slice.name = span->name != 0 ? name : id;
+    if (wants(collect, HA_ACTIVITIES_GPU_ANNOTATION)) {
+        put(collect, &slice);
+    }
+}
+
+static void
+on_mark(struct ha_collect *collect, const struct ha_trace_event *event)
+{
+    struct ha_slice slice = {
+        .kind = HA_SLICE_INSTANT,
+        .name = ha_name_text(event->name),
+        .start = event->start,
+        .end = event->start,
+        .thread = event->thread,
+        .device = HA_DEVICE_NONE,
+    };
+
+    if (event->operation == ROCPROFILER_MARKER_CORE_API_ID_roctxMarkA &&
+        wants(collect, HA_ACTIVITIES_USER_ANNOTATION) &&
+        in_window(collect, slice.start, slice.end)) {
+        put(collect, &slice);
+    }
+}
+
+/* ---- memory ---- */
+
+static bool
+is_free(const struct ha_trace_event *event)
+{
+    return event->operation == ROCPROFILER_MEMORY_ALLOCATION_FREE ||
+           event->operation == ROCPROFILER_MEMORY_ALLOCATION_VMEM_FREE;
+}
+
+/* False for what was allocated before this trace. */
+static bool
+account(struct ha_collect *collect, const struct ha_trace_event *event, size_t *device)
+{
+    struct ha_table_entry *entry;
+
+    if (is_free(event)) {
+        entry = ha_table_find(&collect->memory, event->address);
+        if (entry == NULL) {
+            return false;
+        }
+        *device = (size_t)entry->second;
+        collect->in_use[*device] -= entry->first;
+        ha_table_remove(&collect->memory, event->address);
+        return true;
+    }
+    entry = event->address != 0 ? ha_table_put(&collect->memory, event->address) : NULL;
+    if (entry == NULL) {
+        return false;
+    }
+    *device =
+        event->device >= 0 && event->device < DEVICES ? (size_t)event->device : DEVICES;
+    collect->in_use[*device] += event->bytes - entry->first;
+    entry->first = event->bytes;
+    entry->second = *device;
+    return true;
+}
+
+static void
+on_memory(struct ha_collect *collect, const struct ha_trace_event *event)
+{
+    size_t device;
+
+    if (!account(collect, event, &device) ||
+        !in_window(collect, event->end, event->end)) {
+        return;
+    }
+    struct ha_slice slice = {
+        .kind = HA_SLICE_COUNTER,
+        .name = "memory in use (bytes)",
+        .start = event->end,
+        .end = event->end,
+        .thread = event->thread,
+        .device = device < DEVICES ? (int32_t)device : HA_DEVICE_NONE,
+        .value = (double)collect->in_use[device],
+    };
+    put(collect, &slice);
+}
+
+/* ---- all of it ---- */
+
+struct ha_collect *
+ha_collect_new(const struct ha_collect_options *options)
+{
+    struct ha_collect *collect = calloc(1, sizeof *collect);
+
+    if (collect == NULL) {
+        return NULL;
+    }
+    collect->options = *options;
+    collect->calls = calloc(CALLS, sizeof *collect->calls);
+    collect->ranges = ha_ranges_new(on_span, collect);
+    if (collect->calls == NULL || collect->ranges == NULL) {
+        ha_collect_free(collect);
+        return NULL;
+    }
+    return collect;
+}
+
+static void
+on_event(struct ha_collect *collect, const struct ha_trace_event *event)
+{
+    switch (event->kind) {
+    case HA_KIND_CALL:
+        on_call(collect, event);
+        break;
+    case HA_KIND_KERNEL:
+    case HA_KIND_COPY:
+        on_work(collect, event);
+        break;
+    case HA_KIND_MEMORY:
+        on_memory(collect, event);
+        break;
+    case HA_KIND_PUSH:
+    case HA_KIND_POP:
+    case HA_KIND_START:
+    case HA_KIND_STOP:
+        on_range(collect, event);
+        break;
+    default:
+        on_mark(collect, event);
+        break;
+    }
+}
+
+enum ha_status
+ha_collect_events(struct ha_collect *collect, const struct ha_trace_event *events,
+                  size_t count, const struct ha_window *window)
+{
+    collect->window = *window;
+    for (size_t i = 0; i < count && collect->status == HA_OK; i++) {
+        on_event(collect, &events[i]);
+    }
+    join_waiting(collect);
+    return collect->status;
+}
+
+/* Ranges that are open when the window ends. */
+static void
+end_ranges(struct ha_collect *collect, const struct ha_table *table)
+{
+    for (size_t i = 0; i < table->room; i++) {
+        if (table->entries[i].key != 0) {
+            put_range(collect, &table->entries[i], collect->window.end,
+                      "\"finished\":\"false\"");
+        }
+    }
+}
+
+enum ha_status
+ha_collect_end(struct ha_collect *collect, const struct ha_window *window)
+{
+    collect->window = *window;
+    join_waiting(collect);
+    give_up(collect, collect->waiting_count);
+    end_ranges(collect, &collect->open);
+    end_ranges(collect, &collect->process_ranges);
+    ha_ranges_end(collect->ranges);
+    collect->ranges = NULL;
+    return collect->status;
+}
+
+struct ha_collect_counts
+ha_collect_counts(const struct ha_collect *collect)
+{
+    return collect->counts;
+}
+
+void
+ha_collect_free(struct ha_collect *collect)
+{
+    if (collect == NULL) {
+        return;
+    }
+    collect->status = HA_ERROR_INVALID; /* what ends now is not told */
+    ha_ranges_end(collect->ranges);
+    ha_table_free(&collect->open);
+    ha_table_free(&collect->process_ranges);
+    ha_table_free(&collect->streams);
+    ha_table_free(&collect->memory);
+    free(collect->waiting);
+    free(collect->calls);
+    free(collect);
+}
