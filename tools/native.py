@@ -39,6 +39,7 @@ CSRC = ROOT / "csrc"
 OBJECTS = ROOT / "build" / "native"
 EXPORTS = CSRC / "cpu" / "entry" / "generated" / "exports.map"
 PROFILER_HEADERS = CSRC / "rocprofiler" / "include"
+TOOL_HEADERS = CSRC / "tool" / "include"
 DEVICE_HEADERS = CSRC / "cpu" / "headers"
 # What decides how a kernel's code looks, and the one file that is told a hash of it.
 IMAGE_SOURCES = ("cpu/compile/*.[ch]", "cpu/base/image.h")
@@ -414,10 +415,14 @@ def install(made: Path, target: Path) -> None:
     fresh.replace(target)
 
 
-def install_headers(target: Path, source: Path) -> list[Path]:
+def install_headers(target: Path, *sources: Path) -> list[Path]:
     """Copies the headers and removes what is no longer one."""
-    wanted = [path for path in source.rglob("*") if path.is_file()]
-    copies = {target / path.relative_to(source): path for path in wanted}
+    copies = {
+        target / path.relative_to(source): path
+        for source in sources
+        for path in source.rglob("*")
+        if path.is_file()
+    }
     for copy, path in copies.items():
         if not copy.is_file() or copy.read_bytes() != path.read_bytes():
             install(path, copy)
@@ -431,7 +436,8 @@ def install_headers_for_programs(target: Path) -> list[Path]:
     """Copies those that programs include, and none in place of the C library's."""
     copies: list[Path] = []
     for folder in ("hip", "hipadapt"):
-        copies += install_headers(target / folder, DEVICE_HEADERS / folder)
+        more = TOOL_HEADERS / folder
+        copies += install_headers(target / folder, DEVICE_HEADERS / folder, more)
     return copies
 
 

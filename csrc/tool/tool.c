@@ -7,6 +7,7 @@
 #include "tool/kernel_names.h"
 #include "tool/name.h"
 #include "tool/profiler/recorder.h"
+#include "tool/profiler/session.h"
 #include "tool/records.h"
 
 static const struct ha_tool table = {
@@ -24,6 +25,17 @@ static const struct ha_tool table = {
     .leave_out = ha_records_leave_out,
     .kernel_names_begin = ha_kernel_names_begin,
     .kernel_names_end = ha_kernel_names_end,
+    .profile_prepare = hipadapt_profile_prepare,
+    .profile_start = hipadapt_profile_start,
+    .profile_stop = hipadapt_profile_stop,
+    .profile_save = hipadapt_profile_save,
+    .profile_cancel = hipadapt_profile_cancel,
+    .profile_step = hipadapt_profile_step,
+    .profile_add_metadata = hipadapt_profile_add_metadata,
+    .profile_push = hipadapt_profile_push,
+    .profile_pop = hipadapt_profile_pop,
+    .profile_request = hipadapt_profile_request,
+    .profile_status = hipadapt_profile_status,
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,
     .name_text = ha_name_text,
@@ -37,6 +49,7 @@ forked(void)
     ha_names_forked();
     ha_sdk_forked();
     ha_recorder_forked();
+    ha_session_forked();
 }
 
 const struct ha_tool *

@@ -21,6 +21,7 @@
 
 #include "core/status.h"
 #include "tool/event.h"
+#include "tool/include/hipadapt/profile.h"
 #include "tool/ring.h"
 #include "tool/sdk.h"
 
@@ -52,6 +53,19 @@ struct ha_tool {
     /* kernel_names.h */
     bool (*kernel_names_begin)(void);
     void (*kernel_names_end)(void);
+
+    /* include/hipadapt/profile.h */
+    __typeof__(hipadapt_profile_prepare) *profile_prepare;
+    __typeof__(hipadapt_profile_start) *profile_start;
+    __typeof__(hipadapt_profile_stop) *profile_stop;
+    __typeof__(hipadapt_profile_save) *profile_save;
+    __typeof__(hipadapt_profile_cancel) *profile_cancel;
+    __typeof__(hipadapt_profile_step) *profile_step;
+    __typeof__(hipadapt_profile_add_metadata) *profile_add_metadata;
+    __typeof__(hipadapt_profile_push) *profile_push;
+    __typeof__(hipadapt_profile_pop) *profile_pop;
+    __typeof__(hipadapt_profile_request) *profile_request;
+    __typeof__(hipadapt_profile_status) *profile_status;
 
     /* bell.h, name.h */
     void (*wait)(uint64_t ns);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of profile.h: arguments are checked here. */
+#include <string.h>
+
+#include "tool/include/hipadapt/profile.h"
+#include "tool/profiler/activities.h"
+#include "tool/profiler/recorder.h"
+#include "tool/profiler/session.h"
+#include "tool/profiler/writer.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT const char *
+hipadapt_profile_error_text(void)
+{
+    return ha_error_text();
+}
+
+EXPORT const char *
+hipadapt_profile_result_name(enum hipadapt_profile_result result)
+{
+#define NAME(name) [HIPADAPT_PROFILE_##name] = "HIPADAPT_PROFILE_" #name
+    static const char *const names[] = {
+        NAME(OK),        NAME(INVALID), NAME(STATE),  NAME(BUSY),   NAME(UNSUPPORTED),
+        NAME(NOT_FOUND), NAME(SYSTEM),  NAME(MEMORY), NAME(FORKED),
+    };
+#undef NAME
+
+    return (unsigned)result < sizeof names / sizeof *names ? names[result] : NULL;
+}
+
+static enum hipadapt_profile_result
+invalid(const char *function, const char *argument, const char *must)
+{
+    (void)ha_error_set(HA_ERROR_INVALID, "%s: argument '%s' %s", function, argument,
+                       must);
+    return HIPADAPT_PROFILE_INVALID;
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_prepare(const struct hipadapt_profile_options *options)
+{
+    static const char function[] = "hipadapt_profile_prepare";
+    uint32_t activities = HA_ACTIVITIES_DEFAULT;
+
+    if (options == NULL || options->size != sizeof *options) {
+        return invalid(function, "options",
+                       options == NULL ? "must not be NULL" : "has another size");
+    }
+    if (options->url != NULL && options->url[0] == '\0') {
+        return invalid(function, "url", "must not be empty");
+    }
+    if (options->activities != NULL) {
+        enum ha_status status = ha_activities_from(options->activities, &activities);
+        if (status != HA_OK) {
+            return ha_session_result(status);
+        }
+    }
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED
+                                  : ha_session_prepare(options, activities);
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_start(void)
+{
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_start();
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_stop(void)
+{
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_stop();
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_save(const char *url)
+{
+    if (url != NULL && url[0] == '\0') {
+        return invalid("hipadapt_profile_save", "url", "must not be empty");
+    }
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_save(url);
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_cancel(void)
+{
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_cancel();
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_step(void)
+{
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_step();
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_add_metadata(const char *key, const char *json)
+{
+    static const char function[] = "hipadapt_profile_add_metadata";
+
+    if (key == NULL || key[0] == '\0') {
+        return invalid(function, "key", "must be a text that is not empty");
+    }
+    if (json == NULL || !ha_json_is_value(json)) {
+        return invalid(function, "json",
+                       "must be JSON text: a string needs its quotes");
+    }
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED
+                                  : ha_session_describe(key, json);
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_push(enum hipadapt_profile_domain domain, uint64_t id)
+{
+    if (ha_session_is_forked()) {
+        return HIPADAPT_PROFILE_FORKED;
+    }
+    switch (domain) {
+    case HIPADAPT_PROFILE_DOMAIN_OPERATION:
+        return ha_session_result(ha_recorder_push_external(id));
+    case HIPADAPT_PROFILE_DOMAIN_USER:
+        return ha_session_result(ha_recorder_push_user(id));
+    default:
+        return invalid("hipadapt_profile_push", "domain", "is none of 0 and 1");
+    }
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_pop(enum hipadapt_profile_domain domain)
+{
+    if (ha_session_is_forked()) {
+        return HIPADAPT_PROFILE_FORKED;
+    }
+    switch (domain) {
+    case HIPADAPT_PROFILE_DOMAIN_OPERATION:
+        return ha_session_result(ha_recorder_pop_external());
+    case HIPADAPT_PROFILE_DOMAIN_USER:
+        return ha_session_result(ha_recorder_pop_user());
+    default:
+        return invalid("hipadapt_profile_pop", "domain", "is none of 0 and 1");
+    }
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_request(const char *text, uint64_t *request)
+{
+    if (text == NULL) {
+        return invalid("hipadapt_profile_request", "text", "must not be NULL");
+    }
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED
+                                  : ha_session_request(text, request);
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_status(struct hipadapt_profile_status *status)
+{
+    if (status == NULL || status->size != sizeof *status) {
+        return invalid("hipadapt_profile_status", "status",
+                       status == NULL ? "must not be NULL" : "has another size");
+    }
+    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_status(status);
+}

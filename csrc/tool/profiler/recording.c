@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/profiler/recording.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tool/events.h"
+#include "tool/profiler/about.h"
+#include "tool/profiler/activities.h"
+#include "tool/profiler/recorder.h"
+#include "tool/profiler/writer.h"
+
+#define SETTLE_NS UINT64_C(500000000)
+#define SETTLE_STEP_NS 200000
+
+enum {
+    TAKE_EVENTS = 1 << 14,
+    PAIRS_MAX = 256,
+    OWN_PAIRS_MAX = 8,
+    TEXT_BYTES = 32,
+};
+
+struct batch {
+    struct batch *next;
+    struct ha_trace_event *events; /* owned */
+    size_t count;
+};
+
+struct ha_recording {
+    struct ha_collector *collector; /* the recorder's */
+    _Atomic uint64_t start;         /* of the window; UINT64_MAX: not yet */
+    _Atomic uint64_t end;
+    _Atomic uint64_t lost_before; /* events that the collector lost before the start */
+    struct ha_collect_options options;
+    char *url; /* owned; NULL: keeps events */
+    bool cuda_names;
+    uint64_t opened; /* Unix ns */
+    struct ha_about about;
+    struct ha_collect *collect; /* owned, as the next one; while it streams */
+    struct ha_writer *writer;
+    struct ha_collect_counts last;
+    struct batch *first; /* owned */
+    struct batch **end_of_list;
+    uint64_t keep_max;
+    uint64_t kept;
+    uint64_t dropped; /* beyond keep_max */
+    uint64_t events;
+    pthread_mutex_t lock;                  /* of what follows */
+    struct ha_trace_pair pairs[PAIRS_MAX]; /* texts are owned */
+    size_t pair_count;
+};
+
+/* ---- metadata ---- */
+
+enum ha_status
+ha_recording_describe(struct ha_recording *recording, const char *key, const char *json)
+{
+    char *new_key = strdup(key), *new_value = strdup(json);
+    enum ha_status status = HA_OK;
+    size_t at = 0;
+
+    pthread_mutex_lock(&recording->lock);
+    while (at < recording->pair_count && strcmp(recording->pairs[at].key, key) != 0) {
+        at++;
+    }
+    if (new_key == NULL || new_value == NULL || at == PAIRS_MAX) {
+        status = ha_error_set(HA_ERROR_MEMORY,
+                              "no room for metadata '%s'; a trace has %d entries", key,
+                              PAIRS_MAX);
+    } else {
+        struct ha_trace_pair old = recording->pairs[at];
+        recording->pairs[at] = (struct ha_trace_pair){new_key, new_value};
+        recording->pair_count += at == recording->pair_count;
+        new_key = (char *)(uintptr_t)old.key;
+        new_value = (char *)(uintptr_t)old.value;
+    }
+    pthread_mutex_unlock(&recording->lock);
+    free(new_key);
+    free(new_value);
+    return status;
+}
+
+static uint64_t
+lost(const struct ha_recording *recording)
+{
+    uint64_t all = atomic_load(&recording->collector->lost);
+    uint64_t before = atomic_load(&recording->lost_before);
+
+    return recording->dropped + (all > before ? all - before : 0);
+}
+
+/* Why a trace has no kernel. */
+static const char *
+why_empty(const struct ha_recording *recording, const struct ha_collect_counts *counts)
+{
+    if (counts->kernels > 0 ||
+        (recording->options.activities & HA_ACTIVITIES_KERNEL) == 0) {
+        return NULL;
+    }
+    if (lost(recording) > 0) {
+        return "no kernel: events were lost";
+    }
+    return counts->out_of_window > 0
+               ? "no kernel started and ended in the window; others overlap it"
+               : "no kernel was launched in the window";
+}
+
+/* Ends the trace, with the user's metadata and ours. */
+static enum ha_status
+finish_writer(struct ha_recording *recording, struct ha_writer *writer,
+              const struct ha_collect_counts *counts)
+{
+    struct ha_trace_pair pairs[PAIRS_MAX + OWN_PAIRS_MAX];
+    char texts[3][TEXT_BYTES];
+    const char *empty = why_empty(recording, counts);
+    int64_t open = atomic_load(&recording->collector->open);
+    uint64_t running = open > 0 ? (uint64_t)open : 0;
+    struct ha_writer_result result = {
+        .end = ha_clock_unix(&recording->options.clock, atomic_load(&recording->end)),
+        .lost_events = lost(recording),
+        .out_of_window_events = counts->out_of_window + running,
+        .metadata = pairs,
+    };
+
+    (void)snprintf(texts[0], TEXT_BYTES, "%" PRIu64, counts->moved);
+    (void)snprintf(texts[1], TEXT_BYTES, "%" PRIu64, counts->never_ran);
+    (void)snprintf(texts[2], TEXT_BYTES, "%" PRIu64, counts->unjoined);
+    pairs[0] = (struct ha_trace_pair){"moved_events", texts[0]};
+    pairs[1] = (struct ha_trace_pair){"never_ran_events", texts[1]};
+    pairs[2] = (struct ha_trace_pair){"unjoined_events", texts[2]};
+    result.metadata_count = 3;
+    if (empty != NULL) {
+        pairs[result.metadata_count++] = (struct ha_trace_pair){"no_kernels", empty};
+    }
+    pthread_mutex_lock(&recording->lock);
+    memcpy(pairs + result.metadata_count, recording->pairs,
+           recording->pair_count * sizeof *pairs);
+    result.metadata_count += recording->pair_count;
+    enum ha_status status = ha_writer_finish(writer, &result);
+    pthread_mutex_unlock(&recording->lock);
+    return status;
+}
+
+/* ---- start ---- */
+
+static enum ha_status
+to_writer(void *context, const struct ha_slice *slice)
+{
+    return ha_writer_slice(context, slice);
+}
+
+/* A writer, and a collection that feeds it. */
+static enum ha_status
+open_trace(struct ha_recording *recording, const char *url, struct ha_writer **writer,
+           struct ha_collect **collect)
+{
+    uint64_t start = atomic_load(&recording->start);
+    struct ha_writer_info info = {
+        .start = start != UINT64_MAX ? ha_clock_unix(&recording->options.clock, start)
+                                     : recording->opened,
+        .span_name = "hipadapt.profile",
+        .clock_offset = recording->options.clock.offset,
+        .clock_error = recording->options.clock.error,
+        .cuda_names = recording->cuda_names,
+    };
+
+    ha_about_tell(&recording->about, &info);
+    enum ha_status status = ha_writer_open(url, &info, writer);
+    if (status != HA_OK) {
+        return status;
+    }
+    recording->options.slice = to_writer;
+    recording->options.context = *writer;
+    *collect = ha_collect_new(&recording->options);
+    if (*collect == NULL) {
+        ha_writer_abandon(*writer);
+        *writer = NULL;
+        return ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
+    }
+    return HA_OK;
+}
+
+static enum ha_status
+begin(struct ha_recording *recording, const struct ha_recording_options *options)
+{
+    recording->options.activities = options->activities;
+    recording->options.clock = ha_clock_bridge_measure();
+    recording->opened = ha_clock_unix(&recording->options.clock, ha_events_now());
+    recording->cuda_names = options->cuda_names;
+    recording->keep_max = options->keep_max;
+    recording->end_of_list = &recording->first;
+    recording->options.first_range = ha_recorder_next_range();
+    ha_about_fill(&recording->about);
+    /* Before the contexts, so that its own time is not in the trace. */
+    if (options->url != NULL) {
+        recording->url = strdup(options->url);
+        enum ha_status status =
+            recording->url == NULL
+                ? ha_error_set(HA_ERROR_MEMORY, "no memory for a trace")
+                : open_trace(recording, options->url, &recording->writer,
+                             &recording->collect);
+        if (status != HA_OK) {
+            return status;
+        }
+    }
+    return ha_recorder_start(options->activities);
+}
+
+enum ha_status
+ha_recording_new(const struct ha_recording_options *options,
+                 struct ha_recording **recording)
+{
+    enum ha_status status = ha_recorder_need(options->room);
+
+    if (status != HA_OK) {
+        return status;
+    }
+    struct ha_recording *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
+    }
+    (void)pthread_mutex_init(&made->lock, NULL);
+    made->collector = ha_recorder_collector();
+    atomic_init(&made->start, UINT64_MAX);
+    atomic_init(&made->end, UINT64_MAX);
+    status = begin(made, options);
+    if (status != HA_OK) {
+        ha_recording_free(made);
+        return status;
+    }
+    *recording = made;
+    return HA_OK;
+}
+
+void
+ha_recording_start(struct ha_recording *recording)
+{
+    atomic_store(&recording->lost_before, atomic_load(&recording->collector->lost));
+    atomic_store(&recording->start, ha_events_now());
+}
+
+void
+ha_recording_stop(struct ha_recording *recording)
+{
+    atomic_store(&recording->end, ha_events_now());
+    ha_recorder_stop();
+}
+
+/* ---- events ---- */
+
+/* Of what was over before the window, only what later events refer to is kept. */
+static size_t
+drop_warmup(struct ha_trace_event *events, size_t count)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind == HA_KIND_MEMORY || events[i].kind >= HA_KIND_PUSH) {
+            events[left++] = events[i];
+        }
+    }
+    return left;
+}
+
+/* Steals the events. */
+static enum ha_status
+keep(struct ha_recording *recording, struct ha_trace_event *events, size_t count)
+{
+    struct batch *batch = NULL;
+
+    if (recording->kept + count <= recording->keep_max) {
+        batch = malloc(sizeof *batch);
+    }
+    if (batch == NULL) {
+        recording->dropped += count;
+        free(events);
+        return HA_OK;
+    }
+    *batch = (struct batch){NULL, events, count};
+    *recording->end_of_list = batch;
+    recording->end_of_list = &batch->next;
+    recording->kept += count;
+    return HA_OK;
+}
+
+static struct ha_window
+window_of(const struct ha_recording *recording)
+{
+    return (struct ha_window){atomic_load(&recording->start),
+                              atomic_load(&recording->end)};
+}
+
+enum ha_status
+ha_recording_take(struct ha_recording *recording)
+{
+    enum ha_status status = HA_OK;
+    struct ha_trace_event *events;
+    size_t count;
+
+    while (status == HA_OK &&
+           (events = ha_collector_take(recording->collector, TAKE_EVENTS, &count)) !=
+               NULL) {
+        /* Read afterwards: what was taken before a start is over before it. */
+        const struct ha_window window = window_of(recording);
+        bool warmup = window.start == UINT64_MAX;
+        recording->events += warmup ? 0 : count;
+        if (recording->collect == NULL) {
+            count = warmup ? drop_warmup(events, count) : count;
+            status = keep(recording, events, count);
+            continue;
+        }
+        status = ha_collect_events(recording->collect, events, count, &window);
+        free(events);
+    }
+    if (recording->collect != NULL) {
+        recording->last = ha_collect_counts(recording->collect);
+    }
+    return status;
+}
+
+/* Work that has ended may be told of a little later. */
+static enum ha_status
+settle(struct ha_recording *recording)
+{
+    const struct timespec pause = {.tv_nsec = SETTLE_STEP_NS};
+    uint64_t until = ha_events_now() + SETTLE_NS;
+    enum ha_status status = HA_OK;
+
+    while (status == HA_OK && atomic_load(&recording->collector->open) > 0 &&
+           ha_events_now() < until) {
+        (void)nanosleep(&pause, NULL);
+        status = ha_recording_take(recording);
+    }
+    return status == HA_OK ? ha_recording_take(recording) : status;
+}
+
+enum ha_status
+ha_recording_finish(struct ha_recording *recording)
+{
+    const struct ha_window window = window_of(recording);
+    enum ha_status status = settle(recording);
+
+    if (recording->collect == NULL) {
+        return status;
+    }
+    if (status == HA_OK) {
+        status = ha_collect_end(recording->collect, &window);
+    }
+    recording->last = ha_collect_counts(recording->collect);
+    ha_collect_free(recording->collect);
+    recording->collect = NULL;
+    if (status == HA_OK) {
+        status = finish_writer(recording, recording->writer, &recording->last);
+    } else {
+        ha_writer_abandon(recording->writer);
+    }
+    recording->writer = NULL;
+    return status;
+}
+
+enum ha_status
+ha_recording_save(struct ha_recording *recording, const char *url)
+{
+    const struct ha_window window = window_of(recording);
+    struct ha_writer *writer = NULL;
+    struct ha_collect *collect = NULL;
+    enum ha_status status = open_trace(recording, url, &writer, &collect);
+
+    if (status != HA_OK) {
+        return status;
+    }
+    for (const struct batch *batch = recording->first; batch != NULL && status == HA_OK;
+         batch = batch->next) {
+        status = ha_collect_events(collect, batch->events, batch->count, &window);
+    }
+    if (status == HA_OK) {
+        status = ha_collect_end(collect, &window);
+    }
+    recording->last = ha_collect_counts(collect);
+    ha_collect_free(collect);
+    if (status != HA_OK) {
+        ha_writer_abandon(writer);
+        return status;
+    }
+    return finish_writer(recording, writer, &recording->last);
+}
+
+/* ---- what is known, and the end ---- */
+
+const char *
+ha_recording_url(const struct ha_recording *recording)
+{
+    return recording->url;
+}
+
+struct ha_recording_counts
+ha_recording_counts(const struct ha_recording *recording)
+{
+    return (struct ha_recording_counts){
+        .collect = recording->last,
+        .events = recording->events,
+        .lost = lost(recording),
+        .bytes = recording->writer != NULL ? ha_writer_bytes(recording->writer) : 0,
+    };
+}
+
+void
+ha_recording_free(struct ha_recording *recording)
+{
+    if (recording == NULL) {
+        return;
+    }
+    if (atomic_load(&recording->end) == UINT64_MAX) {
+        ha_recorder_stop();
+    }
+    ha_collect_free(recording->collect);
+    ha_writer_abandon(recording->writer);
+    while (recording->first != NULL) {
+        struct batch *next = recording->first->next;
+        free(recording->first->events);
+        free(recording->first);
+        recording->first = next;
+    }
+    for (size_t i = 0; i < recording->pair_count; i++) {
+        free((char *)(uintptr_t)recording->pairs[i].key);
+        free((char *)(uintptr_t)recording->pairs[i].value);
+    }
+    (void)pthread_mutex_destroy(&recording->lock);
+    free(recording->url);
+    free(recording);
+}

@@ -1,0 +1,725 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/profiler/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "core/thread.h"
+#include "tool/profiler/activities.h"
+#include "tool/profiler/machine.h"
+#include "tool/profiler/recorder.h"
+#include "tool/profiler/recording.h"
+#include "tool/tool.h"
+
+#define TICK_NS 10000000
+#define STEP_WAIT_S 2
+
+enum { KEEP_EVENTS = 1 << 23 };
+
+/* Of the process.  `calling` comes before `lock`. */
+static pthread_mutex_t calling = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static atomic_bool forked;
+static _Atomic int64_t iteration = -1;
+static atomic_bool counts_steps; /* the plan goes by iterations */
+
+/* Under the lock. */
+static struct {
+    bool there; /* the thread, and the next two */
+    int bell;   /* eventfd */
+    int timer;  /* timerfd */
+    enum hipadapt_profile_state state;
+    struct ha_recording *recording; /* the thread's; NULL in the idle state */
+    struct ha_recording *saved;     /* `calling` owns it: a prepared one that is over */
+    enum ha_status saved_status;
+    char saved_message[512];
+    bool on_demand; /* `recording` is that of the plan */
+    bool abandon;   /* it is to be dropped */
+    bool planned;   /* `plan` is there: it waits, or its recording is there */
+    struct ha_plan plan;
+    uint64_t request;
+    struct ha_recording_counts counts;
+    char message[512];
+    char url[1024];
+    char trace_id[HA_CONFIG_ID_BYTES];
+} session = {.bell = -1, .timer = -1};
+
+/* ---- words ---- */
+
+enum hipadapt_profile_result
+ha_session_result(enum ha_status status)
+{
+    switch (status) {
+    case HA_OK:
+        return HIPADAPT_PROFILE_OK;
+    case HA_ERROR_MEMORY:
+        return HIPADAPT_PROFILE_MEMORY;
+    case HA_ERROR_INVALID:
+        return HIPADAPT_PROFILE_INVALID;
+    case HA_ERROR_UNSUPPORTED:
+        return HIPADAPT_PROFILE_UNSUPPORTED;
+    case HA_ERROR_NOT_FOUND:
+        return HIPADAPT_PROFILE_NOT_FOUND;
+    default:
+        return HIPADAPT_PROFILE_SYSTEM;
+    }
+}
+
+static const char *
+state_text(enum hipadapt_profile_state state)
+{
+    static const char *const texts[] = {
+        "nothing is prepared",
+        "a recording is warming up",
+        "a recording is collecting",
+        "a recording is being processed",
+    };
+
+    return texts[state];
+}
+
+static enum hipadapt_profile_result
+wrong_state(const char *what)
+{
+    (void)ha_error_set(HA_ERROR_INVALID, "%s: %s%s", what, state_text(session.state),
+                       session.on_demand ? ", of a request" : "");
+    return HIPADAPT_PROFILE_STATE;
+}
+
+/* How the last recording ended; "" is well. */
+static void
+set_message(const char *text)
+{
+    (void)snprintf(session.message, sizeof session.message, "%s", text);
+    if (session.on_demand || session.planned) {
+        ha_log(text[0] != '\0' ? 1 : 2, "profile request %llu%s%s: %s",
+               (unsigned long long)session.request,
+               session.trace_id[0] != '\0' ? ", trace " : "", session.trace_id,
+               text[0] != '\0' ? text : session.url);
+    }
+}
+
+/* ---- the thread ---- */
+
+static void
+ring(void)
+{
+    const uint64_t one = 1;
+
+    while (write(session.bell, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+}
+
+/* Whether the thread has something to look at every few milliseconds. */
+static bool
+is_busy(void)
+{
+    return session.state != HIPADAPT_PROFILE_IDLE || session.planned;
+}
+
+static void
+set_timer(bool on)
+{
+    struct itimerspec times = {{0, on ? TICK_NS : 0}, {0, on ? TICK_NS : 0}};
+
+    (void)timerfd_settime(session.timer, 0, &times, NULL);
+}
+
+/* The plan is over. */
+static void
+end_plan(const char *message)
+{
+    set_message(message);
+    session.planned = false;
+    session.on_demand = false;
+    atomic_store(&counts_steps, false);
+    (void)pthread_cond_broadcast(&changed);
+}
+
+/* The recording is over: it is kept for `save`, or dropped. */
+static void
+end_recording(enum ha_status status, const char *message)
+{
+    struct ha_recording *over = session.recording;
+    const char *url = ha_recording_url(over);
+    bool keep = !session.on_demand && !session.abandon;
+
+    session.counts = ha_recording_counts(over);
+    if (status == HA_OK && url != NULL && !session.abandon) {
+        (void)snprintf(session.url, sizeof session.url, "%s", url);
+    }
+    session.recording = NULL;
+    session.state = HIPADAPT_PROFILE_IDLE;
+    if (session.on_demand) {
+        end_plan(message);
+    } else {
+        set_message(message);
+    }
+    session.abandon = false;
+    if (keep) {
+        session.saved = over;
+        session.saved_status = status;
+        (void)snprintf(session.saved_message, sizeof session.saved_message, "%s",
+                       message);
+    } else {
+        pthread_mutex_unlock(&lock);
+        ha_recording_free(over);
+        pthread_mutex_lock(&lock);
+    }
+    (void)pthread_cond_broadcast(&changed);
+}
+
+static enum ha_status
+open_plan(struct ha_recording **recording)
+{
+    const struct ha_config *config = &session.plan.config;
+    char url[HA_CONFIG_PATH_BYTES + 32];
+    struct ha_recording_options options = {
+        .url = url,
+        .activities = config->activities | (config->memory ? HA_ACTIVITIES_MEMORY : 0),
+        .room = (uint64_t)config->max_events,
+    };
+
+    if (!ha_config_log_file(config, (long)getpid(), url, sizeof url)) {
+        return ha_error_set(HA_ERROR_INVALID, "ACTIVITIES_LOG_FILE: too long");
+    }
+    pthread_mutex_unlock(&lock); /* the plan's text doesn't change meanwhile */
+    enum ha_status status = ha_recording_new(&options, recording);
+    pthread_mutex_lock(&lock);
+    return status;
+}
+
+static void
+describe_plan(struct ha_recording *recording, const struct ha_config *config)
+{
+    const struct {
+        const char *key;
+        const char *value;
+    } pairs[] = {
+        {"trace_id", config->trace_id},
+        {"group_trace_id", config->group_trace_id},
+        {"with_stack", config->with_stack ? "1" : "0"},
+        {"record_shapes", config->input_shapes ? "1" : "0"},
+        {"profile_memory", config->memory ? "1" : "0"},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (pairs[i].value[0] != '\0') {
+            (void)ha_recording_describe(recording, pairs[i].key, pairs[i].value);
+        }
+    }
+}
+
+static void
+warm_up(void)
+{
+    struct ha_recording *recording = NULL;
+    enum ha_status status = open_plan(&recording);
+
+    if (status != HA_OK) {
+        end_plan(ha_error_text());
+        return;
+    }
+    if (session.abandon) { /* meanwhile */
+        pthread_mutex_unlock(&lock);
+        ha_recording_free(recording);
+        pthread_mutex_lock(&lock);
+        session.abandon = false;
+        end_plan("cancelled");
+        return;
+    }
+    describe_plan(recording, &session.plan.config);
+    session.recording = recording;
+    session.on_demand = true;
+    session.state = HIPADAPT_PROFILE_WARMUP;
+    (void)pthread_cond_broadcast(&changed);
+}
+
+/* Contexts are stopped without the lock, within which the SDK waits for nobody. */
+static void
+begin_processing(void)
+{
+    ha_recording_stop(session.recording);
+    session.state = HIPADAPT_PROFILE_PROCESSING;
+}
+
+/* What the plan says is done; needs the lock.  Any thread does the start and stop. */
+static void
+follow_plan(bool own_thread)
+{
+    bool warm = session.on_demand && session.state == HIPADAPT_PROFILE_WARMUP;
+    bool started = session.on_demand && session.state == HIPADAPT_PROFILE_COLLECTING;
+
+    if (!session.planned || session.state == HIPADAPT_PROFILE_PROCESSING) {
+        return;
+    }
+    int64_t steps = atomic_load(&iteration);
+    switch (ha_plan_next(&session.plan, steps, warm, started)) {
+    case HA_PLAN_WARM_UP:
+        if (own_thread) {
+            warm_up();
+        }
+        break;
+    case HA_PLAN_START:
+        ha_recording_start(session.recording);
+        ha_plan_started(&session.plan, steps);
+        session.state = HIPADAPT_PROFILE_COLLECTING;
+        break;
+    case HA_PLAN_STOP:
+        begin_processing();
+        break;
+    case HA_PLAN_GIVE_UP:
+        end_plan(ha_error_text());
+        break;
+    default:
+        break;
+    }
+}
+
+/* One look at the recording; needs the lock, which is not held while it works. */
+static void
+look(void)
+{
+    struct ha_recording *recording = session.recording;
+    bool processing = session.state == HIPADAPT_PROFILE_PROCESSING;
+
+    if (recording == NULL && session.abandon) {
+        session.abandon = false;
+        end_plan("cancelled");
+    }
+    if (recording == NULL) {
+        return;
+    }
+    if (session.abandon) {
+        end_recording(HA_OK, "cancelled");
+        return;
+    }
+    pthread_mutex_unlock(&lock);
+    enum ha_status status =
+        processing ? ha_recording_finish(recording) : ha_recording_take(recording);
+    pthread_mutex_lock(&lock);
+    session.counts = ha_recording_counts(recording);
+    if (status != HA_OK && !processing &&
+        session.state != HIPADAPT_PROFILE_PROCESSING) {
+        begin_processing(); /* a file that can't be written: no more is recorded */
+    }
+    if (processing) {
+        end_recording(status, status == HA_OK ? "" : ha_error_text());
+    }
+}
+
+static void *
+run(void *unused)
+{
+    struct pollfd fds[] = {{session.bell, POLLIN, 0}, {session.timer, POLLIN, 0}};
+    bool busy = false;
+
+    ha_log_own_thread();
+    for (;;) {
+        uint64_t count;
+        (void)poll(fds, 2, -1);
+        for (int i = 0; i < 2; i++) {
+            while (fds[i].revents != 0 && read(fds[i].fd, &count, sizeof count) < 0 &&
+                   errno == EINTR) {
+            }
+        }
+        pthread_mutex_lock(&lock);
+        follow_plan(true);
+        do {
+            look();
+        } while (session.state == HIPADAPT_PROFILE_PROCESSING);
+        if (busy != is_busy()) {
+            busy = !busy;
+            set_timer(busy);
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+/* The thread, with what it waits for; needs the lock. */
+static enum ha_status
+need_thread(void)
+{
+    pthread_t thread;
+    enum ha_status status = HA_OK;
+
+    if (session.there) {
+        return HA_OK;
+    }
+    if (hipadapt_tool_table(sizeof(struct ha_tool)) == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "no room for a fork hook");
+    }
+    session.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    session.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (session.bell < 0 || session.timer < 0) {
+        status = ha_error_set(HA_ERROR_SYSTEM, "no descriptor for the profiler: %s",
+                              strerror(errno));
+    } else {
+        status = ha_thread_start(&thread, "hipadapt-profile", run, NULL);
+    }
+    if (status != HA_OK) {
+        (void)close(session.bell);
+        (void)close(session.timer);
+        return status;
+    }
+    (void)pthread_detach(thread);
+    session.there = true;
+    return HA_OK;
+}
+
+/* ---- the program's calls ---- */
+
+int
+ha_session_is_forked(void)
+{
+    bool is = atomic_load(&forked);
+
+    if (is) {
+        (void)ha_error_set(HA_ERROR_UNSUPPORTED,
+                           "the profiler is the parent process's: nothing is recorded "
+                           "in a forked child");
+    }
+    return is;
+}
+
+/* Waits for the end of processing, or of all, with the lock. */
+static void
+wait_for_end(void)
+{
+    while (session.state == HIPADAPT_PROFILE_PROCESSING || session.abandon) {
+        (void)pthread_cond_wait(&changed, &lock);
+    }
+}
+
+/* Drops what there is of a plan, and with `all` the prepared recording as well. */
+static void
+drop(bool all)
+{
+    bool mine = session.recording != NULL && !session.on_demand;
+
+    if (session.planned || (all && mine)) {
+        session.abandon = true; /* the thread may be opening it just now */
+        ring();
+    }
+    wait_for_end();
+}
+
+static void
+forget_saved(void)
+{
+    struct ha_recording *saved = session.saved;
+
+    session.saved = NULL;
+    pthread_mutex_unlock(&lock);
+    ha_recording_free(saved);
+    pthread_mutex_lock(&lock);
+}
+
+/* Opens a recording, with both locks; the second one not while it opens. */
+static enum hipadapt_profile_result
+open_prepared(const struct ha_recording_options *options)
+{
+    struct ha_recording *recording = NULL;
+
+    pthread_mutex_unlock(&lock);
+    enum ha_status status = ha_recording_new(options, &recording);
+    pthread_mutex_lock(&lock);
+    if (status != HA_OK) {
+        session.state = HIPADAPT_PROFILE_IDLE;
+        return ha_session_result(status);
+    }
+    session.recording = recording;
+    session.state = HIPADAPT_PROFILE_WARMUP;
+    session.counts = (struct ha_recording_counts){.events = 0};
+    session.message[0] = session.trace_id[0] = '\0';
+    ring();
+    return HIPADAPT_PROFILE_OK;
+}
+
+enum hipadapt_profile_result
+ha_session_prepare(const struct hipadapt_profile_options *options, uint32_t activities)
+{
+    const struct ha_recording_options wanted = {
+        .url = options->url,
+        .activities = activities,
+        .room = options->buffer_events,
+        .keep_max = options->keep_events != 0 ? options->keep_events : KEEP_EVENTS,
+        .cuda_names = options->cuda_names != 0,
+    };
+    enum hipadapt_profile_result result;
+
+    pthread_mutex_lock(&calling);
+    pthread_mutex_lock(&lock);
+    enum ha_status status = need_thread();
+    drop(false);
+    if (status != HA_OK) {
+        result = ha_session_result(status);
+    } else if (session.state != HIPADAPT_PROFILE_IDLE) {
+        (void)wrong_state("hipadapt_profile_prepare");
+        result = HIPADAPT_PROFILE_BUSY;
+    } else {
+        forget_saved();
+        result = open_prepared(&wanted);
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&calling);
+    return result;
+}
+
+enum hipadapt_profile_result
+ha_session_start(void)
+{
+    enum hipadapt_profile_result result = HIPADAPT_PROFILE_OK;
+
+    pthread_mutex_lock(&lock);
+    if (session.state != HIPADAPT_PROFILE_WARMUP || session.on_demand) {
+        result = wrong_state("hipadapt_profile_start");
+    } else {
+        ha_recording_start(session.recording);
+        session.state = HIPADAPT_PROFILE_COLLECTING;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+enum hipadapt_profile_result
+ha_session_stop(void)
+{
+    enum hipadapt_profile_result result = HIPADAPT_PROFILE_OK;
+
+    pthread_mutex_lock(&lock);
+    if (session.state != HIPADAPT_PROFILE_COLLECTING || session.on_demand) {
+        result = wrong_state("hipadapt_profile_stop");
+    } else {
+        begin_processing();
+        ring();
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* The trace of a recording that streams is there, or isn't. */
+static enum hipadapt_profile_result
+streamed(const char *url)
+{
+    const char *own = ha_recording_url(session.saved);
+
+    if (url != NULL && strcmp(url, own) != 0) {
+        (void)ha_error_set(HA_ERROR_INVALID,
+                           "hipadapt_profile_save: the trace went to %s, and nothing "
+                           "was kept",
+                           own);
+        return HIPADAPT_PROFILE_INVALID;
+    }
+    return ha_session_result(
+        session.saved_status == HA_OK
+            ? HA_OK
+            : ha_error_set(session.saved_status, "%s", session.saved_message));
+}
+
+static enum hipadapt_profile_result
+save_kept(const char *url)
+{
+    struct ha_recording *saved = session.saved;
+
+    if (url == NULL) {
+        (void)ha_error_set(HA_ERROR_INVALID,
+                           "hipadapt_profile_save: argument 'url' must not be NULL: "
+                           "prepare had none");
+        return HIPADAPT_PROFILE_INVALID;
+    }
+    pthread_mutex_unlock(&lock);
+    enum ha_status status = ha_recording_save(saved, url);
+    pthread_mutex_lock(&lock);
+    if (session.recording == NULL) {
+        session.counts = ha_recording_counts(saved);
+    }
+    if (status == HA_OK) {
+        (void)snprintf(session.url, sizeof session.url, "%s", url);
+    }
+    return ha_session_result(status);
+}
+
+enum hipadapt_profile_result
+ha_session_save(const char *url)
+{
+    enum hipadapt_profile_result result;
+
+    pthread_mutex_lock(&calling);
+    pthread_mutex_lock(&lock);
+    if (!session.on_demand) {
+        wait_for_end();
+    }
+    if (session.saved == NULL || (session.recording != NULL && !session.on_demand)) {
+        result = wrong_state("hipadapt_profile_save");
+    } else if (ha_recording_url(session.saved) != NULL) {
+        result = streamed(url);
+    } else {
+        result = save_kept(url);
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&calling);
+    return result;
+}
+
+enum hipadapt_profile_result
+ha_session_cancel(void)
+{
+    pthread_mutex_lock(&calling);
+    pthread_mutex_lock(&lock);
+    drop(true);
+    forget_saved();
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&calling);
+    return HIPADAPT_PROFILE_OK;
+}
+
+/* A step at which the recording begins waits for its warm-up. */
+static void
+wait_for_warm_up(void)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += STEP_WAIT_S;
+    while (session.planned && session.recording == NULL &&
+           session.plan.start_step >= 0 &&
+           atomic_load(&iteration) >=
+               session.plan.start_step - session.plan.config.warmup_iterations) {
+        ring();
+        if (pthread_cond_timedwait(&changed, &lock, &until) != 0) {
+            return;
+        }
+    }
+}
+
+enum hipadapt_profile_result
+ha_session_step(void)
+{
+    atomic_fetch_add(&iteration, 1);
+    if (!atomic_load(&counts_steps)) {
+        return HIPADAPT_PROFILE_OK;
+    }
+    pthread_mutex_lock(&lock);
+    follow_plan(false);
+    wait_for_warm_up();
+    follow_plan(false);
+    if (session.state == HIPADAPT_PROFILE_PROCESSING) {
+        ring();
+    }
+    pthread_mutex_unlock(&lock);
+    return HIPADAPT_PROFILE_OK;
+}
+
+enum hipadapt_profile_result
+ha_session_describe(const char *key, const char *json)
+{
+    enum hipadapt_profile_result result;
+
+    pthread_mutex_lock(&calling);
+    pthread_mutex_lock(&lock);
+    struct ha_recording *recording =
+        session.recording != NULL ? session.recording : session.saved;
+    result = recording == NULL
+                 ? wrong_state("hipadapt_profile_add_metadata")
+                 : ha_session_result(ha_recording_describe(recording, key, json));
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&calling);
+    return result;
+}
+
+static enum hipadapt_profile_result
+accept_request(const struct ha_config *config, uint64_t *number)
+{
+    struct ha_plan plan;
+
+    if (session.planned || session.state != HIPADAPT_PROFILE_IDLE) {
+        (void)ha_error_set(HA_ERROR_INVALID, "%s",
+                           session.planned && session.recording == NULL
+                               ? "another profile request is pending"
+                               : "the profiler is busy");
+        return HIPADAPT_PROFILE_BUSY;
+    }
+    enum ha_status status = need_thread();
+    if (status == HA_OK) {
+        status = ha_plan_make(&plan, config, atomic_load(&iteration));
+    }
+    if (status != HA_OK) {
+        return ha_session_result(status);
+    }
+    session.plan = plan;
+    session.planned = true;
+    session.message[0] = '\0';
+    (void)snprintf(session.trace_id, sizeof session.trace_id, "%s", config->trace_id);
+    session.counts = (struct ha_recording_counts){.events = 0};
+    atomic_store(&counts_steps, plan.by_iteration);
+    session.request++;
+    if (number != NULL) {
+        *number = session.request;
+    }
+    ring();
+    return HIPADAPT_PROFILE_OK;
+}
+
+enum hipadapt_profile_result
+ha_session_request(const char *text, uint64_t *number)
+{
+    struct ha_config config;
+
+    ha_config_default(&config);
+    enum ha_status status = ha_config_parse(&config, text);
+    if (status != HA_OK) {
+        return ha_session_result(status);
+    }
+    pthread_mutex_lock(&lock);
+    enum hipadapt_profile_result result = accept_request(&config, number);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+enum hipadapt_profile_result
+ha_session_status(struct hipadapt_profile_status *status)
+{
+    pthread_mutex_lock(&lock);
+    const struct ha_recording_counts *counts = &session.counts;
+    *status = (struct hipadapt_profile_status){
+        .size = sizeof *status,
+        .state = session.state,
+        .on_demand = session.on_demand,
+        .request = session.request,
+        .request_waits = session.planned && session.recording == NULL,
+        .step = atomic_load(&iteration),
+        .events = counts->events,
+        .kernels = counts->collect.kernels,
+        .lost_events = counts->lost,
+        .out_of_window_events = counts->collect.out_of_window,
+        .bytes = counts->bytes,
+    };
+    memcpy(status->message, session.message, sizeof session.message);
+    memcpy(status->url, session.url, sizeof session.url);
+    memcpy(status->trace_id, session.trace_id, sizeof session.trace_id);
+    pthread_mutex_unlock(&lock);
+    return HIPADAPT_PROFILE_OK;
+}
+
+void
+ha_session_forked(void)
+{
+    atomic_store(&forked, true);
+    (void)pthread_mutex_init(&calling, NULL);
+    (void)pthread_mutex_init(&lock, NULL);
+    (void)pthread_cond_init(&changed, NULL);
+}
