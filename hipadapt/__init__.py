@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ._objects.interop import managed_empty, pinned_empty
     from ._objects.kernel import Kernel
     from ._objects.pool import MemoryPool, current_pool
+    from ._objects.profile import annotate, profile
     from ._objects.program import Module, Program, compile_kernel
     from ._objects.stream import Stream, current_stream
     from .compat import install_as_hip, uninstall_as_hip
@@ -48,6 +49,7 @@ __all__ = [
     "Provider",
     "Stream",
     "__version__",
+    "annotate",
     "arange",
     "array",
     "asarray",
@@ -67,6 +69,7 @@ __all__ = [
     "install_as_hip",
     "managed_empty",
     "pinned_empty",
+    "profile",
     "provider",
     "raising",
     "rocprofiler",
@@ -86,6 +89,7 @@ _PARTS = {
     "Module": "_objects.program",
     "Program": "_objects.program",
     "Stream": "_objects.stream",
+    "annotate": "_objects.profile",
     "arange": "_objects.array",
     "array": "_objects.array",
     "asarray": "_objects.array",
@@ -99,6 +103,7 @@ _PARTS = {
     "install_as_hip": "compat",
     "managed_empty": "_objects.interop",
     "pinned_empty": "_objects.interop",
+    "profile": "_objects.profile",
     "uninstall_as_hip": "compat",
     "zeros": "_objects.array",
 }

@@ -12,8 +12,10 @@
 #include "api/raising.h"
 #include "api/state.h"
 #include "core/clock.h"
+#include "module/annotate.h"
 #include "module/callback.h"
 #include "module/kernel.h"
+#include "module/profile.h"
 #include "module/profiler.h"
 #include "module/state.h"
 
@@ -359,7 +361,8 @@ core_exec(PyObject *module)
     int added = PyModule_AddObjectRef(module, "RaisingFunction", raising);
     Py_XDECREF(raising);
     if (added < 0 || ha_kernel_init(module, &state->kernel) < 0 ||
-        ha_profiler_init(module) < 0 || ha_callback_open() < 0) {
+        ha_profiler_init(module) < 0 || ha_profile_init(module) < 0 ||
+        ha_annotate_init(module) < 0 || ha_callback_open() < 0) {
         return -1;
     }
     return register_shutdown(module) < 0 ? -1 : register_before_fork(module);

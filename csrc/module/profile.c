@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include <Python.h>
+
+#include "module/profile.h"
+
+#include "module/profiler_text.h"
+#include "module/profiler_tool.h"
+
+/* None, or the exception that the result stands for. */
+static PyObject *
+answer(enum hipadapt_profile_result result)
+{
+    PyObject *type = PyExc_RuntimeError;
+
+    switch (result) {
+    case HIPADAPT_PROFILE_OK:
+        Py_RETURN_NONE;
+    case HIPADAPT_PROFILE_INVALID:
+        type = PyExc_ValueError;
+        break;
+    case HIPADAPT_PROFILE_NOT_FOUND:
+    case HIPADAPT_PROFILE_SYSTEM:
+        type = PyExc_OSError;
+        break;
+    case HIPADAPT_PROFILE_MEMORY:
+        type = PyExc_MemoryError;
+        break;
+    default:
+        break;
+    }
+    PyErr_SetString(type, ha_tool->error_text());
+    return NULL;
+}
+
+/* The thread's text stays what it was, because it belongs to the thread. */
+#define CALL(result, call)                                                             \
+    Py_BEGIN_ALLOW_THREADS(result)                                                     \
+    = (call);                                                                          \
+    Py_END_ALLOW_THREADS
+
+static PyObject *
+prepare(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    struct hipadapt_profile_options options = {.size = sizeof options};
+    enum hipadapt_profile_result result;
+    unsigned long long room = 0, keep = 0;
+    PyObject *url = NULL;
+
+    if (!PyArg_ParseTuple(args, "OzKKp:profile_prepare", &url, &options.activities,
+                          &room, &keep, &options.cuda_names) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    options.buffer_events = room;
+    options.keep_events = keep;
+    PyObject *bytes = NULL;
+    if (url != Py_None) {
+        if (!PyUnicode_FSConverter(url, &bytes)) {
+            return NULL;
+        }
+        options.url = PyBytes_AS_STRING(bytes);
+    }
+    CALL(result, ha_tool->profile_prepare(&options))
+    Py_XDECREF(bytes);
+    return answer(result);
+}
+
+/* ---- functions without arguments ---- */
+
+#define PLAIN(name)                                                                    \
+    static PyObject *name(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))      \
+    {                                                                                  \
+        enum hipadapt_profile_result result;                                           \
+        if (!ha_profiler_need_tool()) {                                                \
+            return NULL;                                                               \
+        }                                                                              \
+        CALL(result, ha_tool->profile_##name())                                        \
+        return answer(result);                                                         \
+    }
+
+PLAIN(start)
+PLAIN(stop)
+PLAIN(cancel)
+PLAIN(step)
+
+static PyObject *
+save(PyObject *Py_UNUSED(module), PyObject *url)
+{
+    enum hipadapt_profile_result result;
+    PyObject *bytes = NULL;
+
+    if (!ha_profiler_need_tool() ||
+        (url != Py_None && !PyUnicode_FSConverter(url, &bytes))) {
+        return NULL;
+    }
+    const char *path = bytes != NULL ? PyBytes_AS_STRING(bytes) : NULL;
+    CALL(result, ha_tool->profile_save(path))
+    Py_XDECREF(bytes);
+    return answer(result);
+}
+
+static PyObject *
+add_metadata(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *key = NULL, *json = NULL;
+
+    if (!PyArg_ParseTuple(args, "ss:profile_add_metadata", &key, &json) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return answer(ha_tool->profile_add_metadata(key, json));
+}
+
+static PyObject *
+push(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    int domain = 0;
+    unsigned long long id = 0;
+
+    if (!PyArg_ParseTuple(args, "iK:profile_push", &domain, &id) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return answer(ha_tool->profile_push((enum hipadapt_profile_domain)domain, id));
+}
+
+static PyObject *
+pop(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    int domain = 0;
+
+    if (!PyArg_ParseTuple(args, "i:profile_pop", &domain) || !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return answer(ha_tool->profile_pop((enum hipadapt_profile_domain)domain));
+}
+
+static PyObject *
+request(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *text = NULL;
+    uint64_t number = 0;
+    enum hipadapt_profile_result result;
+
+    if (!PyArg_ParseTuple(args, "s:profile_request", &text) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    CALL(result, ha_tool->profile_request(text, &number))
+    return result == HIPADAPT_PROFILE_OK ? PyLong_FromUnsignedLongLong(number)
+                                         : answer(result);
+}
+
+static PyObject *
+status(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    struct hipadapt_profile_status now = {.size = sizeof now};
+    enum hipadapt_profile_result result;
+
+    if (!ha_profiler_need_tool()) {
+        return NULL;
+    }
+    CALL(result, ha_tool->profile_status(&now))
+    if (result != HIPADAPT_PROFILE_OK) {
+        return answer(result);
+    }
+    return Py_BuildValue(
+        "iNKNLKKKKKNNN", now.state, PyBool_FromLong(now.on_demand),
+        (unsigned long long)now.request, PyBool_FromLong(now.request_waits),
+        (long long)now.step, (unsigned long long)now.events,
+        (unsigned long long)now.kernels, (unsigned long long)now.lost_events,
+        (unsigned long long)now.out_of_window_events, (unsigned long long)now.bytes,
+        ha_profiler_text(now.message), PyUnicode_DecodeFSDefault(now.url),
+        ha_profiler_text(now.trace_id));
+}
+
+/* What the calling thread does is in no trace, until it is turned off. */
+static PyObject *
+mute(PyObject *Py_UNUSED(module), PyObject *on)
+{
+    int muted = PyObject_IsTrue(on);
+
+    if (muted < 0 || !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    ha_tool->mute(muted != 0);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"profile_prepare", prepare, METH_VARARGS,
+     "profile_prepare($module, url, activities, buffer, keep, cuda_names, /)\n--\n\n"
+     "From idle to warm-up."},
+    {"profile_start", start, METH_NOARGS,
+     "profile_start($module, /)\n--\n\nFrom warm-up to collecting."},
+    {"profile_stop", stop, METH_NOARGS,
+     "profile_stop($module, /)\n--\n\nFrom collecting to processing."},
+    {"profile_save", save, METH_O,
+     "profile_save($module, url, /)\n--\n\nWaits for the trace, or writes it."},
+    {"profile_cancel", cancel, METH_NOARGS,
+     "profile_cancel($module, /)\n--\n\nDrops the recording or the request."},
+    {"profile_step", step, METH_NOARGS,
+     "profile_step($module, /)\n--\n\nAn iteration begins."},
+    {"profile_add_metadata", add_metadata, METH_VARARGS,
+     "profile_add_metadata($module, key, json, /)\n--\n\nAn entry of the trace."},
+    {"profile_push", push, METH_VARARGS,
+     "profile_push($module, domain, id, /)\n--\n\nWork belongs to the id."},
+    {"profile_pop", pop, METH_VARARGS,
+     "profile_pop($module, domain, /)\n--\n\nNo longer."},
+    {"profile_request", request, METH_VARARGS,
+     "profile_request($module, text, /)\n--\n\nNumber of a request."},
+    {"profile_status", status, METH_NOARGS,
+     "profile_status($module, /)\n--\n\nFields of ProfileStatus."},
+    {"profile_mute", mute, METH_O,
+     "profile_mute($module, on, /)\n--\n\nThis thread's calls are in no trace."},
+    {NULL, NULL, 0, NULL},
+};
+
+int
+ha_profile_init(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""The activity profiler: what a program did on devices, as a trace in a file."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from .. import _core
+
+__all__ = ["ProfileStatus", "annotate", "profile"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_STATES = ("idle", "warmup", "collecting", "processing")
+_OPERATION, _USER = 0, 1
+
+
+class ProfileStatus(NamedTuple):
+    """What the profiler does, and how its last recording went."""
+
+    state: str
+    """idle, warmup, collecting or processing."""
+    on_demand: bool
+    """The recording is that of a request."""
+    request: int
+    """Number of the last request; 0 for none."""
+    request_waits: bool
+    """It has not begun."""
+    step: int
+    """The iteration, from 0; -1 before the first `profile.step`."""
+    events: int
+    """Events of this recording, or of the last one, as what follows."""
+    kernels: int
+    """Kernels in its trace."""
+    lost_events: int
+    """Events that found no room."""
+    out_of_window_events: int
+    """Events that were not wholly between start and stop."""
+    bytes: int
+    """Bytes of the file so far."""
+    message: str
+    """Why the last one failed; empty for none."""
+    url: str
+    """The last file that is complete."""
+    trace_id: str
+    """Of the request."""
+
+
+class profile:
+    """Records what HIP does in this process, as a trace for Perfetto and other readers.
+
+    ``with`` prepares and starts, and at its end waits for the devices, stops, and
+    completes the file.  A process has one recording at a time.
+
+    Parameters
+    ----------
+    url : str or path, optional
+        File of the trace, which grows while it is recorded.  The suffix says its
+        format: .json (Chrome), .json.gz or .pftrace (Perfetto).  Without one events are
+        kept in memory, for `save`.
+    activities : str or iterable of str, optional
+        What is recorded, by libkineto's names, such as ``kernel`` or ``gpu_memcpy``.
+    memory : bool
+        Memory in use, as counters over time.
+    metadata : dict, optional
+        Entries of the trace, of what JSON can have.
+    api_names : str
+        ``hip``, or ``cuda`` for readers that know CUDA's names of calls only.
+    buffer_events : int
+        Events that wait for being written, of 128 bytes; for the process's first
+        recording.  More are lost and counted.
+    keep_events : int
+        Events that are kept in memory without `url`.
+
+    Raises
+    ------
+    ValueError
+        No such activity, or no such format: the message has the right ones.
+    OSError
+        The file can't be written.
+    RuntimeError
+        Another recording is there; a forked child; the profiler's library was
+        configured before and takes nobody any more.
+
+    Examples
+    --------
+    >>> import hipadapt, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "out.json")
+    >>> with hipadapt.profile(path):
+    ...     with hipadapt.annotate("ones"):
+    ...         ones = hipadapt.full(1000, 1.0)
+    >>> os.path.getsize(path) > 0
+    True
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str] | None = None,
+        *,
+        activities: str | Iterable[str] | None = None,
+        memory: bool = False,
+        metadata: dict[str, Any] | None = None,
+        api_names: str = "hip",
+        buffer_events: int = 0,
+        keep_events: int = 0,
+    ) -> None:
+        if api_names not in ("hip", "cuda"):
+            raise ValueError(
+                f"profile: argument 'api_names' must be 'hip' or 'cuda', not "
+                f"{api_names!r}"
+            )
+        self._url = url
+        self._activities = _activity_text(activities, memory)
+        self._metadata = dict(metadata or {})
+        self._cuda_names = api_names == "cuda"
+        self._buffer_events = buffer_events
+        self._keep_events = keep_events
+
+    def prepare(self) -> profile:
+        """Starts to watch, so that `start` costs nothing; what is seen is dropped."""
+        _core.profile_prepare(
+            self._url,
+            self._activities,
+            self._buffer_events,
+            self._keep_events,
+            self._cuda_names,
+        )
+        for key, value in self._metadata.items():
+            self.add_metadata(key, value)
+        return self
+
+    def start(self) -> profile:
+        """Begins the trace; prepares first where nobody has."""
+        if _core.profile_status()[0] == 0:
+            self.prepare()
+        _core.profile_start()
+        return self
+
+    def stop(self) -> None:
+        """Waits for all devices, so that their work is in the trace, and ends it."""
+        _synchronize()
+        _core.profile_stop()
+
+    def save(self, url: str | os.PathLike[str] | None = None) -> None:
+        """Waits until the file is complete, or writes what was kept to `url`."""
+        _core.profile_save(url if url is not None else self._url)
+
+    def add_metadata(self, key: str, value: Any) -> None:
+        """Adds an entry to the trace; `value` is what JSON can have."""
+        _core.profile_add_metadata(key, json.dumps(value))
+
+    def __enter__(self) -> profile:
+        return self.prepare().start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if _core.profile_status()[0] != _STATES.index("collecting"):
+            return  # stopped within the block
+        self.stop()
+        if self._url is not None:
+            self.save()
+
+    @staticmethod
+    def step() -> None:
+        """An iteration of the program's loop begins: for requests that count them."""
+        _core.profile_step()
+
+    @staticmethod
+    def cancel() -> None:
+        """Drops the recording or the request that is there, and its file."""
+        _core.profile_cancel()
+
+    @staticmethod
+    def request(text: str) -> int:
+        """A recording by libkineto's configuration text; returns its number.
+
+        It begins and ends by itself.  See `status` for how it went.
+        """
+        return _core.profile_request(text)
+
+    @staticmethod
+    def status() -> ProfileStatus:
+        """What the profiler does now, and how its last recording went."""
+        state, *rest = _core.profile_status()
+        return ProfileStatus(_STATES[state], *rest)
+
+    @staticmethod
+    @contextmanager
+    def operation(number: int) -> Iterator[None]:
+        """Calls and work of the block get this "External id"."""
+        _core.profile_push(_OPERATION, number)
+        try:
+            yield
+        finally:
+            _core.profile_pop(_OPERATION)
+
+    @staticmethod
+    @contextmanager
+    def user(number: int) -> Iterator[None]:
+        """Work of the block gets a row of annotations with this id."""
+        _core.profile_push(_USER, number)
+        try:
+            yield
+        finally:
+            _core.profile_pop(_USER)
+
+
+class annotate:
+    """A named range of roctx: traces show it, and the work that it caused.
+
+    A context manager, and a decorator of functions.
+
+    Examples
+    --------
+    >>> import hipadapt
+    >>> with hipadapt.annotate("load"):
+    ...     pass
+    >>> @hipadapt.annotate("step")
+    ... def step() -> int:
+    ...     return 1
+    >>> step()
+    1
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"annotate: argument 'name' must be a str, not '{type(name).__name__}'"
+            )
+        self.name = name
+
+    def __enter__(self) -> annotate:
+        _core.annotate_push(self.name)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _core.annotate_pop()
+
+    def __call__(self, function: Callable[_P, _T]) -> Callable[_P, _T]:
+        name = self.name
+
+        @functools.wraps(function)
+        def annotated(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            _core.annotate_push(name)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _core.annotate_pop()
+
+        return annotated
+
+
+_DEFAULT = (
+    "cpu_op,user_annotation,gpu_user_annotation,gpu_memcpy,gpu_memset,kernel,"
+    "external_correlation,cuda_runtime,cpu_instant_event,python_function,overhead,"
+    "cuda_sync"
+)
+
+
+def _activity_text(activities: str | Iterable[str] | None, memory: bool) -> str | None:
+    if activities is None:
+        return f"{_DEFAULT},memory" if memory else None
+    text = activities if isinstance(activities, str) else ",".join(activities)
+    return f"{text},memory" if memory else text
+
+
+def _synchronize() -> None:
+    """Waits for all devices, without showing that in the trace."""
+    from .. import hip
+
+    _core.profile_mute(True)
+    try:
+        current, count = hip.hipGetDevice()[1], hip.hipGetDeviceCount()[1]
+        for device in range(count):
+            hip.hipSetDevice(device)
+            hip.hipDeviceSynchronize()
+        hip.hipSetDevice(current)
+    finally:
+        _core.profile_mute(False)
