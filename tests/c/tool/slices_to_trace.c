@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Slices from standard input become a trace, for tests in Python: see
  * tests/unit/tool/slices.py, which writes what is read here. */
-/* sources: core tool/profiler */
+/* sources: core tool */
+/* product: profiler */
 #include "tool/profiler/writer.h"
 
 #include <stdio.h>

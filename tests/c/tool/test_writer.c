@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writers of traces: places that are refused, disks that are full, processes that die,
  * forks, and memory that stays. */
-/* sources: core tool/profiler */
+/* sources: core tool */
+/* product: profiler */
 #include "check.h"
 #include "tool/profiler/writer.h"
 
