@@ -70,8 +70,12 @@ need(void)
 static PyObject *
 push(PyObject *Py_UNUSED(module), PyObject *name)
 {
+    if (!PyUnicode_Check(name)) {
+        return PyErr_Format(PyExc_TypeError,
+                            "annotate: argument 'name' must be a str, not '%.200s'",
+                            Py_TYPE(name)->tp_name);
+    }
     const char *text = PyUnicode_AsUTF8(name);
-
     if (text == NULL || !need()) {
         return NULL;
     }

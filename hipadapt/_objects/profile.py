@@ -6,8 +6,8 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -192,28 +192,18 @@ class profile:
     @staticmethod
     def status() -> ProfileStatus:
         """What the profiler does now, and how its last recording went."""
-        state, *rest = _core.profile_status()
-        return ProfileStatus(_STATES[state], *rest)
+        now = _core.profile_status()
+        return ProfileStatus(_STATES[now[0]], *now[1:])
 
     @staticmethod
-    @contextmanager
-    def operation(number: int) -> Iterator[None]:
-        """Calls and work of the block get this "External id"."""
-        _core.profile_push(_OPERATION, number)
-        try:
-            yield
-        finally:
-            _core.profile_pop(_OPERATION)
+    def operation(number: int) -> AbstractContextManager[None]:
+        """Calls and work of the ``with`` block get this "External id"."""
+        return _pushed(_OPERATION, number)
 
     @staticmethod
-    @contextmanager
-    def user(number: int) -> Iterator[None]:
-        """Work of the block gets a row of annotations with this id."""
-        _core.profile_push(_USER, number)
-        try:
-            yield
-        finally:
-            _core.profile_pop(_USER)
+    def user(number: int) -> AbstractContextManager[None]:
+        """Work of the ``with`` block gets a row of annotations with this id."""
+        return _pushed(_USER, number)
 
 
 class annotate:
@@ -233,17 +223,13 @@ class annotate:
     1
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("_name",)
 
     def __init__(self, name: str) -> None:
-        if not isinstance(name, str):
-            raise TypeError(
-                f"annotate: argument 'name' must be a str, not '{type(name).__name__}'"
-            )
-        self.name = name
+        self._name = name
 
     def __enter__(self) -> annotate:
-        _core.annotate_push(self.name)
+        _core.annotate_push(self._name)
         return self
 
     def __exit__(
@@ -255,7 +241,7 @@ class annotate:
         _core.annotate_pop()
 
     def __call__(self, function: Callable[_P, _T]) -> Callable[_P, _T]:
-        name = self.name
+        name = self._name
 
         @functools.wraps(function)
         def annotated(*args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -273,6 +259,15 @@ _DEFAULT = (
     "external_correlation,cuda_runtime,cpu_instant_event,python_function,overhead,"
     "cuda_sync"
 )
+
+
+@contextmanager
+def _pushed(domain: int, number: int) -> Generator[None]:
+    _core.profile_push(domain, number)
+    try:
+        yield
+    finally:
+        _core.profile_pop(domain)
 
 
 def _activity_text(activities: str | Iterable[str] | None, memory: bool) -> str | None:

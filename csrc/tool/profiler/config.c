@@ -45,7 +45,8 @@ to_number(const char *key, const char *text, int64_t max, int64_t *value)
 
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || number < 0 || number > max) {
+    if (strchr("+0123456789", text[0]) == NULL || errno != 0 || end == text ||
+        *end != '\0' || number < 0 || number > max) {
         return ha_error_set(HA_ERROR_INVALID,
                             "%s: '%s' is not a whole number from 0 to %" PRId64, key,
                             text, max);

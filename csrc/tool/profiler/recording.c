@@ -172,7 +172,7 @@ open_trace(struct ha_recording *recording, const char *url, struct ha_writer **w
     ha_about_tell(&recording->about, &info);
     enum ha_status status = ha_writer_open(url, &info, writer);
     if (status != HA_OK) {
-        return status;
+        return status == HA_ERROR_UNSUPPORTED ? HA_ERROR_INVALID : status;
     }
     recording->options.slice = to_writer;
     recording->options.context = *writer;

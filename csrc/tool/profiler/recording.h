@@ -35,7 +35,7 @@ struct ha_recording_counts {
     uint64_t bytes; /* of the file, so far */
 };
 
-/* Starts the contexts and opens the file. */
+/* Starts the contexts and opens the file.  HA_ERROR_INVALID: nobody writes that URL. */
 enum ha_status ha_recording_new(const struct ha_recording_options *options,
                                 struct ha_recording **recording);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""libhipadapt_tool.so: opened when it is needed, and a tool that asks for nothing."""
+"""libhipadapt_tool.so: opened when it is needed, and a tool if somebody wants it."""
 
 from __future__ import annotations
 
@@ -46,10 +46,8 @@ class Result(ctypes.Structure):
 configure = ctypes.CDLL({path!r}).rocprofiler_configure
 configure.restype = ctypes.POINTER(Result)
 client = Id(ctypes.sizeof(Id))
-result = configure(10201, b"1.2.1", 0, ctypes.byref(client)).contents
-initialize = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-print(client.name, result.size == ctypes.sizeof(Result),
-      initialize(result.initialize)(None, None))
+result = configure(10201, b"1.2.1", 0, ctypes.byref(client))
+print(client.name, bool(result) and result.contents.size == ctypes.sizeof(Result))
 """
 
 # The extension from another folder, as hipadapt's own.
@@ -125,7 +123,10 @@ def test_library_takes_no_part_where_python_only_reads_events(run_python: Run) -
     assert done.stdout.splitlines() == ["1 0", "loaded"], done.stderr
 
 
-def test_library_is_the_client_hipadapt_and_asks_for_nothing(run_python: Run) -> None:
-    done = run_python(CONFIGURED.format(path=str(OWN)))
+def test_library_is_the_client_hipadapt_if_somebody_wants_it(run_python: Run) -> None:
+    code = CONFIGURED.format(path=str(OWN))
 
-    assert done.stdout == "b'hipadapt' True 0\n", done.stderr
+    assert run_python(code).stdout == "None False\n"
+    for variable in ("HIPADAPT_PROFILE", "KINETO_USE_DAEMON", "ROCP_TOOL_LIBRARIES"):
+        done = run_python(code, **{variable: str(OWN)})
+        assert done.stdout == "b'hipadapt' True\n", done.stderr

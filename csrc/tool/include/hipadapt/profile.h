@@ -35,10 +35,10 @@ extern "C" {
 
 enum hipadapt_profile_result {
     HIPADAPT_PROFILE_OK = 0,
-    HIPADAPT_PROFILE_INVALID,     /* an argument, or a configuration text */
+    HIPADAPT_PROFILE_INVALID,     /* an argument, as a URL that nobody can write */
     HIPADAPT_PROFILE_STATE,       /* not now: as start without prepare */
     HIPADAPT_PROFILE_BUSY,        /* another recording or request is there */
-    HIPADAPT_PROFILE_UNSUPPORTED, /* of the profiler's library, or such a URL */
+    HIPADAPT_PROFILE_UNSUPPORTED, /* of the profiler's library */
     HIPADAPT_PROFILE_NOT_FOUND,   /* a folder, or the profiler's library */
     HIPADAPT_PROFILE_SYSTEM,      /* as a full disk */
     HIPADAPT_PROFILE_MEMORY,
