@@ -549,7 +549,8 @@ static void
 put_window(struct chrome *chrome, const struct ha_writer_result *result)
 {
     const char *name = chrome->span_name;
-    uint64_t ns = result->end > chrome->start ? result->end - chrome->start : 0;
+    uint64_t start = result->start != 0 ? result->start : chrome->start;
+    uint64_t ns = result->end > start ? result->end - start : 0;
 
     if (!ha_output_room(&chrome->output,
                         3 * HA_JSON_GROWTH * strlen(name) + 2 * EVENT_BYTES)) {
@@ -561,7 +562,7 @@ put_window(struct chrome *chrome, const struct ha_writer_result *result)
     HA_PUT(to, ",\"pid\":\"Spans\",\"tid\":");
     to = put_string(to, name);
     HA_PUT(to, ",\"ts\":");
-    to = put_time(to, chrome, chrome->start);
+    to = put_time(to, chrome, start);
     HA_PUT(to, ",\"dur\":");
     to = ha_text_milli(to, ns);
     HA_PUT(to, ",\"args\":{\"Op count\":");
@@ -571,7 +572,7 @@ put_window(struct chrome *chrome, const struct ha_writer_result *result)
     HA_PUT(to, "\",\"pid\":\"Traces\",\"tid\":\"Trace ");
     to = ha_text_json(to, name, strlen(name));
     HA_PUT(to, "\",\"ts\":");
-    to = put_time(to, chrome, chrome->start);
+    to = put_time(to, chrome, start);
     HA_PUT(to, "},\n{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\","
                "\"pid\":\"\",\"tid\":\"\",\"ts\":");
     to = put_time(to, chrome, result->end);

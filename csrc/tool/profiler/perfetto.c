@@ -532,6 +532,9 @@ perfetto_finish(void *state, const struct ha_writer_result *result)
 
     *ha_text_uint(lost, result->lost_events) = '\0';
     *ha_text_uint(outside, result->out_of_window_events) = '\0';
+    if (result->start != 0) { /* it came after the file was opened */
+        put_metadata(perfetto, "Record Window Start", result->start, NULL, 0, NULL, 0);
+    }
     put_metadata(perfetto, "Record Window End", result->end, own,
                  sizeof own / sizeof *own, result->metadata, result->metadata_count);
     enum ha_status status = ha_output_finish(&perfetto->packets.output);

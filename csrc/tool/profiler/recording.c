@@ -121,6 +121,8 @@ finish_writer(struct ha_recording *recording, struct ha_writer *writer,
     int64_t open = atomic_load(&recording->collector->open);
     uint64_t running = open > 0 ? (uint64_t)open : 0;
     struct ha_writer_result result = {
+        .start =
+            ha_clock_unix(&recording->options.clock, atomic_load(&recording->start)),
         .end = ha_clock_unix(&recording->options.clock, atomic_load(&recording->end)),
         .lost_events = lost(recording),
         .out_of_window_events = counts->out_of_window + running,

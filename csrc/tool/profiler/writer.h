@@ -70,7 +70,8 @@ struct ha_writer_info {
 
 /* What is known at the end; borrowed for the call. */
 struct ha_writer_result {
-    uint64_t end; /* of the window, Unix ns */
+    uint64_t start; /* of the window, Unix ns; 0: as it was said at the beginning */
+    uint64_t end;
     uint64_t lost_events;
     uint64_t out_of_window_events;
     const struct ha_trace_pair *metadata; /* further entries, as counts of errors */

@@ -63,6 +63,8 @@ launch(7)
     )
     trace = load(out)
 
+    (window,) = (e for e in trace["traceEvents"] if e.get("cat") == "Trace")
+    assert all(e["ts"] >= window["ts"] for e in slices(trace, "cuda_runtime"))
     assert names(trace, "kernel") == {"work": 3}
     assert names(trace, "cuda_runtime")["hipModuleLaunchKernel"] == 3
     assert names(trace, "gpu_memcpy") == {"Memcpy HtoD (Host -> Device)": 1}
@@ -588,6 +590,28 @@ if sys.argv[2] == "processing":
     run_python(BEGIN + "with profile(sys.argv[1]): launch(2)\n", str(out))
     assert names(load(out), "kernel") == {"work": 2}
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_the_window_begins_with_the_start_not_with_prepare(
+    run_python: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.json"
+    run_python(
+        BEGIN
+        + """
+import time
+p = profile(sys.argv[1]).prepare()
+time.sleep(0.3)
+before = time.time_ns()
+p.start()
+p.stop()
+p.save()
+trace = json.load(open(sys.argv[1]))
+(window,) = [e for e in trace["traceEvents"] if e.get("cat") == "Trace"]
+assert trace["baseTimeNanoseconds"] + window["ts"] * 1000 >= before - 1000
+""",
+        str(out),
+    )
 
 
 def test_the_tool_is_loaded_by_a_variable(run_python: Run) -> None:
