@@ -41,7 +41,7 @@ def build_profile_writer(folder: Path) -> Path:
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise BuildError("the measurements need gcc")
-    rooms = (CSRC / "core", CSRC / "tool" / "profiler")
+    rooms = (CSRC / "core", CSRC / "tool", CSRC / "tool" / "profiler")
     sources = [str(path) for room in rooms for path in sorted(room.glob("*.c"))]
     target = folder / "profile_writer"
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-fvisibility=hidden"]

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import atexit
+import os
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -11,9 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from hipadapt import hip, rocprofiler
+from hipadapt import hip, profile, rocprofiler
 
 CALLS = ["HIP_RUNTIME_API"]
+TRACE = os.path.join(tempfile.gettempdir(), f"hipadapt_benchmark_{os.getpid()}.pftrace")
+
+
+@atexit.register
+def forget_trace() -> None:
+    """Removes the file that the profile has written."""
+    if os.path.exists(TRACE):
+        os.unlink(TRACE)
 
 
 def per_call(
@@ -58,7 +69,31 @@ def modes(seen: list[int]) -> dict[str, Callable[[], AbstractContextManager[Any]
         "one Python call an event": lambda: rocprofiler.trace(
             on_event=on_event, kinds=CALLS
         ),
+        "activity profiler": lambda: Started(profile(TRACE)),
     }
+
+
+class Started:
+    """A profile that was prepared beforehand, whose file goes at the end."""
+
+    def __init__(self, prepared: profile) -> None:
+        self.prepared = prepared.prepare()
+        self.start_ns = 0
+
+    def __enter__(self) -> Started:
+        begin = time.perf_counter_ns()
+        self.prepared.start()
+        self.start_ns = time.perf_counter_ns() - begin
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.prepared.stop()
+        self.prepared.save()
+
+    @property
+    def lost(self) -> int:
+        """Events that found no room."""
+        return self.prepared.status().lost_events
 
 
 def main() -> None:

@@ -68,6 +68,8 @@ PROFILER_GOALS = {
     "sdk-buffer-overhead": 80,
     "tool-runtime-overhead": 150,
     "from Python, batches": 150,
+    "from Python, profile": 150,
+    "profile: a start": 1_000_000,
 }
 # Row of benchmarks.traces: least millions of slices a second, most bytes of an event.
 TRACE_GOALS = {
@@ -97,6 +99,8 @@ PROFILER_NOTES = {
     "tool-runtime-overhead": "batches for a Python callable, of calls from C",
     "from Python, batches": "the same of calls from Python, delivery included",
     "from Python, a call an event": "slow: choose few operations",
+    "from Python, profile": "`hipadapt.profile` to a file, delivery included",
+    "profile: a start": "after `prepare`, once",
 }
 
 
