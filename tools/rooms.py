@@ -60,10 +60,10 @@ TESTS: dict[str, str] = {
     "cpu/work": "cpu/test_runtime cpu/test_multi_device",
     "rocprofiler": "rocprofiler",
     "roctx": "rocprofiler",
-    "tool": "tool rocprofiler_python/test_trace rocprofiler_python",
+    "tool": "tool profile rocprofiler_python/test_trace rocprofiler_python",
     "adapters": "adapters",
     "api": "api/test_functions api errors",
-    "module": "objects/test_kernel api/test_callback objects rocprofiler_python",
+    "module": "objects/test_kernel api/test_callback objects rocprofiler_python profile",
 }
 
 # The CPU device, from the top; rooms of one floor know nothing of each other.

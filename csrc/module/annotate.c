@@ -57,8 +57,8 @@ need(void)
                      tried.text);
         return false;
     }
-    *(void **)&roctx.push = ha_dl_symbol(library, "roctxRangePushA");
-    *(void **)&roctx.pop = ha_dl_symbol(library, "roctxRangePop");
+    *(void **)&roctx.push = dlsym(library, "roctxRangePushA");
+    *(void **)&roctx.pop = dlsym(library, "roctxRangePop");
     roctx.there = roctx.push != NULL && roctx.pop != NULL;
     if (!roctx.there) {
         PyErr_SetString(PyExc_RuntimeError, "annotate: roctx lacks its ranges");

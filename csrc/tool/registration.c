@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library as a tool of rocprofiler-sdk; tool.h says what it asks for. */
 #include "core/log.h"
-#include "core/thread.h"
+#include "core/fork.h"
 #include "tool/profiler/recorder.h"
 #include "tool/sdk.h"
 #include "tool/tool.h"
