@@ -63,7 +63,8 @@ TESTS: dict[str, str] = {
     "tool": "tool profile rocprofiler_python/test_trace rocprofiler_python",
     "adapters": "adapters",
     "api": "api/test_functions api errors",
-    "module": "objects/test_kernel api/test_callback objects rocprofiler_python profile",
+    "module": "objects/test_kernel api/test_callback objects rocprofiler_python "
+    "profile",
 }
 
 # The CPU device, from the top; rooms of one floor know nothing of each other.

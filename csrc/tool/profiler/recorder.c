@@ -19,7 +19,7 @@
 enum {
     WATERMARK = 4096,
     DEFAULT_ROOM = 1 << 18, /* 32 MiB */
-    RANGES_MAX = 64,        /* of a thread; deeper ones are not told apart */
+    RANGES_MAX = 48,        /* of a thread; deeper ones count as the last one */
     RANGE_BITS = 43,
     STREAM_BITS = 20,
 };

@@ -75,8 +75,14 @@ def test_extension_exports_its_init_function_only(core: Path) -> None:
     assert exported(core) == {"PyInit__core"}
 
 
-def test_tool_exports_its_registration_and_one_table(tool: Path) -> None:
-    assert exported(tool) == {"rocprofiler_configure", "hipadapt_tool_table"}
+def test_tool_exports_its_registration_its_table_and_its_header(tool: Path) -> None:
+    path = ROOT / "csrc" / "tool" / "include" / "hipadapt" / "profile.h"
+    header = path.read_text("utf-8")
+    public = set(re.findall(r"\b(hipadapt_profile_\w+)\(", header))
+
+    assert public
+    ours = {"rocprofiler_configure", "hipadapt_tool_table"}
+    assert exported(tool) == ours | public
 
 
 def test_tool_needs_no_python(tool: Path) -> None:
