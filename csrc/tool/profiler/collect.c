@@ -342,6 +342,9 @@ join(struct ha_collect *collect, const struct ha_trace_event *work)
 static void
 give_up(struct ha_collect *collect, size_t count)
 {
+    if (count == 0) {
+        return; /* there may be no list yet */
+    }
     for (size_t i = 0; i < count; i++) {
         collect->counts.unjoined++;
         finish_work(collect, &collect->waiting[i], 0);
