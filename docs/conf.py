@@ -37,8 +37,11 @@ nitpicky = True
 # module; links in documents have dots and are always checked.
 nitpick_ignore_regex = [
     ("py:(class|exc)", r"[^.]*"),
-    ("py:.*", r"(typing|typing_extensions|collections|ctypes|enum|numpy|np|os)\..*"),
-    ("py:.*", r"hipadapt\._\w+\._\w+"),
+    (
+        "py:.*",
+        r"(typing|typing_extensions|collections|contextlib|ctypes|enum|numpy|np|os)\..*",
+    ),
+    ("py:.*", r"hipadapt\._\w+(\.\w+)?\._\w+"),
     ("py:.*", r"hipadapt\.rocprofiler\._\w+\.\w+"),
 ]
 
