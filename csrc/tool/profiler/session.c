@@ -697,7 +697,7 @@ ha_session_status(struct hipadapt_profile_status *status)
     const struct ha_recording_counts *counts = &session.counts;
     *status = (struct hipadapt_profile_status){
         .size = sizeof *status,
-        .state = session.state,
+        .state = (int)session.state,
         .on_demand = session.on_demand,
         .request = session.request,
         .request_waits = session.planned && session.recording == NULL,
