@@ -14,6 +14,9 @@ import hipadapt
 
 LIBRARIES = Path(hipadapt.__file__).parent / "_lib"
 
+# Programs that no sanitizer instruments cannot load libraries that need one.
+pytestmark = pytest.mark.plain
+
 PROGRAM = r"""
 #include <hipadapt/profile.h>
 #include <stdio.h>
