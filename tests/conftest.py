@@ -36,6 +36,8 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # Before anything imports hipadapt: results do not depend on the machine.
 os.environ.setdefault("HIPADAPT_PROVIDER", "cpu")
+# No test multiplies matrices with numpy; its threads would wait busily in every process.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Tests hold on a busy machine and under sanitizers: an example may take long.
 hypothesis.settings.register_profile(

@@ -6,7 +6,6 @@
 #include "core/clock.h"
 
 #define NS_A_MS UINT64_C(1000000)
-#define FIRST_STEP_NS (UINT64_C(5) * 1000 * NS_A_MS)
 
 static int64_t
 unix_ms(void)
@@ -78,7 +77,9 @@ next_by_step(struct ha_plan *plan, int64_t steps, bool warm, bool started)
     }
     if (plan->start_step < 0) {
         if (steps < 0) {
-            if (ha_clock_ns() - plan->made_ns < FIRST_STEP_NS) {
+            /* Where iterations count, the period is for the first of them. */
+            uint64_t period = (uint64_t)plan->config.warmup_ms * NS_A_MS;
+            if (ha_clock_ns() - plan->made_ns < period) {
                 return HA_PLAN_WAIT;
             }
             (void)ha_error_set(HA_ERROR_TIMEOUT,

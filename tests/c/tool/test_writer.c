@@ -282,7 +282,7 @@ test_processes_that_sweep_spare_those_that_begin(void)
     for (int i = 0; i < 4; i++) {
         children[i] = fork();
         if (children[i] == 0) {
-            open_and_finish(500);
+            open_and_finish(150);
             _exit(0);
         }
     }

@@ -460,9 +460,12 @@ def test_iterations_of_a_program_without_steps_end_with_a_message(
         + """
 import time
 profile.request(f"ACTIVITIES_LOG_FILE={sys.argv[1]}/a.json\\n"
-    "PROFILE_START_ITERATION=5\\nACTIVITIES_ITERATIONS=2")
+    "PROFILE_START_ITERATION=5\\nACTIVITIES_ITERATIONS=2\\n"
+    "ACTIVITIES_WARMUP_PERIOD_SECS=1")
+begin = time.monotonic()
 while profile.status().request_waits:
     time.sleep(0.01)
+assert time.monotonic() - begin >= 0.5
 print(profile.status().message, os.listdir(sys.argv[1]))
 """,
         str(tmp_path),

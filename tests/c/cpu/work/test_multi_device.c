@@ -407,7 +407,7 @@ open_devices(const char *threads, const char *limit_s)
 static void
 run_short(const char *threads)
 {
-    open_devices(threads, "2");
+    open_devices(threads, "1");
     RUN(test_a_grid_that_is_late_ends_all);
 }
 
