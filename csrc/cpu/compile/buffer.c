@@ -51,6 +51,15 @@ ha_buffer_append(struct ha_bytes *buffer, const void *bytes, size_t size)
 }
 
 void
+ha_buffer_cut(struct ha_bytes *buffer, size_t size)
+{
+    if (size < buffer->size) {
+        buffer->size = size;
+        buffer->bytes[size] = '\0';
+    }
+}
+
+void
 ha_buffer_text(struct ha_bytes *buffer, const char *text)
 {
     ha_buffer_append(buffer, text, strlen(text));

@@ -28,6 +28,8 @@ void ha_buffer_u32(struct ha_bytes *buffer, uint32_t value);
 /* The bytes as a C string, owned by the caller; the buffer is empty after.  NULL if an
  * append failed. */
 char *ha_buffer_take(struct ha_bytes *buffer);
+/* Drops what was appended since it had `size` bytes. */
+void ha_buffer_cut(struct ha_bytes *buffer, size_t size);
 void ha_buffer_release(struct ha_bytes *buffer);
 
 struct ha_list {

@@ -22,7 +22,7 @@
 #include "cpu/compile/image_file.h"
 
 #define MAGIC "HACACHE1"
-#define SUFFIX ".kernel"
+#define SUFFIX_BYTES_MAX sizeof ".prelude"
 #define LOCK_FILE "lock"
 #define MIB ((uint64_t)1 << 20)
 /* A scan of the folder costs about a microsecond a file, so it is done at the first
@@ -92,14 +92,19 @@ folder_open(char path[PATH_MAX])
     return false;
 }
 
+static const char *const suffixes[] = {
+    [HA_CACHE_KERNEL] = ".kernel",
+    [HA_CACHE_PRELUDE] = ".prelude",
+};
+
 /* dir/<hex>.kernel; false if that is too long. */
 static bool
-entry_path(const char *folder, const uint8_t key[HA_CACHE_KEY_BYTES],
-           char path[PATH_MAX])
+entry_path(const char *folder, enum ha_cache_kind kind,
+           const uint8_t key[HA_CACHE_KEY_BYTES], char path[PATH_MAX])
 {
     char hex[HA_SHA256_HEX_BYTES];
     ha_sha256_hex(key, hex);
-    int size = snprintf(path, PATH_MAX, "%s/%s" SUFFIX, folder, hex);
+    int size = snprintf(path, PATH_MAX, "%s/%s%s", folder, hex, suffixes[kind]);
     return size > 0 && size < PATH_MAX;
 }
 
@@ -242,12 +247,13 @@ make_young(const char *path)
 }
 
 bool
-ha_cache_load(const uint8_t key[HA_CACHE_KEY_BYTES], struct ha_compile_result *result)
+ha_cache_load(enum ha_cache_kind kind, const uint8_t key[HA_CACHE_KEY_BYTES],
+              struct ha_compile_result *result)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     void *bytes = NULL;
     size_t size = 0;
-    if (!folder_open(folder) || !entry_path(folder, key, path) ||
+    if (!folder_open(folder) || !entry_path(folder, kind, key, path) ||
         ha_file_read(path, true, &bytes, &size) != HA_OK) {
         return false;
     }
@@ -279,7 +285,7 @@ done:
 /* ---- making room ---- */
 
 struct found_file {
-    char name[HA_SHA256_HEX_BYTES + sizeof SUFFIX];
+    char name[HA_SHA256_HEX_BYTES + SUFFIX_BYTES_MAX];
     struct timespec time;
     uint64_t size;
 };
@@ -309,6 +315,13 @@ ends_with(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
+static bool
+is_entry(const char *name)
+{
+    return ends_with(name, suffixes[HA_CACHE_KERNEL]) ||
+           ends_with(name, suffixes[HA_CACHE_PRELUDE]);
+}
+
 static void
 scan_file(int folder, const char *name, struct found_files *found)
 {
@@ -323,7 +336,7 @@ scan_file(int folder, const char *name, struct found_files *found)
         }
         return;
     }
-    if (!ends_with(name, SUFFIX) || strlen(name) >= sizeof found->items->name) {
+    if (!is_entry(name) || strlen(name) >= sizeof found->items->name) {
         return;
     }
     if (found->count == found->room) {
@@ -374,12 +387,13 @@ trim(const char *path)
 /* ---- writing ---- */
 
 void
-ha_cache_store(const uint8_t key[HA_CACHE_KEY_BYTES],
+ha_cache_store(enum ha_cache_kind kind, const uint8_t key[HA_CACHE_KEY_BYTES],
                const struct ha_compile_result *result,
                const struct ha_cache_inputs *inputs)
 {
     static _Atomic uint64_t added = SCAN_BYTES;
-    char folder[PATH_MAX], hex[HA_SHA256_HEX_BYTES], name[sizeof hex + sizeof SUFFIX];
+    char folder[PATH_MAX], hex[HA_SHA256_HEX_BYTES],
+        name[sizeof hex + SUFFIX_BYTES_MAX];
     if (!folder_open(folder)) {
         return;
     }
@@ -416,7 +430,7 @@ ha_cache_store(const uint8_t key[HA_CACHE_KEY_BYTES],
     ha_sha256(entry.bytes + sizeof header, entry.size - sizeof header, header.sha256);
     memcpy(entry.bytes, &header, sizeof header);
     ha_sha256_hex(key, hex);
-    (void)snprintf(name, sizeof name, "%s" SUFFIX, hex);
+    (void)snprintf(name, sizeof name, "%s%s", hex, suffixes[kind]);
     if (ha_file_write_atomic(folder, name, entry.bytes, entry.size) != HA_OK) {
         ha_log(2, "a compiled kernel was not cached: %s", ha_error_text());
         goto done;

@@ -4,9 +4,9 @@
  * The folder is HIPADAPT_CACHE_DIR, else $XDG_CACHE_HOME/hipadapt, else
  * ~/.cache/hipadapt; it is used only if it belongs to this user and nobody else may
  * enter it, and not at all in a set-uid process or with HIPADAPT_CACHE=0.  It holds one
- * file a key, `<hex>.kernel`, and the file `lock`.  A file that fails its checks is a
- * miss and is written anew.  Old files go when there are more than HIPADAPT_CACHE_SIZE
- * MiB; a hit makes a file young.
+ * file a key, `<hex>.kernel` or `<hex>.prelude`, and the file `lock`.  A file that
+ * fails its checks is a miss and is written anew.  Old files go when there are more
+ * than HIPADAPT_CACHE_SIZE MiB; a hit makes a file young.
  *
  *     0   magic "HACACHE1"            96  payload:
  *     8   payload size, 64 bits           block log
@@ -29,6 +29,12 @@
 
 #define HA_CACHE_KEY_BYTES 32
 
+/* What an entry's image is; the end of its name. */
+enum ha_cache_kind {
+    HA_CACHE_KERNEL,
+    HA_CACHE_PRELUDE, /* cpu/compile/prelude.h */
+};
+
 /* What a compilation found outside the program and outside our headers: an entry holds
  * only while these files have these contents and those paths still lead nowhere. */
 struct ha_cache_inputs {
@@ -40,9 +46,9 @@ void ha_cache_inputs_release(struct ha_cache_inputs *inputs);
 
 /* True if there is an entry that still holds; `result` then is as ha_compile leaves it.
  */
-bool ha_cache_load(const uint8_t key[HA_CACHE_KEY_BYTES],
+bool ha_cache_load(enum ha_cache_kind kind, const uint8_t key[HA_CACHE_KEY_BYTES],
                    struct ha_compile_result *result);
-void ha_cache_store(const uint8_t key[HA_CACHE_KEY_BYTES],
+void ha_cache_store(enum ha_cache_kind kind, const uint8_t key[HA_CACHE_KEY_BYTES],
                     const struct ha_compile_result *result,
                     const struct ha_cache_inputs *inputs);
 

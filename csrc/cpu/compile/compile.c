@@ -14,6 +14,7 @@
 #include "cpu/compile/depends.h"
 #include "cpu/compile/file_asm.h"
 #include "cpu/compile/options.h"
+#include "cpu/compile/prelude.h"
 #include "cpu/compile/process.h"
 #include "cpu/compile/rewrite.h"
 #include "cpu/compile/toolchain_flags.h"
@@ -32,6 +33,7 @@ struct work {
     struct ha_bytes source; /* what the front end reads */
     struct ha_cache_inputs inputs;
     struct ha_memory_file source_file, ir_file, rules_file;
+    struct ha_memory_file prelude; /* closed where the front end does without */
     struct timespec started;
     uint8_t key[HA_CACHE_KEY_BYTES];
 };
@@ -206,6 +208,7 @@ compute_key(struct work *work)
     ha_cache_key_begin(&key, "kernel", &work->build.toolchain, request->warp_size,
                        work->options.level);
     append_list(&key, &work->options.front);
+    append_list(&key, &work->options.search);
     ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);
     ha_buffer_u32(&key, request->header_count);
     for (uint32_t i = 0; i < request->header_count; i++) {
@@ -227,9 +230,10 @@ compute_key(struct work *work)
 
 /* ---- the steps ---- */
 
-/* All arguments but those that say what is written, and where. */
+/* All arguments but those that say what is written, and where; for a `prelude` those
+ * alone that mean something to our own headers. */
 static void
-front_arguments(struct work *work, struct ha_list *arguments)
+front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
 {
     static const char *const flags[] = {HA_FRONT_FLAGS, NULL};
     static const char *const kernel_flags[] = {HA_FRONT_KERNEL_FLAGS, NULL};
@@ -256,6 +260,9 @@ front_arguments(struct work *work, struct ha_list *arguments)
         ha_list_format(arguments, "-cuid=%.*s", CUID_DIGITS, hex);
     }
     ha_list_join(arguments, &work->options.front); /* its own -cuid= is the last */
+    if (!prelude) {
+        ha_list_join(arguments, &work->options.search);
+    }
     /* Quoted includes are looked for here first: never in the folder where the program
      * happens to be. */
     ha_list_add(arguments, "-working-directory");
@@ -266,8 +273,24 @@ front_arguments(struct work *work, struct ha_list *arguments)
     }
 }
 
+/* Headers of the program come before ours and could hide them; identifiers of modules
+ * differ. */
+static void
+open_prelude(struct work *work)
+{
+    struct ha_list arguments = {0};
+    if (work->options.program || work->options.relocatable ||
+        work->request->header_count > 0) {
+        return;
+    }
+    front_arguments(work, true, &arguments);
+    ha_prelude_open(&work->build, &arguments, &work->prelude);
+    ha_list_release(&arguments);
+}
+
+/* The front end's own process; with the prelude, if that is open. */
 static enum ha_status
-run_front(struct work *work)
+step_front(struct work *work)
 {
     static const char *const outputs[] = {
         "-dependency-file",
@@ -281,7 +304,35 @@ run_front(struct work *work)
         "-",
         NULL,
     };
+    static const char *const with_prelude[] = {"-include-pch", "/proc/self/fd/4", NULL};
     struct ha_list arguments = {0};
+    bool prelude = work->prelude.fd >= 0;
+    enum ha_status status = ha_memory_file_rewind(&work->source_file);
+    if (status == HA_OK) {
+        status = ha_memory_file_open(&work->rules_file, "rules");
+    }
+    if (status != HA_OK) {
+        return status;
+    }
+    front_arguments(work, false, &arguments);
+    if (prelude) {
+        ha_build_flags(&arguments, with_prelude);
+    }
+    ha_build_flags(&arguments, outputs);
+    struct ha_memory_file *const extra[] = {&work->rules_file, &work->prelude};
+    status = ha_build_step(&work->build, "the front end", &arguments,
+                           &(struct ha_step_files){.input = &work->source_file,
+                                                   .output = &work->ir_file,
+                                                   .extra = extra,
+                                                   .extra_count = prelude ? 2 : 1});
+    ha_list_release(&arguments);
+    return status;
+}
+
+static enum ha_status
+run_front(struct work *work)
+{
+    size_t said = work->build.log.size;
     enum ha_status status = HA_OK;
     if (work->request->header_count > 0) {
         status =
@@ -295,12 +346,6 @@ run_front(struct work *work)
         status = ha_memory_file_write(&work->source_file, work->source.bytes,
                                       work->source.size);
     }
-    if (status == HA_OK) {
-        status = ha_memory_file_rewind(&work->source_file);
-    }
-    if (status == HA_OK) {
-        status = ha_memory_file_open(&work->rules_file, "rules");
-    }
     if (status != HA_OK) {
         return status;
     }
@@ -311,15 +356,15 @@ run_front(struct work *work)
         .header_count = work->request->header_count,
     };
     (void)clock_gettime(CLOCK_REALTIME, &work->started);
-    front_arguments(work, &arguments);
-    ha_build_flags(&arguments, outputs);
-    struct ha_memory_file *const extra[] = {&work->rules_file};
-    status = ha_build_step(&work->build, "the front end", &arguments,
-                           &(struct ha_step_files){.input = &work->source_file,
-                                                   .output = &work->ir_file,
-                                                   .extra = extra,
-                                                   .extra_count = 1});
-    ha_list_release(&arguments);
+    status = step_front(work);
+    if (status == HA_ERROR_COMPILE && work->prelude.fd >= 0) {
+        /* Messages are those of a front end that reads everything itself. */
+        ha_buffer_cut(&work->build.log, said);
+        ha_memory_file_close(&work->prelude);
+        ha_memory_file_close(&work->ir_file);
+        ha_memory_file_close(&work->rules_file);
+        status = step_front(work);
+    }
     if (status == HA_OK && memmem(work->ir_file.bytes, work->ir_file.size,
                                   HA_CLANG_IDENT, strlen(HA_CLANG_IDENT)) == NULL) {
         status = ha_error_set(HA_ERROR_NOT_FOUND,
@@ -397,7 +442,7 @@ refuse_file_asm(struct work *work)
     if (work->options.program || !may_have_file_asm(work)) {
         return HA_OK;
     }
-    front_arguments(work, &arguments);
+    front_arguments(work, false, &arguments);
     ha_build_flags(&arguments, outputs);
     enum ha_status status = ha_memory_file_rewind(&work->source_file);
     if (status == HA_OK) {
@@ -488,13 +533,14 @@ build_once(struct work *work)
     if (lock < 0) {
         status = ha_build_go_on(&work->build, HA_BUILD_WAITING);
     }
-    if (status == HA_OK && (lock < 0 || !ha_cache_load(work->key, work->result))) {
+    if (status == HA_OK &&
+        (lock < 0 || !ha_cache_load(HA_CACHE_KERNEL, work->key, work->result))) {
         status = build(work);
         if (status == HA_OK) {
             status = ha_build_take_log(&work->build, work->result);
         }
         if (status == HA_OK && work->build.cacheable) {
-            ha_cache_store(work->key, work->result, &work->inputs);
+            ha_cache_store(HA_CACHE_KERNEL, work->key, work->result, &work->inputs);
         }
     }
     ha_cache_unlock(lock);
@@ -546,13 +592,14 @@ ha_compile(const struct ha_compile_request *request, struct ha_compile_result *r
     work->build = (struct ha_build){.interrupted = request->interrupted,
                                     .warp_size = request->warp_size};
     struct ha_memory_file *const files[] = {&work->source_file, &work->ir_file,
-                                            &work->rules_file};
+                                            &work->rules_file, &work->prelude};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         files[i]->fd = -1;
     }
     ha_build_start(&work->build);
     enum ha_status status = prepare(work);
-    if (status == HA_OK && !ha_cache_load(work->key, result)) {
+    if (status == HA_OK && !ha_cache_load(HA_CACHE_KERNEL, work->key, result)) {
+        open_prelude(work);
         status = build_once(work);
     }
     if (status != HA_OK) {

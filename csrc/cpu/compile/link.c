@@ -455,18 +455,19 @@ link_inputs(struct state *state, uint32_t warp_size, struct ha_compile_result *r
     if (status == HA_OK) {
         status = compute_key(state, &build, key);
     }
-    if (status == HA_OK && !ha_cache_load(key, result)) {
+    if (status == HA_OK && !ha_cache_load(HA_CACHE_KERNEL, key, result)) {
         int lock = ha_cache_lock(key, build.deadline_ns, build.interrupted);
         if (lock < 0) {
             status = ha_build_go_on(&build, HA_BUILD_WAITING);
         }
-        if (status == HA_OK && (lock < 0 || !ha_cache_load(key, result))) {
+        if (status == HA_OK &&
+            (lock < 0 || !ha_cache_load(HA_CACHE_KERNEL, key, result))) {
             status = build_image(state, &build, result);
             if (status == HA_OK) {
                 status = ha_build_take_log(&build, result);
             }
             if (status == HA_OK && build.cacheable) {
-                ha_cache_store(key, result, &nothing);
+                ha_cache_store(HA_CACHE_KERNEL, key, result, &nothing);
             }
         }
         ha_cache_unlock(lock);

@@ -278,8 +278,8 @@ take_directory(struct parser *parser, const char *flag, const char *value)
             return refuse(parser, "path too long");
         }
     }
-    ha_list_add(&parser->result->front, flag);
-    ha_list_add(&parser->result->front, path);
+    ha_list_add(&parser->result->search, flag);
+    ha_list_add(&parser->result->search, path);
     ha_list_add(&parser->result->dirs, path);
     return HA_OK;
 }
@@ -640,8 +640,8 @@ ha_options_parse(const char *const *options, uint32_t count,
         }
     }
     finish(&parser);
-    if (result->front.failed || result->dirs.failed || result->includes.failed ||
-        result->macros.failed || result->notes.failed) {
+    if (result->front.failed || result->search.failed || result->dirs.failed ||
+        result->includes.failed || result->macros.failed || result->notes.failed) {
         return ha_error_set(HA_ERROR_MEMORY, "hiprtc options: no memory");
     }
     return HA_OK;
@@ -651,6 +651,7 @@ void
 ha_options_release(struct ha_options *options)
 {
     ha_list_release(&options->front);
+    ha_list_release(&options->search);
     ha_list_release(&options->dirs);
     ha_list_release(&options->includes);
     ha_buffer_release(&options->macros);

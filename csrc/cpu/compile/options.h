@@ -29,9 +29,9 @@ struct ha_options_context {
 };
 
 struct ha_options {
-    struct ha_list front; /* arguments of the front end */
-    struct ha_list
-        dirs; /* absolute include directories, in order, each also in front */
+    struct ha_list front;    /* arguments of the front end, but for the next */
+    struct ha_list search;   /* -I and -isystem, each with its directory */
+    struct ha_list dirs;     /* these directories: absolute, in order */
     struct ha_list includes; /* registered headers to include before the source */
     struct ha_bytes macros;  /* lines for the source, behind our own headers */
     struct ha_bytes notes;   /* lines for the log */

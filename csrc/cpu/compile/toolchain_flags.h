@@ -65,8 +65,9 @@
 
 /* Everything that can be inlined is: only the kernel itself then asks for its lane, and
  * each barrier and warp call stands in the kernel's own flow. */
+#define HA_SOURCE_PRELUDE "#include <hip/hip_runtime.h>\n"
 #define HA_SOURCE_BEFORE                                                               \
-    "#include <hip/hip_runtime.h>\n"                                                   \
+    HA_SOURCE_PRELUDE                                                                  \
     "#pragma clang attribute push(__attribute__((always_inline)), apply_to = "         \
     "function)\n"
 #define HA_SOURCE_AFTER "\n#pragma clang attribute pop\n"
