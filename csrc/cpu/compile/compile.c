@@ -31,6 +31,7 @@ struct work {
     struct ha_options options;
     struct ha_workdir workdir;
     struct ha_bytes source; /* what the front end reads */
+    size_t prelude_size; /* so much of it is our own headers: cpu/compile/prelude.h */
     struct ha_cache_inputs inputs;
     struct ha_memory_file source_file, ir_file, rules_file;
     struct ha_memory_file prelude; /* closed where the front end does without */
@@ -144,8 +145,15 @@ compose_source(struct work *work)
         return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory")
                               : HA_OK;
     }
-    ha_buffer_text(source, HA_SOURCE_BEFORE);
+    ha_buffer_text(source, HA_SOURCE_PRELUDE);
+    /* Where the headers have been read, the pragma has nothing to work on. */
+    ha_buffer_text(source, "#pragma clang diagnostic push\n"
+                           "#pragma clang diagnostic ignored "
+                           "\"-Wpragma-clang-attribute\"\n" HA_SOURCE_BEFORE);
     append_builtins(work);
+    ha_buffer_text(source, HA_SOURCE_AFTER "#pragma clang diagnostic pop\n");
+    work->prelude_size = source->size;
+    ha_buffer_text(source, HA_SOURCE_BEFORE);
     ha_buffer_text(source, "#line 1 \"<command line>\"\n");
     ha_buffer_append(source, work->options.macros.bytes, work->options.macros.size);
     for (uint32_t i = 0; i < work->options.includes.count; i++) {
@@ -284,7 +292,12 @@ open_prelude(struct work *work)
         return;
     }
     front_arguments(work, true, &arguments);
-    ha_prelude_open(&work->build, &arguments, &work->prelude);
+    const struct ha_prelude_request request = {
+        .arguments = &arguments,
+        .text = work->source.bytes,
+        .size = work->prelude_size,
+    };
+    ha_prelude_open(&work->build, &request, &work->prelude);
     ha_list_release(&arguments);
 }
 

@@ -7,14 +7,15 @@
 #include "core/sha256.h"
 #include "cpu/compile/cache.h"
 #include "cpu/compile/cache_key.h"
-#include "cpu/compile/toolchain_flags.h"
 
 static bool
-compute_key(const struct ha_build *build, const struct ha_list *arguments,
+compute_key(const struct ha_build *build, const struct ha_prelude_request *request,
             uint8_t key[HA_CACHE_KEY_BYTES])
 {
     struct ha_bytes text = {0};
     ha_cache_key_begin(&text, "prelude", &build->toolchain, build->warp_size, 0);
+    const struct ha_list *arguments = request->arguments;
+    ha_buffer_block(&text, request->text, request->size);
     for (uint32_t i = 0; i < arguments->count; i++) {
         ha_buffer_block(&text, arguments->items[i], strlen(arguments->items[i]));
     }
@@ -42,17 +43,16 @@ open_with(struct ha_memory_file *file, const void *bytes, size_t size)
 
 /* The PCH becomes the image of `entry`. */
 static enum ha_status
-make(struct ha_build *build, const struct ha_list *arguments,
+make(struct ha_build *build, const struct ha_prelude_request *request,
      struct ha_compile_result *entry)
 {
     static const char *const outputs[] = {
         "-fno-pch-timestamp", "-emit-pch", "-o", "-", "-", NULL};
     struct ha_memory_file text = HA_MEMORY_FILE_INIT, made = HA_MEMORY_FILE_INIT;
     struct ha_list all = {0};
-    ha_list_join(&all, arguments);
+    ha_list_join(&all, request->arguments);
     ha_build_flags(&all, outputs);
-    enum ha_status status =
-        open_with(&text, HA_SOURCE_PRELUDE, strlen(HA_SOURCE_PRELUDE));
+    enum ha_status status = open_with(&text, request->text, request->size);
     if (status == HA_OK) {
         status =
             ha_build_step(build, "the front end", &all,
@@ -77,7 +77,7 @@ make(struct ha_build *build, const struct ha_list *arguments,
 
 /* Makes it once, however many processes ask; without a cache nobody does. */
 static bool
-make_once(struct ha_build *build, const struct ha_list *arguments,
+make_once(struct ha_build *build, const struct ha_prelude_request *request,
           const uint8_t key[HA_CACHE_KEY_BYTES], struct ha_compile_result *entry)
 {
     const struct ha_cache_inputs nothing = {0};
@@ -87,7 +87,7 @@ make_once(struct ha_build *build, const struct ha_list *arguments,
     }
     size_t said = build->log.size;
     bool have = ha_cache_load(HA_CACHE_PRELUDE, key, entry);
-    if (!have && make(build, arguments, entry) == HA_OK) {
+    if (!have && make(build, request, entry) == HA_OK) {
         have = true;
         ha_cache_store(HA_CACHE_PRELUDE, key, entry, &nothing);
     }
@@ -97,16 +97,16 @@ make_once(struct ha_build *build, const struct ha_list *arguments,
 }
 
 void
-ha_prelude_open(struct ha_build *build, const struct ha_list *arguments,
+ha_prelude_open(struct ha_build *build, const struct ha_prelude_request *request,
                 struct ha_memory_file *prelude)
 {
     struct ha_compile_result entry = {0};
     uint8_t key[HA_CACHE_KEY_BYTES];
-    if (!compute_key(build, arguments, key)) {
+    if (!compute_key(build, request, key)) {
         return;
     }
     if (ha_cache_load(HA_CACHE_PRELUDE, key, &entry) ||
-        make_once(build, arguments, key, &entry)) {
+        make_once(build, request, key, &entry)) {
         (void)open_with(prelude, entry.image, entry.image_size);
     }
     ha_compile_result_release(&entry);

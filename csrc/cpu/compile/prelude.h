@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* HA_SOURCE_PRELUDE, the header that every kernel's text begins with, read once.
+/* Our own headers, with which every kernel's text begins, read once.
  *
- * The front end needs longer for it than for most kernels.  So it is kept as clang's
- * precompiled header (PCH), as an entry of the cache.  A front end that is given the
- * PCH writes the same IR as one that reads the header: the include stays in the text
- * and finds that it has been read.  The key has all arguments and the bytes of our
- * headers, so a PCH never meets others; the time stamps of the headers are not in it.
+ * The front end needs longer for them than for most kernels.  So they are kept as
+ * clang's precompiled header (PCH), as an entry of the cache.  A front end that is
+ * given the PCH writes the same IR as one that reads the headers: the includes stay in
+ * the text and find that they have been read.  The key has all arguments and the bytes
+ * of our headers, so a PCH never meets others; their time stamps are not in it.
  *
  * No lock of its own; the cache's lock of the key while a PCH is made. */
 #ifndef HA_CPU_COMPILE_PRELUDE_H
@@ -15,10 +15,16 @@
 #include "cpu/compile/buffer.h"
 #include "cpu/compile/process.h"
 
-/* Opens `prelude` with the PCH for a front end with these arguments, which is made if
- * there is none.  Where that does not work `prelude` stays closed, and nothing is said:
- * the front end does without. */
-void ha_prelude_open(struct ha_build *build, const struct ha_list *arguments,
+struct ha_prelude_request {          /* everything is borrowed */
+    const struct ha_list *arguments; /* of the front end */
+    const char *text;                /* the includes */
+    size_t size;
+};
+
+/* Opens `prelude` with the PCH of this text and these arguments, which is made if there
+ * is none.  Where that does not work `prelude` stays closed, and nothing is said: the
+ * front end does without. */
+void ha_prelude_open(struct ha_build *build, const struct ha_prelude_request *request,
                      struct ha_memory_file *prelude);
 
 #endif

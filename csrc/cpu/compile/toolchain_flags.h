@@ -21,8 +21,8 @@
  *   zig clang -cc1 HA_OPTIMISE_FLAGS -triple <front's> -x ir
  *       -mlink-bitcode-file <second> ... -emit-llvm -o - -    < first.bc  > front.ll
  *
- * The source is HA_SOURCE_BEFORE, `#line 1 "<name>"`, the user's text, a newline and,
- * for each name expression, a `#line` and `__attribute__((device, used)) constexpr
+ * The source is the prelude, HA_SOURCE_BEFORE, `#line 1 "<name>"`, the user's text,
+ * and, for each name expression, a `#line` and `__attribute__((device, used)) constexpr
  * auto` HA_REWRITE_NAME_PREFIX<n>` = (&<expression>);`, then HA_SOURCE_AFTER.
  *
  * Each list of flags is comma separated string literals, for an array initialiser. */
@@ -63,11 +63,12 @@
 
 #define HA_BACK_FLAGS "-mrelocation-model", "pic", "-pic-level", "2", "-Wno-pass-failed"
 
-/* Everything that can be inlined is: only the kernel itself then asks for its lane, and
- * each barrier and warp call stands in the kernel's own flow. */
 #define HA_SOURCE_PRELUDE "#include <hip/hip_runtime.h>\n"
+
+/* Everything that can be inlined is: only the kernel itself then asks for its lane, and
+ * each barrier and warp call stands in the kernel's own flow.  Between the two are more
+ * of our headers, and then the program. */
 #define HA_SOURCE_BEFORE                                                               \
-    HA_SOURCE_PRELUDE                                                                  \
     "#pragma clang attribute push(__attribute__((always_inline)), apply_to = "         \
     "function)\n"
 #define HA_SOURCE_AFTER "\n#pragma clang attribute pop\n"

@@ -142,6 +142,8 @@ def test_it_is_made_once_for_many_kernels(
 
     assert rtc.compile(KERNEL, ["-std=c++14"]).result == SUCCESS
     assert preludes() == 2
+    assert rtc.compile(KERNEL.replace("float", "half")).result == SUCCESS
+    assert preludes() == 3
 
 
 def test_without_a_cache_there_is_none(
