@@ -51,7 +51,16 @@ OPTIONS = {
     },
     "thread": {"TSAN_OPTIONS": "halt_on_error=0:exitcode=66:die_after_fork=0"},
 }
-PYTEST = ("-q", "-m", "not plain", "-p", "no:faulthandler", "-p", "no:cacheprovider")
+PYTEST = (
+    "-q",
+    "--durations=40",
+    "-m",
+    "not plain",
+    "-p",
+    "no:faulthandler",
+    "-p",
+    "no:cacheprovider",
+)
 # Without those of documents and of the tools, where next to nothing of ours runs.
 DEFAULT_TESTS = (
     "tests/unit",

@@ -19,12 +19,12 @@ enum {
 #ifdef HA_STRESS /* each write is of seven bytes */
     MANY = 10000,
 #else
-    MANY = 400000,
+    MANY = 100000,
 #endif
     TRIES_MAX = 1000000,
     NAMES = 10000,
     FILE_BYTES_MAX = 4 << 20,
-    MEMORY_KB_MAX = 64 << 10,
+    MEMORY_KB_MAX = 16 << 10,
 };
 
 static const struct ha_writer_info info = {.start = START, .pid = 4711};
