@@ -37,6 +37,7 @@ EXPECTED = {
         "refused: saxpy: argument args[3] must be an integer of 4 bytes, not 'float'",
     ),
     "objects_templates.py": ("line<double>  ok", "3 calls", "program.hip:1:"),
+    "profile_streams.py": ("kernels: {'blur': 12, 'scale': 6}", "streams: 2"),
     "streams_and_events.py": ("stream 0 after the last call: hip", "took"),
     "templates.py": (
         "maths::apply<float, maths::Square, 2>",
@@ -81,6 +82,7 @@ def test_example_says_what_it_should(name: str) -> None:
     [
         ("device_arrays.py", "zeros = np.zeros(", "zeros = np.ones("),
         ("launch_kernel_with_args.py", "in[i] * factor", "in[i] * 1.25"),
+        ("profile_streams.py", "0.5f * in[i]", "0.6f * in[i]"),
         ("streams_and_events.py", "a[i] + b[i]", "a[i] - b[i]"),
         ("objects_async.py", "0.5f * value", "0.25f * value"),
         ("objects_saxpy.py", "a * x[i] + y[i]", "a * x[i] - y[i]"),
