@@ -12,7 +12,6 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -451,6 +450,12 @@ class Build:
 
     def compile_all(self, sources: list[tuple[str, str]], outputs: list[str]) -> None:
         """Compiles all sources, several at a time if asked for."""
+        if len(sources) == 1:
+            self.compile(0, *sources[0], outputs[0])
+            return
+        # Takes as long to import as a process takes to start.
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(self.job.jobs) as pool:
             done = [
                 pool.submit(self.compile, number, *pair, output)
