@@ -11,11 +11,15 @@
 #include "cpu/work/launch.h"
 
 struct entry {
-    struct ha_function *function; /* owned reference; NULL: a copy, or nothing */
+    struct ha_function *function; /* owned reference; NULL: no launch */
     struct ha_launch_request request;
-    struct ha_copy copy;
-    hipStream_t stream; /* of a copy */
-    bool copies;
+    enum { NOTHING, LAUNCHES, COPIES, FILLS } kind;
+    union {
+        struct ha_copy copy;
+        struct ha_fill fill;
+    };
+    hipStream_t stream;
+    int device; /* of the stream */
     struct ha_ticket *ticket;
 };
 
@@ -25,26 +29,28 @@ struct ha_graph_tickets {
 };
 
 static void
-entry_fill(struct entry *entry, const struct ha_node *node, hipStream_t stream)
+entry_set(struct entry *entry, const struct ha_node *node)
 {
-    *entry = (struct entry){.function = NULL};
     if (node->disabled) {
         return;
     }
     if (node->type == hipGraphNodeTypeKernel) {
+        entry->kind = LAUNCHES;
         entry->function = node->kernel.function;
         entry->request = node->kernel.request;
-        entry->request.stream = stream;
+        entry->request.stream = entry->stream;
         ha_handle_retain(entry->function->handle);
     } else if (node->type == hipGraphNodeTypeMemcpy && node->copy.work) {
+        entry->kind = COPIES;
         entry->copy = node->copy.copy;
-        entry->copies = true;
-        entry->stream = stream;
+    } else if (node->type == hipGraphNodeTypeMemset && node->fill.work) {
+        entry->kind = FILLS;
+        entry->fill = node->fill.fill;
     }
 }
 
 struct ha_graph_tickets *
-ha_graph_tickets_list(const struct ha_graph_exec *exec, hipStream_t stream)
+ha_graph_tickets_list(const struct ha_graph_exec *exec, hipStream_t stream, int device)
 {
     if (!ha_activity_wants(HA_WANT_DISPATCH | HA_WANT_COPY)) {
         return NULL;
@@ -54,7 +60,8 @@ ha_graph_tickets_list(const struct ha_graph_exec *exec, hipStream_t stream)
     if (tickets != NULL) {
         tickets->count = exec->step_count;
         for (uint32_t i = 0; i < tickets->count; i++) {
-            entry_fill(&tickets->entries[i], exec->steps[i].node, stream);
+            tickets->entries[i] = (struct entry){.stream = stream, .device = device};
+            entry_set(&tickets->entries[i], exec->steps[i].node);
         }
     }
     return tickets;
@@ -65,10 +72,18 @@ ha_graph_tickets_make(struct ha_graph_tickets *tickets)
 {
     for (uint32_t i = 0; i < tickets->count; i++) {
         struct entry *entry = &tickets->entries[i];
-        if (entry->function != NULL) {
+        switch (entry->kind) {
+        case LAUNCHES:
             entry->ticket = ha_launch_ticket(entry->function, &entry->request);
-        } else if (entry->copies) {
+            break;
+        case COPIES:
             entry->ticket = ha_copy_ticket(&entry->copy, entry->stream);
+            break;
+        case FILLS:
+            entry->ticket = ha_fill_ticket(&entry->fill, entry->stream, entry->device);
+            break;
+        default:
+            break;
         }
     }
 }
@@ -80,9 +95,15 @@ entry_fits(const struct entry *entry, const struct ha_node *node)
     if (node->disabled) {
         return false;
     }
-    return entry->function != NULL ? node->type == hipGraphNodeTypeKernel &&
-                                         node->kernel.function == entry->function
-                                   : node->type == hipGraphNodeTypeMemcpy;
+    switch (entry->kind) {
+    case LAUNCHES:
+        return node->type == hipGraphNodeTypeKernel &&
+               node->kernel.function == entry->function;
+    case COPIES:
+        return node->type == hipGraphNodeTypeMemcpy;
+    default:
+        return node->type == hipGraphNodeTypeMemset;
+    }
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tickets (cpu/queue/ticket.h) for the kernels and copies of a graph that is launched.
+/* Tickets (cpu/queue/ticket.h) for kernels, copies and fills of a graph that is
+ * launched.
  *
  * A profiler's tools run when tickets are made, so no lock may be held then: what a
  * graph is going to do is listed under the graph lock, tickets are made without it, and
@@ -12,10 +13,10 @@
 struct ha_graph_exec;
 struct ha_graph_tickets;
 
-/* What the steps are going to do; NULL where no profiler wants it, or without memory.
- * Graph lock held. */
+/* What the steps are going to do in a stream of this device; NULL where no profiler
+ * wants it, or without memory. Graph lock held. */
 struct ha_graph_tickets *ha_graph_tickets_list(const struct ha_graph_exec *exec,
-                                               hipStream_t stream);
+                                               hipStream_t stream, int device);
 
 /* Makes them; no lock held. */
 void ha_graph_tickets_make(struct ha_graph_tickets *tickets);

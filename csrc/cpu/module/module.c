@@ -18,6 +18,7 @@
 #include "cpu/exec/image_runtime.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"
+#include "cpu/module/fill_kernel.h"
 #include "cpu/module/image_library.h"
 #include "cpu/module/report.h"
 #include "cpu/queue/pool.h"
@@ -565,4 +566,5 @@ void
 ha_module_after_fork_child(void)
 {
     ha_image_library_after_fork_child();
+    ha_fill_kernel_after_fork_child();
 }

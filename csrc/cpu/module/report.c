@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cpu/base/device.h"
+#include "cpu/module/fill_kernel.h"
 #include "cpu/module/module.h"
 #include "cpu/queue/ticket.h"
 
@@ -85,5 +86,6 @@ report_again(struct ha_module *module)
 void
 ha_report_all(void)
 {
+    ha_fill_kernels_report();
     ha_modules_each(report_again);
 }

@@ -14,7 +14,8 @@ void ha_report_loaded(const struct ha_module *module);
  * them, for some time at most. */
 void ha_report_unloading(const struct ha_module *module);
 
-/* Reports all modules that are loaded, whatever is wanted. */
+/* Reports all modules that are loaded, and kernels that fill memory, whatever is
+ * wanted. */
 void ha_report_all(void);
 
 #endif

@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 
+#include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/graph/capture.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/submit/door.h"
+
+/* ---- copies ---- */
 
 struct call {
     struct ha_door door;
@@ -90,27 +93,56 @@ ha_submit_copy(hipStream_t stream, struct ha_device *device, const struct ha_cop
     return code;
 }
 
+/* ---- fills ---- */
+
+struct fill_call {
+    struct ha_door door;
+    const struct ha_fill *given;
+    struct ha_ticket *ticket; /* owned, or NULL */
+};
+
+_Static_assert(offsetof(struct fill_call, door) == 0, "cast in prepare_fill");
+
+static void
+prepare_fill(struct ha_door *door)
+{
+    struct fill_call *call = (struct fill_call *)(void *)door;
+    call->ticket =
+        ha_fill_ticket(call->given, door->handle, door->stream->queue.device->id);
+}
+
+/* Lock held on entry; given back. */
+static hipError_t
+run_fill(struct fill_call *call)
+{
+    struct ha_op *op = ha_fill_op(call->given);
+    if (op == NULL) {
+        ha_pool_unlock();
+        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
+    }
+    op->ticket = call->ticket;
+    call->ticket = NULL;
+    return ha_copy_run(call->door.stream, op, call->door.how);
+}
+
 hipError_t
 ha_submit_fill(hipStream_t stream, struct ha_device *device, const struct ha_fill *fill,
                enum ha_run how)
 {
-    struct ha_door door = {.handle = stream, .device = device, .how = how};
+    struct fill_call call = {.door = {.handle = stream, .device = device, .how = how},
+                             .given = fill};
     bool work;
     hipError_t code = ha_fill_check(fill, &work);
     if (code != hipSuccess || !work) {
         return code;
     }
-    code = ha_door_open(&door);
-    if (code != hipSuccess) {
-        return code;
+    call.door.prepare = ha_activity_wants(HA_WANT_DISPATCH) ? prepare_fill : NULL;
+    code = ha_door_open(&call.door);
+    if (code == hipSuccess) {
+        code = ha_door_captures(&call.door)
+                   ? ha_capture_fill(ha_door_front(&call.door), fill)
+                   : run_fill(&call);
     }
-    if (ha_door_captures(&door)) {
-        return ha_capture_fill(ha_door_front(&door), fill);
-    }
-    struct ha_op *op = ha_fill_op(fill);
-    if (op == NULL) {
-        ha_pool_unlock();
-        return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
-    }
-    return ha_copy_run(door.stream, op, how);
+    ha_ticket_drop(call.ticket);
+    return code;
 }

@@ -21,7 +21,8 @@ struct call {
 static hipError_t
 tickets_make(struct call *call)
 {
-    call->tickets = ha_graph_tickets_list(call->exec, call->door.handle);
+    call->tickets = ha_graph_tickets_list(call->exec, call->door.handle,
+                                          call->door.stream->queue.device->id);
     if (call->tickets == NULL) {
         return hipSuccess;
     }

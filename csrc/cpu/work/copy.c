@@ -9,6 +9,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/memory/memory.h"
+#include "cpu/module/fill_kernel.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/work/device_order.h"
@@ -17,6 +18,15 @@
 #define PARALLEL_MIN_BYTES ((size_t)8 << 20)
 #define HELPERS_MAX 7u                    /* a few threads fill the memory bus */
 #define CHEAP_MAX_BYTES ((size_t)8 << 10) /* handing it over would take longer */
+
+/* Launches of AMD's kernels that fill memory: threads of a block, bytes of a thread of
+ * a line, and what a line has of blocks at most. */
+enum {
+    LINE_THREADS = 256,
+    LINE_BYTES = 16,
+    LINE_BLOCKS_MAX = 16,
+    ROWS_THREADS = 16, /* to each side */
+};
 
 /* Rows are handed out in chunks; a row that is longer than a chunk is cut itself. */
 struct transfer {
@@ -441,4 +451,51 @@ ha_copy_ticket(const struct ha_copy *copy, hipStream_t stream)
         .target = copy->dst,
     };
     return ha_ticket_copy(&record);
+}
+
+static uint32_t
+blocks_of(size_t threads, size_t block)
+{
+    size_t blocks = (threads + block - 1) / block;
+    return blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX;
+}
+
+/* Rows without gaps are a line. */
+static bool
+is_line(const struct ha_fill *fill)
+{
+    return (fill->height == 1 || fill->pitch == fill->width) &&
+           (fill->depth <= 1 || fill->slice == fill->width * fill->height);
+}
+
+struct ha_ticket *
+ha_fill_ticket(const struct ha_fill *fill, hipStream_t stream, int device)
+{
+    uint32_t depth = fill->depth > 1 ? blocks_of(fill->depth, 1) : 1;
+    bool line = is_line(fill);
+
+    if (!ha_activity_wants(HA_WANT_DISPATCH)) {
+        return NULL;
+    }
+    struct ha_activity_dispatch dispatch = {
+        .device = device,
+        .queue = (uint64_t)(uintptr_t)stream,
+        .kernel = ha_fill_kernel(device, !line),
+    };
+    if (line) {
+        size_t bytes = fill->width * fill->height * depth;
+        size_t blocks = blocks_of((bytes + LINE_BYTES - 1) / LINE_BYTES, LINE_THREADS);
+        dispatch.grid[0] =
+            blocks < LINE_BLOCKS_MAX ? (uint32_t)blocks : (uint32_t)LINE_BLOCKS_MAX;
+        dispatch.grid[1] = dispatch.grid[2] = 1;
+        dispatch.block[0] = LINE_THREADS;
+        dispatch.block[1] = dispatch.block[2] = 1;
+    } else {
+        dispatch.grid[0] = blocks_of(fill->width / fill->element_bytes, ROWS_THREADS);
+        dispatch.grid[1] = blocks_of(fill->height, ROWS_THREADS);
+        dispatch.grid[2] = depth;
+        dispatch.block[0] = dispatch.block[1] = ROWS_THREADS;
+        dispatch.block[2] = 1;
+    }
+    return ha_ticket_dispatch(&dispatch);
 }

@@ -72,6 +72,11 @@ void *ha_copy_aside(struct ha_copy *copy, bool *wait);
  * NULL where none is wanted.  No lock held: tools run in it. */
 struct ha_ticket *ha_copy_ticket(const struct ha_copy *copy, hipStream_t stream);
 
+/* The same for a fill by a stream of this device: the launch of a kernel that AMD's
+ * device has for it. */
+struct ha_ticket *ha_fill_ticket(const struct ha_fill *fill, hipStream_t stream,
+                                 int device);
+
 /* The operation of a copy that was checked, or NULL without memory.  Steals `aside`
  * (ha_copy_aside), which may be NULL. Pool lock held. */
 struct ha_op *ha_copy_op(const struct ha_copy *copy, void *aside);

@@ -224,6 +224,94 @@ def test_names_of_kernels_are_known_without_their_kind(cpu: ModuleType) -> None:
     assert [event.name for event in trace.poll() or ()] == ["unasked_kernel"]
 
 
+FILL = "__amd_rocclr_fillBufferAligned"
+
+
+def calls_and_work(trace: rocprofiler.trace) -> tuple[list[Any], list[Any]]:
+    calls: list[Any] = []
+    work: list[Any] = []
+    for event in trace.poll() or ():
+        name = rocprofiler.operation_name(event.kind, event.operation)
+        (calls if name.startswith("hip") else work).append(event)
+    return calls, work
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "name", "grid", "block"),
+    [
+        ("hipMemset", (7, 1 << 20), FILL, (4096, 1, 1), (256, 1, 1)),
+        ("hipMemsetD8", (7, 100), FILL, (256, 1, 1), (256, 1, 1)),
+        ("hipMemsetD16", (7, 8192), FILL, (1024, 1, 1), (256, 1, 1)),
+        ("hipMemsetD32", (7, 100), FILL, (256, 1, 1), (256, 1, 1)),
+        ("hipMemset2D", (512, 7, 100, 20), FILL + "2D", (112, 32, 1), (16, 16, 1)),
+        ("hipMemset2D", (512, 7, 512, 2), FILL, (256, 1, 1), (256, 1, 1)),
+    ],
+)
+def test_fills_are_launches_of_the_kernels_that_amd_has(
+    cpu: ModuleType,
+    call: str,
+    arguments: tuple[int, ...],
+    name: str,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+) -> None:
+    memory, stream = cpu.hipMalloc(1 << 20)[1], cpu.hipStreamCreate()[1]
+    with rocprofiler.trace(kinds=["HIP_RUNTIME_API", "KERNEL_DISPATCH"]) as trace:
+        assert getattr(cpu, call)(memory, *arguments)[0] == 0
+        assert getattr(cpu, call + "Async")(memory, *arguments, stream)[0] == 0
+        cpu.hipDeviceSynchronize()
+    calls, fills = calls_and_work(trace)
+    cpu.hipStreamDestroy(stream)
+
+    assert [e.name for e in fills] == [name + ".kd"] * 2
+    assert {(e.grid, e.block, e.device) for e in fills} == {(grid, block, 0)}
+    assert [e.stream for e in fills] == [0, int(stream)]
+    assert [e.correlation for e in fills] == [c.correlation for c in calls[:2]]
+    assert all(c.start <= e.start < e.end for c, e in zip(calls, fills, strict=False))
+
+
+def test_each_node_of_a_graph_has_the_launchs_correlation(cpu: ModuleType) -> None:
+    # Given: a graph with a kernel, a copy, a fill, a function, and a graph in it.
+    kernel = compile_kernel(KERNEL, "traced_kernel")
+    stream, other = cpu.hipStreamCreate()[1], cpu.hipStreamCreate()[1]
+    memory, source = cpu.hipMalloc(4096)[1], cpu.hipMalloc(4096)[1]
+    between = cpu.hipMemcpyKind.hipMemcpyDeviceToDevice
+    mode = cpu.hipStreamCaptureMode.hipStreamCaptureModeGlobal
+    called = []
+
+    def capture(child: Any) -> Any:
+        cpu.hipStreamBeginCapture(other, mode)
+        kernel[1, 32, 0, int(other)](memory)
+        cpu.hipMemcpyAsync(memory, source, 4096, between, other)
+        cpu.hipMemsetAsync(memory, 3, 4096, other)
+        cpu.hipLaunchHostFunc(other, lambda _: called.append(1), None)
+        graph = cpu.hipStreamEndCapture(other)[1]
+        if child is not None:
+            cpu.hipGraphAddChildGraphNode(graph, None, 0, child)
+        return graph
+
+    executable = cpu.hipGraphInstantiate(capture(capture(None)), None, 0)[1]
+
+    # When: it is launched twice.
+    kinds = ["HIP_RUNTIME_API", "KERNEL_DISPATCH", "MEMORY_COPY"]
+    with rocprofiler.trace(kinds=kinds) as trace:
+        cpu.hipGraphLaunch(executable, stream)
+        cpu.hipGraphLaunch(executable, stream)
+        cpu.hipStreamSynchronize(stream)
+
+    # Then: what a launch did is that launch's, in its stream.
+    calls, work = calls_and_work(trace)
+    launches = {e.correlation: e for e in calls[:2]}
+    assert Counter((e.correlation, e.name) for e in work) == {
+        (launch, name): 2
+        for launch in launches
+        for name in ("traced_kernel", "", FILL + ".kd")
+    }
+    assert {e.stream for e in work} == {int(stream)}
+    assert all(launches[e.correlation].start <= e.start < e.end for e in work)
+    assert len(called) == 4
+
+
 def test_end_of_the_block_waits_for_kernels(cpu: ModuleType) -> None:
     cell = zeros(1, np.int32)
     slow = """extern "C" __global__ void slow_kernel(int *x)
