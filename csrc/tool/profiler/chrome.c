@@ -289,7 +289,7 @@ put_work(char *to, const struct ha_slice *slice)
     } else if (slice->kind == HA_SLICE_MEMCPY) {
         to = put_copy(to, event);
         to = put_bandwidth(to, slice);
-    } else if (slice->kind == HA_SLICE_MEMSET) {
+    } else if (slice->kind == HA_SLICE_MEMSET && event->bytes != 0) {
         PUT_MEMBER(to, "\"bytes\":", event->bytes);
         to = put_bandwidth(to, slice);
     }

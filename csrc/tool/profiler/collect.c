@@ -14,6 +14,7 @@
 #include "tool/name.h"
 #include "tool/profiler/activities.h"
 #include "tool/profiler/call_names.h"
+#include "tool/profiler/call_note.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/table.h"
@@ -22,11 +23,16 @@ enum {
     CALLS = 1 << 16, /* a power of two */
     WAITING_MAX = 1 << 16,
     DEVICES = 128,
+    ARGS_BYTES = 160,
 };
 
 struct call {
     uint64_t correlation;
     uint64_t start;
+    uint64_t bytes; /* of a fill */
+    uint64_t address;
+    uint32_t value;
+    bool fills;
 };
 
 struct ha_collect {
@@ -42,6 +48,8 @@ struct ha_collect {
     struct ha_table open;           /* ranges by number: start; name and thread */
     struct ha_table process_ranges; /* the same, by roctx's number plus 1 */
     struct ha_table streams;        /* by device and stream: small number */
+    struct ha_table stream_devices; /* by stream: device plus 1 */
+    struct ha_table event_streams;  /* by event: stream plus 1 */
     uint32_t stream_counts[DEVICES + 1];
     struct ha_table memory; /* by address: bytes; device */
     uint64_t in_use[DEVICES + 1];
@@ -102,31 +110,34 @@ stream_number(struct ha_collect *collect, int32_t device, uint64_t stream)
         return stream;
     }
     if (entry->first == 0) {
+        struct ha_table_entry *owner = ha_table_put(&collect->stream_devices, stream);
+        if (owner != NULL) {
+            owner->first = (uint64_t)(uint32_t)(device + 1);
+        }
         size_t at = device >= 0 && device < DEVICES ? (size_t)device : DEVICES;
         entry->first = ++collect->stream_counts[at];
     }
     return entry->first;
 }
 
-/* ---- calls ---- */
-
-static const char *
-sync_name(const char *call)
+/* The numbers of a stream that has had work; "" for others. */
+static void
+stream_args(struct ha_collect *collect, char *to, size_t bytes, uint64_t stream)
 {
-    static const char *const names[][2] = {
-        {"hipDeviceSynchronize", "Device Sync"},
-        {"hipStreamSynchronize", "Stream Sync"},
-        {"hipStreamSynchronize_spt", "Stream Sync"},
-        {"hipEventSynchronize", "Event Sync"},
-    };
+    const struct ha_table_entry *owner =
+        stream > 1 ? ha_table_find(&collect->stream_devices, stream) : NULL;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(call, names[i][0]) == 0) {
-            return names[i][1];
-        }
+    to[0] = '\0';
+    if (owner != NULL) {
+        int32_t device = (int32_t)owner->first - 1;
+        (void)snprintf(to, bytes, "\"device\":%" PRId32 ",\"stream\":%" PRIu64, device,
+                       stream_number(collect, device, stream));
+    } else if (stream <= 1) {
+        (void)snprintf(to, bytes, "\"stream\":0");
     }
-    return NULL;
 }
+
+/* ---- calls ---- */
 
 static const char *
 copy_name(const struct ha_trace_event *copy)
@@ -162,8 +173,9 @@ work_of(const struct ha_trace_event *call, struct ha_trace_event *work)
 
 static void
 put_call(struct ha_collect *collect, const struct ha_trace_event *event,
-         const char *name, bool launches)
+         const char *name, bool launches, enum ha_call_note note)
 {
+    char args[ARGS_BYTES] = "", stream[ARGS_BYTES / 2];
     struct ha_trace_event own = *event, work;
     struct ha_slice slice = {
         .kind = HA_SLICE_RUNTIME,
@@ -178,6 +190,16 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
         .event = &own,
     };
 
+    if (note == HA_NOTE_FILL) {
+        (void)snprintf(args, sizeof args,
+                       "\"bytes\":%" PRIu64 ",\"dst\":%" PRIu64 ",\"value\":%" PRIu32,
+                       event->bytes, event->address, (uint32_t)event->source);
+    } else if (note == HA_NOTE_HOST) {
+        stream_args(collect, stream, sizeof stream, event->stream);
+        (void)snprintf(args, sizeof args, "\"host function\":%" PRIu64 "%s%s",
+                       event->address, stream[0] != '\0' ? "," : "", stream);
+    }
+    slice.args = args;
     if (work_of(event, &work)) {
         work.stream = stream_number(collect, work.device, work.stream);
         slice.work = &work;
@@ -194,17 +216,67 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
 }
 
 static void
+put_wait(struct ha_collect *collect, const struct ha_trace_event *event,
+         enum ha_call_note note)
+{
+    char args[ARGS_BYTES] = "";
+    uint64_t stream = event->stream;
+    struct ha_slice slice = {
+        .kind = HA_SLICE_SYNC,
+        .name = ha_call_note_wait(note),
+        .start = event->start,
+        .end = event->end,
+        .thread = event->thread,
+        .device = HA_DEVICE_NONE,
+        .correlation = event->correlation,
+        .external = event->external,
+        .args = args,
+    };
+
+    if (note == HA_NOTE_WAIT_EVENT) {
+        const struct ha_table_entry *recorded =
+            event->address != 0 ? ha_table_find(&collect->event_streams, event->address)
+                                : NULL;
+        stream = recorded != NULL ? recorded->first - 1 : UINT64_MAX;
+    }
+    if (note != HA_NOTE_WAIT_DEVICE) {
+        stream_args(collect, args, sizeof args, stream);
+    }
+    put(collect, &slice);
+}
+
+/* What later events need to know of this call, whether it is shown or not. */
+static void
+remember_call(struct ha_collect *collect, const struct ha_trace_event *event,
+              bool launches, enum ha_call_note note)
+{
+    if (launches) {
+        struct call *call = &collect->calls[event->correlation & (CALLS - 1)];
+        *call = (struct call){.correlation = event->correlation,
+                              .start = event->start,
+                              .fills = note == HA_NOTE_FILL,
+                              .bytes = event->bytes,
+                              .address = event->address,
+                              .value = (uint32_t)event->source};
+    }
+    if (note == HA_NOTE_RECORD && event->address != 0) {
+        struct ha_table_entry *entry =
+            ha_table_put(&collect->event_streams, event->address);
+        if (entry != NULL) {
+            entry->first = event->stream + 1;
+        }
+    }
+}
+
+static void
 on_call(struct ha_collect *collect, const struct ha_trace_event *event)
 {
     const char *name = ha_call_name(event->operation);
-    const char *sync = sync_name(name);
+    enum ha_call_note note = ha_call_note(event->operation);
     bool launches =
         event->name > 0 || (!ha_recorder_notes_work() && ha_call_launches(name));
 
-    if (launches) {
-        struct call *call = &collect->calls[event->correlation & (CALLS - 1)];
-        *call = (struct call){event->correlation, event->start};
-    }
+    remember_call(collect, event, launches, note);
     if (event->ancestor >= collect->options.first_range) {
         ha_ranges_launch(collect->ranges, event->ancestor, event->name);
     }
@@ -212,20 +284,10 @@ on_call(struct ha_collect *collect, const struct ha_trace_event *event)
         return;
     }
     if (wants(collect, HA_ACTIVITIES_RUNTIME)) {
-        put_call(collect, event, name, launches);
+        put_call(collect, event, name, launches, note);
     }
-    if (sync != NULL && wants(collect, HA_ACTIVITIES_SYNC)) {
-        struct ha_slice slice = {
-            .kind = HA_SLICE_SYNC,
-            .name = sync,
-            .start = event->start,
-            .end = event->end,
-            .thread = event->thread,
-            .device = HA_DEVICE_NONE,
-            .correlation = event->correlation,
-            .external = event->external,
-        };
-        put(collect, &slice);
+    if (ha_call_note_wait(note) != NULL && wants(collect, HA_ACTIVITIES_SYNC)) {
+        put_wait(collect, event, note);
     }
 }
 
@@ -252,9 +314,11 @@ row_device(const struct ha_trace_event *work)
 }
 
 static void
-put_work(struct ha_collect *collect, const struct ha_trace_event *work)
+put_work(struct ha_collect *collect, const struct ha_trace_event *work,
+         const struct call *call)
 {
     struct ha_trace_event own = *work;
+    char args[ARGS_BYTES];
     struct ha_slice slice = {
         .start = work->start,
         .end = work->end,
@@ -280,6 +344,13 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work)
             slice.kind = HA_SLICE_MEMSET;
             slice.name = "Memset (Device)";
             activity = HA_ACTIVITIES_MEMSET;
+            if (call != NULL && call->fills) {
+                own.bytes = call->bytes;
+                (void)snprintf(args, sizeof args,
+                               "\"dst\":%" PRIu64 ",\"value\":%" PRIu32, call->address,
+                               call->value);
+                slice.args = args;
+            }
         }
     }
     if (wants(collect, activity)) {
@@ -287,19 +358,19 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work)
     }
 }
 
-/* Work whose launch is known, with its start; 0: it isn't. */
+/* Work whose launch is known; NULL: it isn't. */
 static void
 finish_work(struct ha_collect *collect, const struct ha_trace_event *event,
-            uint64_t launch)
+            const struct call *call)
 {
     struct ha_trace_event work = *event;
     uint64_t range = ha_work_range(event);
     const struct ha_range_span *shown = NULL;
     struct ha_range_span span = {.device = row_device(event)};
 
-    if (work.start < launch) {
+    if (call != NULL && work.start < call->start) {
         collect->counts.moved++;
-        work.start = launch;
+        work.start = call->start;
     }
     work.end = work.end < work.start ? work.start : work.end;
     if (in_window(collect, work.start, work.end)) {
@@ -307,7 +378,7 @@ finish_work(struct ha_collect *collect, const struct ha_trace_event *event,
         span.start = work.start;
         span.end = work.end;
         shown = &span;
-        put_work(collect, &work);
+        put_work(collect, &work, call);
     }
     if (range >= collect->options.first_range) {
         ha_ranges_work(collect->ranges, range, shown);
@@ -323,16 +394,16 @@ join(struct ha_collect *collect, const struct ha_trace_event *work)
         HA_ACTIVITIES_RUNTIME | HA_ACTIVITIES_SYNC | HA_ACTIVITIES_GPU_ANNOTATION;
 
     if (work->correlation == 0 || !wants(collect, traced)) {
-        finish_work(collect, work, 0);
+        finish_work(collect, work, NULL);
         return true;
     }
     if (call->correlation == work->correlation) {
-        finish_work(collect, work, call->start);
+        finish_work(collect, work, call);
         return true;
     }
     if (call->correlation > work->correlation) { /* another took its place */
         collect->counts.unjoined++;
-        finish_work(collect, work, 0);
+        finish_work(collect, work, NULL);
         return true;
     }
     return false;
@@ -347,7 +418,7 @@ give_up(struct ha_collect *collect, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
         collect->counts.unjoined++;
-        finish_work(collect, &collect->waiting[i], 0);
+        finish_work(collect, &collect->waiting[i], NULL);
     }
     collect->waiting_count -= count;
     memmove(collect->waiting, collect->waiting + count,
@@ -365,7 +436,7 @@ wait_for_call(struct ha_collect *collect, const struct ha_trace_event *work)
         struct ha_trace_event *more =
             realloc(collect->waiting, room * sizeof *collect->waiting);
         if (more == NULL) {
-            finish_work(collect, work, 0);
+            finish_work(collect, work, NULL);
             return;
         }
         collect->waiting = more;
@@ -673,6 +744,8 @@ ha_collect_free(struct ha_collect *collect)
     ha_table_free(&collect->open);
     ha_table_free(&collect->process_ranges);
     ha_table_free(&collect->streams);
+    ha_table_free(&collect->stream_devices);
+    ha_table_free(&collect->event_streams);
     ha_table_free(&collect->memory);
     free(collect->waiting);
     free(collect->calls);

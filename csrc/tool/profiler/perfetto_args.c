@@ -136,7 +136,7 @@ put_work(char *to, struct ha_packet *packet, const struct ha_slice *slice)
     } else if (slice->kind == HA_SLICE_MEMCPY) {
         to = put_copy(to, packet, event);
         to = put_bandwidth(to, packet, slice);
-    } else if (slice->kind == HA_SLICE_MEMSET) {
+    } else if (slice->kind == HA_SLICE_MEMSET && event->bytes != 0) {
         to = put_number(to, packet, HA_KEY_BYTES, event->bytes);
         to = put_bandwidth(to, packet, slice);
     }

@@ -13,6 +13,7 @@
 #include "tool/kernel_names.h"
 #include "tool/name.h"
 #include "tool/profiler/activities.h"
+#include "tool/profiler/call_note.h"
 
 #define OWN_NAME "libhipadapt_tool"
 
@@ -56,6 +57,7 @@ struct here {
         bool user;
     } ranges[RANGES_MAX];
     uint64_t stream; /* that a call names, plus 1; where copies don't tell */
+    uint64_t named;  /* the last one of this call, by AMD's number */
     uint64_t call;   /* correlation of `work` */
     uint32_t works;
     struct ha_trace_event work;
@@ -118,6 +120,7 @@ on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
 
     if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
         user->value = ha_events_muted() ? USER_MUTED : ha_events_now();
+        here.named = 0;
         return;
     }
     if (user->value <= USER_MUTED) {
@@ -131,6 +134,11 @@ on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
         event->start = user->value;
         event->end = end;
         set_note(event, here_now());
+        ha_call_note_set(event, &call->args);
+        if (!ha_recorder_notes_work() &&
+            ha_call_note(event->operation) != HA_NOTE_NONE) {
+            event->stream = here.named;
+        }
         ha_ring_commit(ring);
     }
 }
@@ -256,9 +264,10 @@ on_stream(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t 
     (void)user;
     (void)data;
     if (record.operation == ROCPROFILER_HIP_STREAM_SET) {
-        here_now()->stream = record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER
-                                 ? (stream->stream_id.handle + 1) & mask
-                                 : 0;
+        struct here *now = here_now();
+        bool begins = record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER;
+        now->stream = begins ? (stream->stream_id.handle + 1) & mask : 0;
+        now->named = begins ? stream->stream_id.handle : now->named;
     }
 }
 

@@ -15,7 +15,7 @@
  *
  * Events differ from tool/event.h in what these kinds have no use for:
  *   call    name: pieces of work; ancestor: range; with work, device, object (0: a
- *           copy) and what stands behind are the first one's
+ *           copy) and what stands behind are the first one's; call_note.h has more
  *   kernel  source: range; no name, ha_kernel_name_get(object) has it
  *   copy    grid[0], grid[1]: range, low half first
  *   memory  as there

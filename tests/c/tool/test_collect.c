@@ -17,6 +17,8 @@ static struct kept {
     struct ha_slice slice;
     char name[64];
     char work_name[64];
+    char args[96];
+    struct ha_trace_event event;
 } *kept;
 static size_t kept_count;
 static struct ha_collect *collect;
@@ -33,6 +35,11 @@ keep(void *context, const struct ha_slice *slice)
     (void)snprintf(made->name, sizeof made->name, "%s", slice->name);
     (void)snprintf(made->work_name, sizeof made->work_name, "%s",
                    slice->work_name != NULL ? slice->work_name : "");
+    (void)snprintf(made->args, sizeof made->args, "%s",
+                   slice->args != NULL ? slice->args : "");
+    if (slice->event != NULL) {
+        made->event = *slice->event;
+    }
     return HA_OK;
 }
 
@@ -289,6 +296,80 @@ test_copies_and_fills_have_their_names(void)
     CHECK_EQUAL(kept_count, 3);
 }
 
+/* A fill has no more than a kernel's record: its call knows how much it fills. */
+static void
+test_a_fill_has_what_its_call_says(void)
+{
+    struct ha_trace_event asked = call(3, 200, 210, 0, 1);
+    struct ha_trace_event fill = kernel(3, 205, 300, 0, 0);
+
+    asked.operation = ROCPROFILER_HIP_RUNTIME_API_ID_hipMemset;
+    asked.object = fill.object = 6;
+    asked.bytes = 4096;
+    asked.address = 77;
+    asked.source = 9;
+    begin(HA_ACTIVITIES_DEFAULT);
+    feed(fill);
+    feed(asked);
+    fill.correlation = 4; /* of a graph's launch */
+    feed(call(4, 310, 320, 0, 1));
+    feed(fill);
+    (void)finish();
+
+    CHECK_EQUAL(count(HA_SLICE_MEMSET), 2);
+    CHECK_TEXT(find(HA_SLICE_RUNTIME)->args, "\"bytes\":4096,\"dst\":77,\"value\":9");
+    CHECK_TEXT(find(HA_SLICE_MEMSET)->args, "\"dst\":77,\"value\":9");
+    CHECK_EQUAL(find(HA_SLICE_MEMSET)->event.bytes, 4096);
+    CHECK_EQUAL(kept[kept_count - 1].event.bytes, 0);
+}
+
+static struct ha_trace_event
+wait_call(uint64_t correlation, int32_t operation, uint64_t stream, uint64_t event)
+{
+    struct ha_trace_event made = call(correlation, 400, 410, 0, 0);
+
+    made.operation = operation;
+    made.stream = stream;
+    made.address = event;
+    return made;
+}
+
+static void
+test_waits_know_their_stream(void)
+{
+    struct ha_trace_event launch = call(1, 200, 210, 0, 1);
+
+    begin(HA_ACTIVITIES_DEFAULT & ~(uint32_t)HA_ACTIVITIES_KERNEL);
+    launch.stream = 5000;
+    launch.device = 2;
+    feed(launch);
+    feed(wait_call(2, ROCPROFILER_HIP_RUNTIME_API_ID_hipEventRecord, 5000, 8));
+    feed(wait_call(3, ROCPROFILER_HIP_RUNTIME_API_ID_hipStreamSynchronize, 5000, 0));
+    feed(wait_call(4, ROCPROFILER_HIP_RUNTIME_API_ID_hipEventSynchronize, 0, 8));
+    feed(wait_call(5, ROCPROFILER_HIP_RUNTIME_API_ID_hipStreamWaitEvent, 0, 8));
+    feed(wait_call(6, ROCPROFILER_HIP_RUNTIME_API_ID_hipEventSynchronize, 0, 9));
+    feed(wait_call(7, ROCPROFILER_HIP_RUNTIME_API_ID_hipDeviceSynchronize, 0, 0));
+    (void)finish();
+
+    static const char *const expected[][2] = {
+        {"Stream Sync", "\"device\":2,\"stream\":1"},
+        {"Event Sync", "\"device\":2,\"stream\":1"},
+        {"Stream Wait Event", "\"stream\":0"},
+        {"Event Sync", ""}, /* nothing is known of that event */
+        {"Device Sync", ""},
+    };
+    size_t found = 0;
+    for (size_t i = 0; i < kept_count; i++) {
+        if (kept[i].slice.kind == HA_SLICE_SYNC) {
+            CHECK(found < sizeof expected / sizeof *expected);
+            CHECK_TEXT(kept[i].name, expected[found][0]);
+            CHECK_TEXT(kept[i].args, expected[found][1]);
+            found++;
+        }
+    }
+    CHECK_EQUAL(found, sizeof expected / sizeof *expected);
+}
+
 static void
 test_memory_in_use_goes_up_and_down(void)
 {
@@ -384,6 +465,8 @@ main(void)
     RUN(test_a_range_shows_what_it_caused_once_all_has_come);
     RUN(test_a_range_whose_work_was_lost_is_shown_at_the_end);
     RUN(test_copies_and_fills_have_their_names);
+    RUN(test_a_fill_has_what_its_call_says);
+    RUN(test_waits_know_their_stream);
     RUN(test_memory_in_use_goes_up_and_down);
     RUN(test_work_without_calls_is_shown_in_the_end);
     RUN(test_the_first_failure_ends_it);

@@ -641,3 +641,53 @@ def test_a_start_is_early_or_late(run_python: Run, tmp_path: Path, early: str) -
     )
 
     assert names(load(out), "kernel") == {"work": 2}
+
+
+def test_fills_are_bars_with_bytes_and_arrows(run_python: Run, tmp_path: Path) -> None:
+    # When: memory is filled in streams, and by a graph.
+    out = tmp_path / "out.json"
+    run_python(
+        BEGIN
+        + """
+memory, stream = int(hip.hipMalloc(1 << 20)[1]), hip.hipStreamCreate()[1]
+mode = hip.hipStreamCaptureMode.hipStreamCaptureModeGlobal
+hip.hipStreamBeginCapture(stream, mode)
+hip.hipMemsetD32Async(memory, 5, 1000, stream)
+graph = hip.hipGraphInstantiate(hip.hipStreamEndCapture(stream)[1], None, 0)[1]
+with profile(sys.argv[1]):
+    hip.hipMemset(memory, 7, 1 << 20)
+    hip.hipMemsetD16Async(memory, 8, 1000, stream)
+    hip.hipMemset2DAsync(memory, 512, 9, 100, 20, stream)
+    hip.hipMemset3D((memory, 64, 60, 4), 10, (60, 4, 3))
+    hip.hipGraphLaunch(graph, stream)
+    hip.hipStreamSynchronize(stream)
+""",
+        str(out),
+    )
+    trace = load(out)
+
+    # Then: each is on its stream, with what its call says, and an arrow from it.
+    fills = {e["args"]["correlation"]: e for e in slices(trace, "gpu_memset")}
+    calls = {e["args"]["correlation"]: e for e in slices(trace, "cuda_runtime")}
+    shown = {
+        calls[at]["name"]: (e["args"].get("bytes"), e["args"].get("value"))
+        for at, e in fills.items()
+    }
+    assert shown == {
+        "hipMemset": (1 << 20, 7),
+        "hipMemsetD16Async": (2000, 8),
+        "hipMemset2DAsync": (2000, 9),
+        "hipMemset3D": (720, 10),
+        "hipGraphLaunch": (None, None),
+    }
+    assert {e["name"] for e in fills.values()} == {"Memset (Device)"}
+    for at, e in fills.items():
+        stream = 0 if calls[at]["name"] in ("hipMemset", "hipMemset3D") else 1
+        assert e["tid"] == e["args"]["stream"] == stream
+        assert calls[at]["ts"] <= e["ts"] and e["dur"] >= 0
+    arrows = Counter(
+        (e["ph"], e["id"]) for e in trace["traceEvents"] if e.get("cat") == "ac2g"
+    )
+    assert arrows == {(end, at): 1 for at in fills for end in "sf"}
+    waits = [e for e in slices(trace, "cuda_sync") if e["name"] == "Stream Sync"]
+    assert [e["args"]["stream"] for e in waits] == [1]

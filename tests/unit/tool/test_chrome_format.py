@@ -67,7 +67,7 @@ def of_work(slice_: Slice) -> Json:
         found |= {"kind": "Dispatch Kernel", **launch(event), "hsa_queue": event.queue}
     elif event and slice_.kind == "gpu_memcpy":
         found |= {**copy(event), **bandwidth(slice_, event)}
-    elif event and slice_.kind == "gpu_memset":
+    elif event and event.bytes and slice_.kind == "gpu_memset":
         found |= {"bytes": event.bytes, **bandwidth(slice_, event)}
     return found
 
