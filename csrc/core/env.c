@@ -66,6 +66,8 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                         "Anything: the activity profiler is there from the start."},
     [HA_ENV_USE_DAEMON] = {"KINETO_USE_DAEMON", NULL,
                            "The same, by the name that libkineto has for it."},
+    [HA_ENV_KINETO_CONFIG] = {"KINETO_CONFIG", "/etc/libkineto.conf",
+                              "File with the base configuration of profile requests."},
 };
 
 const char *

@@ -36,6 +36,7 @@ enum ha_env_name {
     HA_ENV_REGISTER_LIBRARY,
     HA_ENV_PROFILE,
     HA_ENV_USE_DAEMON,
+    HA_ENV_KINETO_CONFIG,
     HA_ENV_COUNT
 };
 

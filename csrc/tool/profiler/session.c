@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/thread.h"
 #include "tool/profiler/activities.h"
+#include "tool/profiler/base_config.h"
 #include "tool/profiler/machine.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/recording.h"
@@ -679,13 +680,17 @@ ha_session_request(const char *text, uint64_t *number)
 {
     struct ha_config config;
 
-    ha_config_default(&config);
+    ha_base_config_read(&config);
     enum ha_status status = ha_config_parse(&config, text);
-    if (status != HA_OK) {
-        return ha_session_result(status);
-    }
+    return status == HA_OK ? ha_session_plan(&config, number)
+                           : ha_session_result(status);
+}
+
+enum hipadapt_profile_result
+ha_session_plan(const struct ha_config *config, uint64_t *number)
+{
     pthread_mutex_lock(&lock);
-    enum hipadapt_profile_result result = accept_request(&config, number);
+    enum hipadapt_profile_result result = accept_request(config, number);
     pthread_mutex_unlock(&lock);
     return result;
 }

@@ -17,6 +17,7 @@
 
 #include "core/status.h"
 #include "tool/include/hipadapt/profile.h"
+#include "tool/profiler/config.h"
 
 /* As the functions of profile.h, whose arguments were checked. */
 enum hipadapt_profile_result
@@ -28,6 +29,8 @@ enum hipadapt_profile_result ha_session_cancel(void);
 enum hipadapt_profile_result ha_session_step(void);
 enum hipadapt_profile_result ha_session_describe(const char *key, const char *json);
 enum hipadapt_profile_result ha_session_request(const char *text, uint64_t *number);
+enum hipadapt_profile_result ha_session_plan(const struct ha_config *config,
+                                             uint64_t *number);
 enum hipadapt_profile_result ha_session_status(struct hipadapt_profile_status *status);
 
 /* The text of a status goes with it. */

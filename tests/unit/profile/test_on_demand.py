@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Requests from outside of the program: what starts a recording, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conftest import Run
+from tests.unit.profile.test_profile import BEGIN, load, names
+
+REQUEST = """
+import time
+def finished(limit=30):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        launch()
+        hipadapt.Device().synchronize()
+        now = profile.status()
+        if now.state == "idle" and now.request and not now.request_waits:
+            return now
+    raise SystemExit(f"no end: {profile.status()}")
+"""
+
+
+def test_base_configuration_stands_below_the_text(
+    run_python: Run, tmp_path: Path
+) -> None:
+    # Given: a file that says all, of which the request says one thing otherwise.
+    base = tmp_path / "base.conf"
+    base.write_text(
+        f"ACTIVITIES_LOG_FILE={tmp_path}/base.json\n"
+        "ACTIVITIES_WARMUP_PERIOD_SECS=0\nACTIVITIES_DURATION_MSECS=50\n"
+    )
+
+    done = run_python(
+        BEGIN
+        + REQUEST
+        + f"profile.request('ACTIVITIES_LOG_FILE={tmp_path}/own.json')\n"
+        + "print(os.getpid(), finished().message)",
+        KINETO_CONFIG=str(base),
+    )
+
+    assert names(load(tmp_path / f"own_{int(done.stdout)}.json"), "kernel")["work"] > 0
+    assert not list(tmp_path.glob("base*.json"))
+
+
+def test_base_configuration_with_a_mistake_is_left_out(
+    run_python: Run, tmp_path: Path
+) -> None:
+    base = tmp_path / "base.conf"
+    base.write_text("ACTIVITIES_ENABLED=false\nACTIVITIES_DURATION_MSECS=soon\n")
+
+    done = run_python(
+        BEGIN
+        + REQUEST
+        + f"profile.request('ACTIVITIES_LOG_FILE={tmp_path}/own.json\\n"
+        + "ACTIVITIES_WARMUP_PERIOD_SECS=0')\nprint(os.getpid(), finished().message)",
+        KINETO_CONFIG=str(base),
+    )
+
+    assert "'soon' is not a whole number" in done.stderr
+    assert str(base) in done.stderr
+    assert (tmp_path / f"own_{int(done.stdout)}.json").exists()
