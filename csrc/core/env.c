@@ -65,9 +65,16 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_PROFILE] = {"HIPADAPT_PROFILE", NULL,
                         "Anything: the activity profiler is there from the start."},
     [HA_ENV_USE_DAEMON] = {"KINETO_USE_DAEMON", NULL,
-                           "The same, by the name that libkineto has for it."},
+                           "The same, and requests of dynolog's daemon are taken; by "
+                           "presence, even 0."},
     [HA_ENV_KINETO_CONFIG] = {"KINETO_CONFIG", "/etc/libkineto.conf",
                               "File with the base configuration of profile requests."},
+    [HA_ENV_IPC_SOCKET_DIR] =
+        {"KINETO_IPC_SOCKET_DIR", NULL,
+         "Folder of the daemon's sockets; unset: they have abstract names."},
+    [HA_ENV_TRACE_DIR] = {"KINETO_ONDEMAND_TRACE_DIR", "/tmp",
+                          "Folder below which the daemon's requests may write."},
+    [HA_ENV_JOB_ID] = {"SLURM_JOB_ID", "0", "The job that the daemon is told."},
 };
 
 const char *

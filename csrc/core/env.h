@@ -37,6 +37,9 @@ enum ha_env_name {
     HA_ENV_PROFILE,
     HA_ENV_USE_DAEMON,
     HA_ENV_KINETO_CONFIG,
+    HA_ENV_IPC_SOCKET_DIR,
+    HA_ENV_TRACE_DIR,
+    HA_ENV_JOB_ID,
     HA_ENV_COUNT
 };
 

@@ -2,6 +2,7 @@
 /* The library as a tool of rocprofiler-sdk; tool.h says what it asks for. */
 #include "core/log.h"
 #include "core/fork.h"
+#include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
 #include "tool/sdk.h"
 #include "tool/tool.h"
@@ -17,6 +18,7 @@ initialize(rocprofiler_client_finalize_t finalize, void *data)
         ha_log(0, "the profiler is left out: %s", ha_error_text());
         return -1;
     }
+    ha_listen_from_environment();
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "tool/events.h"
 #include "tool/kernel_names.h"
 #include "tool/name.h"
+#include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/session.h"
 #include "tool/records.h"
@@ -50,6 +51,7 @@ forked(void)
     ha_sdk_forked();
     ha_recorder_forked();
     ha_session_forked();
+    ha_listen_forked();
 }
 
 const struct ha_tool *

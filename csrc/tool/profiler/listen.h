@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Who asks for recordings from outside of the program: the ways, and their thread.
+ *
+ * A *way* is one of them, as a daemon's datagrams (daemon.h).  Each ends in
+ * ha_session_plan.  The thread "hipadapt-listen" starts with the first way that is
+ * opened, waits for the descriptors of all, and never ends.
+ *
+ * A forked child has none of it: the descriptors are closed there, and the recording is
+ * the parent's.
+ *
+ * Locks: `opening` is held by those who open ways; `working` by the thread while a way
+ * looks, and at the end of the process.  What a way keeps is guarded by `working`. */
+#ifndef HA_TOOL_PROFILER_LISTEN_H
+#define HA_TOOL_PROFILER_LISTEN_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+
+enum { HA_WAY_FDS_MAX = 8 };
+
+/* Functions are called with `working` held, but for `forked`. */
+struct ha_way {
+    const char *name;
+    /* A thread of the program opens it: only here may it read the environment. */
+    enum ha_status (*open)(void);
+    /* Descriptors to wait for, HA_WAY_FDS_MAX at most; lowers *due_ns (ha_clock_ns) to
+     * when it wants a look in any case. */
+    size_t (*wait)(struct pollfd *fds, uint64_t *due_ns);
+    /* Does what there is to do, without waiting. */
+    void (*look)(uint64_t now_ns);
+    /* The process ends; the descriptors may stay. */
+    void (*end)(void);
+    /* In a forked child: closes descriptors, and nothing else. */
+    void (*forked)(void);
+};
+
+/* The ways that the environment asks for.  Failures are told on the log. */
+void ha_listen_from_environment(void);
+
+/* Fork hook of the child. */
+void ha_listen_forked(void);
+
+#endif
