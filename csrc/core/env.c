@@ -75,6 +75,11 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_TRACE_DIR] = {"KINETO_ONDEMAND_TRACE_DIR", "/tmp",
                           "Folder below which the daemon's requests may write."},
     [HA_ENV_JOB_ID] = {"SLURM_JOB_ID", "0", "The job that the daemon is told."},
+    [HA_ENV_JOB_NAME] = {"PT_PROFILER_JOB_NAME", NULL,
+                         "The job that traces name in their metadata."},
+    [HA_ENV_JOB_VERSION] = {"PT_PROFILER_JOB_VERSION", NULL, "Its version."},
+    [HA_ENV_JOB_ATTEMPT] = {"PT_PROFILER_JOB_ATTEMPT_INDEX", NULL,
+                            "How often it was started before."},
 };
 
 const char *

@@ -40,6 +40,9 @@ enum ha_env_name {
     HA_ENV_IPC_SOCKET_DIR,
     HA_ENV_TRACE_DIR,
     HA_ENV_JOB_ID,
+    HA_ENV_JOB_NAME,
+    HA_ENV_JOB_VERSION,
+    HA_ENV_JOB_ATTEMPT,
     HA_ENV_COUNT
 };
 

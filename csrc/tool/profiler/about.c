@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "tool/profiler/origin.h"
 #include "tool/sdk.h"
 
 static rocprofiler_status_t
@@ -59,6 +60,7 @@ ha_about_fill(struct ha_about *about)
         (void)snprintf(about->sdk_version, sizeof about->sdk_version,
                        "%" PRIu32 ".%" PRIu32 ".%" PRIu32, major, minor, patch);
     }
+    ha_origin_hip(&about->hip_runtime_version, &about->hip_driver_version);
 }
 
 void
@@ -69,5 +71,7 @@ ha_about_tell(const struct ha_about *about, struct ha_writer_info *info)
     info->host_name = about->host_name[0] != '\0' ? about->host_name : NULL;
     info->devices = about->devices;
     info->device_count = about->device_count;
+    info->hip_runtime_version = about->hip_runtime_version;
+    info->hip_driver_version = about->hip_driver_version;
     info->sdk_version = about->sdk_version[0] != '\0' ? about->sdk_version : NULL;
 }

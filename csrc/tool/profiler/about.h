@@ -4,6 +4,7 @@
 #define HA_TOOL_PROFILER_ABOUT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tool/profiler/writer.h"
 
@@ -15,6 +16,8 @@ struct ha_about {
     char process_name[64];
     char host_name[256];
     char sdk_version[32];
+    int32_t hip_runtime_version; /* 0: not known, as the next one */
+    int32_t hip_driver_version;
 };
 
 /* Once the profiler's library is there.  Names of devices are that library's. */

@@ -12,6 +12,7 @@
 #include "tool/events.h"
 #include "tool/profiler/about.h"
 #include "tool/profiler/activities.h"
+#include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/writer.h"
 
@@ -85,6 +86,26 @@ ha_recording_describe(struct ha_recording *recording, const char *key, const cha
     return status;
 }
 
+/* What every trace says of itself; whoever knows better replaces it. */
+static void
+describe_origin(struct ha_recording *recording)
+{
+    const bool memory = (recording->options.activities & HA_ACTIVITIES_MEMORY) != 0;
+    const char *key, *value;
+    char id[HA_ORIGIN_ID_BYTES];
+
+    ha_origin_id(id);
+    (void)ha_recording_describe(recording, "trace_id", id);
+    (void)ha_recording_describe(recording, "with_stack", "0");
+    (void)ha_recording_describe(recording, "record_shapes", "0");
+    (void)ha_recording_describe(recording, "profile_memory", memory ? "1" : "0");
+    for (size_t i = 0; ha_origin_job(i, &key, &value); i++) {
+        if (value[0] != '\0') {
+            (void)ha_recording_describe(recording, key, value);
+        }
+    }
+}
+
 static uint64_t
 lost(const struct ha_recording *recording)
 {
@@ -116,7 +137,8 @@ finish_writer(struct ha_recording *recording, struct ha_writer *writer,
               const struct ha_collect_counts *counts)
 {
     struct ha_trace_pair pairs[PAIRS_MAX + OWN_PAIRS_MAX];
-    char texts[3][TEXT_BYTES];
+    char texts[5][TEXT_BYTES];
+    int32_t runtime = 0, driver = 0;
     const char *empty = why_empty(recording, counts);
     int64_t open = atomic_load(&recording->collector->open);
     uint64_t running = open > 0 ? (uint64_t)open : 0;
@@ -136,6 +158,16 @@ finish_writer(struct ha_recording *recording, struct ha_writer *writer,
     pairs[1] = (struct ha_trace_pair){"never_ran_events", texts[1]};
     pairs[2] = (struct ha_trace_pair){"unjoined_events", texts[2]};
     result.metadata_count = 3;
+    if (recording->about.hip_runtime_version == 0) { /* HIP came after the start */
+        ha_origin_hip(&runtime, &driver);
+    }
+    if (runtime != 0) {
+        (void)snprintf(texts[3], TEXT_BYTES, "%" PRId32, runtime);
+        (void)snprintf(texts[4], TEXT_BYTES, "%" PRId32, driver);
+        pairs[3] = (struct ha_trace_pair){"hip_runtime_version", texts[3]};
+        pairs[4] = (struct ha_trace_pair){"hip_driver_version", texts[4]};
+        result.metadata_count = 5;
+    }
     if (empty != NULL) {
         pairs[result.metadata_count++] = (struct ha_trace_pair){"no_kernels", empty};
     }
@@ -198,6 +230,7 @@ begin(struct ha_recording *recording, const struct ha_recording_options *options
     recording->end_of_list = &recording->first;
     recording->options.first_range = ha_recorder_next_range();
     ha_about_fill(&recording->about);
+    describe_origin(recording);
     /* Before the contexts, so that its own time is not in the trace. */
     if (options->url != NULL) {
         recording->url = strdup(options->url);

@@ -18,6 +18,7 @@
 #include "tool/profiler/activities.h"
 #include "tool/profiler/base_config.h"
 #include "tool/profiler/machine.h"
+#include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/recording.h"
 #include "tool/tool.h"
@@ -357,6 +358,7 @@ need_thread(void)
     pthread_t thread;
     enum ha_status status = HA_OK;
 
+    ha_origin_learn_job();
     if (session.there) {
         return HA_OK;
     }
