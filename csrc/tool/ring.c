@@ -89,10 +89,11 @@ own_make(void)
 static struct ha_chunk *
 chunk_new(struct ha_collector *collector)
 {
-    uint32_t room = collector->room;
+    uint32_t room = atomic_load_explicit(&collector->room, memory_order_relaxed);
     struct ha_chunk *chunk = NULL;
 
-    if (atomic_fetch_add(&collector->kept, room) + room > collector->limit) {
+    if (atomic_fetch_add(&collector->kept, room) + room >
+        atomic_load_explicit(&collector->limit, memory_order_relaxed)) {
         atomic_fetch_sub(&collector->kept, room);
         return NULL;
     }
@@ -103,6 +104,10 @@ chunk_new(struct ha_collector *collector)
         collector->spare_count--;
     }
     pthread_mutex_unlock(&collector->lock);
+    if (chunk != NULL && chunk->room != room) { /* of another limit */
+        free(chunk);
+        chunk = NULL;
+    }
     if (chunk == NULL) {
         chunk = malloc(sizeof *chunk + room * sizeof *chunk->events);
     }
@@ -183,7 +188,7 @@ ha_ring_reserve(struct ha_collector *collector, struct ha_ring **found)
     }
     struct ha_chunk *chunk = ring != NULL ? ring->tail : NULL;
     if (chunk != NULL &&
-        atomic_load_explicit(&chunk->used, memory_order_relaxed) == chunk->room) {
+        atomic_load_explicit(&chunk->used, memory_order_acquire) == chunk->room) {
         chunk = ring_grow(ring);
     }
     if (chunk == NULL) {
@@ -192,7 +197,8 @@ ha_ring_reserve(struct ha_collector *collector, struct ha_ring **found)
         return NULL;
     }
     *found = ring;
-    return &chunk->events[atomic_load_explicit(&chunk->used, memory_order_relaxed)];
+    /* What the reader has emptied it has read before. */
+    return &chunk->events[atomic_load_explicit(&chunk->used, memory_order_acquire)];
 }
 
 void
@@ -240,7 +246,24 @@ count_events(struct ha_ring *ring)
     return count;
 }
 
-/* Copies up to `max` events of a ring and lets go of chunks that are through. */
+/* Every event of the chunk was taken.  The last one of its ring is emptied, so that the
+ * writer goes on where there is no room for another. */
+static void
+chunk_through(struct ha_collector *collector, struct ha_chunk *chunk, bool last)
+{
+    if (!chunk->through) {
+        chunk->through = true;
+        atomic_fetch_sub(&collector->full, chunk->room);
+    }
+    if (last) {
+        chunk->taken = 0;
+        chunk->through = false;
+        atomic_store_explicit(&chunk->used, 0, memory_order_release);
+    }
+}
+
+/* Copies up to `max` events of a ring and lets go of chunks that are through.  A chunk
+ * with another behind it is written no more, whether it is full or not. */
 static size_t
 take_ring(struct ha_ring *ring, struct ha_trace_event *events, size_t max)
 {
@@ -249,19 +272,18 @@ take_ring(struct ha_ring *ring, struct ha_trace_event *events, size_t max)
 
     for (;;) {
         struct ha_chunk *chunk = ring->head;
+        struct ha_chunk *next =
+            atomic_load_explicit(&chunk->next, memory_order_acquire);
         uint32_t used = atomic_load_explicit(&chunk->used, memory_order_acquire);
         size_t here = used - chunk->taken;
         here = here < max - count ? here : max - count;
         memcpy(events + count, chunk->events + chunk->taken, here * sizeof *events);
         chunk->taken += (uint32_t)here;
         count += here;
-        if (chunk->taken == chunk->room && !chunk->through) {
-            chunk->through = true;
-            atomic_fetch_sub(&collector->full, chunk->room);
+        if (chunk->taken == chunk->room) {
+            chunk_through(collector, chunk, next == NULL);
         }
-        struct ha_chunk *next =
-            atomic_load_explicit(&chunk->next, memory_order_acquire);
-        if (chunk->taken < chunk->room || next == NULL) {
+        if (next == NULL || chunk->taken < used) {
             return count;
         }
         ring->head = next;
@@ -372,13 +394,22 @@ ha_collector_new(uint32_t watermark, uint64_t limit, bool arguments)
     }
     collector->arguments = arguments;
     collector->watermark = watermark;
-    collector->limit = limit;
-    collector->room = least(watermark < limit ? watermark : limit, HA_CHUNK_EVENTS_MAX);
+    ha_collector_limit(collector, limit);
     if (!take_number(collector)) {
         collector_free(collector);
         return NULL;
     }
     return collector;
+}
+
+void
+ha_collector_limit(struct ha_collector *collector, uint64_t limit)
+{
+    uint32_t mark = collector->watermark;
+
+    atomic_store(&collector->limit, limit);
+    atomic_store(&collector->room,
+                 least(mark < limit ? mark : limit, HA_CHUNK_EVENTS_MAX));
 }
 
 void
@@ -404,7 +435,7 @@ ha_collector_look(struct ha_collector *collector, struct ha_collector_state *sta
         .arguments = collector->arguments,
         .due = atomic_load(&collector->full) >= collector->watermark,
         .watermark = collector->watermark,
-        .limit = collector->limit,
+        .limit = atomic_load(&collector->limit),
         .lost = atomic_load(&collector->lost),
         .open = atomic_load(&collector->open),
     };

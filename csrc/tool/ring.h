@@ -32,13 +32,13 @@ struct ha_ring;
 
 struct ha_collector {
     unsigned number;
-    bool arguments;        /* calls get their arguments as text */
-    bool given;            /* the owner's: the profiler's library has its address */
-    uint32_t watermark;    /* events that wake the reader */
-    uint64_t limit;        /* events that are kept at most */
-    uint32_t room;         /* events of a chunk */
-    _Atomic uint64_t kept; /* room in chunks that are in use, in events */
-    _Atomic uint64_t full; /* events in chunks that are full */
+    bool arguments;         /* calls get their arguments as text */
+    bool given;             /* the owner's: the profiler's library has its address */
+    uint32_t watermark;     /* events that wake the reader */
+    _Atomic uint64_t limit; /* events that are kept at most */
+    _Atomic uint32_t room;  /* events of a chunk */
+    _Atomic uint64_t kept;  /* room in chunks that are in use, in events */
+    _Atomic uint64_t full;  /* events in chunks that are full */
     _Atomic uint64_t lost;
     _Atomic int64_t open; /* kernels and copies whose end has not come */
     pthread_mutex_t lock;
@@ -62,6 +62,9 @@ struct ha_collector_state {
  * `limit` are not 0. */
 struct ha_collector *ha_collector_new(uint32_t watermark, uint64_t limit,
                                       bool arguments);
+
+/* Another limit, not 0.  A thread keeps the room that it has already. */
+void ha_collector_limit(struct ha_collector *collector, uint64_t limit);
 
 /* The profiler's library has its address from now on. */
 void ha_collector_give(struct ha_collector *collector);

@@ -74,8 +74,7 @@ class profile:
     api_names : str
         ``hip``, or ``cuda`` for readers that know CUDA's names of calls only.
     buffer_events : int
-        Events that wait for being written, of 128 bytes; for the process's first
-        recording.  More are lost and counted.
+        Events that wait for being written, of 128 bytes.  More are lost and counted.
     keep_events : int
         Events that are kept in memory without `url`.
 

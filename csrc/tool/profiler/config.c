@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "core/log.h"
+#include "tool/event.h"
 #include "tool/profiler/activities.h"
 
 #define SPACES " \t\n"
@@ -30,7 +31,6 @@ ha_config_default(struct ha_config *config)
         .warmup_ms = 5000,
         .start_iteration = -1,
         .start_iteration_roundup = -1,
-        .buffer_mb = 128,
         .poll_ms = 5000,
         .sync_wait_events = true,
     };
@@ -270,6 +270,15 @@ bool
 ha_config_by_iteration(const struct ha_config *config)
 {
     return config->start_iteration >= 0 && config->iterations > 0;
+}
+
+uint64_t
+ha_config_room(const struct ha_config *config)
+{
+    const uint64_t events_a_mb = (1 << 20) / sizeof(struct ha_trace_event);
+
+    return config->max_events > 0 ? (uint64_t)config->max_events
+                                  : (uint64_t)config->buffer_mb * events_a_mb;
 }
 
 bool

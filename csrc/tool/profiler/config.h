@@ -23,8 +23,8 @@ struct ha_config {
     int32_t start_iteration;         /* -1: none */
     int32_t start_iteration_roundup; /* -1: none */
     int64_t start_time_ms;           /* Unix; 0: none */
-    int32_t buffer_mb;
-    int32_t max_events; /* that wait for their reader; 0: as is usual */
+    int32_t buffer_mb;  /* of events that wait for their reader; 0: as is usual */
+    int32_t max_events; /* the same, as a number, which wins */
     int64_t poll_ms;    /* of the daemon */
     bool sync_wait_events;
     bool input_shapes, memory, with_stack, with_flops, with_modules;
@@ -42,6 +42,9 @@ enum ha_status ha_config_parse(struct ha_config *config, const char *text);
 
 /* Whether a trace begins and ends by iterations, which win over times. */
 bool ha_config_by_iteration(const struct ha_config *config);
+
+/* Events that wait for their reader at most; 0: as is usual. */
+uint64_t ha_config_room(const struct ha_config *config);
 
 /* The file of process `pid`: `_<pid>` before `.pt.trace.json`, else before the first
  * `.json`, else before `.pftrace`.  False: too long. */

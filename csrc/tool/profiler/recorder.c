@@ -543,8 +543,7 @@ ha_recorder_configure(void)
     }
     if (collector == NULL) {
         uint64_t room = recorder.room != 0 ? recorder.room : DEFAULT_ROOM;
-        collector = ha_collector_new(WATERMARK < room ? WATERMARK : (uint32_t)room,
-                                     room, false);
+        collector = ha_collector_new(WATERMARK, room, false);
     }
     if (collector == NULL) {
         return ha_error_set(HA_ERROR_MEMORY, "no memory for events, or %d collectors",
@@ -603,6 +602,9 @@ ha_recorder_need(uint64_t room)
     if (!atomic_load_explicit(&recorder.there, memory_order_acquire)) {
         recorder.room = room;
         status = force();
+    }
+    if (status == HA_OK) {
+        ha_collector_limit(recorder.collector, room != 0 ? room : DEFAULT_ROOM);
     }
     pthread_mutex_unlock(&recorder.lock);
     return status;

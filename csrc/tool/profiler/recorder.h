@@ -59,8 +59,8 @@ ha_work_range(const struct ha_trace_event *work)
 enum ha_status ha_recorder_configure(void);
 
 /* Makes the contexts now, unless they are there.  `room` is how many events wait for
- * their reader at most, if this makes them.  HA_ERROR_UNSUPPORTED with a sentence where
- * the profiler's library refuses. */
+ * their reader at most from now on; 0: as is usual.  HA_ERROR_UNSUPPORTED with a
+ * sentence where the profiler's library refuses. */
 enum ha_status ha_recorder_need(uint64_t room);
 
 /* Whether somebody wants the contexts: ha_recorder_need, or the environment. */

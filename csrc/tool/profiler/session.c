@@ -191,8 +191,12 @@ open_plan(struct ha_recording **recording)
     struct ha_recording_options options = {
         .url = url,
         .activities = config->activities | (config->memory ? HA_ACTIVITIES_MEMORY : 0),
-        .room = (uint64_t)config->max_events,
+        .room = ha_config_room(config),
     };
+
+    if (!config->sync_wait_events) {
+        options.activities &= ~(uint32_t)HA_ACTIVITIES_SYNC;
+    }
 
     if (!ha_config_log_file(config, (long)getpid(), url, sizeof url)) {
         return ha_error_set(HA_ERROR_INVALID, "ACTIVITIES_LOG_FILE: too long");

@@ -98,6 +98,64 @@ test_reader_has_all_events_of_a_thread_in_order(void)
     ha_collector_drop(collector);
 }
 
+/* Writes as many events as there are offers; those that found no room are lost. */
+static void *
+offer_events(void *collector)
+{
+    for (uint64_t i = 1; i <= EVENTS; i++) {
+        (void)put(collector, i);
+    }
+    return NULL;
+}
+
+/* The reader empties the only chunk there is, and the writer goes on in it. */
+static void
+test_room_for_two_is_used_again(void)
+{
+    struct ha_collector *collector = ha_collector_new(4096, 2, false);
+    size_t count = 0;
+
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        CHECK(put(collector, i));
+        CHECK(put(collector, i) && !put(collector, i));
+        struct ha_trace_event *events = ha_collector_take(collector, SIZE_MAX, &count);
+        CHECK_EQUAL(count, 2);
+        CHECK_EQUAL(events[0].correlation, i);
+        free(events);
+    }
+    ha_collector_limit(collector, 1000);
+    for (uint64_t i = 0; i < 500; i++) {
+        CHECK(put(collector, i));
+    }
+    ha_collector_drop(collector);
+}
+
+static void
+test_what_is_offered_is_taken_or_lost(void)
+{
+    struct ha_collector *collector = ha_collector_new(4096, 2, false);
+    struct ha_collector_state state;
+    pthread_t writers[THREADS];
+    uint64_t taken = 0;
+    size_t count = 1;
+
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_EQUAL(pthread_create(&writers[i], NULL, offer_events, collector), 0);
+    }
+    do {
+        free(ha_collector_take(collector, 100, &count));
+        taken += count;
+        ha_collector_look(collector, &state);
+    } while (taken + state.lost < THREADS * EVENTS);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_EQUAL(pthread_join(writers[i], NULL), 0);
+    }
+    free(ha_collector_take(collector, 100, &count));
+    ha_collector_look(collector, &state);
+    CHECK_EQUAL(taken + count + state.lost, THREADS * EVENTS);
+    ha_collector_drop(collector);
+}
+
 static void
 test_events_beyond_the_limit_are_counted(void)
 {
@@ -166,6 +224,8 @@ main(void)
         test_collectors_of_threads_have_numbers_of_their_own();
     }
     test_reader_has_all_events_of_a_thread_in_order();
+    test_room_for_two_is_used_again();
+    test_what_is_offered_is_taken_or_lost();
     test_events_beyond_the_limit_are_counted();
     test_collector_that_was_given_stays();
     test_forked_child_has_no_room_and_does_not_wait();

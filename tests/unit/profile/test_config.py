@@ -36,7 +36,7 @@ DEFAULTS: dict[str, int | str] = {
     "warmup_iterations": 0,
     "start_iteration": -1,
     "roundup": -1,
-    "buffer_mb": 128,
+    "buffer_mb": 0,
     "max_events": 0,
     "poll_ms": 5000,
     "sync_wait_events": 1,

@@ -63,8 +63,7 @@ struct hipadapt_profile_options {
     size_t size;            /* sizeof of this */
     const char *url;        /* NULL: events are kept in memory */
     const char *activities; /* names between commas; NULL: the default ones */
-    uint64_t buffer_events; /* that wait for being taken; of the process's first
-                             * recording; 0: 262,144 of 128 bytes */
+    uint64_t buffer_events; /* that wait for being taken; 0: 262,144 of 128 bytes */
     uint64_t keep_events;   /* without a URL; more are lost; 0: 8,388,608 */
     int cuda_names; /* not 0: CUDA's names of calls, for readers that need them */
 };
