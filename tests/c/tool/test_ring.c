@@ -109,10 +109,10 @@ offer_events(void *collector)
 }
 
 /* The reader empties the only chunk there is, and the writer goes on in it. */
-static void
-test_room_for_two_is_used_again(void)
+static void *
+fill_and_take(void *argument)
 {
-    struct ha_collector *collector = ha_collector_new(4096, 2, false);
+    struct ha_collector *collector = argument;
     size_t count = 0;
 
     for (uint64_t i = 1; i <= ROUNDS; i++) {
@@ -127,6 +127,17 @@ test_room_for_two_is_used_again(void)
     for (uint64_t i = 0; i < 500; i++) {
         CHECK(put(collector, i));
     }
+    return NULL;
+}
+
+static void
+test_room_for_two_is_used_again(void)
+{
+    struct ha_collector *collector = ha_collector_new(4096, 2, false);
+    pthread_t writer; /* whose ring goes with it */
+
+    CHECK_EQUAL(pthread_create(&writer, NULL, fill_and_take, collector), 0);
+    CHECK_EQUAL(pthread_join(writer, NULL), 0);
     ha_collector_drop(collector);
 }
 
