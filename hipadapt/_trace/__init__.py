@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Traces as files: read, summed up, compared, merged.  Needs no device."""
