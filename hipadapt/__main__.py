@@ -84,6 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_bench(commands)
     add_run(commands)
+    add_trace(commands)
     return parser
 
 
@@ -200,6 +201,20 @@ def add_run(commands: Any) -> None:
     )
     run.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM")
     run.set_defaults(run=run_run)
+
+
+def add_trace(commands: Any) -> None:
+    """``trace``, with its own commands; see `hipadapt._cli.trace`."""
+    from ._cli import trace
+
+    trace.add(
+        commands.add_parser(
+            "trace",
+            help="record what a program does on devices, and read such traces",
+            description="Traces for Perfetto, chrome://tracing, TensorBoard and "
+            "HolisticTraceAnalysis.",
+        )
+    )
 
 
 def run_demo(choices: argparse.Namespace) -> int:

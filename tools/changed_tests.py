@@ -43,6 +43,8 @@ PYTHON = {
     "hipadapt/_cc/": "cli/test_cc cli",
     "hipadapt/_run/": "cli/test_run cli",
     "hipadapt/_cli/compile": "cli/test_code_object cli",
+    "hipadapt/_cli/trace": "cli/test_trace_summary cli",
+    "hipadapt/_trace/": "cli/test_trace_summary cli",
     "hipadapt/_cli/": "cli/test_cli cli",
     "hipadapt/__main__": "cli/test_cli cli",
     "hipadapt/_": "objects",
