@@ -21,7 +21,7 @@
 /* The files of the way from IR to an image. */
 struct files {
     struct ha_memory_file host_ir, object, elf;
-    bool loops_store; /* what the rewriter said about `host_ir` */
+    bool loops_store, narrow_steps; /* what the rewriter said about `host_ir` */
 };
 
 void
@@ -227,6 +227,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         build->cacheable = false;
     }
     files->loops_store = rewritten.loops_store;
+    files->narrow_steps = rewritten.narrow_steps;
     status = ha_memory_file_open(&files->host_ir, "ir");
     if (status == HA_OK) {
         status = ha_memory_file_write(&files->host_ir, rewritten.ir, rewritten.ir_size);
@@ -249,6 +250,7 @@ run_back(struct ha_build *build, struct files *files)
 {
     static const char *const flags[] = {HA_BACK_FLAGS, NULL};
     static const char *const forwarding[] = {HA_NO_FORWARDING, NULL};
+    static const char *const wrapping[] = {HA_NO_WRAP_CHECKS, NULL};
     const struct ha_toolchain *toolchain = &build->toolchain;
     struct ha_list arguments = {0};
     ha_list_add(&arguments, toolchain->zig);
@@ -266,6 +268,9 @@ run_back(struct ha_build *build, struct files *files)
     }
     if (files->loops_store) {
         ha_build_flags(&arguments, forwarding);
+    }
+    if (files->narrow_steps) {
+        ha_build_flags(&arguments, wrapping);
     }
 #if defined(__x86_64__)
     if (toolchain->vector_math) {
@@ -337,7 +342,7 @@ ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
                uint32_t name_count, struct ha_compile_result *result)
 {
     struct files files = {HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT,
-                          false};
+                          false, false};
     enum ha_status status = run_rewrite(build, ir, ir_size, name_count, &files, result);
     if (status == HA_OK) {
         status = run_back(build, &files);

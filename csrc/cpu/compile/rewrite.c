@@ -30,6 +30,7 @@
 #include "cpu/compile/rewrite_half.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_metadata.h"
+#include "cpu/compile/rewrite_narrow.h"
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_rows.h"
 #include "cpu/compile/rewrite_scan.h"
@@ -419,6 +420,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     ha_rewrite_half(rewriter);
     write_functions(rewriter);
     rewriter->loops_store = ha_rewrite_loops_store(rewriter);
+    rewriter->narrow_steps = ha_rewrite_narrow_steps(rewriter);
     ha_rewrite_tables(rewriter);
     ir_print(&rewriter->out, "%s",
              rewriter->tail.text != NULL ? rewriter->tail.text : "");
@@ -473,7 +475,8 @@ ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *r
                                          .ir_size = rewriter.out.size,
                                          .lowered = lowered,
                                          .lowered_count = request->name_count,
-                                         .loops_store = rewriter.loops_store};
+                                         .loops_store = rewriter.loops_store,
+                                         .narrow_steps = rewriter.narrow_steps};
     lowered = NULL;
 done:
     for (uint32_t i = 0; lowered != NULL && i < request->name_count; i++) {

@@ -33,7 +33,8 @@ struct ha_rewrite_result {
     size_t ir_size;
     char **lowered; /* owned, name_count entries, NULL where none was found */
     uint32_t lowered_count;
-    bool loops_store; /* the back end is to take HA_NO_FORWARDING */
+    bool loops_store;  /* the back end is to take HA_NO_FORWARDING */
+    bool narrow_steps; /* and HA_NO_WRAP_CHECKS */
 };
 
 /* Needs: IR that the pinned front end wrote.  After success the caller owns the result

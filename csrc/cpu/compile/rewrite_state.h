@@ -63,6 +63,7 @@ struct ha_rewriter {
     struct ir_map nodes; /* name of the front end's metadata -> 1 if it stays */
     bool *fast;          /* per function: has a fast form */
     bool loops_store;    /* what ha_rewrite_loops_store said */
+    bool narrow_steps;   /* what ha_rewrite_narrow_steps said */
     uint32_t guards;     /* values that questions before accesses need */
 };
 

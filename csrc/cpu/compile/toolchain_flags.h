@@ -11,6 +11,7 @@
  *   ha_rewrite                                                            > host.ll
  *   zig clang -cc1 HA_BACK_FLAGS -triple <host> -target-cpu <cpu> -O3
  *       -vectorize-loops -vectorize-slp [-fveclib=libmvec] [HA_NO_FORWARDING]
+ *       [HA_NO_WRAP_CHECKS]
  *       -x ir -emit-obj -o k.o -                                          < host.ll
  *   zig ld.lld -shared -Bsymbolic -o k.so k.o
  *
@@ -33,6 +34,15 @@
  * (cpu/compile/rewrite_forward.c).  It has no switch; a loop with as many dependences
  * as this has none on record, and the pass leaves it alone. */
 #define HA_NO_FORWARDING "-mllvm", "-max-dependences=1"
+
+/* LLVM 20's check that an index of few bits does not wrap forgets the index's step
+ * (cpu/compile/rewrite_narrow.c).  It is asked for by loops that are made vectors on
+ * that condition, and by rows of loads or stores with gaps. */
+#define HA_NO_WRAP_CHECKS                                                              \
+    "-mllvm", "-enable-interleaved-mem-accesses=0", "-mllvm",                          \
+        "-vectorize-scev-check-threshold=0", "-mllvm",                                 \
+        "-pragma-vectorize-scev-check-threshold=0", "-mllvm",                          \
+        "-loop-load-elimination-scev-check-threshold=0"
 
 /* -O1 and no higher: enough to inline and to put locals into registers; the rest is the
  * back end's work.  Loops are unrolled fully or not at all: a partly unrolled loop can
