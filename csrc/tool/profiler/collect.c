@@ -15,6 +15,7 @@
 #include "tool/profiler/activities.h"
 #include "tool/profiler/call_names.h"
 #include "tool/profiler/call_note.h"
+#include "tool/profiler/kernel_label.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/table.h"
@@ -51,6 +52,7 @@ struct ha_collect {
     struct ha_table stream_devices; /* by stream: device plus 1 */
     struct ha_table event_streams;  /* by event: stream plus 1 */
     uint32_t stream_counts[DEVICES + 1];
+    struct ha_table labels; /* of kernels (kernel_label.h) */
     struct ha_table memory; /* by address: bytes; device */
     uint64_t in_use[DEVICES + 1];
 };
@@ -154,14 +156,6 @@ copy_name(const struct ha_trace_event *copy)
                                                : "Memcpy PtoP (Device -> Device)";
 }
 
-static const char *
-kernel_name(const struct ha_trace_event *kernel)
-{
-    const char *name = ha_name_text(ha_kernel_name_get(kernel->object));
-
-    return name[0] != '\0' ? name : "unknown kernel";
-}
-
 /* What the call launched, as an event of its own.  False: nothing. */
 static bool
 work_of(const struct ha_trace_event *call, struct ha_trace_event *work)
@@ -203,8 +197,9 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
     if (work_of(event, &work)) {
         work.stream = stream_number(collect, work.device, work.stream);
         slice.work = &work;
-        slice.work_name =
-            work.kind == HA_KIND_KERNEL ? kernel_name(&work) : copy_name(&work);
+        slice.work_name = work.kind == HA_KIND_KERNEL
+                              ? ha_kernel_label(&collect->labels, work.object).name
+                              : copy_name(&work);
     }
     /* What it launched is not the call's own. */
     own.name = 0;
@@ -337,12 +332,15 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
         memset(own.grid, 0, sizeof own.grid);
     } else {
         slice.kind = HA_SLICE_KERNEL;
-        slice.name = kernel_name(work);
+        struct ha_kernel_label label = ha_kernel_label(&collect->labels, work->object);
+        slice.name = label.name;
+        slice.args = label.args;
         own.source = 0;
         activity = HA_ACTIVITIES_KERNEL;
         if (fills(slice.name)) {
             slice.kind = HA_SLICE_MEMSET;
             slice.name = "Memset (Device)";
+            slice.args = NULL;
             activity = HA_ACTIVITIES_MEMSET;
             if (call != NULL && call->fills) {
                 own.bytes = call->bytes;
@@ -746,6 +744,7 @@ ha_collect_free(struct ha_collect *collect)
     ha_table_free(&collect->streams);
     ha_table_free(&collect->stream_devices);
     ha_table_free(&collect->event_streams);
+    ha_table_free(&collect->labels);
     ha_table_free(&collect->memory);
     free(collect->waiting);
     free(collect->calls);

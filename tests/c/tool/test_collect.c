@@ -298,6 +298,23 @@ test_copies_and_fills_have_their_names(void)
 
 /* A fill has no more than a kernel's record: its call knows how much it fills. */
 static void
+test_kernels_of_cpp_have_their_names(void)
+{
+    struct ha_trace_event launch = call(3, 200, 210, 0, 1);
+    struct ha_trace_event launched = kernel(3, 220, 230, 0, 0);
+
+    launch.object = launched.object = 7;
+    begin(HA_ACTIVITIES_DEFAULT);
+    feed(launch);
+    feed(launched);
+    (void)finish();
+
+    CHECK_TEXT(find(HA_SLICE_RUNTIME)->work_name, "void add<float>(float*)");
+    CHECK_TEXT(find(HA_SLICE_KERNEL)->name, "void add<float>(float*)");
+    CHECK_TEXT(find(HA_SLICE_KERNEL)->args, "\"symbol\":\"_Z3addIfEvPT_.kd\"");
+}
+
+static void
 test_a_fill_has_what_its_call_says(void)
 {
     struct ha_trace_event asked = call(3, 200, 210, 0, 1);
@@ -456,6 +473,7 @@ main(void)
     CHECK(kept != NULL);
     ha_sdk.finalize = own; /* our own library: calls note their work */
     ha_kernel_name_set(5, ha_name_of("fill"));
+    ha_kernel_name_set(7, ha_name_of("_Z3addIfEvPT_.kd"));
     ha_kernel_name_set(6, ha_name_of("__amd_rocclr_fillBufferAligned"));
     RUN(test_a_kernel_is_joined_to_its_call_in_any_order);
     RUN(test_a_kernel_before_its_launch_is_moved_and_counted);
@@ -465,6 +483,7 @@ main(void)
     RUN(test_a_range_shows_what_it_caused_once_all_has_come);
     RUN(test_a_range_whose_work_was_lost_is_shown_at_the_end);
     RUN(test_copies_and_fills_have_their_names);
+    RUN(test_kernels_of_cpp_have_their_names);
     RUN(test_a_fill_has_what_its_call_says);
     RUN(test_waits_know_their_stream);
     RUN(test_memory_in_use_goes_up_and_down);

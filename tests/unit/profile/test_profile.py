@@ -691,3 +691,25 @@ with profile(sys.argv[1]):
     assert arrows == {(end, at): 1 for at in fills for end in "sf"}
     waits = [e for e in slices(trace, "cuda_sync") if e["name"] == "Stream Sync"]
     assert [e["args"]["stream"] for e in waits] == [1]
+
+
+def test_kernels_of_cpp_have_the_names_that_were_written(
+    run_python: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.json"
+    run_python(
+        BEGIN
+        + """
+LONG = "a" * 600
+SOURCE = f"struct {LONG} {{ int x; }};"
+SOURCE += f"__global__ void many({LONG} *x) {{ x[threadIdx.x].x = 1; }}"
+many = hipadapt.compile_kernel(SOURCE, "many")
+with profile(sys.argv[1]):
+    many[1, 64](x)
+    launch()
+""",
+        str(out),
+    )
+    long = "a" * 600
+    kernels = {e["name"]: e["args"].get("symbol") for e in slices(load(out), "kernel")}
+    assert kernels == {f"many({long}*)": f"_Z4manyP600{long}", "work": None}
