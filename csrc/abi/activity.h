@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define HA_ACTIVITY_NAME "hipadapt_activity"
-#define HA_ACTIVITY_VERSION 1
+#define HA_ACTIVITY_VERSION 2
 
 struct ha_activity_kernel {
     uint64_t id;          /* never used again */
@@ -47,6 +47,7 @@ struct ha_activity_dispatch {
     uint32_t block[3]; /* threads */
     uint32_t shared_bytes;
     uint32_t local_bytes;
+    uint64_t filled_bytes; /* of a kernel that fills memory */
 };
 
 struct ha_activity_copy {
@@ -56,6 +57,14 @@ struct ha_activity_copy {
     uint64_t bytes;
     const void *source;
     const void *target;
+};
+
+/* How work has ended. */
+enum ha_activity_status {
+    HA_ACTIVITY_DONE,
+    HA_ACTIVITY_FAULT,     /* it failed while it ran */
+    HA_ACTIVITY_TIMEOUT,   /* it ran too long, or its wait was interrupted */
+    HA_ACTIVITY_CANCELLED, /* it never began */
 };
 
 enum ha_activity_memory {
@@ -77,9 +86,11 @@ enum ha_activity_stream {
 struct ha_activity_sink {
     size_t size;
     void *(*dispatch_begin)(const struct ha_activity_dispatch *dispatch);
-    void (*dispatch_end)(void *ticket, uint64_t start, uint64_t end);
+    void (*dispatch_end)(void *ticket, uint64_t start, uint64_t end,
+                         enum ha_activity_status status);
     void *(*copy_begin)(const struct ha_activity_copy *copy);
-    void (*copy_end)(void *ticket, uint64_t start, uint64_t end);
+    void (*copy_end)(void *ticket, uint64_t start, uint64_t end,
+                     enum ha_activity_status status);
     void (*memory)(enum ha_activity_memory operation, int device, const void *address,
                    uint64_t bytes, uint64_t start, uint64_t end);
     void (*code_object)(const struct ha_activity_code_object *code_object, int loaded);

@@ -18,6 +18,14 @@
 #include "rocprofiler/stamp.h"
 #include "rocprofiler/want.h"
 
+/* What AMD's structs don't have; it stands behind the payload of a callback, and behind
+ * a record, for tools that ask for it. */
+struct tail {
+    uint64_t stream; /* of a copy */
+    uint64_t bytes;  /* that a launch fills */
+    uint64_t status; /* enum ha_activity_status */
+};
+
 /* Work on the device, from when it is enqueued until it has ended. */
 struct work {
     struct ha_correlation *correlation;
@@ -26,7 +34,7 @@ struct work {
     struct ha_counts *counts; /* counting.h; NULL: isn't counted */
     unsigned watcher_count;
     int copy_operation;
-    uint64_t stream; /* of a copy */
+    struct tail tail;
     union {
         rocprofiler_kernel_dispatch_info_t dispatch;
         rocprofiler_callback_tracing_memory_copy_data_t copy;
@@ -55,6 +63,7 @@ work_new(uint64_t mask, int callback_kind, int buffer_kind, int operation, int f
     work->ancestor = scope != NULL ? scope->ancestor : 0;
     work->thread = ha_thread_id();
     work->counts = NULL;
+    work->tail = (struct tail){0, 0, HA_ACTIVITY_DONE};
     work->watcher_count = 0;
     for (; mask != 0; mask &= mask - 1) {
         unsigned number = (unsigned)__builtin_ctzll(mask);
@@ -81,6 +90,64 @@ work_free(struct work *work)
     free(work);
 }
 
+/* ---- what stands behind payloads and records ---- */
+
+struct told_launch {
+    rocprofiler_callback_tracing_kernel_dispatch_data_t data;
+    struct tail tail;
+};
+
+struct launch_record {
+    rocprofiler_buffer_tracing_kernel_dispatch_record_t record;
+    struct tail tail;
+};
+
+struct told_copy {
+    rocprofiler_callback_tracing_memory_copy_data_t data;
+    struct tail tail;
+};
+
+struct copy_record {
+    rocprofiler_buffer_tracing_memory_copy_record_t record;
+    struct tail tail;
+};
+
+#define IS_BEHIND(type, first)                                                         \
+    (offsetof(struct type, tail) == sizeof(((struct type *)NULL)->first))
+
+_Static_assert(IS_BEHIND(told_launch, data) && IS_BEHIND(launch_record, record) &&
+                   IS_BEHIND(told_copy, data) && IS_BEHIND(copy_record, record),
+               "tail_of looks behind the size");
+
+static struct tail
+tail_of(const void *work)
+{
+    uint64_t bytes; /* each of them begins with its size */
+    struct tail tail;
+
+    memcpy(&bytes, work, sizeof bytes);
+    memcpy(&tail, (const char *)work + bytes, sizeof tail);
+    return tail;
+}
+
+uint64_t
+hipadapt_rocprofiler_copy_stream(const void *copy)
+{
+    return tail_of(copy).stream;
+}
+
+uint64_t
+hipadapt_rocprofiler_fill_bytes(const void *launch)
+{
+    return tail_of(launch).bytes;
+}
+
+int
+hipadapt_rocprofiler_work_status(const void *work)
+{
+    return (int)tail_of(work).status;
+}
+
 /* ---- kernels ---- */
 
 static void
@@ -94,18 +161,19 @@ tell_dispatch(struct work *work, int operation, rocprofiler_callback_phase_t pha
         if (!ha_wants_callback(ha_contexts[watcher->context], kind, operation)) {
             continue;
         }
-        rocprofiler_callback_tracing_kernel_dispatch_data_t data = {
-            .size = sizeof data,
-            .start_timestamp = start,
-            .end_timestamp = end,
-            .dispatch_info = work->u.dispatch,
+        struct told_launch told = {
+            .data = {.size = sizeof told.data,
+                     .start_timestamp = start,
+                     .end_timestamp = end,
+                     .dispatch_info = work->u.dispatch},
+            .tail = work->tail,
         };
         rocprofiler_user_data_t copy = watcher->user;
         /* What the first phase leaves is there in the others. */
         rocprofiler_user_data_t *user =
             phase == ROCPROFILER_CALLBACK_PHASE_ENTER ? &watcher->user : &copy;
         ha_tell(watcher, user, work->correlation->internal, work->ancestor,
-                work->thread, kind, operation, phase, &data);
+                work->thread, kind, operation, phase, &told.data);
     }
 }
 
@@ -140,6 +208,7 @@ dispatch_begin(const struct ha_activity_dispatch *dispatch)
                       dispatch->grid[1] * dispatch->block[1],
                       dispatch->grid[2] * dispatch->block[2]},
     };
+    work->tail.bytes = dispatch->filled_bytes;
     if (counted) {
         work->counts =
             ha_counting_begin(&work->u.dispatch, work->correlation->internal);
@@ -153,10 +222,11 @@ dispatch_begin(const struct ha_activity_dispatch *dispatch)
 }
 
 static void
-dispatch_end(void *ticket, uint64_t start, uint64_t end)
+dispatch_end(void *ticket, uint64_t start, uint64_t end, enum ha_activity_status status)
 {
     struct work *work = ticket;
 
+    work->tail.status = status;
     if (work->counts != NULL) {
         ha_counting_end(work->counts, start, end);
     }
@@ -167,51 +237,26 @@ dispatch_end(void *ticket, uint64_t start, uint64_t end)
         if (!watcher->buffer) {
             continue;
         }
-        rocprofiler_buffer_tracing_kernel_dispatch_record_t record = {
-            .size = sizeof record,
-            .kind = ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH,
-            .operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE,
-            .correlation_id = {work->correlation->internal, watcher->external},
-            .thread_id = work->thread,
-            .start_timestamp = start,
-            .end_timestamp = end,
-            .dispatch_info = work->u.dispatch,
-        };
-        ha_buffer_add(ha_contexts[watcher->context]->buffers[record.kind].buffer,
-                      ROCPROFILER_BUFFER_CATEGORY_TRACING, record.kind, &record,
-                      sizeof record);
+        struct launch_record told = {
+            .tail = work->tail,
+            .record = {
+                .size = sizeof told.record,
+                .kind = ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH,
+                .operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE,
+                .correlation_id = {work->correlation->internal, watcher->external},
+                .thread_id = work->thread,
+                .start_timestamp = start,
+                .end_timestamp = end,
+                .dispatch_info = work->u.dispatch,
+            }};
+        ha_buffer_add(ha_contexts[watcher->context]->buffers[told.record.kind].buffer,
+                      ROCPROFILER_BUFFER_CATEGORY_TRACING, told.record.kind, &told,
+                      sizeof told);
     }
     work_free(work);
 }
 
 /* ---- copies ---- */
-
-/* What tools get, and behind it the stream, for those that ask for it. */
-struct told_copy {
-    rocprofiler_callback_tracing_memory_copy_data_t data;
-    uint64_t stream;
-};
-
-struct copy_record {
-    rocprofiler_buffer_tracing_memory_copy_record_t record;
-    uint64_t stream;
-};
-
-_Static_assert(offsetof(struct told_copy, stream) ==
-                       sizeof(rocprofiler_callback_tracing_memory_copy_data_t) &&
-                   offsetof(struct copy_record, stream) ==
-                       sizeof(rocprofiler_buffer_tracing_memory_copy_record_t),
-               "hipadapt_rocprofiler_copy_stream looks behind the size");
-
-uint64_t
-hipadapt_rocprofiler_copy_stream(const void *copy)
-{
-    uint64_t bytes, stream; /* each of the two begins with its size */
-
-    memcpy(&bytes, copy, sizeof bytes);
-    memcpy(&stream, (const char *)copy + bytes, sizeof stream);
-    return stream;
-}
 
 static int
 copy_operation(const struct ha_activity_copy *copy)
@@ -234,7 +279,7 @@ tell_copy(struct work *work, rocprofiler_callback_phase_t phase)
     for (unsigned i = 0; i < work->watcher_count; i++) {
         struct ha_watcher *watcher = &work->watchers[i];
         if (watcher->callback) {
-            struct told_copy told = {work->u.copy, work->stream};
+            struct told_copy told = {work->u.copy, work->tail};
             ha_tell(watcher, &watcher->user, work->correlation->internal,
                     work->ancestor, work->thread,
                     ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, operation, phase,
@@ -260,7 +305,7 @@ copy_begin(const struct ha_activity_copy *copy)
         return NULL;
     }
     work->copy_operation = operation;
-    work->stream = copy->queue;
+    work->tail.stream = copy->queue;
     work->u.copy = (rocprofiler_callback_tracing_memory_copy_data_t){
         .size = sizeof work->u.copy,
         .dst_agent_id = ha_agent_of_device(copy->target_device),
@@ -274,11 +319,12 @@ copy_begin(const struct ha_activity_copy *copy)
 }
 
 static void
-copy_end(void *ticket, uint64_t start, uint64_t end)
+copy_end(void *ticket, uint64_t start, uint64_t end, enum ha_activity_status status)
 {
     struct work *work = ticket;
     int operation = work->copy_operation;
 
+    work->tail.status = status;
     work->u.copy.start_timestamp = start;
     work->u.copy.end_timestamp = end;
     tell_copy(work, ROCPROFILER_CALLBACK_PHASE_EXIT);
@@ -303,7 +349,7 @@ copy_end(void *ticket, uint64_t start, uint64_t end)
                     .dst_address = work->u.copy.dst_address,
                     .src_address = work->u.copy.src_address,
                 },
-            .stream = work->stream,
+            .tail = work->tail,
         };
         ha_buffer_add(ha_contexts[watcher->context]->buffers[told.record.kind].buffer,
                       ROCPROFILER_BUFFER_CATEGORY_TRACING, told.record.kind, &told,

@@ -18,6 +18,15 @@ void ha_activity_started(void);
  * callback or of a record, as a tool has got it from this library. */
 HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_copy_stream(const void *copy);
 
+/* How many bytes a launch fills, if that is what it does; else 0.  `launch` is the
+ * payload or record of a kernel. */
+HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_fill_bytes(const void *launch);
+
+/* How a kernel or copy has ended: 0 as it should, 1 it failed while it ran, 2 it ran
+ * too long, 3 it was cancelled before it began.  `work` is the payload or record of
+ * its end. */
+HA_SDK_EXPORT int hipadapt_rocprofiler_work_status(const void *work);
+
 /* Waits until the device has reported all that it has finished. */
 void ha_activity_drain(void);
 

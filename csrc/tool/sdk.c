@@ -129,6 +129,10 @@ find(struct ha_sdk *sdk)
     *(void **)&sdk->finalize = own_symbol(sdk->path, OWN_MARK);
     *(void **)&sdk->copy_stream =
         own_symbol(sdk->path, "hipadapt_rocprofiler_copy_stream");
+    *(void **)&sdk->work_status =
+        own_symbol(sdk->path, "hipadapt_rocprofiler_work_status");
+    *(void **)&sdk->fill_bytes =
+        own_symbol(sdk->path, "hipadapt_rocprofiler_fill_bytes");
     return HA_OK;
 }
 

@@ -26,6 +26,9 @@ struct ha_sdk {
     void (*finalize)(void); /* our own library's end; NULL: AMD's */
     /* The stream of a copy, by its payload or record; NULL: AMD's doesn't tell it. */
     uint64_t (*copy_stream)(const void *copy);
+    /* How work has ended, and what it fills; NULL: AMD's doesn't tell it. */
+    int (*work_status)(const void *work);
+    uint64_t (*fill_bytes)(const void *launch);
     char path[1024];
     _Atomic bool there; /* last */
 };
@@ -37,6 +40,24 @@ static inline uint64_t
 ha_sdk_copy_stream(const void *copy)
 {
     return ha_sdk.copy_stream != NULL ? ha_sdk.copy_stream(copy) : 0;
+}
+
+/* The same. */
+static inline uint64_t
+ha_sdk_fill_bytes(const void *launch)
+{
+    return ha_sdk.fill_bytes != NULL ? ha_sdk.fill_bytes(launch) : 0;
+}
+
+/* 0 as it should, 1 a fault, 2 too long, 3 cancelled; HA_SDK_STATUS_UNKNOWN where the
+ * library doesn't tell it. */
+enum { HA_SDK_STATUS_UNKNOWN = -1 };
+
+static inline int
+ha_sdk_work_status(const void *work)
+{
+    return ha_sdk.work_status != NULL ? ha_sdk.work_status(work)
+                                      : HA_SDK_STATUS_UNKNOWN;
 }
 
 /* Looks for the library unless it is there; the text of a failure says where. */

@@ -50,7 +50,7 @@ ha_op_free(struct ha_op *op)
 void
 ha_op_discard(struct ha_op *op)
 {
-    ha_ticket_end(op->ticket, 0, 0);
+    ha_ticket_end(op->ticket, 0, 0, HA_ACTIVITY_CANCELLED);
     while (op->dependency_count > 0) {
         ha_queue_release(op->dependencies[--op->dependency_count].queue);
     }

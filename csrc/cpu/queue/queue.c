@@ -248,6 +248,18 @@ queue_advance(struct ha_queue *queue, const struct stay *stay)
     return false;
 }
 
+static enum ha_activity_status
+status_of(const struct ha_op *op)
+{
+    if (op->dropped) {
+        return HA_ACTIVITY_CANCELLED;
+    }
+    if (op->error == hipSuccess) {
+        return HA_ACTIVITY_DONE;
+    }
+    return op->error == hipErrorLaunchTimeOut ? HA_ACTIVITY_TIMEOUT : HA_ACTIVITY_FAULT;
+}
+
 /* The first operation of its queue is over. Answers as queue_advance does. */
 static bool
 op_complete(struct ha_op *op, struct stay *stay)
@@ -263,7 +275,7 @@ op_complete(struct ha_op *op, struct stay *stay)
         ha_device_set_fault(queue->device, op->error, op->error_text);
     }
     if (op->ticket != NULL) {
-        ha_ticket_end(op->ticket, op->begin_ns, op->end_ns);
+        ha_ticket_end(op->ticket, op->begin_ns, op->end_ns, status_of(op));
         op->ticket = NULL;
     }
     if (op->class->finish != NULL) {

@@ -89,12 +89,16 @@ boot_time(uint64_t clock_ns)
 
 /* ---- operations ---- */
 
+typedef void ticket_ended(void *tool, uint64_t start, uint64_t end,
+                          enum ha_activity_status status);
+
 struct ha_ticket {
     struct ha_deferred deferred;
     void *tool; /* the sink's own ticket */
-    void (*end)(void *tool, uint64_t start, uint64_t end);
+    ticket_ended *end;
     uint64_t begin_ns;
     uint64_t end_ns;
+    enum ha_activity_status status;
     unsigned turn; /* the count that it is in */
 };
 
@@ -118,7 +122,7 @@ ticket_close(struct ha_deferred *deferred)
     bool before = in_sink;
 
     in_sink = true;
-    ticket->end(ticket->tool, start, end);
+    ticket->end(ticket->tool, start, end, ticket->status);
     in_sink = before;
     atomic_fetch_sub(&open_ends[ticket->turn], 1);
     free(ticket);
@@ -159,7 +163,7 @@ ticket_count(struct ha_ticket *ticket)
 }
 
 static struct ha_ticket *
-ticket_new(void *tool, void (*end)(void *tool, uint64_t start, uint64_t end))
+ticket_new(void *tool, ticket_ended *end)
 {
     struct ha_ticket *ticket = tool != NULL ? malloc(sizeof *ticket) : NULL;
 
@@ -167,7 +171,7 @@ ticket_new(void *tool, void (*end)(void *tool, uint64_t start, uint64_t end))
         *ticket = (struct ha_ticket){
             .deferred = {.destroy = ticket_close}, .tool = tool, .end = end};
     } else if (tool != NULL) {
-        end(tool, 0, 0);
+        end(tool, 0, 0, HA_ACTIVITY_CANCELLED);
     }
     return ticket;
 }
@@ -189,10 +193,12 @@ ha_ticket_copy(const struct ha_activity_copy *copy)
 }
 
 void
-ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns)
+ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns,
+              enum ha_activity_status status)
 {
     if (ticket != NULL) {
         ticket->begin_ns = begin_ns;
+        ticket->status = status;
         ticket->end_ns = begin_ns != 0 ? end_ns : 0;
         ticket_count(ticket);
         ha_pool_defer(&ticket->deferred);
@@ -203,6 +209,7 @@ void
 ha_ticket_drop(struct ha_ticket *ticket)
 {
     if (ticket != NULL) {
+        ticket->status = HA_ACTIVITY_CANCELLED;
         ticket_count(ticket);
         ticket_close(&ticket->deferred);
     }

@@ -46,9 +46,10 @@ unsigned ha_activity_set(const struct ha_activity_sink *sink, unsigned wanted);
 struct ha_ticket *ha_ticket_dispatch(const struct ha_activity_dispatch *dispatch);
 struct ha_ticket *ha_ticket_copy(const struct ha_activity_copy *copy);
 
-/* The operation ran between these times of ha_clock_ns, or never (0, 0).  Pool lock
- * held: the sink is called when it is given back.  NULL does nothing. */
-void ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns);
+/* The operation ran between these times of ha_clock_ns, or never (0, 0), and ended so.
+ * Pool lock held: the sink is called when it is given back.  NULL does nothing. */
+void ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns,
+                   enum ha_activity_status status);
 
 /* There will be no operation; NULL does nothing. */
 void ha_ticket_drop(struct ha_ticket *ticket);

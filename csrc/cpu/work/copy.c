@@ -472,6 +472,7 @@ struct ha_ticket *
 ha_fill_ticket(const struct ha_fill *fill, hipStream_t stream, int device)
 {
     uint32_t depth = fill->depth > 1 ? blocks_of(fill->depth, 1) : 1;
+    size_t bytes = fill->width * fill->height * depth;
     bool line = is_line(fill);
 
     if (!ha_activity_wants(HA_WANT_DISPATCH)) {
@@ -481,9 +482,9 @@ ha_fill_ticket(const struct ha_fill *fill, hipStream_t stream, int device)
         .device = device,
         .queue = (uint64_t)(uintptr_t)stream,
         .kernel = ha_fill_kernel(device, !line),
+        .filled_bytes = bytes,
     };
     if (line) {
-        size_t bytes = fill->width * fill->height * depth;
         size_t blocks = blocks_of((bytes + LINE_BYTES - 1) / LINE_BYTES, LINE_THREADS);
         dispatch.grid[0] =
             blocks < LINE_BLOCKS_MAX ? (uint32_t)blocks : (uint32_t)LINE_BLOCKS_MAX;

@@ -279,6 +279,11 @@ put_work(char *to, const struct ha_slice *slice)
     to = ha_text_int(to, slice->device);
     *to++ = ',';
     PUT_MEMBER(to, "\"stream\":", slice->stream);
+    if (slice->status != NULL) {
+        HA_PUT(to, "\"status\":\"");
+        to = ha_text_put(to, slice->status, strlen(slice->status));
+        HA_PUT(to, "\",");
+    }
     if (event == NULL) {
         return to;
     }

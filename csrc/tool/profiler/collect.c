@@ -297,6 +297,16 @@ fills(const char *kernel)
     return strncmp(kernel, fill, sizeof fill - 1) == 0;
 }
 
+/* NULL: it ended as it should. */
+static const char *
+status_text(int32_t status)
+{
+    static const char *const texts[] = {NULL, "fault", "timeout", "cancelled"};
+
+    return status >= 0 && (size_t)status < sizeof texts / sizeof *texts ? texts[status]
+                                                                        : "unknown";
+}
+
 /* The device on whose row it is: that of a copy from a device to the host is where it
  * comes from. */
 static int32_t
@@ -351,6 +361,7 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
             }
         }
     }
+    slice.status = status_text(own.result);
     if (wants(collect, activity)) {
         put(collect, &slice);
     }

@@ -127,6 +127,9 @@ put_work(char *to, struct ha_packet *packet, const struct ha_slice *slice)
 
     to = put_signed(to, packet, HA_KEY_DEVICE, slice->device);
     to = put_number(to, packet, HA_KEY_STREAM, slice->stream);
+    if (slice->status != NULL) {
+        to = put_text(to, packet, HA_KEY_STATUS, slice->status);
+    }
     if (event == NULL) {
         return to;
     }

@@ -17,6 +17,7 @@
     X(BLOCK, "block")                                                                  \
     X(SHARED, "shared memory")                                                         \
     X(QUEUE, "hsa_queue")                                                              \
+    X(STATUS, "status")                                                                \
     X(BYTES, "bytes")                                                                  \
     X(SRC, "src")                                                                      \
     X(DST, "dst")                                                                      \

@@ -209,6 +209,8 @@ on_kernel(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t 
         event->end = kernel->end_timestamp;
         ha_event_set_shape(event, &kernel->dispatch_info);
         event->source = user_range(user->value);
+        event->result = ha_sdk_work_status(kernel);
+        event->bytes = ha_sdk_fill_bytes(kernel);
         set_stream(event, user->value);
         ha_ring_commit(ring);
     }
@@ -245,6 +247,7 @@ on_copy(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
         uint64_t range = user_range(user->value);
         ha_event_begin(event, &record);
         ha_event_set_copy(event, record.payload);
+        event->result = ha_sdk_work_status(record.payload);
         set_stream(event, user->value);
         event->grid[0] = (uint32_t)range;
         event->grid[1] = (uint32_t)(range >> 32);

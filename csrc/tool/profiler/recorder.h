@@ -16,8 +16,10 @@
  * Events differ from tool/event.h in what these kinds have no use for:
  *   call    name: pieces of work; ancestor: range; with work, device, object (0: a
  *           copy) and what stands behind are the first one's; call_note.h has more
- *   kernel  source: range; no name, ha_kernel_name_get(object) has it
+ *   kernel  source: range; no name, ha_kernel_name_get(object) has it; bytes: that it
+ *           fills
  *   copy    grid[0], grid[1]: range, low half first
+ *   both    result: ha_sdk_work_status
  *   memory  as there
  *   push    object: range; source: the outer one; name, or external
  *   pop     object: range

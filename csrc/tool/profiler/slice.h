@@ -65,6 +65,8 @@ struct ha_slice {
      * the call shows kernel, grid, block and bytes.  NULL: not known. */
     const struct ha_trace_event *work;
     const char *work_name;
+    /* How work has ended, in letters; NULL: as it should. */
+    const char *status;
     /* Further members as JSON text, `"a":1,"b":[2]`, escaped and valid.  NULL: none. */
     const char *args;
     double value; /* of a counter */

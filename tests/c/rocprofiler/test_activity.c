@@ -4,6 +4,8 @@
 /* product: profiler */
 #include "rocprofiler_support.h"
 
+#include "rocprofiler/activity.h"
+
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
@@ -56,7 +58,7 @@ static void
 finish(void)
 {
     for (int i = 0; i < queued_count; i++) {
-        sink->dispatch_end(queued[i], 1000, 2000);
+        sink->dispatch_end(queued[i], 1000, 2000, HA_ACTIVITY_FAULT);
     }
     queued_count = 0;
 }
@@ -105,6 +107,7 @@ static void
 launch(void)
 {
     struct ha_activity_dispatch dispatch = {.device = 0,
+                                            .filled_bytes = 4096,
                                             .queue = 11,
                                             .kernel = 70,
                                             .grid = {2, 3, 1},
@@ -143,6 +146,8 @@ on_dispatch(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_
         CHECK_EQUAL(record.phase, ROCPROFILER_CALLBACK_PHASE_NONE);
         CHECK_EQUAL(user->value, 500 + info->dispatch_id);
         CHECK(payload->start_timestamp == 1000 && payload->end_timestamp == 2000);
+        CHECK_EQUAL(hipadapt_rocprofiler_work_status(payload), HA_ACTIVITY_FAULT);
+        CHECK_EQUAL(hipadapt_rocprofiler_fill_bytes(payload), 4096);
     } else if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
         enters++;
         user->value = 500 + info->dispatch_id;
@@ -194,6 +199,8 @@ on_batch(rocprofiler_context_id_t of, rocprofiler_buffer_id_t id,
             const rocprofiler_buffer_tracing_kernel_dispatch_record_t *record =
                 headers[i]->payload;
             CHECK_EQUAL(record->correlation_id.internal, launch_id);
+            CHECK_EQUAL(hipadapt_rocprofiler_work_status(record), HA_ACTIVITY_FAULT);
+            CHECK_EQUAL(hipadapt_rocprofiler_fill_bytes(record), 4096);
             dispatches++;
         } else {
             const rocprofiler_buffer_tracing_correlation_id_retirement_record_t
@@ -446,11 +453,11 @@ copies_and_memory_are_told(void)
     void *ticket = sink->copy_begin(&copy);
     CHECK(ticket != NULL && copies[0] == 1 && copies[1] == 0);
     CHECK_EQUAL(copy_operation, ROCPROFILER_MEMORY_COPY_HOST_TO_DEVICE);
-    sink->copy_end(ticket, 5, 9);
+    sink->copy_end(ticket, 5, 9, HA_ACTIVITY_DONE);
     CHECK_EQUAL(copies[1], 1);
     copy.source_device = 0;
     copy.target_device = -1;
-    sink->copy_end(sink->copy_begin(&copy), 5, 9);
+    sink->copy_end(sink->copy_begin(&copy), 5, 9, HA_ACTIVITY_TIMEOUT);
     CHECK_EQUAL(copy_operation, ROCPROFILER_MEMORY_COPY_DEVICE_TO_HOST);
     sink->memory(HA_ACTIVITY_ALLOCATE, 0, (void *)64, 128, 1, 2);
     sink->memory(HA_ACTIVITY_FREE, 0, (void *)64, 0, 3, 4);

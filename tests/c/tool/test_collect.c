@@ -184,6 +184,28 @@ test_a_kernel_before_its_launch_is_moved_and_counted(void)
 }
 
 static void
+test_work_says_how_it_ended_and_never_ends_before_its_start(void)
+{
+    static const char *const texts[] = {"unknown", NULL,        "fault",
+                                        "timeout", "cancelled", "unknown"};
+    struct ha_trace_event work = kernel(0, 205, 0, 0, 0);
+
+    begin(HA_ACTIVITIES_KERNEL);
+    for (int32_t status = -1; status < 5; status++) {
+        work.result = status;
+        feed(work);
+    }
+    (void)finish();
+
+    CHECK_EQUAL(kept_count, 6);
+    for (size_t i = 0; i < kept_count; i++) {
+        const char *status = kept[i].slice.status;
+        CHECK_EQUAL(kept[i].slice.end, kept[i].slice.start);
+        CHECK(status == texts[i] || strcmp(status, texts[i]) == 0);
+    }
+}
+
+static void
 test_only_what_is_within_the_window_is_shown(void)
 {
     begin(HA_ACTIVITIES_DEFAULT);
@@ -477,6 +499,7 @@ main(void)
     ha_kernel_name_set(6, ha_name_of("__amd_rocclr_fillBufferAligned"));
     RUN(test_a_kernel_is_joined_to_its_call_in_any_order);
     RUN(test_a_kernel_before_its_launch_is_moved_and_counted);
+    RUN(test_work_says_how_it_ended_and_never_ends_before_its_start);
     RUN(test_only_what_is_within_the_window_is_shown);
     RUN(test_work_that_never_ran_is_counted);
     RUN(test_streams_get_small_numbers_on_each_device);

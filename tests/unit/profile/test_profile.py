@@ -678,7 +678,7 @@ with profile(sys.argv[1]):
         "hipMemsetD16Async": (2000, 8),
         "hipMemset2DAsync": (2000, 9),
         "hipMemset3D": (720, 10),
-        "hipGraphLaunch": (None, None),
+        "hipGraphLaunch": (4000, None),
     }
     assert {e["name"] for e in fills.values()} == {"Memset (Device)"}
     for at, e in fills.items():
@@ -713,3 +713,42 @@ with profile(sys.argv[1]):
     long = "a" * 600
     kernels = {e["name"]: e["args"].get("symbol") for e in slices(load(out), "kernel")}
     assert kernels == {f"many({long}*)": f"_Z4manyP600{long}", "work": None}
+
+
+FAILURES = {
+    "fault": "x[0] = *(int *)16;",
+    "timeout": "while (*(volatile int *)x >= 0) x[1]++;",
+}
+
+
+@pytest.mark.parametrize("status", FAILURES)
+def test_work_that_failed_says_how(
+    run_python: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    # When: a kernel fails while another one waits behind it.
+    out = tmp_path / "out.json"
+    monkeypatch.setenv("HIPADAPT_KERNEL_TIMEOUT", "1")
+    run_python(
+        BEGIN
+        + f"""
+SOURCE = 'extern "C" __global__ void bad(int *x) {{ {FAILURES[status]} }}'
+bad = hipadapt.compile_kernel(SOURCE, "bad")
+p = profile(sys.argv[1])
+p.start()
+kernel[1, 64](x, 10)
+hip.hipDeviceSynchronize()
+bad[1, 1](x)
+raises(lambda: kernel[1, 64](x, 10))
+print(hip.hipDeviceSynchronize())
+p.stop()
+p.save()
+""",
+        str(out),
+    )
+
+    # Then: each one's bar says how it ended, and none ends before it starts.
+    kernels = slices(load(out), "kernel")
+    ends = {(e["name"], e["args"].get("status")) for e in kernels}
+    assert {("work", None), ("bad", status)} <= ends
+    assert ends <= {("work", None), ("bad", status), ("work", "cancelled")}
+    assert all(e["dur"] >= 0 for e in kernels)

@@ -302,6 +302,8 @@ def test_another_library_is_used_by_its_c_interface(
     for name in (
         b"hipadapt_rocprofiler_finalize",
         b"hipadapt_rocprofiler_copy_stream",
+        b"hipadapt_rocprofiler_fill_bytes",
+        b"hipadapt_rocprofiler_work_status",
         b"rocprofiler_query_intercept_table_name",
     ):
         image = image.replace(name, name[:-1] + b"X")

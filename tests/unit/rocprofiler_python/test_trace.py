@@ -233,7 +233,8 @@ def calls_and_work(trace: rocprofiler.trace) -> tuple[list[Any], list[Any]]:
     for event in trace.poll() or ():
         name = rocprofiler.operation_name(event.kind, event.operation)
         (calls if name.startswith("hip") else work).append(event)
-    return calls, work
+    # An end is told after the queue has gone on, so another's may be told before.
+    return calls, sorted(work, key=lambda event: event.correlation)
 
 
 @pytest.mark.parametrize(

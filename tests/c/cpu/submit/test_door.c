@@ -24,9 +24,10 @@ begin(void)
 }
 
 static void
-end(void *ticket, uint64_t start, uint64_t stop)
+end(void *ticket, uint64_t start, uint64_t stop, enum ha_activity_status status)
 {
     CHECK(ticket == &token);
+    CHECK(status == (stop != 0 ? HA_ACTIVITY_DONE : HA_ACTIVITY_CANCELLED));
     ended++;
     never_ran += start == 0 && stop == 0;
 }
