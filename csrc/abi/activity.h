@@ -136,6 +136,7 @@ enum {
     HA_WANT_MEMORY = 4,
     HA_WANT_CODE = 8,
     HA_WANT_STREAM = 16,
+    HA_WANT_MARK = 64,       /* the device marks what it compiles and loads, by roctx */
     HA_WANT_CODE_AGAIN = 32, /* tell of code objects that are there once more */
 };
 

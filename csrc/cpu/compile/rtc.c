@@ -293,7 +293,7 @@ keep_names(struct program *program, struct ha_compile_result *newer)
 
 hiprtcResult
 ha_program_compile(hiprtcProgram handle, uint32_t warp_size, int option_count,
-                   const char *const *options)
+                   const char *const *options, bool *cached)
 {
     static const char function[] = "hiprtcCompileProgram";
     if (option_count < 0 || (option_count > 0 && options == NULL)) {
@@ -336,6 +336,7 @@ ha_program_compile(hiprtcProgram handle, uint32_t warp_size, int option_count,
     (void)pthread_mutex_lock(&program->lock);
     if (status == HA_OK) {
         keep_names(program, &compiled);
+        *cached = compiled.cached;
         ha_compile_result_release(&program->result);
         program->result = compiled;
         program->ready = true;
@@ -349,6 +350,20 @@ ha_program_compile(hiprtcProgram handle, uint32_t warp_size, int option_count,
     (void)pthread_cond_broadcast(&program->idle);
     leave(handle, program);
     return result;
+}
+
+bool
+ha_program_name(hiprtcProgram handle, char *name, size_t bytes)
+{
+    struct program *program =
+        ha_handle_acquire(HA_HANDLE_PROGRAM, (uint64_t)(uintptr_t)handle);
+
+    if (program == NULL) {
+        return false;
+    }
+    (void)snprintf(name, bytes, "%s", program->name);
+    release(handle, program);
+    return true;
 }
 
 hiprtcResult

@@ -16,6 +16,7 @@
 #ifndef HA_CPU_COMPILE_RTC_H
 #define HA_CPU_COMPILE_RTC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,9 +28,13 @@ hiprtcResult ha_program_create(const char *source, const char *name, int header_
                                const char *const *header_names, hiprtcProgram *program);
 hiprtcResult ha_program_destroy(hiprtcProgram *program);
 hiprtcResult ha_program_add_name(hiprtcProgram program, const char *expression);
-/* For devices with warps of `warp_size` lanes. */
+/* For devices with warps of `warp_size` lanes.  *cached says whether nothing had to be
+ * compiled, where it succeeds. */
 hiprtcResult ha_program_compile(hiprtcProgram program, uint32_t warp_size,
-                                int option_count, const char *const *options);
+                                int option_count, const char *const *options,
+                                bool *cached);
+/* The beginning of its name; false, without a text, where it is no program. */
+bool ha_program_name(hiprtcProgram program, char *name, size_t bytes);
 /* Each gives a size, or copies, or both; NULL where it is not wanted. */
 hiprtcResult ha_program_get_log(hiprtcProgram program, char *log, size_t *size);
 hiprtcResult ha_program_get_code(hiprtcProgram program, char *code, size_t *size);

@@ -3,6 +3,7 @@
  * machine as they do without a GPU. */
 #include "abi/hiprtc.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "abi/hip.h"
@@ -10,6 +11,9 @@
 #include "cpu/compile/rtc.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/module/register.h"
+#include "cpu/queue/mark.h"
+
+enum { PROGRAM_NAME_BYTES = 256 };
 
 /* Fails for an argument that must not be NULL. */
 static hiprtcResult
@@ -92,7 +96,20 @@ hiprtcAddNameExpression(hiprtcProgram prog, const char *name_expression)
 HA_EXPORT hiprtcResult
 hiprtcCompileProgram(hiprtcProgram prog, int numOptions, const char *const *options)
 {
-    return ha_program_compile(prog, ha_warp_size(), numOptions, options);
+    char name[PROGRAM_NAME_BYTES];
+    bool marked = ha_program_name(prog, name, sizeof name) &&
+                  ha_mark_begin("hiprtcCompileProgram", name);
+    bool cached = false;
+    hiprtcResult result =
+        ha_program_compile(prog, ha_warp_size(), numOptions, options, &cached);
+
+    if (marked) {
+        ha_mark_end("hiprtcCompileProgram", name,
+                    result != HIPRTC_SUCCESS ? "failed"
+                    : cached                 ? "cached"
+                                             : "compiled");
+    }
+    return result;
 }
 
 HA_EXPORT hiprtcResult

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@
 #include "cpu/module/fill_kernel.h"
 #include "cpu/module/image_library.h"
 #include "cpu/module/report.h"
+#include "cpu/queue/mark.h"
 #include "cpu/queue/pool.h"
 
 struct ha_module {
@@ -297,9 +299,8 @@ ha_module_image_size(const void *image, size_t *size)
     return hipSuccess;
 }
 
-hipError_t
-ha_module_load(struct ha_device *device, const void *bytes, size_t size,
-               hipModule_t *handle)
+static hipError_t
+load(struct ha_device *device, const void *bytes, size_t size, hipModule_t *handle)
 {
     const void *elf;
     size_t elf_size;
@@ -340,6 +341,22 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
         module_retire_functions(module);
     }
     module_release(module);
+    return code;
+}
+
+hipError_t
+ha_module_load(struct ha_device *device, const void *bytes, size_t size,
+               hipModule_t *handle)
+{
+    static const char call[] = "module load";
+    char subject[32];
+
+    (void)snprintf(subject, sizeof subject, "device %d", device->id);
+    bool marked = ha_mark_begin(call, subject);
+    hipError_t code = load(device, bytes, size, handle);
+    if (marked) {
+        ha_mark_end(call, subject, code == hipSuccess ? "loaded" : "failed");
+    }
     return code;
 }
 

@@ -752,3 +752,55 @@ p.save()
     assert {("work", None), ("bad", status)} <= ends
     assert ends <= {("work", None), ("bad", status), ("work", "cancelled")}
     assert all(e["dur"] >= 0 for e in kernels)
+
+
+DIRECT = """
+from hipadapt import hiprtc
+def hip_rtc(source):
+    program = hiprtc.hiprtcCreateProgram(source.encode(), b"direct.hip", 0, None, None)[1]
+    hiprtc.hiprtcCompileProgram(program, 0, None)
+    return program
+"""
+
+
+def test_compilations_and_loads_are_ranges_that_say_how_they_went(
+    run_python: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # When: a program is compiled, found in the cache, and refused.
+    out = tmp_path / "out.json"
+    monkeypatch.setenv("HIPADAPT_CACHE_DIR", str(tmp_path / "cache"))
+    run_python(
+        BEGIN
+        + """
+OTHER = SOURCE.replace("work", "other")
+with profile(sys.argv[1]):
+    hip_rtc(OTHER)
+    hip_rtc(OTHER)
+    hip_rtc("no C++")
+    hipadapt.compile_kernel(OTHER.replace("other", "third"), "third")
+""".replace("with profile", DIRECT + "with profile"),
+        str(out),
+    )
+
+    trace = load(out)
+    marks = [
+        e["name"]
+        for e in trace["traceEvents"]
+        if e.get("cat") == "cpu_instant_event" and e["name"] != "Record Window End"
+    ]
+    ranges = names(trace, "user_annotation")
+    compiled = [name for name in marks if name.startswith("hiprtcCompileProgram: ")]
+    assert [name.rpartition(" ")[2] for name in compiled] == [
+        "(compiled)",
+        "(cached)",
+        "(failed)",
+        "(compiled)",
+    ]
+    assert "module load: device 0 (loaded)" in marks
+    assert set(ranges) == {name.rpartition(" ")[0] for name in marks}
+    assert sum(ranges.values()) == len(marks)
+
+
+def test_compilations_cost_nothing_where_nobody_wants_marks(run_python: Run) -> None:
+    loaded = run_python(BEGIN + "print('libroctx64' in open('/proc/self/maps').read())")
+    assert loaded.stdout.split() == ["False"]
