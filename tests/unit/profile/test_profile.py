@@ -804,3 +804,80 @@ with profile(sys.argv[1]):
 def test_compilations_cost_nothing_where_nobody_wants_marks(run_python: Run) -> None:
     loaded = run_python(BEGIN + "print('libroctx64' in open('/proc/self/maps').read())")
     assert loaded.stdout.split() == ["False"]
+
+
+EVERYTHING = (
+    BEGIN
+    + """
+THREADS, ROUNDS, SIZE = 4, 60, 4096
+mode = hip.hipStreamCaptureMode.hipStreamCaptureModeThreadLocal
+kind = hip.hipMemcpyKind.hipMemcpyDeviceToDevice
+def graph_of(stream, memory):
+    hip.hipStreamBeginCapture(stream, mode)
+    kernel[1, 64, 0, stream](x, 3)
+    hip.hipMemsetAsync(memory, 1, SIZE, stream)
+    hip.hipMemcpyAsync(memory, memory + SIZE, SIZE, kind, stream)
+    return hip.hipGraphInstantiate(hip.hipStreamEndCapture(stream)[1], None, 0)[1]
+def work(i):
+    a, b = hip.hipStreamCreate()[1], hip.hipStreamCreate()[1]
+    event = hip.hipEventCreate()[1]
+    memory = int(hip.hipMalloc(2 * SIZE)[1])
+    graph = graph_of(a, memory)
+    ready.wait()
+    for _ in range(ROUNDS):
+        kernel[1, 64, 0, a](x, 20)
+        hip.hipEventRecord(event, a)
+        hip.hipStreamWaitEvent(b, event, 0)
+        hip.hipMemsetD32Async(memory, i, SIZE // 4, b)
+        hip.hipMemcpyAsync(memory + SIZE, memory, SIZE, kind, b)
+        hip.hipGraphLaunch(graph, a)
+        hip.hipEventSynchronize(event)
+    hip.hipStreamSynchronize(a)
+    hip.hipStreamSynchronize(b)
+ready = threading.Barrier(THREADS + 1)
+threads = [threading.Thread(target=work, args=(i,)) for i in range(THREADS)]
+[t.start() for t in threads]
+with profile(sys.argv[1]) as recorded:
+    ready.wait()
+    [t.join() for t in threads]
+"""
+)
+
+
+def test_launches_come_before_what_they_start_in_all_that_runs(
+    run_python: Run, tmp_path: Path
+) -> None:
+    # When: threads launch, fill, copy, replay graphs and wait for events at once.
+    out = tmp_path / "out.json"
+    run_python(EVERYTHING, str(out))
+    trace = load(out)
+
+    # Then: all of it is there, and everything starts after its cause, and then ends.
+    times = 4 * 60
+    assert names(trace, "kernel") == {"work": 2 * times}
+    assert names(trace, "gpu_memset") == {"Memset (Device)": 2 * times}
+    assert names(trace, "gpu_memcpy").total() == 2 * times
+    assert trace["lost_events"] == trace["out_of_window_events"] == 0
+    assert trace["moved_events"] == trace["unjoined_events"] == 0
+    calls = {e["args"]["correlation"]: e for e in slices(trace, "cuda_runtime")}
+    for category in ("kernel", "gpu_memset", "gpu_memcpy"):
+        for e in slices(trace, category):
+            assert calls[e["args"]["correlation"]]["ts"] <= e["ts"]
+            assert e["dur"] >= 0
+            assert "status" not in e["args"]
+    assert {e["args"]["bytes"] for e in slices(trace, "gpu_memset")} == {4096}
+    arrows = Counter(e["ph"] for e in trace["traceEvents"] if e.get("cat") == "ac2g")
+    assert arrows == {"s": 4 * times, "f": 6 * times}
+    # What waits for an event names the stream of its last record.
+    waits = [e for e in slices(trace, "cuda_sync") if e["name"] == "Event Sync"]
+    assert len([e for e in waits if e["args"]["stream"] > 0]) == times
+    # On a stream, one thing comes after another.
+    rows: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    for category in ("kernel", "gpu_memset", "gpu_memcpy"):
+        for e in slices(trace, category):
+            row = rows.setdefault((e["pid"], e["tid"]), [])
+            row.append((e["ts"], e["dur"]))
+    assert len(rows) == 8
+    for row in rows.values():
+        for (start, length), (following, _) in itertools.pairwise(sorted(row)):
+            assert start + length <= following + 0.002
