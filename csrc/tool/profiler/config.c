@@ -295,6 +295,8 @@ ha_config_log_file(const struct ha_config *config, long pid, char *path, size_t 
             break;
         }
     }
-    int length = snprintf(path, bytes, "%.*s_%ld%s", (int)(at - file), file, pid, at);
+    int length = config->exact_file ? snprintf(path, bytes, "%s", file)
+                                    : snprintf(path, bytes, "%.*s_%ld%s",
+                                               (int)(at - file), file, pid, at);
     return length > 0 && (size_t)length < bytes;
 }

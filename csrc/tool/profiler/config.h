@@ -16,6 +16,7 @@ struct ha_config {
     bool enabled;
     uint32_t activities; /* activities.h */
     char log_file[HA_CONFIG_PATH_BYTES];
+    bool exact_file; /* no process's number is put into it; no text says so */
     int64_t duration_ms;
     int64_t warmup_ms;
     int32_t iterations;
@@ -47,7 +48,7 @@ bool ha_config_by_iteration(const struct ha_config *config);
 uint64_t ha_config_room(const struct ha_config *config);
 
 /* The file of process `pid`: `_<pid>` before `.pt.trace.json`, else before the first
- * `.json`, else before `.pftrace`.  False: too long. */
+ * `.json`, else before `.pftrace`; none if it is exact.  False: too long. */
 bool ha_config_log_file(const struct ha_config *config, long pid, char *path,
                         size_t bytes);
 

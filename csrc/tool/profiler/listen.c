@@ -14,18 +14,21 @@
 #include "core/env.h"
 #include "core/log.h"
 #include "core/thread.h"
+#include "tool/profiler/attach.h"
 #include "tool/profiler/base_config.h"
 #include "tool/profiler/daemon.h"
 #include "tool/tool.h"
 
+#define ON_DEMAND "on-demand" /* of HIPADAPT_PROFILE */
 #define NS_A_S UINT64_C(1000000000)
 
 enum { END_WAIT_S = 1 };
 
-enum number { DAEMON, WAYS };
+enum number { DAEMON, ATTACH, WAYS };
 
 static const struct ha_way *const ways[WAYS] = {
     [DAEMON] = &ha_daemon_way,
+    [ATTACH] = &ha_attach_way,
 };
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
@@ -163,9 +166,20 @@ open_or_tell(enum number number)
     }
 }
 
+enum ha_status
+ha_listen_attach(void)
+{
+    return open_way(ATTACH);
+}
+
 void
 ha_listen_from_environment(void)
 {
+    const char *profile = ha_env(HA_ENV_PROFILE);
+
+    if (profile != NULL && strcmp(profile, ON_DEMAND) == 0) {
+        open_or_tell(ATTACH);
+    }
     if (ha_env(HA_ENV_USE_DAEMON) != NULL) {
         open_or_tell(DAEMON);
     }

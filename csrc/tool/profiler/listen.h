@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who asks for recordings from outside of the program: the ways, and their thread.
  *
- * A *way* is one of them, as a daemon's datagrams (daemon.h).  Each ends in
+ * A *way* is one of them, as a daemon's datagrams (daemon.h) and `trace
+ * attach` (attach.h).  Each ends in
  * ha_session_plan.  The thread "hipadapt-listen" starts with the first way that is
  * opened, waits for the descriptors of all, and never ends.
  *
@@ -39,6 +40,9 @@ struct ha_way {
 
 /* The ways that the environment asks for.  Failures are told on the log. */
 void ha_listen_from_environment(void);
+
+/* Opens the way that `trace attach` takes, unless it is open. */
+enum ha_status ha_listen_attach(void);
 
 /* Fork hook of the child. */
 void ha_listen_forked(void);

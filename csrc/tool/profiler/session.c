@@ -701,6 +701,18 @@ ha_session_plan(const struct ha_config *config, uint64_t *number)
     return result;
 }
 
+void
+ha_session_give_up(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    if (session.planned && session.request == number &&
+        session.state != HIPADAPT_PROFILE_PROCESSING) {
+        session.abandon = true;
+        ring();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 enum hipadapt_profile_result
 ha_session_status(struct hipadapt_profile_status *status)
 {

@@ -33,6 +33,10 @@ enum hipadapt_profile_result ha_session_plan(const struct ha_config *config,
                                              uint64_t *number);
 enum hipadapt_profile_result ha_session_status(struct hipadapt_profile_status *status);
 
+/* Drops this request, unless it is being processed or another one is there; doesn't
+ * wait for that. */
+void ha_session_give_up(uint64_t number);
+
 /* The text of a status goes with it. */
 enum hipadapt_profile_result ha_session_result(enum ha_status status);
 
