@@ -82,6 +82,7 @@ PLAIN(start)
 PLAIN(stop)
 PLAIN(cancel)
 PLAIN(step)
+PLAIN(listen)
 
 static PyObject *
 save(PyObject *Py_UNUSED(module), PyObject *url)
@@ -209,6 +210,8 @@ static PyMethodDef methods[] = {
      "profile_pop($module, domain, /)\n--\n\nNo longer."},
     {"profile_request", request, METH_VARARGS,
      "profile_request($module, text, /)\n--\n\nNumber of a request."},
+    {"profile_listen", listen, METH_NOARGS,
+     "profile_listen($module, /)\n--\n\nOther processes can ask for recordings."},
     {"profile_status", status, METH_NOARGS,
      "profile_status($module, /)\n--\n\nFields of ProfileStatus."},
     {"profile_mute", mute, METH_O,

@@ -36,6 +36,7 @@ static const struct ha_tool table = {
     .profile_push = hipadapt_profile_push,
     .profile_pop = hipadapt_profile_pop,
     .profile_request = hipadapt_profile_request,
+    .profile_listen = hipadapt_profile_listen,
     .profile_status = hipadapt_profile_status,
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,

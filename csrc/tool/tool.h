@@ -65,6 +65,7 @@ struct ha_tool {
     __typeof__(hipadapt_profile_push) *profile_push;
     __typeof__(hipadapt_profile_pop) *profile_pop;
     __typeof__(hipadapt_profile_request) *profile_request;
+    __typeof__(hipadapt_profile_listen) *profile_listen;
     __typeof__(hipadapt_profile_status) *profile_status;
 
     /* bell.h, name.h */

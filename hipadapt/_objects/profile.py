@@ -189,6 +189,26 @@ class profile:
         return _core.profile_request(text)
 
     @staticmethod
+    def listen() -> None:
+        """From now on ``python -m hipadapt trace attach`` can record this process.
+
+        ``HIPADAPT_PROFILE=on-demand`` does the same from the first call of HIP on.
+
+        Raises
+        ------
+        RuntimeError
+            As for a recording: a forked child, or a profiler's library that takes nobody.
+        OSError
+            The socket can't be opened.
+
+        Examples
+        --------
+        >>> import hipadapt
+        >>> hipadapt.profile.listen()
+        """
+        _core.profile_listen()
+
+    @staticmethod
     def status() -> ProfileStatus:
         """What the profiler does now, and how its last recording went."""
         now = _core.profile_status()

@@ -4,6 +4,7 @@
 
 #include "tool/include/hipadapt/profile.h"
 #include "tool/profiler/activities.h"
+#include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/session.h"
 #include "tool/profiler/writer.h"
@@ -149,6 +150,16 @@ hipadapt_profile_request(const char *text, uint64_t *request)
     }
     return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED
                                   : ha_session_request(text, request);
+}
+
+EXPORT enum hipadapt_profile_result
+hipadapt_profile_listen(void)
+{
+    if (ha_session_is_forked()) {
+        return HIPADAPT_PROFILE_FORKED;
+    }
+    enum ha_status status = ha_recorder_need(0);
+    return ha_session_result(status == HA_OK ? ha_listen_attach() : status);
 }
 
 EXPORT enum hipadapt_profile_result

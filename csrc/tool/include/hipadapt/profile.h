@@ -130,6 +130,10 @@ enum hipadapt_profile_result hipadapt_profile_pop(enum hipadapt_profile_domain d
 enum hipadapt_profile_result hipadapt_profile_request(const char *text,
                                                       uint64_t *request);
 
+/* From now on `python -m hipadapt trace attach` can ask for recordings of this process.
+ * OK if it can already.  UNSUPPORTED as for prepare. */
+enum hipadapt_profile_result hipadapt_profile_listen(void);
+
 enum hipadapt_profile_result
 hipadapt_profile_status(struct hipadapt_profile_status *status);
 
