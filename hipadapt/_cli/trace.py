@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 SUBCOMMANDS = {
+    "attach": "trace_attach",
     "summary": "trace_summary",
     "diff": "trace_diff",
 }
