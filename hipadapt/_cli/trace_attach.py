@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import socket
@@ -15,9 +16,9 @@ from typing import NamedTuple
 HELP = "record a process that runs, into a file"
 TEXT = (
     "Asks a process of this user to record what it does on devices, for a while. The "
-    "process must listen: it was started with HIPADAPT_PROFILE=on-demand and has used "
-    "HIP, or it has called hipadapt.profile.listen(). The exit status is 1 if no kernel "
-    "is in the trace, and 2 if nothing could be recorded."
+    "process must listen: it was started with HIPADAPT_PROFILE=on-demand and has "
+    "used HIP, or it has called hipadapt.profile.listen(). The exit status is 1 if the "
+    "trace was to have kernels and has none, and 2 if nothing could be recorded."
 )
 EXAMPLE = "example: python -m hipadapt trace attach 1234 --duration 300ms -o trace.json"
 
@@ -37,6 +38,7 @@ class Result(NamedTuple):
 
     message: str
     url: str
+    empty: str
     events: int
     kernels: int
     lost_events: int
@@ -173,14 +175,13 @@ def fields(line: socket.socket, pid: int) -> list[str]:
 def record(pid: int, text: str, seconds: float) -> Result:
     """Asks, and waits for the end of the recording."""
     with connect(pid) as line:
-        try:
+        # It may have refused before it was asked.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             line.send(os.fsencode(text))
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it has refused before it was asked
         fields(line, pid)
         line.settimeout(seconds + FINISH_LIMIT_S)
-        _over, message, url, *numbers = fields(line, pid)
-        return Result(message, url, *map(int, numbers))
+        _over, message, url, empty, *numbers = fields(line, pid)
+        return Result(message, url, empty, *map(int, numbers))
 
 
 def tell(result: Result) -> int:
@@ -192,17 +193,9 @@ def tell(result: Result) -> int:
         f"{result.lost_events} lost, {result.out_of_window_events} out of the window, "
         f"{result.bytes} bytes"
     )
-    if result.kernels > 0:
+    if not result.empty:
         return 0
-    print(
-        "hipadapt trace attach: no kernel began and ended while it was recorded; "
-        + (
-            "the program used no device"
-            if result.events == 0
-            else "the trace has what else it did"
-        ),
-        file=sys.stderr,
-    )
+    print(f"hipadapt trace attach: {result.empty}", file=sys.stderr)
     return EMPTY
 
 

@@ -197,7 +197,7 @@ class profile:
         Raises
         ------
         RuntimeError
-            As for a recording: a forked child, or a profiler's library that takes nobody.
+            A forked child, or a profiler's library that takes nobody any more.
         OSError
             The socket can't be opened.
 

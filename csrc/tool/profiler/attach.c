@@ -109,6 +109,8 @@ tell_end(struct caller *caller)
                      other ? "another recording came at once; this one's end was missed"
                            : now.message);
     used = add_field(answer, used, now.message[0] == '\0' ? now.url : "");
+    const char *empty = ha_session_why_empty();
+    used = add_field(answer, used, empty != NULL ? empty : "");
     const uint64_t counts[] = {now.events, now.kernels, now.lost_events,
                                now.out_of_window_events, now.bytes};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

@@ -8,8 +8,9 @@
  *     caller    a configuration text, whose file gets no number of the process
  *     we        "refused", reason
  *          or   "accepted", number of the request
- *     and then  "over", message ("": well), URL of the file, events, kernels, lost
- *               events, events out of the window, bytes
+ *     and then  "over", message ("": well), URL of the file, why no kernel is in it
+ *               ("": that is well), events, kernels, lost events, events out of the
+ *               window, bytes
  *
  * A caller that goes takes its recording with it. */
 #ifndef HA_TOOL_PROFILER_ATTACH_H

@@ -441,6 +441,7 @@ ha_recording_counts(const struct ha_recording *recording)
         .events = recording->events,
         .lost = lost(recording),
         .bytes = recording->writer != NULL ? ha_writer_bytes(recording->writer) : 0,
+        .empty = why_empty(recording, &recording->last),
     };
 }
 

@@ -32,7 +32,8 @@ struct ha_recording_counts {
     struct ha_collect_counts collect; /* of the last trace that was written */
     uint64_t events;                  /* that were taken */
     uint64_t lost;
-    uint64_t bytes; /* of the file, so far */
+    uint64_t bytes;    /* of the file, so far */
+    const char *empty; /* why it has no kernel, a literal; NULL: it has, or need not */
 };
 
 /* Starts the contexts and opens the file.  HA_ERROR_INVALID: nobody writes that URL. */

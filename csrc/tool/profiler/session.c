@@ -701,6 +701,15 @@ ha_session_plan(const struct ha_config *config, uint64_t *number)
     return result;
 }
 
+const char *
+ha_session_why_empty(void)
+{
+    pthread_mutex_lock(&lock);
+    const char *reason = session.counts.empty;
+    pthread_mutex_unlock(&lock);
+    return reason;
+}
+
 void
 ha_session_give_up(uint64_t number)
 {

@@ -33,6 +33,9 @@ enum hipadapt_profile_result ha_session_plan(const struct ha_config *config,
                                              uint64_t *number);
 enum hipadapt_profile_result ha_session_status(struct hipadapt_profile_status *status);
 
+/* Why the last trace has no kernel, borrowed; NULL: it has, or wasn't asked for one. */
+const char *ha_session_why_empty(void);
+
 /* Drops this request, unless it is being processed or another one is there; doesn't
  * wait for that. */
 void ha_session_give_up(uint64_t number);

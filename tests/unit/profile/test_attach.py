@@ -25,8 +25,10 @@ IDLE = BEGIN + 'launch()\nprint("ready", flush=True)\nsys.stdin.read()\n'
 
 def attach(pid: int, file: Path, *more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "hipadapt", "trace", "attach", str(pid)]
-        + ["-o", str(file), *more],
+        [
+            *(sys.executable, "-m", "hipadapt", "trace", "attach", str(pid)),
+            *("-o", str(file), *more),
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -80,9 +82,13 @@ def test_attach_to_an_idle_program_says_that_the_trace_is_empty(
 ) -> None:
     with busy(ON_DEMAND, code=IDLE) as program:
         done = attach(program.pid, tmp_path / "out.json", "--duration", "30ms")
+        calls = attach(program.pid, tmp_path / "calls.json", "--activities", "overhead")
 
+    assert calls.returncode == 0, calls.stderr
     assert done.returncode == 1
-    assert "no kernel began and ended" in done.stderr
+    assert (
+        done.stderr == "hipadapt trace attach: no kernel was launched in the window\n"
+    )
     assert "no_kernels" in load(tmp_path / "out.json")
 
 
