@@ -68,6 +68,11 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_USE_DAEMON] = {"KINETO_USE_DAEMON", NULL,
                            "The same, and requests of dynolog's daemon are taken; by "
                            "presence, even 0."},
+    [HA_ENV_PROFILE_SIGNAL] = {"HIPADAPT_PROFILE_SIGNAL", NULL,
+                               "Signal that asks for a profile: USR2, or a number."},
+    [HA_ENV_PROFILE_CONFIG] = {"HIPADAPT_PROFILE_CONFIG", NULL,
+                               "File with the configuration of what a signal asks for; "
+                               "it must belong to the user."},
     [HA_ENV_KINETO_CONFIG] = {"KINETO_CONFIG", "/etc/libkineto.conf",
                               "File with the base configuration of profile requests."},
     [HA_ENV_IPC_SOCKET_DIR] =

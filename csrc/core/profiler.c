@@ -38,7 +38,8 @@ function_of(void *symbol)
 bool
 ha_profiler_own_wanted(void)
 {
-    return ha_env(HA_ENV_PROFILE) != NULL || ha_env(HA_ENV_USE_DAEMON) != NULL;
+    return ha_env(HA_ENV_PROFILE) != NULL || ha_env(HA_ENV_USE_DAEMON) != NULL ||
+           ha_env(HA_ENV_PROFILE_SIGNAL) != NULL;
 }
 
 bool

@@ -16,6 +16,7 @@
 #include "core/thread.h"
 #include "tool/profiler/attach.h"
 #include "tool/profiler/base_config.h"
+#include "tool/profiler/by_signal.h"
 #include "tool/profiler/daemon.h"
 #include "tool/tool.h"
 
@@ -24,11 +25,12 @@
 
 enum { END_WAIT_S = 1 };
 
-enum number { DAEMON, ATTACH, WAYS };
+enum number { DAEMON, ATTACH, SIGNAL, WAYS };
 
 static const struct ha_way *const ways[WAYS] = {
     [DAEMON] = &ha_daemon_way,
     [ATTACH] = &ha_attach_way,
+    [SIGNAL] = &ha_signal_way,
 };
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
@@ -140,6 +142,7 @@ open_way(enum number number)
     enum ha_status status = HA_OK;
 
     ha_base_config_note();
+    (void)ha_log_enabled(1); /* the thread goes by what one of the program's has seen */
     pthread_mutex_lock(&opening);
     pthread_mutex_lock(&working);
     if (!open_[number]) {
@@ -182,6 +185,9 @@ ha_listen_from_environment(void)
     }
     if (ha_env(HA_ENV_USE_DAEMON) != NULL) {
         open_or_tell(DAEMON);
+    }
+    if (ha_env(HA_ENV_PROFILE_SIGNAL) != NULL) {
+        open_or_tell(SIGNAL);
     }
 }
 

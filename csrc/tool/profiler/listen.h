@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who asks for recordings from outside of the program: the ways, and their thread.
  *
- * A *way* is one of them, as a daemon's datagrams (daemon.h) and `trace
- * attach` (attach.h).  Each ends in
+ * A *way* is one of them, as a daemon's datagrams (daemon.h), `trace
+ * attach` (attach.h), or a signal (by_signal.h).  Each ends in
  * ha_session_plan.  The thread "hipadapt-listen" starts with the first way that is
  * opened, waits for the descriptors of all, and never ends.
  *
