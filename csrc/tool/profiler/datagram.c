@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/profiler/datagram.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,11 @@
 #define DAEMON "dynolog"
 #define CLIENT "dynoconfigclient"
 
-enum { UUID_BYTES = 37, FILE_MODE = 0666 };
+enum {
+    UUID_BYTES = 37,
+    FILE_MODE = 0666,
+    SWEEP_MAX = 4096, /* entries of a folder that are looked at */
+};
 
 /* ---- names ---- */
 
@@ -63,6 +69,46 @@ is_file(const struct ha_post *post)
     return post->own.sun_path[0] != '\0';
 }
 
+/* ---- files of dead processes ---- */
+
+/* A process that was killed, or has replaced itself, leaves its file. */
+static void
+remove_if_dead(int probe, int folder, const struct sockaddr_un *address,
+               socklen_t bytes, const char *name)
+{
+    struct stat info;
+
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISSOCK(info.st_mode) && info.st_uid == geteuid() &&
+        connect(probe, (const struct sockaddr *)address, bytes) != 0 &&
+        errno == ECONNREFUSED) {
+        (void)unlinkat(folder, name, 0);
+    }
+}
+
+static void
+sweep(const char *path)
+{
+    struct sockaddr_un address;
+    socklen_t bytes;
+    int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    DIR *list = probe >= 0 ? opendir(path) : NULL;
+    struct dirent *entry = list != NULL ? readdir(list) : NULL;
+
+    for (int i = 0; entry != NULL && i < SWEEP_MAX; i++, entry = readdir(list)) {
+        if (strncmp(entry->d_name, CLIENT, sizeof CLIENT - 1) == 0 &&
+            set_address(&address, &bytes, path, entry->d_name) == HA_OK) {
+            remove_if_dead(probe, dirfd(list), &address, bytes, entry->d_name);
+        }
+    }
+    if (list != NULL) {
+        (void)closedir(list);
+    }
+    if (probe >= 0) {
+        (void)close(probe);
+    }
+}
+
 /* ---- open and close ---- */
 
 static enum ha_status
@@ -100,6 +146,9 @@ ha_post_open(struct ha_post *post, const char *folder)
     status = set_address(&post->own, &post->own_bytes, folder, name);
     if (status == HA_OK) {
         status = set_address(&post->daemon, &post->daemon_bytes, folder, DAEMON);
+    }
+    if (status == HA_OK && is_file(post)) {
+        sweep(folder);
     }
     if (status == HA_OK) {
         status = bind_own(post);

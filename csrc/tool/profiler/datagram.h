@@ -33,7 +33,8 @@ struct ha_message {
     char payload[HA_MESSAGE_TEXT_BYTES + 1]; /* a NUL stands behind it */
 };
 
-/* Opens it under a new name; `folder` "": abstract names. */
+/* Opens it under a new name; `folder` "": abstract names.  Files of dead processes of
+ * this user go from the folder. */
 enum ha_status ha_post_open(struct ha_post *post, const char *folder);
 
 /* Whether others can still find it. */
