@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import struct
@@ -37,7 +38,8 @@ class Daemon:
         self.raw(client, struct.pack("=Q32s", len(payload), kind.encode()) + payload)
 
     def raw(self, client: str | bytes, datagram: bytes) -> None:
-        self.socket.sendto(datagram, client)
+        with contextlib.suppress(ConnectionRefusedError, FileNotFoundError):
+            self.socket.sendto(datagram, client)  # it may have ended
 
     def next_request(self, limit: float = LIMIT_S) -> Request:
         """The next "req"; registrations are answered on the way."""

@@ -144,7 +144,8 @@ def connect(pid: int) -> socket.socket:
         raise AttachError(
             f"process {pid} does not listen: start it with HIPADAPT_PROFILE=on-demand "
             "(it listens from its first call of HIP on), or let it call "
-            "hipadapt.profile.listen()"
+            "hipadapt.profile.listen(); a forked child of a program that has used HIP "
+            "cannot be recorded"
         ) from None
     except TimeoutError:
         line.close()

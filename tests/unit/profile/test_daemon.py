@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,16 +43,19 @@ def folder() -> Iterator[Path]:
 
 @contextmanager
 def busy(
-    settings: dict[str, str], log: Path = Path(os.devnull), code: str = BUSY
+    settings: dict[str, str],
+    log: Path = Path(os.devnull),
+    code: str = BUSY,
+    words: Sequence[str] = (),
 ) -> Iterator[subprocess.Popen[str]]:
     """A program that launches kernels until the block is over, and then ends well.
 
-    What it writes to stderr goes to the file.
+    What it writes to stderr goes to the file.  `words` stand in the place of the code.
     """
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            [sys.executable, "-c", code],
+            [sys.executable, *(words or ("-c", code))],
             cwd=ROOT,
             env=settings,
             stdin=subprocess.PIPE,
