@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "tool/events.h"
@@ -51,6 +52,7 @@ struct ha_recording {
     uint64_t kept;
     uint64_t dropped; /* beyond keep_max */
     uint64_t events;
+    uint64_t bytes;                        /* of the file, once it is complete */
     pthread_mutex_t lock;                  /* of what follows */
     struct ha_trace_pair pairs[PAIRS_MAX]; /* texts are owned */
     size_t pair_count;
@@ -131,11 +133,24 @@ why_empty(const struct ha_recording *recording, const struct ha_collect_counts *
                : "no kernel was launched in the window";
 }
 
+/* Of a trace that is complete; 0 where it is no file. */
+static uint64_t
+file_bytes(const char *url)
+{
+    static const char scheme[] = "file://";
+    bool with_scheme = strncmp(url, scheme, sizeof scheme - 1) == 0;
+    struct stat info;
+
+    return stat(with_scheme ? url + sizeof scheme - 1 : url, &info) == 0
+               ? (uint64_t)info.st_size
+               : 0;
+}
+
 /* Ends the trace, with the user's metadata and ours. */
 static enum ha_status
-finish_writer(struct ha_recording *recording, struct ha_writer *writer,
-              const struct ha_collect_counts *counts)
+finish_writer(struct ha_recording *recording, struct ha_writer *writer, const char *url)
 {
+    const struct ha_collect_counts *counts = &recording->last;
     struct ha_trace_pair pairs[PAIRS_MAX + OWN_PAIRS_MAX];
     char texts[5][TEXT_BYTES];
     int32_t runtime = 0, driver = 0;
@@ -176,6 +191,7 @@ finish_writer(struct ha_recording *recording, struct ha_writer *writer,
            recording->pair_count * sizeof *pairs);
     result.metadata_count += recording->pair_count;
     enum ha_status status = ha_writer_finish(writer, &result);
+    recording->bytes = status == HA_OK ? file_bytes(url) : 0;
     pthread_mutex_unlock(&recording->lock);
     return status;
 }
@@ -390,7 +406,7 @@ ha_recording_finish(struct ha_recording *recording)
     ha_collect_free(recording->collect);
     recording->collect = NULL;
     if (status == HA_OK) {
-        status = finish_writer(recording, recording->writer, &recording->last);
+        status = finish_writer(recording, recording->writer, recording->url);
     } else {
         ha_writer_abandon(recording->writer);
     }
@@ -422,7 +438,7 @@ ha_recording_save(struct ha_recording *recording, const char *url)
         ha_writer_abandon(writer);
         return status;
     }
-    return finish_writer(recording, writer, &recording->last);
+    return finish_writer(recording, writer, url);
 }
 
 /* ---- what is known, and the end ---- */
@@ -440,7 +456,8 @@ ha_recording_counts(const struct ha_recording *recording)
         .collect = recording->last,
         .events = recording->events,
         .lost = lost(recording),
-        .bytes = recording->writer != NULL ? ha_writer_bytes(recording->writer) : 0,
+        .bytes = recording->writer != NULL ? ha_writer_bytes(recording->writer)
+                                           : recording->bytes,
         .empty = why_empty(recording, &recording->last),
     };
 }

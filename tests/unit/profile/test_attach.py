@@ -55,6 +55,7 @@ def test_attach_writes_the_file_that_was_asked_for(way: str, tmp_path: Path) -> 
     kernels = names(load(out), "kernel")["work"]
     assert done.stdout.startswith(f"{out}: {kernels} kernels, ")
     assert kernels > 0
+    assert done.stdout.endswith(f" {out.stat().st_size} bytes\n")
     assert list(tmp_path.iterdir()) == [out]
 
 
