@@ -16,6 +16,7 @@ Examples
 from __future__ import annotations
 
 from importlib import import_module
+from os import environ
 
 # Importing typing costs more than everything else here.
 TYPE_CHECKING = False
@@ -107,6 +108,20 @@ _PARTS = {
     "uninstall_as_hip": "compat",
     "zeros": "_objects.array",
 }
+
+
+def _end_profile() -> None:
+    """Completes the trace of HIPADAPT_PROFILE: Python that Ctrl-C ends reaches no
+    exit handler of C."""
+    from . import _core
+
+    _core.profile_end()
+
+
+if "HIPADAPT_PROFILE" in environ:
+    import atexit
+
+    atexit.register(_end_profile)
 
 
 def __getattr__(name: str) -> Any:

@@ -63,8 +63,8 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
         {"ROCPROFILER_REGISTER_LIBRARY", NULL,
          "File of the profiler to use in place of the one found."},
     [HA_ENV_PROFILE] = {"HIPADAPT_PROFILE", NULL,
-                        "Anything: the activity profiler is there from the start; "
-                        "on-demand: `trace attach` can record the process."},
+                        "A trace's file, %p is the process: records all of it; "
+                        "on-demand: `trace attach` can record it; else it is ready."},
     [HA_ENV_USE_DAEMON] = {"KINETO_USE_DAEMON", NULL,
                            "The same, and requests of dynolog's daemon are taken; by "
                            "presence, even 0."},

@@ -83,6 +83,7 @@ PLAIN(stop)
 PLAIN(cancel)
 PLAIN(step)
 PLAIN(listen)
+PLAIN(end)
 
 static PyObject *
 save(PyObject *Py_UNUSED(module), PyObject *url)
@@ -200,6 +201,8 @@ static PyMethodDef methods[] = {
      "profile_save($module, url, /)\n--\n\nWaits for the trace, or writes it."},
     {"profile_cancel", cancel, METH_NOARGS,
      "profile_cancel($module, /)\n--\n\nDrops the recording or the request."},
+    {"profile_end", end, METH_NOARGS,
+     "profile_end($module, /)\n--\n\nCompletes the recording of HIPADAPT_PROFILE."},
     {"profile_step", step, METH_NOARGS,
      "profile_step($module, /)\n--\n\nAn iteration begins."},
     {"profile_add_metadata", add_metadata, METH_VARARGS,

@@ -4,6 +4,7 @@
 #include "core/fork.h"
 #include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
+#include "tool/profiler/whole.h"
 #include "tool/sdk.h"
 #include "tool/tool.h"
 
@@ -19,7 +20,16 @@ initialize(rocprofiler_client_finalize_t finalize, void *data)
         return -1;
     }
     ha_listen_from_environment();
+    ha_whole_begin();
     return 0;
+}
+
+/* The library has told everything by now. */
+static void
+finalize_tool(void *data)
+{
+    (void)data;
+    (void)ha_whole_end();
 }
 
 rocprofiler_tool_configure_result_t *
@@ -27,7 +37,7 @@ rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t pr
                       rocprofiler_client_id_t *client_id)
 {
     static rocprofiler_tool_configure_result_t result = {sizeof result, initialize,
-                                                         NULL, NULL};
+                                                         finalize_tool, NULL};
 
     (void)version;
     (void)runtime_version;

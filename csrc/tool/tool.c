@@ -9,6 +9,7 @@
 #include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/session.h"
+#include "tool/profiler/whole.h"
 #include "tool/records.h"
 
 static const struct ha_tool table = {
@@ -38,6 +39,7 @@ static const struct ha_tool table = {
     .profile_request = hipadapt_profile_request,
     .profile_listen = hipadapt_profile_listen,
     .profile_status = hipadapt_profile_status,
+    .profile_end = ha_whole_end,
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,
     .name_text = ha_name_text,

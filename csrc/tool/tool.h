@@ -68,6 +68,9 @@ struct ha_tool {
     __typeof__(hipadapt_profile_listen) *profile_listen;
     __typeof__(hipadapt_profile_status) *profile_status;
 
+    /* profiler/whole.h */
+    __typeof__(hipadapt_profile_stop) *profile_end;
+
     /* bell.h, name.h */
     void (*wait)(uint64_t ns);
     void (*wake)(void);
