@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parent.parent / "_lib" / "libhipadapt_cpu.so"
+TOOL = LIBRARY.with_name("libhipadapt_tool.so")
 # One file serves HIP and hiprtc, in each version whose symbols it exports.
 NAMES = (
     "libamdhip64.so",
@@ -26,6 +27,8 @@ PROFILER = {
     )
     for name in (numbered, numbered.rpartition(".")[0])
 }
+# What the profiler looks for beside itself.
+PROFILER[TOOL.name] = TOOL
 
 
 def make(directory: str | os.PathLike[str]) -> list[Path]:

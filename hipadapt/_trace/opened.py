@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 from .chrome import Chrome
 from .pftrace import Perfetto
-from .slices import Progress, Slice, TraceError
+from .slices import WORK, Progress, Slice, TraceError
 
 _GZIP = b"\x1f\x8b"
 
@@ -90,6 +90,12 @@ class OpenTrace:
         """All slices; a file that was cut is read as far as it goes."""
         return self._guarded(self.reader.slices())
 
+    def has_work(self) -> bool:
+        """Whether a device did something; reads no further than it needs to."""
+        if isinstance(self.reader, Chrome):
+            return any(event.get("cat") in WORK for event in self.events())
+        return any(self._guarded(self.reader.work()))
+
     def events(self) -> Iterator[dict[str, Any]]:
         """All events of Chrome's format."""
         if not isinstance(self.reader, Chrome):
@@ -105,3 +111,9 @@ class OpenTrace:
             self.reader.complete = False
         except (zlib.error, gzip.BadGzipFile) as error:
             raise TraceError(f"{self.name}: is damaged: {error}") from None
+
+
+def has_work(path: str | os.PathLike[str]) -> bool:
+    """Whether a trace shows a kernel, a copy or a fill."""
+    with OpenTrace(path) as trace:
+        return trace.has_work()

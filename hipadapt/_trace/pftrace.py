@@ -17,6 +17,7 @@ from .slices import Slice, TraceError, make
 _PACKET_MAX = 1 << 26
 # Fields of TracePacket.
 _TIME, _SEQUENCE, _INTERNED, _EVENT, _TRACK = 8, 10, 12, 11, 60
+_STAGE = 53
 # Tables of InternedData: categories, names, names of annotations.
 _CATEGORIES, _NAMES, _KEYS = 1, 2, 3
 _BEGIN, _END, _INSTANT = 1, 2, 3
@@ -93,6 +94,11 @@ class Perfetto:
             ) from None
         for track, marks in self._early.items():
             yield from self._joined(track, marks)
+
+    def work(self) -> Iterator[bool]:
+        """Of each packet, whether it is work of a device."""
+        for packet in self._packets():
+            yield any(field == _STAGE for field, _ in fields(packet))
 
     def _packets(self) -> Iterator[bytes]:
         """A packet is field 1 of the file."""
