@@ -15,6 +15,7 @@ from typing import Any
 
 SUBCOMMANDS = {
     "attach": "trace_attach",
+    "run": "trace_run",
     "summary": "trace_summary",
     "diff": "trace_diff",
 }
