@@ -18,6 +18,7 @@ SUBCOMMANDS = {
     "run": "trace_run",
     "summary": "trace_summary",
     "diff": "trace_diff",
+    "merge": "trace_merge",
 }
 NO_TRACE = 2
 

@@ -131,7 +131,8 @@ def _stream(entry: dict[str, Any]) -> list[str]:
     span = entry["span_ns"]
     words = (time_text(entry[key]) for key in ("span_ns", "busy_ns", "idle_ns"))
     return [
-        f"device {entry['device']} stream {entry['stream']}",
+        f"{'device ' if isinstance(entry['device'], int) else ''}"
+        f"{entry['device']} stream {entry['stream']}",
         str(entry["count"]),
         *words,
         f"{entry['idle_ns'] * 100 / span if span else 0:.1f}",

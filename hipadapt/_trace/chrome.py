@@ -18,6 +18,7 @@ class Chrome:
         self.about: dict[str, Any] = {}
         self.window: tuple[int, int] | None = None
         self.complete = True
+        self._labels: dict[object, str] = {}
 
     def events(self) -> Iterator[dict[str, Any]]:
         """All events, as they are."""
@@ -58,6 +59,8 @@ class Chrome:
     def slices(self) -> Iterator[Slice]:
         """Events with a duration."""
         for event in self.events():
+            if event.get("ph") == "M":
+                self._label(event)
             if event.get("ph") != "X":
                 continue
             category = str(event.get("cat", ""))
@@ -69,9 +72,17 @@ class Chrome:
             found = make(
                 category, str(event.get("name", "")), start, duration, row, args
             )
-            if found.device != -1 and isinstance(args, dict) and "device" not in args:
-                found = found._replace(device=event.get("pid", 0))
+            if found.device != -1:
+                device = self._labels.get(event.get("pid"), found.device)
+                found = found._replace(device=device)
             yield found
+
+    def _label(self, event: dict[str, Any]) -> None:
+        """A merged trace has rows of devices of several ranks."""
+        args, pid = event.get("args"), event.get("pid")
+        label = args.get("labels") if isinstance(args, dict) else None
+        if isinstance(label, str) and label.startswith("rank ") and type(pid) is int:
+            self._labels[pid] = label
 
     def _ns(self, event: dict[str, Any], key: str) -> int:
         value = event.get(key, 0)
