@@ -397,3 +397,22 @@ def test_perfetto_gets_stages_of_a_graph_with_ids_of_their_own(
 
     assert len({stage["id"] for stage in stages}) == 20
     assert 42 in {stage["id"] for stage in stages}
+
+
+def test_hta_reads_merged_ranks(folder: Path, tmp_path: Path) -> None:
+    ranks = []
+    for rank in range(2):
+        trace, slices = training()
+        trace.distributed = b'{"backend":"rccl","rank":%d,"world_size":2}' % rank
+        ranks.append(str(tmp_path / f"rank{rank}.json"))
+        write(ranks[-1], trace, slices)
+    path = tmp_path / "merged.json"
+    words = [sys.executable, "-m", "hipadapt", "trace", "merge", *ranks]
+    subprocess.run([*words, "-o", str(path)], check=True, cwd=ROOT)
+
+    alone = read(folder, "-c", HTA, ranks[0], str(tmp_path))
+    found = read(folder, "-c", HTA, str(path), str(tmp_path))
+
+    assert found["queue"] == alone["queue"] > 0
+    assert found["kernels"] == alone["kernels"]
+    assert found["idle_streams"] == alone["idle_streams"]
