@@ -570,6 +570,12 @@ ha_recorder_wanted(void)
            (named != NULL && strstr(named, OWN_NAME) != NULL);
 }
 
+bool
+ha_recorder_forced(void)
+{
+    return atomic_load(&recorder.wanted);
+}
+
 static enum ha_status
 force(void)
 {

@@ -68,6 +68,9 @@ enum ha_status ha_recorder_need(uint64_t room);
 /* Whether somebody wants the contexts: ha_recorder_need, or the environment. */
 bool ha_recorder_wanted(void);
 
+/* Whether somebody in this process has asked for the contexts. */
+bool ha_recorder_forced(void);
+
 /* No range that was pushed so far has this number or a greater one. */
 uint64_t ha_recorder_next_range(void);
 

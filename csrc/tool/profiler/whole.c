@@ -167,6 +167,10 @@ ha_whole_begin(void)
     if (pattern == NULL || !is_url(pattern) || atomic_load(&whole.recording)) {
         return;
     }
+    if (ha_recorder_forced()) {
+        ha_log(1, "HIPADAPT_PROFILE: nothing is recorded: the program records itself");
+        return;
+    }
     if (!expand(pattern, whole.url, sizeof whole.url)) {
         ha_log(0, "HIPADAPT_PROFILE: nothing is recorded: the URL is too long");
         return;

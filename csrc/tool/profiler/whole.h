@@ -2,7 +2,9 @@
 /* The recording of a whole process, which HIPADAPT_PROFILE=<url> asks for.
  *
  * It begins when the profiler's library configures its tools, before the first call of
- * HIP, and ends at exit.  Where SIGTERM, SIGINT or SIGHUP would end the process at
+ * HIP, and ends at exit.  A program that records itself before its first call of HIP
+ * makes the library configure its tools with locks held that this needs, so it has its
+ * own recording alone.  Where SIGTERM, SIGINT or SIGHUP would end the process at
  * once, a handler of ours lets a thread complete the trace first; then the signal ends
  * the process as it would have.  A forked child records nothing, and such a signal ends
  * it at once. */

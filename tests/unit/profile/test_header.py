@@ -88,7 +88,11 @@ def test_program_profiles_itself(tmp_path: Path, compiler: str, loaded: str) -> 
 
     # When: it runs, and the library is also loaded as a tool, or by its variable.
     out = tmp_path / "out.json"
-    settings = {loaded: str(LIBRARIES / "libhipadapt_tool.so")} if loaded else {}
+    values = {
+        "ROCP_TOOL_LIBRARIES": str(LIBRARIES / "libhipadapt_tool.so"),
+        "HIPADAPT_PROFILE": "on-demand",
+    }
+    settings = {loaded: values[loaded]} if loaded else {}
     done = subprocess.run(
         [tmp_path / "program", out],
         env=settings,

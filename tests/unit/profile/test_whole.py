@@ -41,13 +41,13 @@ ENDS = {
 }
 
 
-def run(code: str, url: object) -> subprocess.CompletedProcess[str]:
+def run(code: str, url: object, begin: str = BEGIN) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", BEGIN + code],
+        [sys.executable, "-c", begin + code],
         env={**os.environ, "HIPADAPT_PROVIDER": "cpu", "HIPADAPT_PROFILE": str(url)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=30,
         check=False,
         cwd=ROOT,
     )
@@ -111,3 +111,19 @@ except RuntimeError as error:
 
     assert done.stdout == "refused\n", done.stderr
     assert kernels(tmp_path / "out.json") == {"work": 5}
+
+
+def test_a_program_that_records_itself_first_has_its_own_alone(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "own.json"
+    code = f"""
+import hipadapt
+with hipadapt.profile({str(own)!r}):
+    hipadapt.zeros(64)
+"""
+    done = run(code, tmp_path / "out.json", begin="")
+
+    assert done.returncode == 0, done.stderr
+    assert "the program records itself" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["own.json"]
