@@ -416,6 +416,7 @@ def profile_prepare(
     buffer: int,
     keep: int,
     cuda_names: bool,
+    distributed: str | None,
     /,
 ) -> None: ...
 def profile_start() -> None: ...

@@ -86,6 +86,14 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_JOB_VERSION] = {"PT_PROFILER_JOB_VERSION", NULL, "Its version."},
     [HA_ENV_JOB_ATTEMPT] = {"PT_PROFILER_JOB_ATTEMPT_INDEX", NULL,
                             "How often it was started before."},
+    [HA_ENV_RANK] = {"RANK", NULL, "This process's number among several, for traces."},
+    [HA_ENV_WORLD_SIZE] = {"WORLD_SIZE", NULL, "How many processes there are."},
+    [HA_ENV_OMPI_RANK] = {"OMPI_COMM_WORLD_RANK", NULL, "The number, by Open MPI."},
+    [HA_ENV_OMPI_SIZE] = {"OMPI_COMM_WORLD_SIZE", NULL, "How many, by Open MPI."},
+    [HA_ENV_PMI_RANK] = {"PMI_RANK", NULL, "The number, by MPICH and its kin."},
+    [HA_ENV_PMI_SIZE] = {"PMI_SIZE", NULL, "How many, by MPICH and its kin."},
+    [HA_ENV_SLURM_RANK] = {"SLURM_PROCID", NULL, "The number, by Slurm."},
+    [HA_ENV_SLURM_SIZE] = {"SLURM_NTASKS", NULL, "How many, by Slurm."},
 };
 
 const char *

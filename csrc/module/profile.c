@@ -46,8 +46,8 @@ prepare(PyObject *Py_UNUSED(module), PyObject *args)
     unsigned long long room = 0, keep = 0;
     PyObject *url = NULL;
 
-    if (!PyArg_ParseTuple(args, "OzKKp:profile_prepare", &url, &options.activities,
-                          &room, &keep, &options.cuda_names) ||
+    if (!PyArg_ParseTuple(args, "OzKKpz:profile_prepare", &url, &options.activities,
+                          &room, &keep, &options.cuda_names, &options.distributed) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }

@@ -71,6 +71,10 @@ class profile:
         Memory in use, as counters over time.
     metadata : dict, optional
         Entries of the trace, of what JSON can have.
+    distributed : dict, optional
+        The trace's distributedInfo: ``rank``, ``world_size``, ``backend`` and so on.
+        By default what the environment says: RANK and WORLD_SIZE, or those of Open MPI,
+        MPICH or Slurm.
     api_names : str
         ``hip``, or ``cuda`` for readers that know CUDA's names of calls only.
     buffer_events : int
@@ -106,6 +110,7 @@ class profile:
         activities: str | Iterable[str] | None = None,
         memory: bool = False,
         metadata: dict[str, Any] | None = None,
+        distributed: dict[str, Any] | None = None,
         api_names: str = "hip",
         buffer_events: int = 0,
         keep_events: int = 0,
@@ -118,6 +123,7 @@ class profile:
         self._url = url
         self._activities = _activity_text(activities, memory)
         self._metadata = dict(metadata or {})
+        self._distributed = None if distributed is None else json.dumps(distributed)
         self._cuda_names = api_names == "cuda"
         self._buffer_events = buffer_events
         self._keep_events = keep_events
@@ -130,6 +136,7 @@ class profile:
             self._buffer_events,
             self._keep_events,
             self._cuda_names,
+            self._distributed,
         )
         for key, value in self._metadata.items():
             self.add_metadata(key, value)

@@ -51,6 +51,10 @@ hipadapt_profile_prepare(const struct hipadapt_profile_options *options)
     if (options->url != NULL && options->url[0] == '\0') {
         return invalid(function, "url", "must not be empty");
     }
+    if (options->distributed != NULL &&
+        (options->distributed[0] != '{' || !ha_json_is_value(options->distributed))) {
+        return invalid(function, "distributed", "must be a JSON object");
+    }
     if (options->activities != NULL) {
         enum ha_status status = ha_activities_from(options->activities, &activities);
         if (status != HA_OK) {

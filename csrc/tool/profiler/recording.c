@@ -12,6 +12,7 @@
 
 #include "tool/events.h"
 #include "tool/profiler/about.h"
+#include "tool/profiler/distributed.h"
 #include "tool/profiler/activities.h"
 #include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
@@ -41,7 +42,8 @@ struct ha_recording {
     struct ha_collect_options options;
     char *url; /* owned; NULL: keeps events */
     bool cuda_names;
-    uint64_t opened; /* Unix ns */
+    char *distributed; /* owned; NULL: none */
+    uint64_t opened;   /* Unix ns */
     struct ha_about about;
     struct ha_collect *collect; /* owned, as the next one; while it streams */
     struct ha_writer *writer;
@@ -220,6 +222,7 @@ open_trace(struct ha_recording *recording, const char *url, struct ha_writer **w
     };
 
     ha_about_tell(&recording->about, &info);
+    info.distributed = recording->distributed;
     enum ha_status status = ha_writer_open(url, &info, writer);
     if (status != HA_OK) {
         return status == HA_ERROR_UNSUPPORTED ? HA_ERROR_INVALID : status;
@@ -233,6 +236,23 @@ open_trace(struct ha_recording *recording, const char *url, struct ha_writer **w
         return ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
     }
     return HA_OK;
+}
+
+static enum ha_status
+note_rank(struct ha_recording *recording, const char *given)
+{
+    char text[HA_DISTRIBUTED_BYTES];
+
+    if (given == NULL) {
+        if (!ha_distributed_text(text)) {
+            return HA_OK;
+        }
+        given = text;
+    }
+    recording->distributed = strdup(given);
+    return recording->distributed != NULL
+               ? HA_OK
+               : ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
 }
 
 static enum ha_status
@@ -279,7 +299,10 @@ ha_recording_new(const struct ha_recording_options *options,
     made->collector = ha_recorder_collector();
     atomic_init(&made->start, UINT64_MAX);
     atomic_init(&made->end, UINT64_MAX);
-    status = begin(made, options);
+    status = note_rank(made, options->distributed);
+    if (status == HA_OK) {
+        status = begin(made, options);
+    }
     if (status != HA_OK) {
         ha_recording_free(made);
         return status;
@@ -485,5 +508,6 @@ ha_recording_free(struct ha_recording *recording)
     }
     (void)pthread_mutex_destroy(&recording->lock);
     free(recording->url);
+    free(recording->distributed);
     free(recording);
 }

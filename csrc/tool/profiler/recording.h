@@ -25,6 +25,7 @@ struct ha_recording_options {
     uint64_t room;     /* events that wait for their reader; 0: as is usual */
     uint64_t keep_max; /* events that are kept; more are lost and counted */
     bool cuda_names;
+    const char *distributed; /* JSON, borrowed as `url`; NULL: by the environment */
 };
 
 /* What is known of it so far. */

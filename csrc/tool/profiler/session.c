@@ -465,6 +465,7 @@ ha_session_prepare(const struct hipadapt_profile_options *options, uint32_t acti
         .room = options->buffer_events,
         .keep_max = options->keep_events != 0 ? options->keep_events : KEEP_EVENTS,
         .cuda_names = options->cuda_names != 0,
+        .distributed = options->distributed,
     };
     enum hipadapt_profile_result result;
 

@@ -66,6 +66,8 @@ struct hipadapt_profile_options {
     uint64_t buffer_events; /* that wait for being taken; 0: 262,144 of 128 bytes */
     uint64_t keep_events;   /* without a URL; more are lost; 0: 8,388,608 */
     int cuda_names; /* not 0: CUDA's names of calls, for readers that need them */
+    const char *distributed; /* JSON object of "distributedInfo"; NULL: by RANK and
+                              * WORLD_SIZE, or the variables of MPI and Slurm */
 };
 
 struct hipadapt_profile_status {
