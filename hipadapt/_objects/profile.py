@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import functools
+import html
 import json
 import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -157,6 +159,45 @@ class profile:
     def save(self, url: str | os.PathLike[str] | None = None) -> None:
         """Waits until the file is complete, or writes what was kept to `url`."""
         _core.profile_save(url if url is not None else self._url)
+
+    def summary(self) -> dict[str, Any]:
+        """Kernels, copies, idle time and calls, as ``trace summary --json`` has them.
+
+        The trace must be complete.  Of one without a URL a copy is written to a folder
+        of its own, which goes again.
+        """
+        from .._trace.summary import summarize
+
+        with self._file() as path:
+            return summarize(path)
+
+    @contextmanager
+    def _file(self) -> Generator[str]:
+        """The trace as a file."""
+        if self._url is not None:
+            yield os.fspath(self._url).removeprefix("file://")
+            return
+        with TemporaryDirectory(prefix="hipadapt-profile-") as folder:
+            path = os.path.join(folder, "profile.json")
+            self.save(path)
+            yield path
+
+    def __repr__(self) -> str:
+        where = "in memory" if self._url is None else repr(os.fspath(self._url))
+        return f"<hipadapt.profile {where}>"
+
+    def _repr_html_(self) -> str:
+        from .._trace.summary import summarize
+        from .profile_html import Timeline, kernel_table
+
+        timeline = Timeline()
+        title = f"<b>{html.escape(repr(self))}</b>"
+        try:
+            with self._file() as path:
+                numbers = summarize(path, see=timeline.add)
+        except (OSError, RuntimeError, ValueError) as error:
+            return f"{title}<p>{html.escape(str(error))}</p>"
+        return f"{title}<br>{timeline.svg()}{kernel_table(numbers)}"
 
     def add_metadata(self, key: str, value: Any) -> None:
         """Adds an entry to the trace; `value` is what JSON can have."""

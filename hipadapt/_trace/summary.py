@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .opened import OpenTrace
@@ -158,12 +158,17 @@ class Summary:
 
 
 def summarize(
-    path: str | os.PathLike[str], progress: Progress | None = None
+    path: str | os.PathLike[str],
+    progress: Progress | None = None,
+    see: Callable[[Iterable[Slice]], Iterable[Slice]] = lambda slices: slices,
 ) -> dict[str, Any]:
-    """The numbers of a file; OSError and TraceError as `OpenTrace` has them."""
+    """The numbers of a file; OSError and TraceError as `OpenTrace` has them.
+
+    `see` is given the slices, and passes them on.
+    """
     summary = Summary()
     with OpenTrace(path, progress) as trace:
-        summary.add(trace.slices())
+        summary.add(see(trace.slices()))
         reader = trace.reader
         window = reader.window
         head = {
