@@ -191,7 +191,7 @@ mute(PyObject *Py_UNUSED(module), PyObject *on)
 
 static PyMethodDef methods[] = {
     {"profile_prepare", prepare, METH_VARARGS,
-     "profile_prepare($module, url, activities, buffer, keep, cuda_names, /)\n--\n\n"
+     "profile_prepare($module, url, activities, buffer, keep, cuda_names, distributed, /)\n--\n\n"
      "From idle to warm-up."},
     {"profile_start", start, METH_NOARGS,
      "profile_start($module, /)\n--\n\nFrom warm-up to collecting."},

@@ -37,13 +37,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         )
         module.add(part)
         part.set_defaults(run=guarded(name, module.main))
-    parser.set_defaults(run=lambda choices: missing(parser))
 
+    def missing(_: argparse.Namespace) -> int:
+        """Without a subcommand."""
+        parser.print_help()
+        return 0
 
-def missing(parser: argparse.ArgumentParser) -> int:
-    """Without a subcommand."""
-    parser.print_help()
-    return 0
+    parser.set_defaults(run=missing)
 
 
 def guarded(name: str, main: Any) -> Any:

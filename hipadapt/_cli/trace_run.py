@@ -127,7 +127,7 @@ class Files:
         return f"{self.base}_%p{self.suffix}"
 
     def _found(self) -> dict[int, tuple[Path, int, int]]:
-        found = {}
+        found: dict[int, tuple[Path, int, int]] = {}
         start_of = os.path.basename(self.base) + "_"
         for entry in os.scandir(self.folder):
             name = entry.name

@@ -102,7 +102,7 @@ def kernel_table(numbers: dict[str, Any]) -> str:
         f"<th {style}>{word}</th>"
         for word in ("kernel", "count", "total", "mean", "p95")
     )
-    lines = []
+    lines: list[str] = []
     for entry in numbers["kernels"][:_KERNELS_MAX]:
         times = (time_text(entry[key]) for key in ("total_ns", "mean_ns", "p95_ns"))
         words = [cut(entry["name"], 80), str(entry["count"]), *times]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from .json_stream import Pieces
-from .slices import Slice, make
+from .slices import Slice, make, members
 
 
 class Chrome:
@@ -79,8 +79,7 @@ class Chrome:
 
     def _label(self, event: dict[str, Any]) -> None:
         """A merged trace has rows of devices of several ranks."""
-        args, pid = event.get("args"), event.get("pid")
-        label = args.get("labels") if isinstance(args, dict) else None
+        label, pid = members(event.get("args")).get("labels"), event.get("pid")
         if isinstance(label, str) and label.startswith("rank ") and type(pid) is int:
             self._labels[pid] = label
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from .opened import OpenTrace
-from .slices import Progress, TraceError
+from .slices import Progress, TraceError, members
 
 _JOINED = ("correlation", "External id")
 _LIMIT = 1 << 53  # what readers that know doubles only tell apart
@@ -116,8 +116,9 @@ class Merge:
     def _devices(self) -> list[Any]:
         found: list[Any] = []
         for head in self.heads:
-            devices = head.about.get("deviceProperties")
-            for device in devices if isinstance(devices, list) else []:
+            value = head.about.get("deviceProperties")
+            devices: list[Any] = value if isinstance(value, list) else []
+            for device in devices:
                 if device not in found:
                     found.append(device)
         return found
@@ -137,8 +138,8 @@ class Merge:
             event["pid"] = self._pid(index, head, event["pid"])
         if "id" in event:
             event["id"] = self._distinct(index, head, event["id"])
-        args = event.get("args")
-        if isinstance(args, dict):
+        args = members(event.get("args"))
+        if args:
             for key in _JOINED:
                 if key in args:
                     args[key] = self._distinct(index, head, args[key])

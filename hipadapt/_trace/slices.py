@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 # Categories of what a device does, and of calls of HIP.
 KERNEL, COPY, FILL = "kernel", "gpu_memcpy", "gpu_memset"
@@ -35,12 +35,16 @@ class Slice(NamedTuple):
     bytes: int
 
 
+def members(value: Any) -> dict[str, Any]:
+    """Of a JSON object; none of anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
 def make(
     category: str, name: str, start: int, duration: int, row: object, args: Any
 ) -> Slice:
     """A slice of a category, by what its arguments say."""
-    if not isinstance(args, dict):
-        args = {}
+    args = members(args)
     work = category in WORK or category == "gpu_user_annotation"
     if work:
         row = args.get("stream", row)

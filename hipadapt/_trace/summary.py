@@ -127,7 +127,7 @@ class Summary:
         return times.numbers() if times.all else None
 
     def _of(self, category: str) -> list[dict[str, Any]]:
-        found = [
+        found: list[dict[str, Any]] = [
             {"name": name, **times.numbers(), "bytes": times.bytes}
             for (kind, name), times in self._named.items()
             if kind == category
