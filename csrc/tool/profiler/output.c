@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/log.h"
 #include "tool/profiler/gzip.h"
 
 #define SUFFIX ".hipadapt.tmp"
@@ -62,6 +63,7 @@ remove_if_left(int dir, const char *name)
         fstatat(dir, name, &again, AT_SYMLINK_NOFOLLOW) == 0 &&
         again.st_ino == info.st_ino && again.st_dev == info.st_dev) {
         (void)unlinkat(dir, name, 0);
+        ha_log(1, "removed %s, of a process that ended while it wrote a trace", name);
     }
     (void)close(fd);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "core/log.h"
 #include "tool/events.h"
 #include "tool/profiler/about.h"
 #include "tool/profiler/distributed.h"
@@ -20,9 +21,11 @@
 
 #define SETTLE_NS UINT64_C(500000000)
 #define SETTLE_STEP_NS 200000
+#define CLOCK_STEP_NS 1000000 /* less is noise */
 
 enum {
     TAKE_EVENTS = 1 << 14,
+    TAKES = 4,
     PAIRS_MAX = 256,
     OWN_PAIRS_MAX = 8,
     TEXT_BYTES = 32,
@@ -148,13 +151,29 @@ file_bytes(const char *url)
                : 0;
 }
 
+/* How far the Unix clock was set meanwhile, ns; 0: it was not.  The trace goes on by
+ * the time that the clock had at its beginning. */
+static int64_t
+clock_step(const struct ha_clock_bridge *before)
+{
+    struct ha_clock_bridge now = ha_clock_bridge_measure();
+    int64_t step = now.offset - before->offset;
+
+    if (step > -CLOCK_STEP_NS && step < CLOCK_STEP_NS) {
+        return 0;
+    }
+    ha_log(1, "the clock was set by %" PRId64 " ms while a trace was recorded",
+           step / 1000000);
+    return step;
+}
+
 /* Ends the trace, with the user's metadata and ours. */
 static enum ha_status
 finish_writer(struct ha_recording *recording, struct ha_writer *writer, const char *url)
 {
     const struct ha_collect_counts *counts = &recording->last;
     struct ha_trace_pair pairs[PAIRS_MAX + OWN_PAIRS_MAX];
-    char texts[5][TEXT_BYTES];
+    char texts[6][TEXT_BYTES];
     int32_t runtime = 0, driver = 0;
     const char *empty = why_empty(recording, counts);
     int64_t open = atomic_load(&recording->collector->open);
@@ -175,15 +194,22 @@ finish_writer(struct ha_recording *recording, struct ha_writer *writer, const ch
     pairs[1] = (struct ha_trace_pair){"never_ran_events", texts[1]};
     pairs[2] = (struct ha_trace_pair){"unjoined_events", texts[2]};
     result.metadata_count = 3;
+    int64_t step = clock_step(&recording->options.clock);
+    if (step != 0) {
+        (void)snprintf(texts[5], TEXT_BYTES, "%" PRId64, step);
+        pairs[result.metadata_count++] =
+            (struct ha_trace_pair){"clock_step_ns", texts[5]};
+    }
     if (recording->about.hip_runtime_version == 0) { /* HIP came after the start */
         ha_origin_hip(&runtime, &driver);
     }
     if (runtime != 0) {
         (void)snprintf(texts[3], TEXT_BYTES, "%" PRId32, runtime);
         (void)snprintf(texts[4], TEXT_BYTES, "%" PRId32, driver);
-        pairs[3] = (struct ha_trace_pair){"hip_runtime_version", texts[3]};
-        pairs[4] = (struct ha_trace_pair){"hip_driver_version", texts[4]};
-        result.metadata_count = 5;
+        pairs[result.metadata_count++] =
+            (struct ha_trace_pair){"hip_runtime_version", texts[3]};
+        pairs[result.metadata_count++] =
+            (struct ha_trace_pair){"hip_driver_version", texts[4]};
     }
     if (empty != NULL) {
         pairs[result.metadata_count++] = (struct ha_trace_pair){"no_kernels", empty};
@@ -376,12 +402,15 @@ ha_recording_take(struct ha_recording *recording)
     struct ha_trace_event *events;
     size_t count;
 
-    while (status == HA_OK &&
-           (events = ha_collector_take(recording->collector, TAKE_EVENTS, &count)) !=
-               NULL) {
+    /* A program that makes events faster than they are written must not keep the
+     * caller from looking at anything else. */
+    for (int left = TAKES; status == HA_OK && left > 0 &&
+                           (events = ha_collector_take(recording->collector,
+                                                       TAKE_EVENTS, &count)) != NULL;) {
         /* Read afterwards: what was taken before a start is over before it. */
         const struct ha_window window = window_of(recording);
         bool warmup = window.start == UINT64_MAX;
+        left -= window.end == UINT64_MAX; /* after the end no more come */
         recording->events += warmup ? 0 : count;
         if (recording->collect == NULL) {
             count = warmup ? drop_warmup(events, count) : count;

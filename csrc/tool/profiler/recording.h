@@ -49,7 +49,7 @@ void ha_recording_stop(struct ha_recording *recording);
 enum ha_status ha_recording_describe(struct ha_recording *recording, const char *key,
                                      const char *json);
 
-/* Takes the events that are there. */
+/* Takes the events that are there, or many of them; after the stop all. */
 enum ha_status ha_recording_take(struct ha_recording *recording);
 
 /* After the stop: waits for what is on its way, for a moment, and completes the file.

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -25,6 +26,7 @@
 
 #define TICK_NS 10000000
 #define STEP_WAIT_S 2
+#define EXIT_WAIT_S 10
 
 enum { KEEP_EVENTS = 1 << 23 };
 
@@ -355,6 +357,55 @@ run(void *unused)
     return unused;
 }
 
+/* ---- the program's end ---- */
+
+/* Waits until what was recorded is a trace, but not for ever; needs the lock. */
+static void
+wait_at_exit(void)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += EXIT_WAIT_S;
+    ring();
+    while ((session.state == HIPADAPT_PROFILE_PROCESSING || session.abandon) &&
+           pthread_cond_timedwait(&changed, &lock, &until) == 0) {
+    }
+}
+
+/* A recording that nobody has stopped ends with the program, and says so. */
+static void
+at_exit(void)
+{
+    char url[sizeof session.url] = "";
+
+    if (atomic_load(&forked)) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    enum hipadapt_profile_state state = session.state;
+    const char *own =
+        session.recording != NULL ? ha_recording_url(session.recording) : NULL;
+    (void)snprintf(url, sizeof url, "%s", own != NULL ? own : "a trace without a file");
+    if (state == HIPADAPT_PROFILE_COLLECTING) {
+        begin_processing();
+    }
+    session.abandon = state == HIPADAPT_PROFILE_WARMUP; /* its temporary goes */
+    wait_at_exit();
+    if (session.state == HIPADAPT_PROFILE_PROCESSING) {
+        ha_log(1, "the program ended while %s was written, which is not there", url);
+    } else if (state == HIPADAPT_PROFILE_COLLECTING) {
+        ha_log(1, "the program ended while %s was recorded, which ends there%s%s", url,
+               session.message[0] != '\0' ? ": " : "", session.message);
+    } else if (state == HIPADAPT_PROFILE_WARMUP) {
+        ha_log(1, "the program ended before %s began, which is not there", url);
+    } else if (session.planned) {
+        ha_log(1, "the program ended before profile request %llu began",
+               (unsigned long long)session.request);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* The thread, with what it waits for; needs the lock. */
 static enum ha_status
 need_thread(void)
@@ -383,6 +434,7 @@ need_thread(void)
         return status;
     }
     (void)pthread_detach(thread);
+    (void)atexit(at_exit); /* without it a recording is cut off */
     session.there = true;
     return HA_OK;
 }

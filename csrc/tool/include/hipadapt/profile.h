@@ -20,7 +20,8 @@
  *
  * Threads: every function may be called by any thread; push and pop are about the
  * calling one.  No function is called from a signal handler.  After fork the child has
- * no recording, and its functions answer HIPADAPT_PROFILE_FORKED.
+ * no recording, and its functions answer HIPADAPT_PROFILE_FORKED.  A recording that the
+ * program does not stop is stopped by exit, which waits for its file.
  * Ownership: what is given is borrowed for the call.
  * Errors: functions return a result; hipadapt_profile_error_text says more. */
 #ifndef HIPADAPT_PROFILE_H
