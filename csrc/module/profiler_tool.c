@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "core/dl.h"
+#include "module/stacks.h"
 
 #define LIBRARY "_lib/libhipadapt_tool.so"
 
@@ -33,6 +34,9 @@ ha_profiler_need_tool(void)
     ha_tool = table != NULL ? table(sizeof *ha_tool) : NULL;
     if (ha_tool == NULL) {
         PyErr_Format(PyExc_RuntimeError, "%s is of another build of hipadapt", path);
+    }
+    if (ha_tool != NULL) {
+        ha_tool->stacks_from(ha_stack_name);
     }
     return ha_tool != NULL;
 }

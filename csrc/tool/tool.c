@@ -43,6 +43,8 @@ static const struct ha_tool table = {
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,
     .name_text = ha_name_text,
+    .name_of = ha_name_of,
+    .stacks_from = ha_recorder_stacks_from,
 };
 
 static void

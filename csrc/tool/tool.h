@@ -75,6 +75,10 @@ struct ha_tool {
     void (*wait)(uint64_t ns);
     void (*wake)(void);
     const char *(*name_text)(uint32_t number);
+    uint32_t (*name_of)(const char *text);
+
+    /* profiler/recorder.h */
+    void (*stacks_from)(uint32_t (*source)(void));
 };
 
 /* The table, for a caller that knows `bytes` of it.  NULL where that is another number

@@ -70,7 +70,11 @@ class profile:
     activities : str or iterable of str, optional
         What is recorded, by libkineto's names, such as ``kernel`` or ``gpu_memcpy``.
     memory : bool
-        Memory in use, as counters over time.
+        Memory in use, as counters over time, and allocations, as instants.
+    stacks : bool
+        Launches show the stack of Python that they were made from.
+    queue_length : bool
+        How much work waits or runs in each stream, as counters over time.
     metadata : dict, optional
         Entries of the trace, of what JSON can have.
     distributed : dict, optional
@@ -111,6 +115,8 @@ class profile:
         *,
         activities: str | Iterable[str] | None = None,
         memory: bool = False,
+        stacks: bool = False,
+        queue_length: bool = False,
         metadata: dict[str, Any] | None = None,
         distributed: dict[str, Any] | None = None,
         api_names: str = "hip",
@@ -123,7 +129,10 @@ class profile:
                 f"{api_names!r}"
             )
         self._url = url
-        self._activities = _activity_text(activities, memory)
+        self._activities = _activity_text(
+            activities,
+            {"memory": memory, "python_stack": stacks, "queue_length": queue_length},
+        )
         self._metadata = dict(metadata or {})
         self._distributed = None if distributed is None else json.dumps(distributed)
         self._cuda_names = api_names == "cuda"
@@ -337,11 +346,14 @@ def _pushed(domain: int, number: int) -> Generator[None]:
         _core.profile_pop(domain)
 
 
-def _activity_text(activities: str | Iterable[str] | None, memory: bool) -> str | None:
+def _activity_text(
+    activities: str | Iterable[str] | None, more: dict[str, bool]
+) -> str | None:
+    added = [name for name, wanted in more.items() if wanted]
     if activities is None:
-        return f"{_DEFAULT},memory" if memory else None
+        return ",".join([_DEFAULT, *added]) if added else None
     text = activities if isinstance(activities, str) else ",".join(activities)
-    return f"{text},memory" if memory else text
+    return ",".join([text, *added])
 
 
 def _synchronize() -> None:

@@ -27,6 +27,8 @@ static const struct {
     {"cuda_sync", HA_ACTIVITIES_SYNC},
     {"cuda_event", HA_ACTIVITIES_SYNC},
     {"memory", HA_ACTIVITIES_MEMORY},
+    {"python_stack", HA_ACTIVITIES_STACKS},
+    {"queue_length", HA_ACTIVITIES_QUEUE},
     {"mtia_runtime", 0},
     {"mtia_ccp_events", 0},
     {"mtia_insight", 0},

@@ -21,9 +21,13 @@ enum ha_activities {
     HA_ACTIVITIES_OVERHEAD = 1 << 10,
     HA_ACTIVITIES_SYNC = 1 << 11,
     HA_ACTIVITIES_MEMORY = 1 << 12, /* counters of memory in use; not by default */
+    HA_ACTIVITIES_STACKS = 1 << 13, /* of Python at launches; not by default */
+    HA_ACTIVITIES_QUEUE = 1 << 14,  /* lengths of streams; not by default */
 
-    HA_ACTIVITIES_ALL = (1 << 13) - 1,
-    HA_ACTIVITIES_DEFAULT = HA_ACTIVITIES_ALL & ~HA_ACTIVITIES_MEMORY,
+    HA_ACTIVITIES_ALL = (1 << 15) - 1,
+    HA_ACTIVITIES_DEFAULT =
+        HA_ACTIVITIES_ALL &
+        ~(HA_ACTIVITIES_MEMORY | HA_ACTIVITIES_STACKS | HA_ACTIVITIES_QUEUE),
     HA_ACTIVITIES_WORK =
         HA_ACTIVITIES_MEMCPY | HA_ACTIVITIES_MEMSET | HA_ACTIVITIES_KERNEL,
 };

@@ -19,6 +19,7 @@
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/table.h"
+#include "tool/profiler/text.h"
 
 enum {
     CALLS = 1 << 16, /* a power of two */
@@ -53,6 +54,8 @@ struct ha_collect {
     struct ha_table event_streams;  /* by event: stream plus 1 */
     uint32_t stream_counts[DEVICES + 1];
     struct ha_table labels; /* of kernels (kernel_label.h) */
+    char *stack;            /* owned; members of a call that has one */
+    size_t stack_room;
     struct ha_table memory; /* by address: bytes; device */
     uint64_t in_use[DEVICES + 1];
 };
@@ -165,6 +168,41 @@ work_of(const struct ha_trace_event *call, struct ha_trace_event *work)
     return call->name > 0;
 }
 
+/* Members of a slice, and the stack behind them; without one, `args` themselves. */
+static const char *
+with_stack(struct ha_collect *collect, const char *args, uint32_t name)
+{
+    const char *text = ha_name_text(name);
+    size_t room = strlen(args) + HA_JSON_GROWTH * strlen(text) + 64;
+
+    if (text[0] == '\0') {
+        return args;
+    }
+    if (room > collect->stack_room) {
+        char *more = realloc(collect->stack, room);
+        if (more == NULL) {
+            return args;
+        }
+        collect->stack = more;
+        collect->stack_room = room;
+    }
+    char *to = stpcpy(collect->stack, args);
+    if (args[0] != '\0') {
+        HA_PUT(to, ",");
+    }
+    HA_PUT(to, "\"stack\":[");
+    for (const char *at = text; *at != '\0';) {
+        size_t bytes = strcspn(at, "\n");
+        *to++ = '"';
+        to = ha_text_json(to, at, bytes);
+        HA_PUT(to, "\",");
+        at += bytes + (at[bytes] == '\n');
+    }
+    to[-1] = ']';
+    *to = '\0';
+    return collect->stack;
+}
+
 static void
 put_call(struct ha_collect *collect, const struct ha_trace_event *event,
          const char *name, bool launches, enum ha_call_note note)
@@ -194,8 +232,12 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
                        event->address, stream[0] != '\0' ? "," : "", stream);
     }
     slice.args = args;
+    if (wants(collect, HA_ACTIVITIES_STACKS)) {
+        slice.args = with_stack(collect, args, ha_call_stack(event));
+    }
     if (work_of(event, &work)) {
         work.stream = stream_number(collect, work.device, work.stream);
+        work.shared = note == HA_NOTE_NONE ? work.shared : 0; /* see ha_call_stack */
         slice.work = &work;
         slice.work_name = work.kind == HA_KIND_KERNEL
                               ? ha_kernel_label(&collect->labels, work.object).name
@@ -757,6 +799,7 @@ ha_collect_free(struct ha_collect *collect)
     ha_table_free(&collect->event_streams);
     ha_table_free(&collect->labels);
     ha_table_free(&collect->memory);
+    free(collect->stack);
     free(collect->waiting);
     free(collect->calls);
     free(collect);

@@ -13,7 +13,9 @@
 #include "tool/kernel_names.h"
 #include "tool/name.h"
 #include "tool/profiler/activities.h"
+#include "tool/profiler/call_names.h"
 #include "tool/profiler/call_note.h"
+#include "tool/profiler/slice.h"
 
 #define OWN_NAME "libhipadapt_tool"
 
@@ -44,6 +46,8 @@ static struct {
     rocprofiler_context_id_t contexts[CONTEXTS];
     _Atomic uint32_t epoch; /* starts */
     _Atomic uint64_t next_range;
+    _Atomic(uint32_t (*)(void)) stacks; /* NULL: nobody tells them */
+    atomic_bool wants_stacks;
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .next_range = 1};
 
 /* What is noted of a thread. */
@@ -110,6 +114,33 @@ set_note(struct ha_trace_event *event, const struct here *now)
     event->ancestor = range_of(now);
 }
 
+/* Not before the call, which may launch nothing; what is noted doesn't use the place.
+ */
+static void
+set_stack(struct ha_trace_event *event, uint32_t stack)
+{
+    if (ha_call_stack_is_address(event)) {
+        event->address = stack;
+    } else {
+        event->shared = stack;
+    }
+}
+
+/* The stack of a call that launches, where stacks are wanted; else 0. */
+static uint32_t
+stack_of(const rocprofiler_callback_tracing_record_t *record, const struct here *now)
+{
+    uint32_t (*source)(void) = atomic_load(&recorder.stacks);
+    bool launched = now->call == record->correlation_id.internal && now->works > 0;
+
+    if (source == NULL ||
+        !(launched || (!ha_recorder_notes_work() &&
+                       ha_call_launches(ha_call_name(record->operation))))) {
+        return 0;
+    }
+    return source();
+}
+
 static void
 on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
         void *data)
@@ -127,6 +158,10 @@ on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
         return;
     }
     uint64_t end = ha_events_now();
+    uint32_t stack = 0;
+    if (atomic_load_explicit(&recorder.wants_stacks, memory_order_relaxed)) {
+        stack = stack_of(&record, here_now());
+    }
     struct ha_trace_event *event = ha_ring_reserve(collector, &ring);
     if (event != NULL) {
         ha_event_begin(event, &record);
@@ -139,6 +174,7 @@ on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
             ha_call_note(event->operation) != HA_NOTE_NONE) {
             event->stream = here.named;
         }
+        set_stack(event, stack);
         ha_ring_commit(ring);
     }
 }
@@ -650,6 +686,7 @@ ha_recorder_start(uint32_t activities)
     };
 
     drop_events(recorder.collector);
+    atomic_store(&recorder.wants_stacks, (activities & HA_ACTIVITIES_STACKS) != 0);
     atomic_fetch_add(&recorder.epoch, 1);
     for (int i = 0; i < CONTEXTS; i++) {
         if ((activities & of[i]) == 0) {
@@ -670,6 +707,12 @@ ha_recorder_stop(void)
     for (int i = 0; i < CONTEXTS; i++) {
         (void)ha_sdk.stop_context(recorder.contexts[i]);
     }
+}
+
+void
+ha_recorder_stacks_from(uint32_t (*source)(void))
+{
+    atomic_store(&recorder.stacks, source);
 }
 
 struct ha_collector *

@@ -15,7 +15,8 @@
  *
  * Events differ from tool/event.h in what these kinds have no use for:
  *   call    name: pieces of work; ancestor: range; with work, device, object (0: a
- *           copy) and what stands behind are the first one's; call_note.h has more
+ *           copy) and what stands behind are the first one's; call_note.h has more, and
+ *           ha_call_stack
  *   kernel  source: range; no name, ha_kernel_name_get(object) has it; bytes: that it
  *           fills
  *   copy    grid[0], grid[1]: range, low half first
@@ -34,6 +35,7 @@
 
 #include "core/status.h"
 #include "tool/event.h"
+#include "tool/profiler/call_note.h"
 #include "tool/ring.h"
 #include "tool/sdk.h"
 
@@ -56,6 +58,24 @@ ha_work_range(const struct ha_trace_event *work)
     return work->kind == HA_KIND_COPY ? (uint64_t)work->grid[1] << 32 | work->grid[0]
                                       : work->source;
 }
+
+/* The stack of a call stands where neither its work nor its note has anything to say. */
+static inline bool
+ha_call_stack_is_address(const struct ha_trace_event *call)
+{
+    return call->object != 0 && ha_call_note(call->operation) == HA_NOTE_NONE;
+}
+
+/* The name of the stack that a call was made from; 0: none. */
+static inline uint32_t
+ha_call_stack(const struct ha_trace_event *call)
+{
+    return ha_call_stack_is_address(call) ? (uint32_t)call->address : call->shared;
+}
+
+/* Who tells the stack of the calling thread, as a name (tool/name.h), 0 for none; for
+ * the life of the process.  It is asked at launches, where no lock is held. */
+void ha_recorder_stacks_from(uint32_t (*source)(void));
 
 /* Within the library's `initialize`: makes the contexts. */
 enum ha_status ha_recorder_configure(void);

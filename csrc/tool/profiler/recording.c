@@ -58,6 +58,7 @@ struct ha_recording {
     uint64_t dropped; /* beyond keep_max */
     uint64_t events;
     uint64_t bytes;                        /* of the file, once it is complete */
+    bool more;                             /* than the last look took */
     pthread_mutex_t lock;                  /* of what follows */
     struct ha_trace_pair pairs[PAIRS_MAX]; /* texts are owned */
     size_t pair_count;
@@ -98,12 +99,13 @@ static void
 describe_origin(struct ha_recording *recording)
 {
     const bool memory = (recording->options.activities & HA_ACTIVITIES_MEMORY) != 0;
+    const bool stacks = (recording->options.activities & HA_ACTIVITIES_STACKS) != 0;
     const char *key, *value;
     char id[HA_ORIGIN_ID_BYTES];
 
     ha_origin_id(id);
     (void)ha_recording_describe(recording, "trace_id", id);
-    (void)ha_recording_describe(recording, "with_stack", "0");
+    (void)ha_recording_describe(recording, "with_stack", stacks ? "1" : "0");
     (void)ha_recording_describe(recording, "record_shapes", "0");
     (void)ha_recording_describe(recording, "profile_memory", memory ? "1" : "0");
     for (size_t i = 0; ha_origin_job(i, &key, &value); i++) {
@@ -404,9 +406,10 @@ ha_recording_take(struct ha_recording *recording)
 
     /* A program that makes events faster than they are written must not keep the
      * caller from looking at anything else. */
-    for (int left = TAKES; status == HA_OK && left > 0 &&
-                           (events = ha_collector_take(recording->collector,
-                                                       TAKE_EVENTS, &count)) != NULL;) {
+    int left = TAKES;
+    for (; status == HA_OK && left > 0 &&
+           (events = ha_collector_take(recording->collector, TAKE_EVENTS, &count)) !=
+               NULL;) {
         /* Read afterwards: what was taken before a start is over before it. */
         const struct ha_window window = window_of(recording);
         bool warmup = window.start == UINT64_MAX;
@@ -420,10 +423,17 @@ ha_recording_take(struct ha_recording *recording)
         status = ha_collect_events(recording->collect, events, count, &window);
         free(events);
     }
+    recording->more = left == 0;
     if (recording->collect != NULL) {
         recording->last = ha_collect_counts(recording->collect);
     }
     return status;
+}
+
+bool
+ha_recording_has_more(const struct ha_recording *recording)
+{
+    return recording->more;
 }
 
 /* Work that has ended may be told of a little later. */

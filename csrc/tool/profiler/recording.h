@@ -52,6 +52,9 @@ enum ha_status ha_recording_describe(struct ha_recording *recording, const char 
 /* Takes the events that are there, or many of them; after the stop all. */
 enum ha_status ha_recording_take(struct ha_recording *recording);
 
+/* Whether there was more to take, so that it should be done again at once. */
+bool ha_recording_has_more(const struct ha_recording *recording);
+
 /* After the stop: waits for what is on its way, for a moment, and completes the file.
  */
 enum ha_status ha_recording_finish(struct ha_recording *recording);

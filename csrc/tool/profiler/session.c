@@ -196,6 +196,10 @@ open_plan(struct ha_recording **recording)
         .room = ha_config_room(config),
     };
 
+    if (config->with_stack) {
+        options.activities |= HA_ACTIVITIES_STACKS;
+    }
+
     if (!config->sync_wait_events) {
         options.activities &= ~(uint32_t)HA_ACTIVITIES_SYNC;
     }
@@ -332,12 +336,12 @@ static void *
 run(void *unused)
 {
     struct pollfd fds[] = {{session.bell, POLLIN, 0}, {session.timer, POLLIN, 0}};
-    bool busy = false;
+    bool busy = false, more = false;
 
     ha_log_own_thread();
     for (;;) {
         uint64_t count;
-        (void)poll(fds, 2, -1);
+        (void)poll(fds, 2, more ? 0 : -1);
         for (int i = 0; i < 2; i++) {
             while (fds[i].revents != 0 && read(fds[i].fd, &count, sizeof count) < 0 &&
                    errno == EINTR) {
@@ -348,6 +352,7 @@ run(void *unused)
         do {
             look();
         } while (session.state == HIPADAPT_PROFILE_PROCESSING);
+        more = session.recording != NULL && ha_recording_has_more(session.recording);
         if (busy != is_busy()) {
             busy = !busy;
             set_timer(busy);
