@@ -16,6 +16,7 @@
 #include "tool/profiler/call_names.h"
 #include "tool/profiler/call_note.h"
 #include "tool/profiler/kernel_label.h"
+#include "tool/profiler/lengths.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/table.h"
@@ -35,6 +36,8 @@ struct call {
     uint64_t address;
     uint32_t value;
     bool fills;
+    int32_t device; /* where its work is counted, as the next one */
+    uint32_t stream;
 };
 
 struct ha_collect {
@@ -47,6 +50,7 @@ struct ha_collect {
     size_t waiting_count;
     size_t waiting_room;
     struct ha_ranges *ranges;       /* owned */
+    struct ha_lengths *lengths;     /* owned; NULL: nobody wants them */
     struct ha_table open;           /* ranges by number: start; name and thread */
     struct ha_table process_ranges; /* the same, by roctx's number plus 1 */
     struct ha_table streams;        /* by device and stream: small number */
@@ -252,6 +256,78 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
     put(collect, &slice);
 }
 
+/* The device on whose row it is: that of a copy from a device to the host is where it
+ * comes from. */
+static int32_t
+row_device(const struct ha_trace_event *work)
+{
+    if (work->device >= 0) {
+        return work->device;
+    }
+    return work->source_device >= 0 ? work->source_device : 0;
+}
+
+/* ---- lengths of streams ---- */
+
+static void
+on_length(void *context, const struct ha_length *length)
+{
+    struct ha_collect *collect = context;
+    char name[64];
+    struct ha_slice slice = {
+        .kind = HA_SLICE_COUNTER,
+        .name = name,
+        .start = length->at,
+        .end = length->at,
+        .device = length->device,
+        .value = (double)length->length,
+    };
+
+    (void)snprintf(name, sizeof name, "queue length of stream %" PRIu32,
+                   length->stream);
+    if (slice.start >= collect->window.start && slice.start <= collect->window.end) {
+        put(collect, &slice);
+    }
+}
+
+static void
+add_length(struct ha_collect *collect, uint64_t at, int32_t device, uint32_t stream,
+           int64_t more)
+{
+    if (!ha_lengths_add(collect->lengths, at, device, stream, more)) {
+        collect->status = ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
+    }
+}
+
+/* All work of a call counts where its first piece is, so that the sum is right. */
+static void
+count_launch(struct ha_collect *collect, const struct ha_trace_event *event,
+             struct call *call)
+{
+    struct ha_trace_event work;
+
+    if (collect->lengths != NULL && work_of(event, &work)) {
+        call->device = row_device(&work);
+        call->stream = (uint32_t)stream_number(collect, call->device, work.stream);
+        add_length(collect, event->start, call->device, call->stream, event->name);
+    }
+}
+
+/* `call` launched it; NULL: it isn't known. */
+static void
+count_end(struct ha_collect *collect, const struct ha_trace_event *work,
+          const struct call *call)
+{
+    int32_t device = call != NULL ? call->device : row_device(work);
+
+    if (collect->lengths != NULL) {
+        uint64_t stream =
+            call != NULL ? call->stream : stream_number(collect, device, work->stream);
+        uint64_t at = call != NULL && work->end < call->start ? call->start : work->end;
+        add_length(collect, at, device, (uint32_t)stream, -1);
+    }
+}
+
 static void
 put_wait(struct ha_collect *collect, const struct ha_trace_event *event,
          enum ha_call_note note)
@@ -314,6 +390,10 @@ on_call(struct ha_collect *collect, const struct ha_trace_event *event)
         event->name > 0 || (!ha_recorder_notes_work() && ha_call_launches(name));
 
     remember_call(collect, event, launches, note);
+    if (launches) {
+        count_launch(collect, event,
+                     &collect->calls[event->correlation & (CALLS - 1)]);
+    }
     if (event->ancestor >= collect->options.first_range) {
         ha_ranges_launch(collect->ranges, event->ancestor, event->name);
     }
@@ -347,17 +427,6 @@ status_text(int32_t status)
 
     return status >= 0 && (size_t)status < sizeof texts / sizeof *texts ? texts[status]
                                                                         : "unknown";
-}
-
-/* The device on whose row it is: that of a copy from a device to the host is where it
- * comes from. */
-static int32_t
-row_device(const struct ha_trace_event *work)
-{
-    if (work->device >= 0) {
-        return work->device;
-    }
-    return work->source_device >= 0 ? work->source_device : 0;
 }
 
 static void
@@ -409,11 +478,12 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
     }
 }
 
-/* Work whose launch is known; NULL: it isn't. */
+/* `call` launched it; NULL: it isn't known. */
 static void
 finish_work(struct ha_collect *collect, const struct ha_trace_event *event,
             const struct call *call)
 {
+    uint64_t launch = call != NULL ? call->start : 0;
     struct ha_trace_event work = *event;
     uint64_t range = ha_work_range(event);
     const struct ha_range_span *shown = NULL;
@@ -424,6 +494,7 @@ finish_work(struct ha_collect *collect, const struct ha_trace_event *event,
         work.start = call->start;
     }
     work.end = work.end < work.start ? work.start : work.end;
+    count_end(collect, &work, call);
     if (in_window(collect, work.start, work.end)) {
         span.stream = stream_number(collect, span.device, work.stream);
         span.start = work.start;
@@ -441,8 +512,8 @@ static bool
 join(struct ha_collect *collect, const struct ha_trace_event *work)
 {
     const struct call *call = &collect->calls[work->correlation & (CALLS - 1)];
-    const uint32_t traced =
-        HA_ACTIVITIES_RUNTIME | HA_ACTIVITIES_SYNC | HA_ACTIVITIES_GPU_ANNOTATION;
+    const uint32_t traced = HA_ACTIVITIES_RUNTIME | HA_ACTIVITIES_SYNC |
+                            HA_ACTIVITIES_GPU_ANNOTATION | HA_ACTIVITIES_QUEUE;
 
     if (work->correlation == 0 || !wants(collect, traced)) {
         finish_work(collect, work, NULL);
@@ -502,6 +573,7 @@ on_work(struct ha_collect *collect, const struct ha_trace_event *work)
     if (work->start == 0 && work->end == 0) {
         uint64_t range = ha_work_range(work);
         collect->counts.never_ran++;
+        count_end(collect, work, NULL); /* as soon as that is known */
         if (range >= collect->options.first_range) {
             ha_ranges_work(collect->ranges, range, NULL);
         }
@@ -646,9 +718,11 @@ is_free(const struct ha_trace_event *event)
            event->operation == ROCPROFILER_MEMORY_ALLOCATION_VMEM_FREE;
 }
 
-/* False for what was allocated before this trace. */
+/* False for what was allocated before this trace; `bytes` is below 0 where it is free
+ * again. */
 static bool
-account(struct ha_collect *collect, const struct ha_trace_event *event, size_t *device)
+account(struct ha_collect *collect, const struct ha_trace_event *event, size_t *device,
+        int64_t *bytes)
 {
     struct ha_table_entry *entry;
 
@@ -659,6 +733,7 @@ account(struct ha_collect *collect, const struct ha_trace_event *event, size_t *
         }
         *device = (size_t)entry->second;
         collect->in_use[*device] -= entry->first;
+        *bytes = -(int64_t)entry->first;
         ha_table_remove(&collect->memory, event->address);
         return true;
     }
@@ -669,17 +744,42 @@ account(struct ha_collect *collect, const struct ha_trace_event *event, size_t *
     *device =
         event->device >= 0 && event->device < DEVICES ? (size_t)event->device : DEVICES;
     collect->in_use[*device] += event->bytes - entry->first;
+    *bytes = (int64_t)event->bytes;
     entry->first = event->bytes;
     entry->second = *device;
     return true;
+}
+
+/* An allocation, or its end, in the words of torch.profiler. */
+static void
+put_allocation(struct ha_collect *collect, const struct ha_trace_event *event,
+               int32_t device, int64_t bytes, uint64_t in_use)
+{
+    char args[256];
+    struct ha_slice slice = {
+        .kind = HA_SLICE_INSTANT,
+        .name = "[memory]",
+        .start = event->end,
+        .end = event->end,
+        .thread = event->thread,
+        .device = HA_DEVICE_NONE,
+        .args = args,
+    };
+
+    (void)snprintf(args, sizeof args,
+                   "\"Device Type\":%d,\"Device Id\":%" PRId32 ",\"Addr\":%" PRIu64
+                   ",\"Bytes\":%" PRId64 ",\"Total Allocated\":%" PRIu64,
+                   device != HA_DEVICE_NONE, device, event->address, bytes, in_use);
+    put(collect, &slice);
 }
 
 static void
 on_memory(struct ha_collect *collect, const struct ha_trace_event *event)
 {
     size_t device;
+    int64_t bytes;
 
-    if (!account(collect, event, &device) ||
+    if (!account(collect, event, &device, &bytes) ||
         !in_window(collect, event->end, event->end)) {
         return;
     }
@@ -693,6 +793,7 @@ on_memory(struct ha_collect *collect, const struct ha_trace_event *event)
         .value = (double)collect->in_use[device],
     };
     put(collect, &slice);
+    put_allocation(collect, event, slice.device, bytes, collect->in_use[device]);
 }
 
 /* ---- all of it ---- */
@@ -708,7 +809,11 @@ ha_collect_new(const struct ha_collect_options *options)
     collect->options = *options;
     collect->calls = calloc(CALLS, sizeof *collect->calls);
     collect->ranges = ha_ranges_new(on_span, collect);
-    if (collect->calls == NULL || collect->ranges == NULL) {
+    if (wants(collect, HA_ACTIVITIES_QUEUE)) {
+        collect->lengths = ha_lengths_new(on_length, collect);
+    }
+    if (collect->calls == NULL || collect->ranges == NULL ||
+        (wants(collect, HA_ACTIVITIES_QUEUE) && collect->lengths == NULL)) {
         ha_collect_free(collect);
         return NULL;
     }
@@ -750,6 +855,9 @@ ha_collect_events(struct ha_collect *collect, const struct ha_trace_event *event
         on_event(collect, &events[i]);
     }
     join_waiting(collect);
+    if (collect->lengths != NULL) {
+        ha_lengths_tell(collect->lengths, false);
+    }
     return collect->status;
 }
 
@@ -771,6 +879,9 @@ ha_collect_end(struct ha_collect *collect, const struct ha_window *window)
     collect->window = *window;
     join_waiting(collect);
     give_up(collect, collect->waiting_count);
+    if (collect->lengths != NULL) {
+        ha_lengths_tell(collect->lengths, true);
+    }
     end_ranges(collect, &collect->open);
     end_ranges(collect, &collect->process_ranges);
     ha_ranges_end(collect->ranges);
@@ -799,6 +910,7 @@ ha_collect_free(struct ha_collect *collect)
     ha_table_free(&collect->event_streams);
     ha_table_free(&collect->labels);
     ha_table_free(&collect->memory);
+    ha_lengths_free(collect->lengths);
     free(collect->stack);
     free(collect->waiting);
     free(collect->calls);

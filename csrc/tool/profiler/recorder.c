@@ -679,8 +679,10 @@ ha_recorder_start(uint32_t activities)
 {
     static const uint32_t of[CONTEXTS] = {
         [CALLS] = HA_ACTIVITIES_RUNTIME | HA_ACTIVITIES_SYNC |
-                  HA_ACTIVITIES_GPU_ANNOTATION, /* how much work to wait for */
-        [WORK] = HA_ACTIVITIES_WORK | HA_ACTIVITIES_GPU_ANNOTATION,
+                  HA_ACTIVITIES_GPU_ANNOTATION | /* how much work to wait for */
+                  HA_ACTIVITIES_STACKS | HA_ACTIVITIES_QUEUE,
+        [WORK] =
+            HA_ACTIVITIES_WORK | HA_ACTIVITIES_GPU_ANNOTATION | HA_ACTIVITIES_QUEUE,
         [MARKERS] = HA_ACTIVITIES_USER_ANNOTATION | HA_ACTIVITIES_GPU_ANNOTATION,
         [MEMORY] = HA_ACTIVITIES_MEMORY,
     };
