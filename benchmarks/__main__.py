@@ -137,7 +137,10 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
         if "traces" in selected:
             build_profile_writer(folder)
             numbers["traces"] = run_module(
-                "benchmarks.traces", folder, 1 if quick else 5, {}
+                "benchmarks.traces",
+                folder,
+                1 if quick else 5,
+                {"HIPADAPT_PROVIDER": "cpu"},
             )
     return numbers
 

@@ -17,7 +17,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from hipadapt import hip, rocprofiler
+from hipadapt import hip, profile, rocprofiler
 
 from . import profiler_python
 
@@ -39,6 +39,7 @@ PYTHON_MODES = {
     "from Python, profile": "activity profiler",
 }
 START = "profile: a start"
+RECORDING, LOADED = "profile: recording", "profile: loaded, idle"
 
 
 def library(folder: Path) -> ctypes.CDLL:
@@ -101,6 +102,16 @@ def with_python_tool(half: ctypes.CDLL) -> float:
     return time_ns
 
 
+def with_profile(half: ctypes.CDLL) -> float:
+    """A call from C while the activity profiler records; nothing may be lost."""
+    started = profiler_python.Started(profile(profiler_python.TRACE))
+    with started:
+        time_ns: float = half.per_call(CALLS)
+    if started.lost:
+        raise RuntimeError(f"{started.lost} events were lost")
+    return time_ns
+
+
 def from_python(half: ctypes.CDLL, repeats: int) -> dict[str, dict[str, float]]:
     """Calls that Python makes, by turns, delivery included."""
     modes = profiler_python.modes([0, 0])
@@ -138,7 +149,14 @@ def main() -> int:
         checked(half.per_call_in(1, 1))  # the slot, as tools have it
         return with_python_tool(half)
 
+    def recording() -> float:
+        checked(half.per_call_in(1, 1))
+        return with_profile(half)
+
     turns[TOOL] = tool
+    turns[RECORDING] = recording
+    with_profile(half)  # from now on it is loaded
+    turns[LOADED] = partial(half.per_call_in, 1, CALLS)
     rows = by_turns(turns, rounds)
     rows |= from_python(half, max(6, rounds // 20))
     print(json.dumps(rows))

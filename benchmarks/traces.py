@@ -59,6 +59,18 @@ def torch_row(folder: Path) -> dict[str, float]:
     }
 
 
+def recorded_row(folder: Path, events: int) -> dict[str, float]:
+    """A recording from its start to its file, by a process of its own."""
+    words = ["-m", "benchmarks.recorded", str(folder), str(events), str(MANY_NAMES)]
+    done = subprocess.run(
+        [sys.executable, *words], stdout=subprocess.PIPE, text=True, check=True
+    )
+    row: dict[str, float] = json.loads(done.stdout)
+    if row.pop("lost"):
+        raise RuntimeError("a recording lost events")
+    return row
+
+
 def main() -> None:
     """Prints the rows."""
     folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
@@ -71,6 +83,7 @@ def main() -> None:
     for name, row in best.items():
         row["memory_MB"] = many[name]["memory_MB"]
     best["fprintf"].pop("memory_MB")
+    best["recorded"] = recorded_row(folder, MANY_SLICES if rounds > 1 else SLICES)
     if importlib.util.find_spec("torch") is not None:
         best["torch.profiler"] = torch_row(folder)
     print(json.dumps(best))
