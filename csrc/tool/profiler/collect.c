@@ -391,8 +391,7 @@ on_call(struct ha_collect *collect, const struct ha_trace_event *event)
 
     remember_call(collect, event, launches, note);
     if (launches) {
-        count_launch(collect, event,
-                     &collect->calls[event->correlation & (CALLS - 1)]);
+        count_launch(collect, event, &collect->calls[event->correlation & (CALLS - 1)]);
     }
     if (event->ancestor >= collect->options.first_range) {
         ha_ranges_launch(collect->ranges, event->ancestor, event->name);
@@ -483,7 +482,6 @@ static void
 finish_work(struct ha_collect *collect, const struct ha_trace_event *event,
             const struct call *call)
 {
-    uint64_t launch = call != NULL ? call->start : 0;
     struct ha_trace_event work = *event;
     uint64_t range = ha_work_range(event);
     const struct ha_range_span *shown = NULL;

@@ -59,7 +59,8 @@ ha_work_range(const struct ha_trace_event *work)
                                       : work->source;
 }
 
-/* The stack of a call stands where neither its work nor its note has anything to say. */
+/* The stack of a call stands where neither its work nor its note has anything to say.
+ */
 static inline bool
 ha_call_stack_is_address(const struct ha_trace_event *call)
 {
