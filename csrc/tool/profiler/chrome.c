@@ -391,12 +391,30 @@ put_flows(char *to, const struct chrome *chrome, const struct ha_row *row,
         to = put_flow(to, chrome, row, "ac2g", slice->correlation, slice->start,
                       launches);
     }
-    if (slice->flow != HA_FLOW_NONE) {
+    if (slice->flow != HA_FLOW_NONE && slice->flow != HA_FLOW_CAUSED) {
         const char *category = slice->flow == HA_FLOW_BACKWARD ? "fwdbwd" : "op2g";
         to = put_flow(to, chrome, row, category, slice->flow_id, slice->start,
                       slice->flow_starts);
     }
     return to;
+}
+
+/* An arrow between rows, whose slices may have been written long ago. */
+static enum ha_status
+put_link(struct chrome *chrome, const struct ha_slice *link)
+{
+    const struct ha_row op = {
+        .kind = HA_ROW_THREAD, .device = HA_DEVICE_NONE, .thread = link->thread};
+    const struct ha_row work = {
+        .kind = HA_ROW_STREAM, .device = link->device, .stream = link->stream};
+
+    if (ha_output_room(&chrome->output, EVENT_BYTES)) {
+        char *to = chrome->output.at;
+        to = put_flow(to, chrome, &op, "op2g", link->flow_id, link->start, true);
+        to = put_flow(to, chrome, &work, "op2g", link->flow_id, link->end, false);
+        chrome->output.at = to;
+    }
+    return ha_output_status(&chrome->output);
 }
 
 /* ---- slices ---- */
@@ -518,12 +536,15 @@ static enum ha_status
 chrome_slice(void *state, const struct ha_slice *slice)
 {
     struct chrome *chrome = state;
-    const char *name = ha_slice_name(slice);
-    size_t bytes = strlen(name);
 
     if (chrome->output.status != HA_OK) {
         return ha_output_status(&chrome->output);
     }
+    if (slice->kind == HA_SLICE_LINK) {
+        return put_link(chrome, slice);
+    }
+    const char *name = ha_slice_name(slice);
+    size_t bytes = strlen(name);
     bytes += slice->work_name != NULL ? strlen(slice->work_name) : 0;
     bytes =
         2 * HA_JSON_GROWTH * bytes + (slice->args != NULL ? strlen(slice->args) : 0);

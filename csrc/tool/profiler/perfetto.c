@@ -396,11 +396,12 @@ static enum ha_status
 perfetto_slice(void *state, const struct ha_slice *slice)
 {
     struct perfetto *perfetto = state;
-    struct view view = {.slice = slice, .name = ha_slice_name(slice)};
+    struct view view = {.slice = slice};
 
-    if (perfetto->packets.output.status != HA_OK) {
-        return ha_output_status(&perfetto->packets.output);
+    if (perfetto->packets.output.status != HA_OK || slice->kind == HA_SLICE_LINK) {
+        return ha_output_status(&perfetto->packets.output); /* HA_FLOW_CAUSED does it */
     }
+    view.name = ha_slice_name(slice);
     if (perfetto->cuda_names && slice->kind == HA_SLICE_RUNTIME) {
         const char *cuda = ha_call_cuda_name(view.name);
         view.call = cuda != NULL ? view.name : NULL;

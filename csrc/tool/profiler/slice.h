@@ -35,13 +35,18 @@ enum ha_slice_kind {
     /* Points in time. */
     HA_SLICE_INSTANT, /* of `thread`; of the whole trace where that is 0 */
     HA_SLICE_COUNTER, /* of `device`; of the process with HA_DEVICE_NONE */
-    HA_SLICE_KINDS
+    HA_SLICE_KINDS,
+    /* No slice: an arrow from the operation on `thread` that began at `start` to the
+     * work on `device` and `stream` that began at `end`; `flow_id` is its own. */
+    HA_SLICE_LINK = HA_SLICE_KINDS
 };
 
 enum ha_flow {
     HA_FLOW_NONE,
     HA_FLOW_OPERATION, /* an operation of a framework to the work that it caused */
     HA_FLOW_BACKWARD,  /* a forward operation to its backward one */
+    HA_FLOW_CAUSED,    /* one id for an operation and all its work, which `starts` as
+                        * well; for formats that have no use for HA_SLICE_LINK */
 };
 
 struct ha_slice {
