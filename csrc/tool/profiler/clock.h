@@ -7,6 +7,7 @@
 #define HA_TOOL_PROFILER_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 struct ha_clock_bridge {
     int64_t offset; /* Unix time minus CLOCK_BOOTTIME, ns */
@@ -14,6 +15,9 @@ struct ha_clock_bridge {
 };
 
 struct ha_clock_bridge ha_clock_bridge_measure(void);
+
+/* The same to another clock than Unix time. */
+struct ha_clock_bridge ha_clock_bridge_to(clockid_t clock);
 
 static inline uint64_t
 ha_clock_unix(const struct ha_clock_bridge *bridge, uint64_t boot)
