@@ -15,8 +15,10 @@
 #include "tool/profiler/activities.h"
 #include "tool/profiler/call_names.h"
 #include "tool/profiler/call_note.h"
+#include "tool/profiler/handed.h"
 #include "tool/profiler/kernel_label.h"
 #include "tool/profiler/lengths.h"
+#include "tool/profiler/links.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/table.h"
@@ -51,6 +53,8 @@ struct ha_collect {
     size_t waiting_room;
     struct ha_ranges *ranges;       /* owned */
     struct ha_lengths *lengths;     /* owned; NULL: nobody wants them */
+    struct ha_links *links;         /* owned; NULL: no operations come */
+    uint64_t links_told;
     struct ha_table open;           /* ranges by number: start; name and thread */
     struct ha_table process_ranges; /* the same, by roctx's number plus 1 */
     struct ha_table streams;        /* by device and stream: small number */
@@ -472,9 +476,17 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
         }
     }
     slice.status = status_text(own.result);
-    if (wants(collect, activity)) {
-        put(collect, &slice);
+    if (!wants(collect, activity)) {
+        return;
     }
+    if (collect->links != NULL && work->external != 0) {
+        slice.flow = HA_FLOW_CAUSED;
+        slice.flow_starts = true;
+        slice.flow_id = work->external;
+        ha_links_work(collect->links, work->external, slice.device, slice.stream,
+                      work->start);
+    }
+    put(collect, &slice);
 }
 
 /* `call` launched it; NULL: it isn't known. */
@@ -707,6 +719,54 @@ on_mark(struct ha_collect *collect, const struct ha_trace_event *event)
     }
 }
 
+/* ---- operations of clients ---- */
+
+static void
+on_link(void *context, const struct ha_link *link)
+{
+    struct ha_collect *collect = context;
+    struct ha_slice slice = {
+        .kind = HA_SLICE_LINK,
+        .start = link->start,
+        .end = link->work_start,
+        .thread = link->thread,
+        .device = link->device,
+        .stream = link->stream,
+        .flow_id = ++collect->links_told,
+    };
+
+    put(collect, &slice);
+    collect->counts.slices--; /* it is none */
+}
+
+static void
+on_handed(struct ha_collect *collect, const struct ha_trace_event *event)
+{
+    struct ha_slice slice = {
+        .kind = HA_SLICE_CPU_OP,
+        .name = ha_name_text(event->name),
+        .start = event->start,
+        .end = event->end,
+        .thread = event->thread,
+        .device = HA_DEVICE_NONE,
+        .external = event->external,
+        .args = ha_handed_args(event),
+    };
+
+    if (!wants(collect, HA_ACTIVITIES_CPU_OP) ||
+        !in_window(collect, event->start, event->end)) {
+        return;
+    }
+    if (collect->links != NULL && event->external != 0) {
+        slice.flow = HA_FLOW_CAUSED;
+        slice.flow_starts = true;
+        slice.flow_id = event->external;
+        ha_links_operation(collect->links, event->external, event->thread,
+                           event->start);
+    }
+    put(collect, &slice);
+}
+
 /* ---- memory ---- */
 
 static bool
@@ -810,8 +870,12 @@ ha_collect_new(const struct ha_collect_options *options)
     if (wants(collect, HA_ACTIVITIES_QUEUE)) {
         collect->lengths = ha_lengths_new(on_length, collect);
     }
+    if (options->linked) {
+        collect->links = ha_links_new(on_link, collect);
+    }
     if (collect->calls == NULL || collect->ranges == NULL ||
-        (wants(collect, HA_ACTIVITIES_QUEUE) && collect->lengths == NULL)) {
+        (wants(collect, HA_ACTIVITIES_QUEUE) && collect->lengths == NULL) ||
+        (options->linked && collect->links == NULL)) {
         ha_collect_free(collect);
         return NULL;
     }
@@ -838,6 +902,9 @@ on_event(struct ha_collect *collect, const struct ha_trace_event *event)
     case HA_KIND_STOP:
         on_range(collect, event);
         break;
+    case HA_KIND_HANDED:
+        on_handed(collect, event);
+        break;
     default:
         on_mark(collect, event);
         break;
@@ -855,6 +922,9 @@ ha_collect_events(struct ha_collect *collect, const struct ha_trace_event *event
     join_waiting(collect);
     if (collect->lengths != NULL) {
         ha_lengths_tell(collect->lengths, false);
+    }
+    if (collect->links != NULL) {
+        ha_links_join(collect->links);
     }
     return collect->status;
 }
@@ -880,6 +950,10 @@ ha_collect_end(struct ha_collect *collect, const struct ha_window *window)
     if (collect->lengths != NULL) {
         ha_lengths_tell(collect->lengths, true);
     }
+    if (collect->links != NULL) {
+        ha_links_join(collect->links);
+        collect->counts.unlinked = ha_links_lost(collect->links);
+    }
     end_ranges(collect, &collect->open);
     end_ranges(collect, &collect->process_ranges);
     ha_ranges_end(collect->ranges);
@@ -901,6 +975,7 @@ ha_collect_free(struct ha_collect *collect)
     }
     collect->status = HA_ERROR_INVALID; /* what ends now is not told */
     ha_ranges_end(collect->ranges);
+    ha_links_free(collect->links);
     ha_table_free(&collect->open);
     ha_table_free(&collect->process_ranges);
     ha_table_free(&collect->streams);

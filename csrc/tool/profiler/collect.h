@@ -11,6 +11,7 @@
 #ifndef HA_TOOL_PROFILER_COLLECT_H
 #define HA_TOOL_PROFILER_COLLECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct ha_collect_options {
     uint32_t activities;
     uint64_t first_range; /* ha_recorder_next_range before the start */
     struct ha_clock_bridge clock;
+    bool linked; /* operations of clients come, which work belongs to */
     /* Takes a slice; a failure ends the collection. */
     enum ha_status (*slice)(void *context, const struct ha_slice *slice);
     void *context;
@@ -43,6 +45,7 @@ struct ha_collect_counts {
     uint64_t never_ran; /* work that the device says it never ran */
     uint64_t moved;     /* work that seemed to start before its launch */
     uint64_t unjoined;  /* work whose call is not known */
+    uint64_t unlinked;  /* work without an arrow, for too much waited */
 };
 
 /* NULL: no memory. */

@@ -15,6 +15,7 @@
 #include "tool/profiler/activities.h"
 #include "tool/profiler/call_names.h"
 #include "tool/profiler/call_note.h"
+#include "tool/profiler/handed.h"
 #include "tool/profiler/slice.h"
 
 #define OWN_NAME "libhipadapt_tool"
@@ -670,6 +671,7 @@ drop_events(struct ha_collector *collector)
     size_t count;
 
     while ((events = ha_collector_take(collector, WATERMARK, &count)) != NULL) {
+        ha_handed_free(events, count);
         free(events);
     }
 }

@@ -49,6 +49,7 @@ enum {
     HA_KIND_POP,
     HA_KIND_START,
     HA_KIND_STOP,
+    HA_KIND_HANDED, /* handed.h */
 };
 
 /* A range's number, of the event of work. */
