@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON_HEADERS = frozenset({"Python.h", "structmember.h", "frameobject.h"})
 # Code that runs in kernels: compiled by the device, with include rules of its own.
 DEVICE_HEADERS = Path("cpu", "headers")
+PUBLIC_HEADERS = Path("tool", "include", "hipadapt")
 
 # A tag with its body; a function as clang-format lays it out, its name in a new line.
 TAG = re.compile(
@@ -59,6 +60,8 @@ def fault(room: str, quoted: bool, name: str) -> str | None:
         return None
     if room.startswith("cpu/") and DEVICE_HEADERS in Path(name).parents:
         return None  # a layout that kernels and the device share
+    if room == "tool" and (ROOT / "csrc" / PUBLIC_HEADERS / name).is_file():
+        return None  # programs have the folder, and not the rooms
     target = room_of(Path(name))
     if target is None:
         return f'"{name}" is not included by room path, such as "core/status.h"'
