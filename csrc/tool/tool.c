@@ -6,6 +6,7 @@
 #include "tool/events.h"
 #include "tool/kernel_names.h"
 #include "tool/name.h"
+#include "tool/profiler/clients.h"
 #include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/session.h"
@@ -40,6 +41,15 @@ static const struct ha_tool table = {
     .profile_listen = hipadapt_profile_listen,
     .profile_status = hipadapt_profile_status,
     .profile_end = ha_whole_end,
+    .profile_register_client = hipadapt_profile_register_client,
+    .profile_register_child = hipadapt_profile_register_child,
+    .profile_unregister = hipadapt_profile_unregister,
+    .profile_now = hipadapt_profile_now,
+    .profile_hand_over = hipadapt_profile_hand_over,
+    .profile_child_device = hipadapt_profile_child_device,
+    .profile_child_stream = hipadapt_profile_child_stream,
+    .profile_child_slice = hipadapt_profile_child_slice,
+    .profile_child_metadata = hipadapt_profile_child_metadata,
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,
     .name_text = ha_name_text,
@@ -57,6 +67,7 @@ forked(void)
     ha_recorder_forked();
     ha_session_forked();
     ha_listen_forked();
+    ha_clients_forked();
 }
 
 const struct ha_tool *

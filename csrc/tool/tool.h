@@ -21,7 +21,7 @@
 
 #include "core/status.h"
 #include "tool/event.h"
-#include "tool/include/hipadapt/profile.h"
+#include "tool/include/hipadapt/profile_client.h"
 #include "tool/ring.h"
 #include "tool/sdk.h"
 
@@ -70,6 +70,17 @@ struct ha_tool {
 
     /* profiler/whole.h */
     __typeof__(hipadapt_profile_stop) *profile_end;
+
+    /* include/hipadapt/profile_client.h */
+    __typeof__(hipadapt_profile_register_client) *profile_register_client;
+    __typeof__(hipadapt_profile_register_child) *profile_register_child;
+    __typeof__(hipadapt_profile_unregister) *profile_unregister;
+    __typeof__(hipadapt_profile_now) *profile_now;
+    __typeof__(hipadapt_profile_hand_over) *profile_hand_over;
+    __typeof__(hipadapt_profile_child_device) *profile_child_device;
+    __typeof__(hipadapt_profile_child_stream) *profile_child_stream;
+    __typeof__(hipadapt_profile_child_slice) *profile_child_slice;
+    __typeof__(hipadapt_profile_child_metadata) *profile_child_metadata;
 
     /* bell.h, name.h */
     void (*wait)(uint64_t ns);

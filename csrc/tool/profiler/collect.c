@@ -51,9 +51,9 @@ struct ha_collect {
     struct ha_trace_event *waiting; /* owned; work whose call has not come */
     size_t waiting_count;
     size_t waiting_room;
-    struct ha_ranges *ranges;       /* owned */
-    struct ha_lengths *lengths;     /* owned; NULL: nobody wants them */
-    struct ha_links *links;         /* owned; NULL: no operations come */
+    struct ha_ranges *ranges;   /* owned */
+    struct ha_lengths *lengths; /* owned; NULL: nobody wants them */
+    struct ha_links *links;     /* owned; NULL: no operations come */
     uint64_t links_told;
     struct ha_table open;           /* ranges by number: start; name and thread */
     struct ha_table process_ranges; /* the same, by roctx's number plus 1 */

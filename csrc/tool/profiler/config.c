@@ -11,6 +11,7 @@
 
 #include "core/log.h"
 #include "tool/event.h"
+#include "tool/include/hipadapt/profile_client.h"
 #include "tool/profiler/activities.h"
 
 #define SPACES " \t\n"
@@ -264,6 +265,19 @@ ha_config_parse(struct ha_config *config, const char *text)
         text += all + (text[all] == '\n');
     }
     return status;
+}
+
+uint32_t
+ha_config_detail(const struct ha_config *config)
+{
+    uint32_t detail = 0;
+
+    detail |= config->input_shapes ? HIPADAPT_PROFILE_INPUT_SHAPES : 0u;
+    detail |= config->with_stack ? HIPADAPT_PROFILE_STACKS : 0u;
+    detail |= config->memory ? HIPADAPT_PROFILE_MEMORY_USE : 0u;
+    detail |= config->with_flops ? HIPADAPT_PROFILE_FLOPS : 0u;
+    detail |= config->with_modules ? HIPADAPT_PROFILE_MODULES : 0u;
+    return detail;
 }
 
 bool

@@ -4,6 +4,7 @@
 
 #include "tool/include/hipadapt/profile.h"
 #include "tool/profiler/activities.h"
+#include "tool/profiler/clients.h"
 #include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/session.h"
@@ -38,6 +39,16 @@ invalid(const char *function, const char *argument, const char *must)
     return HIPADAPT_PROFILE_INVALID;
 }
 
+/* Whether this process and this thread may drive the profiler. */
+static enum hipadapt_profile_result
+enter(const char *function)
+{
+    if (ha_session_is_forked()) {
+        return HIPADAPT_PROFILE_FORKED;
+    }
+    return ha_clients_refuse(function) ? HIPADAPT_PROFILE_STATE : HIPADAPT_PROFILE_OK;
+}
+
 EXPORT enum hipadapt_profile_result
 hipadapt_profile_prepare(const struct hipadapt_profile_options *options)
 {
@@ -61,20 +72,25 @@ hipadapt_profile_prepare(const struct hipadapt_profile_options *options)
             return ha_session_result(status);
         }
     }
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED
-                                  : ha_session_prepare(options, activities);
+    enum hipadapt_profile_result result = enter("hipadapt_profile_prepare");
+    return result == HIPADAPT_PROFILE_OK ? ha_session_prepare(options, activities)
+                                         : result;
 }
 
 EXPORT enum hipadapt_profile_result
 hipadapt_profile_start(void)
 {
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_start();
+    enum hipadapt_profile_result result = enter("hipadapt_profile_start");
+
+    return result == HIPADAPT_PROFILE_OK ? ha_session_start() : result;
 }
 
 EXPORT enum hipadapt_profile_result
 hipadapt_profile_stop(void)
 {
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_stop();
+    enum hipadapt_profile_result result = enter("hipadapt_profile_stop");
+
+    return result == HIPADAPT_PROFILE_OK ? ha_session_stop() : result;
 }
 
 EXPORT enum hipadapt_profile_result
@@ -83,19 +99,24 @@ hipadapt_profile_save(const char *url)
     if (url != NULL && url[0] == '\0') {
         return invalid("hipadapt_profile_save", "url", "must not be empty");
     }
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_save(url);
+    enum hipadapt_profile_result result = enter("hipadapt_profile_save");
+    return result == HIPADAPT_PROFILE_OK ? ha_session_save(url) : result;
 }
 
 EXPORT enum hipadapt_profile_result
 hipadapt_profile_cancel(void)
 {
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_cancel();
+    enum hipadapt_profile_result result = enter("hipadapt_profile_cancel");
+
+    return result == HIPADAPT_PROFILE_OK ? ha_session_cancel() : result;
 }
 
 EXPORT enum hipadapt_profile_result
 hipadapt_profile_step(void)
 {
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_step();
+    enum hipadapt_profile_result result = enter("hipadapt_profile_step");
+
+    return result == HIPADAPT_PROFILE_OK ? ha_session_step() : result;
 }
 
 EXPORT enum hipadapt_profile_result
@@ -110,8 +131,8 @@ hipadapt_profile_add_metadata(const char *key, const char *json)
         return invalid(function, "json",
                        "must be JSON text: a string needs its quotes");
     }
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED
-                                  : ha_session_describe(key, json);
+    enum hipadapt_profile_result result = enter("hipadapt_profile_add_metadata");
+    return result == HIPADAPT_PROFILE_OK ? ha_session_describe(key, json) : result;
 }
 
 EXPORT enum hipadapt_profile_result
@@ -152,8 +173,8 @@ hipadapt_profile_request(const char *text, uint64_t *request)
     if (text == NULL) {
         return invalid("hipadapt_profile_request", "text", "must not be NULL");
     }
-    return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED
-                                  : ha_session_request(text, request);
+    enum hipadapt_profile_result result = enter("hipadapt_profile_request");
+    return result == HIPADAPT_PROFILE_OK ? ha_session_request(text, request) : result;
 }
 
 EXPORT enum hipadapt_profile_result

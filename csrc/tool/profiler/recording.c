@@ -15,6 +15,9 @@
 #include "tool/profiler/about.h"
 #include "tool/profiler/distributed.h"
 #include "tool/profiler/activities.h"
+#include "tool/profiler/child.h"
+#include "tool/profiler/clients.h"
+#include "tool/profiler/handed.h"
 #include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/writer.h"
@@ -29,6 +32,7 @@ enum {
     PAIRS_MAX = 256,
     OWN_PAIRS_MAX = 8,
     TEXT_BYTES = 32,
+    FAILURE_BYTES = 2304,
 };
 
 struct batch {
@@ -57,9 +61,11 @@ struct ha_recording {
     uint64_t kept;
     uint64_t dropped; /* beyond keep_max */
     uint64_t events;
-    uint64_t bytes;                        /* of the file, once it is complete */
-    bool more;                             /* than the last look took */
-    pthread_mutex_t lock;                  /* of what follows */
+    uint64_t bytes;                  /* of the file, once it is complete */
+    bool more;                       /* than the last look took */
+    bool clients;                    /* they take part, and are to be told of the end */
+    struct ha_child_items *children; /* owned */
+    pthread_mutex_t lock;            /* of what follows */
     struct ha_trace_pair pairs[PAIRS_MAX]; /* texts are owned */
     size_t pair_count;
 };
@@ -175,7 +181,7 @@ finish_writer(struct ha_recording *recording, struct ha_writer *writer, const ch
 {
     const struct ha_collect_counts *counts = &recording->last;
     struct ha_trace_pair pairs[PAIRS_MAX + OWN_PAIRS_MAX];
-    char texts[6][TEXT_BYTES];
+    char texts[7][TEXT_BYTES];
     int32_t runtime = 0, driver = 0;
     const char *empty = why_empty(recording, counts);
     int64_t open = atomic_load(&recording->collector->open);
@@ -212,6 +218,11 @@ finish_writer(struct ha_recording *recording, struct ha_writer *writer, const ch
             (struct ha_trace_pair){"hip_runtime_version", texts[3]};
         pairs[result.metadata_count++] =
             (struct ha_trace_pair){"hip_driver_version", texts[4]};
+    }
+    if (recording->options.linked) {
+        (void)snprintf(texts[6], TEXT_BYTES, "%" PRIu64, counts->unlinked);
+        pairs[result.metadata_count++] =
+            (struct ha_trace_pair){"unlinked_events", texts[6]};
     }
     if (empty != NULL) {
         pairs[result.metadata_count++] = (struct ha_trace_pair){"no_kernels", empty};
@@ -266,6 +277,21 @@ open_trace(struct ha_recording *recording, const char *url, struct ha_writer **w
     return HA_OK;
 }
 
+static void
+prepare_clients(struct ha_recording *recording,
+                const struct ha_recording_options *options)
+{
+    const struct hipadapt_profile_setup setup = {
+        .size = sizeof setup,
+        .request = options->request,
+        .detail = options->detail,
+        .activities = options->activities & HA_ACTIVITIES_CPU_OP,
+    };
+
+    recording->clients = true;
+    recording->options.linked = ha_clients_prepare(&setup, &recording->options.clock);
+}
+
 static enum ha_status
 note_rank(struct ha_recording *recording, const char *given)
 {
@@ -295,6 +321,7 @@ begin(struct ha_recording *recording, const struct ha_recording_options *options
     recording->options.first_range = ha_recorder_next_range();
     ha_about_fill(&recording->about);
     describe_origin(recording);
+    prepare_clients(recording, options);
     /* Before the contexts, so that its own time is not in the trace. */
     if (options->url != NULL) {
         recording->url = strdup(options->url);
@@ -344,6 +371,7 @@ ha_recording_start(struct ha_recording *recording)
 {
     atomic_store(&recording->lost_before, atomic_load(&recording->collector->lost));
     atomic_store(&recording->start, ha_events_now());
+    ha_clients_start();
 }
 
 void
@@ -351,6 +379,7 @@ ha_recording_stop(struct ha_recording *recording)
 {
     atomic_store(&recording->end, ha_events_now());
     ha_recorder_stop();
+    ha_clients_stop();
 }
 
 /* ---- events ---- */
@@ -380,6 +409,7 @@ keep(struct ha_recording *recording, struct ha_trace_event *events, size_t count
     }
     if (batch == NULL) {
         recording->dropped += count;
+        ha_handed_free(events, count);
         free(events);
         return HA_OK;
     }
@@ -421,6 +451,7 @@ ha_recording_take(struct ha_recording *recording)
             continue;
         }
         status = ha_collect_events(recording->collect, events, count, &window);
+        ha_handed_free(events, count);
         free(events);
     }
     recording->more = left == 0;
@@ -452,19 +483,64 @@ settle(struct ha_recording *recording)
     return status == HA_OK ? ha_recording_take(recording) : status;
 }
 
+static void
+describe(void *recording, const char *key, const char *json)
+{
+    (void)ha_recording_describe(recording, key, json);
+}
+
+/* Clients hand over the last of what they have, children all. */
+static void
+finish_clients(struct ha_recording *recording)
+{
+    char failures[FAILURE_BYTES];
+
+    recording->children = ha_child_items_new();
+    ha_clients_finish(recording->children);
+    recording->clients = false;
+    if (recording->children != NULL) {
+        recording->dropped += ha_child_items_lost(recording->children);
+        ha_child_items_describe(recording->children, describe, recording);
+    }
+    ha_clients_failures(failures, sizeof failures);
+    if (failures[0] != '\0') {
+        describe(recording, "client_failures", failures);
+    }
+}
+
+/* The last slices of a trace. */
+static enum ha_status
+end_collect(struct ha_recording *recording, struct ha_collect *collect,
+            struct ha_writer *writer, const struct ha_window *window)
+{
+    enum ha_status status = ha_collect_end(collect, window);
+
+    recording->last = ha_collect_counts(collect);
+    if (status == HA_OK && recording->children != NULL) {
+        status = ha_child_items_write(recording->children, writer, &recording->options,
+                                      window, &recording->last);
+    }
+    return status;
+}
+
 enum ha_status
 ha_recording_finish(struct ha_recording *recording)
 {
     const struct ha_window window = window_of(recording);
     enum ha_status status = settle(recording);
 
+    finish_clients(recording);
+    if (status == HA_OK) {
+        status = ha_recording_take(recording);
+    }
+
     if (recording->collect == NULL) {
         return status;
     }
-    if (status == HA_OK) {
-        status = ha_collect_end(recording->collect, &window);
-    }
     recording->last = ha_collect_counts(recording->collect);
+    if (status == HA_OK) {
+        status = end_collect(recording, recording->collect, recording->writer, &window);
+    }
     ha_collect_free(recording->collect);
     recording->collect = NULL;
     if (status == HA_OK) {
@@ -492,9 +568,8 @@ ha_recording_save(struct ha_recording *recording, const char *url)
         status = ha_collect_events(collect, batch->events, batch->count, &window);
     }
     if (status == HA_OK) {
-        status = ha_collect_end(collect, &window);
+        status = end_collect(recording, collect, writer, &window);
     }
-    recording->last = ha_collect_counts(collect);
     ha_collect_free(collect);
     if (status != HA_OK) {
         ha_writer_abandon(writer);
@@ -533,10 +608,15 @@ ha_recording_free(struct ha_recording *recording)
     if (atomic_load(&recording->end) == UINT64_MAX) {
         ha_recorder_stop();
     }
+    if (recording->clients) {
+        ha_clients_cancel();
+    }
+    ha_child_items_free(recording->children);
     ha_collect_free(recording->collect);
     ha_writer_abandon(recording->writer);
     while (recording->first != NULL) {
         struct batch *next = recording->first->next;
+        ha_handed_free(recording->first->events, recording->first->count);
         free(recording->first->events);
         free(recording->first);
         recording->first = next;

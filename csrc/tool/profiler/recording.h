@@ -26,6 +26,8 @@ struct ha_recording_options {
     uint64_t keep_max; /* events that are kept; more are lost and counted */
     bool cuda_names;
     const char *distributed; /* JSON, borrowed as `url`; NULL: by the environment */
+    uint64_t request;        /* its number; 0: none */
+    uint32_t detail;         /* enum hipadapt_profile_detail, for clients */
 };
 
 /* What is known of it so far. */

@@ -18,6 +18,7 @@
 #include "core/thread.h"
 #include "tool/profiler/activities.h"
 #include "tool/profiler/base_config.h"
+#include "tool/profiler/clients.h"
 #include "tool/profiler/machine.h"
 #include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
@@ -194,6 +195,8 @@ open_plan(struct ha_recording **recording)
         .url = url,
         .activities = config->activities | (config->memory ? HA_ACTIVITIES_MEMORY : 0),
         .room = ha_config_room(config),
+        .request = session.request,
+        .detail = ha_config_detail(config),
     };
 
     if (config->with_stack) {
@@ -459,6 +462,14 @@ ha_session_is_forked(void)
     return is;
 }
 
+enum ha_status
+ha_session_open(void)
+{
+    return hipadapt_tool_table(sizeof(struct ha_tool)) != NULL
+               ? HA_OK
+               : ha_error_set(HA_ERROR_MEMORY, "no room for a fork hook");
+}
+
 /* Waits for the end of processing, or of all, with the lock. */
 static void
 wait_for_end(void)
@@ -523,6 +534,7 @@ ha_session_prepare(const struct hipadapt_profile_options *options, uint32_t acti
         .keep_max = options->keep_events != 0 ? options->keep_events : KEEP_EVENTS,
         .cuda_names = options->cuda_names != 0,
         .distributed = options->distributed,
+        .detail = options->detail,
     };
     enum hipadapt_profile_result result;
 
@@ -541,6 +553,7 @@ ha_session_prepare(const struct hipadapt_profile_options *options, uint32_t acti
     }
     pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&calling);
+    ha_clients_settle();
     return result;
 }
 
@@ -557,6 +570,7 @@ ha_session_start(void)
         session.state = HIPADAPT_PROFILE_COLLECTING;
     }
     pthread_mutex_unlock(&lock);
+    ha_clients_settle();
     return result;
 }
 
@@ -674,8 +688,10 @@ wait_for_warm_up(void)
 enum hipadapt_profile_result
 ha_session_step(void)
 {
-    atomic_fetch_add(&iteration, 1);
+    int64_t now = atomic_fetch_add(&iteration, 1) + 1;
+
     if (!atomic_load(&counts_steps)) {
+        ha_clients_step(now);
         return HIPADAPT_PROFILE_OK;
     }
     pthread_mutex_lock(&lock);
@@ -686,6 +702,8 @@ ha_session_step(void)
         ring();
     }
     pthread_mutex_unlock(&lock);
+    ha_clients_settle(); /* the first step is recorded with its clients */
+    ha_clients_step(now);
     return HIPADAPT_PROFILE_OK;
 }
 

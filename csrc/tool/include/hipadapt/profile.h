@@ -61,14 +61,15 @@ enum hipadapt_profile_domain {
 
 /* Zero all that has no value. */
 struct hipadapt_profile_options {
-    size_t size;            /* sizeof of this */
-    const char *url;        /* NULL: events are kept in memory */
-    const char *activities; /* names between commas; NULL: the default ones */
-    uint64_t buffer_events; /* that wait for being taken; 0: 262,144 of 128 bytes */
-    uint64_t keep_events;   /* without a URL; more are lost; 0: 8,388,608 */
-    int cuda_names; /* not 0: CUDA's names of calls, for readers that need them */
+    size_t size;             /* sizeof of this */
+    const char *url;         /* NULL: events are kept in memory */
+    const char *activities;  /* names between commas; NULL: the default ones */
+    uint64_t buffer_events;  /* that wait for being taken; 0: 262,144 of 128 bytes */
+    uint64_t keep_events;    /* without a URL; more are lost; 0: 8,388,608 */
     const char *distributed; /* JSON object of "distributedInfo"; NULL: by RANK and
                               * WORLD_SIZE, or the variables of MPI and Slurm */
+    int cuda_names;  /* not 0: CUDA's names of calls, for readers that need them */
+    uint32_t detail; /* what clients are asked for: hipadapt/profile_client.h */
 };
 
 struct hipadapt_profile_status {
