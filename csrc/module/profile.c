@@ -3,12 +3,12 @@
 
 #include "module/profile.h"
 
+#include "module/profile_client.h"
 #include "module/profiler_text.h"
 #include "module/profiler_tool.h"
 
-/* None, or the exception that the result stands for. */
-static PyObject *
-answer(enum hipadapt_profile_result result)
+PyObject *
+ha_profile_answer(enum hipadapt_profile_result result)
 {
     PyObject *type = PyExc_RuntimeError;
 
@@ -46,8 +46,9 @@ prepare(PyObject *Py_UNUSED(module), PyObject *args)
     unsigned long long room = 0, keep = 0;
     PyObject *url = NULL;
 
-    if (!PyArg_ParseTuple(args, "OzKKpz:profile_prepare", &url, &options.activities,
-                          &room, &keep, &options.cuda_names, &options.distributed) ||
+    if (!PyArg_ParseTuple(args, "OzKKpzI:profile_prepare", &url, &options.activities,
+                          &room, &keep, &options.cuda_names, &options.distributed,
+                          &options.detail) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
@@ -62,7 +63,7 @@ prepare(PyObject *Py_UNUSED(module), PyObject *args)
     }
     CALL(result, ha_tool->profile_prepare(&options))
     Py_XDECREF(bytes);
-    return answer(result);
+    return ha_profile_answer(result);
 }
 
 /* ---- functions without arguments ---- */
@@ -75,7 +76,7 @@ prepare(PyObject *Py_UNUSED(module), PyObject *args)
             return NULL;                                                               \
         }                                                                              \
         CALL(result, ha_tool->profile_##name())                                        \
-        return answer(result);                                                         \
+        return ha_profile_answer(result);                                              \
     }
 
 PLAIN(start)
@@ -98,7 +99,7 @@ save(PyObject *Py_UNUSED(module), PyObject *url)
     const char *path = bytes != NULL ? PyBytes_AS_STRING(bytes) : NULL;
     CALL(result, ha_tool->profile_save(path))
     Py_XDECREF(bytes);
-    return answer(result);
+    return ha_profile_answer(result);
 }
 
 static PyObject *
@@ -110,7 +111,7 @@ add_metadata(PyObject *Py_UNUSED(module), PyObject *args)
         !ha_profiler_need_tool()) {
         return NULL;
     }
-    return answer(ha_tool->profile_add_metadata(key, json));
+    return ha_profile_answer(ha_tool->profile_add_metadata(key, json));
 }
 
 static PyObject *
@@ -123,7 +124,8 @@ push(PyObject *Py_UNUSED(module), PyObject *args)
         !ha_profiler_need_tool()) {
         return NULL;
     }
-    return answer(ha_tool->profile_push((enum hipadapt_profile_domain)domain, id));
+    return ha_profile_answer(
+        ha_tool->profile_push((enum hipadapt_profile_domain)domain, id));
 }
 
 static PyObject *
@@ -134,7 +136,8 @@ pop(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "i:profile_pop", &domain) || !ha_profiler_need_tool()) {
         return NULL;
     }
-    return answer(ha_tool->profile_pop((enum hipadapt_profile_domain)domain));
+    return ha_profile_answer(
+        ha_tool->profile_pop((enum hipadapt_profile_domain)domain));
 }
 
 static PyObject *
@@ -150,7 +153,7 @@ request(PyObject *Py_UNUSED(module), PyObject *args)
     }
     CALL(result, ha_tool->profile_request(text, &number))
     return result == HIPADAPT_PROFILE_OK ? PyLong_FromUnsignedLongLong(number)
-                                         : answer(result);
+                                         : ha_profile_answer(result);
 }
 
 static PyObject *
@@ -164,7 +167,7 @@ status(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     }
     CALL(result, ha_tool->profile_status(&now))
     if (result != HIPADAPT_PROFILE_OK) {
-        return answer(result);
+        return ha_profile_answer(result);
     }
     return Py_BuildValue(
         "iNKNLKKKKKNNN", now.state, PyBool_FromLong(now.on_demand),
@@ -191,7 +194,8 @@ mute(PyObject *Py_UNUSED(module), PyObject *on)
 
 static PyMethodDef methods[] = {
     {"profile_prepare", prepare, METH_VARARGS,
-     "profile_prepare($module, url, activities, buffer, keep, cuda_names, distributed, /)\n--\n\n"
+     "profile_prepare($module, url, activities, buffer, keep, cuda_names, distributed, "
+     "detail, /)\n--\n\n"
      "From idle to warm-up."},
     {"profile_start", start, METH_NOARGS,
      "profile_start($module, /)\n--\n\nFrom warm-up to collecting."},
@@ -225,5 +229,6 @@ static PyMethodDef methods[] = {
 int
 ha_profile_init(PyObject *module)
 {
-    return PyModule_AddFunctions(module, methods);
+    return PyModule_AddFunctions(module, methods) < 0 ? -1
+                                                      : ha_profile_client_init(module);
 }

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+#include <Python.h>
+
+#include "module/profile_client.h"
+
+#include <stdbool.h>
+
+#include "module/profile.h"
+#include "module/profiler_tool.h"
+
+/* What a registration keeps; owned by it until `release`. */
+struct client {
+    hipadapt_profile_handle handle;
+    PyObject *object; /* owned, as the next two */
+    PyObject *make_setup;
+    PyObject *make_output; /* from the handle of a child that collects */
+};
+
+/* ---- calls of the client ---- */
+
+/* False while the interpreter ends: nothing of Python may be touched. */
+static bool
+enter(PyGILState_STATE *gil)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    bool ends = Py_IsFinalizing() != 0;
+#else
+    bool ends = _Py_IsFinalizing() != 0;
+#endif
+
+    if (ends || !Py_IsInitialized()) {
+        return false;
+    }
+    *gil = PyGILState_Ensure();
+    return true;
+}
+
+/* Calls the method, where the object has it; `argument` is stolen, and NULL for none.
+ */
+static int
+call_method(struct client *client, const char *name, PyObject *argument)
+{
+    PyObject *method = PyObject_GetAttrString(client->object, name);
+    PyObject *result = NULL;
+
+    if (method == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        Py_XDECREF(argument);
+        return 0;
+    }
+    if (method != NULL) {
+        result = argument != NULL ? PyObject_CallOneArg(method, argument)
+                                  : PyObject_CallNoArgs(method);
+    }
+    if (result == NULL) {
+        PyErr_WriteUnraisable(method != NULL ? method : client->object);
+    }
+    int failed = result == NULL;
+    Py_XDECREF(result);
+    Py_XDECREF(method);
+    Py_XDECREF(argument);
+    return failed;
+}
+
+/* Methods without an argument. */
+static int
+call_plain(void *context, const char *name)
+{
+    PyGILState_STATE gil;
+
+    if (!enter(&gil)) {
+        return 1;
+    }
+    int failed = call_method(context, name, NULL);
+    PyGILState_Release(gil);
+    return failed;
+}
+
+/* Methods with one, which is NULL with an exception where it could not be made. */
+static int
+call_with(struct client *client, const char *name, PyObject *argument)
+{
+    if (argument == NULL) {
+        PyErr_WriteUnraisable(client->object);
+        return 1;
+    }
+    return call_method(client, name, argument);
+}
+
+static int
+set_up(struct client *client, const char *name,
+       const struct hipadapt_profile_setup *setup)
+{
+    PyGILState_STATE gil;
+
+    if (!enter(&gil)) {
+        return 1;
+    }
+    int failed = call_with(client, name,
+                           PyObject_CallFunction(client->make_setup, "KIi",
+                                                 (unsigned long long)setup->request,
+                                                 (unsigned)setup->detail,
+                                                 setup->activities != 0));
+    PyGILState_Release(gil);
+    return failed;
+}
+
+static int
+on_prepare(void *context, const struct hipadapt_profile_setup *setup)
+{
+    return set_up(context, "prepare", setup);
+}
+
+static int
+on_configure(void *context, const struct hipadapt_profile_setup *setup)
+{
+    return set_up(context, "configure", setup);
+}
+
+static int
+on_start(void *context)
+{
+    return call_plain(context, "start");
+}
+
+static int
+on_stop(void *context)
+{
+    return call_plain(context, "stop");
+}
+
+static void
+on_cancel(void *context)
+{
+    (void)call_plain(context, "cancel");
+}
+
+static int
+on_step(void *context, int64_t iteration)
+{
+    PyGILState_STATE gil;
+
+    if (!enter(&gil)) {
+        return 1;
+    }
+    int failed = call_with(context, "step", PyLong_FromLongLong(iteration));
+    PyGILState_Release(gil);
+    return failed;
+}
+
+static int
+on_collect(void *context)
+{
+    struct client *client = context;
+    PyGILState_STATE gil;
+
+    if (!enter(&gil)) {
+        return 1;
+    }
+    int failed = call_with(client, "collect",
+                           PyObject_CallFunction(client->make_output, "K",
+                                                 (unsigned long long)client->handle));
+    PyGILState_Release(gil);
+    return failed;
+}
+
+/* Needs the GIL. */
+static void
+free_client(struct client *client)
+{
+    Py_DECREF(client->object);
+    Py_DECREF(client->make_setup);
+    Py_DECREF(client->make_output);
+    PyMem_RawFree(client);
+}
+
+static void
+on_release(void *context)
+{
+    PyGILState_STATE gil;
+
+    if (enter(&gil)) { /* else the interpreter's end leaves it */
+        free_client(context);
+        PyGILState_Release(gil);
+    }
+}
+
+/* ---- registration ---- */
+
+static enum hipadapt_profile_result
+add(struct client *client, const char *name, int clock, int is_child)
+{
+    const struct hipadapt_profile_client own = {
+        .size = sizeof own,
+        .name = name,
+        .clock = clock,
+        .prepare = on_prepare,
+        .start = on_start,
+        .step = on_step,
+        .stop = on_stop,
+        .cancel = on_cancel,
+        .release = on_release,
+    };
+    const struct hipadapt_profile_child child = {
+        .size = sizeof child,
+        .name = name,
+        .clock = clock,
+        .configure = on_configure,
+        .start = on_start,
+        .stop = on_stop,
+        .collect = on_collect,
+        .cancel = on_cancel,
+        .release = on_release,
+    };
+
+    return is_child ? ha_tool->profile_register_child(&child, client, &client->handle)
+                    : ha_tool->profile_register_client(&own, client, &client->handle);
+}
+
+static PyObject *
+add_client(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *object, *make_setup, *make_output;
+    const char *name;
+    int clock, is_child;
+
+    if (!PyArg_ParseTuple(args, "OOOsip:profile_register", &object, &make_setup,
+                          &make_output, &name, &clock, &is_child) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    struct client *client = PyMem_RawCalloc(1, sizeof *client);
+    if (client == NULL) {
+        return PyErr_NoMemory();
+    }
+    client->object = Py_NewRef(object);
+    client->make_setup = Py_NewRef(make_setup);
+    client->make_output = Py_NewRef(make_output);
+    /* With the GIL, so that no method runs and nothing is released before its end. */
+    enum hipadapt_profile_result result = add(client, name, clock, is_child);
+    if (result != HIPADAPT_PROFILE_OK) {
+        free_client(client);
+        return ha_profile_answer(result);
+    }
+    return PyLong_FromUnsignedLongLong(client->handle);
+}
+
+/* A converter of PyArg_ParseTuple, which refuses negative numbers. */
+static int
+to_number(PyObject *object, void *number)
+{
+    unsigned long long value = PyLong_AsUnsignedLongLong(object);
+
+    *(uint64_t *)number = value;
+    return value != (unsigned long long)-1 || !PyErr_Occurred();
+}
+
+static PyObject *
+unregister(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    enum hipadapt_profile_result result;
+    uint64_t handle;
+
+    if (!PyArg_ParseTuple(args, "O&:profile_unregister", to_number, &handle) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    result = ha_tool->profile_unregister(handle);
+    Py_END_ALLOW_THREADS
+    return ha_profile_answer(result);
+}
+
+/* ---- what is handed over ---- */
+
+static PyObject *
+hand_over(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    struct hipadapt_profile_event event = {.size = sizeof event};
+    uint64_t handle;
+
+    if (!PyArg_ParseTuple(args, "O&sO&O&IO&z:profile_hand_over", to_number, &handle,
+                          &event.name, to_number, &event.start, to_number, &event.end,
+                          &event.thread, to_number, &event.external, &event.args) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return ha_profile_answer(ha_tool->profile_hand_over(handle, &event));
+}
+
+static PyObject *
+child_device(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *name, *properties;
+    uint64_t handle;
+    int device;
+
+    if (!PyArg_ParseTuple(args, "O&isz:profile_child_device", to_number, &handle,
+                          &device, &name, &properties) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return ha_profile_answer(
+        ha_tool->profile_child_device(handle, device, name, properties));
+}
+
+static PyObject *
+child_stream(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    uint64_t handle, stream;
+    const char *name;
+    int device;
+
+    if (!PyArg_ParseTuple(args, "O&iO&s:profile_child_stream", to_number, &handle,
+                          &device, to_number, &stream, &name) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return ha_profile_answer(
+        ha_tool->profile_child_stream(handle, device, stream, name));
+}
+
+static PyObject *
+child_slice(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    struct hipadapt_profile_slice slice = {.size = sizeof slice};
+    uint64_t handle;
+
+    if (!PyArg_ParseTuple(args, "O&isO&O&IiO&O&O&z:profile_child_slice", to_number,
+                          &handle, &slice.kind, &slice.name, to_number, &slice.start,
+                          to_number, &slice.end, &slice.thread, &slice.device,
+                          to_number, &slice.stream, to_number, &slice.correlation,
+                          to_number, &slice.external, &slice.args) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return ha_profile_answer(ha_tool->profile_child_slice(handle, &slice));
+}
+
+static PyObject *
+child_metadata(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *key, *json;
+    uint64_t handle;
+
+    if (!PyArg_ParseTuple(args, "O&ss:profile_child_metadata", to_number, &handle, &key,
+                          &json) ||
+        !ha_profiler_need_tool()) {
+        return NULL;
+    }
+    return ha_profile_answer(ha_tool->profile_child_metadata(handle, key, json));
+}
+
+static PyObject *
+now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return ha_profiler_need_tool() ? PyLong_FromUnsignedLongLong(ha_tool->profile_now())
+                                   : NULL;
+}
+
+static PyMethodDef methods[] = {
+    {"profile_register", add_client, METH_VARARGS,
+     "profile_register($module, client, make_setup, make_output, name, clock, is_child, "
+     "/)\n--\n\nHandle of a client or child."},
+    {"profile_unregister", unregister, METH_VARARGS,
+     "profile_unregister($module, handle, /)\n--\n\nIt takes part no more."},
+    {"profile_hand_over", hand_over, METH_VARARGS,
+     "profile_hand_over($module, handle, name, start, end, thread, external, args, /)\n"
+     "--\n\nAn operation of a client."},
+    {"profile_child_device", child_device, METH_VARARGS,
+     "profile_child_device($module, handle, device, name, properties, /)\n--\n\n"
+     "A device of a child."},
+    {"profile_child_stream", child_stream, METH_VARARGS,
+     "profile_child_stream($module, handle, device, stream, name, /)\n--\n\n"
+     "The name of a row."},
+    {"profile_child_slice", child_slice, METH_VARARGS,
+     "profile_child_slice($module, handle, kind, name, start, end, thread, device, "
+     "stream, correlation, external, args, /)\n--\n\nSomething that took time."},
+    {"profile_child_metadata", child_metadata, METH_VARARGS,
+     "profile_child_metadata($module, handle, key, json, /)\n--\n\n"
+     "An entry of the trace."},
+    {"profile_now", now, METH_NOARGS,
+     "profile_now($module, /)\n--\n\nCLOCK_BOOTTIME in nanoseconds."},
+    {NULL, NULL, 0, NULL},
+};
+
+int
+ha_profile_client_init(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}
