@@ -417,6 +417,7 @@ def profile_prepare(
     keep: int,
     cuda_names: bool,
     distributed: str | None,
+    detail: int,
     /,
 ) -> None: ...
 def profile_start() -> None: ...
@@ -434,6 +435,48 @@ def profile_status() -> tuple[
     int, bool, int, bool, int, int, int, int, int, int, str, str, str
 ]: ...
 def profile_mute(on: object, /) -> None: ...
+def profile_register(
+    client: object,
+    make_setup: Callable[[int, int, int], object],
+    make_output: Callable[[int], object],
+    name: str,
+    clock: int,
+    is_child: bool,
+    /,
+) -> int: ...
+def profile_unregister(handle: int, /) -> None: ...
+def profile_hand_over(
+    handle: int,
+    name: str,
+    start: int,
+    end: int,
+    thread: int,
+    external: int,
+    args: str | None,
+    /,
+) -> None: ...
+def profile_child_device(
+    handle: int, device: int, name: str, properties: str | None, /
+) -> None: ...
+def profile_child_stream(
+    handle: int, device: int, stream: int, name: str, /
+) -> None: ...
+def profile_child_slice(
+    handle: int,
+    kind: int,
+    name: str,
+    start: int,
+    end: int,
+    thread: int,
+    device: int,
+    stream: int,
+    correlation: int,
+    external: int,
+    args: str | None,
+    /,
+) -> None: ...
+def profile_child_metadata(handle: int, key: str, json: str, /) -> None: ...
+def profile_now() -> int: ...
 def annotate_push(name: str, /) -> None: ...
 def annotate_pop() -> None: ...
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from .. import _core
+from .profile_client import DETAILS, ProfileChild, ProfileClient, bits_of, register
 
 __all__ = ["ProfileStatus", "annotate", "profile"]
 
@@ -87,6 +88,9 @@ class profile:
         Events that wait for being written, of 128 bytes.  More are lost and counted.
     keep_events : int
         Events that are kept in memory without `url`.
+    detail : iterable of str
+        What registered clients are asked for: ``input_shapes``, ``stacks``,
+        ``memory``, ``flops``, ``modules``.
 
     Raises
     ------
@@ -122,6 +126,7 @@ class profile:
         api_names: str = "hip",
         buffer_events: int = 0,
         keep_events: int = 0,
+        detail: Iterable[str] = (),
     ) -> None:
         if api_names not in ("hip", "cuda"):
             raise ValueError(
@@ -138,6 +143,7 @@ class profile:
         self._cuda_names = api_names == "cuda"
         self._buffer_events = buffer_events
         self._keep_events = keep_events
+        self._detail = bits_of("profile", "detail", detail, DETAILS)
 
     def prepare(self) -> profile:
         """Starts to watch, so that `start` costs nothing; what is seen is dropped."""
@@ -148,6 +154,7 @@ class profile:
             self._keep_events,
             self._cuda_names,
             self._distributed,
+            self._detail,
         )
         for key, value in self._metadata.items():
             self.add_metadata(key, value)
@@ -270,6 +277,49 @@ class profile:
         """What the profiler does now, and how its last recording went."""
         now = _core.profile_status()
         return ProfileStatus(_STATES[now[0]], *now[1:])
+
+    @staticmethod
+    def register_client(
+        client: object, *, name: str | None = None, clock: str = "monotonic"
+    ) -> ProfileClient:
+        """A framework takes part in recordings and hands its operations over.
+
+        Parameters
+        ----------
+        client : object
+            Its methods ``prepare(setup)``, ``start()``, ``step(iteration)``,
+            ``stop()`` and ``cancel()`` are called, those that it has, on a thread of
+            its own.  `setup` is a `ProfileSetup`.  What they raise goes to
+            sys.unraisablehook and into the trace, and the recording goes on.
+        name : str, optional
+            For messages; the name of its class.
+        clock : str
+            Of its times: ``monotonic``, ``boottime`` or ``realtime``, as
+            time.CLOCK_MONOTONIC and so on.
+
+        Returns
+        -------
+        ProfileClient
+            By which it hands operations over.
+        """
+        return ProfileClient(register(client, name, clock, child=False))
+
+    @staticmethod
+    def register_child(
+        child: object, *, name: str | None = None, clock: str = "monotonic"
+    ) -> ProfileChild:
+        """A profiler of another device takes part in recordings.
+
+        As `register_client`, with the methods ``configure(setup)``, ``start()``,
+        ``stop()``, ``collect(output)``, which it must have, and ``cancel()``.
+        `output` is a `ProfileChild`.
+        """
+        if not callable(getattr(child, "collect", None)):
+            raise TypeError(
+                "profile.register_child: argument 'child' must have a method "
+                f"'collect'; {type(child).__name__!r} has none"
+            )
+        return ProfileChild(register(child, name, clock, child=True))
 
     @staticmethod
     def operation(number: int) -> AbstractContextManager[None]:
