@@ -38,6 +38,11 @@ EXPECTED = {
     ),
     "objects_templates.py": ("line<double>  ok", "3 calls", "program.hip:1:"),
     "profile_streams.py": ("kernels: {'blur': 12, 'scale': 6}", "streams: 2"),
+    "profile_client.py": (
+        "double: [[10000]]",
+        "affine: [[10000]]",
+        "3 arrows from operations to kernels",
+    ),
     "streams_and_events.py": ("stream 0 after the last call: hip", "took"),
     "templates.py": (
         "maths::apply<float, maths::Square, 2>",
@@ -87,6 +92,7 @@ def test_example_says_what_it_should(name: str) -> None:
         ("objects_async.py", "0.5f * value", "0.25f * value"),
         ("objects_saxpy.py", "a * x[i] + y[i]", "a * x[i] - y[i]"),
         ("objects_templates.py", "* x + pair", "* x - pair"),
+        ("profile_client.py", "a * x[i]", "a + x[i]"),
         ("templates.py", "value / 2", "value / 4"),
     ],
 )
