@@ -14,10 +14,13 @@
 #include "tool/profiler/handed.h"
 #include "tool/profiler/text.h"
 
-enum { WAIT_S = 1, COLLECT_WAIT_S = 10, FAILURE_BYTES = 2048 };
+enum { WAIT_S = 1, FINISH_WAIT_S = 10, FAILURE_BYTES = 2048 };
 
 /* In the order in which they are called. */
 enum function { PREPARE, START, STEP, STOP, COLLECT, CANCEL, FUNCTIONS };
+
+#define BIT(function) (1u << (function))
+#define ALL (BIT(FUNCTIONS) - 1)
 
 static const char *const function_names[FUNCTIONS] = {
     "prepare", "start", "step", "stop", "collect", "cancel",
@@ -37,7 +40,6 @@ struct place {
     int64_t iteration;
     int64_t offset; /* of its clock to that of events */
     struct hipadapt_profile_setup setup;
-    _Atomic uint64_t open; /* the handle while operations are taken, else 0 */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
@@ -48,8 +50,10 @@ static uint64_t last_number;
 static struct ha_child_items *collected; /* the recording's, while children collect */
 static char failures[FAILURE_BYTES];     /* `"a","b"` */
 
-static _Atomic uint64_t registered; /* without the lock */
-static _Atomic uint64_t handing;    /* threads that hand an operation over */
+/* Without the lock. */
+static _Atomic uint64_t open_handles[HA_CLIENTS_MAX]; /* 0: no operations are taken */
+static _Atomic uint64_t registered;
+static _Atomic uint64_t handing; /* threads that hand an operation over */
 static _Thread_local struct place *own;
 
 static void
@@ -63,6 +67,13 @@ init(void)
     (void)pthread_condattr_destroy(&attributes);
 }
 
+/* Operations of the client are taken from now on; 0: of none. */
+static void
+set_open(const struct place *place, uint64_t handle)
+{
+    atomic_store(&open_handles[place - places], handle);
+}
+
 /* ---- what goes wrong ---- */
 
 /* Leaves the client out of the recording; needs the lock. */
@@ -70,8 +81,8 @@ static void
 leave_out(struct place *place)
 {
     place->left_out = true;
-    atomic_store(&place->open, 0);
-    place->todo = place->prepared ? 1u << CANCEL : 0;
+    set_open(place, 0);
+    place->todo = place->prepared ? BIT(CANCEL) : 0;
 }
 
 /* Keeps the sentence for the trace, and logs it; needs the lock. */
@@ -155,7 +166,7 @@ run_next(struct place *place)
     enum function function = (enum function)__builtin_ctz(place->todo);
     int64_t iteration = place->iteration;
 
-    place->todo &= ~(1u << function);
+    place->todo &= ~BIT(function);
     place->running = (int)function;
     place->prepared = function != CANCEL;
     place->collects = function == COLLECT;
@@ -201,11 +212,14 @@ run(void *data)
 
 /* ---- waiting ---- */
 
+/* Whether one of these functions of its is to be waited for. */
 static bool
-is_busy(const struct place *place)
+is_busy(const struct place *place, unsigned functions)
 {
+    unsigned running = place->running >= 0 ? BIT(place->running) : 0;
+
     return place->handle != 0 && place != own && !place->late && !place->leaving &&
-           (place->todo != 0 || place->running >= 0);
+           ((place->todo | running) & functions) != 0;
 }
 
 static struct timespec
@@ -219,28 +233,28 @@ from_now(int seconds)
 }
 
 static bool
-any_busy(void)
+any_busy(unsigned functions)
 {
     bool busy = false;
 
     for (int i = 0; i < HA_CLIENTS_MAX; i++) {
-        busy = busy || is_busy(&places[i]);
+        busy = busy || is_busy(&places[i], functions);
     }
     return busy;
 }
 
-/* Waits for all, with the lock; who is late is left out. */
+/* Waits for these functions of all, with the lock; who is late is left out. */
 static void
-settle(int seconds)
+settle(unsigned functions, int seconds)
 {
     const struct timespec until = from_now(seconds);
 
-    while (any_busy()) {
+    while (any_busy(functions)) {
         if (pthread_cond_timedwait(&changed, &lock, &until) == 0) {
             continue;
         }
         for (int i = 0; i < HA_CLIENTS_MAX; i++) {
-            if (is_busy(&places[i])) {
+            if (is_busy(&places[i], functions)) {
                 note_late(&places[i], seconds);
             }
         }
@@ -253,7 +267,7 @@ ha_clients_settle(void)
 {
     if (atomic_load(&registered) > 0) {
         pthread_mutex_lock(&lock);
-        settle(WAIT_S);
+        settle(BIT(PREPARE) | BIT(START), WAIT_S);
         pthread_mutex_unlock(&lock);
     }
 }
@@ -349,7 +363,7 @@ ha_clients_remove(uint64_t handle)
     struct place *place = find(handle);
     if (place != NULL) {
         place->leaving = true;
-        atomic_store(&place->open, 0);
+        set_open(place, 0);
         (void)pthread_cond_broadcast(&changed);
         result = place == own ? HIPADAPT_PROFILE_OK : wait_until_gone(place, handle);
     }
@@ -367,7 +381,7 @@ ha_clients_hand_over(uint64_t handle, const struct hipadapt_profile_event *event
 
     /* The count and the look are one step for who closes and then waits. */
     atomic_fetch_add(&handing, 1);
-    if (handle == 0 || atomic_load(&place->open) != handle) {
+    if (handle == 0 || atomic_load(&open_handles[place - places]) != handle) {
         (void)ha_error_set(HA_ERROR_INVALID, "nothing is recorded with this client");
         result = HIPADAPT_PROFILE_STATE;
     } else {
@@ -429,9 +443,9 @@ prepare(struct place *place, const struct hipadapt_profile_setup *setup,
     }
     place->setup = *setup;
     place->offset = offset_of(&place->table, bridge);
-    place->todo |= 1u << PREPARE;
+    place->todo |= BIT(PREPARE);
     if (!place->table.is_child) {
-        atomic_store(&place->open, place->handle);
+        set_open(place, place->handle);
     }
 }
 
@@ -445,7 +459,7 @@ ha_clients_prepare(const struct hipadapt_profile_setup *setup,
         return false;
     }
     pthread_mutex_lock(&lock);
-    settle(WAIT_S); /* a cancel of before */
+    settle(ALL, WAIT_S); /* a cancel of before */
     failures[0] = '\0';
     for (int i = 0; i < HA_CLIENTS_MAX; i++) {
         struct place *place = &places[i];
@@ -467,7 +481,7 @@ tell(enum function function)
         struct place *place = &places[i];
         if (place->handle != 0 && place->takes_part && !place->left_out &&
             (function != COLLECT || place->table.is_child)) {
-            place->todo |= 1u << function;
+            place->todo |= BIT(function);
         }
     }
     (void)pthread_cond_broadcast(&changed);
@@ -514,7 +528,7 @@ static void
 close_all(void)
 {
     for (int i = 0; i < HA_CLIENTS_MAX; i++) {
-        atomic_store(&places[i].open, 0);
+        set_open(&places[i], 0);
         places[i].takes_part = false;
     }
 }
@@ -524,10 +538,10 @@ ha_clients_finish(struct ha_child_items *items)
 {
     if (atomic_load(&registered) > 0) {
         pthread_mutex_lock(&lock);
-        settle(WAIT_S);
+        settle(ALL, FINISH_WAIT_S);
         collected = items;
         tell(COLLECT);
-        settle(COLLECT_WAIT_S);
+        settle(ALL, FINISH_WAIT_S);
         collected = NULL;
         close_all();
         pthread_mutex_unlock(&lock);
@@ -583,6 +597,7 @@ ha_clients_forked(void)
     init();
     for (int i = 0; i < HA_CLIENTS_MAX; i++) {
         places[i] = (struct place){.running = -1};
+        set_open(&places[i], 0);
     }
     collected = NULL;
     failures[0] = '\0';

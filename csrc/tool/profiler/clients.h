@@ -58,7 +58,7 @@ void ha_clients_start(void);
 void ha_clients_step(int64_t iteration);
 void ha_clients_stop(void);
 
-/* Waits until all have done what was noted; without any lock. */
+/* Waits for prepare and start of all; without any lock. */
 void ha_clients_settle(void);
 
 /* After the stop: waits for all, lets children collect, and closes: nothing can be

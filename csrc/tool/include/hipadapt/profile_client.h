@@ -13,8 +13,8 @@
  * Threads: each client and each child has a thread of its own ("hipadapt-client"),
  * which calls its functions one after another, in the order prepare, start, step, stop,
  * collect.  No lock of the profiler is held meanwhile, and signals are blocked.  The
- * program's prepare, start and stop wait for prepare and start, and a trace waits for
- * stop: one second each, and ten for collect.
+ * program's prepare and start wait for those of all, one second each; a trace waits for
+ * stop and for collect, ten seconds each.
  *   blocks     who needs longer is left out of the recording, which goes on; so does
  *              the next recording if the function still has not returned
  *   fails      a function that answers anything but 0 has failed; after a failed
