@@ -500,3 +500,50 @@ with profile(sys.argv[1]):
     assert trace["client_failures"] == ["'bad' failed in collect with 1"]
     assert names(trace, "kernel") == {"work": 1, "npu work": 1}
     assert json.dumps(trace["child_devices"]).count('"child"') == 2
+
+
+def test_threads_hand_over_while_recordings_come_and_go(
+    run_python: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.json"
+    run_python(
+        LIBRARY
+        + """
+phase, done, sure = None, False, {}
+def hand_over_always(i):
+    now = time.monotonic_ns
+    while not done:
+        before = phase
+        try:
+            handed.hand_over(f"op {i}", now(), now(), args={"thread": i})
+        except RuntimeError:
+            continue    # nothing is recorded just now
+        if before is not None and phase is before:
+            sure[before, i] = sure.get((before, i), 0) + 1
+threads = [threading.Thread(target=hand_over_always, args=(i,)) for i in range(4)]
+[t.start() for t in threads]
+for k in range(6):
+    p = profile(f"{sys.argv[1]}.{k}.json")
+    p.prepare()
+    if k == 3:
+        profile.cancel()
+        continue
+    p.start()
+    phase = str(k)
+    time.sleep(0.05)
+    phase = None
+    p.stop()
+    p.save()
+    with open(f"{sys.argv[1]}.{k}.json") as file:
+        trace = json.load(file)
+    for i in range(4):
+        shown = sum(e["name"] == f"op {i}" for e in trace["traceEvents"])
+        assert shown >= sure.get((str(k), i), 0), (k, i, shown, sure)
+    assert trace["lost_events"] == 0
+    assert "client_failures" not in trace, trace["client_failures"]
+done = True
+[t.join() for t in threads]
+assert sum(sure.values()) > 20, sure
+""",
+        str(out),
+    )
