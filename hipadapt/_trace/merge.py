@@ -34,6 +34,8 @@ class Head:
             self.about = trace.reader.about
             self.complete = trace.reader.complete
         info = self.about.get("distributedInfo")
+        if not isinstance(self.about.get("deviceProperties", []), list):
+            raise TraceError(f"{path}: 'deviceProperties' is no array")
         self.info: dict[str, Any] = info if isinstance(info, dict) else {}
         rank = self.info.get("rank")
         self.rank = rank if type(rank) is int and rank >= 0 else None
@@ -115,10 +117,9 @@ class Merge:
 
     def _devices(self) -> list[Any]:
         found: list[Any] = []
+        none: list[Any] = []
         for head in self.heads:
-            value = head.about.get("deviceProperties")
-            devices: list[Any] = value if isinstance(value, list) else []
-            for device in devices:
+            for device in head.about.get("deviceProperties", none):
                 if device not in found:
                     found.append(device)
         return found
