@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-
-
-def positive(text: str) -> int:
-    """Argument type: a whole number above zero."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"needs a whole number above 0, not {text!r}")
-    return value
+from ._cli.arguments import positive
 
 
 def build_parser() -> argparse.ArgumentParser:

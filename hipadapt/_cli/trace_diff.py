@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .trace_table import cut, progress, table, time_text
+from .._trace.table import cut, progress, table, time_text
 
 HELP = "what changed between two traces, kernel by kernel"
 TEXT = (

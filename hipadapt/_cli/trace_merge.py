@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .trace_table import progress
+from .._trace.table import progress
 
 HELP = "make one trace of those of several ranks"
 TEXT = (

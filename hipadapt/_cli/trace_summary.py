@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .trace_table import bytes_text, cut, progress, table, time_text
+from .._trace.table import bytes_text, cut, progress, table, time_text
+from .arguments import positive
 
 HELP = "kernels, copies, idle time and calls of a trace"
 TEXT = (
@@ -25,8 +26,6 @@ EXAMPLE = "example: python -m hipadapt trace summary out.json --top 5"
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Arguments."""
-    from ..__main__ import positive
-
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument(
         "--top",

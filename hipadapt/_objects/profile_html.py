@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
-from .._cli.trace_table import cut, time_text
 from .._trace.slices import CALLS, KERNEL, WORK, Slice
+from .._trace.table import cut, time_text
 
 _WIDTH, _LABEL, _ROW, _GAP = 900, 150, 18, 4  # pixels
 _ROWS_MAX, _BARS_MAX, _TITLE_MAX = 16, 4000, 120

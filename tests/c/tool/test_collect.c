@@ -432,9 +432,11 @@ test_memory_in_use_goes_up_and_down(void)
     feed(event);
     (void)finish();
 
-    CHECK_EQUAL(kept_count, 2);
+    CHECK_EQUAL(kept_count, 4);
     CHECK_EQUAL(kept[0].slice.value, 200);
-    CHECK_EQUAL(kept[1].slice.value, 100);
+    CHECK_EQUAL(kept[1].slice.kind, HA_SLICE_INSTANT);
+    CHECK_EQUAL(kept[2].slice.value, 100);
+    CHECK_EQUAL(kept[3].slice.kind, HA_SLICE_INSTANT);
 }
 
 /* Work that waits doesn't grow without bound, and none of it is lost. */

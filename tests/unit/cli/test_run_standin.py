@@ -167,7 +167,8 @@ print(*sorted({os.path.realpath(row) for row in rows}), sep="\\n")
     done = run("--", "python", "-c", code, cache=tmp_path / "c")
 
     assert done.returncode == 0, done.stderr
-    files = sorted({str(path) for path in libraries.PROFILER.values()})
+    ours = {str(path) for path in libraries.PROFILER.values()}
+    files = sorted(path for path in ours if "roc" in Path(path).name)
     levels = [f"4 1 {level}" for level in range(4)]
     assert done.stdout.splitlines() == [*levels, "0 1", "0 1", *files]
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 
-from .._trace.slices import Progress
+from .slices import Progress
 
 WIDTH = 80
 _SHOW_AFTER_S, _EVERY_S = 1.0, 0.2
