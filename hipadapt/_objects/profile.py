@@ -133,7 +133,12 @@ class profile:
                 f"profile: argument 'api_names' must be 'hip' or 'cuda', not "
                 f"{api_names!r}"
             )
-        self._url = url
+        try:
+            self._url = None if url is None else os.fsdecode(url)
+        except TypeError:
+            raise TypeError(
+                f"profile: argument 'url' must be a path, not {type(url).__name__!r}"
+            ) from None
         self._activities = _activity_text(
             activities,
             {"memory": memory, "python_stack": stacks, "queue_length": queue_length},
@@ -191,7 +196,7 @@ class profile:
     def _file(self) -> Generator[str]:
         """The trace as a file."""
         if self._url is not None:
-            yield os.fspath(self._url).removeprefix("file://")
+            yield self._url.removeprefix("file://")
             return
         with TemporaryDirectory(prefix="hipadapt-profile-") as folder:
             path = os.path.join(folder, "profile.json")
@@ -199,7 +204,7 @@ class profile:
             yield path
 
     def __repr__(self) -> str:
-        where = "in memory" if self._url is None else repr(os.fspath(self._url))
+        where = "in memory" if self._url is None else repr(self._url)
         return f"<hipadapt.profile {where}>"
 
     def _repr_html_(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import hipadapt
 from tests.conftest import Run
 
 BEGIN = """
@@ -810,3 +811,9 @@ def test_launches_come_before_what_they_start_in_all_that_runs(
     for row in rows.values():
         for (start, length), (following, _) in itertools.pairwise(sorted(row)):
             assert start + length <= following + 0.002
+
+
+def test_a_url_is_a_path() -> None:
+    with pytest.raises(TypeError, match=r"argument 'url' .* 'bytearray'"):
+        hipadapt.profile(bytearray(b"a.json"))  # type: ignore[arg-type]
+    assert "'a.json'" in repr(hipadapt.profile(Path("a.json")))
