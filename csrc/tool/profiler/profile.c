@@ -7,6 +7,7 @@
 #include "tool/profiler/clients.h"
 #include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
+#include "tool/profiler/refuse.h"
 #include "tool/profiler/session.h"
 #include "tool/profiler/writer.h"
 
@@ -31,14 +32,6 @@ hipadapt_profile_result_name(enum hipadapt_profile_result result)
     return (unsigned)result < sizeof names / sizeof *names ? names[result] : NULL;
 }
 
-static enum hipadapt_profile_result
-invalid(const char *function, const char *argument, const char *must)
-{
-    (void)ha_error_set(HA_ERROR_INVALID, "%s: argument '%s' %s", function, argument,
-                       must);
-    return HIPADAPT_PROFILE_INVALID;
-}
-
 /* Whether this process and this thread may drive the profiler. */
 static enum hipadapt_profile_result
 enter(const char *function)
@@ -56,15 +49,14 @@ hipadapt_profile_prepare(const struct hipadapt_profile_options *options)
     uint32_t activities = HA_ACTIVITIES_DEFAULT;
 
     if (options == NULL || options->size != sizeof *options) {
-        return invalid(function, "options",
-                       options == NULL ? "must not be NULL" : "has another size");
+        return ha_refuse_struct(function, "options", options);
     }
     if (options->url != NULL && options->url[0] == '\0') {
-        return invalid(function, "url", "must not be empty");
+        return ha_refuse(function, "url", "must not be empty");
     }
     if (options->distributed != NULL &&
         (options->distributed[0] != '{' || !ha_json_is_value(options->distributed))) {
-        return invalid(function, "distributed", "must be a JSON object");
+        return ha_refuse(function, "distributed", "must be a JSON object");
     }
     if (options->activities != NULL) {
         enum ha_status status = ha_activities_from(options->activities, &activities);
@@ -97,7 +89,7 @@ EXPORT enum hipadapt_profile_result
 hipadapt_profile_save(const char *url)
 {
     if (url != NULL && url[0] == '\0') {
-        return invalid("hipadapt_profile_save", "url", "must not be empty");
+        return ha_refuse("hipadapt_profile_save", "url", "must not be empty");
     }
     enum hipadapt_profile_result result = enter("hipadapt_profile_save");
     return result == HIPADAPT_PROFILE_OK ? ha_session_save(url) : result;
@@ -125,11 +117,11 @@ hipadapt_profile_add_metadata(const char *key, const char *json)
     static const char function[] = "hipadapt_profile_add_metadata";
 
     if (key == NULL || key[0] == '\0') {
-        return invalid(function, "key", "must be a text that is not empty");
+        return ha_refuse(function, "key", "must be a text that is not empty");
     }
     if (json == NULL || !ha_json_is_value(json)) {
-        return invalid(function, "json",
-                       "must be JSON text: a string needs its quotes");
+        return ha_refuse(function, "json",
+                         "must be JSON text: a string needs its quotes");
     }
     enum hipadapt_profile_result result = enter("hipadapt_profile_add_metadata");
     return result == HIPADAPT_PROFILE_OK ? ha_session_describe(key, json) : result;
@@ -147,7 +139,7 @@ hipadapt_profile_push(enum hipadapt_profile_domain domain, uint64_t id)
     case HIPADAPT_PROFILE_DOMAIN_USER:
         return ha_session_result(ha_recorder_push_user(id));
     default:
-        return invalid("hipadapt_profile_push", "domain", "is none of 0 and 1");
+        return ha_refuse("hipadapt_profile_push", "domain", "is none of 0 and 1");
     }
 }
 
@@ -163,7 +155,7 @@ hipadapt_profile_pop(enum hipadapt_profile_domain domain)
     case HIPADAPT_PROFILE_DOMAIN_USER:
         return ha_session_result(ha_recorder_pop_user());
     default:
-        return invalid("hipadapt_profile_pop", "domain", "is none of 0 and 1");
+        return ha_refuse("hipadapt_profile_pop", "domain", "is none of 0 and 1");
     }
 }
 
@@ -171,7 +163,7 @@ EXPORT enum hipadapt_profile_result
 hipadapt_profile_request(const char *text, uint64_t *request)
 {
     if (text == NULL) {
-        return invalid("hipadapt_profile_request", "text", "must not be NULL");
+        return ha_refuse("hipadapt_profile_request", "text", "must not be NULL");
     }
     enum hipadapt_profile_result result = enter("hipadapt_profile_request");
     return result == HIPADAPT_PROFILE_OK ? ha_session_request(text, request) : result;
@@ -191,8 +183,7 @@ EXPORT enum hipadapt_profile_result
 hipadapt_profile_status(struct hipadapt_profile_status *status)
 {
     if (status == NULL || status->size != sizeof *status) {
-        return invalid("hipadapt_profile_status", "status",
-                       status == NULL ? "must not be NULL" : "has another size");
+        return ha_refuse_struct("hipadapt_profile_status", "status", status);
     }
     return ha_session_is_forked() ? HIPADAPT_PROFILE_FORKED : ha_session_status(status);
 }

@@ -9,18 +9,11 @@
 #include "tool/include/hipadapt/profile_client.h"
 #include "tool/profiler/clients.h"
 #include "tool/profiler/handed.h"
+#include "tool/profiler/refuse.h"
 #include "tool/profiler/session.h"
 #include "tool/profiler/writer.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-static enum hipadapt_profile_result
-invalid(const char *function, const char *argument, const char *must)
-{
-    (void)ha_error_set(HA_ERROR_INVALID, "%s: argument '%s' %s", function, argument,
-                       must);
-    return HIPADAPT_PROFILE_INVALID;
-}
 
 /* ---- registration ---- */
 
@@ -36,13 +29,13 @@ add(const char *function, struct ha_client_table *table, const char *name, int c
     hipadapt_profile_handle *handle)
 {
     if (name == NULL || name[0] == '\0') {
-        return invalid(function, "name", "must be a text that is not empty");
+        return ha_refuse(function, "name", "must be a text that is not empty");
     }
     if (clock < 0 || (size_t)clock >= sizeof clocks / sizeof *clocks) {
-        return invalid(function, "clock", "is none of enum hipadapt_profile_clock");
+        return ha_refuse(function, "clock", "is none of enum hipadapt_profile_clock");
     }
     if (handle == NULL) {
-        return invalid(function, "handle", "must not be NULL");
+        return ha_refuse(function, "handle", "must not be NULL");
     }
     (void)snprintf(table->name, sizeof table->name, "%s", name);
     table->clock = clocks[clock];
@@ -60,8 +53,7 @@ hipadapt_profile_register_client(const struct hipadapt_profile_client *client,
     static const char function[] = "hipadapt_profile_register_client";
 
     if (client == NULL || client->size != sizeof *client) {
-        return invalid(function, "client",
-                       client == NULL ? "must not be NULL" : "has another size");
+        return ha_refuse_struct(function, "client", client);
     }
     struct ha_client_table table = {
         .context = context,
@@ -82,11 +74,10 @@ hipadapt_profile_register_child(const struct hipadapt_profile_child *child,
     static const char function[] = "hipadapt_profile_register_child";
 
     if (child == NULL || child->size != sizeof *child) {
-        return invalid(function, "child",
-                       child == NULL ? "must not be NULL" : "has another size");
+        return ha_refuse_struct(function, "child", child);
     }
     if (child->collect == NULL) {
-        return invalid(function, "collect", "must not be NULL");
+        return ha_refuse(function, "collect", "must not be NULL");
     }
     struct ha_client_table table = {
         .is_child = true,
@@ -123,18 +114,18 @@ check(const char *function, const char *name, uint64_t start, uint64_t end,
     char text[96];
 
     if (name == NULL) {
-        return invalid(function, "name", "must not be NULL");
+        return ha_refuse(function, "name", "must not be NULL");
     }
     if (end < start) {
         (void)snprintf(text, sizeof text, "is %" PRIu64 ", before the start, %" PRIu64,
                        end, start);
-        return invalid(function, "end", text);
+        return ha_refuse(function, "end", text);
     }
     if (args != NULL && strnlen(args, HA_HANDED_ARGS_MAX + 1) > HA_HANDED_ARGS_MAX) {
-        return invalid(function, "args", "has more than 64 KiB");
+        return ha_refuse(function, "args", "has more than 64 KiB");
     }
     if (args != NULL && args[0] != '\0' && !ha_json_is_members(args)) {
-        return invalid(function, "args", "must be members of a JSON object");
+        return ha_refuse(function, "args", "must be members of a JSON object");
     }
     return HIPADAPT_PROFILE_OK;
 }
@@ -146,8 +137,7 @@ hipadapt_profile_hand_over(hipadapt_profile_handle handle,
     static const char function[] = "hipadapt_profile_hand_over";
 
     if (event == NULL || event->size != sizeof *event) {
-        return invalid(function, "event",
-                       event == NULL ? "must not be NULL" : "has another size");
+        return ha_refuse_struct(function, "event", event);
     }
     enum hipadapt_profile_result result =
         check(function, event->name, event->start, event->end, event->args);
@@ -187,13 +177,13 @@ hipadapt_profile_child_device(hipadapt_profile_handle handle, int32_t device,
     struct ha_child child;
 
     if (!is_device(device)) {
-        return invalid(function, "device", "is none of 0 to 63");
+        return ha_refuse(function, "device", "is none of 0 to 63");
     }
     if (name == NULL || name[0] == '\0') {
-        return invalid(function, "name", "must be a text that is not empty");
+        return ha_refuse(function, "name", "must be a text that is not empty");
     }
     if (properties != NULL && (properties[0] != '{' || !ha_json_is_value(properties))) {
-        return invalid(function, "properties", "must be a JSON object");
+        return ha_refuse(function, "properties", "must be a JSON object");
     }
     enum hipadapt_profile_result result = take(handle, &child, &items);
     if (result == HIPADAPT_PROFILE_OK) {
@@ -212,10 +202,10 @@ hipadapt_profile_child_stream(hipadapt_profile_handle handle, int32_t device,
     struct ha_child child;
 
     if (!is_device(device)) {
-        return invalid(function, "device", "is none of 0 to 63");
+        return ha_refuse(function, "device", "is none of 0 to 63");
     }
     if (name == NULL || name[0] == '\0') {
-        return invalid(function, "name", "must be a text that is not empty");
+        return ha_refuse(function, "name", "must be a text that is not empty");
     }
     enum hipadapt_profile_result result = take(handle, &child, &items);
     if (result == HIPADAPT_PROFILE_OK) {
@@ -229,13 +219,14 @@ static enum hipadapt_profile_result
 check_slice(const char *function, const struct hipadapt_profile_slice *slice)
 {
     if (slice->kind < 0 || slice->kind > HIPADAPT_PROFILE_SLICE_ANNOTATION) {
-        return invalid(function, "kind", "is none of enum hipadapt_profile_slice_kind");
+        return ha_refuse(function, "kind",
+                         "is none of enum hipadapt_profile_slice_kind");
     }
     if (slice->kind >= HIPADAPT_PROFILE_SLICE_KERNEL && !is_device(slice->device)) {
-        return invalid(function, "device", "is none of 0 to 63");
+        return ha_refuse(function, "device", "is none of 0 to 63");
     }
     if (slice->correlation >> HA_CHILD_CORRELATION_BITS != 0) {
-        return invalid(function, "correlation", "must be below 2^40");
+        return ha_refuse(function, "correlation", "must be below 2^40");
     }
     return check(function, slice->name, slice->start, slice->end, slice->args);
 }
@@ -249,8 +240,7 @@ hipadapt_profile_child_slice(hipadapt_profile_handle handle,
     struct ha_child child;
 
     if (slice == NULL || slice->size != sizeof *slice) {
-        return invalid(function, "slice",
-                       slice == NULL ? "must not be NULL" : "has another size");
+        return ha_refuse_struct(function, "slice", slice);
     }
     enum hipadapt_profile_result result = check_slice(function, slice);
     if (result == HIPADAPT_PROFILE_OK) {
@@ -272,11 +262,11 @@ hipadapt_profile_child_metadata(hipadapt_profile_handle handle, const char *key,
     struct ha_child child;
 
     if (key == NULL || key[0] == '\0') {
-        return invalid(function, "key", "must be a text that is not empty");
+        return ha_refuse(function, "key", "must be a text that is not empty");
     }
     if (json == NULL || !ha_json_is_value(json)) {
-        return invalid(function, "json",
-                       "must be JSON text: a string needs its quotes");
+        return ha_refuse(function, "json",
+                         "must be JSON text: a string needs its quotes");
     }
     enum hipadapt_profile_result result = take(handle, &child, &items);
     if (result == HIPADAPT_PROFILE_OK) {
