@@ -338,13 +338,12 @@ ha_child_items_write(const struct ha_child_items *items, struct ha_writer *write
 
 /* ---- metadata ---- */
 
+/* NULL: there was no room for it. */
 static char *
-put_text(char *to, const char *text)
+put_name(char *to, const char *name)
 {
-    *to++ = '"';
-    to = ha_text_json(to, text, strlen(text));
-    *to++ = '"';
-    return to;
+    return ha_text_quoted(to, name != NULL ? name : "",
+                          name != NULL ? strlen(name) : 0);
 }
 
 static char *
@@ -353,11 +352,11 @@ put_device(char *to, const struct device *device, unsigned number)
     HA_PUT(to, "{\"id\":");
     to = ha_text_uint(to, number);
     HA_PUT(to, ",\"child\":");
-    to = put_text(to, device->child != NULL ? device->child : "");
+    to = put_name(to, device->child);
     HA_PUT(to, ",\"device\":");
     to = ha_text_int(to, device->device);
     HA_PUT(to, ",\"name\":");
-    to = put_text(to, device->name != NULL ? device->name : "");
+    to = put_name(to, device->name);
     if (device->properties != NULL) {
         HA_PUT(to, ",\"properties\":");
         to = ha_text_put(to, device->properties, strlen(device->properties));

@@ -44,10 +44,7 @@ struct chrome {
 static char *
 put_string(char *to, const char *text)
 {
-    *to++ = '"';
-    to = ha_text_json(to, text, strlen(text));
-    *to++ = '"';
-    return to;
+    return ha_text_quoted(to, text, strlen(text));
 }
 
 static char *

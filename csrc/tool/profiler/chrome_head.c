@@ -28,9 +28,7 @@ put_string(struct ha_output *output, const char *text)
     size_t bytes = strlen(text);
 
     if (ha_output_room(output, HA_JSON_GROWTH * bytes + 16)) {
-        *output->at++ = '"';
-        output->at = ha_text_json(output->at, text, bytes);
-        *output->at++ = '"';
+        output->at = ha_text_quoted(output->at, text, bytes);
     }
 }
 

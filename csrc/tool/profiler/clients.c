@@ -99,10 +99,7 @@ note(const struct place *place, const char *text)
         if (used > 0) {
             *to++ = ',';
         }
-        *to++ = '"';
-        to = ha_text_json(to, line, strlen(line));
-        *to++ = '"';
-        *to = '\0';
+        *ha_text_quoted(to, line, strlen(line)) = '\0';
     }
 }
 

@@ -201,9 +201,8 @@ with_stack(struct ha_collect *collect, const char *args, uint32_t name)
     HA_PUT(to, "\"stack\":[");
     for (const char *at = text; *at != '\0';) {
         size_t bytes = strcspn(at, "\n");
-        *to++ = '"';
-        to = ha_text_json(to, at, bytes);
-        HA_PUT(to, "\",");
+        to = ha_text_quoted(to, at, bytes);
+        *to++ = ',';
         at += bytes + (at[bytes] == '\n');
     }
     to[-1] = ']';

@@ -16,7 +16,7 @@ static const char unknown[] = "unknown kernel";
 static uint32_t
 symbol_args(const char *symbol)
 {
-    static const char begin[] = "\"symbol\":\"";
+    static const char begin[] = "\"symbol\":";
     size_t bytes = strlen(symbol);
     char *text = malloc(sizeof begin + HA_JSON_GROWTH * bytes + ROOM);
 
@@ -24,9 +24,7 @@ symbol_args(const char *symbol)
         return 0;
     }
     memcpy(text, begin, sizeof begin - 1);
-    char *end = ha_text_json(text + sizeof begin - 1, symbol, bytes);
-    *end++ = '"';
-    *end = '\0';
+    *ha_text_quoted(text + sizeof begin - 1, symbol, bytes) = '\0';
     uint32_t number = ha_name_of(text);
     free(text);
     return number;

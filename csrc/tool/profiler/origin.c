@@ -38,11 +38,7 @@ read_job(void)
     for (size_t i = 0; i < JOB_COUNT; i++) {
         const char *text = ha_env(job[i].variable);
         if (text != NULL) {
-            char *at = job[i].value;
-            *at++ = '"';
-            at = ha_text_json(at, text, strnlen(text, JOB_BYTES));
-            *at++ = '"';
-            *at = '\0';
+            *ha_text_quoted(job[i].value, text, strnlen(text, JOB_BYTES)) = '\0';
         }
     }
 }

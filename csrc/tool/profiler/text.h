@@ -50,6 +50,16 @@ ha_text_put(char *to, const char *text, size_t bytes)
     return to + bytes;
 }
 
+/* A JSON string with its quotes, which are two bytes more. */
+static inline char *
+ha_text_quoted(char *to, const char *text, size_t bytes)
+{
+    *to++ = '"';
+    to = ha_text_json(to, text, bytes);
+    *to++ = '"';
+    return to;
+}
+
 /* A literal. */
 #define HA_PUT(to, literal) ((to) = ha_text_put((to), (literal), sizeof(literal) - 1))
 
