@@ -131,6 +131,22 @@ done:
     return status;
 }
 
+enum ha_status
+ha_file_read_text(const char *path, bool own, char **text)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    enum ha_status status = ha_file_read(path, own, &bytes, &size);
+
+    if (status == HA_OK && strlen(bytes) != size) {
+        status = ha_error_set(HA_ERROR_INVALID, "'%s' has a NUL character", path);
+        free(bytes);
+    } else if (status == HA_OK) {
+        *text = bytes;
+    }
+    return status;
+}
+
 /* A new file in `dirfd` under a name nobody else has; a name that a dead process with
  * the same id left behind is passed over. */
 static int

@@ -14,6 +14,9 @@
  * byte, a NUL, after *size.  HA_ERROR_NOT_FOUND where there is no such file. */
 enum ha_status ha_file_read(const char *path, bool own, void **bytes, size_t *size);
 
+/* The same for a text, which has no NUL within: HA_ERROR_INVALID names the path. */
+enum ha_status ha_file_read_text(const char *path, bool own, char **text);
+
 /* Writes all of it; 0, or -1 with errno.  A limit of the process on the size of files
  * is EFBIG and no signal. */
 int ha_file_write_all(int fd, const void *bytes, size_t size);

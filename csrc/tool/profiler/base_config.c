@@ -34,18 +34,14 @@ void
 ha_base_config_read(struct ha_config *config)
 {
     struct ha_config with_file;
-    void *text = NULL;
-    size_t bytes = 0;
+    char *text = NULL;
 
     ha_base_config_note();
     ha_config_default(config);
     with_file = *config;
-    enum ha_status status = ha_file_read(file, false, &text, &bytes);
+    enum ha_status status = ha_file_read_text(file, false, &text);
     if (status == HA_ERROR_NOT_FOUND && !named) {
         return;
-    }
-    if (status == HA_OK && strlen(text) != bytes) {
-        status = ha_error_set(HA_ERROR_INVALID, "it has a NUL character");
     }
     if (status == HA_OK) {
         status = ha_config_parse(&with_file, text);

@@ -123,24 +123,12 @@ parse_number(const char *text)
 static enum ha_status
 read_text(char **text)
 {
-    void *bytes = NULL;
-    size_t size = 0;
-
     *text = NULL;
     if (file[0] == '\0') {
         *text = strdup("");
         return *text != NULL ? HA_OK : ha_error_set(HA_ERROR_MEMORY, "no memory");
     }
-    enum ha_status status = ha_file_read(file, true, &bytes, &size);
-    if (status == HA_OK && strlen(bytes) != size) {
-        status = ha_error_set(HA_ERROR_INVALID, "'%s' has a NUL character", file);
-    }
-    if (status != HA_OK) {
-        free(bytes);
-        return status;
-    }
-    *text = bytes;
-    return HA_OK;
+    return ha_file_read_text(file, true, text);
 }
 
 static void

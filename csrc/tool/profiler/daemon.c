@@ -15,6 +15,7 @@
 #include "tool/profiler/base_config.h"
 #include "tool/profiler/datagram.h"
 #include "tool/profiler/session.h"
+#include "tool/profiler/writer.h"
 
 #define NS_A_MS UINT64_C(1000000)
 #define BASE_NS                                                                        \
@@ -54,13 +55,13 @@ static struct {
 static enum ha_status
 check_path(const char *url)
 {
-    static const char scheme[] = "file://";
-    const char *path =
-        strncmp(url, scheme, sizeof scheme - 1) == 0 ? url + sizeof scheme - 1 : url;
+    const char *path = ha_writer_path(url);
     size_t bytes = strcmp(daemon_.traces, "/") == 0 ? 0 : strlen(daemon_.traces);
-    bool below = strncmp(path, daemon_.traces, bytes) == 0 && path[bytes] == '/';
+    bool below =
+        path != NULL && strncmp(path, daemon_.traces, bytes) == 0 && path[bytes] == '/';
 
-    for (const char *at = strstr(path, ".."); at != NULL; at = strstr(at + 1, "..")) {
+    for (const char *at = below ? strstr(path, "..") : NULL; at != NULL;
+         at = strstr(at + 1, "..")) {
         below = below &&
                 !((at == path || at[-1] == '/') && (at[2] == '\0' || at[2] == '/'));
     }

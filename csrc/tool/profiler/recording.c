@@ -150,13 +150,10 @@ why_empty(const struct ha_recording *recording, const struct ha_collect_counts *
 static uint64_t
 file_bytes(const char *url)
 {
-    static const char scheme[] = "file://";
-    bool with_scheme = strncmp(url, scheme, sizeof scheme - 1) == 0;
+    const char *path = ha_writer_path(url);
     struct stat info;
 
-    return stat(with_scheme ? url + sizeof scheme - 1 : url, &info) == 0
-               ? (uint64_t)info.st_size
-               : 0;
+    return path != NULL && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
 /* How far the Unix clock was set meanwhile, ns; 0: it was not.  The trace goes on by

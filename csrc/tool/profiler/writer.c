@@ -126,20 +126,26 @@ open_file(const char *path, const struct ha_writer_info *info, struct ha_writer 
                         path);
 }
 
+const char *
+ha_writer_path(const char *url)
+{
+    if (strncmp(url, FILE_SCHEME, strlen(FILE_SCHEME)) == 0) {
+        return url + strlen(FILE_SCHEME);
+    }
+    return scheme_length(url) == 0 ? url : NULL;
+}
+
 static enum ha_status
 open_url(const char *url, const struct ha_writer_info *info, struct ha_writer *writer)
 {
-    size_t length = scheme_length(url);
+    const char *path = ha_writer_path(url);
     struct scheme found;
     char known[512];
 
-    if (length == 0) {
-        return open_file(url, info, writer);
+    if (path != NULL) {
+        return open_file(path, info, writer);
     }
-    if (strncmp(url, FILE_SCHEME, strlen(FILE_SCHEME)) == 0) {
-        return open_file(url + strlen(FILE_SCHEME), info, writer);
-    }
-    if (!find_scheme(url, length, &found)) {
+    if (!find_scheme(url, scheme_length(url), &found)) {
         list_schemes(known, sizeof known);
         return ha_error_set(HA_ERROR_UNSUPPORTED,
                             "'%.256s': no writer for this scheme; there are: %s", url,

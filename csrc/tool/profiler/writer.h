@@ -109,6 +109,9 @@ enum ha_status ha_writer_finish(struct ha_writer *writer,
 /* Drops the writer and what it has written so far; NULL is allowed. */
 void ha_writer_abandon(struct ha_writer *writer);
 
+/* The path of a URL that is one, or of the scheme file; NULL for other schemes. */
+const char *ha_writer_path(const char *url);
+
 /* Bytes that were written so far, for progress. */
 uint64_t ha_writer_bytes(const struct ha_writer *writer);
 

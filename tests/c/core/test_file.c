@@ -117,6 +117,23 @@ test_failed_write_leaves_nothing_behind(void)
 }
 
 static void
+test_text_has_no_nul_within(void)
+{
+    char *text = NULL;
+
+    CHECK_EQUAL(ha_file_write_atomic(root, "text", "a\nb", 3), HA_OK);
+    CHECK_EQUAL(ha_file_read_text(under("text"), true, &text), HA_OK);
+    CHECK_TEXT(text, "a\nb");
+    free(text);
+    text = NULL;
+    CHECK_EQUAL(ha_file_write_atomic(root, "binary", "a\0b", 3), HA_OK);
+    CHECK_EQUAL(ha_file_read_text(under("binary"), true, &text), HA_ERROR_INVALID);
+    CHECK_PART(ha_error_text(), "binary");
+    CHECK_EQUAL(ha_file_read_text(under("absent"), true, &text), HA_ERROR_NOT_FOUND);
+    CHECK(text == NULL); /* untouched on failure */
+}
+
+static void
 test_read_refuses_what_is_no_file_of_ours(void)
 {
     void *bytes = (void *)(uintptr_t)1;
@@ -258,6 +275,7 @@ main(void)
     RUN(test_write_replaces_a_link_and_leaves_its_target);
     RUN(test_write_refuses_names_that_lead_elsewhere);
     RUN(test_failed_write_leaves_nothing_behind);
+    RUN(test_text_has_no_nul_within);
     RUN(test_read_refuses_what_is_no_file_of_ours);
     RUN(test_foreign_owner_is_refused);
     RUN(test_private_folder);
