@@ -268,6 +268,17 @@ ha_config_parse(struct ha_config *config, const char *text)
 }
 
 uint32_t
+ha_config_activities(const struct ha_config *config)
+{
+    uint32_t activities = config->activities;
+
+    activities |= config->memory ? (uint32_t)HA_ACTIVITIES_MEMORY : 0u;
+    activities |= config->with_stack ? (uint32_t)HA_ACTIVITIES_STACKS : 0u;
+    return config->sync_wait_events ? activities
+                                    : activities & ~(uint32_t)HA_ACTIVITIES_SYNC;
+}
+
+uint32_t
 ha_config_detail(const struct ha_config *config)
 {
     uint32_t detail = 0;

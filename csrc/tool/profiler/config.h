@@ -41,6 +41,9 @@ void ha_config_default(struct ha_config *config);
  * stood before it was applied. */
 enum ha_status ha_config_parse(struct ha_config *config, const char *text);
 
+/* What is recorded: the list of types, and what other keys add or take away. */
+uint32_t ha_config_activities(const struct ha_config *config);
+
 /* What clients are asked for, as bits of enum hipadapt_profile_detail. */
 uint32_t ha_config_detail(const struct ha_config *config);
 

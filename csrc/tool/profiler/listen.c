@@ -18,7 +18,7 @@
 #include "tool/profiler/base_config.h"
 #include "tool/profiler/by_signal.h"
 #include "tool/profiler/daemon.h"
-#include "tool/tool.h"
+#include "tool/profiler/session.h"
 
 #define ON_DEMAND "on-demand" /* of HIPADAPT_PROFILE */
 #define NS_A_S UINT64_C(1000000000)
@@ -118,15 +118,16 @@ need_thread(void)
     if (bell >= 0) {
         return HA_OK;
     }
-    if (hipadapt_tool_table(sizeof(struct ha_tool)) == NULL) {
-        return ha_error_set(HA_ERROR_MEMORY, "no room for a fork hook");
+    enum ha_status status = ha_session_open();
+    if (status != HA_OK) {
+        return status;
     }
     bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (bell < 0) {
         return ha_error_set(HA_ERROR_SYSTEM, "no descriptor for a listener: %s",
                             strerror(errno));
     }
-    enum ha_status status = ha_thread_start(&thread, "hipadapt-listen", run, NULL);
+    status = ha_thread_start(&thread, "hipadapt-listen", run, NULL);
     if (status == HA_OK) {
         (void)pthread_detach(thread);
     } else {

@@ -172,62 +172,74 @@ clock_step(const struct ha_clock_bridge *before)
     return step;
 }
 
+/* Metadata that a trace ends with. */
+struct ending {
+    struct ha_trace_pair pairs[OWN_PAIRS_MAX + PAIRS_MAX];
+    char numbers[OWN_PAIRS_MAX][TEXT_BYTES];
+    size_t count;
+};
+
+static void
+add_number(struct ending *ending, const char *key, int64_t number)
+{
+    char *text = ending->numbers[ending->count];
+
+    (void)snprintf(text, TEXT_BYTES, "%" PRId64, number);
+    ending->pairs[ending->count++] = (struct ha_trace_pair){key, text};
+}
+
+/* Our own. */
+static void
+tell_counts(const struct ha_recording *recording, struct ending *ending)
+{
+    const struct ha_collect_counts *counts = &recording->last;
+    const char *empty = why_empty(recording, counts);
+    int64_t step = clock_step(&recording->options.clock);
+    int32_t runtime = 0, driver = 0;
+
+    add_number(ending, "moved_events", (int64_t)counts->moved);
+    add_number(ending, "never_ran_events", (int64_t)counts->never_ran);
+    add_number(ending, "unjoined_events", (int64_t)counts->unjoined);
+    if (step != 0) {
+        add_number(ending, "clock_step_ns", step);
+    }
+    if (recording->about.hip_runtime_version == 0) { /* HIP came after the start */
+        ha_origin_hip(&runtime, &driver);
+    }
+    if (runtime != 0) {
+        add_number(ending, "hip_runtime_version", runtime);
+        add_number(ending, "hip_driver_version", driver);
+    }
+    if (recording->options.linked) {
+        add_number(ending, "unlinked_events", (int64_t)counts->unlinked);
+    }
+    if (empty != NULL) {
+        ending->pairs[ending->count++] = (struct ha_trace_pair){"no_kernels", empty};
+    }
+}
+
 /* Ends the trace, with the user's metadata and ours. */
 static enum ha_status
 finish_writer(struct ha_recording *recording, struct ha_writer *writer, const char *url)
 {
     const struct ha_collect_counts *counts = &recording->last;
-    struct ha_trace_pair pairs[PAIRS_MAX + OWN_PAIRS_MAX];
-    char texts[7][TEXT_BYTES];
-    int32_t runtime = 0, driver = 0;
-    const char *empty = why_empty(recording, counts);
     int64_t open = atomic_load(&recording->collector->open);
     uint64_t running = open > 0 ? (uint64_t)open : 0;
+    struct ending ending = {.count = 0};
     struct ha_writer_result result = {
         .start =
             ha_clock_unix(&recording->options.clock, atomic_load(&recording->start)),
         .end = ha_clock_unix(&recording->options.clock, atomic_load(&recording->end)),
         .lost_events = lost(recording),
         .out_of_window_events = counts->out_of_window + running,
-        .metadata = pairs,
+        .metadata = ending.pairs,
     };
 
-    (void)snprintf(texts[0], TEXT_BYTES, "%" PRIu64, counts->moved);
-    (void)snprintf(texts[1], TEXT_BYTES, "%" PRIu64, counts->never_ran);
-    (void)snprintf(texts[2], TEXT_BYTES, "%" PRIu64, counts->unjoined);
-    pairs[0] = (struct ha_trace_pair){"moved_events", texts[0]};
-    pairs[1] = (struct ha_trace_pair){"never_ran_events", texts[1]};
-    pairs[2] = (struct ha_trace_pair){"unjoined_events", texts[2]};
-    result.metadata_count = 3;
-    int64_t step = clock_step(&recording->options.clock);
-    if (step != 0) {
-        (void)snprintf(texts[5], TEXT_BYTES, "%" PRId64, step);
-        pairs[result.metadata_count++] =
-            (struct ha_trace_pair){"clock_step_ns", texts[5]};
-    }
-    if (recording->about.hip_runtime_version == 0) { /* HIP came after the start */
-        ha_origin_hip(&runtime, &driver);
-    }
-    if (runtime != 0) {
-        (void)snprintf(texts[3], TEXT_BYTES, "%" PRId32, runtime);
-        (void)snprintf(texts[4], TEXT_BYTES, "%" PRId32, driver);
-        pairs[result.metadata_count++] =
-            (struct ha_trace_pair){"hip_runtime_version", texts[3]};
-        pairs[result.metadata_count++] =
-            (struct ha_trace_pair){"hip_driver_version", texts[4]};
-    }
-    if (recording->options.linked) {
-        (void)snprintf(texts[6], TEXT_BYTES, "%" PRIu64, counts->unlinked);
-        pairs[result.metadata_count++] =
-            (struct ha_trace_pair){"unlinked_events", texts[6]};
-    }
-    if (empty != NULL) {
-        pairs[result.metadata_count++] = (struct ha_trace_pair){"no_kernels", empty};
-    }
+    tell_counts(recording, &ending);
     pthread_mutex_lock(&recording->lock);
-    memcpy(pairs + result.metadata_count, recording->pairs,
-           recording->pair_count * sizeof *pairs);
-    result.metadata_count += recording->pair_count;
+    memcpy(ending.pairs + ending.count, recording->pairs,
+           recording->pair_count * sizeof *ending.pairs);
+    result.metadata_count = ending.count + recording->pair_count;
     enum ha_status status = ha_writer_finish(writer, &result);
     recording->bytes = status == HA_OK ? file_bytes(url) : 0;
     pthread_mutex_unlock(&recording->lock);

@@ -193,19 +193,11 @@ open_plan(struct ha_recording **recording)
     char url[HA_CONFIG_PATH_BYTES + 32];
     struct ha_recording_options options = {
         .url = url,
-        .activities = config->activities | (config->memory ? HA_ACTIVITIES_MEMORY : 0),
+        .activities = ha_config_activities(config),
         .room = ha_config_room(config),
         .request = session.request,
         .detail = ha_config_detail(config),
     };
-
-    if (config->with_stack) {
-        options.activities |= HA_ACTIVITIES_STACKS;
-    }
-
-    if (!config->sync_wait_events) {
-        options.activities &= ~(uint32_t)HA_ACTIVITIES_SYNC;
-    }
 
     if (!ha_config_log_file(config, (long)getpid(), url, sizeof url)) {
         return ha_error_set(HA_ERROR_INVALID, "ACTIVITIES_LOG_FILE: too long");
@@ -414,19 +406,24 @@ at_exit(void)
     pthread_mutex_unlock(&lock);
 }
 
+enum ha_status
+ha_session_open(void)
+{
+    return hipadapt_tool_table(sizeof(struct ha_tool)) != NULL
+               ? HA_OK
+               : ha_error_set(HA_ERROR_MEMORY, "no room for a fork hook");
+}
+
 /* The thread, with what it waits for; needs the lock. */
 static enum ha_status
 need_thread(void)
 {
     pthread_t thread;
-    enum ha_status status = HA_OK;
+    enum ha_status status = session.there ? HA_OK : ha_session_open();
 
     ha_origin_learn_job();
-    if (session.there) {
-        return HA_OK;
-    }
-    if (hipadapt_tool_table(sizeof(struct ha_tool)) == NULL) {
-        return ha_error_set(HA_ERROR_MEMORY, "no room for a fork hook");
+    if (session.there || status != HA_OK) {
+        return status;
     }
     session.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     session.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -460,14 +457,6 @@ ha_session_is_forked(void)
                            "in a forked child");
     }
     return is;
-}
-
-enum ha_status
-ha_session_open(void)
-{
-    return hipadapt_tool_table(sizeof(struct ha_tool)) != NULL
-               ? HA_OK
-               : ha_error_set(HA_ERROR_MEMORY, "no room for a fork hook");
 }
 
 /* Waits for the end of processing, or of all, with the lock. */
