@@ -248,11 +248,14 @@ def start():
         raises(call)
     print(p.status().state)
 def stop():
-    handed.unregister()   # in its own method
+    handed.unregister()   # in its own method, so nobody waits for its end
     print("gone")
+    over.set()
+over = threading.Event()
 library.start, library.stop = start, stop
 with profile(sys.argv[1]):
     launch()
+over.wait()
 raises(handed.unregister)
 """,
         str(tmp_path / "out.json"),

@@ -33,11 +33,15 @@ def test_length_is_what_was_launched_and_has_not_ended(
 import time
 streams = [hipadapt.Stream() for _ in range(2)]
 arrays = [hipadapt.zeros(64, dtype="int32") for _ in range(2)]
+gate = threading.Event()
 with profile(sys.argv[1], queue_length=True) as p:
+    hip.hipLaunchHostFunc(streams[0], lambda _: gate.wait(), None)
     for i in range(600):
         for stream, array, work in zip(streams, arrays, (50_000_000, 10)):
             if work == 10 or i < 20:
                 kernel[(1,), (64,), 0, stream](array, work if i == 0 else 10)
+        if i == 20:
+            gate.set() # so that the first stream had work that waited
         if i % 50 == 0:
             time.sleep(0.015) # batches of the writer
 assert p.status().lost_events == 0
@@ -67,7 +71,7 @@ assert p.status().lost_events == 0
         # Ends are told as they come: a time before the last one counts from there.
         assert sum(step for _, step in steps) == 0
         assert max(value for _, value in values) == highest(steps)
-    assert max(v for _, v in told["queue length of stream 1"]) > 1
+    assert max(v for _, v in told["queue length of stream 1"]) > 10
 
 
 def highest(steps: list[tuple[float, int]]) -> int:
