@@ -97,7 +97,7 @@ HA_EXPORT hiprtcResult
 hiprtcCompileProgram(hiprtcProgram prog, int numOptions, const char *const *options)
 {
     char name[PROGRAM_NAME_BYTES];
-    bool marked = ha_program_name(prog, name, sizeof name) &&
+    bool marked = ha_mark_wanted() && ha_program_name(prog, name, sizeof name) &&
                   ha_mark_begin("hiprtcCompileProgram", name);
     bool cached = false;
     hiprtcResult result =

@@ -351,6 +351,9 @@ ha_module_load(struct ha_device *device, const void *bytes, size_t size,
     static const char call[] = "module load";
     char subject[32];
 
+    if (!ha_mark_wanted()) {
+        return load(device, bytes, size, handle);
+    }
     (void)snprintf(subject, sizeof subject, "device %d", device->id);
     bool marked = ha_mark_begin(call, subject);
     hipError_t code = load(device, bytes, size, handle);

@@ -64,11 +64,17 @@ need(void)
 }
 
 bool
+ha_mark_wanted(void)
+{
+    return ha_activity_wants(HA_WANT_MARK);
+}
+
+bool
 ha_mark_begin(const char *call, const char *subject)
 {
     char text[TEXT_BYTES];
 
-    if (!ha_activity_wants(HA_WANT_MARK) || !need()) {
+    if (!ha_mark_wanted() || !need()) {
         return false;
     }
     (void)snprintf(text, sizeof text, "%s: %s", call, subject);

@@ -13,6 +13,9 @@
 
 #include <stdbool.h>
 
+/* Whether a tool asks for them: else what they would say need not be made. */
+bool ha_mark_wanted(void);
+
 /* False: no range was begun, and none may be ended. */
 bool ha_mark_begin(const char *call, const char *subject);
 
