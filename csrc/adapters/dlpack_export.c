@@ -12,6 +12,7 @@
 #include "adapters/array_memory.h"
 #include "adapters/dlpack.h"
 #include "adapters/format.h"
+#include "adapters/interpreter.h"
 #include "adapters/memory.h"
 #include "adapters/message.h"
 #include "adapters/pointer.h"
@@ -45,12 +46,7 @@ export_free(struct export *export)
 static void
 export_free_anywhere(struct export *export)
 {
-#if PY_VERSION_HEX >= 0x030D0000
-    bool ending = Py_IsFinalizing() || !Py_IsInitialized();
-#else
-    bool ending = !Py_IsInitialized();
-#endif
-    if (ending) {
+    if (ha_interpreter_over()) {
         return; /* the memory goes with the process */
     }
     PyGILState_STATE gil = PyGILState_Ensure();

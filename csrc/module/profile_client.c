@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "adapters/interpreter.h"
 #include "module/profile.h"
 #include "module/profiler_tool.h"
 
@@ -22,13 +23,7 @@ struct client {
 static bool
 enter(PyGILState_STATE *gil)
 {
-#if PY_VERSION_HEX >= 0x030d0000
-    bool ends = Py_IsFinalizing() != 0;
-#else
-    bool ends = _Py_IsFinalizing() != 0;
-#endif
-
-    if (ends || !Py_IsInitialized()) {
+    if (ha_interpreter_over()) {
         return false;
     }
     *gil = PyGILState_Ensure();

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapters/interpreter.h"
 #include "adapters/saved_error.h"
 #include "module/profiler_tool.h"
 
@@ -130,14 +131,9 @@ uint32_t
 ha_stack_name(void)
 {
     struct ha_saved_error saved;
-#if PY_VERSION_HEX >= 0x030D0000
-    bool ending = Py_IsFinalizing() || !Py_IsInitialized();
-#else
-    bool ending = !Py_IsInitialized();
-#endif
 
     /* A thread without a state runs no Python; at the end nobody gets the GIL. */
-    if (ending || PyGILState_GetThisThreadState() == NULL) {
+    if (ha_interpreter_over() || PyGILState_GetThisThreadState() == NULL) {
         return 0;
     }
     PyGILState_STATE gil = PyGILState_Ensure();
