@@ -382,16 +382,20 @@ untold(void)
     return active & ~atomic_fetch_or(&told, active);
 }
 
+/* Once more where another thread has switched a context meanwhile: the last word is
+ * right. */
 static void
 subscribe(const struct ha_activity *activity)
 {
-    unsigned wanted = ha_activity_configured();
     uint64_t contexts = untold();
+    unsigned wanted = ha_activity_needed(), now;
 
-    if (wanted != 0) {
-        ha_activity_replay(contexts);
-        activity->subscribe(&sink, wanted | (contexts != 0 ? HA_WANT_CODE_AGAIN : 0));
-        ha_activity_replay(0);
+    ha_activity_replay(contexts);
+    activity->subscribe(&sink, wanted | (contexts != 0 ? HA_WANT_CODE_AGAIN : 0));
+    ha_activity_replay(0);
+    while ((now = ha_activity_needed()) != wanted) {
+        wanted = now;
+        activity->subscribe(&sink, wanted);
     }
 }
 
@@ -403,12 +407,11 @@ ha_activity_subscribe(const struct ha_activity *activity)
 }
 
 void
-ha_activity_started(void)
+ha_activity_switched(void)
 {
     const struct ha_activity *activity = atomic_load(&subscribed);
 
-    if (activity != NULL &&
-        ha_kinds_mask(ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, 0) != 0) {
+    if (activity != NULL) {
         subscribe(activity);
     }
 }

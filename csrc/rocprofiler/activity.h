@@ -8,11 +8,13 @@
 #include "abi/activity.h"
 #include "rocprofiler/sdk.h"
 
-/* Subscribes to what contexts have asked for. */
+/* Subscribes to what active contexts have asked for. */
 void ha_activity_subscribe(const struct ha_activity *activity);
 
-/* Reports the present code objects to contexts that were started for the first time. */
-void ha_activity_started(void);
+/* After contexts were started, stopped or given a service: subscribes anew, and reports
+ * the present code objects to those that were started for the first time.  Without
+ * locks. */
+void ha_activity_switched(void);
 
 /* The stream of a copy, which AMD's structs don't have.  `copy` is the payload of a
  * callback or of a record, as a tool has got it from this library. */

@@ -18,8 +18,7 @@
 bool
 ha_api_begin(struct ha_api_call *call, uint32_t op)
 {
-    if (atomic_load_explicit(&ha_op_wanted[op], memory_order_acquire) == 0 ||
-        ha_in_tool() > 0) {
+    if (!ha_api_wanted(op) || ha_in_tool() > 0) {
         return false;
     }
     call->op = op;

@@ -3,6 +3,7 @@
 #ifndef HA_ROCPROFILER_API_CALL_H
 #define HA_ROCPROFILER_API_CALL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,8 +27,16 @@ struct ha_api_call {
     struct ha_seen seen[HA_CONTEXTS_MAX];
 };
 
-/* False where no context wants HIP's operation `op` (HA_OP_*), or the call is a tool's
- * own, from within a callback; then nothing was done. */
+/* Whether a context wants HIP's operation `op` (HA_OP_*). */
+static inline bool
+ha_api_wanted(uint32_t op)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&ha_op_wanted[op], memory_order_acquire) != 0, 0);
+}
+
+/* False where no context wants HIP's operation `op`, or the call is a tool's own, from
+ * within a callback; then nothing was done. */
 bool ha_api_begin(struct ha_api_call *call, uint32_t op);
 
 /* With the arguments in call->data.args. */

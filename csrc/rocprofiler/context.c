@@ -166,7 +166,7 @@ ha_ops_configured(bool wanted[HA_OP_COUNT])
 }
 
 unsigned
-ha_activity_configured(void)
+ha_activity_needed(void)
 {
     static const struct {
         int callback; /* 0: none */
@@ -186,22 +186,22 @@ ha_activity_configured(void)
          ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API, HA_WANT_MARK},
         {0, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API, HA_WANT_MARK},
     };
-    unsigned wanted = 0, count = atomic_load(&ha_context_count);
+    unsigned configured = 0, active = 0, count = atomic_load(&ha_context_count);
 
     for (unsigned i = 0; i < count; i++) {
         const struct ha_context *context = ha_contexts[i];
+        unsigned wanted = context->counting != NULL ? HA_WANT_DISPATCH : 0;
         for (size_t p = 0; p < sizeof producers / sizeof *producers; p++) {
             if (context->callbacks[producers[p].callback].there ||
                 context->buffers[producers[p].buffer].buffer != NULL) {
                 wanted |= producers[p].want;
             }
         }
-        if (context->counting != NULL) {
-            wanted |= HA_WANT_DISPATCH;
-        }
+        configured |= ha_context_told(context) ? wanted : 0;
+        active |= atomic_load(&context->active) ? wanted : 0;
     }
-    /* Kernels have names only where their code objects are reported. */
-    return (wanted & HA_WANT_DISPATCH) != 0 ? wanted | HA_WANT_CODE : wanted;
+    /* Kernels have names only where their code objects are reported, and those come
+     * long before a context is started. */
+    return active |
+           ((configured & (HA_WANT_DISPATCH | HA_WANT_CODE)) != 0 ? HA_WANT_CODE : 0);
 }
-
-/* ---- functions of the interface ---- */

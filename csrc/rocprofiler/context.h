@@ -110,8 +110,9 @@ void ha_contexts_recount_locked(void);
  * or not. */
 void ha_ops_configured(bool wanted[HA_OP_COUNT]);
 
-/* What producers have to call: HA_WANT_* of abi/activity.h, of all contexts. */
-unsigned ha_activity_configured(void);
+/* What producers have to call now: HA_WANT_* of abi/activity.h.  What only stopped
+ * contexts have asked for costs a program nothing, but for code objects. */
+unsigned ha_activity_needed(void);
 
 /* Whether the context, active or not, has asked for an operation of a kind. */
 static inline bool

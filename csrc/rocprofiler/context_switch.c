@@ -37,6 +37,7 @@ end_contexts(const struct ha_client *client, bool for_good)
         unsigned number = (unsigned)__builtin_ctzll(counting);
         ha_counting_switch(ha_context_id(number), ha_contexts[number], false);
     }
+    ha_activity_switched();
 }
 
 void
@@ -107,8 +108,8 @@ set_active(rocprofiler_context_id_t id, bool active)
     if (context->counting != NULL && before != active) {
         ha_counting_switch(id, context, active);
     }
-    if (active && !before) {
-        ha_activity_started();
+    if (before != active) {
+        ha_activity_switched();
     }
     return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -2,9 +2,9 @@
 /* The functions of ours that go into the slots of HIP's tables
  * (generated/hip_wrappers.c).
  *
- * Such a *wrapper* asks ha_api_begin whether anybody wants this operation.  If so, it
- * fills in the arguments and calls the next function between ha_api_enter and
- * ha_api_exit; else it only calls the next function. */
+ * Such a *wrapper* only jumps to the next function where nobody wants this operation.
+ * Else it fills in the arguments and calls the next function between ha_api_enter and
+ * ha_api_exit: in a function of its own, whose frame is large. */
 #ifndef HA_ROCPROFILER_HIP_API_H
 #define HA_ROCPROFILER_HIP_API_H
 
@@ -19,39 +19,52 @@ extern void *ha_originals[HA_OP_COUNT];
 
 #define HA_DIM3(value) ((rocprofiler_dim3_t){(value).x, (value).y, (value).z})
 
+#define HA_NEXT(number, symbol) ((__typeof__(&symbol))ha_originals[number])
+
 #define HA_WRAP(type, member, op, symbol, parameters, names, ...)                      \
-    static type wrap_##op parameters                                                   \
+    static __attribute__((noinline)) type told_##op parameters                         \
     {                                                                                  \
-        __typeof__(&symbol) ha_next = (__typeof__(&symbol))ha_originals[HA_OP_##op];   \
         struct ha_api_call ha_call;                                                    \
         __typeof__(&ha_call.data.args.op) ha_args = &ha_call.data.args.op;             \
         if (!ha_api_begin(&ha_call, HA_OP_##op)) {                                     \
-            return ha_next names;                                                      \
+            return HA_NEXT(HA_OP_##op, symbol) names;                                  \
         }                                                                              \
         (void)ha_args;                                                                 \
         __VA_ARGS__                                                                    \
         ha_api_enter(&ha_call);                                                        \
-        type ha_result = ha_next names;                                                \
+        type ha_result = HA_NEXT(HA_OP_##op, symbol) names;                            \
         ha_call.data.retval.member = ha_result;                                        \
         ha_api_exit(&ha_call);                                                         \
         return ha_result;                                                              \
+    }                                                                                  \
+    static type wrap_##op parameters                                                   \
+    {                                                                                  \
+        return ha_api_wanted(HA_OP_##op) ? told_##op names                             \
+                                         : HA_NEXT(HA_OP_##op, symbol) names;          \
     }
 
 #define HA_WRAP_VOID(op, symbol, parameters, names, ...)                               \
-    static void wrap_##op parameters                                                   \
+    static __attribute__((noinline)) void told_##op parameters                         \
     {                                                                                  \
-        __typeof__(&symbol) ha_next = (__typeof__(&symbol))ha_originals[HA_OP_##op];   \
         struct ha_api_call ha_call;                                                    \
         __typeof__(&ha_call.data.args.op) ha_args = &ha_call.data.args.op;             \
         if (!ha_api_begin(&ha_call, HA_OP_##op)) {                                     \
-            ha_next names;                                                             \
+            HA_NEXT(HA_OP_##op, symbol) names;                                         \
             return;                                                                    \
         }                                                                              \
         (void)ha_args;                                                                 \
         __VA_ARGS__                                                                    \
         ha_api_enter(&ha_call);                                                        \
-        ha_next names;                                                                 \
+        HA_NEXT(HA_OP_##op, symbol) names;                                             \
         ha_api_exit(&ha_call);                                                         \
+    }                                                                                  \
+    static void wrap_##op parameters                                                   \
+    {                                                                                  \
+        if (ha_api_wanted(HA_OP_##op)) {                                               \
+            told_##op names;                                                           \
+        } else {                                                                       \
+            HA_NEXT(HA_OP_##op, symbol) names;                                         \
+        }                                                                              \
     }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracing services: what a context asks for. */
+#include "rocprofiler/activity.h"
 #include "rocprofiler/buffer.h"
 #include "rocprofiler/context.h"
 #include "rocprofiler/names.h"
@@ -59,6 +60,7 @@ rocprofiler_configure_callback_tracing_service(
     if (status == ROCPROFILER_STATUS_SUCCESS) {
         context->callbacks[kind] = service;
         ha_contexts_recount();
+        ha_activity_switched();
     }
     return status;
 }
@@ -93,6 +95,7 @@ rocprofiler_configure_buffer_tracing_service(
     if (status == ROCPROFILER_STATUS_SUCCESS) {
         context->buffers[kind] = service;
         ha_contexts_recount();
+        ha_activity_switched();
     }
     return status;
 }

@@ -30,13 +30,8 @@ ha_activity_current(void)
 unsigned
 ha_activity_set(const struct ha_activity_sink *sink, unsigned wanted)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-    pthread_mutex_lock(&lock);
-    atomic_store(&current_sink, sink);
-    unsigned before = atomic_exchange(&ha_activity_wanted, wanted);
-    pthread_mutex_unlock(&lock);
-    return before;
+    atomic_store(&current_sink, sink); /* first: who finds a bit set calls it */
+    return atomic_exchange(&ha_activity_wanted, wanted);
 }
 
 /* Reads both clocks; a thread may be stopped between them, so the narrowest of some
