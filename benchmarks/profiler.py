@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hipadapt import hip, profile, rocprofiler
 
-from . import profiler_python
+from . import idle, profiler_python
 
 CALLS = 20_000  # a round of a mode: a millisecond or two
 PYTHON_CALLS = 1_000_000
@@ -40,6 +40,7 @@ PYTHON_MODES = {
 }
 START = "profile: a start"
 RECORDING, LOADED = "profile: recording", "profile: loaded, idle"
+IDLE = "profile: a launch, idle"
 
 
 def library(folder: Path) -> ctypes.CDLL:
@@ -159,6 +160,7 @@ def main() -> int:
     turns[LOADED] = partial(half.per_call_in, 1, CALLS)
     rows = by_turns(turns, rounds)
     rows |= from_python(half, max(6, rounds // 20))
+    rows[IDLE] = idle.by_turns(max(15, rounds // 10))
     print(json.dumps(rows))
     return 0
 

@@ -71,6 +71,7 @@ PROFILER_GOALS = {
     "from Python, profile": 150,
     "profile: recording": 150,
     "profile: a start": 1_000_000,
+    "profile: a launch, idle": 6,  # one in a hundred
 }
 # Row of benchmarks.traces: least millions of slices a second, most bytes of an event.
 TRACE_GOALS = {
@@ -105,6 +106,7 @@ PROFILER_NOTES = {
     "profile: recording": "`hipadapt.profile` to a file, calls from C",
     "profile: loaded, idle": "before and after a profile",
     "profile: a start": "after `prepare`, once",
+    "profile: a launch, idle": "`HIPADAPT_PROFILE=on-demand`, beside a program without",
 }
 
 
