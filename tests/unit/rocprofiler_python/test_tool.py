@@ -234,13 +234,12 @@ def test_counters_count(cpu: ModuleType) -> None:
 
 
 def test_agents_are_the_host_and_the_devices(cpu: ModuleType) -> None:
+    count = cpu.hipGetDeviceCount()[1]  # devices are known once HIP was used
     host, *devices = rocprofiler.agents()
 
     assert not host.is_device and host.device == -1 and "host" in repr(host)
     assert host.cpu_cores_count == os.cpu_count()
-    assert [agent.device for agent in devices] == list(
-        range(cpu.hipGetDeviceCount()[1])
-    )
+    assert [agent.device for agent in devices] == list(range(count))
     assert all(agent.uuid != bytes(16) for agent in devices)
 
 
