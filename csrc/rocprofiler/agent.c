@@ -12,10 +12,7 @@
 #include "rocprofiler/registration.h"
 #include "rocprofiler/sdk.h"
 
-enum {
-    AGENTS_MAX = 65,
-    NAME_BYTES = 128,
-};
+enum { NAME_BYTES = 128 };
 
 #define AGENT_HANDLE UINT64_C(0x726f616700000000)
 
@@ -23,7 +20,7 @@ static struct {
     rocprofiler_agent_v0_t agent;
     rocprofiler_agent_mem_bank_t memory;
     char name[NAME_BYTES];
-} agents[AGENTS_MAX];
+} agents[HA_AGENTS_MAX];
 static unsigned agent_count;
 
 rocprofiler_agent_id_t
@@ -120,7 +117,7 @@ fill(void)
     const struct ha_activity *activity = ha_activity_table();
     int devices = activity != NULL ? activity->device_count() : 0;
 
-    for (int device = -1; device < devices && device < AGENTS_MAX - 1; device++) {
+    for (int device = -1; device < devices && device < HA_AGENTS_MAX - 1; device++) {
         struct ha_activity_agent source = {.size = sizeof source};
         ha_lock(HA_LOCK_AGENTS);
         bool known = (int)agent_count > device + 1;
@@ -154,25 +151,13 @@ ha_agent_exists(rocprofiler_agent_id_t id)
     return id.handle - AGENT_HANDLE < fill();
 }
 
-HA_SDK_EXPORT rocprofiler_status_t
-rocprofiler_query_available_agents(rocprofiler_agent_version_t version,
-                                   rocprofiler_query_available_agents_cb_t callback,
-                                   size_t agent_size, void *user_data)
+unsigned
+ha_agents_all(const void *known[HA_AGENTS_MAX])
 {
-    const void *pointers[AGENTS_MAX];
-
-    if (version != ROCPROFILER_AGENT_INFO_VERSION_0) {
-        return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_ABI;
-    }
-    if (callback == NULL) {
-        return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-    }
-    if (agent_size > sizeof(rocprofiler_agent_v0_t)) {
-        return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_ABI;
-    }
     unsigned count = fill();
+
     for (unsigned i = 0; i < count; i++) {
-        pointers[i] = &agents[i].agent;
+        known[i] = &agents[i].agent;
     }
-    return callback(version, pointers, count, user_data);
+    return count;
 }

@@ -243,6 +243,17 @@ def test_agents_are_the_host_and_the_devices(cpu: ModuleType) -> None:
     assert all(agent.uuid != bytes(16) for agent in devices)
 
 
+def test_agents_of_devices_that_were_used_before(run_python: Run) -> None:
+    done = run_python("""
+        from hipadapt import hip
+        count = hip.hipGetDeviceCount()[1]
+        from hipadapt import rocprofiler
+        print([agent.device for agent in rocprofiler.agents()] == [-1, *range(count)])
+    """)
+
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_c_names_do_what_the_seed_tool_does(cpu: ModuleType) -> None:
     order: list[Any] = []
     data = object()
