@@ -4,6 +4,7 @@
 #include "module/profile.h"
 
 #include "module/profile_client.h"
+#include "module/profiler_number.h"
 #include "module/profiler_text.h"
 #include "module/profiler_tool.h"
 
@@ -39,21 +40,21 @@ ha_profile_answer(enum hipadapt_profile_result result)
     Py_END_ALLOW_THREADS
 
 static PyObject *
-prepare(PyObject *Py_UNUSED(module), PyObject *args)
+prepare(PyObject *module, PyObject *args)
 {
     struct hipadapt_profile_options options = {.size = sizeof options};
     enum hipadapt_profile_result result;
-    unsigned long long room = 0, keep = 0;
     PyObject *url = NULL;
 
-    if (!PyArg_ParseTuple(args, "OzKKpzI:profile_prepare", &url, &options.activities,
-                          &room, &keep, &options.cuda_names, &options.distributed,
-                          &options.detail) ||
+    if (!PyArg_ParseTuple(args, "OzO&O&pzI:profile_prepare", &url, &options.activities,
+                          HA_PROFILER_NUMBER(module, "profile", "buffer_events", HA_U64,
+                                             &options.buffer_events),
+                          HA_PROFILER_NUMBER(module, "profile", "keep_events", HA_U64,
+                                             &options.keep_events),
+                          &options.cuda_names, &options.distributed, &options.detail) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
-    options.buffer_events = room;
-    options.keep_events = keep;
     PyObject *bytes = NULL;
     if (url != Py_None) {
         if (!PyUnicode_FSConverter(url, &bytes)) {
@@ -115,12 +116,14 @@ add_metadata(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
-push(PyObject *Py_UNUSED(module), PyObject *args)
+push(PyObject *module, PyObject *args)
 {
     int domain = 0;
-    unsigned long long id = 0;
+    uint64_t id = 0;
 
-    if (!PyArg_ParseTuple(args, "iK:profile_push", &domain, &id) ||
+    if (!PyArg_ParseTuple(
+            args, "iO&:profile_push", &domain,
+            HA_PROFILER_NUMBER(module, "profile_push", "id", HA_U64, &id)) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }

@@ -7,6 +7,7 @@
 
 #include "adapters/interpreter.h"
 #include "module/profile.h"
+#include "module/profiler_number.h"
 #include "module/profiler_tool.h"
 
 /* What a registration keeps; owned by it until `release`. */
@@ -240,23 +241,19 @@ add_client(PyObject *Py_UNUSED(module), PyObject *args)
     return PyLong_FromUnsignedLongLong(client->handle);
 }
 
-/* A converter of PyArg_ParseTuple, which refuses negative numbers. */
-static int
-to_number(PyObject *object, void *number)
-{
-    unsigned long long value = PyLong_AsUnsignedLongLong(object);
-
-    *(uint64_t *)number = value;
-    return value != (unsigned long long)-1 || !PyErr_Occurred();
-}
+/* A number for "O&", of the function that `call` names. */
+#define NUMBER(argument, kind, out)                                                    \
+    HA_PROFILER_NUMBER(module, call, argument, kind, out)
 
 static PyObject *
-unregister(PyObject *Py_UNUSED(module), PyObject *args)
+unregister(PyObject *module, PyObject *args)
 {
+    static const char call[] = "profile_unregister";
     enum hipadapt_profile_result result;
     uint64_t handle;
 
-    if (!PyArg_ParseTuple(args, "O&:profile_unregister", to_number, &handle) ||
+    if (!PyArg_ParseTuple(args, "O&:profile_unregister",
+                          NUMBER("handle", HA_U64, &handle)) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
@@ -269,14 +266,17 @@ unregister(PyObject *Py_UNUSED(module), PyObject *args)
 /* ---- what is handed over ---- */
 
 static PyObject *
-hand_over(PyObject *Py_UNUSED(module), PyObject *args)
+hand_over(PyObject *module, PyObject *args)
 {
+    static const char call[] = "ProfileClient.hand_over";
     struct hipadapt_profile_event event = {.size = sizeof event};
     uint64_t handle;
 
-    if (!PyArg_ParseTuple(args, "O&sO&O&IO&z:profile_hand_over", to_number, &handle,
-                          &event.name, to_number, &event.start, to_number, &event.end,
-                          &event.thread, to_number, &event.external, &event.args) ||
+    if (!PyArg_ParseTuple(
+            args, "O&sO&O&O&O&z:profile_hand_over", NUMBER("handle", HA_U64, &handle),
+            &event.name, NUMBER("start", HA_U64, &event.start),
+            NUMBER("end", HA_U64, &event.end), NUMBER("thread", HA_U32, &event.thread),
+            NUMBER("external", HA_U64, &event.external), &event.args) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
@@ -284,14 +284,16 @@ hand_over(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
-child_device(PyObject *Py_UNUSED(module), PyObject *args)
+child_device(PyObject *module, PyObject *args)
 {
+    static const char call[] = "ProfileChild.device";
     const char *name, *properties;
     uint64_t handle;
     int device;
 
-    if (!PyArg_ParseTuple(args, "O&isz:profile_child_device", to_number, &handle,
-                          &device, &name, &properties) ||
+    if (!PyArg_ParseTuple(args, "O&O&sz:profile_child_device",
+                          NUMBER("handle", HA_U64, &handle),
+                          NUMBER("device", HA_I32, &device), &name, &properties) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
@@ -300,14 +302,17 @@ child_device(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
-child_stream(PyObject *Py_UNUSED(module), PyObject *args)
+child_stream(PyObject *module, PyObject *args)
 {
+    static const char call[] = "ProfileChild.stream";
     uint64_t handle, stream;
     const char *name;
     int device;
 
-    if (!PyArg_ParseTuple(args, "O&iO&s:profile_child_stream", to_number, &handle,
-                          &device, to_number, &stream, &name) ||
+    if (!PyArg_ParseTuple(args, "O&O&O&s:profile_child_stream",
+                          NUMBER("handle", HA_U64, &handle),
+                          NUMBER("device", HA_I32, &device),
+                          NUMBER("stream", HA_U64, &stream), &name) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
@@ -316,16 +321,21 @@ child_stream(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
-child_slice(PyObject *Py_UNUSED(module), PyObject *args)
+child_slice(PyObject *module, PyObject *args)
 {
+    static const char call[] = "ProfileChild.slice";
     struct hipadapt_profile_slice slice = {.size = sizeof slice};
     uint64_t handle;
 
-    if (!PyArg_ParseTuple(args, "O&isO&O&IiO&O&O&z:profile_child_slice", to_number,
-                          &handle, &slice.kind, &slice.name, to_number, &slice.start,
-                          to_number, &slice.end, &slice.thread, &slice.device,
-                          to_number, &slice.stream, to_number, &slice.correlation,
-                          to_number, &slice.external, &slice.args) ||
+    if (!PyArg_ParseTuple(args, "O&isO&O&O&O&O&O&O&z:profile_child_slice",
+                          NUMBER("handle", HA_U64, &handle), &slice.kind, &slice.name,
+                          NUMBER("start", HA_U64, &slice.start),
+                          NUMBER("end", HA_U64, &slice.end),
+                          NUMBER("thread", HA_U32, &slice.thread),
+                          NUMBER("device", HA_I32, &slice.device),
+                          NUMBER("stream", HA_U64, &slice.stream),
+                          NUMBER("correlation", HA_U64, &slice.correlation),
+                          NUMBER("external", HA_U64, &slice.external), &slice.args) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
@@ -333,13 +343,14 @@ child_slice(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
-child_metadata(PyObject *Py_UNUSED(module), PyObject *args)
+child_metadata(PyObject *module, PyObject *args)
 {
+    static const char call[] = "ProfileChild.metadata";
     const char *key, *json;
     uint64_t handle;
 
-    if (!PyArg_ParseTuple(args, "O&ss:profile_child_metadata", to_number, &handle, &key,
-                          &json) ||
+    if (!PyArg_ParseTuple(args, "O&ss:profile_child_metadata",
+                          NUMBER("handle", HA_U64, &handle), &key, &json) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }

@@ -9,6 +9,7 @@
 
 #include "core/clock.h"
 #include "module/profiler_batch.h"
+#include "module/profiler_number.h"
 #include "module/profiler_tool.h"
 #include "module/state.h"
 
@@ -49,12 +50,17 @@ static PyObject *
 collector_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"watermark", "limit", "arguments", NULL};
-    unsigned int watermark = 0;
-    unsigned long long limit = 0;
+    PyObject *module = PyType_GetModule(type);
+    uint32_t watermark = 0;
+    uint64_t limit = 0;
     int arguments = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "IK|p:EventCollector", names,
-                                     &watermark, &limit, &arguments)) {
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "O&O&|p:EventCollector", names,
+            HA_PROFILER_NUMBER(module, "EventCollector", "watermark", HA_U32,
+                               &watermark),
+            HA_PROFILER_NUMBER(module, "EventCollector", "limit", HA_U64, &limit),
+            &arguments)) {
         return NULL;
     }
     if (watermark == 0 || limit == 0) {
@@ -69,7 +75,7 @@ collector_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (made == NULL) {
         return NULL;
     }
-    made->module = Py_NewRef(PyType_GetModule(type));
+    made->module = Py_NewRef(module);
     made->plain = ha_tool->collector_new(watermark, limit, arguments != 0);
     if (made->plain == NULL) {
         Py_DECREF(made);

@@ -139,6 +139,8 @@ class profile:
             raise TypeError(
                 f"profile: argument 'url' must be a path, not {type(url).__name__!r}"
             ) from None
+        if self._url is not None and "\0" in self._url:
+            raise ValueError(f"profile: argument 'url' has a NUL: {self._url!r}")
         self._activities = _activity_text(
             activities,
             {"memory": memory, "python_stack": stacks, "queue_length": queue_length},
@@ -161,8 +163,12 @@ class profile:
             self._distributed,
             self._detail,
         )
-        for key, value in self._metadata.items():
-            self.add_metadata(key, value)
+        try:
+            for key, value in self._metadata.items():
+                self.add_metadata(key, value)
+        except BaseException:
+            _core.profile_cancel()
+            raise
         return self
 
     def start(self) -> profile:
@@ -401,14 +407,27 @@ def _pushed(domain: int, number: int) -> Generator[None]:
         _core.profile_pop(domain)
 
 
+def _names(given: Iterable[object]) -> list[str]:
+    names: list[str] = []
+    for name in given:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"profile: argument 'activities' must be names, not {name!r}"
+            )
+        names.append(name)
+    return names
+
+
 def _activity_text(
     activities: str | Iterable[str] | None, more: dict[str, bool]
 ) -> str | None:
     added = [name for name, wanted in more.items() if wanted]
     if activities is None:
         return ",".join([_DEFAULT, *added]) if added else None
-    text = activities if isinstance(activities, str) else ",".join(activities)
-    return ",".join([text, *added])
+    names = _names(activities.split(",") if isinstance(activities, str) else activities)
+    if not any(names + added):
+        raise ValueError("profile: argument 'activities' names none")
+    return ",".join([*names, *added])
 
 
 def _synchronize() -> None:

@@ -205,7 +205,7 @@ def trace(
 
 def _new_parts(key: _Key) -> _Parts:
     chosen, arguments, watermark, limit = key
-    collector = EventCollector(watermark, limit, arguments)
+    collector = EventCollector(min(watermark, 1 << 31), limit, arguments)
     made: list[Context] = []
 
     def initialize(tool: Tool) -> None:

@@ -300,6 +300,7 @@ raises(lambda: profile.register_child(library))
 with profile(sys.argv[1]):
     raises(lambda: handed.hand_over("a", 2, 1))
     raises(lambda: handed.hand_over("a", -1, 1))
+    raises(lambda: handed.hand_over("a", 1, 2, thread=2**32))
     raises(lambda: handed.hand_over("a", 1, 2, args={"a": "b" * 70000}))
     raises(lambda: handed.hand_over("a", 1, 2, args={"a": object()}))
 others = [profile.register_client(Library()) for _ in range(15)]
@@ -317,7 +318,8 @@ profile.register_client(Library())
         "ValueError profile: argument 'detail' must be of input_shapes",
         "TypeError profile.register_child: argument 'child' must have a method",
         "ValueError hipadapt_profile_hand_over: argument 'end' is 1, before the start",
-        "OverflowError",
+        "OverflowError ProfileClient.hand_over: argument 'start' must be 0 .. 2**64-1",
+        "OverflowError ProfileClient.hand_over: argument 'thread' must be 0 .. 2**32-1",
         "ValueError hipadapt_profile_hand_over: argument 'args' has more than 64 KiB",
         "TypeError Object of type object is not JSON serializable",
         "MemoryError 16 clients are registered already",

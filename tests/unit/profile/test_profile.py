@@ -262,6 +262,13 @@ raises(lambda: profile.request("PROFILE_START_TIME=7"))
 raises(hipadapt.annotate(3).__enter__)
 raises(lambda: hipadapt._core.profile_push(2, 1))
 raises(lambda: hipadapt._core.profile_add_metadata("a", "b"))
+raises(lambda: profile("a.json", activities=["kernel", 3]))
+raises(lambda: profile("a\\0.json"))
+raises(lambda: profile(buffer_events=-1).prepare())
+raises(lambda: profile(keep_events=-5).prepare())
+raises(profile.operation(-1).__enter__)
+raises(profile.user(2**64).__enter__)
+raises(lambda: profile(metadata={"a": object()}).prepare())
 print(profile.status().state)
 """
     )
@@ -270,7 +277,7 @@ print(profile.status().state)
     assert lines[0].startswith(
         "ValueError no activity is named 'warps'; there are: cpu_op, user_annotation"
     )
-    assert lines[1].startswith("ValueError no activity is named ''")
+    assert lines[1] == "ValueError profile: argument 'activities' names none"
     assert lines[2].startswith("ValueError 'a.xml'")
     assert ".pftrace" in lines[2]
     assert lines[3].startswith("ValueError 'ftp://a': no writer for this scheme")
@@ -285,7 +292,16 @@ print(profile.status().state)
     assert lines[9].startswith("TypeError annotate: argument 'name'")
     assert lines[10].startswith("ValueError hipadapt_profile_push: argument 'domain'")
     assert lines[11].startswith("ValueError hipadapt_profile_add_metadata")
-    assert lines[12] == "idle"
+    assert lines[12:18] == [
+        "TypeError profile: argument 'activities' must be names, not 3",
+        "ValueError profile: argument 'url' has a NUL: 'a\\x00.json'",
+        "OverflowError profile: argument 'buffer_events' must be 0 .. 2**64-1, not -1",
+        "OverflowError profile: argument 'keep_events' must be 0 .. 2**64-1, not -5",
+        "OverflowError profile_push: argument 'id' must be 0 .. 2**64-1, not -1",
+        f"OverflowError profile_push: argument 'id' must be 0 .. 2**64-1, not {2**64}",
+    ]
+    assert lines[18].startswith("TypeError Object of type object is not JSON")
+    assert lines[19] == "idle"
 
 
 def test_activities_choose_what_is_shown(run_python: Run, tmp_path: Path) -> None:
