@@ -15,9 +15,9 @@
 #include "tool/profiler/activities.h"
 #include "tool/profiler/call_names.h"
 #include "tool/profiler/call_note.h"
+#include "tool/profiler/counters.h"
 #include "tool/profiler/handed.h"
 #include "tool/profiler/kernel_label.h"
-#include "tool/profiler/lengths.h"
 #include "tool/profiler/links.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
@@ -51,9 +51,9 @@ struct ha_collect {
     struct ha_trace_event *waiting; /* owned; work whose call has not come */
     size_t waiting_count;
     size_t waiting_room;
-    struct ha_ranges *ranges;   /* owned */
-    struct ha_lengths *lengths; /* owned; NULL: nobody wants them */
-    struct ha_links *links;     /* owned; NULL: no operations come */
+    struct ha_ranges *ranges;     /* owned */
+    struct ha_counters *counters; /* owned */
+    struct ha_links *links;       /* owned; NULL: no operations come */
     uint64_t links_told;
     struct ha_table open;           /* ranges by number: start; name and thread */
     struct ha_table process_ranges; /* the same, by roctx's number plus 1 */
@@ -64,8 +64,6 @@ struct ha_collect {
     struct ha_table labels; /* of kernels (kernel_label.h) */
     char *stack;            /* owned; members of a call that has one */
     size_t stack_room;
-    struct ha_table memory; /* by address: bytes; device */
-    uint64_t in_use[DEVICES + 1];
 };
 
 static bool
@@ -270,34 +268,23 @@ row_device(const struct ha_trace_event *work)
     return work->source_device >= 0 ? work->source_device : 0;
 }
 
-/* ---- lengths of streams ---- */
+/* ---- counters ---- */
 
 static void
-on_length(void *context, const struct ha_length *length)
+on_counter(void *context, struct ha_slice *slice)
 {
     struct ha_collect *collect = context;
-    char name[64];
-    struct ha_slice slice = {
-        .kind = HA_SLICE_COUNTER,
-        .name = name,
-        .start = length->at,
-        .end = length->at,
-        .device = length->device,
-        .value = (double)length->length,
-    };
 
-    (void)snprintf(name, sizeof name, "queue length of stream %" PRIu32,
-                   length->stream);
-    if (slice.start >= collect->window.start && slice.start <= collect->window.end) {
-        put(collect, &slice);
+    if (slice->start >= collect->window.start && slice->start <= collect->window.end) {
+        put(collect, slice);
     }
 }
 
 static void
-add_length(struct ha_collect *collect, uint64_t at, int32_t device, uint32_t stream,
+add_length(struct ha_collect *collect, uint64_t at, int32_t device, uint64_t stream,
            int64_t more)
 {
-    if (!ha_lengths_add(collect->lengths, at, device, stream, more)) {
+    if (!ha_counters_work(collect->counters, at, device, (uint32_t)stream, more)) {
         collect->status = ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
     }
 }
@@ -309,7 +296,7 @@ count_launch(struct ha_collect *collect, const struct ha_trace_event *event,
 {
     struct ha_trace_event work;
 
-    if (collect->lengths != NULL && work_of(event, &work)) {
+    if (wants(collect, HA_ACTIVITIES_QUEUE) && work_of(event, &work)) {
         call->device = row_device(&work);
         call->stream = (uint32_t)stream_number(collect, call->device, work.stream);
         add_length(collect, event->start, call->device, call->stream, event->name);
@@ -323,11 +310,11 @@ count_end(struct ha_collect *collect, const struct ha_trace_event *work,
 {
     int32_t device = call != NULL ? call->device : row_device(work);
 
-    if (collect->lengths != NULL) {
+    if (wants(collect, HA_ACTIVITIES_QUEUE)) {
         uint64_t stream =
             call != NULL ? call->stream : stream_number(collect, device, work->stream);
         uint64_t at = call != NULL && work->end < call->start ? call->start : work->end;
-        add_length(collect, at, device, (uint32_t)stream, -1);
+        add_length(collect, at, device, stream, -1);
     }
 }
 
@@ -766,91 +753,15 @@ on_handed(struct ha_collect *collect, const struct ha_trace_event *event)
     put(collect, &slice);
 }
 
-/* ---- memory ---- */
-
-static bool
-is_free(const struct ha_trace_event *event)
-{
-    return event->operation == ROCPROFILER_MEMORY_ALLOCATION_FREE ||
-           event->operation == ROCPROFILER_MEMORY_ALLOCATION_VMEM_FREE;
-}
-
-/* False for what was allocated before this trace; `bytes` is below 0 where it is free
- * again. */
-static bool
-account(struct ha_collect *collect, const struct ha_trace_event *event, size_t *device,
-        int64_t *bytes)
-{
-    struct ha_table_entry *entry;
-
-    if (is_free(event)) {
-        entry = ha_table_find(&collect->memory, event->address);
-        if (entry == NULL) {
-            return false;
-        }
-        *device = (size_t)entry->second;
-        collect->in_use[*device] -= entry->first;
-        *bytes = -(int64_t)entry->first;
-        ha_table_remove(&collect->memory, event->address);
-        return true;
-    }
-    entry = event->address != 0 ? ha_table_put(&collect->memory, event->address) : NULL;
-    if (entry == NULL) {
-        return false;
-    }
-    *device =
-        event->device >= 0 && event->device < DEVICES ? (size_t)event->device : DEVICES;
-    collect->in_use[*device] += event->bytes - entry->first;
-    *bytes = (int64_t)event->bytes;
-    entry->first = event->bytes;
-    entry->second = *device;
-    return true;
-}
-
-/* An allocation, or its end, in the words of torch.profiler. */
-static void
-put_allocation(struct ha_collect *collect, const struct ha_trace_event *event,
-               int32_t device, int64_t bytes, uint64_t in_use)
-{
-    char args[256];
-    struct ha_slice slice = {
-        .kind = HA_SLICE_INSTANT,
-        .name = "[memory]",
-        .start = event->end,
-        .end = event->end,
-        .thread = event->thread,
-        .device = HA_DEVICE_NONE,
-        .args = args,
-    };
-
-    (void)snprintf(args, sizeof args,
-                   "\"Device Type\":%d,\"Device Id\":%" PRId32 ",\"Addr\":%" PRIu64
-                   ",\"Bytes\":%" PRId64 ",\"Total Allocated\":%" PRIu64,
-                   device != HA_DEVICE_NONE, device, event->address, bytes, in_use);
-    put(collect, &slice);
-}
-
 static void
 on_memory(struct ha_collect *collect, const struct ha_trace_event *event)
 {
-    size_t device;
-    int64_t bytes;
+    struct ha_memory_change change;
 
-    if (!account(collect, event, &device, &bytes) ||
-        !in_window(collect, event->end, event->end)) {
-        return;
+    if (ha_counters_account(collect->counters, event, &change) &&
+        in_window(collect, event->end, event->end)) {
+        ha_counters_memory(collect->counters, event, &change);
     }
-    struct ha_slice slice = {
-        .kind = HA_SLICE_COUNTER,
-        .name = "memory in use (bytes)",
-        .start = event->end,
-        .end = event->end,
-        .thread = event->thread,
-        .device = device < DEVICES ? (int32_t)device : HA_DEVICE_NONE,
-        .value = (double)collect->in_use[device],
-    };
-    put(collect, &slice);
-    put_allocation(collect, event, slice.device, bytes, collect->in_use[device]);
 }
 
 /* ---- all of it ---- */
@@ -866,15 +777,13 @@ ha_collect_new(const struct ha_collect_options *options)
     collect->options = *options;
     collect->calls = calloc(CALLS, sizeof *collect->calls);
     collect->ranges = ha_ranges_new(on_span, collect);
-    if (wants(collect, HA_ACTIVITIES_QUEUE)) {
-        collect->lengths = ha_lengths_new(on_length, collect);
-    }
+    collect->counters =
+        ha_counters_new(wants(collect, HA_ACTIVITIES_QUEUE), on_counter, collect);
     if (options->linked) {
         collect->links = ha_links_new(on_link, collect);
     }
     if (collect->calls == NULL || collect->ranges == NULL ||
-        (wants(collect, HA_ACTIVITIES_QUEUE) && collect->lengths == NULL) ||
-        (options->linked && collect->links == NULL)) {
+        collect->counters == NULL || (options->linked && collect->links == NULL)) {
         ha_collect_free(collect);
         return NULL;
     }
@@ -919,9 +828,7 @@ ha_collect_events(struct ha_collect *collect, const struct ha_trace_event *event
         on_event(collect, &events[i]);
     }
     join_waiting(collect);
-    if (collect->lengths != NULL) {
-        ha_lengths_tell(collect->lengths, false);
-    }
+    ha_counters_tell(collect->counters, false);
     if (collect->links != NULL) {
         ha_links_join(collect->links);
     }
@@ -946,9 +853,7 @@ ha_collect_end(struct ha_collect *collect, const struct ha_window *window)
     collect->window = *window;
     join_waiting(collect);
     give_up(collect, collect->waiting_count);
-    if (collect->lengths != NULL) {
-        ha_lengths_tell(collect->lengths, true);
-    }
+    ha_counters_tell(collect->counters, true);
     if (collect->links != NULL) {
         ha_links_join(collect->links);
         collect->counts.unlinked = ha_links_lost(collect->links);
@@ -981,8 +886,7 @@ ha_collect_free(struct ha_collect *collect)
     ha_table_free(&collect->stream_devices);
     ha_table_free(&collect->event_streams);
     ha_table_free(&collect->labels);
-    ha_table_free(&collect->memory);
-    ha_lengths_free(collect->lengths);
+    ha_counters_free(collect->counters);
     free(collect->stack);
     free(collect->waiting);
     free(collect->calls);
