@@ -21,13 +21,13 @@
 #include "tool/profiler/links.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
+#include "tool/profiler/streams.h"
 #include "tool/profiler/table.h"
 #include "tool/profiler/text.h"
 
 enum {
     CALLS = 1 << 16, /* a power of two */
     WAITING_MAX = 1 << 16,
-    DEVICES = 128,
     ARGS_BYTES = 160,
 };
 
@@ -57,10 +57,7 @@ struct ha_collect {
     uint64_t links_told;
     struct ha_table open;           /* ranges by number: start; name and thread */
     struct ha_table process_ranges; /* the same, by roctx's number plus 1 */
-    struct ha_table streams;        /* by device and stream: small number */
-    struct ha_table stream_devices; /* by stream: device plus 1 */
-    struct ha_table event_streams;  /* by event: stream plus 1 */
-    uint32_t stream_counts[DEVICES + 1];
+    struct ha_streams streams;
     struct ha_table labels; /* of kernels (kernel_label.h) */
     char *stack;            /* owned; members of a call that has one */
     size_t stack_room;
@@ -103,49 +100,6 @@ put(struct ha_collect *collect, struct ha_slice *slice)
     collect->counts.slices++;
     collect->counts.kernels += slice->kind == HA_SLICE_KERNEL;
     collect->status = collect->options.slice(collect->options.context, slice);
-}
-
-/* ---- streams ---- */
-
-/* Numbers of streams are handles; a trace has small ones. */
-static uint64_t
-stream_number(struct ha_collect *collect, int32_t device, uint64_t stream)
-{
-    if (stream <= 1) { /* the default stream, by none and by hipStreamLegacy */
-        return 0;
-    }
-    /* Handles are addresses: their upper bits are free. */
-    uint64_t key = stream ^ (uint64_t)(uint32_t)(device + 1) << 56;
-    struct ha_table_entry *entry = ha_table_put(&collect->streams, key);
-    if (entry == NULL) {
-        return stream;
-    }
-    if (entry->first == 0) {
-        struct ha_table_entry *owner = ha_table_put(&collect->stream_devices, stream);
-        if (owner != NULL) {
-            owner->first = (uint64_t)(uint32_t)(device + 1);
-        }
-        size_t at = device >= 0 && device < DEVICES ? (size_t)device : DEVICES;
-        entry->first = ++collect->stream_counts[at];
-    }
-    return entry->first;
-}
-
-/* The numbers of a stream that has had work; "" for others. */
-static void
-stream_args(struct ha_collect *collect, char *to, size_t bytes, uint64_t stream)
-{
-    const struct ha_table_entry *owner =
-        stream > 1 ? ha_table_find(&collect->stream_devices, stream) : NULL;
-
-    to[0] = '\0';
-    if (owner != NULL) {
-        int32_t device = (int32_t)owner->first - 1;
-        (void)snprintf(to, bytes, "\"device\":%" PRId32 ",\"stream\":%" PRIu64, device,
-                       stream_number(collect, device, stream));
-    } else if (stream <= 1) {
-        (void)snprintf(to, bytes, "\"stream\":0");
-    }
 }
 
 /* ---- calls ---- */
@@ -232,7 +186,7 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
                        "\"bytes\":%" PRIu64 ",\"dst\":%" PRIu64 ",\"value\":%" PRIu32,
                        event->bytes, event->address, (uint32_t)event->source);
     } else if (note == HA_NOTE_HOST) {
-        stream_args(collect, stream, sizeof stream, event->stream);
+        ha_streams_args(&collect->streams, stream, sizeof stream, event->stream);
         (void)snprintf(args, sizeof args, "\"host function\":%" PRIu64 "%s%s",
                        event->address, stream[0] != '\0' ? "," : "", stream);
     }
@@ -241,7 +195,7 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
         slice.args = with_stack(collect, args, ha_call_stack(event));
     }
     if (work_of(event, &work)) {
-        work.stream = stream_number(collect, work.device, work.stream);
+        work.stream = ha_streams_number(&collect->streams, work.device, work.stream);
         work.shared = note == HA_NOTE_NONE ? work.shared : 0; /* see ha_call_stack */
         slice.work = &work;
         slice.work_name = work.kind == HA_KIND_KERNEL
@@ -298,7 +252,8 @@ count_launch(struct ha_collect *collect, const struct ha_trace_event *event,
 
     if (wants(collect, HA_ACTIVITIES_QUEUE) && work_of(event, &work)) {
         call->device = row_device(&work);
-        call->stream = (uint32_t)stream_number(collect, call->device, work.stream);
+        call->stream =
+            (uint32_t)ha_streams_number(&collect->streams, call->device, work.stream);
         add_length(collect, event->start, call->device, call->stream, event->name);
     }
 }
@@ -312,7 +267,8 @@ count_end(struct ha_collect *collect, const struct ha_trace_event *work,
 
     if (wants(collect, HA_ACTIVITIES_QUEUE)) {
         uint64_t stream =
-            call != NULL ? call->stream : stream_number(collect, device, work->stream);
+            call != NULL ? call->stream
+                         : ha_streams_number(&collect->streams, device, work->stream);
         uint64_t at = call != NULL && work->end < call->start ? call->start : work->end;
         add_length(collect, at, device, stream, -1);
     }
@@ -337,13 +293,10 @@ put_wait(struct ha_collect *collect, const struct ha_trace_event *event,
     };
 
     if (note == HA_NOTE_WAIT_EVENT) {
-        const struct ha_table_entry *recorded =
-            event->address != 0 ? ha_table_find(&collect->event_streams, event->address)
-                                : NULL;
-        stream = recorded != NULL ? recorded->first - 1 : UINT64_MAX;
+        stream = ha_streams_recorded(&collect->streams, event->address);
     }
     if (note != HA_NOTE_WAIT_DEVICE) {
-        stream_args(collect, args, sizeof args, stream);
+        ha_streams_args(&collect->streams, args, sizeof args, stream);
     }
     put(collect, &slice);
 }
@@ -362,12 +315,8 @@ remember_call(struct ha_collect *collect, const struct ha_trace_event *event,
                               .address = event->address,
                               .value = (uint32_t)event->source};
     }
-    if (note == HA_NOTE_RECORD && event->address != 0) {
-        struct ha_table_entry *entry =
-            ha_table_put(&collect->event_streams, event->address);
-        if (entry != NULL) {
-            entry->first = event->stream + 1;
-        }
+    if (note == HA_NOTE_RECORD) {
+        ha_streams_record(&collect->streams, event->address, event->stream);
     }
 }
 
@@ -435,7 +384,7 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
     };
     uint32_t activity = HA_ACTIVITIES_MEMCPY;
 
-    slice.stream = stream_number(collect, slice.device, work->stream);
+    slice.stream = ha_streams_number(&collect->streams, slice.device, work->stream);
     if (work->kind == HA_KIND_COPY) {
         slice.kind = HA_SLICE_MEMCPY;
         slice.name = copy_name(work);
@@ -492,7 +441,7 @@ finish_work(struct ha_collect *collect, const struct ha_trace_event *event,
     work.end = work.end < work.start ? work.start : work.end;
     count_end(collect, &work, call);
     if (in_window(collect, work.start, work.end)) {
-        span.stream = stream_number(collect, span.device, work.stream);
+        span.stream = ha_streams_number(&collect->streams, span.device, work.stream);
         span.start = work.start;
         span.end = work.end;
         shown = &span;
@@ -882,9 +831,7 @@ ha_collect_free(struct ha_collect *collect)
     ha_links_free(collect->links);
     ha_table_free(&collect->open);
     ha_table_free(&collect->process_ranges);
-    ha_table_free(&collect->streams);
-    ha_table_free(&collect->stream_devices);
-    ha_table_free(&collect->event_streams);
+    ha_streams_free(&collect->streams);
     ha_table_free(&collect->labels);
     ha_counters_free(collect->counters);
     free(collect->stack);
