@@ -102,6 +102,21 @@ put(struct ha_collect *collect, struct ha_slice *slice)
     collect->status = collect->options.slice(collect->options.context, slice);
 }
 
+/* A slice without a name, on the row of the event's thread. */
+static struct ha_slice
+slice_of(enum ha_slice_kind kind, const struct ha_trace_event *event)
+{
+    return (struct ha_slice){
+        .kind = kind,
+        .start = event->start,
+        .end = event->end,
+        .thread = event->thread,
+        .device = HA_DEVICE_NONE,
+        .correlation = event->correlation,
+        .external = event->external,
+    };
+}
+
 /* ---- calls ---- */
 
 static const char *
@@ -168,19 +183,11 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
 {
     char args[ARGS_BYTES] = "", stream[ARGS_BYTES / 2];
     struct ha_trace_event own = *event, work;
-    struct ha_slice slice = {
-        .kind = HA_SLICE_RUNTIME,
-        .launches = launches,
-        .name = name,
-        .start = event->start,
-        .end = event->end,
-        .thread = event->thread,
-        .device = HA_DEVICE_NONE,
-        .correlation = event->correlation,
-        .external = event->external,
-        .event = &own,
-    };
+    struct ha_slice slice = slice_of(HA_SLICE_RUNTIME, event);
 
+    slice.name = name;
+    slice.launches = launches;
+    slice.event = &own;
     if (note == HA_NOTE_FILL) {
         (void)snprintf(args, sizeof args,
                        "\"bytes\":%" PRIu64 ",\"dst\":%" PRIu64 ",\"value\":%" PRIu32,
@@ -280,18 +287,10 @@ put_wait(struct ha_collect *collect, const struct ha_trace_event *event,
 {
     char args[ARGS_BYTES] = "";
     uint64_t stream = event->stream;
-    struct ha_slice slice = {
-        .kind = HA_SLICE_SYNC,
-        .name = ha_call_note_wait(note),
-        .start = event->start,
-        .end = event->end,
-        .thread = event->thread,
-        .device = HA_DEVICE_NONE,
-        .correlation = event->correlation,
-        .external = event->external,
-        .args = args,
-    };
+    struct ha_slice slice = slice_of(HA_SLICE_SYNC, event);
 
+    slice.name = ha_call_note_wait(note);
+    slice.args = args;
     if (note == HA_NOTE_WAIT_EVENT) {
         stream = ha_streams_recorded(&collect->streams, event->address);
     }
@@ -373,20 +372,13 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
 {
     struct ha_trace_event own = *work;
     char args[ARGS_BYTES];
-    struct ha_slice slice = {
-        .start = work->start,
-        .end = work->end,
-        .thread = work->thread,
-        .device = row_device(work),
-        .correlation = work->correlation,
-        .external = work->external,
-        .event = &own,
-    };
+    struct ha_slice slice = slice_of(HA_SLICE_MEMCPY, work);
     uint32_t activity = HA_ACTIVITIES_MEMCPY;
 
+    slice.event = &own;
+    slice.device = row_device(work);
     slice.stream = ha_streams_number(&collect->streams, slice.device, work->stream);
     if (work->kind == HA_KIND_COPY) {
-        slice.kind = HA_SLICE_MEMCPY;
         slice.name = copy_name(work);
         memset(own.grid, 0, sizeof own.grid);
     } else {
@@ -677,17 +669,10 @@ on_link(void *context, const struct ha_link *link)
 static void
 on_handed(struct ha_collect *collect, const struct ha_trace_event *event)
 {
-    struct ha_slice slice = {
-        .kind = HA_SLICE_CPU_OP,
-        .name = ha_name_text(event->name),
-        .start = event->start,
-        .end = event->end,
-        .thread = event->thread,
-        .device = HA_DEVICE_NONE,
-        .external = event->external,
-        .args = ha_handed_args(event),
-    };
+    struct ha_slice slice = slice_of(HA_SLICE_CPU_OP, event);
 
+    slice.name = ha_name_text(event->name);
+    slice.args = ha_handed_args(event);
     if (!wants(collect, HA_ACTIVITIES_CPU_OP) ||
         !in_window(collect, event->start, event->end)) {
         return;
