@@ -24,6 +24,7 @@
 #include "tool/profiler/streams.h"
 #include "tool/profiler/table.h"
 #include "tool/profiler/text.h"
+#include "tool/profiler/work.h"
 
 enum {
     CALLS = 1 << 16, /* a power of two */
@@ -119,21 +120,6 @@ slice_of(enum ha_slice_kind kind, const struct ha_trace_event *event)
 
 /* ---- calls ---- */
 
-static const char *
-copy_name(const struct ha_trace_event *copy)
-{
-    bool from_host = copy->source_device < 0, to_host = copy->device < 0;
-
-    if (from_host) {
-        return to_host ? "Memcpy HtoH (Host -> Host)" : "Memcpy HtoD (Host -> Device)";
-    }
-    if (to_host) {
-        return "Memcpy DtoH (Device -> Host)";
-    }
-    return copy->source_device == copy->device ? "Memcpy DtoD (Device -> Device)"
-                                               : "Memcpy PtoP (Device -> Device)";
-}
-
 /* What the call launched, as an event of its own.  False: nothing. */
 static bool
 work_of(const struct ha_trace_event *call, struct ha_trace_event *work)
@@ -207,7 +193,7 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
         slice.work = &work;
         slice.work_name = work.kind == HA_KIND_KERNEL
                               ? ha_kernel_label(&collect->labels, work.object).name
-                              : copy_name(&work);
+                              : ha_work_direction(&work)->name;
     }
     /* What it launched is not the call's own. */
     own.name = 0;
@@ -379,7 +365,7 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
     slice.device = row_device(work);
     slice.stream = ha_streams_number(&collect->streams, slice.device, work->stream);
     if (work->kind == HA_KIND_COPY) {
-        slice.name = copy_name(work);
+        slice.name = ha_work_direction(work)->name;
         memset(own.grid, 0, sizeof own.grid);
     } else {
         slice.kind = HA_SLICE_KERNEL;

@@ -11,7 +11,7 @@ ha_work_direction(const struct ha_trace_event *event)
         {"HtoD", "Memcpy HtoD (Host -> Device)"},
         {"DtoH", "Memcpy DtoH (Device -> Host)"},
         {"DtoD", "Memcpy DtoD (Device -> Device)"},
-        {"PtoP", "Memcpy PtoP (Peer -> Peer)"},
+        {"PtoP", "Memcpy PtoP (Device -> Device)"},
     };
     bool from = event->source_device != HA_DEVICE_NONE;
     bool to = event->device != HA_DEVICE_NONE;
