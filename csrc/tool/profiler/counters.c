@@ -98,7 +98,8 @@ ha_counters_account(struct ha_counters *counters, const struct ha_trace_event *e
     }
     device =
         event->device >= 0 && event->device < DEVICES ? (size_t)event->device : DEVICES;
-    counters->in_use[device] += event->bytes - entry->first;
+    counters->in_use[entry->second] -= entry->first; /* its end was not seen */
+    counters->in_use[device] += event->bytes;
     *change = (struct ha_memory_change){device_of(device), (int64_t)event->bytes,
                                         counters->in_use[device]};
     entry->first = event->bytes;

@@ -439,6 +439,33 @@ test_memory_in_use_goes_up_and_down(void)
     CHECK_EQUAL(kept[3].slice.kind, HA_SLICE_INSTANT);
 }
 
+/* The end of the first allocation was lost. */
+static void
+test_an_address_that_comes_again_is_counted_once(void)
+{
+    struct ha_trace_event event = {.kind = HA_KIND_MEMORY,
+                                   .operation = ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE,
+                                   .end = 200,
+                                   .bytes = 100,
+                                   .address = 4096};
+
+    begin(HA_ACTIVITIES_MEMORY);
+    feed(event);
+    event.device = 1;
+    event.bytes = 40;
+    feed(event);
+    event.device = 0;
+    event.address = 8192;
+    feed(event);
+    (void)finish();
+
+    CHECK_EQUAL(kept_count, 6);
+    CHECK_EQUAL(kept[2].slice.device, 1);
+    CHECK_EQUAL(kept[2].slice.value, 40);
+    CHECK_EQUAL(kept[4].slice.device, 0);
+    CHECK_EQUAL(kept[4].slice.value, 40);
+}
+
 /* Work that waits doesn't grow without bound, and none of it is lost. */
 static void
 test_work_without_calls_is_shown_in_the_end(void)
@@ -512,6 +539,7 @@ main(void)
     RUN(test_a_fill_has_what_its_call_says);
     RUN(test_waits_know_their_stream);
     RUN(test_memory_in_use_goes_up_and_down);
+    RUN(test_an_address_that_comes_again_is_counted_once);
     RUN(test_work_without_calls_is_shown_in_the_end);
     RUN(test_the_first_failure_ends_it);
     free(kept);
