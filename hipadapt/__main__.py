@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from ._cli.arguments import positive
+from ._cli.arguments import add_program, add_scan, positive
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -169,12 +169,9 @@ def add_run(commands: Any) -> None:
         "status and signals are the program's; 125 to 127 if it could not be started.",
         epilog="example: python -m hipadapt run -- python -c 'import cupy'",
     )
-    run.add_argument(
-        "--scan",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="file or folder whose libraries the program loads later, if no installed "
+    add_scan(
+        run,
+        "file or folder whose libraries the program loads later, if no installed "
         "package has them: they get their stand-ins too",
     )
     run.add_argument(
@@ -182,14 +179,7 @@ def add_run(commands: Any) -> None:
         action="store_true",
         help="print the changes of the environment for a shell, and start nothing",
     )
-    run.add_argument(
-        "-m",
-        dest="module",
-        nargs=argparse.REMAINDER,
-        metavar="MODULE",
-        help="a Python module, with its arguments",
-    )
-    run.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM")
+    add_program(run)
     run.set_defaults(run=run_run)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types of arguments that several commands take."""
+"""Arguments that several commands take, and types of arguments."""
 
 from __future__ import annotations
 
@@ -15,3 +15,22 @@ def positive(text: str) -> int:
     if value <= 0:
         raise argparse.ArgumentTypeError(f"needs a whole number above 0, not {text!r}")
     return value
+
+
+def add_scan(parser: argparse.ArgumentParser, help_text: str) -> None:
+    """Option of the commands that start a program on the CPU device."""
+    parser.add_argument(
+        "--scan", action="append", default=[], metavar="PATH", help=help_text
+    )
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """A program or a module with its arguments; after all options."""
+    parser.add_argument(
+        "-m",
+        dest="module",
+        nargs=argparse.REMAINDER,
+        metavar="MODULE",
+        help="a Python module, with its arguments",
+    )
+    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM")

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from .._run import start
 from .._run.libraries import TOOL
+from .arguments import add_program, add_scan
 
 HELP = "record a program from its first use of HIP to its end"
 TEXT = (
@@ -55,21 +56,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="the CPU device, or AMD's libraries, whose profiler gets hipadapt's tool "
         "(default: what hipadapt chooses here)",
     )
-    parser.add_argument(
-        "--scan",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="as of `hipadapt run`, for the CPU device",
-    )
-    parser.add_argument(
-        "-m",
-        dest="module",
-        nargs=argparse.REMAINDER,
-        metavar="MODULE",
-        help="a Python module, with its arguments",
-    )
-    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM")
+    add_scan(parser, "as of `hipadapt run`, for the CPU device")
+    add_program(parser)
 
 
 def split(path: Path) -> tuple[str, str]:
