@@ -50,6 +50,7 @@ static struct {
     struct ha_recording *saved;     /* `calling` owns it: a prepared one that is over */
     enum ha_status saved_status;
     char saved_message[512];
+    bool preparing; /* somebody is about to open a recording */
     bool on_demand; /* `recording` is that of the plan */
     bool abandon;   /* it is to be dropped */
     bool planned;   /* `plan` is there: it waits, or its recording is there */
@@ -530,6 +531,7 @@ ha_session_prepare(const struct hipadapt_profile_options *options, uint32_t acti
     pthread_mutex_lock(&calling);
     pthread_mutex_lock(&lock);
     enum ha_status status = need_thread();
+    session.preparing = true; /* no plan comes while the lock isn't held */
     drop(false);
     if (status != HA_OK) {
         result = ha_session_result(status);
@@ -540,6 +542,7 @@ ha_session_prepare(const struct hipadapt_profile_options *options, uint32_t acti
         forget_saved();
         result = open_prepared(&wanted);
     }
+    session.preparing = false;
     pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&calling);
     ha_clients_settle();
@@ -718,7 +721,8 @@ accept_request(const struct ha_config *config, uint64_t *number)
 {
     struct ha_plan plan;
 
-    if (session.planned || session.state != HIPADAPT_PROFILE_IDLE) {
+    if (session.planned || session.preparing ||
+        session.state != HIPADAPT_PROFILE_IDLE) {
         (void)ha_error_set(HA_ERROR_INVALID, "%s",
                            session.planned && session.recording == NULL
                                ? "another profile request is pending"

@@ -61,3 +61,38 @@ def test_base_configuration_with_a_mistake_is_left_out(
     assert "'soon' is not a whole number" in done.stderr
     assert str(base) in done.stderr
     assert (tmp_path / f"own_{int(done.stdout)}.json").exists()
+
+
+def test_no_request_is_taken_while_a_recording_opens(
+    run_python: Run, tmp_path: Path
+) -> None:
+    # Given: a folder that takes long to look through.
+    for number in range(5000):
+        (tmp_path / f"x.{number}.hipadapt.tmp").mkdir()
+
+    done = run_python(
+        BEGIN
+        + """
+over = False
+def ask():
+    while not over:
+        try:
+            profile.request(f"ACTIVITIES_LOG_FILE={sys.argv[1]}/asked.json")
+        except RuntimeError:
+            pass
+thread = threading.Thread(target=ask)
+thread.start()
+try:
+    for round in range(10):
+        with profile(f"{sys.argv[1]}/{round}.json"):
+            launch(3)
+finally:
+    over = True
+    thread.join()
+""",
+        str(tmp_path),
+    )
+
+    assert done.returncode == 0
+    for number in range(10):
+        assert names(load(tmp_path / f"{number}.json"), "kernel") == {"work": 3}
