@@ -143,18 +143,25 @@ set_timer(bool on)
     (void)timerfd_settime(session.timer, 0, &times, NULL);
 }
 
-/* The plan is over. */
 static void
-end_plan(const char *message)
+forget_plan(void)
 {
-    set_message(message);
     session.planned = false;
     session.on_demand = false;
     atomic_store(&counts_steps, false);
     (void)pthread_cond_broadcast(&changed);
 }
 
-/* The recording is over: it is kept for `save`, or dropped. */
+/* The plan is over without a recording. */
+static void
+end_plan(const char *message)
+{
+    set_message(message);
+    forget_plan();
+}
+
+/* The recording is over: it is kept for `save`, or dropped.  Dropping it stops the
+ * contexts, so it is over before another one may begin. */
 static void
 end_recording(enum ha_status status, const char *message)
 {
@@ -167,22 +174,22 @@ end_recording(enum ha_status status, const char *message)
         (void)snprintf(session.url, sizeof session.url, "%s", url);
     }
     session.recording = NULL;
-    session.state = HIPADAPT_PROFILE_IDLE;
-    if (session.on_demand) {
-        end_plan(message);
-    } else {
-        set_message(message);
-    }
-    session.abandon = false;
+    set_message(message);
     if (keep) {
         session.saved = over;
         session.saved_status = status;
         (void)snprintf(session.saved_message, sizeof session.saved_message, "%s",
                        message);
     } else {
+        session.state = HIPADAPT_PROFILE_PROCESSING;
         pthread_mutex_unlock(&lock);
         ha_recording_free(over);
         pthread_mutex_lock(&lock);
+    }
+    session.state = HIPADAPT_PROFILE_IDLE;
+    session.abandon = false;
+    if (session.on_demand) {
+        forget_plan();
     }
     (void)pthread_cond_broadcast(&changed);
 }
@@ -255,7 +262,7 @@ warm_up(void)
     (void)pthread_cond_broadcast(&changed);
 }
 
-/* Contexts are stopped without the lock, within which the SDK waits for nobody. */
+/* Needs the lock; the SDK, which stops its contexts, waits for nobody within it. */
 static void
 begin_processing(void)
 {

@@ -5,8 +5,8 @@
  * there is nothing to record and no request.  It starts with the first recording or
  * request, and never ends.
  *
- * Locks: `calling` (session.c) is held by the one who prepares, starts, stops, saves or
- * cancels, and comes first; `lock` guards the state.  The recording itself belongs to
+ * Locks: `calling` (session.c) is held by the one who prepares, saves, cancels or adds
+ * metadata, and comes first; `lock` guards the state.  The recording itself belongs to
  * the thread from warm-up until processing is over, but for its start, its stop and its
  * metadata.  Writers are called without the second lock; the SDK's contexts are stopped
  * with it, within which it waits for nobody. */
