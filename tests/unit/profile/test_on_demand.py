@@ -96,3 +96,30 @@ finally:
     assert done.returncode == 0
     for number in range(10):
         assert names(load(tmp_path / f"{number}.json"), "kernel") == {"work": 3}
+
+
+def test_profile_after_a_dropped_request_shows_all(
+    run_python: Run, tmp_path: Path
+) -> None:
+    # Many rounds: dropping one recording takes microseconds, in which the next begins.
+    done = run_python(
+        BEGIN
+        + """
+import time
+launch()
+for round in range(300):
+    profile.request(f'''
+        ACTIVITIES_LOG_FILE={sys.argv[1]}/asked.json
+        ACTIVITIES_WARMUP_PERIOD_SECS=0
+        ACTIVITIES_DURATION_MSECS=60000
+    ''')
+    while profile.status().state != "collecting":
+        time.sleep(0.0005)
+    with profile(f"{sys.argv[1]}/own.json"):
+        launch(3)
+    print(profile.status().kernels)
+""",
+        str(tmp_path),
+    )
+
+    assert done.stdout.split() == ["3"] * 300
