@@ -20,6 +20,7 @@
 #include "tool/profiler/base_config.h"
 #include "tool/profiler/clients.h"
 #include "tool/profiler/machine.h"
+#include "tool/profiler/on_demand.h"
 #include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/recording.h"
@@ -194,55 +195,15 @@ end_recording(enum ha_status status, const char *message)
     (void)pthread_cond_broadcast(&changed);
 }
 
-static enum ha_status
-open_plan(struct ha_recording **recording)
-{
-    const struct ha_config *config = &session.plan.config;
-    char url[HA_CONFIG_PATH_BYTES + 32];
-    struct ha_recording_options options = {
-        .url = url,
-        .activities = ha_config_activities(config),
-        .room = ha_config_room(config),
-        .request = session.request,
-        .detail = ha_config_detail(config),
-    };
-
-    if (!ha_config_log_file(config, (long)getpid(), url, sizeof url)) {
-        return ha_error_set(HA_ERROR_INVALID, "ACTIVITIES_LOG_FILE: too long");
-    }
-    pthread_mutex_unlock(&lock); /* the plan's text doesn't change meanwhile */
-    enum ha_status status = ha_recording_new(&options, recording);
-    pthread_mutex_lock(&lock);
-    return status;
-}
-
-static void
-describe_plan(struct ha_recording *recording, const struct ha_config *config)
-{
-    const struct {
-        const char *key;
-        const char *value;
-    } pairs[] = {
-        {"trace_id", config->trace_id},
-        {"group_trace_id", config->group_trace_id},
-        {"with_stack", config->with_stack ? "1" : "0"},
-        {"record_shapes", config->input_shapes ? "1" : "0"},
-        {"profile_memory", config->memory ? "1" : "0"},
-    };
-
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (pairs[i].value[0] != '\0') {
-            (void)ha_recording_describe(recording, pairs[i].key, pairs[i].value);
-        }
-    }
-}
-
 static void
 warm_up(void)
 {
     struct ha_recording *recording = NULL;
-    enum ha_status status = open_plan(&recording);
 
+    pthread_mutex_unlock(&lock); /* the plan and its number don't change meanwhile */
+    enum ha_status status =
+        ha_on_demand_open(&session.plan.config, session.request, &recording);
+    pthread_mutex_lock(&lock);
     if (status != HA_OK) {
         end_plan(ha_error_text());
         return;
@@ -255,7 +216,6 @@ warm_up(void)
         end_plan("cancelled");
         return;
     }
-    describe_plan(recording, &session.plan.config);
     session.recording = recording;
     session.on_demand = true;
     session.state = HIPADAPT_PROFILE_WARMUP;
