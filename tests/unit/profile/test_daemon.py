@@ -110,7 +110,7 @@ def test_daemon_request_makes_a_trace(
     assert asked.kinds == 3
     assert asked.job == 17
     assert asked.pids[:2] == (program.pid, os.getpid())
-    assert daemon.contexts == [(0, program.pid, 17)]
+    assert set(daemon.contexts) == {(0, program.pid, 17)}  # again where it is slow
     name = os.fsdecode(asked.client).strip("\0").rpartition("/")[2]
     assert name.startswith("dynoconfigclient")
     assert len(name) == len("dynoconfigclient") + 36
