@@ -217,14 +217,23 @@ row_device(const struct ha_trace_event *work)
 
 /* ---- counters ---- */
 
+/* Values of before and after the window are nothing to speak of; allocations are. */
 static void
 on_counter(void *context, struct ha_slice *slice)
 {
     struct ha_collect *collect = context;
 
-    if (slice->start >= collect->window.start && slice->start <= collect->window.end) {
+    if (slice->kind == HA_SLICE_INSTANT ? in_window(collect, slice->start, slice->end)
+                                        : slice->start >= collect->window.start &&
+                                              slice->start <= collect->window.end) {
         put(collect, slice);
     }
+}
+
+static void
+no_memory(struct ha_collect *collect)
+{
+    collect->status = ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
 }
 
 static void
@@ -232,7 +241,7 @@ add_length(struct ha_collect *collect, uint64_t at, int32_t device, uint64_t str
            int64_t more)
 {
     if (!ha_counters_work(collect->counters, at, device, (uint32_t)stream, more)) {
-        collect->status = ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
+        no_memory(collect);
     }
 }
 
@@ -673,17 +682,6 @@ on_handed(struct ha_collect *collect, const struct ha_trace_event *event)
     put(collect, &slice);
 }
 
-static void
-on_memory(struct ha_collect *collect, const struct ha_trace_event *event)
-{
-    struct ha_memory_change change;
-
-    if (ha_counters_account(collect->counters, event, &change) &&
-        in_window(collect, event->end, event->end)) {
-        ha_counters_memory(collect->counters, event, &change);
-    }
-}
-
 /* ---- all of it ---- */
 
 struct ha_collect *
@@ -722,7 +720,9 @@ on_event(struct ha_collect *collect, const struct ha_trace_event *event)
         on_work(collect, event);
         break;
     case HA_KIND_MEMORY:
-        on_memory(collect, event);
+        if (!ha_counters_memory(collect->counters, event)) {
+            no_memory(collect);
+        }
         break;
     case HA_KIND_PUSH:
     case HA_KIND_POP:

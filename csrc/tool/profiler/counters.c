@@ -5,12 +5,24 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/profiler/lengths.h"
 #include "tool/profiler/table.h"
 #include "tool/sdk.h"
 
-enum { DEVICES = 128 };
+enum { DEVICES = 128, FIRST_ROOM = 256 };
+
+/* An allocation, or its end. */
+struct change {
+    uint64_t at;
+    uint64_t number; /* in the order of coming, which counts at the same time */
+    uint64_t address;
+    uint64_t bytes;
+    uint32_t thread;
+    int32_t device;
+    bool frees;
+};
 
 struct ha_counters {
     ha_counter_told told;
@@ -18,6 +30,12 @@ struct ha_counters {
     struct ha_lengths *lengths; /* owned; NULL: nobody wants them */
     struct ha_table memory;     /* by address: bytes; device */
     uint64_t in_use[DEVICES + 1];
+    struct change *changes; /* owned; that are not told */
+    size_t count;
+    size_t room;
+    uint64_t number;
+    uint64_t newest;  /* of all that came */
+    uint64_t horizon; /* the newest before this batch */
 };
 
 /* ---- lengths of streams ---- */
@@ -49,14 +67,6 @@ ha_counters_work(struct ha_counters *counters, uint64_t at, int32_t device,
            ha_lengths_add(counters->lengths, at, device, stream, more);
 }
 
-void
-ha_counters_tell(struct ha_counters *counters, bool all)
-{
-    if (counters->lengths != NULL) {
-        ha_lengths_tell(counters->lengths, all);
-    }
-}
-
 /* ---- memory ---- */
 
 static bool
@@ -66,59 +76,89 @@ is_free(const struct ha_trace_event *event)
            event->operation == ROCPROFILER_MEMORY_ALLOCATION_VMEM_FREE;
 }
 
-static int32_t
-device_of(size_t place)
+static bool
+grow(struct ha_counters *counters)
 {
-    return place < DEVICES ? (int32_t)place : HA_DEVICE_NONE;
+    size_t room = counters->room > 0 ? 2 * counters->room : FIRST_ROOM;
+    struct change *more = realloc(counters->changes, room * sizeof *more);
+
+    if (more != NULL) {
+        counters->changes = more;
+        counters->room = room;
+    }
+    return more != NULL;
 }
 
+/* An address may come again in another thread once its end has begun, and before that
+ * has returned; so the one counts from its start, the other from its end. */
 bool
-ha_counters_account(struct ha_counters *counters, const struct ha_trace_event *event,
-                    struct ha_memory_change *change)
+ha_counters_memory(struct ha_counters *counters, const struct ha_trace_event *event)
+{
+    bool frees = is_free(event);
+    uint64_t at = frees ? event->start : event->end;
+
+    if (counters->count == counters->room && !grow(counters)) {
+        return false;
+    }
+    counters->changes[counters->count++] = (struct change){
+        .at = at,
+        .number = counters->number++,
+        .address = event->address,
+        .bytes = event->bytes,
+        .thread = event->thread,
+        .device = event->device,
+        .frees = frees,
+    };
+    counters->newest = at > counters->newest ? at : counters->newest;
+    return true;
+}
+
+/* False for what was allocated before all of this; else `place` is the device's in
+ * `in_use`, and `bytes` is below 0 where they are free again. */
+static bool
+account(struct ha_counters *counters, const struct change *change, size_t *place,
+        int64_t *bytes)
 {
     struct ha_table_entry *entry;
-    size_t device;
 
-    if (is_free(event)) {
-        entry = ha_table_find(&counters->memory, event->address);
+    if (change->frees) {
+        entry = ha_table_find(&counters->memory, change->address);
         if (entry == NULL) {
             return false;
         }
-        device = (size_t)entry->second;
-        counters->in_use[device] -= entry->first;
-        *change = (struct ha_memory_change){device_of(device), -(int64_t)entry->first,
-                                            counters->in_use[device]};
-        ha_table_remove(&counters->memory, event->address);
+        *place = (size_t)entry->second;
+        *bytes = -(int64_t)entry->first;
+        counters->in_use[*place] -= entry->first;
+        ha_table_remove(&counters->memory, change->address);
         return true;
     }
     entry =
-        event->address != 0 ? ha_table_put(&counters->memory, event->address) : NULL;
+        change->address != 0 ? ha_table_put(&counters->memory, change->address) : NULL;
     if (entry == NULL) {
         return false;
     }
-    device =
-        event->device >= 0 && event->device < DEVICES ? (size_t)event->device : DEVICES;
+    *place = change->device >= 0 && change->device < DEVICES ? (size_t)change->device
+                                                             : DEVICES;
+    *bytes = (int64_t)change->bytes;
     counters->in_use[entry->second] -= entry->first; /* its end was not seen */
-    counters->in_use[device] += event->bytes;
-    *change = (struct ha_memory_change){device_of(device), (int64_t)event->bytes,
-                                        counters->in_use[device]};
-    entry->first = event->bytes;
-    entry->second = device;
+    counters->in_use[*place] += change->bytes;
+    entry->first = change->bytes;
+    entry->second = *place;
     return true;
 }
 
 /* An allocation, or its end, in the words of torch.profiler. */
 static void
-tell_allocation(struct ha_counters *counters, const struct ha_trace_event *event,
-                const struct ha_memory_change *change)
+tell_allocation(struct ha_counters *counters, const struct change *change,
+                int32_t device, int64_t bytes, uint64_t in_use)
 {
     char args[256];
     struct ha_slice slice = {
         .kind = HA_SLICE_INSTANT,
         .name = "[memory]",
-        .start = event->end,
-        .end = event->end,
-        .thread = event->thread,
+        .start = change->at,
+        .end = change->at,
+        .thread = change->thread,
         .device = HA_DEVICE_NONE,
         .args = args,
     };
@@ -126,30 +166,73 @@ tell_allocation(struct ha_counters *counters, const struct ha_trace_event *event
     (void)snprintf(args, sizeof args,
                    "\"Device Type\":%d,\"Device Id\":%" PRId32 ",\"Addr\":%" PRIu64
                    ",\"Bytes\":%" PRId64 ",\"Total Allocated\":%" PRIu64,
-                   change->device != HA_DEVICE_NONE, change->device, event->address,
-                   change->bytes, change->in_use);
+                   device != HA_DEVICE_NONE, device, change->address, bytes, in_use);
     counters->told(counters->context, &slice);
 }
 
-void
-ha_counters_memory(struct ha_counters *counters, const struct ha_trace_event *event,
-                   const struct ha_memory_change *change)
+static void
+tell_change(struct ha_counters *counters, const struct change *change)
 {
+    size_t place;
+    int64_t bytes;
+
+    if (!account(counters, change, &place, &bytes)) {
+        return;
+    }
     struct ha_slice slice = {
         .kind = HA_SLICE_COUNTER,
         .name = "memory in use (bytes)",
-        .start = event->end,
-        .end = event->end,
-        .thread = event->thread,
-        .device = change->device,
-        .value = (double)change->in_use,
+        .start = change->at,
+        .end = change->at,
+        .thread = change->thread,
+        .device = place < DEVICES ? (int32_t)place : HA_DEVICE_NONE,
+        .value = (double)counters->in_use[place],
     };
-
+    int32_t device = slice.device;
     counters->told(counters->context, &slice);
-    tell_allocation(counters, event, change);
+    tell_allocation(counters, change, device, bytes, counters->in_use[place]);
 }
 
-/* ---- start and end ---- */
+static int
+earlier_first(const void *a, const void *b)
+{
+    const struct change *left = a, *right = b;
+
+    if (left->at != right->at) {
+        return left->at < right->at ? -1 : 1;
+    }
+    return left->number < right->number ? -1 : 1;
+}
+
+static void
+tell_memory(struct ha_counters *counters, bool all)
+{
+    size_t done = 0;
+
+    if (counters->count == 0) {
+        return;
+    }
+    qsort(counters->changes, counters->count, sizeof *counters->changes, earlier_first);
+    while (done < counters->count &&
+           (all || counters->changes[done].at <= counters->horizon)) {
+        tell_change(counters, &counters->changes[done++]);
+    }
+    counters->count -= done;
+    memmove(counters->changes, counters->changes + done,
+            counters->count * sizeof *counters->changes);
+    counters->horizon = counters->newest;
+}
+
+/* ---- all of it ---- */
+
+void
+ha_counters_tell(struct ha_counters *counters, bool all)
+{
+    tell_memory(counters, all);
+    if (counters->lengths != NULL) {
+        ha_lengths_tell(counters->lengths, all);
+    }
+}
 
 struct ha_counters *
 ha_counters_new(bool lengths, ha_counter_told told, void *context)
@@ -177,6 +260,7 @@ ha_counters_free(struct ha_counters *counters)
     if (counters != NULL) {
         ha_lengths_free(counters->lengths);
         ha_table_free(&counters->memory);
+        free(counters->changes);
         free(counters);
     }
 }

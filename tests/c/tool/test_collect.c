@@ -425,6 +425,8 @@ test_memory_in_use_goes_up_and_down(void)
     event.end = 200;
     feed(event);
     event.operation = ROCPROFILER_MEMORY_ALLOCATION_FREE;
+    event.start = 210;
+    event.end = 220;
     event.bytes = 0;
     event.address = 4096;
     feed(event);
@@ -437,6 +439,40 @@ test_memory_in_use_goes_up_and_down(void)
     CHECK_EQUAL(kept[1].slice.kind, HA_SLICE_INSTANT);
     CHECK_EQUAL(kept[2].slice.value, 100);
     CHECK_EQUAL(kept[3].slice.kind, HA_SLICE_INSTANT);
+}
+
+/* Each thread's events come in their order, one thread after the other. */
+static void
+test_memory_of_threads_is_counted_in_the_order_of_time(void)
+{
+    const struct ha_trace_event late = {
+        .kind = HA_KIND_MEMORY,
+        .operation = ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE,
+        .thread = 8,
+        .start = 310,
+        .end = 312, /* within the end of the other one */
+        .bytes = 40,
+        .address = 4096};
+    struct ha_trace_event early = late, over = late;
+
+    early.thread = over.thread = 7;
+    early.start = 200;
+    early.end = 210;
+    early.bytes = 100;
+    over.operation = ROCPROFILER_MEMORY_ALLOCATION_FREE;
+    over.start = 300;
+    over.end = 320;
+    begin(HA_ACTIVITIES_MEMORY);
+    const struct ha_trace_event batch[] = {late, early, over};
+    CHECK_EQUAL(ha_collect_events(collect, batch, 3, &window), HA_OK);
+    (void)finish();
+
+    CHECK_EQUAL(kept_count, 6);
+    CHECK_EQUAL(kept[0].slice.value, 100);
+    CHECK_EQUAL(kept[2].slice.value, 0);
+    CHECK_EQUAL(kept[2].slice.start, 300 + OFFSET);
+    CHECK_EQUAL(kept[4].slice.value, 40);
+    CHECK_EQUAL(kept[4].slice.start, 312 + OFFSET);
 }
 
 /* The end of the first allocation was lost. */
@@ -539,6 +575,7 @@ main(void)
     RUN(test_a_fill_has_what_its_call_says);
     RUN(test_waits_know_their_stream);
     RUN(test_memory_in_use_goes_up_and_down);
+    RUN(test_memory_of_threads_is_counted_in_the_order_of_time);
     RUN(test_an_address_that_comes_again_is_counted_once);
     RUN(test_work_without_calls_is_shown_in_the_end);
     RUN(test_the_first_failure_ends_it);
