@@ -5,18 +5,17 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tool/profiler/lengths.h"
 #include "tool/profiler/table.h"
+#include "tool/profiler/timeline.h"
 #include "tool/sdk.h"
 
-enum { DEVICES = 128, FIRST_ROOM = 256 };
+enum { DEVICES = 128 };
 
 /* An allocation, or its end. */
 struct change {
-    uint64_t at;
-    uint64_t number; /* in the order of coming, which counts at the same time */
+    struct ha_moment moment;
     uint64_t address;
     uint64_t bytes;
     uint32_t thread;
@@ -30,12 +29,7 @@ struct ha_counters {
     struct ha_lengths *lengths; /* owned; NULL: nobody wants them */
     struct ha_table memory;     /* by address: bytes; device */
     uint64_t in_use[DEVICES + 1];
-    struct change *changes; /* owned; that are not told */
-    size_t count;
-    size_t room;
-    uint64_t number;
-    uint64_t newest;  /* of all that came */
-    uint64_t horizon; /* the newest before this batch */
+    struct ha_timeline changes; /* of struct change */
 };
 
 /* ---- lengths of streams ---- */
@@ -76,41 +70,22 @@ is_free(const struct ha_trace_event *event)
            event->operation == ROCPROFILER_MEMORY_ALLOCATION_VMEM_FREE;
 }
 
-static bool
-grow(struct ha_counters *counters)
-{
-    size_t room = counters->room > 0 ? 2 * counters->room : FIRST_ROOM;
-    struct change *more = realloc(counters->changes, room * sizeof *more);
-
-    if (more != NULL) {
-        counters->changes = more;
-        counters->room = room;
-    }
-    return more != NULL;
-}
-
 /* An address may come again in another thread once its end has begun, and before that
  * has returned; so the one counts from its start, the other from its end. */
 bool
 ha_counters_memory(struct ha_counters *counters, const struct ha_trace_event *event)
 {
     bool frees = is_free(event);
-    uint64_t at = frees ? event->start : event->end;
-
-    if (counters->count == counters->room && !grow(counters)) {
-        return false;
-    }
-    counters->changes[counters->count++] = (struct change){
-        .at = at,
-        .number = counters->number++,
+    const struct change change = {
+        .moment.at = frees ? event->start : event->end,
         .address = event->address,
         .bytes = event->bytes,
         .thread = event->thread,
         .device = event->device,
         .frees = frees,
     };
-    counters->newest = at > counters->newest ? at : counters->newest;
-    return true;
+
+    return ha_timeline_add(&counters->changes, &change.moment);
 }
 
 /* False for what was allocated before all of this; else `place` is the device's in
@@ -156,8 +131,8 @@ tell_allocation(struct ha_counters *counters, const struct change *change,
     struct ha_slice slice = {
         .kind = HA_SLICE_INSTANT,
         .name = "[memory]",
-        .start = change->at,
-        .end = change->at,
+        .start = change->moment.at,
+        .end = change->moment.at,
         .thread = change->thread,
         .device = HA_DEVICE_NONE,
         .args = args,
@@ -171,8 +146,10 @@ tell_allocation(struct ha_counters *counters, const struct change *change,
 }
 
 static void
-tell_change(struct ha_counters *counters, const struct change *change)
+tell_change(void *context, const struct ha_moment *moment)
 {
+    struct ha_counters *counters = context;
+    const struct change *change = (const struct change *)(const void *)moment;
     size_t place;
     int64_t bytes;
 
@@ -182,8 +159,8 @@ tell_change(struct ha_counters *counters, const struct change *change)
     struct ha_slice slice = {
         .kind = HA_SLICE_COUNTER,
         .name = "memory in use (bytes)",
-        .start = change->at,
-        .end = change->at,
+        .start = change->moment.at,
+        .end = change->moment.at,
         .thread = change->thread,
         .device = place < DEVICES ? (int32_t)place : HA_DEVICE_NONE,
         .value = (double)counters->in_use[place],
@@ -193,42 +170,12 @@ tell_change(struct ha_counters *counters, const struct change *change)
     tell_allocation(counters, change, device, bytes, counters->in_use[place]);
 }
 
-static int
-earlier_first(const void *a, const void *b)
-{
-    const struct change *left = a, *right = b;
-
-    if (left->at != right->at) {
-        return left->at < right->at ? -1 : 1;
-    }
-    return left->number < right->number ? -1 : 1;
-}
-
-static void
-tell_memory(struct ha_counters *counters, bool all)
-{
-    size_t done = 0;
-
-    if (counters->count == 0) {
-        return;
-    }
-    qsort(counters->changes, counters->count, sizeof *counters->changes, earlier_first);
-    while (done < counters->count &&
-           (all || counters->changes[done].at <= counters->horizon)) {
-        tell_change(counters, &counters->changes[done++]);
-    }
-    counters->count -= done;
-    memmove(counters->changes, counters->changes + done,
-            counters->count * sizeof *counters->changes);
-    counters->horizon = counters->newest;
-}
-
 /* ---- all of it ---- */
 
 void
 ha_counters_tell(struct ha_counters *counters, bool all)
 {
-    tell_memory(counters, all);
+    ha_timeline_tell(&counters->changes, all, tell_change, counters);
     if (counters->lengths != NULL) {
         ha_lengths_tell(counters->lengths, all);
     }
@@ -244,6 +191,7 @@ ha_counters_new(bool lengths, ha_counter_told told, void *context)
     }
     counters->told = told;
     counters->context = context;
+    counters->changes.size = sizeof(struct change);
     if (lengths) {
         counters->lengths = ha_lengths_new(on_length, counters);
         if (counters->lengths == NULL) {
@@ -260,7 +208,7 @@ ha_counters_free(struct ha_counters *counters)
     if (counters != NULL) {
         ha_lengths_free(counters->lengths);
         ha_table_free(&counters->memory);
-        free(counters->changes);
+        ha_timeline_free(&counters->changes);
         free(counters);
     }
 }

@@ -3,7 +3,7 @@
  * work streams have before them.
  *
  * Events of threads come in batches, in no order; slices are told in the order of time,
- * a batch later, as lengths.h does it, with times of events.  One thread at a time. */
+ * a batch later (timeline.h), with times of events.  One thread at a time. */
 #ifndef HA_TOOL_PROFILER_COUNTERS_H
 #define HA_TOOL_PROFILER_COUNTERS_H
 

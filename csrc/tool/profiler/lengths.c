@@ -2,15 +2,14 @@
 #include "tool/profiler/lengths.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tool/profiler/table.h"
+#include "tool/profiler/timeline.h"
 
-enum { FIRST_ROOM = 256, STREAM_BITS = 24 };
+enum { STREAM_BITS = 24 };
 
 struct change {
-    uint64_t at;
-    uint64_t number; /* in the order of coming, which counts at the same time */
+    struct ha_moment moment;
     int32_t device;
     uint32_t stream;
     int64_t more;
@@ -19,14 +18,9 @@ struct change {
 struct ha_lengths {
     ha_length_told told;
     void *context;
-    struct ha_table streams; /* by device and stream: length */
-    struct change *changes;  /* owned */
-    size_t count;
-    size_t room;
-    uint64_t number;
-    uint64_t newest;  /* of all that came */
-    uint64_t horizon; /* the newest before this batch */
-    uint64_t last;    /* told */
+    struct ha_table streams;    /* by device and stream: length */
+    struct ha_timeline changes; /* of struct change */
+    uint64_t last;              /* told */
 };
 
 struct ha_lengths *
@@ -37,6 +31,7 @@ ha_lengths_new(ha_length_told told, void *context)
     if (lengths != NULL) {
         lengths->told = told;
         lengths->context = context;
+        lengths->changes.size = sizeof(struct change);
     }
     return lengths;
 }
@@ -45,36 +40,21 @@ bool
 ha_lengths_add(struct ha_lengths *lengths, uint64_t at, int32_t device, uint32_t stream,
                int64_t more)
 {
-    if (lengths->count == lengths->room) {
-        size_t room = lengths->room > 0 ? 2 * lengths->room : FIRST_ROOM;
-        struct change *changes = realloc(lengths->changes, room * sizeof *changes);
-        if (changes == NULL) {
-            return false;
-        }
-        lengths->changes = changes;
-        lengths->room = room;
-    }
-    at = at != 0 ? at : lengths->newest;
-    lengths->changes[lengths->count++] =
-        (struct change){at, lengths->number++, device, stream, more};
-    lengths->newest = at > lengths->newest ? at : lengths->newest;
-    return true;
-}
+    const struct change change = {
+        .moment.at = at != 0 ? at : lengths->changes.newest,
+        .device = device,
+        .stream = stream,
+        .more = more,
+    };
 
-static int
-earlier_first(const void *a, const void *b)
-{
-    const struct change *left = a, *right = b;
-
-    if (left->at != right->at) {
-        return left->at < right->at ? -1 : 1;
-    }
-    return left->number < right->number ? -1 : 1;
+    return ha_timeline_add(&lengths->changes, &change.moment);
 }
 
 static void
-tell(struct ha_lengths *lengths, const struct change *change)
+tell(void *context, const struct ha_moment *moment)
 {
+    struct ha_lengths *lengths = context;
+    const struct change *change = (const struct change *)(const void *)moment;
     uint64_t key = (uint64_t)(uint32_t)(change->device + 2) << STREAM_BITS |
                    (change->stream & ((1U << STREAM_BITS) - 1));
     struct ha_table_entry *entry = ha_table_put(&lengths->streams, key);
@@ -85,7 +65,7 @@ tell(struct ha_lengths *lengths, const struct change *change)
     int64_t length = (int64_t)entry->first + change->more;
     length = length > 0 ? length : 0; /* its launch was lost */
     entry->first = (uint64_t)length;
-    lengths->last = change->at > lengths->last ? change->at : lengths->last;
+    lengths->last = moment->at > lengths->last ? moment->at : lengths->last;
     const struct ha_length told = {lengths->last, change->device, change->stream,
                                    length};
     lengths->told(lengths->context, &told);
@@ -94,22 +74,7 @@ tell(struct ha_lengths *lengths, const struct change *change)
 void
 ha_lengths_tell(struct ha_lengths *lengths, bool all)
 {
-    size_t done = 0;
-
-    if (lengths->count > 0) {
-        qsort(lengths->changes, lengths->count, sizeof *lengths->changes,
-              earlier_first);
-    }
-    while (done < lengths->count &&
-           (all || lengths->changes[done].at <= lengths->horizon)) {
-        tell(lengths, &lengths->changes[done++]);
-    }
-    if (done > 0) {
-        lengths->count -= done;
-        memmove(lengths->changes, lengths->changes + done,
-                lengths->count * sizeof *lengths->changes);
-    }
-    lengths->horizon = lengths->newest;
+    ha_timeline_tell(&lengths->changes, all, tell, lengths);
 }
 
 void
@@ -117,7 +82,7 @@ ha_lengths_free(struct ha_lengths *lengths)
 {
     if (lengths != NULL) {
         ha_table_free(&lengths->streams);
-        free(lengths->changes);
+        ha_timeline_free(&lengths->changes);
         free(lengths);
     }
 }
