@@ -18,10 +18,9 @@
 #include "tool/profiler/writer.h"
 
 #define NS_A_MS UINT64_C(1000000)
-#define BASE_NS                                                                        \
-    (UINT64_C(300000) * NS_A_MS)           /* the base configuration is read again     \
-                                            */
-#define TOLD_NS (UINT64_C(1000) * NS_A_MS) /* between lines about bad datagrams */
+/* Between looks at the base configuration, and between lines about bad datagrams. */
+#define BASE_NS (UINT64_C(300000) * NS_A_MS)
+#define TOLD_NS (UINT64_C(1000) * NS_A_MS)
 
 enum {
     PIDS_MAX = 11,

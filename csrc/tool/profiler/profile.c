@@ -64,7 +64,7 @@ hipadapt_profile_prepare(const struct hipadapt_profile_options *options)
             return ha_session_result(status);
         }
     }
-    enum hipadapt_profile_result result = enter("hipadapt_profile_prepare");
+    enum hipadapt_profile_result result = enter(function);
     return result == HIPADAPT_PROFILE_OK ? ha_session_prepare(options, activities)
                                          : result;
 }
@@ -123,7 +123,7 @@ hipadapt_profile_add_metadata(const char *key, const char *json)
         return ha_refuse(function, "json",
                          "must be JSON text: a string needs its quotes");
     }
-    enum hipadapt_profile_result result = enter("hipadapt_profile_add_metadata");
+    enum hipadapt_profile_result result = enter(function);
     return result == HIPADAPT_PROFILE_OK ? ha_session_describe(key, json) : result;
 }
 

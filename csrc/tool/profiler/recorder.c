@@ -182,7 +182,8 @@ on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
 
 /* ---- work ---- */
 
-/* Notes a piece of work for the call that the thread is in; `noted` has its shape. */
+/* Counts a piece of work of the call that the thread is in; what its end has to know.
+ */
 static uint64_t
 begin_work(struct here *now, uint64_t correlation)
 {

@@ -13,10 +13,10 @@
 #include "core/log.h"
 #include "tool/events.h"
 #include "tool/profiler/about.h"
-#include "tool/profiler/distributed.h"
 #include "tool/profiler/activities.h"
 #include "tool/profiler/child.h"
 #include "tool/profiler/clients.h"
+#include "tool/profiler/distributed.h"
 #include "tool/profiler/handed.h"
 #include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
@@ -408,7 +408,7 @@ drop_warmup(struct ha_trace_event *events, size_t count)
 }
 
 /* Steals the events. */
-static enum ha_status
+static void
 keep(struct ha_recording *recording, struct ha_trace_event *events, size_t count)
 {
     struct batch *batch = NULL;
@@ -420,13 +420,12 @@ keep(struct ha_recording *recording, struct ha_trace_event *events, size_t count
         recording->dropped += count;
         ha_handed_free(events, count);
         free(events);
-        return HA_OK;
+        return;
     }
     *batch = (struct batch){NULL, events, count};
     *recording->end_of_list = batch;
     recording->end_of_list = &batch->next;
     recording->kept += count;
-    return HA_OK;
 }
 
 static struct ha_window
@@ -446,9 +445,9 @@ ha_recording_take(struct ha_recording *recording)
     /* A program that makes events faster than they are written must not keep the
      * caller from looking at anything else. */
     int left = TAKES;
-    for (; status == HA_OK && left > 0 &&
+    while (status == HA_OK && left > 0 &&
            (events = ha_collector_take(recording->collector, TAKE_EVENTS, &count)) !=
-               NULL;) {
+               NULL) {
         /* Read afterwards: what was taken before a start is over before it. */
         const struct ha_window window = window_of(recording);
         bool warmup = window.start == UINT64_MAX;
@@ -456,7 +455,7 @@ ha_recording_take(struct ha_recording *recording)
         recording->events += warmup ? 0 : count;
         if (recording->collect == NULL) {
             count = warmup ? drop_warmup(events, count) : count;
-            status = keep(recording, events, count);
+            keep(recording, events, count);
             continue;
         }
         status = ha_collect_events(recording->collect, events, count, &window);
@@ -542,7 +541,6 @@ ha_recording_finish(struct ha_recording *recording)
     if (status == HA_OK) {
         status = ha_recording_take(recording);
     }
-
     if (recording->collect == NULL) {
         return status;
     }
