@@ -393,17 +393,22 @@ ha_recording_stop(struct ha_recording *recording)
 
 /* ---- events ---- */
 
-/* Of what was over before the window, only what later events refer to is kept. */
+/* Of what was over before the window, only what later events refer to is kept, with no
+ * more memory than it needs. */
 static size_t
-drop_warmup(struct ha_trace_event *events, size_t count)
+drop_warmup(struct ha_trace_event **events, size_t count)
 {
+    struct ha_trace_event *list = *events;
     size_t left = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (events[i].kind == HA_KIND_MEMORY || events[i].kind >= HA_KIND_PUSH) {
-            events[left++] = events[i];
+        if (list[i].kind == HA_KIND_MEMORY || list[i].kind >= HA_KIND_PUSH) {
+            list[left++] = list[i];
         }
     }
+    struct ha_trace_event *less =
+        left > 0 && left < count ? realloc(list, left * sizeof *list) : NULL;
+    *events = less != NULL ? less : list;
     return left;
 }
 
@@ -413,7 +418,7 @@ keep(struct ha_recording *recording, struct ha_trace_event *events, size_t count
 {
     struct batch *batch = NULL;
 
-    if (recording->kept + count <= recording->keep_max) {
+    if (count > 0 && recording->kept + count <= recording->keep_max) {
         batch = malloc(sizeof *batch);
     }
     if (batch == NULL) {
@@ -454,7 +459,7 @@ ha_recording_take(struct ha_recording *recording)
         left -= window.end == UINT64_MAX; /* after the end no more come */
         recording->events += warmup ? 0 : count;
         if (recording->collect == NULL) {
-            count = warmup ? drop_warmup(events, count) : count;
+            count = warmup ? drop_warmup(&events, count) : count;
             keep(recording, events, count);
             continue;
         }

@@ -127,3 +127,30 @@ assert trace["lost_events"] == status.lost_events
 """,
         str(tmp_path / "out.json"),
     )
+
+
+def test_a_warm_up_keeps_no_memory_of_what_is_dropped(run_python: Run) -> None:
+    done = run_python(
+        KEPT
+        + """
+def used():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+def calls(count):
+    for _ in range(count):
+        hip.hipDeviceSynchronize()
+p = profile()
+p.prepare()
+calls(100_000)
+before = used()
+calls(400_000)
+print(used() - before)
+p.start()
+launch(3)
+p.stop()
+print(ended(p).lost_events)
+"""
+    )
+
+    grown, *rest = done.stdout.split()
+    assert int(grown) < 16 << 20  # of 49 MiB of events
+    assert rest == ["0"]
