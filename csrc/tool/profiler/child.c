@@ -83,6 +83,16 @@ copy_text(struct ha_child_items *items, const char *text, bool *ok)
     return copy;
 }
 
+/* Frees a copy; NULL is allowed. */
+static void
+drop_text(struct ha_child_items *items, char *copy)
+{
+    if (copy != NULL) {
+        items->bytes -= strlen(copy) + 1;
+        free(copy);
+    }
+}
+
 /* Room for one more; NULL: counted as lost. */
 static struct item *
 next_item(struct ha_child_items *items)
@@ -117,8 +127,8 @@ add(struct ha_child_items *items, const struct item *item, const char *name,
     made->name = copy_text(items, name, &ok);
     made->args = copy_text(items, args, &ok);
     if (!ok) {
-        free(made->name);
-        free(made->args);
+        drop_text(items, made->name);
+        drop_text(items, made->args);
         items->lost++;
         return;
     }
@@ -162,7 +172,7 @@ replace(struct ha_child_items *items, char **field, const char *text)
     char *copy = copy_text(items, text, &ok);
 
     if (copy != NULL) {
-        free(*field);
+        drop_text(items, *field);
         *field = copy;
     } else if (!ok) {
         items->lost++;

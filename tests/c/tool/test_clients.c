@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -286,9 +287,29 @@ test_a_child_process_has_none(void)
     CHECK_EQUAL(ha_clients_remove(handle), HIPADAPT_PROFILE_OK);
 }
 
+/* What a device is said to be may be said again and again. */
+static void
+test_texts_that_are_replaced_make_room(void)
+{
+    const struct ha_child child = {.name = "child"};
+    struct ha_child_items *items = ha_child_items_new();
+    char *text = malloc(HA_CHILD_BYTES_MAX / 4);
+
+    CHECK(items != NULL && text != NULL);
+    memset(text, ' ', HA_CHILD_BYTES_MAX / 4);
+    text[HA_CHILD_BYTES_MAX / 4 - 1] = '\0';
+    for (int i = 0; i < 8; i++) {
+        ha_child_add_device(items, &child, 0, "device", text);
+    }
+    CHECK_EQUAL(ha_child_items_lost(items), 0);
+    ha_child_items_free(items);
+    free(text);
+}
+
 int
 main(void)
 {
+    test_texts_that_are_replaced_make_room();
     test_functions_are_called_in_their_order();
     test_who_fails_is_named_and_left_out_before_the_start_only();
     test_who_blocks_is_left_out_until_it_returns();
