@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "core/env.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "tool/profiler/bell.h"
 #include "tool/profiler/session.h"
 
 #define BETWEEN_NS UINT64_C(1000000000)
@@ -165,7 +165,7 @@ open_signal(void)
     if (status != HA_OK) {
         return status;
     }
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = ha_bell_open();
     if (fd < 0) {
         return ha_error_set(HA_ERROR_SYSTEM, "no descriptor for a signal: %s",
                             strerror(errno));

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "core/thread.h"
 #include "tool/profiler/attach.h"
 #include "tool/profiler/base_config.h"
+#include "tool/profiler/bell.h"
 #include "tool/profiler/by_signal.h"
 #include "tool/profiler/daemon.h"
 #include "tool/profiler/session.h"
@@ -35,20 +35,11 @@ static const struct ha_way *const ways[WAYS] = {
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t working = PTHREAD_MUTEX_INITIALIZER;
-static int bell = -1;    /* eventfd; -1: no thread */
+static int bell = -1;    /* -1: no thread */
 static bool open_[WAYS]; /* under `working` */
 static bool ended;       /* so is this */
 
 /* ---- the thread ---- */
-
-static void
-ring(void)
-{
-    const uint64_t one = 1;
-
-    while (write(bell, &one, sizeof one) < 0 && errno == EINTR) {
-    }
-}
 
 /* What there is to wait for; the bell is the first. */
 static nfds_t
@@ -68,13 +59,12 @@ gather(struct pollfd *fds, uint64_t *due_ns)
 static void
 wait_for(struct pollfd *fds, nfds_t count, uint64_t due_ns)
 {
-    uint64_t now = ha_clock_ns(), left = due_ns > now ? due_ns - now : 0, rung;
+    uint64_t now = ha_clock_ns(), left = due_ns > now ? due_ns - now : 0;
     struct timespec limit = {(time_t)(left / NS_A_S), (long)(left % NS_A_S)};
 
     (void)ppoll(fds, count, due_ns != UINT64_MAX ? &limit : NULL, NULL);
     if (fds[0].revents != 0) {
-        while (read(bell, &rung, sizeof rung) < 0 && errno == EINTR) {
-        }
+        ha_bell_hear(bell);
     }
 }
 
@@ -122,7 +112,7 @@ need_thread(void)
     if (status != HA_OK) {
         return status;
     }
-    bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    bell = ha_bell_open();
     if (bell < 0) {
         return ha_error_set(HA_ERROR_SYSTEM, "no descriptor for a listener: %s",
                             strerror(errno));
@@ -155,7 +145,7 @@ open_way(enum number number)
         status = need_thread();
     }
     if (status == HA_OK) {
-        ring();
+        ha_bell_ring(bell);
     }
     pthread_mutex_unlock(&opening);
     return status;
@@ -213,7 +203,7 @@ end(void)
         }
     }
     pthread_mutex_unlock(&working);
-    ring();
+    ha_bell_ring(bell);
 }
 
 void

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "core/thread.h"
 #include "tool/profiler/activities.h"
 #include "tool/profiler/base_config.h"
+#include "tool/profiler/bell.h"
 #include "tool/profiler/clients.h"
 #include "tool/profiler/machine.h"
 #include "tool/profiler/on_demand.h"
@@ -44,8 +44,8 @@ static atomic_bool counts_steps; /* the plan goes by iterations */
 /* Under the lock. */
 static struct {
     bool there; /* the thread, and the next two */
-    int bell;   /* eventfd */
-    int timer;  /* timerfd */
+    int bell;
+    int timer; /* timerfd */
     enum hipadapt_profile_state state;
     struct ha_recording *recording; /* the thread's; NULL in the idle state */
     struct ha_recording *saved;     /* `calling` owns it: a prepared one that is over */
@@ -119,15 +119,6 @@ set_message(const char *text)
 }
 
 /* ---- the thread ---- */
-
-static void
-ring(void)
-{
-    const uint64_t one = 1;
-
-    while (write(session.bell, &one, sizeof one) < 0 && errno == EINTR) {
-    }
-}
 
 /* Whether the thread has something to look at every few milliseconds. */
 static bool
@@ -303,11 +294,10 @@ run(void *unused)
 
     ha_log_own_thread();
     for (;;) {
-        uint64_t count;
         (void)poll(fds, 2, more ? 0 : -1);
         for (int i = 0; i < 2; i++) {
-            while (fds[i].revents != 0 && read(fds[i].fd, &count, sizeof count) < 0 &&
-                   errno == EINTR) {
+            if (fds[i].revents != 0) {
+                ha_bell_hear(fds[i].fd);
             }
         }
         pthread_mutex_lock(&lock);
@@ -335,7 +325,7 @@ wait_at_exit(void)
 
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += EXIT_WAIT_S;
-    ring();
+    ha_bell_ring(session.bell);
     while ((session.state == HIPADAPT_PROFILE_PROCESSING || session.abandon) &&
            pthread_cond_timedwait(&changed, &lock, &until) == 0) {
     }
@@ -393,7 +383,7 @@ need_thread(void)
     if (session.there || status != HA_OK) {
         return status;
     }
-    session.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    session.bell = ha_bell_open();
     session.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (session.bell < 0 || session.timer < 0) {
         status = ha_error_set(HA_ERROR_SYSTEM, "no descriptor for the profiler: %s",
@@ -444,7 +434,7 @@ drop(bool all)
 
     if (session.planned || (all && mine)) {
         session.abandon = true; /* the thread may be opening it just now */
-        ring();
+        ha_bell_ring(session.bell);
     }
     wait_for_end();
 }
@@ -477,7 +467,7 @@ open_prepared(const struct ha_recording_options *options)
     session.state = HIPADAPT_PROFILE_WARMUP;
     session.counts = (struct ha_recording_counts){.events = 0};
     session.message[0] = session.trace_id[0] = '\0';
-    ring();
+    ha_bell_ring(session.bell);
     return HIPADAPT_PROFILE_OK;
 }
 
@@ -543,7 +533,7 @@ ha_session_stop(void)
         result = wrong_state("hipadapt_profile_stop");
     } else {
         begin_processing();
-        ring();
+        ha_bell_ring(session.bell);
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -637,7 +627,7 @@ wait_for_warm_up(void)
            session.plan.start_step >= 0 &&
            atomic_load(&iteration) >=
                session.plan.start_step - session.plan.config.warmup_iterations) {
-        ring();
+        ha_bell_ring(session.bell);
         if (pthread_cond_timedwait(&changed, &lock, &until) != 0) {
             return;
         }
@@ -658,7 +648,7 @@ ha_session_step(void)
     wait_for_warm_up();
     follow_plan(false);
     if (session.state == HIPADAPT_PROFILE_PROCESSING) {
-        ring();
+        ha_bell_ring(session.bell);
     }
     pthread_mutex_unlock(&lock);
     ha_clients_settle(); /* the first step is recorded with its clients */
@@ -713,7 +703,7 @@ accept_request(const struct ha_config *config, uint64_t *number)
     if (number != NULL) {
         *number = session.request;
     }
-    ring();
+    ha_bell_ring(session.bell);
     return HIPADAPT_PROFILE_OK;
 }
 
@@ -753,7 +743,7 @@ ha_session_give_up(uint64_t number)
     if (session.planned && session.request == number &&
         session.state != HIPADAPT_PROFILE_PROCESSING) {
         session.abandon = true;
-        ring();
+        ha_bell_ring(session.bell);
     }
     pthread_mutex_unlock(&lock);
 }
