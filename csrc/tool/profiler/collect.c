@@ -21,9 +21,9 @@
 #include "tool/profiler/links.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
+#include "tool/profiler/stack_args.h"
 #include "tool/profiler/streams.h"
 #include "tool/profiler/table.h"
-#include "tool/profiler/text.h"
 #include "tool/profiler/work.h"
 
 enum {
@@ -60,8 +60,7 @@ struct ha_collect {
     struct ha_table process_ranges; /* the same, by roctx's number plus 1 */
     struct ha_streams streams;
     struct ha_table labels; /* of kernels (kernel_label.h) */
-    char *stack;            /* owned; members of a call that has one */
-    size_t stack_room;
+    struct ha_stack_args stack;
 };
 
 static bool
@@ -129,40 +128,6 @@ work_of(const struct ha_trace_event *call, struct ha_trace_event *work)
     return call->name > 0;
 }
 
-/* Members of a slice, and the stack behind them; without one, `args` themselves. */
-static const char *
-with_stack(struct ha_collect *collect, const char *args, uint32_t name)
-{
-    const char *text = ha_name_text(name);
-    size_t room = strlen(args) + HA_JSON_GROWTH * strlen(text) + 64;
-
-    if (text[0] == '\0') {
-        return args;
-    }
-    if (room > collect->stack_room) {
-        char *more = realloc(collect->stack, room);
-        if (more == NULL) {
-            return args;
-        }
-        collect->stack = more;
-        collect->stack_room = room;
-    }
-    char *to = stpcpy(collect->stack, args);
-    if (args[0] != '\0') {
-        HA_PUT(to, ",");
-    }
-    HA_PUT(to, "\"stack\":[");
-    for (const char *at = text; *at != '\0';) {
-        size_t bytes = strcspn(at, "\n");
-        to = ha_text_quoted(to, at, bytes);
-        *to++ = ',';
-        at += bytes + (at[bytes] == '\n');
-    }
-    to[-1] = ']';
-    *to = '\0';
-    return collect->stack;
-}
-
 static void
 put_call(struct ha_collect *collect, const struct ha_trace_event *event,
          const char *name, bool launches, enum ha_call_note note)
@@ -185,7 +150,7 @@ put_call(struct ha_collect *collect, const struct ha_trace_event *event,
     }
     slice.args = args;
     if (wants(collect, HA_ACTIVITIES_STACKS)) {
-        slice.args = with_stack(collect, args, ha_call_stack(event));
+        slice.args = ha_stack_args_put(&collect->stack, args, ha_call_stack(event));
     }
     if (work_of(event, &work)) {
         work.stream = ha_streams_number(&collect->streams, work.device, work.stream);
@@ -805,7 +770,7 @@ ha_collect_free(struct ha_collect *collect)
     ha_streams_free(&collect->streams);
     ha_table_free(&collect->labels);
     ha_counters_free(collect->counters);
-    free(collect->stack);
+    ha_stack_args_free(&collect->stack);
     free(collect->waiting);
     free(collect->calls);
     free(collect);
