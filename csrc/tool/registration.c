@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library as a tool of rocprofiler-sdk; tool.h says what it asks for. */
 #include "core/log.h"
-#include "core/fork.h"
+#include "tool/forks.h"
 #include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/whole.h"
@@ -13,8 +13,7 @@ initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
     (void)finalize;
     (void)data;
-    /* Without it a program that forks would have half of the parent's state. */
-    if (hipadapt_tool_table(sizeof(struct ha_tool)) == NULL || ha_sdk_need() != HA_OK ||
+    if (ha_forks_watch() != HA_OK || ha_sdk_need() != HA_OK ||
         ha_recorder_configure() != HA_OK) {
         ha_log(0, "the profiler is left out: %s", ha_error_text());
         return -1;

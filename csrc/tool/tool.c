@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/tool.h"
 
-#include "core/fork.h"
 #include "tool/bell.h"
 #include "tool/events.h"
+#include "tool/forks.h"
 #include "tool/kernel_names.h"
 #include "tool/name.h"
 #include "tool/profiler/clients.h"
@@ -57,21 +57,8 @@ static const struct ha_tool table = {
     .stacks_from = ha_recorder_stacks_from,
 };
 
-static void
-forked(void)
-{
-    ha_rings_forked();
-    ha_bell_forked();
-    ha_names_forked();
-    ha_sdk_forked();
-    ha_recorder_forked();
-    ha_session_forked();
-    ha_listen_forked();
-    ha_clients_forked();
-}
-
 const struct ha_tool *
 hipadapt_tool_table(size_t bytes)
 {
-    return bytes == sizeof table && ha_fork_register(forked) == HA_OK ? &table : NULL;
+    return bytes == sizeof table && ha_forks_watch() == HA_OK ? &table : NULL;
 }

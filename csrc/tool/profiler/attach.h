@@ -16,7 +16,7 @@
 #ifndef HA_TOOL_PROFILER_ATTACH_H
 #define HA_TOOL_PROFILER_ATTACH_H
 
-#include "tool/profiler/listen.h"
+#include "tool/profiler/way.h"
 
 extern const struct ha_way ha_attach_way;
 

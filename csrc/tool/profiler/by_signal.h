@@ -11,7 +11,7 @@
 #ifndef HA_TOOL_PROFILER_BY_SIGNAL_H
 #define HA_TOOL_PROFILER_BY_SIGNAL_H
 
-#include "tool/profiler/listen.h"
+#include "tool/profiler/way.h"
 
 extern const struct ha_way ha_signal_way;
 

@@ -4,7 +4,7 @@
 #ifndef HA_TOOL_PROFILER_CHROME_H
 #define HA_TOOL_PROFILER_CHROME_H
 
-#include "tool/profiler/writer.h"
+#include "tool/profiler/writer_class.h"
 
 /* `path` is that of a file. */
 enum ha_status ha_chrome_open(const char *path, bool gzip,

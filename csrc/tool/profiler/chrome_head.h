@@ -5,7 +5,7 @@
 #define HA_TOOL_PROFILER_CHROME_HEAD_H
 
 #include "tool/profiler/output.h"
-#include "tool/profiler/writer.h"
+#include "tool/profiler/writer_class.h"
 
 /* Up to and with the bracket that opens the events. */
 void ha_chrome_put_head(struct ha_output *output, const struct ha_writer_info *info,

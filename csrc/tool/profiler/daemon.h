@@ -18,7 +18,7 @@
 #ifndef HA_TOOL_PROFILER_DAEMON_H
 #define HA_TOOL_PROFILER_DAEMON_H
 
-#include "tool/profiler/listen.h"
+#include "tool/profiler/way.h"
 
 extern const struct ha_way ha_daemon_way;
 

@@ -108,16 +108,12 @@ need_thread(void)
     if (bell >= 0) {
         return HA_OK;
     }
-    enum ha_status status = ha_session_open();
-    if (status != HA_OK) {
-        return status;
-    }
     bell = ha_bell_open();
     if (bell < 0) {
         return ha_error_set(HA_ERROR_SYSTEM, "no descriptor for a listener: %s",
                             strerror(errno));
     }
-    status = ha_thread_start(&thread, "hipadapt-listen", run, NULL);
+    enum ha_status status = ha_thread_start(&thread, "hipadapt-listen", run, NULL);
     if (status == HA_OK) {
         (void)pthread_detach(thread);
     } else {

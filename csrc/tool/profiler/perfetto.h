@@ -3,7 +3,7 @@
 #ifndef HA_TOOL_PROFILER_PERFETTO_H
 #define HA_TOOL_PROFILER_PERFETTO_H
 
-#include "tool/profiler/writer.h"
+#include "tool/profiler/writer_class.h"
 
 /* `path` is that of a file. */
 enum ha_status ha_perfetto_open(const char *path, const struct ha_writer_info *info,

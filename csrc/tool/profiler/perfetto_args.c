@@ -8,7 +8,7 @@
 #include "tool/profiler/proto.h"
 #include "tool/profiler/text.h"
 #include "tool/profiler/work.h"
-#include "tool/profiler/writer.h"
+#include "tool/profiler/writer_class.h"
 
 /* Fields of DebugAnnotation; ANNOTATIONS is TrackEvent's. */
 enum {

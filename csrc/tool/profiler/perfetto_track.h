@@ -4,7 +4,7 @@
 #define HA_TOOL_PROFILER_PERFETTO_TRACK_H
 
 #include "tool/profiler/packet.h"
-#include "tool/profiler/writer.h"
+#include "tool/profiler/writer_class.h"
 
 struct ha_tracks {
     struct ha_packets *packets;

@@ -2,6 +2,7 @@
 /* The functions of profile.h: arguments are checked here. */
 #include <string.h>
 
+#include "tool/forks.h"
 #include "tool/include/hipadapt/profile.h"
 #include "tool/profiler/activities.h"
 #include "tool/profiler/clients.h"
@@ -9,7 +10,7 @@
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/refuse.h"
 #include "tool/profiler/session.h"
-#include "tool/profiler/writer.h"
+#include "tool/profiler/text.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -39,7 +40,10 @@ enter(const char *function)
     if (ha_session_is_forked()) {
         return HIPADAPT_PROFILE_FORKED;
     }
-    return ha_clients_refuse(function) ? HIPADAPT_PROFILE_STATE : HIPADAPT_PROFILE_OK;
+    if (ha_clients_refuse(function)) {
+        return HIPADAPT_PROFILE_STATE;
+    }
+    return ha_session_result(ha_forks_watch());
 }
 
 EXPORT enum hipadapt_profile_result
@@ -175,7 +179,10 @@ hipadapt_profile_listen(void)
     if (ha_session_is_forked()) {
         return HIPADAPT_PROFILE_FORKED;
     }
-    enum ha_status status = ha_recorder_need(0);
+    enum ha_status status = ha_forks_watch();
+    if (status == HA_OK) {
+        status = ha_recorder_need(0);
+    }
     return ha_session_result(status == HA_OK ? ha_listen_attach() : status);
 }
 

@@ -6,12 +6,13 @@
 #include <time.h>
 
 #include "tool/events.h"
+#include "tool/forks.h"
 #include "tool/include/hipadapt/profile_client.h"
 #include "tool/profiler/clients.h"
 #include "tool/profiler/handed.h"
 #include "tool/profiler/refuse.h"
 #include "tool/profiler/session.h"
-#include "tool/profiler/writer.h"
+#include "tool/profiler/text.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -42,7 +43,7 @@ add(const char *function, struct ha_client_table *table, const char *name, int c
     if (ha_session_is_forked()) {
         return HIPADAPT_PROFILE_FORKED;
     }
-    enum ha_status status = ha_session_open();
+    enum ha_status status = ha_forks_watch();
     return status == HA_OK ? ha_clients_add(table, handle) : ha_session_result(status);
 }
 

@@ -24,7 +24,6 @@
 #include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/recording.h"
-#include "tool/tool.h"
 
 #define TICK_NS 10000000
 #define STEP_WAIT_S 2
@@ -364,23 +363,15 @@ at_exit(void)
     pthread_mutex_unlock(&lock);
 }
 
-enum ha_status
-ha_session_open(void)
-{
-    return hipadapt_tool_table(sizeof(struct ha_tool)) != NULL
-               ? HA_OK
-               : ha_error_set(HA_ERROR_MEMORY, "no room for a fork hook");
-}
-
 /* The thread, with what it waits for; needs the lock. */
 static enum ha_status
 need_thread(void)
 {
     pthread_t thread;
-    enum ha_status status = session.there ? HA_OK : ha_session_open();
+    enum ha_status status = HA_OK;
 
     ha_origin_learn_job();
-    if (session.there || status != HA_OK) {
+    if (session.there) {
         return status;
     }
     session.bell = ha_bell_open();

@@ -46,9 +46,6 @@ enum hipadapt_profile_result ha_session_result(enum ha_status status);
 /* Whether this process is a forked child; then the text is set. */
 int ha_session_is_forked(void);
 
-/* A forked child will know that it is one. */
-enum ha_status ha_session_open(void);
-
 /* Fork hook of the child. */
 void ha_session_forked(void);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tool/profiler/writer.h"
+#include "tool/profiler/writer_class.h"
 
 #define EXACT 9007199254740992.0 /* whole numbers below it are exact */
 enum { NESTING_MAX = 64 };

@@ -113,4 +113,11 @@ ha_text_milli(char *to, uint64_t value)
     return ha_text_put(to, &ha_digit_pairs[2 * (rest % 100)], 2);
 }
 
+/* Whether the text is one JSON value (RFC 8259). */
+bool ha_json_is_value(const char *text);
+
+/* Whether the text is members of a JSON object, without its brackets: what `args` of a
+ * slice must be. */
+bool ha_json_is_members(const char *text);
+
 #endif
