@@ -86,6 +86,7 @@ PLAIN(cancel)
 PLAIN(step)
 PLAIN(listen)
 PLAIN(end)
+PLAIN(leave)
 
 static PyObject *
 save(PyObject *Py_UNUSED(module), PyObject *url)
@@ -182,6 +183,16 @@ status(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
         ha_profiler_text(now.trace_id));
 }
 
+/* Nobody has used a profiler whose library isn't there. */
+static PyObject *
+leave_process(PyObject *module, PyObject *none)
+{
+    if (!ha_profiler_is_loaded()) {
+        Py_RETURN_NONE;
+    }
+    return leave(module, none);
+}
+
 /* What the calling thread does is in no trace, until it is turned off. */
 static PyObject *
 mute(PyObject *Py_UNUSED(module), PyObject *on)
@@ -210,6 +221,8 @@ static PyMethodDef methods[] = {
      "profile_cancel($module, /)\n--\n\nDrops the recording or the request."},
     {"profile_end", end, METH_NOARGS,
      "profile_end($module, /)\n--\n\nCompletes the recording of HIPADAPT_PROFILE."},
+    {"profile_leave", leave_process, METH_NOARGS,
+     "profile_leave($module, /)\n--\n\nAs at exit: the process ends without handlers."},
     {"profile_step", step, METH_NOARGS,
      "profile_step($module, /)\n--\n\nAn iteration begins."},
     {"profile_add_metadata", add_metadata, METH_VARARGS,

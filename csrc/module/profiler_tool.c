@@ -13,6 +13,19 @@
 const struct ha_tool *ha_tool;
 
 bool
+ha_profiler_is_loaded(void)
+{
+    char path[1024] = LIBRARY;
+
+    (void)ha_dl_beside(&ha_tool, LIBRARY, path, sizeof path);
+    void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    if (library != NULL) {
+        (void)dlclose(library); /* whoever has loaded it keeps it */
+    }
+    return library != NULL;
+}
+
+bool
 ha_profiler_need_tool(void)
 {
     struct ha_dl_tried tried = {.used = 0};

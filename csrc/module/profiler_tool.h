@@ -14,6 +14,9 @@
 /* NULL until one of the functions below was true. */
 extern const struct ha_tool *ha_tool;
 
+/* Whether anything in the process has loaded that library. */
+bool ha_profiler_is_loaded(void);
+
 /* True where that library is there; else RuntimeError says why not. */
 bool ha_profiler_need_tool(void);
 

@@ -13,6 +13,17 @@
 #include "tool/profiler/whole.h"
 #include "tool/records.h"
 
+/* First the recordings, whose ends callers may wait for. */
+static enum hipadapt_profile_result
+leave(void)
+{
+    enum hipadapt_profile_result result = ha_whole_end();
+
+    ha_session_end();
+    ha_listen_end();
+    return result;
+}
+
 static const struct ha_tool table = {
     .error_text = ha_error_text,
     .sdk = &ha_sdk,
@@ -41,6 +52,7 @@ static const struct ha_tool table = {
     .profile_listen = hipadapt_profile_listen,
     .profile_status = hipadapt_profile_status,
     .profile_end = ha_whole_end,
+    .profile_leave = leave,
     .profile_register_client = hipadapt_profile_register_client,
     .profile_register_child = hipadapt_profile_register_child,
     .profile_unregister = hipadapt_profile_unregister,

@@ -70,6 +70,8 @@ struct ha_tool {
 
     /* profiler/whole.h */
     __typeof__(hipadapt_profile_stop) *profile_end;
+    /* What exit handlers do, for a process that ends without; then they do nothing. */
+    __typeof__(hipadapt_profile_stop) *profile_leave;
 
     /* include/hipadapt/profile_client.h */
     __typeof__(hipadapt_profile_register_client) *profile_register_client;

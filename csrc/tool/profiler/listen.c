@@ -182,8 +182,8 @@ ha_listen_from_environment(void)
 
 /* The thread may be in a look, which is short; but a process that ends waits for nobody
  * for long. */
-static __attribute__((destructor)) void
-end(void)
+__attribute__((destructor)) void
+ha_listen_end(void)
 {
     struct timespec until;
 
@@ -192,12 +192,12 @@ end(void)
     if (bell < 0 || pthread_mutex_timedlock(&working, &until) != 0) {
         return;
     }
-    ended = true;
     for (int i = 0; i < WAYS; i++) {
-        if (open_[i]) {
+        if (open_[i] && !ended) {
             ways[i]->end();
         }
     }
+    ended = true;
     pthread_mutex_unlock(&working);
     ha_bell_ring(bell);
 }

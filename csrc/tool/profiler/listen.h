@@ -22,6 +22,9 @@ void ha_listen_from_environment(void);
 /* Opens the way that `trace attach` takes, unless it is open. */
 enum ha_status ha_listen_attach(void);
 
+/* The process ends: nobody is listened to any more. */
+void ha_listen_end(void);
+
 /* Fork hook of the child. */
 void ha_listen_forked(void);
 

@@ -330,9 +330,8 @@ wait_at_exit(void)
     }
 }
 
-/* A recording that nobody has stopped ends with the program, and says so. */
-static void
-at_exit(void)
+void
+ha_session_end(void)
 {
     char url[sizeof session.url] = "";
 
@@ -359,6 +358,7 @@ at_exit(void)
     } else if (session.planned) {
         ha_log(1, "the program ended before profile request %llu began",
                (unsigned long long)session.request);
+        session.planned = false;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -388,7 +388,7 @@ need_thread(void)
         return status;
     }
     (void)pthread_detach(thread);
-    (void)atexit(at_exit); /* without it a recording is cut off */
+    (void)atexit(ha_session_end); /* without it a recording is cut off */
     session.there = true;
     return HA_OK;
 }

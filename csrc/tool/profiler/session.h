@@ -46,6 +46,9 @@ enum hipadapt_profile_result ha_session_result(enum ha_status status);
 /* Whether this process is a forked child; then the text is set. */
 int ha_session_is_forked(void);
 
+/* The program ends: completes what nobody has stopped, and says so on the log. */
+void ha_session_end(void);
+
 /* Fork hook of the child. */
 void ha_session_forked(void);
 

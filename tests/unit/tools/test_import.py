@@ -16,10 +16,11 @@ TEXT_MAX_BYTES = 1_000_000
 LIGHT = {"__future__", "atexit", "importlib", "warnings"}
 LIGHT |= {"importlib._bootstrap", "importlib._bootstrap_external"}
 ALLOWED = {
-    "hipadapt": {*LIGHT, "hipadapt"},
+    "hipadapt": {*LIGHT, "hipadapt", "hipadapt._workers"},
     "hipadapt.hip": {
         *LIGHT,
         "hipadapt",
+        "hipadapt._workers",
         "hipadapt._core",
         "hipadapt._enum",
         "hipadapt.hip",
