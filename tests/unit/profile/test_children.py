@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests import dynolog
+from tests.conftest import ROOT
 from tests.unit.profile.test_attach import attach
 from tests.unit.profile.test_daemon import BUSY, QUICK, busy, folder, until
 from tests.unit.profile.test_profile import load, names
@@ -41,6 +45,32 @@ if __name__ == "__main__":
     print("ready", flush=True)
     sys.stdin.read()
     stop.set()
+    for worker in workers:
+        worker.join()
+    sys.exit(max(worker.exitcode for worker in workers))
+"""
+ENDS = """
+import multiprocessing, os, sys
+
+def work(number, begun, folder):
+    import hipadapt
+    source = 'extern "C" __global__ void work%d(int *x) { x[threadIdx.x] += 1; }'
+    kernel = hipadapt.compile_kernel(source % number, "work%d" % number)
+    x = hipadapt.zeros(64, dtype="int32")
+    if begun == "by the worker":
+        hipadapt.profile(f"{folder}/{os.getpid()}.json").prepare().start()
+    for _ in range(3):
+        kernel[(1,), (64,)](x)
+    hipadapt.Device().synchronize()
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    workers = [
+        context.Process(target=work, args=(i, *sys.argv[2:])) for i in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    print(*(worker.pid for worker in workers))
     for worker in workers:
         worker.join()
     sys.exit(max(worker.exitcode for worker in workers))
@@ -132,3 +162,58 @@ def test_forked_child_of_a_program_that_used_hip_does_not_listen(
     assert "forked" in refused.stderr
     assert recorded.returncode == 0, recorded.stderr
     assert set(asked) == {program.pid}
+
+
+@pytest.mark.parametrize("imported", ["by the worker", "before"])
+@pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("begun", ["by the variable", "by the worker"])
+def test_trace_of_a_worker_is_complete_at_its_end(
+    tmp_path: Path, begun: str, way: str, imported: str
+) -> None:
+    # When: workers end, which record from their first call of HIP, or have not stopped.
+    script = tmp_path / "ends.py"
+    script.write_text(
+        "\n".join(["import hipadapt"] * (imported == "before")) + "\n" + ENDS
+    )
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    variable = f"{traces}/%p.json" if begun == "by the variable" else "on-demand"
+    done = subprocess.run(
+        [sys.executable, str(script), way, begun, str(traces)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HIPADAPT_PROFILE": variable},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    # Then: each has a whole trace, of what it has launched, and nothing else is there.
+    assert done.returncode == 0, done.stderr
+    workers = [int(word) for word in done.stdout.split()]
+    assert sorted(entry.name for entry in traces.iterdir()) == sorted(
+        f"{pid}.json" for pid in workers
+    )
+    for number, pid in enumerate(workers):
+        trace = load(traces / f"{pid}.json")
+        assert names(trace, "kernel") == {f"work{number}": 3}
+        assert trace["out_of_window_events"] == 0
+    told = done.stderr.count("the program ended while")
+    assert told == (2 if begun == "by the worker" else 0)
+
+
+@pytest.mark.parametrize("way", ["fork", "forkserver"])
+def test_worker_that_ends_leaves_no_socket(
+    folder: Path, tmp_path: Path, way: str
+) -> None:
+    script, numbers = tmp_path / "workers.py", tmp_path / "pids"
+    script.write_text(WORKERS)
+    settings = dynolog.settings(folder, tmp_path)
+
+    with dynolog.daemon(folder) as daemon:
+        with busy(settings, words=[str(script), way, str(numbers)]):
+            asked = [daemon.request_of(pid) for pid in pids(numbers)]
+            sockets = {Path(os.fsdecode(one.client)).name for one in asked}
+            assert sockets <= {entry.name for entry in folder.iterdir()}
+
+        assert [entry.name for entry in folder.iterdir()] == ["dynolog"]
