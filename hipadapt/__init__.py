@@ -18,8 +18,6 @@ from __future__ import annotations
 from importlib import import_module
 from os import environ
 
-from . import _workers as _workers
-
 # Importing typing costs more than everything else here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:

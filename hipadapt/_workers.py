@@ -2,9 +2,9 @@
 """Workers of multiprocessing, whose end the profiler hears of here.
 
 A worker that was forked ends by ``os._exit``, without exit handlers of Python or C, but
-multiprocessing calls its own finalizers before.  A worker has hipadapt from its parent,
-or imports it in its target, or with the main module, when multiprocessing has not said
-yet that it is a worker.
+multiprocessing calls its own finalizers before.  The native module imports this one,
+before the fork or in the worker; there in its target, or with the main module, when
+multiprocessing has not said yet that it is a worker.
 """
 
 from __future__ import annotations

@@ -335,6 +335,16 @@ refuse_subinterpreters(void)
     return -1;
 }
 
+/* It hears of the end of workers by itself. */
+static int
+import_workers(void)
+{
+    PyObject *workers = PyImport_ImportModule("hipadapt._workers");
+
+    Py_XDECREF(workers);
+    return workers != NULL ? 0 : -1;
+}
+
 static int
 core_exec(PyObject *module)
 {
@@ -365,7 +375,10 @@ core_exec(PyObject *module)
         ha_annotate_init(module) < 0 || ha_callback_open() < 0) {
         return -1;
     }
-    return register_shutdown(module) < 0 ? -1 : register_before_fork(module);
+    if (register_shutdown(module) < 0 || register_before_fork(module) < 0) {
+        return -1;
+    }
+    return import_workers();
 }
 
 static int

@@ -16,7 +16,7 @@ TEXT_MAX_BYTES = 1_000_000
 LIGHT = {"__future__", "atexit", "importlib", "warnings"}
 LIGHT |= {"importlib._bootstrap", "importlib._bootstrap_external"}
 ALLOWED = {
-    "hipadapt": {*LIGHT, "hipadapt", "hipadapt._workers"},
+    "hipadapt": {*LIGHT, "hipadapt"},
     "hipadapt.hip": {
         *LIGHT,
         "hipadapt",
