@@ -18,8 +18,9 @@ initialize(rocprofiler_client_finalize_t finalize, void *data)
         ha_log(0, "the profiler is left out: %s", ha_error_text());
         return -1;
     }
+    ha_whole_begin(); /* first: a request that comes now is refused */
     ha_listen_from_environment();
-    ha_whole_begin();
+    ha_whole_watch_signals(); /* last: a signal that is a request ends nothing */
     return 0;
 }
 

@@ -24,6 +24,7 @@
 #include "tool/profiler/origin.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/recording.h"
+#include "tool/profiler/whole.h"
 
 #define TICK_NS 10000000
 #define STEP_WAIT_S 2
@@ -665,17 +666,27 @@ ha_session_describe(const char *key, const char *json)
 }
 
 static enum hipadapt_profile_result
+refuse_busy(void)
+{
+    if (session.planned && session.recording == NULL) {
+        (void)ha_error_set(HA_ERROR_INVALID, "another profile request is pending");
+    } else {
+        (void)ha_error_set(HA_ERROR_INVALID, "the profiler is busy: %s",
+                           ha_whole_records()
+                               ? "HIPADAPT_PROFILE records the whole program"
+                               : state_text(session.state));
+    }
+    return HIPADAPT_PROFILE_BUSY;
+}
+
+static enum hipadapt_profile_result
 accept_request(const struct ha_config *config, uint64_t *number)
 {
     struct ha_plan plan;
 
     if (session.planned || session.preparing ||
         session.state != HIPADAPT_PROFILE_IDLE) {
-        (void)ha_error_set(HA_ERROR_INVALID, "%s",
-                           session.planned && session.recording == NULL
-                               ? "another profile request is pending"
-                               : "the profiler is busy");
-        return HIPADAPT_PROFILE_BUSY;
+        return refuse_busy();
     }
     enum ha_status status = need_thread();
     if (status == HA_OK) {

@@ -93,6 +93,12 @@ ha_whole_end(void)
     return result;
 }
 
+bool
+ha_whole_records(void)
+{
+    return whole.owner == getpid() && atomic_load(&whole.recording);
+}
+
 /* ---- signals ---- */
 
 static void
@@ -134,13 +140,15 @@ wait_for_signal(void *unused)
     return unused;
 }
 
-/* Takes the signals that would end the process, and leaves the others. */
-static void
-watch_signals(void)
+void
+ha_whole_watch_signals(void)
 {
     struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, theirs;
     pthread_t thread;
 
+    if (!ha_whole_records() || whole.bell >= 0) {
+        return;
+    }
     whole.bell = eventfd(0, EFD_CLOEXEC);
     if (whole.bell < 0 ||
         ha_thread_start(&thread, "hipadapt-end", wait_for_signal, NULL) != HA_OK) {
@@ -183,5 +191,4 @@ ha_whole_begin(void)
     }
     whole.owner = getpid();
     atomic_store(&whole.recording, true);
-    watch_signals();
 }

@@ -11,11 +11,19 @@
 #ifndef HA_TOOL_PROFILER_WHOLE_H
 #define HA_TOOL_PROFILER_WHOLE_H
 
+#include <stdbool.h>
+
 #include "tool/include/hipadapt/profile.h"
 
 /* Within the library's `initialize`, when the recorder is configured.  Without a URL in
  * the environment nothing happens; a failure is told on the log. */
 void ha_whole_begin(void);
+
+/* Takes the signals that would end the process meanwhile, and leaves the others. */
+void ha_whole_watch_signals(void);
+
+/* Whether that recording is there just now, in this process. */
+bool ha_whole_records(void);
 
 /* Waits for work on its way, for a moment, and completes the trace, once.  Failures are
  * told on the log: nobody else is there at exit. */

@@ -229,7 +229,7 @@ print(p.status().kernels)
         "collecting",
         "RuntimeError hipadapt_profile_start: a recording is collecting",
         "RuntimeError hipadapt_profile_prepare: a recording is collecting",
-        "RuntimeError the profiler is busy",
+        "RuntimeError the profiler is busy: a recording is collecting",
         *[
             line
             for line in lines
