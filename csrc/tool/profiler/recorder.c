@@ -480,13 +480,24 @@ own_thread(void)
     return here_now()->thread;
 }
 
+/* Ids that came before the first recording; below those that the SDK has. */
+static _Thread_local unsigned long unnoted;
+
+static bool
+takes_ids(void)
+{
+    return atomic_load_explicit(&recorder.there, memory_order_acquire) &&
+           ha_sdk.push_external_correlation_id != NULL &&
+           ha_sdk.pop_external_correlation_id != NULL;
+}
+
 enum ha_status
 ha_recorder_push_external(uint64_t id)
 {
     const rocprofiler_user_data_t value = {.value = id};
 
-    if (!atomic_load_explicit(&recorder.there, memory_order_acquire) ||
-        ha_sdk.push_external_correlation_id == NULL) {
+    if (!takes_ids()) {
+        unnoted++;
         return HA_OK;
     }
     rocprofiler_thread_id_t thread = own_thread();
@@ -504,16 +515,19 @@ ha_recorder_pop_external(void)
 {
     rocprofiler_user_data_t value;
 
-    if (!atomic_load_explicit(&recorder.there, memory_order_acquire) ||
-        ha_sdk.pop_external_correlation_id == NULL) {
-        return HA_OK;
+    if (takes_ids()) {
+        rocprofiler_thread_id_t thread = own_thread();
+        (void)ha_sdk.pop_external_correlation_id(recorder.contexts[CALLS], thread,
+                                                 &value);
+        if (ha_sdk.pop_external_correlation_id(recorder.contexts[WORK], thread,
+                                               &value) == ROCPROFILER_STATUS_SUCCESS) {
+            return HA_OK;
+        }
     }
-    rocprofiler_thread_id_t thread = own_thread();
-    (void)ha_sdk.pop_external_correlation_id(recorder.contexts[CALLS], thread, &value);
-    if (ha_sdk.pop_external_correlation_id(recorder.contexts[WORK], thread, &value) !=
-        ROCPROFILER_STATUS_SUCCESS) {
+    if (unnoted == 0) {
         return ha_error_set(HA_ERROR_INVALID, "this thread has no id to pop");
     }
+    unnoted--;
     return HA_OK;
 }
 

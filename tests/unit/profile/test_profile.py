@@ -363,6 +363,34 @@ raises(lambda: hipadapt._core.profile_pop(0))
     assert span["ts"] <= kernels[3]["ts"]
 
 
+def test_first_recording_begins_within_an_operation(
+    run_python: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.json"
+    done = run_python(
+        BEGIN
+        + """
+raises(lambda: hipadapt._core.profile_pop(0))
+recorded = profile(sys.argv[1])
+with profile.operation(1):
+    with profile.operation(2):
+        recorded.prepare().start()
+        launch()
+        with profile.operation(3):
+            launch()
+    launch()
+raises(lambda: hipadapt._core.profile_pop(0))
+recorded.stop()
+recorded.save()
+""",
+        str(out),
+    )
+
+    assert done.stdout == 2 * "ValueError this thread has no id to pop\n"
+    kernels = sorted(slices(load(out), "kernel"), key=lambda e: e["ts"])
+    assert [e["args"].get("External id", 0) for e in kernels] == [0, 3, 0]
+
+
 def test_annotate_is_a_range_that_other_tools_see(run_python: Run) -> None:
     done = run_python(
         BEGIN
