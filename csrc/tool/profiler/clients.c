@@ -21,6 +21,7 @@ enum function { PREPARE, START, STEP, STOP, COLLECT, CANCEL, FUNCTIONS };
 
 #define BIT(function) (1u << (function))
 #define ALL (BIT(FUNCTIONS) - 1)
+#define PROMPT (BIT(PREPARE) | BIT(START))
 
 static const char *const function_names[FUNCTIONS] = {
     "prepare", "start", "step", "stop", "collect", "cancel",
@@ -46,6 +47,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct place places[HA_CLIENTS_MAX];
+static struct timespec prompt_until; /* of PROMPT functions; CLOCK_MONOTONIC */
 static uint64_t last_number;
 static struct ha_child_items *collected; /* the recording's, while children collect */
 static char failures[FAILURE_BYTES];     /* `"a","b"` */
@@ -240,14 +242,13 @@ any_busy(unsigned functions)
     return busy;
 }
 
-/* Waits for these functions of all, with the lock; who is late is left out. */
+/* Waits for these functions of all, with the lock; who is late is left out.  A time
+ * that is over waits for nobody; `seconds` is what they had. */
 static void
-settle(unsigned functions, int seconds)
+settle_until(unsigned functions, const struct timespec *until, int seconds)
 {
-    const struct timespec until = from_now(seconds);
-
     while (any_busy(functions)) {
-        if (pthread_cond_timedwait(&changed, &lock, &until) == 0) {
+        if (pthread_cond_timedwait(&changed, &lock, until) == 0) {
             continue;
         }
         for (int i = 0; i < HA_CLIENTS_MAX; i++) {
@@ -259,12 +260,41 @@ settle(unsigned functions, int seconds)
     }
 }
 
+static void
+settle(unsigned functions, int seconds)
+{
+    const struct timespec until = from_now(seconds);
+
+    settle_until(functions, &until, seconds);
+}
+
+static bool
+is_over(const struct timespec *until)
+{
+    const struct timespec now = from_now(0);
+
+    return now.tv_sec > until->tv_sec ||
+           (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
+}
+
 void
 ha_clients_settle(void)
 {
     if (atomic_load(&registered) > 0) {
         pthread_mutex_lock(&lock);
-        settle(BIT(PREPARE) | BIT(START), WAIT_S);
+        settle_until(PROMPT, &prompt_until, WAIT_S);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void
+ha_clients_look(void)
+{
+    if (atomic_load(&registered) > 0) {
+        pthread_mutex_lock(&lock);
+        if (is_over(&prompt_until)) {
+            settle_until(PROMPT, &prompt_until, WAIT_S);
+        }
         pthread_mutex_unlock(&lock);
     }
 }
@@ -465,6 +495,7 @@ ha_clients_prepare(const struct hipadapt_profile_setup *setup,
             clients = clients || !place->table.is_child;
         }
     }
+    prompt_until = from_now(WAIT_S);
     (void)pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     return clients;
@@ -490,6 +521,7 @@ lock_and_tell(enum function function)
     if (atomic_load(&registered) > 0) {
         pthread_mutex_lock(&lock);
         tell(function);
+        prompt_until = function == START ? from_now(WAIT_S) : prompt_until;
         pthread_mutex_unlock(&lock);
     }
 }
@@ -535,6 +567,7 @@ ha_clients_finish(struct ha_child_items *items)
 {
     if (atomic_load(&registered) > 0) {
         pthread_mutex_lock(&lock);
+        settle_until(PROMPT, &prompt_until, WAIT_S);
         settle(ALL, FINISH_WAIT_S);
         collected = items;
         tell(COLLECT);

@@ -61,6 +61,9 @@ void ha_clients_stop(void);
 /* Waits for prepare and start of all; without any lock. */
 void ha_clients_settle(void);
 
+/* Leaves out whose prepare or start had its time; waits for nobody. */
+void ha_clients_look(void);
+
 /* After the stop: waits for all, lets children collect, and closes: nothing can be
  * handed over any more.  `items` may be NULL. */
 void ha_clients_finish(struct ha_child_items *items);

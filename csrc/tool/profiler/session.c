@@ -273,6 +273,9 @@ look(void)
         return;
     }
     pthread_mutex_unlock(&lock);
+    if (!processing) {
+        ha_clients_look(); /* nobody waits for clients of a request */
+    }
     enum ha_status status =
         processing ? ha_recording_finish(recording) : ha_recording_take(recording);
     pthread_mutex_lock(&lock);
