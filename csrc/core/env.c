@@ -73,6 +73,9 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_PROFILE_CONFIG] = {"HIPADAPT_PROFILE_CONFIG", NULL,
                                "File with the configuration of what a signal asks for; "
                                "it must belong to the user."},
+    [HA_ENV_PROFILE_API_NAMES] = {"HIPADAPT_PROFILE_API_NAMES", "hip",
+                                  "Names of calls in the trace of a whole program: "
+                                  "`hip` or `cuda`."},
     [HA_ENV_KINETO_CONFIG] = {"KINETO_CONFIG", "/etc/libkineto.conf",
                               "File with the base configuration of profile requests."},
     [HA_ENV_IPC_SOCKET_DIR] =

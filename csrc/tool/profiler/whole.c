@@ -165,6 +165,22 @@ ha_whole_watch_signals(void)
     }
 }
 
+/* Whether calls get CUDA's names, which some readers need. */
+static bool
+wants_cuda_names(void)
+{
+    const char *names = ha_env(HA_ENV_PROFILE_API_NAMES);
+
+    if (names == NULL || strcmp(names, "hip") == 0) {
+        return false;
+    }
+    if (strcmp(names, "cuda") != 0) {
+        ha_log(0, "HIPADAPT_PROFILE_API_NAMES: '%s' is neither hip nor cuda", names);
+        return false;
+    }
+    return true;
+}
+
 void
 ha_whole_begin(void)
 {
@@ -183,6 +199,7 @@ ha_whole_begin(void)
         ha_log(0, "HIPADAPT_PROFILE: nothing is recorded: the URL is too long");
         return;
     }
+    options.cuda_names = wants_cuda_names();
     if (hipadapt_profile_prepare(&options) != HIPADAPT_PROFILE_OK ||
         hipadapt_profile_start() != HIPADAPT_PROFILE_OK) {
         ha_log(0, "HIPADAPT_PROFILE: nothing is recorded: %s",

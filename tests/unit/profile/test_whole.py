@@ -100,6 +100,20 @@ def test_a_file_that_cannot_be_written_is_told_and_the_program_runs(
     assert "HIPADAPT_PROFILE: nothing is recorded" in done.stderr
 
 
+@pytest.mark.parametrize("chosen", ["hip", "cuda", "other"])
+def test_calls_have_the_names_that_were_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str
+) -> None:
+    monkeypatch.setenv("HIPADAPT_PROFILE_API_NAMES", chosen)
+    done = run("pass", tmp_path / "out.json")
+
+    events = json.loads((tmp_path / "out.json").read_text())["traceEvents"]
+    calls = Counter(e["name"] for e in events if e.get("cat") == "cuda_runtime")
+    name = "cudaLaunchKernel" if chosen == "cuda" else "hipModuleLaunchKernel"
+    assert calls[name] == 5
+    assert ("'other' is neither hip nor cuda" in done.stderr) == (chosen == "other")
+
+
 def test_another_recording_within_is_refused(tmp_path: Path) -> None:
     code = """
 try:
