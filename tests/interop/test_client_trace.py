@@ -174,8 +174,8 @@ def test_holistic_trace_analysis(
     assert {*found["operations"]} == {*operations}
 
 
-# Not with children: it has room for devices 0 to 63 only.
-@pytest.mark.parametrize("way", ["operations", "whole"])
+# It has room for devices 0 to 63.
+@pytest.mark.parametrize("way", ["operations", "children", "whole"])
 def test_torch_tb_profiler(
     folder: Path, run_python: Run, tmp_path: Path, way: str
 ) -> None:
@@ -186,6 +186,7 @@ def test_torch_tb_profiler(
 
     assert found["memory"]
     assert found["steps"] == [str(i) for i in range(STEPS)]
-    assert found["kernels"] == {"work": KERNELS}
+    others = {"npu work": 3} if way == "children" else {}
+    assert found["kernels"] == {"work": KERNELS, **others}
     operations = dict(found["operations"])
     assert operations == {f"aten::op{i}": STEPS for i in range(6)}

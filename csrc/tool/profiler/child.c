@@ -35,6 +35,7 @@ struct item {
 };
 
 struct ha_child_items {
+    int32_t first; /* number in the trace of devices[0] */
     struct device devices[HA_CHILD_DEVICES_MAX];
     unsigned device_count;
     struct item *items; /* owned */
@@ -58,9 +59,14 @@ static const struct {
 };
 
 struct ha_child_items *
-ha_child_items_new(void)
+ha_child_items_new(int32_t first)
 {
-    return calloc(1, sizeof(struct ha_child_items));
+    struct ha_child_items *items = calloc(1, sizeof *items);
+
+    if (items != NULL) {
+        items->first = first > HA_CHILD_DEVICE_FIRST ? first : HA_CHILD_DEVICE_FIRST;
+    }
+    return items;
 }
 
 /* ---- adding ---- */
@@ -162,7 +168,7 @@ device_number(struct ha_child_items *items, const struct ha_child *child,
         };
         items->device_count++;
     }
-    return HA_CHILD_DEVICE_FIRST + (int32_t)at;
+    return items->first + (int32_t)at;
 }
 
 static void
@@ -186,7 +192,7 @@ ha_child_add_device(struct ha_child_items *items, const struct ha_child *child,
     int32_t number = device_number(items, child, device, name);
 
     if (number >= 0) {
-        struct device *found = &items->devices[number - HA_CHILD_DEVICE_FIRST];
+        struct device *found = &items->devices[number - items->first];
         replace(items, &found->name, name);
         replace(items, &found->properties, properties);
     }
@@ -266,7 +272,7 @@ static enum ha_status
 write_row(const struct ha_child_items *items, struct ha_writer *writer,
           const struct item *item, bool told[HA_CHILD_DEVICES_MAX])
 {
-    int32_t at = item->device - HA_CHILD_DEVICE_FIRST;
+    int32_t at = item->device - items->first;
     const struct ha_trace_row row = {
         .device = item->device,
         .stream = item->stream,
@@ -336,7 +342,7 @@ ha_child_items_write(const struct ha_child_items *items, struct ha_writer *write
         if (!shows(item, options, window, counts)) {
             continue;
         }
-        if (item->device >= 0 && !told[item->device - HA_CHILD_DEVICE_FIRST]) {
+        if (item->device >= 0 && !told[item->device - items->first]) {
             status = write_row(items, writer, item, told);
         }
         if (status == HA_OK) {
@@ -394,7 +400,7 @@ list_devices(const struct ha_child_items *items)
     }
     *to++ = '[';
     for (unsigned i = 0; i < items->device_count; i++) {
-        to = put_device(to, &items->devices[i], HA_CHILD_DEVICE_FIRST + i);
+        to = put_device(to, &items->devices[i], (unsigned)items->first + i);
     }
     to[-1] = ']'; /* there is one, at least */
     *to = '\0';

@@ -3,7 +3,8 @@
  * rows, slices and metadata.  It is kept until the recording goes, since a recording
  * can be saved several times; beyond its limits things are counted as lost.
  *
- * Devices of children have numbers of their own in traces, from HA_CHILD_DEVICE_FIRST.
+ * Devices of children have numbers of their own in traces, behind those of HIP's and
+ * from HA_CHILD_DEVICE_FIRST: readers have room for 64 (torch-tb-profiler).
  * Correlations of children are kept apart from HIP's by the child's place.
  *
  * The lock of clients.c guards it while children collect; afterwards one thread at a
@@ -18,7 +19,7 @@
 #include "tool/profiler/writer.h"
 
 enum {
-    HA_CHILD_DEVICE_FIRST = 1000,
+    HA_CHILD_DEVICE_FIRST = 16,
     HA_CHILD_DEVICES_MAX = 64, /* of all children, and of one */
     HA_CHILD_ITEMS_MAX = 1 << 18,
     HA_CHILD_BYTES_MAX = 64 << 20,
@@ -35,7 +36,7 @@ struct ha_child {
 };
 
 /* NULL: no memory. */
-struct ha_child_items *ha_child_items_new(void);
+struct ha_child_items *ha_child_items_new(int32_t first);
 
 /* Arguments were checked.  They copy; what finds no room is counted. */
 void ha_child_add_device(struct ha_child_items *items, const struct ha_child *child,

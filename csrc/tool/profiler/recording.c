@@ -502,13 +502,26 @@ describe(void *recording, const char *key, const char *json)
     (void)ha_recording_describe(recording, key, json);
 }
 
+/* Behind the numbers of HIP's devices. */
+static int32_t
+devices_end(const struct ha_about *about)
+{
+    int64_t end = 0;
+
+    for (size_t d = 0; d < about->device_count; d++) {
+        int64_t next = (int64_t)about->devices[d].id + 1;
+        end = next > end ? next : end;
+    }
+    return (int32_t)end;
+}
+
 /* Clients hand over the last of what they have, children all. */
 static void
 finish_clients(struct ha_recording *recording)
 {
     char failures[FAILURE_BYTES];
 
-    recording->children = ha_child_items_new();
+    recording->children = ha_child_items_new(devices_end(&recording->about));
     ha_clients_finish(recording->children);
     recording->clients = false;
     if (recording->children != NULL) {

@@ -155,7 +155,8 @@ struct hipadapt_profile_slice {
 };
 
 /* A device, its name as shown, and properties as a JSON object, which may be NULL.  Its
- * number in the trace is 1000 or more, as it stands in `child_devices`. */
+ * number in the trace is behind those of HIP's devices, as it stands in
+ * `child_devices`. */
 enum hipadapt_profile_result
 hipadapt_profile_child_device(hipadapt_profile_handle handle, int32_t device,
                               const char *name, const char *properties);
