@@ -212,7 +212,13 @@ def _unregister(handle: int) -> None:
 
 @atexit.register
 def _unregister_all() -> None:
-    """No thread may call a client while the interpreter ends."""
+    """No thread may call a client while the interpreter ends.
+
+    Before that a recording of HIPADAPT_PROFILE ends: it stops its clients.
+    """
+    if _handles:
+        with contextlib.suppress(Exception):
+            _core.profile_end()
     for handle in list(_handles):
         with contextlib.suppress(Exception):
             _unregister(handle)

@@ -114,6 +114,27 @@ def test_calls_have_the_names_that_were_chosen(
     assert ("'other' is neither hip nor cuda" in done.stderr) == (chosen == "other")
 
 
+def test_clients_are_stopped_at_the_end(tmp_path: Path) -> None:
+    begin = """
+import hipadapt, time
+class Library:
+    def stop(self):
+        client.hand_over("late", at, at + 1)
+        print("stopped", flush=True)
+client = hipadapt.profile.register_client(Library())
+x = hipadapt.zeros(4)
+at = time.monotonic_ns()
+x.get()
+"""
+    done = run("client.hand_over('early', at, at + 1)", tmp_path / "out.json", begin)
+
+    trace = json.loads((tmp_path / "out.json").read_text())
+    operations = [e["name"] for e in trace["traceEvents"] if e.get("cat") == "cpu_op"]
+    assert done.stdout == "stopped\n", done.stderr
+    assert sorted(operations) == ["early", "late"]
+    assert "client_failures" not in trace
+
+
 def test_another_recording_within_is_refused(tmp_path: Path) -> None:
     code = """
 try:
