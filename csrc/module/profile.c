@@ -174,13 +174,13 @@ status(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
         return ha_profile_answer(result);
     }
     return Py_BuildValue(
-        "iNKNLKKKKKNNN", now.state, PyBool_FromLong(now.on_demand),
+        "iNKNLKKKKKNNNs", now.state, PyBool_FromLong(now.on_demand),
         (unsigned long long)now.request, PyBool_FromLong(now.request_waits),
         (long long)now.step, (unsigned long long)now.events,
         (unsigned long long)now.kernels, (unsigned long long)now.lost_events,
         (unsigned long long)now.out_of_window_events, (unsigned long long)now.bytes,
         ha_profiler_text(now.message), PyUnicode_DecodeFSDefault(now.url),
-        ha_profiler_text(now.trace_id));
+        ha_profiler_text(now.trace_id), now.activities);
 }
 
 /* Nobody has used a profiler whose library isn't there. */

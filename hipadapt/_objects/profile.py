@@ -54,6 +54,8 @@ class ProfileStatus(NamedTuple):
     """The last file that is complete."""
     trace_id: str
     """Of the request."""
+    activities: tuple[str, ...]
+    """That this recording, or the last one, has, by libkineto's names."""
 
 
 class profile:
@@ -287,7 +289,8 @@ class profile:
     def status() -> ProfileStatus:
         """What the profiler does now, and how its last recording went."""
         now = _core.profile_status()
-        return ProfileStatus(_STATES[now[0]], *now[1:])
+        activities = tuple(filter(None, now[-1].split(",")))
+        return ProfileStatus(_STATES[now[0]], *now[1:-1], activities)
 
     @staticmethod
     def register_client(

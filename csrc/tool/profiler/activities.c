@@ -100,3 +100,18 @@ ha_activities_from(const char *list, uint32_t *set)
         }
     }
 }
+
+void
+ha_activities_list(uint32_t set, char *list, size_t bytes)
+{
+    size_t used = 0;
+
+    list[0] = '\0';
+    for (size_t i = 0; i < COUNT && used < bytes; i++) {
+        if ((set & names[i].bit) != 0) {
+            used += (size_t)snprintf(list + used, bytes - used, "%s%s",
+                                     used > 0 ? "," : "", names[i].name);
+            set &= ~names[i].bit; /* other names of the same are left out */
+        }
+    }
+}

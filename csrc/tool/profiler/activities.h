@@ -3,6 +3,7 @@
 #ifndef HA_TOOL_PROFILER_ACTIVITIES_H
 #define HA_TOOL_PROFILER_ACTIVITIES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/status.h"
@@ -36,5 +37,8 @@ enum ha_activities {
  * that libkineto knows mean nothing here.  HA_ERROR_INVALID, with the list of right
  * ones, for any other name and for an empty list. */
 enum ha_status ha_activities_from(const char *list, uint32_t *set);
+
+/* The names of a set between commas, one for each activity. */
+void ha_activities_list(uint32_t set, char *list, size_t bytes);
 
 #endif

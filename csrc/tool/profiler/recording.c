@@ -611,6 +611,12 @@ ha_recording_url(const struct ha_recording *recording)
     return recording->url;
 }
 
+uint32_t
+ha_recording_activities(const struct ha_recording *recording)
+{
+    return recording->options.activities;
+}
+
 struct ha_recording_counts
 ha_recording_counts(const struct ha_recording *recording)
 {

@@ -67,6 +67,9 @@ enum ha_status ha_recording_save(struct ha_recording *recording, const char *url
 /* NULL: it keeps its events; else borrowed. */
 const char *ha_recording_url(const struct ha_recording *recording);
 
+/* enum ha_activities. */
+uint32_t ha_recording_activities(const struct ha_recording *recording);
+
 struct ha_recording_counts ha_recording_counts(const struct ha_recording *recording);
 
 /* Drops all of it, and stops the contexts; a file that is not complete goes. */

@@ -61,6 +61,7 @@ static struct {
     char message[512];
     char url[1024];
     char trace_id[HA_CONFIG_ID_BYTES];
+    uint32_t activities; /* of this recording, or the last one */
 } session = {.bell = -1, .timer = -1};
 
 /* ---- words ---- */
@@ -208,6 +209,7 @@ warm_up(void)
         return;
     }
     session.recording = recording;
+    session.activities = ha_recording_activities(recording);
     session.on_demand = true;
     session.state = HIPADAPT_PROFILE_WARMUP;
     (void)pthread_cond_broadcast(&changed);
@@ -459,6 +461,7 @@ open_prepared(const struct ha_recording_options *options)
         return ha_session_result(status);
     }
     session.recording = recording;
+    session.activities = ha_recording_activities(recording);
     session.state = HIPADAPT_PROFILE_WARMUP;
     session.counts = (struct ha_recording_counts){.events = 0};
     session.message[0] = session.trace_id[0] = '\0';
@@ -774,6 +777,8 @@ ha_session_status(struct hipadapt_profile_status *status)
     memcpy(status->message, session.message, sizeof session.message);
     memcpy(status->url, session.url, sizeof session.url);
     memcpy(status->trace_id, session.trace_id, sizeof session.trace_id);
+    ha_activities_list(session.activities, status->activities,
+                       sizeof status->activities);
     pthread_mutex_unlock(&lock);
     return HIPADAPT_PROFILE_OK;
 }

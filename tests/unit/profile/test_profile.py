@@ -331,6 +331,30 @@ with profile(f"{sys.argv[1]}/m.json", memory=True):
     assert max(values) - min(values) == 4096
 
 
+def test_status_tells_the_activities(run_python: Run) -> None:
+    done = run_python(
+        BEGIN
+        + """
+print(profile.status().activities)
+p = profile(activities="Kernel, cuda_runtime,hip_runtime").prepare()
+print(profile.status().activities)
+p.cancel()
+print(profile.status().activities)
+p = profile(memory=True).prepare()
+print({"kernel", "memory"} <= set(profile.status().activities),
+      "python_stack" in profile.status().activities)
+p.cancel()
+"""
+    )
+
+    assert done.stdout.splitlines() == [
+        "()",
+        "('kernel', 'hip_runtime')",
+        "('kernel', 'hip_runtime')",
+        "True False",
+    ], done.stderr
+
+
 def test_ids_go_to_calls_and_work(run_python: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     run_python(

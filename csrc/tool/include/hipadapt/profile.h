@@ -83,10 +83,11 @@ struct hipadapt_profile_status {
     uint64_t kernels;  /* in its trace; of kept events once it is saved */
     uint64_t lost_events;
     uint64_t out_of_window_events;
-    uint64_t bytes;     /* of the file, so far */
-    char message[512];  /* how the last one ended, or why; "" : well */
-    char url[1024];     /* of the last file that is complete */
-    char trace_id[128]; /* of the request's REQUEST_TRACE_ID */
+    uint64_t bytes;       /* of the file, so far */
+    char message[512];    /* how the last one ended, or why; "" : well */
+    char url[1024];       /* of the last file that is complete */
+    char trace_id[128];   /* of the request's REQUEST_TRACE_ID */
+    char activities[512]; /* that this recording, or the last one, has; "" : none yet */
 };
 
 /* Why this thread's last call failed; borrowed until its next one; never NULL. */
