@@ -35,7 +35,7 @@ struct ha_child {
     int64_t offset; /* of its clock to that of events */
 };
 
-/* NULL: no memory. */
+/* Devices of children have no number below `first`.  NULL: no memory. */
 struct ha_child_items *ha_child_items_new(int32_t first);
 
 /* Arguments were checked.  They copy; what finds no room is counted. */

@@ -131,7 +131,7 @@ static const char *
 record(void)
 {
     static char failures[4096];
-    struct ha_child_items *items = ha_child_items_new();
+    struct ha_child_items *items = ha_child_items_new(0);
 
     (void)prepare();
     ha_clients_start();
@@ -292,7 +292,7 @@ static void
 test_texts_that_are_replaced_make_room(void)
 {
     const struct ha_child child = {.name = "child"};
-    struct ha_child_items *items = ha_child_items_new();
+    struct ha_child_items *items = ha_child_items_new(0);
     char *text = malloc(HA_CHILD_BYTES_MAX / 4);
 
     CHECK(items != NULL && text != NULL);
