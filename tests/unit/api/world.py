@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache, cached_property
@@ -70,7 +71,8 @@ class World:
         import hipadapt
 
         module = self.rtc if name.startswith("hiprtc") else self.hip
-        status, *outputs = getattr(module, name)(*arguments)
+        # CPython's cache of methods keeps each new str of a name, up to 4096.
+        status, *outputs = getattr(module, sys.intern(name))(*arguments)
         if int(status) != 0:
             raise CallFailed(f"{name}{arguments}: {status!r} {hipadapt.error_text()}")
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
