@@ -129,6 +129,7 @@ assert trace["lost_events"] == status.lost_events
     )
 
 
+@pytest.mark.plain
 def test_a_warm_up_keeps_no_memory_of_what_is_dropped(run_python: Run) -> None:
     done = run_python(
         KEPT
