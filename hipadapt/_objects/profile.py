@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from .. import _core
 from .profile_client import DETAILS, ProfileChild, ProfileClient, bits_of, register
+from .profile_schedule import RECORD, WARMUP, ProfileSchedule
+from .profile_schedule import checked as checked_schedule
 
 __all__ = ["ProfileStatus", "annotate", "profile"]
 
@@ -93,6 +95,10 @@ class profile:
     detail : iterable of str
         What registered clients are asked for: ``input_shapes``, ``stacks``,
         ``memory``, ``flops``, ``modules``.
+    schedule : ProfileSchedule, optional
+        Which iterations of the ``with`` block are recorded: `profile.schedule` makes
+        it, and each iteration ends with `step`.  ``%n`` in `url` is the number of the
+        round, from 0.
 
     Raises
     ------
@@ -113,7 +119,17 @@ class profile:
     ...         ones = hipadapt.full(1000, 1.0)
     >>> os.path.getsize(path) > 0
     True
+    >>> path = os.path.join(tempfile.mkdtemp(), "round_%n.json")
+    >>> rounds = hipadapt.profile.schedule(wait=2, warmup=1, active=3, repeat=2)
+    >>> with hipadapt.profile(path, schedule=rounds) as recording:
+    ...     for _ in range(20):
+    ...         ones = hipadapt.full(1000, 1.0)
+    ...         recording.step()
+    >>> sorted(os.listdir(os.path.dirname(path)))
+    ['round_0.json', 'round_1.json']
     """
+
+    _scheduled: profile | None = None  # whose iterations count; of the process
 
     def __init__(
         self,
@@ -129,6 +145,7 @@ class profile:
         buffer_events: int = 0,
         keep_events: int = 0,
         detail: Iterable[str] = (),
+        schedule: ProfileSchedule | None = None,
     ) -> None:
         if api_names not in ("hip", "cuda"):
             raise ValueError(
@@ -153,6 +170,9 @@ class profile:
         self._buffer_events = buffer_events
         self._keep_events = keep_events
         self._detail = bits_of("profile", "detail", detail, DETAILS)
+        self._pattern = self._url
+        self._schedule = _schedule_for(schedule, self._url)
+        self._steps = 0
 
     def prepare(self) -> profile:
         """Starts to watch, so that `start` costs nothing; what is seen is dropped."""
@@ -233,7 +253,35 @@ class profile:
         _core.profile_add_metadata(key, json.dumps(value))
 
     def __enter__(self) -> profile:
-        return self.prepare().start()
+        if self._schedule is None:
+            return self.prepare().start()
+        if profile._scheduled is not None:
+            raise RuntimeError("profile: another one with a schedule is there")
+        self._steps = 0
+        self._begin_step(self._schedule)
+        profile._scheduled = self
+        return self
+
+    def _begin_step(self, schedule: ProfileSchedule) -> None:
+        """Records, watches or leaves the iteration, as the schedule says."""
+        state = _STATES[_core.profile_status()[0]]
+        wanted, number = schedule.at(self._steps)
+        changes = self._steps == 0 or schedule.at(self._steps - 1) != (wanted, number)
+        self._steps += 1
+        if changes and state == "collecting":
+            self._finish()
+            state = "idle"
+        if changes and wanted in (WARMUP, RECORD) and state != "warmup":
+            if self._pattern is not None:
+                self._url = self._pattern.replace("%n", str(number))
+            self.prepare()
+        if changes and wanted == RECORD:
+            self.start()
+
+    def _finish(self) -> None:
+        self.stop()
+        if self._url is not None:
+            self.save()
 
     def __exit__(
         self,
@@ -241,16 +289,58 @@ class profile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if _core.profile_status()[0] != _STATES.index("collecting"):
-            return  # stopped within the block
-        self.stop()
-        if self._url is not None:
-            self.save()
+        state = _STATES[_core.profile_status()[0]]
+        if self._schedule is not None:
+            profile._scheduled = None
+            if state == "warmup":
+                self.cancel()
+        if state == "collecting":  # not stopped within the block
+            self._finish()
+
+    @staticmethod
+    def schedule(
+        wait: int = 0,
+        warmup: int = 0,
+        active: int = 1,
+        repeat: int = 1,
+        skip_first: int = 0,
+    ) -> ProfileSchedule:
+        """Which iterations are recorded, for ``hipadapt.profile(schedule=...)``.
+
+        The numbers are those of ``torch.profiler.schedule``, but that `repeat` is 1
+        where it is not given.
+
+        Parameters
+        ----------
+        wait, warmup, active : int
+            Iterations of a round: nothing is watched, then what is seen is dropped,
+            then it is recorded.
+        repeat : int
+            Rounds, each with a trace of its own; 0 goes on until the ``with`` block
+            ends.
+        skip_first : int
+            Iterations before the first round.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number is no int, or negative; `active` is 0.
+        """
+        return checked_schedule(
+            ProfileSchedule(wait, warmup, active, repeat, skip_first)
+        )
 
     @staticmethod
     def step() -> None:
-        """An iteration of the program's loop begins: for requests that count them."""
+        """The next iteration of the program's loop begins.
+
+        It counts for requests by iterations, and for the profile with a `schedule`
+        whose ``with`` block this is.
+        """
         _core.profile_step()
+        scheduled = profile._scheduled
+        if scheduled is not None and scheduled._schedule is not None:
+            scheduled._begin_step(scheduled._schedule)
 
     @staticmethod
     def cancel() -> None:
@@ -408,6 +498,22 @@ def _pushed(domain: int, number: int) -> Generator[None]:
         yield
     finally:
         _core.profile_pop(domain)
+
+
+def _schedule_for(schedule: object, url: str | None) -> ProfileSchedule | None:
+    if schedule is None:
+        return None
+    if not isinstance(schedule, ProfileSchedule):
+        raise TypeError(
+            "profile: argument 'schedule' must be of profile.schedule(...), not "
+            f"{type(schedule).__name__!r}"
+        )
+    if schedule.repeat != 1 and url is not None and "%n" not in url:
+        raise ValueError(
+            "profile: argument 'url' must have %n, the number of the round, not "
+            f"{url!r}"
+        )
+    return schedule
 
 
 def _names(given: Iterable[object]) -> list[str]:
