@@ -418,6 +418,7 @@ def profile_prepare(
     cuda_names: bool,
     distributed: str | None,
     detail: int,
+    counters: str | None,
     /,
 ) -> None: ...
 def profile_start() -> None: ...

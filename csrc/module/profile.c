@@ -46,12 +46,13 @@ prepare(PyObject *module, PyObject *args)
     enum hipadapt_profile_result result;
     PyObject *url = NULL;
 
-    if (!PyArg_ParseTuple(args, "OzO&O&pzI:profile_prepare", &url, &options.activities,
+    if (!PyArg_ParseTuple(args, "OzO&O&pzIz:profile_prepare", &url, &options.activities,
                           HA_PROFILER_NUMBER(module, "profile", "buffer_events", HA_U64,
                                              &options.buffer_events),
                           HA_PROFILER_NUMBER(module, "profile", "keep_events", HA_U64,
                                              &options.keep_events),
-                          &options.cuda_names, &options.distributed, &options.detail) ||
+                          &options.cuda_names, &options.distributed, &options.detail,
+                          &options.counters) ||
         !ha_profiler_need_tool()) {
         return NULL;
     }
@@ -209,7 +210,7 @@ mute(PyObject *Py_UNUSED(module), PyObject *on)
 static PyMethodDef methods[] = {
     {"profile_prepare", prepare, METH_VARARGS,
      "profile_prepare($module, url, activities, buffer, keep, cuda_names, distributed, "
-     "detail, /)\n--\n\n"
+     "detail, counters, /)\n--\n\n"
      "From idle to warm-up."},
     {"profile_start", start, METH_NOARGS,
      "profile_start($module, /)\n--\n\nFrom warm-up to collecting."},

@@ -99,6 +99,10 @@ class profile:
         Which iterations of the ``with`` block are recorded: `profile.schedule` makes
         it, and each iteration ends with `step`.  ``%n`` in `url` is the number of the
         round, from 0.
+    counters : iterable of str
+        What the devices count, as rows over time, by the names of
+        `hipadapt.rocprofiler.counters`: sums since the start, about a hundred samples
+        a second.
 
     Raises
     ------
@@ -146,6 +150,7 @@ class profile:
         keep_events: int = 0,
         detail: Iterable[str] = (),
         schedule: ProfileSchedule | None = None,
+        counters: Iterable[str] = (),
     ) -> None:
         if api_names not in ("hip", "cuda"):
             raise ValueError(
@@ -170,12 +175,18 @@ class profile:
         self._buffer_events = buffer_events
         self._keep_events = keep_events
         self._detail = bits_of("profile", "detail", detail, DETAILS)
+        wanted = counters.split(",") if isinstance(counters, str) else counters
+        self._counters = ",".join(_names("counters", wanted)) or None
         self._pattern = self._url
         self._schedule = _schedule_for(schedule, self._url)
         self._steps = 0
 
     def prepare(self) -> profile:
         """Starts to watch, so that `start` costs nothing; what is seen is dropped."""
+        if self._counters is not None:
+            from .. import hip
+
+            hip.hipGetDeviceCount()  # devices are known from now on
         _core.profile_prepare(
             self._url,
             self._activities,
@@ -184,6 +195,7 @@ class profile:
             self._cuda_names,
             self._distributed,
             self._detail,
+            self._counters,
         )
         try:
             for key, value in self._metadata.items():
@@ -516,12 +528,12 @@ def _schedule_for(schedule: object, url: str | None) -> ProfileSchedule | None:
     return schedule
 
 
-def _names(given: Iterable[object]) -> list[str]:
+def _names(argument: str, given: Iterable[object]) -> list[str]:
     names: list[str] = []
     for name in given:
         if not isinstance(name, str):
             raise TypeError(
-                f"profile: argument 'activities' must be names, not {name!r}"
+                f"profile: argument {argument!r} must be names, not {name!r}"
             )
         names.append(name)
     return names
@@ -533,7 +545,10 @@ def _activity_text(
     added = [name for name, wanted in more.items() if wanted]
     if activities is None:
         return ",".join([_DEFAULT, *added]) if added else None
-    names = _names(activities.split(",") if isinstance(activities, str) else activities)
+    names = _names(
+        "activities",
+        activities.split(",") if isinstance(activities, str) else activities,
+    )
     if not any(names + added):
         raise ValueError("profile: argument 'activities' names none")
     return ",".join([*names, *added])

@@ -196,6 +196,17 @@ on_counter(void *context, struct ha_slice *slice)
 }
 
 static void
+on_device_counter(struct ha_collect *collect, const struct ha_trace_event *event)
+{
+    struct ha_slice slice = slice_of(HA_SLICE_COUNTER, event);
+
+    slice.name = ha_name_text(event->name);
+    slice.device = event->device;
+    memcpy(&slice.value, &event->bytes, sizeof slice.value);
+    on_counter(collect, &slice);
+}
+
+static void
 no_memory(struct ha_collect *collect)
 {
     collect->status = ha_error_set(HA_ERROR_MEMORY, "no memory for a trace");
@@ -697,6 +708,9 @@ on_event(struct ha_collect *collect, const struct ha_trace_event *event)
         break;
     case HA_KIND_HANDED:
         on_handed(collect, event);
+        break;
+    case HA_KIND_COUNTER:
+        on_device_counter(collect, event);
         break;
     default:
         on_mark(collect, event);

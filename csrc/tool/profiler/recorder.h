@@ -36,21 +36,9 @@
 #include "core/status.h"
 #include "tool/event.h"
 #include "tool/profiler/call_note.h"
+#include "tool/profiler/kinds.h"
 #include "tool/ring.h"
 #include "tool/sdk.h"
-
-/* Kinds of events, besides the SDK's numbers of callback tracing. */
-enum {
-    HA_KIND_CALL = ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
-    HA_KIND_KERNEL = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
-    HA_KIND_COPY = ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY,
-    HA_KIND_MEMORY = ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION,
-    HA_KIND_PUSH = 0x8000,
-    HA_KIND_POP,
-    HA_KIND_START,
-    HA_KIND_STOP,
-    HA_KIND_HANDED, /* handed.h */
-};
 
 /* A range's number, of the event of work. */
 static inline uint64_t

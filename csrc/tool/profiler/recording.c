@@ -16,6 +16,7 @@
 #include "tool/profiler/activities.h"
 #include "tool/profiler/child.h"
 #include "tool/profiler/clients.h"
+#include "tool/profiler/device_counters.h"
 #include "tool/profiler/distributed.h"
 #include "tool/profiler/handed.h"
 #include "tool/profiler/origin.h"
@@ -365,6 +366,9 @@ ha_recording_new(const struct ha_recording_options *options,
     atomic_init(&made->end, UINT64_MAX);
     status = note_rank(made, options->distributed);
     if (status == HA_OK) {
+        status = ha_device_counters_prepare(options->counters);
+    }
+    if (status == HA_OK) {
         status = begin(made, options);
     }
     if (status != HA_OK) {
@@ -380,12 +384,14 @@ ha_recording_start(struct ha_recording *recording)
 {
     atomic_store(&recording->lost_before, atomic_load(&recording->collector->lost));
     atomic_store(&recording->start, ha_events_now());
+    ha_device_counters_start(recording->collector);
     ha_clients_start();
 }
 
 void
 ha_recording_stop(struct ha_recording *recording)
 {
+    ha_device_counters_stop(recording->collector);
     atomic_store(&recording->end, ha_events_now());
     ha_recorder_stop();
     ha_clients_stop();
@@ -447,6 +453,7 @@ ha_recording_take(struct ha_recording *recording)
     struct ha_trace_event *events;
     size_t count;
 
+    ha_device_counters_sample(recording->collector);
     /* A program that makes events faster than they are written must not keep the
      * caller from looking at anything else. */
     int left = TAKES;
@@ -637,6 +644,7 @@ ha_recording_free(struct ha_recording *recording)
         return;
     }
     if (atomic_load(&recording->end) == UINT64_MAX) {
+        ha_device_counters_stop(recording->collector);
         ha_recorder_stop();
     }
     if (recording->clients) {

@@ -28,6 +28,7 @@ struct ha_recording_options {
     const char *distributed; /* JSON, borrowed as `url`; NULL: by the environment */
     uint64_t request;        /* its number; 0: none */
     uint32_t detail;         /* enum hipadapt_profile_detail, for clients */
+    const char *counters;    /* of devices, between commas, borrowed; NULL: none */
 };
 
 /* What is known of it so far. */

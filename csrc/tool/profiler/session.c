@@ -480,6 +480,7 @@ ha_session_prepare(const struct hipadapt_profile_options *options, uint32_t acti
         .cuda_names = options->cuda_names != 0,
         .distributed = options->distributed,
         .detail = options->detail,
+        .counters = options->counters,
     };
     enum hipadapt_profile_result result;
 

@@ -68,8 +68,10 @@ struct hipadapt_profile_options {
     uint64_t keep_events;    /* without a URL; more are lost; 0: 8,388,608 */
     const char *distributed; /* JSON object of "distributedInfo"; NULL: by RANK and
                               * WORLD_SIZE, or the variables of MPI and Slurm */
-    int cuda_names;  /* not 0: CUDA's names of calls, for readers that need them */
-    uint32_t detail; /* what clients are asked for: hipadapt/profile_client.h */
+    int cuda_names;       /* not 0: CUDA's names of calls, for readers that need them */
+    uint32_t detail;      /* what clients are asked for: hipadapt/profile_client.h */
+    const char *counters; /* of the devices, by rocprofiler's names, between commas, as
+                           * rows over time; NULL: none */
 };
 
 struct hipadapt_profile_status {

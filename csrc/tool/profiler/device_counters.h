@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of devices, sampled while a recording goes on.
+ *
+ * The profiler's library counts for a device within a context, which can be made in its
+ * `initialize` only.  Each sample is an event of the recorder's collector for each
+ * counter: kind HA_KIND_COUNTER; name; device; bytes: the bits of a double, what was
+ * counted since the start.
+ *
+ * Any thread may call these; one lock guards them, which is not held within the
+ * library's callbacks. */
+#ifndef HA_TOOL_PROFILER_DEVICE_COUNTERS_H
+#define HA_TOOL_PROFILER_DEVICE_COUNTERS_H
+
+#include "core/status.h"
+#include "tool/ring.h"
+
+/* Within the library's `initialize`: a context for each device that is known.  Devices
+ * whose library counts nothing are left out. */
+void ha_device_counters_configure(void);
+
+/* Begins to count by name, between commas; NULL: nothing.  HA_ERROR_INVALID with the
+ * list of right ones; HA_ERROR_UNSUPPORTED where no device counts, or the system
+ * forbids it. */
+enum ha_status ha_device_counters_prepare(const char *names);
+
+/* Values are sums from here on: the first sample. */
+void ha_device_counters_start(struct ha_collector *collector);
+
+/* A sample, if it has started, and unless the last one is younger than a few
+ * milliseconds. */
+void ha_device_counters_sample(struct ha_collector *collector);
+
+/* Takes the last sample, if it has started, and counts no more. */
+void ha_device_counters_stop(struct ha_collector *collector);
+
+#endif
