@@ -6,8 +6,8 @@
  * counter: kind HA_KIND_COUNTER; name; device; bytes: the bits of a double, what was
  * counted since the start.
  *
- * Any thread may call these; one lock guards them, which is not held within the
- * library's callbacks. */
+ * Any thread may call these, under one lock.  What the library calls meanwhile does not
+ * take it. */
 #ifndef HA_TOOL_PROFILER_DEVICE_COUNTERS_H
 #define HA_TOOL_PROFILER_DEVICE_COUNTERS_H
 
