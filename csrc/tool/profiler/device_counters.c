@@ -87,14 +87,46 @@ add_devices(rocprofiler_agent_version_t version, const void **agents, size_t cou
     return ROCPROFILER_STATUS_SUCCESS;
 }
 
-void
-ha_device_counters_configure(void)
+static int
+initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
-    if (ha_sdk.configure_device_counting_service != NULL) {
-        (void)ha_sdk.query_available_agents(ROCPROFILER_AGENT_INFO_VERSION_0,
-                                            add_devices, sizeof(rocprofiler_agent_v0_t),
-                                            NULL);
+    (void)finalize;
+    (void)data;
+    (void)ha_sdk.query_available_agents(ROCPROFILER_AGENT_INFO_VERSION_0, add_devices,
+                                        sizeof(rocprofiler_agent_v0_t), NULL);
+    return 0;
+}
+
+static rocprofiler_tool_configure_result_t *
+configure(uint32_t version, const char *runtime_version, uint32_t priority,
+          rocprofiler_client_id_t *client_id)
+{
+    static rocprofiler_tool_configure_result_t result = {sizeof result, initialize,
+                                                         NULL, NULL};
+
+    (void)version;
+    (void)runtime_version;
+    (void)priority;
+    client_id->name = "hipadapt counters";
+    return &result;
+}
+
+static enum ha_status
+need_devices(void)
+{
+    if (counters.device_count == 0) {
+        rocprofiler_status_t status = ha_sdk.force_configure(configure);
+        if (status != ROCPROFILER_STATUS_SUCCESS) {
+            return ha_error_set(HA_ERROR_UNSUPPORTED,
+                                "the profiler's library takes no client for counters: "
+                                "%s",
+                                ha_sdk.get_status_string(status));
+        }
     }
+    return counters.device_count > 0
+               ? HA_OK
+               : ha_error_set(HA_ERROR_UNSUPPORTED,
+                              "no device counts: call HIP before the profiler");
 }
 
 /* ---- what is chosen ---- */
@@ -210,12 +242,8 @@ forget_chosen(void)
 static enum ha_status
 choose(const char *names)
 {
-    enum ha_status status = HA_OK;
+    enum ha_status status = need_devices();
 
-    if (counters.device_count == 0) {
-        return ha_error_set(HA_ERROR_UNSUPPORTED,
-                            "no device counts: call HIP before the profiler");
-    }
     for (unsigned i = 0; status == HA_OK && i < counters.device_count; i++) {
         status = choose_for(&counters.devices[i], names);
     }

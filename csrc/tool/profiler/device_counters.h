@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of devices, sampled while a recording goes on.
  *
- * The profiler's library counts for a device within a context, which can be made in its
- * `initialize` only.  Each sample is an event of the recorder's collector for each
- * counter: kind HA_KIND_COUNTER; name; device; bytes: the bits of a double, what was
- * counted since the start.
+ * The profiler's library counts for a device within a context.  Contexts are made when
+ * somebody first asks for counters, as a client of their own: to know the devices
+ * starts HIP, which a profiler that only watches must not do.  Each sample is an event
+ * of the recorder's collector for each counter: kind HA_KIND_COUNTER; name; device;
+ * bytes: the bits of a double, what was counted since the start.
  *
  * Any thread may call these, under one lock.  What the library calls meanwhile does not
  * take it. */
@@ -13,10 +14,6 @@
 
 #include "core/status.h"
 #include "tool/ring.h"
-
-/* Within the library's `initialize`: a context for each device that is known.  Devices
- * whose library counts nothing are left out. */
-void ha_device_counters_configure(void);
 
 /* Begins to count by name, between commas; NULL: nothing.  HA_ERROR_INVALID with the
  * list of right ones; HA_ERROR_UNSUPPORTED where no device counts, or the system

@@ -15,7 +15,6 @@
 #include "tool/profiler/activities.h"
 #include "tool/profiler/call_names.h"
 #include "tool/profiler/call_note.h"
-#include "tool/profiler/device_counters.h"
 #include "tool/profiler/handed.h"
 #include "tool/profiler/slice.h"
 
@@ -609,7 +608,6 @@ ha_recorder_configure(void)
     enum ha_status status = make_contexts(collector);
     if (status == HA_OK) {
         (void)ha_kernel_names_begin();
-        ha_device_counters_configure();
         atomic_store_explicit(&recorder.there, true, memory_order_release);
     }
     return status;

@@ -32,7 +32,7 @@ def loop(url, count=10, **numbers):
 
 
 def kernels_of(path: Path) -> list[str]:
-    events = load(path)["traceEvents"]
+    events = sorted(load(path)["traceEvents"], key=lambda e: e.get("ts", 0))
     return [e["name"].split("(")[0] for e in events if e.get("cat") == "kernel"]
 
 
