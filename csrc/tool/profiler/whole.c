@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -181,6 +182,12 @@ wants_cuda_names(void)
     return true;
 }
 
+static void
+at_exit(void)
+{
+    (void)ha_whole_end();
+}
+
 void
 ha_whole_begin(void)
 {
@@ -208,4 +215,7 @@ ha_whole_begin(void)
     }
     whole.owner = getpid();
     atomic_store(&whole.recording, true);
+    /* Before the session ends at exit, which waits for no work: HIP may have started
+     * before this, and then ends only afterwards. */
+    (void)atexit(at_exit);
 }
