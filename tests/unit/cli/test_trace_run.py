@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import hipadapt
 from tests.conftest import ROOT
 
 PROGRAM = """
@@ -88,6 +90,56 @@ def test_a_program_in_cpp_is_recorded(tmp_path: Path) -> None:
     assert done.returncode == 7, done.stderr
     (name,) = count(tmp_path / "out.json")
     assert "add" in name
+
+
+# HIP starts when a tool asks for the agents, and so ends after the recording.
+EARLY = r"""
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+static rocprofiler_status_t look(rocprofiler_agent_version_t version, const void **agents,
+                                 size_t count, void *data)
+{
+    return ROCPROFILER_STATUS_SUCCESS;
+}
+static int initialize(rocprofiler_client_finalize_t finalize, void *data)
+{
+    return rocprofiler_query_available_agents(ROCPROFILER_AGENT_INFO_VERSION_0, look,
+                                              sizeof(rocprofiler_agent_v0_t), 0);
+}
+rocprofiler_tool_configure_result_t *
+rocprofiler_configure(uint32_t version, const char *text, uint32_t priority,
+                      rocprofiler_client_id_t *id)
+{
+    static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, 0, 0};
+    return &result;
+}
+"""
+
+
+@pytest.mark.plain  # the tool has no sanitizer
+def test_work_at_the_end_is_recorded_beside_an_early_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("no C compiler")
+    (tmp_path / "program.hip").write_text(CPP)
+    (tmp_path / "early.c").write_text(EARLY)
+    headers = hipadapt.get_include()
+    library = ROOT / "hipadapt" / "_lib" / "librocprofiler-sdk.so.1"
+    words = ["gcc", "-shared", "-fPIC", f"-I{headers}", "-D__HIP_PLATFORM_AMD__"]
+    words += ["early.c", "-o", "early.so", str(library), f"-Wl,-rpath,{library.parent}"]
+    subprocess.run(words, cwd=tmp_path, check=True, timeout=120)
+    words = [sys.executable, "-m", "hipadapt", "cc", "program.hip", "-o", "program"]
+    subprocess.run(words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+                   check=True, timeout=120)  # fmt: skip
+    monkeypatch.setenv("ROCP_TOOL_LIBRARIES", str(tmp_path / "early.so"))
+
+    for _ in range(3):
+        done = run("-o", tmp_path / "out.json", "--", tmp_path / "program")
+
+        assert done.returncode == 7, done.stderr
+        (name,) = count(tmp_path / "out.json")
+        assert "add" in name
 
 
 @pytest.mark.parametrize(
