@@ -4,6 +4,7 @@
 #include "module/profiler_tool.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #include "core/dl.h"
 #include "module/stacks.h"
@@ -12,12 +13,23 @@
 
 const struct ha_tool *ha_tool;
 
+enum { PATH_BYTES = 1024 };
+
+/* Beside this library, or where the linker looks. */
+static void
+find(char path[PATH_BYTES])
+{
+    if (!ha_dl_beside(&ha_tool, LIBRARY, path, PATH_BYTES)) {
+        memcpy(path, LIBRARY, sizeof LIBRARY);
+    }
+}
+
 bool
 ha_profiler_is_loaded(void)
 {
-    char path[1024] = LIBRARY;
+    char path[PATH_BYTES];
 
-    (void)ha_dl_beside(&ha_tool, LIBRARY, path, sizeof path);
+    find(path);
     void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
     if (library != NULL) {
         (void)dlclose(library); /* whoever has loaded it keeps it */
@@ -29,13 +41,13 @@ bool
 ha_profiler_need_tool(void)
 {
     struct ha_dl_tried tried = {.used = 0};
-    char path[1024] = LIBRARY;
+    char path[PATH_BYTES];
     const struct ha_tool *(*table)(size_t bytes) = NULL;
 
     if (ha_tool != NULL) {
         return true;
     }
-    (void)ha_dl_beside(&ha_tool, LIBRARY, path, sizeof path);
+    find(path);
     /* Local, so that HIP doesn't take it for a tool that the program wants. */
     void *library = ha_dl_open(path, RTLD_NOW | RTLD_LOCAL, &tried);
     if (library == NULL) {
