@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import pkgutil
 import re
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -47,6 +48,41 @@ def test_every_public_name_of_the_package_is_documented() -> None:
     named = set(re.findall(r"auto(?:class|function):: (\w+)$", page, re.MULTILINE))
     named |= set(re.findall(r"`hipadapt\.(\w+)`", page))
     assert set(hipadapt.__all__) - modules - named == set()
+
+
+def functions_of(found: object) -> list[FunctionType]:
+    """The function, or those of the class that its page shows, as written."""
+    if isinstance(found, FunctionType):
+        return [found]
+    members = [
+        getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+        for name, member in getattr(found, "__dict__", {}).items()
+        if name == "__init__" or not name.startswith("_")
+    ]
+    return [member for member in members if isinstance(member, FunctionType)]
+
+
+def test_every_class_in_a_documented_signature_is_documented() -> None:
+    page = (ROOT / "docs" / "python" / "package.md").read_text()
+    names = re.findall(r"auto(?:class|function):: ([\w.]+)$", page, re.MULTILINE)
+    shown = [
+        pkgutil.resolve_name(name if "." in name else f"hipadapt.{name}")
+        for name in names
+    ]
+    missing = {
+        f"{function.__qualname__}: {kind.__module__}.{kind.__name__}"
+        for found in shown
+        for function in functions_of(found)
+        for annotation in function.__annotations__.values()
+        for word in re.findall(r"\w+", str(annotation))
+        if inspect.isclass(kind := function.__globals__.get(word))
+        and re.match(r"hipadapt\._\w+\.[a-z]", kind.__module__)
+        and not kind.__name__.startswith("_")
+        and kind not in shown
+    }
+
+    assert len(shown) > 30
+    assert missing == set()
 
 
 def test_every_adapter_type_is_documented() -> None:
