@@ -19,6 +19,7 @@ from tests.conftest import ROOT
 BEGIN = """
 import os, signal, sys, time
 import hipadapt
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup leaves it ignored
 SOURCE = 'extern "C" __global__ void work(int *x, int n) '
 SOURCE += '{ for (int i = 0; i < n; i++) x[threadIdx.x] += i; }'
 kernel = hipadapt.compile_kernel(SOURCE, "work")
