@@ -97,6 +97,11 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_PMI_SIZE] = {"PMI_SIZE", NULL, "How many, by MPICH and its kin."},
     [HA_ENV_SLURM_RANK] = {"SLURM_PROCID", NULL, "The number, by Slurm."},
     [HA_ENV_SLURM_SIZE] = {"SLURM_NTASKS", NULL, "How many, by Slurm."},
+    [HA_ENV_DEBUG_STREAM_EVENTS] = {"HIPADAPT_DEBUG_STREAM_BUFFER_SIZE", "65536",
+                                    "Events that wait for the client of a debug stream "
+                                    "at most."},
+    [HA_ENV_DEBUG_STREAM_BYTES] = {"HIPADAPT_DEBUG_STREAM_BUFFER_BYTES", "134217728",
+                                   "Bytes of payload that they have at most."},
 };
 
 const char *

@@ -3,6 +3,7 @@
 
 #include "core/fork.h"
 #include "tool/bell.h"
+#include "tool/debug/stream.h"
 #include "tool/name.h"
 #include "tool/profiler/clients.h"
 #include "tool/profiler/listen.h"
@@ -22,6 +23,7 @@ forked(void)
     ha_session_forked();
     ha_listen_forked();
     ha_clients_forked();
+    ha_debug_streams_forked();
 }
 
 enum ha_status

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The debug streams of the process's devices, as senders see them.  Clients have
+ * hipadapt/debug_stream.h.
+ *
+ * A stream has an eventfd, the *bell*, which is readable exactly while events wait. The
+ * client has an epoll descriptor that watches it: it can be polled and nothing else, so
+ * neither the client nor a forked child can take a wake-up away by reading it.
+ *
+ * Locks: each stream has one, which is held for the few steps of an event and is the
+ * last of its thread. */
+#ifndef HA_TOOL_DEBUG_STREAM_H
+#define HA_TOOL_DEBUG_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HA_DEBUG_DEVICES_MAX = 64 };
+
+/* Whether an event of so many bytes has a chance now.  If not, it is counted as
+ * dropped, where the client has asked for its type, and need not be made. */
+bool ha_debug_stream_admits(int device, uint32_t type, uint64_t bytes);
+
+/* Sends an event: `payload` is a block of malloc that is taken over, or NULL where
+ * there was no memory for it, which is counted. */
+void ha_debug_stream_send(int device, uint32_t type, void *payload, uint64_t bytes);
+
+/* Fork hook of the child. */
+void ha_debug_streams_forked(void);
+
+#endif
