@@ -12,11 +12,6 @@
  * come twice. */
 void ha_tools_find(void (*found)(rocprofiler_configure_func_t configure));
 
-/* Looks at all loaded files but the program, with no lock of the dynamic linker held:
- * `look` gets a handle, which is closed afterwards, until it answers false. */
-void ha_loaded_each(int (*look)(void *library, const char *path, void *data),
-                    void *data);
-
 /* Copies the path of the file that the function is in. */
 void ha_tool_path(rocprofiler_configure_func_t configure, char *path, size_t bytes);
 

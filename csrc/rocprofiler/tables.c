@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "abi/activity.h"
+#include "core/loaded.h"
 #include "rocprofiler/activity.h"
 #include "rocprofiler/activity_event.h"
-#include "rocprofiler/client_find.h"
 #include "rocprofiler/context.h"
 #include "rocprofiler/generated/op_numbers.h"
 #include "rocprofiler/hip_api.h"
