@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 3u
+#define HA_IMAGE_ABI 4u
 #define HA_IMAGE_SYMBOL "__ha_image"
 #define HA_LOOP_DEPTH_MAX 8u /* loops around a warp site, at most */
 
@@ -89,6 +89,17 @@ enum ha_query {
     HA_QUERY_MULTI_FIRST = 5, /* threads of the grids before this one */
 };
 
+/* A tensor that a lane sends to a debug stream; the layout is in the device header
+ * hipadapt/debug_tensor.h. */
+struct ha_image_tensor {
+    const char *prefix;
+    const char *dtype; /* numpy's name */
+    const void *data;
+    uint32_t pipe;
+    uint32_t dimensions;
+    uint64_t shape[8];
+};
+
 /* What the device gives to an image.  One constant instance lives in
  * cpu/exec/image_runtime.c. */
 struct ha_image_runtime {
@@ -120,6 +131,8 @@ struct ha_image_runtime {
     /* The lane is going to read or write so many bytes (cpu/memory/access.h); only
      * kernels with HA_KERNEL_GUARDED call it. */
     void (*access)(const void *address, uint64_t size, uint32_t write);
+    /* A tensor for the debug stream; 0 unless it is refused. */
+    uint32_t (*debug_tensor)(const struct ha_image_tensor *tensor);
 };
 
 enum ha_kernel_flags {
@@ -188,6 +201,7 @@ _Static_assert(offsetof(struct ha_lane, grid) == 24, "lane layout is in IR");
 _Static_assert(offsetof(struct ha_lane, shared) == 32, "lane layout is in IR");
 _Static_assert(offsetof(struct ha_lane, trip) == 40, "lane layout is in IR");
 _Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
+_Static_assert(sizeof(struct ha_image_tensor) == 96, "tensor layout is in a header");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
 _Static_assert(sizeof(struct ha_image_kernel) == 48, "kernel layout is in IR");
 _Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");

@@ -93,6 +93,9 @@ static const char runtime_functions[] =
     "  %f = call ptr @__ha_rt_at(i64 64)\n  call void %f()\n  ret void\n}\n"
     "define internal i64 @__ha_rt_query(i32 %what) alwaysinline nounwind {\n"
     "  %f = call ptr @__ha_rt_at(i64 72)\n  %r = call i64 %f(i32 %what)\n  ret i64 "
+    "%r\n}\n"
+    "define internal i32 @__ha_rt_debug_tensor(ptr %tensor) alwaysinline nounwind {\n"
+    "  %f = call ptr @__ha_rt_at(i64 88)\n  %r = call i32 %f(ptr %tensor)\n  ret i32 "
     "%r\n}\n\n";
 
 _Static_assert(offsetof(struct ha_image, runtime) == 8, "in runtime_functions");
@@ -109,6 +112,8 @@ _Static_assert(offsetof(struct ha_image_runtime, clock) == 56, "in runtime_funct
 _Static_assert(offsetof(struct ha_image_runtime, pause) == 64, "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, query) == 72, "in runtime_functions");
 _Static_assert(offsetof(struct ha_image_runtime, access) == 80, "in ha_guard_function");
+_Static_assert(offsetof(struct ha_image_runtime, debug_tensor) == 88,
+               "in runtime_functions");
 
 /* Functions that programs reach by other names than those of the device headers;
  * written where a program declares them. */

@@ -205,6 +205,7 @@ runtime_name(enum ha_known known)
         [HA_KNOWN_CLOCK] = "@__ha_rt_clock",
         [HA_KNOWN_PAUSE] = "@__ha_rt_pause",
         [HA_KNOWN_QUERY] = "@__ha_rt_query",
+        [HA_KNOWN_DEBUG_TENSOR] = "@__ha_rt_debug_tensor",
     };
 
     return names[known];

@@ -32,6 +32,7 @@ enum ha_known {
     HA_KNOWN_CLOCK,
     HA_KNOWN_PAUSE,
     HA_KNOWN_QUERY,
+    HA_KNOWN_DEBUG_TENSOR,
     HA_KNOWN_NONE,
 };
 

@@ -18,6 +18,7 @@
 #include "cpu/base/life.h"
 #include "cpu/base/thread.h"
 #include "cpu/entry/table.h"
+#include "cpu/exec/debug.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/heap.h"
 #include "cpu/exec/image_runtime.h"
@@ -151,6 +152,7 @@ runtime_start(void)
                            "the signal handlers of the CPU device can't be set");
     }
     ha_exec_set_access(ha_access_call);
+    ha_debug_set_access(ha_access_allowed);
     if (!runtime.hooked) {
         pin_library();
         if (!runtime.watched || atexit(at_exit) != 0) {
@@ -231,6 +233,16 @@ hipError_t
 ha_runtime_start_quietly(void)
 {
     return ha_life_is_ready() ? hipSuccess : runtime_ensure(false);
+}
+
+int
+hipadaptDebugSink(const struct ha_debug_sink *sink)
+{
+    if (sink != NULL && sink->size != sizeof *sink) {
+        return -1;
+    }
+    ha_debug_set_sink(sink);
+    return 0;
 }
 
 int

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/debug_sink.h"
 #include "abi/hip.h"
 #include "cpu/base/export.h"
 
@@ -49,6 +50,9 @@ hipError_t ha_runtime_start_quietly(void);
 /* Ends the device's kernels, drops its queued work, and frees its streams, events,
  * modules and memory. */
 hipError_t ha_runtime_reset_device(struct ha_device *device);
+
+/* Another debug sink (abi/debug_sink.h), or none. */
+HA_EXPORT int hipadaptDebugSink(const struct ha_debug_sink *sink);
 
 /* For language bindings. */
 /* Starts the runtime without a call of HIP, which a profiler would show; HIP's version.

@@ -2,6 +2,7 @@
 #include "cpu/exec/image_runtime.h"
 
 #include "core/clock.h"
+#include "cpu/exec/debug.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/heap.h"
 #include "cpu/exec/multi_grid.h"
@@ -84,4 +85,5 @@ const struct ha_image_runtime ha_exec_runtime = {
     .pause = ha_group_call_pause,
     .query = runtime_query,
     .access = runtime_access,
+    .debug_tensor = ha_debug_call,
 };

@@ -76,6 +76,7 @@ struct ha_launch {
     _Atomic uint32_t fault_ready;         /* fault_text may be read */
     _Atomic uint64_t print_bytes; /* printf text that the launch has in the buffer */
     _Atomic uint64_t print_lost;  /* calls of printf whose text found no room */
+    atomic_bool debug_told;       /* why a tensor of it was refused */
     _Atomic uint32_t inside;      /* threads between the entry and the exit of run */
     atomic_bool finished;         /* one of them has returned true */
 };

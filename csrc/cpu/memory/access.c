@@ -131,6 +131,13 @@ is_allowed(const struct ha_runner *runner, uintptr_t at, uint64_t size, bool *be
              ha_surface_holds((const void *)at, size) || in_image(launch, at)));
 }
 
+bool
+ha_access_allowed(const void *address, uint64_t size, bool *beside)
+{
+    *beside = false;
+    return is_allowed(ha_runner_self, (uintptr_t)address, size, beside);
+}
+
 void
 ha_access_call(const void *address, uint64_t size, uint32_t write)
 {

@@ -11,10 +11,15 @@
 #ifndef HA_CPU_MEMORY_ACCESS_H
 #define HA_CPU_MEMORY_ACCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* For ha_exec_set_access (cpu/exec/image_runtime.h); only called in kernel code.  Ends
  * the launch with HA_FAULT_ADDRESS if the bytes may not be touched. */
 void ha_access_call(const void *address, uint64_t size, uint32_t write);
+
+/* For ha_debug_set_access (cpu/exec/debug.h): whether they may, and, if not, whether
+ * they begin in an allocation and run out of it.  Within a busy section. */
+bool ha_access_allowed(const void *address, uint64_t size, bool *beside);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "core/env.h"
 #include "tool/debug/queue.h"
+#include "tool/debug/sink.h"
 #include "tool/include/hipadapt/debug_stream.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -220,6 +221,9 @@ hipadapt_debug_stream_connect_types(int device, const uint32_t *types, size_t co
         *stream_fd = stream->fd;
     }
     unlock_both(stream);
+    if (status == HIPADAPT_DEBUG_STREAM_SUCCESS) {
+        ha_debug_sink_give();
+    }
     return status;
 }
 
