@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from . import errors, hip, hiprtc, raising, rocprofiler, types
     from ._core import DeviceArray, Provider, error_text, from_dlpack, provider
     from ._objects.array import arange, array, asarray, empty, empty_like, full, zeros
+    from ._objects.debug_stream import DebugStream
     from ._objects.device import Device
     from ._objects.event import Event
     from ._objects.interop import managed_empty, pinned_empty
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "DebugStream",
     "Device",
     "DeviceArray",
     "Event",
@@ -83,6 +85,7 @@ _MODULES = frozenset({"errors", "hip", "hiprtc", "raising", "rocprofiler", "type
 _CORE = frozenset({"DeviceArray", "Provider", "error_text", "from_dlpack", "provider"})
 # Names of other modules, imported when first used.
 _PARTS = {
+    "DebugStream": "_objects.debug_stream",
     "Device": "_objects.device",
     "Event": "_objects.event",
     "Kernel": "_objects.kernel",

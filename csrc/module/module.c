@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "module/annotate.h"
 #include "module/callback.h"
+#include "module/debug_stream.h"
 #include "module/kernel.h"
 #include "module/profile.h"
 #include "module/profiler.h"
@@ -372,7 +373,8 @@ core_exec(PyObject *module)
     Py_XDECREF(raising);
     if (added < 0 || ha_kernel_init(module, &state->kernel) < 0 ||
         ha_profiler_init(module) < 0 || ha_profile_init(module) < 0 ||
-        ha_annotate_init(module) < 0 || ha_callback_open() < 0) {
+        ha_annotate_init(module) < 0 || ha_debug_stream_init(module) < 0 ||
+        ha_callback_open() < 0) {
         return -1;
     }
     if (register_shutdown(module) < 0 || register_before_fork(module) < 0) {

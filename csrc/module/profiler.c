@@ -29,6 +29,7 @@ ha_profiler_traverse(struct ha_profiler_state *state, visitproc visit, void *arg
 {
     Py_VISIT(state->collector);
     Py_VISIT(state->batch);
+    Py_VISIT(state->debug_payload);
     Py_VISIT(state->event);
     Py_VISIT(state->enums);
     Py_VISIT(state->success);
@@ -43,6 +44,7 @@ ha_profiler_clear(struct ha_profiler_state *state)
 {
     Py_CLEAR(state->collector);
     Py_CLEAR(state->batch);
+    Py_CLEAR(state->debug_payload);
     Py_CLEAR(state->event);
     Py_CLEAR(state->enums);
     Py_CLEAR(state->success);

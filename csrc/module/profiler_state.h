@@ -11,6 +11,7 @@ struct ha_profiler_state {
     PyTypeObject *collector; /* owned, as all of these */
     PyTypeObject *batch;
     PyTypeObject *event;
+    PyTypeObject *debug_payload;
     PyObject *enums; /* dict of classes by name; NULL until used, as what follows */
     PyObject *statuses[HA_PROFILER_STATUSES]; /* members of rocprofiler_status_t */
     PyObject *success;                        /* the tuple of the first one */

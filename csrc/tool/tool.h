@@ -21,6 +21,7 @@
 
 #include "core/status.h"
 #include "tool/event.h"
+#include "tool/include/hipadapt/debug_stream.h"
 #include "tool/include/hipadapt/profile_client.h"
 #include "tool/ring.h"
 #include "tool/sdk.h"
@@ -83,6 +84,12 @@ struct ha_tool {
     __typeof__(hipadapt_profile_child_stream) *profile_child_stream;
     __typeof__(hipadapt_profile_child_slice) *profile_child_slice;
     __typeof__(hipadapt_profile_child_metadata) *profile_child_metadata;
+
+    /* include/hipadapt/debug_stream.h */
+    __typeof__(hipadapt_debug_stream_connect_types) *debug_stream_connect;
+    __typeof__(hipadapt_debug_stream_read_one_event) *debug_stream_read;
+    __typeof__(hipadapt_debug_stream_close) *debug_stream_close;
+    __typeof__(hipadapt_debug_stream_count) *debug_stream_count;
 
     /* bell.h, name.h */
     void (*wait)(uint64_t ns);

@@ -14,7 +14,6 @@
 
 #include "core/env.h"
 #include "tool/debug/queue.h"
-#include "tool/debug/sink.h"
 #include "tool/include/hipadapt/debug_stream.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -198,16 +197,15 @@ connect_locked(struct stream *stream, unsigned types)
     return HIPADAPT_DEBUG_STREAM_SUCCESS;
 }
 
-EXPORT hipadapt_debug_stream_status_t
-hipadapt_debug_stream_connect_types(int device, const uint32_t *types, size_t count_,
-                                    int *stream_fd)
+hipadapt_debug_stream_status_t
+ha_debug_stream_connect(int device, const uint32_t *types, size_t type_count, int *fd)
 {
     unsigned wanted = TENSOR_BIT;
 
-    if (!is_device(device) || stream_fd == NULL || (types == NULL && count_ > 0)) {
+    if (!is_device(device)) {
         return HIPADAPT_DEBUG_STREAM_INVALID;
     }
-    for (size_t i = 0; i < count_; i++) {
+    for (size_t i = 0; i < type_count; i++) {
         unsigned bit = bit_of(types[i]);
         if (bit == 0) {
             return HIPADAPT_DEBUG_STREAM_INVALID;
@@ -218,19 +216,10 @@ hipadapt_debug_stream_connect_types(int device, const uint32_t *types, size_t co
     lock_both(stream);
     status_t status = connect_locked(stream, wanted);
     if (status == HIPADAPT_DEBUG_STREAM_SUCCESS) {
-        *stream_fd = stream->fd;
+        *fd = stream->fd;
     }
     unlock_both(stream);
-    if (status == HIPADAPT_DEBUG_STREAM_SUCCESS) {
-        ha_debug_sink_give();
-    }
     return status;
-}
-
-EXPORT hipadapt_debug_stream_status_t
-hipadapt_debug_stream_connect(int device, int *stream_fd)
-{
-    return hipadapt_debug_stream_connect_types(device, NULL, 0, stream_fd);
 }
 
 /* The client's stream with `reading` held, which keeps the connection; or NULL and why.

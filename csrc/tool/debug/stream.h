@@ -12,9 +12,17 @@
 #define HA_TOOL_DEBUG_STREAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "tool/include/hipadapt/debug_stream.h"
+
 enum { HA_DEBUG_DEVICES_MAX = 64 };
+
+/* A client's connection: hipadapt_debug_stream_connect_types, whose arguments are
+ * there. */
+hipadapt_debug_stream_status_t
+ha_debug_stream_connect(int device, const uint32_t *types, size_t type_count, int *fd);
 
 /* Whether an event of so many bytes has a chance now.  If not, it is counted as
  * dropped, where the client has asked for its type, and need not be made. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Debug streams as a client has them: descriptors, order, bounds and counts. */
-/* sources: core tool/debug */
+/* sources: core tool */
 #include "check.h"
 #include "tool/debug/stream.h"
 #include "tool/include/hipadapt/debug_stream.h"
