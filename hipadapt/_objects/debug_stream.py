@@ -143,7 +143,7 @@ class DebugStream:
     def __init__(self, device: int = 0, *, events: Iterable[str] = ()) -> None:
         from .. import hip
 
-        types = []
+        types: list[int] = []
         for name in events:
             if name not in _TYPES:
                 raise ValueError(
@@ -233,11 +233,11 @@ class DebugStream:
 
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()
-        ready = loop.create_future()
+        ready = asyncio.Event()
         fd = self._fd
-        loop.add_reader(fd, lambda: ready.done() or ready.set_result(None))
+        loop.add_reader(fd, ready.set)
         try:
-            await ready
+            await ready.wait()
         finally:
             loop.remove_reader(fd)
 
@@ -281,7 +281,8 @@ def _dtype(name: str) -> np.dtype[Any]:
     try:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, name))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return found
     except (ImportError, AttributeError):
         raise TypeError(
             f"DebugEvent.array: numpy has no dtype {name!r}: pip install ml_dtypes"
