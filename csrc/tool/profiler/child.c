@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tool/profiler/activities.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 struct device {
     unsigned place; /* of its child */

@@ -16,7 +16,7 @@
 #include "tool/profiler/chrome_head.h"
 #include "tool/profiler/output.h"
 #include "tool/profiler/rows.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 #include "tool/profiler/work.h"
 
 #define NS_A_SECOND UINT64_C(1000000000)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 /* Members of ours, which metadata of others doesn't replace. */
 static const char *const reserved[] = {

@@ -12,7 +12,7 @@
 #include "core/log.h"
 #include "core/thread.h"
 #include "tool/profiler/handed.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 enum { WAIT_S = 1, FINISH_WAIT_S = 10, FAILURE_BYTES = 2048 };
 

@@ -17,7 +17,7 @@
 
 #include "tool/include/hipadapt/profile_client.h"
 #include "tool/profiler/child.h"
-#include "tool/profiler/clock.h"
+#include "tool/clock.h"
 
 enum { HA_CLIENTS_MAX = 16, HA_CLIENT_NAME_BYTES = 64 };
 

@@ -13,17 +13,17 @@
 
 #include "tool/name.h"
 #include "tool/profiler/activities.h"
-#include "tool/profiler/call_names.h"
+#include "tool/call_names.h"
 #include "tool/profiler/call_note.h"
 #include "tool/profiler/counters.h"
 #include "tool/profiler/handed.h"
-#include "tool/profiler/kernel_label.h"
+#include "tool/kernel_label.h"
 #include "tool/profiler/links.h"
 #include "tool/profiler/ranges.h"
 #include "tool/profiler/recorder.h"
 #include "tool/profiler/stack_args.h"
 #include "tool/profiler/streams.h"
-#include "tool/profiler/table.h"
+#include "tool/table.h"
 #include "tool/profiler/work.h"
 
 enum {

@@ -17,7 +17,7 @@
 
 #include "core/status.h"
 #include "tool/event.h"
-#include "tool/profiler/clock.h"
+#include "tool/clock.h"
 #include "tool/profiler/slice.h"
 
 struct ha_collect;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "tool/profiler/lengths.h"
-#include "tool/profiler/table.h"
+#include "tool/table.h"
 #include "tool/profiler/timeline.h"
 #include "tool/sdk.h"
 

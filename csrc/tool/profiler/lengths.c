@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tool/profiler/table.h"
+#include "tool/table.h"
 #include "tool/profiler/timeline.h"
 
 enum { STREAM_BITS = 24 };

@@ -12,7 +12,7 @@
 
 #include "core/env.h"
 #include "tool/events.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 /* ---- the job ---- */
 

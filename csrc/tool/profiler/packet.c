@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tool/profiler/proto.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 /* Fields of TracePacket, and values. */
 enum {

@@ -12,7 +12,7 @@
 #include "tool/profiler/perfetto_args.h"
 #include "tool/profiler/perfetto_track.h"
 #include "tool/profiler/proto.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 #include "tool/profiler/work.h"
 
 /* Fields of TracePacket. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tool/profiler/proto.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 #include "tool/profiler/work.h"
 #include "tool/profiler/writer_class.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tool/profiler/proto.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 /* Fields of TracePacket, and of messages in it. */
 enum {

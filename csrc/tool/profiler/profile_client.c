@@ -12,7 +12,7 @@
 #include "tool/profiler/handed.h"
 #include "tool/profiler/refuse.h"
 #include "tool/profiler/session.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "tool/profiler/table.h"
+#include "tool/table.h"
 
 struct span {
     int32_t device;

@@ -13,7 +13,7 @@
 #include "tool/kernel_names.h"
 #include "tool/name.h"
 #include "tool/profiler/activities.h"
-#include "tool/profiler/call_names.h"
+#include "tool/call_names.h"
 #include "tool/profiler/call_note.h"
 #include "tool/profiler/handed.h"
 #include "tool/profiler/slice.h"

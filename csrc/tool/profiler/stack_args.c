@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tool/name.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 const char *
 ha_stack_args_put(struct ha_stack_args *stack, const char *args, uint32_t name)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tool/profiler/table.h"
+#include "tool/table.h"
 
 enum { HA_STREAMS_DEVICES = 128 }; /* further ones count together */
 

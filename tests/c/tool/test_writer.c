@@ -4,7 +4,7 @@
 /* sources: core tool */
 /* product: profiler */
 #include "check.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 #include "tool/profiler/writer.h"
 
 #include <dirent.h>

@@ -3,8 +3,8 @@
  *
  * The offset is measured once before a trace and holds for all of it, so that a step of
  * Unix time within the trace moves nothing. */
-#ifndef HA_TOOL_PROFILER_CLOCK_H
-#define HA_TOOL_PROFILER_CLOCK_H
+#ifndef HA_TOOL_CLOCK_H
+#define HA_TOOL_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of HIP's calls, by the number that the profiler's library has for them. */
-#ifndef HA_TOOL_PROFILER_CALL_NAMES_H
-#define HA_TOOL_PROFILER_CALL_NAMES_H
+#ifndef HA_TOOL_CALL_NAMES_H
+#define HA_TOOL_CALL_NAMES_H
 
 #include <stdint.h>
 

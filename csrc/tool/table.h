@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A table from numbers to numbers that grows: 64-bit keys, none of which is 0, and two
  * words of value.  One thread at a time. */
-#ifndef HA_TOOL_PROFILER_TABLE_H
-#define HA_TOOL_PROFILER_TABLE_H
+#ifndef HA_TOOL_TABLE_H
+#define HA_TOOL_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/profiler/clock.h"
+#include "tool/clock.h"
 
 #include "tool/events.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/profiler/kernel_label.h"
+#include "tool/kernel_label.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/demangle.h"
 #include "tool/name.h"
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 enum { ROOM = 16 }; /* for the end, and what ha_text_json writes behind it */
 

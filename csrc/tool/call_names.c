@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/profiler/call_names.h"
+#include "tool/call_names.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * longest piece that could have begun a character, as Python's `errors="replace"` does
  * it; so every reader gets valid text, and two readers get the same.  Nothing here
  * looks at the locale. */
-#ifndef HA_TOOL_PROFILER_TEXT_H
-#define HA_TOOL_PROFILER_TEXT_H
+#ifndef HA_TOOL_TEXT_H
+#define HA_TOOL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

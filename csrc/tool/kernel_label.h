@@ -2,12 +2,12 @@
 /* What a trace calls a kernel: its name as it was written, and its symbol where that
  * differs.  Each symbol is read once in a process; texts are kept as names are
  * (tool/name.h).  One thread at a time. */
-#ifndef HA_TOOL_PROFILER_KERNEL_LABEL_H
-#define HA_TOOL_PROFILER_KERNEL_LABEL_H
+#ifndef HA_TOOL_KERNEL_LABEL_H
+#define HA_TOOL_KERNEL_LABEL_H
 
 #include <stdint.h>
 
-#include "tool/profiler/table.h"
+#include "tool/table.h"
 
 struct ha_kernel_label {
     const char *name; /* never empty */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 
 #include <locale.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Open addressing with linear steps; a removal closes the gap that it leaves. */
-#include "tool/profiler/table.h"
+#include "tool/table.h"
 
 #include <stdlib.h>
 
