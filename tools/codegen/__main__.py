@@ -25,8 +25,10 @@ from . import (
     emit_profiler_enums,
     emit_program_headers,
     emit_raising_stubs,
+    emit_results,
     emit_stubs,
     emit_tables,
+    emit_version,
     emit_wrappers,
     model,
 )
@@ -46,8 +48,10 @@ EMITTERS = (
     emit_profiler_enums,
     emit_program_headers,
     emit_raising_stubs,
+    emit_results,
     emit_stubs,
     emit_tables,
+    emit_version,
     emit_wrappers,
 )
 
