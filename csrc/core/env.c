@@ -97,6 +97,14 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_PMI_SIZE] = {"PMI_SIZE", NULL, "How many, by MPICH and its kin."},
     [HA_ENV_SLURM_RANK] = {"SLURM_PROCID", NULL, "The number, by Slurm."},
     [HA_ENV_SLURM_SIZE] = {"SLURM_NTASKS", NULL, "How many, by Slurm."},
+    [HA_ENV_VERBOSE] = {"HIPADAPT_VERBOSE", NULL,
+                        "What there are lines about: none, error, check, "
+                        "profile_create, profile_exec, profile, all, or 0, 1, 2."},
+    [HA_ENV_VERBOSE_FILE] = {"HIPADAPT_VERBOSE_FILE", NULL,
+                             "File that the lines are appended to, %p is the process; "
+                             "unset: standard output."},
+    [HA_ENV_VERBOSE_TIMESTAMP] = {"HIPADAPT_VERBOSE_TIMESTAMP", "0",
+                                  "1: lines begin with the Unix time of the start."},
     [HA_ENV_DEBUG_STREAM_EVENTS] = {"HIPADAPT_DEBUG_STREAM_BUFFER_SIZE", "65536",
                                     "Events that wait for the client of a debug stream "
                                     "at most."},

@@ -38,6 +38,11 @@ function_of(void *symbol)
 bool
 ha_profiler_own_wanted(void)
 {
+    const char *verbose = ha_env(HA_ENV_VERBOSE);
+
+    if (verbose != NULL && strcmp(verbose, "none") != 0 && strcmp(verbose, "0") != 0) {
+        return true;
+    }
     return ha_env(HA_ENV_PROFILE) != NULL || ha_env(HA_ENV_USE_DAEMON) != NULL ||
            ha_env(HA_ENV_PROFILE_SIGNAL) != NULL;
 }

@@ -11,6 +11,7 @@
 #include "tool/profiler/session.h"
 #include "tool/ring.h"
 #include "tool/sdk.h"
+#include "tool/verbose/verbose.h"
 
 static void
 forked(void)
@@ -24,6 +25,7 @@ forked(void)
     ha_listen_forked();
     ha_clients_forked();
     ha_debug_streams_forked();
+    ha_verbose_forked();
 }
 
 enum ha_status

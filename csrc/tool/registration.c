@@ -7,6 +7,8 @@
 #include "tool/profiler/whole.h"
 #include "tool/sdk.h"
 #include "tool/tool.h"
+#include "tool/verbose/verbose.h"
+#include "tool/verbose/watch.h"
 
 static int
 initialize(rocprofiler_client_finalize_t finalize, void *data)
@@ -14,10 +16,11 @@ initialize(rocprofiler_client_finalize_t finalize, void *data)
     (void)finalize;
     (void)data;
     if (ha_forks_watch() != HA_OK || ha_sdk_need() != HA_OK ||
-        ha_recorder_configure() != HA_OK) {
+        ha_recorder_configure() != HA_OK || ha_watch_configure() != HA_OK) {
         ha_log(0, "the profiler is left out: %s", ha_error_text());
         return -1;
     }
+    ha_verbose_begin();
     ha_whole_begin(); /* first: a request that comes now is refused */
     ha_listen_from_environment();
     ha_whole_watch_signals(); /* last: a signal that is a request ends nothing */
@@ -29,6 +32,7 @@ static void
 finalize_tool(void *data)
 {
     (void)data;
+    ha_verbose_end();
     (void)ha_whole_end();
 }
 

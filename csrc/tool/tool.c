@@ -12,6 +12,8 @@
 #include "tool/profiler/session.h"
 #include "tool/profiler/whole.h"
 #include "tool/records.h"
+#include "tool/verbose/verbose.h"
+#include "tool/verbose/watch.h"
 
 /* First the recordings, whose ends callers may wait for. */
 static enum hipadapt_profile_result
@@ -19,6 +21,7 @@ leave(void)
 {
     enum hipadapt_profile_result result = ha_whole_end();
 
+    ha_verbose_end();
     ha_session_end();
     ha_listen_end();
     return result;
@@ -66,6 +69,12 @@ static const struct ha_tool table = {
     .debug_stream_read = hipadapt_debug_stream_read_one_event,
     .debug_stream_close = hipadapt_debug_stream_close,
     .debug_stream_count = hipadapt_debug_stream_count,
+    .verbose_set = hipadapt_verbose_set,
+    .verbose_output = hipadapt_verbose_output,
+    .verbose_flush = hipadapt_verbose_flush,
+    .verbose_status = hipadapt_verbose_status,
+    .verbose_wants_arguments = ha_watch_wants_arguments,
+    .verbose_arguments = ha_watch_arguments,
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,
     .name_text = ha_name_text,

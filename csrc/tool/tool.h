@@ -23,6 +23,7 @@
 #include "tool/event.h"
 #include "tool/include/hipadapt/debug_stream.h"
 #include "tool/include/hipadapt/profile_client.h"
+#include "tool/include/hipadapt/verbose.h"
 #include "tool/ring.h"
 #include "tool/sdk.h"
 
@@ -90,6 +91,14 @@ struct ha_tool {
     __typeof__(hipadapt_debug_stream_read_one_event) *debug_stream_read;
     __typeof__(hipadapt_debug_stream_close) *debug_stream_close;
     __typeof__(hipadapt_debug_stream_count) *debug_stream_count;
+
+    /* include/hipadapt/verbose.h, verbose/watch.h */
+    __typeof__(hipadapt_verbose_set) *verbose_set;
+    __typeof__(hipadapt_verbose_output) *verbose_output;
+    __typeof__(hipadapt_verbose_flush) *verbose_flush;
+    __typeof__(hipadapt_verbose_status) *verbose_status;
+    bool (*verbose_wants_arguments)(void);
+    void (*verbose_arguments)(char *text);
 
     /* bell.h, name.h */
     void (*wait)(uint64_t ns);
