@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define HA_ACTIVITY_NAME "hipadapt_activity"
-#define HA_ACTIVITY_VERSION 2
+#define HA_ACTIVITY_VERSION 3
 
 struct ha_activity_kernel {
     uint64_t id;          /* never used again */
@@ -59,6 +59,13 @@ struct ha_activity_copy {
     const void *target;
 };
 
+/* A function of the host that a stream runs. */
+struct ha_activity_host {
+    int device;
+    uint64_t queue; /* as that of a dispatch */
+    uint64_t function;
+};
+
 /* How work has ended. */
 enum ha_activity_status {
     HA_ACTIVITY_DONE,
@@ -97,6 +104,9 @@ struct ha_activity_sink {
     void (*kernel)(const struct ha_activity_kernel *kernel, int loaded);
     void (*stream)(enum ha_activity_stream operation, uint64_t queue,
                    const void *handle);
+    void *(*host_begin)(const struct ha_activity_host *host);
+    void (*host_end)(void *ticket, uint64_t start, uint64_t end,
+                     enum ha_activity_status status);
 };
 
 /* Describes one device. */
@@ -136,6 +146,7 @@ enum {
     HA_WANT_MEMORY = 4,
     HA_WANT_CODE = 8,
     HA_WANT_STREAM = 16,
+    HA_WANT_HOST = 128,
     HA_WANT_MARK = 64,       /* the device marks what it compiles and loads, by roctx */
     HA_WANT_CODE_AGAIN = 32, /* tell of code objects that are there once more */
 };

@@ -13,6 +13,7 @@
 #include "rocprofiler/correlation.h"
 #include "rocprofiler/counting.h"
 #include "rocprofiler/external.h"
+#include "rocprofiler/host_function.h"
 #include "rocprofiler/in_tool.h"
 #include "rocprofiler/sdk.h"
 #include "rocprofiler/stamp.h"
@@ -370,6 +371,8 @@ static const struct ha_activity_sink sink = {
     .code_object = ha_activity_code_object,
     .kernel = ha_activity_kernel,
     .stream = ha_activity_stream,
+    .host_begin = ha_host_function_begin,
+    .host_end = ha_host_function_end,
 };
 
 /* Active contexts that want code objects, and got no report of the present ones. */
@@ -382,18 +385,24 @@ untold(void)
     return active & ~atomic_fetch_or(&told, active);
 }
 
+static unsigned
+needed(void)
+{
+    return ha_activity_needed() | (ha_host_functions_wanted() ? HA_WANT_HOST : 0U);
+}
+
 /* Once more where another thread has switched a context meanwhile: the last word is
  * right. */
 static void
 subscribe(const struct ha_activity *activity)
 {
     uint64_t contexts = untold();
-    unsigned wanted = ha_activity_needed(), now;
+    unsigned wanted = needed(), now;
 
     ha_activity_replay(contexts);
     activity->subscribe(&sink, wanted | (contexts != 0 ? HA_WANT_CODE_AGAIN : 0));
     ha_activity_replay(0);
-    while ((now = ha_activity_needed()) != wanted) {
+    while ((now = needed()) != wanted) {
         wanted = now;
         activity->subscribe(&sink, wanted);
     }
@@ -424,4 +433,11 @@ ha_activity_drain(void)
     if (activity != NULL && activity->drain != NULL) {
         activity->drain();
     }
+}
+
+void
+hipadapt_rocprofiler_host_functions(void (*told)(const struct ha_host_function *))
+{
+    ha_host_functions_observe(told);
+    ha_activity_switched();
 }

@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 #include "abi/activity.h"
+#include "abi/host_function.h"
 #include "rocprofiler/sdk.h"
 
 /* Subscribes to what active contexts have asked for. */
 void ha_activity_subscribe(const struct ha_activity *activity);
 
-/* After contexts were started, stopped or given a service: subscribes anew, and reports
- * the present code objects to those that were started for the first time.  Without
- * locks. */
+/* After contexts were started, stopped or given a service, or host functions are
+ * wanted: subscribes anew, and reports the present code objects to those that were
+ * started for the first time.  Without locks. */
 void ha_activity_switched(void);
 
 /* The stream of a copy, which AMD's structs don't have.  `copy` is the payload of a
@@ -28,6 +29,10 @@ HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_fill_bytes(const void *launch);
  * too long, 3 it was cancelled before it began.  `work` is the payload or record of
  * its end. */
 HA_SDK_EXPORT int hipadapt_rocprofiler_work_status(const void *work);
+
+/* Who hears of host functions (abi/host_function.h). */
+HA_SDK_EXPORT void
+hipadapt_rocprofiler_host_functions(void (*told)(const struct ha_host_function *));
 
 /* Waits until the device has reported all that it has finished. */
 void ha_activity_drain(void);

@@ -131,6 +131,7 @@ find(struct ha_sdk *sdk)
         own_symbol(sdk->path, "hipadapt_rocprofiler_copy_stream");
     *(void **)&sdk->work_status =
         own_symbol(sdk->path, "hipadapt_rocprofiler_work_status");
+    *(void **)&sdk->host_functions = own_symbol(sdk->path, HA_HOST_FUNCTIONS_TELL);
     *(void **)&sdk->fill_bytes =
         own_symbol(sdk->path, "hipadapt_rocprofiler_fill_bytes");
     return HA_OK;

@@ -14,6 +14,7 @@
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
+#include "abi/host_function.h"
 #include "core/status.h"
 #include "tool/generated/sdk_table.h"
 
@@ -29,6 +30,8 @@ struct ha_sdk {
     /* How work has ended, and what it fills; NULL: AMD's doesn't tell it. */
     int (*work_status)(const void *work);
     uint64_t (*fill_bytes)(const void *launch);
+    /* Tells host functions; NULL: AMD's doesn't. */
+    ha_host_functions_tell *host_functions;
     char path[1024];
     _Atomic bool there; /* last */
 };

@@ -13,10 +13,11 @@
 struct entry {
     struct ha_function *function; /* owned reference; NULL: no launch */
     struct ha_launch_request request;
-    enum { NOTHING, LAUNCHES, COPIES, FILLS } kind;
+    enum { NOTHING, LAUNCHES, COPIES, FILLS, HOSTS } kind;
     union {
         struct ha_copy copy;
         struct ha_fill fill;
+        hipHostFn_t host;
     };
     hipStream_t stream;
     int device; /* of the stream */
@@ -46,13 +47,16 @@ entry_set(struct entry *entry, const struct ha_node *node)
     } else if (node->type == hipGraphNodeTypeMemset && node->fill.work) {
         entry->kind = FILLS;
         entry->fill = node->fill.fill;
+    } else if (node->type == hipGraphNodeTypeHost) {
+        entry->kind = HOSTS;
+        entry->host = node->host.fn;
     }
 }
 
 struct ha_graph_tickets *
 ha_graph_tickets_list(const struct ha_graph_exec *exec, hipStream_t stream, int device)
 {
-    if (!ha_activity_wants(HA_WANT_DISPATCH | HA_WANT_COPY)) {
+    if (!ha_activity_wants(HA_WANT_DISPATCH | HA_WANT_COPY | HA_WANT_HOST)) {
         return NULL;
     }
     struct ha_graph_tickets *tickets =
@@ -82,6 +86,10 @@ ha_graph_tickets_make(struct ha_graph_tickets *tickets)
         case FILLS:
             entry->ticket = ha_fill_ticket(&entry->fill, entry->stream, entry->device);
             break;
+        case HOSTS:
+            entry->ticket = ha_stream_call_ticket((uintptr_t)entry->host, entry->stream,
+                                                  entry->device);
+            break;
         default:
             break;
         }
@@ -101,6 +109,8 @@ entry_fits(const struct entry *entry, const struct ha_node *node)
                node->kernel.function == entry->function;
     case COPIES:
         return node->type == hipGraphNodeTypeMemcpy;
+    case HOSTS:
+        return node->type == hipGraphNodeTypeHost;
     default:
         return node->type == hipGraphNodeTypeMemset;
     }

@@ -398,6 +398,15 @@ ha_stream_call_op(hipHostFn_t fn, hipStreamCallback_t callback, void *data,
     return op;
 }
 
+struct ha_ticket *
+ha_stream_call_ticket(uintptr_t function, hipStream_t stream, int device)
+{
+    const struct ha_activity_host host = {
+        .device = device, .queue = (uintptr_t)stream, .function = function};
+
+    return ha_activity_wants(HA_WANT_HOST) ? ha_ticket_host(&host) : NULL;
+}
+
 /* ---- reset ---- */
 
 static void

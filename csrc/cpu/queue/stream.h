@@ -112,6 +112,13 @@ hipError_t ha_stream_run(struct ha_stream *stream, struct ha_op *op, enum ha_run
 hipError_t ha_stream_wait(struct ha_stream *stream);
 
 /* The operation of such a call, or NULL without memory. Lock held. */
+struct ha_ticket;
+
+/* The ticket of a host function, where a profiler wants it; `function` is its address.
+ * With no lock held. */
+struct ha_ticket *ha_stream_call_ticket(uintptr_t function, hipStream_t stream,
+                                        int device);
+
 struct ha_op *ha_stream_call_op(hipHostFn_t fn, hipStreamCallback_t callback,
                                 void *data, hipStream_t handle);
 

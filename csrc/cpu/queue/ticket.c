@@ -187,6 +187,14 @@ ha_ticket_copy(const struct ha_activity_copy *copy)
     return ticket_new(sink->copy_begin(copy), sink->copy_end);
 }
 
+struct ha_ticket *
+ha_ticket_host(const struct ha_activity_host *host)
+{
+    const struct ha_activity_sink *sink = ha_activity_current();
+
+    return ticket_new(sink->host_begin(host), sink->host_end);
+}
+
 void
 ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns,
               enum ha_activity_status status)

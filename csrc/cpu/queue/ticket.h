@@ -40,11 +40,13 @@ unsigned ha_activity_set(const struct ha_activity_sink *sink, unsigned wanted);
 
 /* ---- operations ---- */
 
-/* The ticket of an operation that is about to be submitted: a launch, a copy.  NULL
+/* The ticket of an operation that is about to be submitted: a launch, a copy, a
+ * host function.  NULL
  * without memory, or where the sink does not want this one.  Needs: ha_activity_wants.
  */
 struct ha_ticket *ha_ticket_dispatch(const struct ha_activity_dispatch *dispatch);
 struct ha_ticket *ha_ticket_copy(const struct ha_activity_copy *copy);
+struct ha_ticket *ha_ticket_host(const struct ha_activity_host *host);
 
 /* The operation ran between these times of ha_clock_ns, or never (0, 0), and ended so.
  * Pool lock held: the sink is called when it is given back.  NULL does nothing. */

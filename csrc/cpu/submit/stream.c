@@ -2,6 +2,7 @@
 #include "cpu/submit/stream.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
@@ -10,6 +11,7 @@
 #include "cpu/memory/memory_pool.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/event.h"
+#include "cpu/queue/ticket.h"
 #include "cpu/submit/door.h"
 #include "cpu/work/value.h"
 
@@ -38,31 +40,68 @@ ha_submit_values(hipStream_t stream, struct ha_device *device,
                : run(&door, ha_value_op(values, count), HA_RUN_CHEAP);
 }
 
+/* ---- host functions ---- */
+
+struct host_call {
+    struct ha_door door;
+    hipHostFn_t fn;
+    hipStreamCallback_t callback; /* used if fn is NULL */
+    void *data;
+    struct ha_ticket *ticket; /* owned, or NULL */
+};
+
+_Static_assert(offsetof(struct host_call, door) == 0, "cast in prepare_host");
+
+static void
+prepare_host(struct ha_door *door)
+{
+    struct host_call *call = (struct host_call *)(void *)door;
+    uintptr_t function =
+        call->fn != NULL ? (uintptr_t)call->fn : (uintptr_t)call->callback;
+    call->ticket =
+        ha_stream_call_ticket(function, door->handle, door->stream->queue.device->id);
+}
+
+static hipError_t
+submit_host(struct host_call *call)
+{
+    struct ha_door *door = &call->door;
+    door->prepare = ha_activity_wants(HA_WANT_HOST) ? prepare_host : NULL;
+    hipError_t code = ha_door_open(door);
+    if (code == hipSuccess && ha_door_captures(door)) {
+        code = ha_capture_host(ha_door_front(door), call->fn, call->data);
+    } else if (code == hipSuccess) {
+        struct ha_op *op =
+            ha_stream_call_op(call->fn, call->callback, call->data, door->handle);
+        if (op != NULL) {
+            op->ticket = call->ticket;
+            call->ticket = NULL;
+        }
+        code = run(door, op, HA_RUN_ASYNC);
+    }
+    ha_ticket_drop(call->ticket);
+    return code;
+}
+
 hipError_t
 ha_submit_function(hipStream_t stream, struct ha_device *device, hipHostFn_t fn,
                    void *data)
 {
-    struct ha_door door = {.handle = stream, .device = device};
-    hipError_t code = ha_door_open(&door);
-    if (code != hipSuccess) {
-        return code;
-    }
-    return ha_door_captures(&door)
-               ? ha_capture_host(ha_door_front(&door), fn, data)
-               : run(&door, ha_stream_call_op(fn, NULL, data, stream), HA_RUN_ASYNC);
+    struct host_call call = {
+        .door = {.handle = stream, .device = device}, .fn = fn, .data = data};
+    return submit_host(&call);
 }
 
 hipError_t
 ha_submit_callback(hipStream_t stream, struct ha_device *device,
                    hipStreamCallback_t callback, void *data)
 {
-    struct ha_door door = {
-        .handle = stream, .device = device, .refusal = "callbacks can't be added to"};
-    hipError_t code = ha_door_open(&door);
-    return code != hipSuccess
-               ? code
-               : run(&door, ha_stream_call_op(NULL, callback, data, stream),
-                     HA_RUN_ASYNC);
+    struct host_call call = {.door = {.handle = stream,
+                                      .device = device,
+                                      .refusal = "callbacks can't be added to"},
+                             .callback = callback,
+                             .data = data};
+    return submit_host(&call);
 }
 
 /* ---- waits ---- */

@@ -162,6 +162,29 @@ on_copy(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
     atomic_fetch_sub(&watch.collector->open, 1);
 }
 
+static void
+on_host_function(const struct ha_host_function *function)
+{
+    struct ha_trace_event event = {
+        .kind = HA_VERBOSE_HOST,
+        .result = function->status,
+        .thread = (uint32_t)function->thread,
+        .correlation = function->correlation,
+        .ancestor = function->ancestor,
+        .start = function->start,
+        .end = function->end,
+        .device = HA_DEVICE_NONE,
+        .source_device = (int16_t)function->device,
+        .stream = function->stream,
+        .address = function->function,
+    };
+
+    set_end(&event);
+    if (has_line(&event)) {
+        commit(&event);
+    }
+}
+
 /* ---- calls ---- */
 
 static char *
@@ -415,6 +438,9 @@ ha_watch_switch(unsigned wanted)
     atomic_store(&watch.wanted, wanted);
     for (int i = 0; i < CONTEXTS && status == HA_OK; i++) {
         status = switch_context((enum context)i, (wanted & of[i]) != 0);
+    }
+    if (ha_sdk.host_functions != NULL) {
+        ha_sdk.host_functions((wanted & of[WORK]) != 0 ? on_host_function : NULL);
     }
     pthread_mutex_unlock(&watch.lock);
     return status;
