@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ._objects.profile import annotate, profile
     from ._objects.program import Module, Program, compile_kernel
     from ._objects.stream import Stream, current_stream
+    from ._objects.verbose import verbose
     from .compat import install_as_hip, uninstall_as_hip
     from .errors import check
 
@@ -78,6 +79,7 @@ __all__ = [
     "rocprofiler",
     "types",
     "uninstall_as_hip",
+    "verbose",
     "zeros",
 ]
 
@@ -109,22 +111,30 @@ _PARTS = {
     "pinned_empty": "_objects.interop",
     "profile": "_objects.profile",
     "uninstall_as_hip": "compat",
+    "verbose": "_objects.verbose",
     "zeros": "_objects.array",
 }
 
 
-def _end_profile() -> None:
-    """Completes the trace of HIPADAPT_PROFILE: Python that Ctrl-C ends reaches no
-    exit handler of C."""
+def _end_observers() -> None:
+    """Completes the trace of HIPADAPT_PROFILE and the lines of HIPADAPT_VERBOSE: Python
+    that Ctrl-C ends reaches no exit handler of C."""
+    from contextlib import suppress
+
     from . import _core
 
-    _core.profile_end()
+    if "HIPADAPT_VERBOSE" in environ:
+        # A forked child has none; nobody reads them.
+        with suppress(RuntimeError, TimeoutError):
+            _core.verbose_flush(1000)
+    if "HIPADAPT_PROFILE" in environ:
+        _core.profile_end()
 
 
-if "HIPADAPT_PROFILE" in environ:
+if "HIPADAPT_PROFILE" in environ or "HIPADAPT_VERBOSE" in environ:
     import atexit
 
-    atexit.register(_end_profile)
+    atexit.register(_end_observers)
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@
 #include "api/pending.h"
 #include "api/provider.h"
 #include "module/kernel_arguments.h"
+#include "module/verbose.h"
 
 #define SMALL_BYTES 512
 
@@ -214,10 +215,17 @@ config_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names
         }
         stream = current;
     }
+    bool told = ha_verbose_wants_arguments();
+    if (told) {
+        ha_verbose_note(&config->kernel->api->types, args, count);
+    }
     int status = config->kernel->count >= 0
                      ? launch_checked(config, args, count, stream)
                      : launch_unchecked(config, args, count, stream);
     Py_XDECREF(current);
+    if (told) {
+        ha_verbose_noted();
+    }
     if (status < 0) {
         return NULL;
     }

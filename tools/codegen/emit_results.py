@@ -29,14 +29,14 @@ def emit(api: Api) -> dict[str, str]:
         "#define HA_TOOL_GENERATED_HIP_RESULTS_H",
         "",
         "/* Each value of hipError_t with its first name. */",
-        "#define HA_HIP_RESULTS(X)" + "".join(
+        "#define HA_HIP_RESULTS(X)"
+        + "".join(
             f" \\\n    X({value}, {name})" for value, name in sorted(names.items())
         ),
         "",
         "/* Functions that don't answer how they went themselves. */",
-        "#define HA_CALLS_WITHOUT_RESULT(X)" + "".join(
-            f" \\\n    X({name})" for name in silent
-        ),
+        "#define HA_CALLS_WITHOUT_RESULT(X)"
+        + "".join(f" \\\n    X({name})" for name in silent),
         "",
         "#endif",
         "",
