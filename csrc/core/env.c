@@ -105,6 +105,9 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                              "unset: standard output."},
     [HA_ENV_VERBOSE_TIMESTAMP] = {"HIPADAPT_VERBOSE_TIMESTAMP", "0",
                                   "1: lines begin with the Unix time of the start."},
+    [HA_ENV_VERBOSE_TRACKERS] = {"HIPADAPT_VERBOSE_TRACKERS", "records",
+                                 "What trackers go by: `records` of the profiler's "
+                                 "library where it has them, or `events` of HIP."},
     [HA_ENV_DEBUG_STREAM_EVENTS] = {"HIPADAPT_DEBUG_STREAM_BUFFER_SIZE", "65536",
                                     "Events that wait for the client of a debug stream "
                                     "at most."},

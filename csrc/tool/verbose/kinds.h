@@ -8,6 +8,8 @@
  *   call    that failed; address: what the library says about it
  *   create  operation: HA_CREATE_*; result: HA_CREATED_*; name: of what
  *   host    a host function; address: the function
+ *   tracker of registered work: operation: HA_TRACKED_*; phase: not 0 where the times
+ *           are the device's; result as that of a kernel; address: what is said of it
  *
  * A text is owned by the event, NULL: none.  `start` and `end` are equal where work
  * never ran. */
@@ -26,16 +28,20 @@ enum {
     HA_VERBOSE_COPY = ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY,
     HA_VERBOSE_CREATION = 0x9000,
     HA_VERBOSE_HOST,
+    HA_VERBOSE_TRACKER,
 };
 
 enum { HA_CREATE_PROGRAM, HA_CREATE_MODULE };
 
 enum { HA_CREATED_HIT, HA_CREATED_MISS, HA_CREATED_FAILED };
 
+enum { HA_TRACKED_ASYNC, HA_TRACKED_SYNC };
+
 static inline bool
 ha_verbose_has_text(const struct ha_trace_event *event)
 {
-    return event->kind == HA_VERBOSE_KERNEL || event->kind == HA_VERBOSE_CALL;
+    return event->kind == HA_VERBOSE_KERNEL || event->kind == HA_VERBOSE_CALL ||
+           event->kind == HA_VERBOSE_TRACKER;
 }
 
 static inline char *

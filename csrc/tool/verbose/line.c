@@ -419,6 +419,37 @@ creation(struct ha_lines *lines, const struct ha_line_form *form,
     return true;
 }
 
+static bool
+tracker(struct ha_lines *lines, const struct ha_line_form *form,
+        const struct ha_trace_event *event)
+{
+    const char *info = ha_verbose_text(event) != NULL ? ha_verbose_text(event) : "";
+    bool sync = event->operation == HA_TRACKED_SYNC;
+    char *to = begin(lines, strlen(info));
+
+    if (to == NULL) {
+        return false;
+    }
+    to = put_head(to, form, event->start, "kernel");
+    to = put_word(to, sync ? "exec:sync" : event->result > 0 ? "exec:error" : "exec");
+    to = put_engine(to, event->device);
+    to = put_word(to, "tracker,");
+    to = put_text(to, info);
+    to = ha_text_uint(put_word(to, ",stream:"), event->stream);
+    to = put_word(to, ",,");
+    if (event->correlation != 0) {
+        to = put_number(to, "corr:", event->correlation);
+    }
+    *to++ = ',';
+    to = put_times(to, event->phase != 0 ? "device" : "host", event);
+    if (status_word(event->result) != NULL) {
+        to = put_word(put_key(to, "status:"), status_word(event->result));
+    }
+    *to++ = ',';
+    end(lines, put_duration(to, event));
+    return true;
+}
+
 bool
 ha_line_event(struct ha_lines *lines, struct ha_line_form *form,
               const struct ha_trace_event *event)
@@ -432,36 +463,11 @@ ha_line_event(struct ha_lines *lines, struct ha_line_form *form,
         return host(lines, form, event);
     case HA_VERBOSE_CALL:
         return call(lines, form, event);
+    case HA_VERBOSE_TRACKER:
+        return tracker(lines, form, event);
     default:
         return creation(lines, form, event);
     }
-}
-
-bool
-ha_line_tracker(struct ha_lines *lines, const struct ha_line_form *form,
-                const struct ha_line_tracker *tracker)
-{
-    struct ha_trace_event times = {.start = tracker->start, .end = tracker->end};
-    char *to = begin(lines, strlen(tracker->info));
-
-    if (to == NULL) {
-        return false;
-    }
-    to = put_head(to, form, tracker->start, "kernel");
-    to = put_word(to, tracker->operation);
-    to = put_engine(to, tracker->device);
-    to = put_word(to, "tracker,");
-    to = put_text(to, tracker->info);
-    to = ha_text_uint(put_word(to, ",stream:"), tracker->stream);
-    to = put_word(to, ",,");
-    if (tracker->correlation != 0) {
-        to = put_number(to, "corr:", tracker->correlation);
-    }
-    *to++ = ',';
-    to = put_times(to, tracker->clock, &times);
-    *to++ = ',';
-    end(lines, put_duration(to, &times));
-    return true;
 }
 
 bool

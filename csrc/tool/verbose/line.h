@@ -39,22 +39,6 @@ bool ha_line_event(struct ha_lines *lines, struct ha_line_form *form,
 bool ha_line_header(struct ha_lines *lines, const struct ha_line_form *form);
 bool ha_line_lost(struct ha_lines *lines, unsigned long long lost);
 
-/* One line of a tracker (hipadapt/verbose.h): its own columns, besides the times.
- * `event` may be NULL: there is no record; then start and end are the tracker's. */
-struct ha_line_tracker {
-    const char *operation; /* exec, exec:sync, exec:error */
-    const char *info;
-    const char *clock; /* device, host */
-    unsigned long long stream;
-    unsigned long long correlation; /* 0: none */
-    unsigned long long start;       /* ns of CLOCK_BOOTTIME */
-    unsigned long long end;
-    int device;
-};
-
-bool ha_line_tracker(struct ha_lines *lines, const struct ha_line_form *form,
-                     const struct ha_line_tracker *tracker);
-
 /* Adds the text as one field.  `to` has room for three times `bytes`; returns the end.
  */
 char *ha_line_field(char *to, const char *text, size_t bytes);

@@ -16,6 +16,7 @@
 #include "tool/sdk.h"
 #include "tool/verbose/kinds.h"
 #include "tool/verbose/result.h"
+#include "tool/verbose/tracker.h"
 #include "tool/verbose/words.h"
 #include "tool/verbose/writer.h"
 
@@ -51,24 +52,6 @@ wants(unsigned word)
     return (atomic_load_explicit(&watch.wanted, memory_order_relaxed) & word) != 0;
 }
 
-/* A copy of an event into this thread's ring. */
-static void
-commit(const struct ha_trace_event *made)
-{
-    struct ha_ring *ring;
-    struct ha_trace_event *event = ha_ring_reserve(watch.collector, &ring);
-
-    if (event == NULL) {
-        if (ha_verbose_has_text(made)) {
-            free(ha_verbose_text(made));
-        }
-        return;
-    }
-    *event = *made;
-    ha_ring_commit(ring);
-    ha_lines_come();
-}
-
 /* ---- work ---- */
 
 /* Work that never ran has no times: it is over now. */
@@ -87,19 +70,46 @@ has_line(const struct ha_trace_event *event)
     return wants(HA_VERBOSE_EXEC) || (wants(HA_VERBOSE_ERROR) && event->result > 0);
 }
 
-static void
-begin_kernel(rocprofiler_user_data_t *user)
+/* Work begins that the program launches; false: it is a tool's own. */
+static bool
+begin_work(rocprofiler_user_data_t *user, uint64_t stream, uint64_t correlation)
 {
+    if (ha_events_muted()) {
+        user->value = USER_MUTED;
+        return false;
+    }
+    user->value = USER_SEEN;
+    atomic_fetch_add(&watch.collector->open, 1);
+    if (wants(HA_VERBOSE_EXEC)) {
+        ha_trackers_begin(stream, correlation);
+    }
+    return true;
+}
+
+/* After its own line, which stands before those of trackers. */
+static void
+end_work(const struct ha_trace_event *event)
+{
+    if (wants(HA_VERBOSE_EXEC)) {
+        ha_trackers_end(event);
+    }
+    atomic_fetch_sub(&watch.collector->open, 1);
+}
+
+static void
+begin_kernel(const rocprofiler_callback_tracing_record_t *record,
+             rocprofiler_user_data_t *user)
+{
+    const rocprofiler_callback_tracing_kernel_dispatch_data_t *kernel = record->payload;
     char *text = next_arguments;
 
     next_arguments = NULL;
-    if (ha_events_muted()) {
-        user->value = USER_MUTED;
+    if (!begin_work(user, kernel->dispatch_info.queue_id.handle,
+                    record->correlation_id.internal)) {
         free(text);
-        return;
+    } else if (text != NULL) {
+        user->value = (uintptr_t)text;
     }
-    user->value = text != NULL ? (uintptr_t)text : USER_SEEN;
-    atomic_fetch_add(&watch.collector->open, 1);
 }
 
 static void
@@ -112,7 +122,7 @@ on_kernel(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t 
     (void)data;
     if (record.operation == ROCPROFILER_KERNEL_DISPATCH_ENQUEUE) {
         if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
-            begin_kernel(user);
+            begin_kernel(&record, user);
         }
         return;
     }
@@ -128,11 +138,11 @@ on_kernel(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t 
     event.address = user->value != USER_SEEN ? user->value : 0;
     set_end(&event);
     if (has_line(&event)) {
-        commit(&event);
+        ha_lines_put(&event);
     } else {
         free(ha_verbose_text(&event));
     }
-    atomic_fetch_sub(&watch.collector->open, 1);
+    end_work(&event);
 }
 
 static void
@@ -143,10 +153,8 @@ on_copy(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
 
     (void)data;
     if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
-        user->value = ha_events_muted() ? USER_MUTED : USER_SEEN;
-        if (user->value == USER_SEEN) {
-            atomic_fetch_add(&watch.collector->open, 1);
-        }
+        (void)begin_work(user, ha_sdk_copy_stream(record.payload),
+                         record.correlation_id.internal);
         return;
     }
     if (user->value <= USER_MUTED) {
@@ -157,9 +165,9 @@ on_copy(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
     event.result = ha_sdk_work_status(record.payload);
     set_end(&event);
     if (has_line(&event)) {
-        commit(&event);
+        ha_lines_put(&event);
     }
-    atomic_fetch_sub(&watch.collector->open, 1);
+    end_work(&event);
 }
 
 static void
@@ -181,7 +189,7 @@ on_host_function(const struct ha_host_function *function)
 
     set_end(&event);
     if (has_line(&event)) {
-        commit(&event);
+        ha_lines_put(&event);
     }
 }
 
@@ -218,7 +226,7 @@ on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
     event.start = user->value;
     event.end = ha_events_now();
     event.address = (uintptr_t)error_text();
-    commit(&event);
+    ha_lines_put(&event);
 }
 
 /* ---- compilations and loads ---- */
@@ -300,7 +308,7 @@ on_creation_mark(const rocprofiler_callback_tracing_record_t *record, const char
         event.start = creation_start != 0 ? creation_start : event.end;
         set_creation(&event, text, maker, tail);
         creation_start = 0;
-        commit(&event);
+        ha_lines_put(&event);
         return;
     }
 }
@@ -367,19 +375,28 @@ make_contexts(struct ha_collector *collector)
     return HA_OK;
 }
 
+struct ha_collector *
+ha_watch_collector(void)
+{
+    pthread_mutex_lock(&watch.lock);
+    if (watch.collector == NULL) {
+        watch.collector = ha_collector_new(WATERMARK, ROOM, false);
+    }
+    pthread_mutex_unlock(&watch.lock);
+    return watch.collector;
+}
+
 enum ha_status
 ha_watch_configure(void)
 {
     if (atomic_load(&watch.there)) {
         return HA_OK;
     }
-    if (watch.collector == NULL) {
-        watch.collector = ha_collector_new(WATERMARK, ROOM, false);
-    }
-    if (watch.collector == NULL) {
+    struct ha_collector *collector = ha_watch_collector();
+    if (collector == NULL) {
         return ha_error_set(HA_ERROR_MEMORY, "no memory for events of verbose lines");
     }
-    enum ha_status status = make_contexts(watch.collector);
+    enum ha_status status = make_contexts(collector);
     if (status == HA_OK) {
         atomic_store(&watch.there, true);
     }
@@ -459,10 +476,16 @@ ha_watch_wait(unsigned ms)
     }
 }
 
-struct ha_collector *
-ha_watch_collector(void)
+bool
+ha_watch_is_there(void)
 {
-    return atomic_load(&watch.there) ? watch.collector : NULL;
+    return atomic_load(&watch.there);
+}
+
+bool
+ha_watch_sees_work(void)
+{
+    return wants(HA_VERBOSE_EXEC);
 }
 
 bool

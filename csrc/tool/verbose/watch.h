@@ -21,7 +21,13 @@ enum ha_status ha_watch_switch(unsigned wanted);
 /* Waits until no work is on its way, for `ms` at most. */
 void ha_watch_wait(unsigned ms);
 
-/* Borrowed; NULL where there are no contexts. */
+/* Whether there are contexts. */
+bool ha_watch_is_there(void);
+
+/* Whether all work is watched just now. */
+bool ha_watch_sees_work(void);
+
+/* Borrowed, and made where there is none; NULL: no memory. */
 struct ha_collector *ha_watch_collector(void);
 
 /* Whether a launch's arguments should be told as text. */

@@ -46,6 +46,7 @@ static struct {
     pthread_mutex_t turn; /* held by the thread while it works, and for a change */
 
     atomic_bool asleep;
+    bool (*_Atomic more)(void);
     _Atomic uint64_t written;
     _Atomic uint64_t lost; /* besides the collector's */
 
@@ -71,8 +72,10 @@ by_end(const void *a, const void *b)
     if (one->end != other->end) {
         return one->end < other->end ? -1 : 1;
     }
-    return (one->correlation > other->correlation) -
-           (one->correlation < other->correlation);
+    if (one->correlation != other->correlation) {
+        return one->correlation < other->correlation ? -1 : 1;
+    }
+    return one->kind - other->kind; /* trackers of work stand behind it */
 }
 
 /* Puts sorted events among those that are held.  False: no memory. */
@@ -204,8 +207,24 @@ put_lines(uint64_t until, int ms)
     return writer.lines.used > 0 ? put(state == HA_LINES_WAITS ? 0 : ms) : state;
 }
 
-/* One turn; whether it found anything to do.  `flush`: nothing is held back. */
+/* Whether more may come from elsewhere. */
 static bool
+ask(void)
+{
+    bool (*more)(void) = atomic_load(&writer.more);
+
+    return more != NULL && more();
+}
+
+/* What a turn has found. */
+enum found {
+    FOUND_NOTHING,
+    FOUND_MORE,   /* some of it is held back, or came just now */
+    FOUND_CLOSED, /* the output takes nothing just now */
+};
+
+/* `flush`: nothing is held back. */
+static enum found
 turn(bool flush)
 {
     pthread_mutex_lock(&writer.turn);
@@ -215,9 +234,12 @@ turn(bool flush)
     bool busy = room && take();
     uint64_t until = flush ? UINT64_MAX : now - HOLD_MS * NS_PER_MS;
     enum ha_line_state state = put_lines(until, TURN_MS);
-    busy |= writer.held.from < writer.held.count || state == HA_LINES_WAITS;
+    busy |= writer.held.from < writer.held.count;
     pthread_mutex_unlock(&writer.turn);
-    return busy;
+    if (state == HA_LINES_WAITS) {
+        return FOUND_CLOSED;
+    }
+    return busy ? FOUND_MORE : FOUND_NOTHING;
 }
 
 /* ---- the thread ---- */
@@ -236,31 +258,35 @@ until_in(struct timespec *until, uint64_t ms)
 
 /* Needs the lock.  Waits for the next turn: of events that come, or of a request. */
 static void
-rest(bool busy)
+rest(enum found found)
 {
     struct timespec until;
     int code = 0;
 
     until_in(&until, TURN_MS);
-    while (!writer.woken && writer.requests == writer.replies && code == 0) {
-        code = busy ? pthread_cond_timedwait(&writer.asked, &writer.lock, &until)
-                    : pthread_cond_wait(&writer.asked, &writer.lock);
+    while (code == 0 && !writer.woken &&
+           (found == FOUND_CLOSED || writer.requests == writer.replies)) {
+        code = found != FOUND_NOTHING
+                   ? pthread_cond_timedwait(&writer.asked, &writer.lock, &until)
+                   : pthread_cond_wait(&writer.asked, &writer.lock);
     }
     writer.woken = false;
 }
 
 /* Before it sleeps it looks once more: who commits an event either sees that it sleeps,
  * or has committed it before. */
-static bool
+static enum found
 look(void)
 {
-    bool busy = turn(false);
+    bool more = ask();
+    enum found found = turn(false);
 
-    if (!busy) {
+    if (!more && found == FOUND_NOTHING) {
         atomic_store(&writer.asleep, true);
-        busy = turn(false);
+        more = ask();
+        found = turn(false);
     }
-    return busy;
+    return more && found == FOUND_NOTHING ? FOUND_MORE : found;
 }
 
 static void *
@@ -272,15 +298,14 @@ run(void *unused)
         uint64_t request = writer.requests;
         bool asked = request != writer.replies;
         pthread_mutex_unlock(&writer.lock);
-        bool busy = asked ? turn(true) : look();
+        enum found found = asked ? turn(true) : look();
         /* A request is done when a turn finds nothing. */
         pthread_mutex_lock(&writer.lock);
-        if (asked && !busy) {
+        if (asked && found == FOUND_NOTHING) {
             writer.replies = request;
             pthread_cond_broadcast(&writer.answered);
-        }
-        if (!asked || busy) {
-            rest(busy);
+        } else if (!asked || found == FOUND_CLOSED) {
+            rest(found);
         }
         atomic_store(&writer.asleep, false);
         pthread_mutex_unlock(&writer.lock);
@@ -322,7 +347,7 @@ ha_lines_start(struct ha_collector *collector)
 }
 
 void
-ha_lines_come(void)
+ha_lines_wake(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&writer.asleep, memory_order_relaxed)) {
@@ -334,9 +359,30 @@ ha_lines_come(void)
 }
 
 void
-ha_lines_lose(void)
+ha_lines_put(const struct ha_trace_event *made)
 {
-    atomic_fetch_add(&writer.lost, 1);
+    struct ha_ring *ring;
+    struct ha_trace_event *event = ha_ring_reserve(writer.collector, &ring);
+
+    if (event == NULL) {
+        free_texts(made, 1);
+        return;
+    }
+    *event = *made;
+    ha_ring_commit(ring);
+    ha_lines_wake();
+}
+
+void
+ha_lines_lose(uint64_t count)
+{
+    atomic_fetch_add(&writer.lost, count);
+}
+
+void
+ha_lines_ask(bool (*more)(void))
+{
+    atomic_store(&writer.more, more);
 }
 
 /* ---- others ---- */

@@ -24,11 +24,19 @@ enum ha_status ha_lines_start(struct ha_collector *collector);
  * `timestamp`: as the first column. */
 enum ha_status ha_lines_to(const char *path, bool timestamp);
 
-/* An event was committed.  On any thread: no waiting. */
-void ha_lines_come(void);
+/* Puts a copy of an event into this thread's ring, with its text, or counts it as lost.
+ * On any thread: no waiting. */
+void ha_lines_put(const struct ha_trace_event *event);
 
-/* An event has found no room outside of the rings. */
-void ha_lines_lose(void);
+/* `count` lines are lost that never were events. */
+void ha_lines_lose(uint64_t count);
+
+/* Asked by the thread before each turn, with no lock held: whether something
+ * outside of the rings may still come. */
+void ha_lines_ask(bool (*more)(void));
+
+/* There is something to ask for. */
+void ha_lines_wake(void);
 
 /* Waits until the lines of all events of before are written, for `ms` at most.  False:
  * they are not. */
@@ -43,9 +51,6 @@ struct ha_lines_counts {
 };
 
 struct ha_lines_counts ha_lines_count(void);
-
-/* Adds a line from the thread's caller: of a tracker. */
-void ha_lines_add(const struct ha_line_tracker *tracker);
 
 /* Fork hook of the child. */
 void ha_lines_forked(void);

@@ -70,6 +70,51 @@ struct hipadapt_verbose_status {
 enum hipadapt_verbose_result
 hipadapt_verbose_status(struct hipadapt_verbose_status *status);
 
+/* Trackers: a line for work that the program registers by itself, with a text of its
+ * own.
+ *
+ * With profile_exec the times are the device's: those of the records of all that the
+ * newest call has given to the stream (`profiler_enabled`).  Without it, or where the
+ * profiler's library is not there, an event of HIP behind the work tells when it is
+ * over: the end is when a thread of ours has seen that, and the duration is that since
+ * the event of the stream's tracker before (`timing_stat`), or since it was registered.
+ *
+ * HIPADAPT_VERBOSE_TRACKERS=events does without records always. */
+
+struct ihipStream_t;
+struct ihipEvent_t;
+
+struct hipadapt_verbose_timing {
+    size_t size;          /* sizeof of this, set by the caller */
+    double start_ms;      /* Unix time */
+    double end_ms;        /* the same */
+    double duration_ms;   /* with more digits than end - start has */
+    int profiler_enabled; /* the times are those of records of the device */
+    int timing_stat;      /* the duration is the device's */
+    char info[256];       /* as it was registered; longer ones are cut */
+};
+
+/* Registers the newest work of the stream, whose line comes when it has ended.  Each
+ * registration gives one line, of the columns of kernels: `tracker` as primitive, and
+ * `info` (NULL: none) as implementation.  `event` is behind the work, or NULL; it is
+ * not kept.  No waiting. */
+enum hipadapt_verbose_result
+hipadapt_verbose_register_async_tracker(struct ihipStream_t *stream,
+                                        struct ihipEvent_t *event, const char *info);
+
+/* The blocking way: waits for what was registered on the stream last, and writes a line
+ * for it with `exec:sync` and this `info`; where its own line is not made yet, this is
+ * it.  `start_ms`, unless NULL, gets the start.  NONE: nothing was registered. */
+enum hipadapt_verbose_result
+hipadapt_verbose_check_async_exec_times(struct ihipStream_t *stream, const char *info,
+                                        double *start_ms);
+
+/* The newest tracker of the stream that has ended.  NONE: there is none.  No waiting.
+ */
+enum hipadapt_verbose_result
+hipadapt_verbose_timing(struct ihipStream_t *stream,
+                        struct hipadapt_verbose_timing *timing);
+
 #ifdef __cplusplus
 }
 #endif
