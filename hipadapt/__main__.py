@@ -75,6 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_bench(commands)
     add_run(commands)
     add_trace(commands)
+    add_verbose(commands)
     return parser
 
 
@@ -193,6 +194,20 @@ def add_trace(commands: Any) -> None:
             help="record what a program does on devices, and read such traces",
             description="Traces for Perfetto, chrome://tracing, TensorBoard and "
             "HolisticTraceAnalysis.",
+        )
+    )
+
+
+def add_verbose(commands: Any) -> None:
+    """``verbose``; see `hipadapt._cli.verbose`."""
+    from ._cli import verbose
+
+    verbose.add(
+        commands.add_parser(
+            "verbose",
+            help=verbose.HELP,
+            description=verbose.TEXT,
+            epilog=verbose.EXAMPLE,
         )
     )
 
