@@ -290,6 +290,28 @@ write_declares(struct ha_rewriter *rewriter)
 
 /* ---- variables ---- */
 
+/* A name as the IR writes it, whose bytes beyond ASCII are \XX; NULL: no memory. */
+static char *
+plain_name(struct ir_slice name)
+{
+    char *text = strndup(name.at, name.size), *to = text;
+
+    for (char *from = text; text != NULL && *from != '\0'; to++) {
+        char digits[3] = "", *end = digits;
+        if (from[0] == '\\' && from[1] != '\0') {
+            memcpy(digits, from + 1, 2);
+        }
+        unsigned long byte = strtoul(digits, &end, 16);
+        bool escaped = end == digits + 2;
+        *to = escaped ? (char)byte : *from;
+        from += escaped ? 3 : 1;
+    }
+    if (text != NULL) {
+        *to = '\0';
+    }
+    return text;
+}
+
 /* Where a lowered name stands: "@_ZL12__hip_name_0 = ... constant ptr @f". */
 static bool
 take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **lowered)
@@ -311,7 +333,7 @@ take_name(struct ha_rewriter *rewriter, const struct ir_global *global, char **l
         name = ir_part(name, 1, name.size - 1);
     }
     free(lowered[number]);
-    lowered[number] = strndup(name.at, name.size);
+    lowered[number] = plain_name(name);
     if (lowered[number] == NULL) {
         ir_fail(rewriter->arena, HA_ERROR_MEMORY, "no memory for a lowered name");
     }

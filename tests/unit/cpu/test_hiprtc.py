@@ -68,6 +68,24 @@ def test_template_by_name_expression_runs(cpu: ModuleType, hiprtc: ModuleType) -
     check(cpu.hipModuleUnload(module))
 
 
+def test_lowered_name_has_the_letters_of_its_kernel(
+    cpu: ModuleType, hiprtc: ModuleType
+) -> None:
+    source = "template <int N> __global__ void größe(int *x) { *x = N; }"
+    program = check(hiprtc.hiprtcCreateProgram(source.encode(), b"t.hip", 0, [], []))
+    check(hiprtc.hiprtcAddNameExpression(program, "größe<7>".encode()))
+    check(hiprtc.hiprtcCompileProgram(program, 0, []))
+
+    name = check(hiprtc.hiprtcGetLoweredName(program, "größe<7>".encode()))
+
+    assert "größe".encode() in name
+    code = bytearray(check(hiprtc.hiprtcGetCodeSize(program)))
+    check(hiprtc.hiprtcGetCode(program, code))
+    module = check(cpu.hipModuleLoadData(code))
+    check(cpu.hipModuleGetFunction(module, name))
+    check(cpu.hipModuleUnload(module))
+
+
 def test_names_outlive_what_they_were_asked_of(
     cpu: ModuleType, hiprtc: ModuleType
 ) -> None:
