@@ -121,7 +121,7 @@ class Reader:
     Attributes
     ----------
     producers
-        The libraries' versions, as ``hipadapt 0.1.0``.
+        The libraries' versions, as ``hipadapt v0.1.0``.
     processes
         Numbers of the processes of hipadapt whose headers were read.
     lost

@@ -79,7 +79,7 @@ def test_numbers_are_those_worked_out_by_hand() -> None:
     ]
     told = ("lost", "foreign", "damaged", "headless", "complete", "processes")
     assert [found[key] for key in told] == [7, 1, 0, 0, True, [100]]
-    assert found["producers"] == ["hipadapt 0.1.0"]
+    assert found["producers"] == ["hipadapt v0.1.0"]
 
 
 def test_text_has_80_columns_and_tells_what_is_missing_at_the_end() -> None:

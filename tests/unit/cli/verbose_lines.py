@@ -51,7 +51,7 @@ def header(
     """The three lines that a process begins with."""
     template = ",".join(["timestamp"] * timestamp + list(columns))
     return (
-        "hipadapt_verbose,v1,info,hipadapt 0.1.0\n"
+        "hipadapt_verbose,v1,info,hipadapt v0.1.0\n"
         f"hipadapt_verbose,v1,info,process:{pid},clock:1795219941631.560059\n"
         f"hipadapt_verbose,v1,kernel,info,template:{template}\n"
     ).encode()
