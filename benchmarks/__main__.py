@@ -19,11 +19,12 @@ from .native import (
     BuildError,
     build_api,
     build_floor,
-    build_profile_writer,
+    build_of_sources,
     build_profiler,
     build_reference,
     build_runtime,
     build_stub,
+    build_verbose,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +40,7 @@ PARTS = (
     "runtime",
     "profiler",
     "traces",
+    "verbose",
 )
 
 
@@ -135,11 +137,20 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
                 {"HIPADAPT_PROVIDER": "cpu"},
             )
         if "traces" in selected:
-            build_profile_writer(folder)
+            build_of_sources("profile_writer", folder)
             numbers["traces"] = run_module(
                 "benchmarks.traces",
                 folder,
                 1 if quick else 5,
+                {"HIPADAPT_PROVIDER": "cpu"},
+            )
+        if "verbose" in selected:
+            build_verbose(folder)
+            build_of_sources("verbose_writer", folder)
+            numbers["verbose"] = run_module(
+                "benchmarks.verbose",
+                folder,
+                3 if quick else 15,
                 {"HIPADAPT_PROVIDER": "cpu"},
             )
     return numbers

@@ -36,22 +36,31 @@ def build(source: str, target: Path, *flags: str) -> Path:
     return target
 
 
-def build_profile_writer(folder: Path) -> Path:
-    """Return the program that writes traces, made of the writers' sources."""
+def build_of_sources(name: str, folder: Path) -> Path:
+    """Return a program that is made of the tool library's sources."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise BuildError("the measurements need gcc")
-    rooms = (CSRC / "core", CSRC / "tool", CSRC / "tool" / "profiler")
-    sources = [str(path) for room in rooms for path in sorted(room.glob("*.c"))]
-    target = folder / "profile_writer"
+    sources = [
+        *sorted((CSRC / "core").glob("*.c")),
+        *sorted((CSRC / "tool").rglob("*.c")),
+    ]
+    target = folder / name
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-fvisibility=hidden"]
     flags += [f"-I{CSRC}", f"-I{CSRC / 'rocprofiler' / 'include'}"]
-    command = [compiler, *flags, "-o", str(target), str(HERE / "profile_writer.c")]
-    command += [*sources, "-ldl", "-lpthread", "-lm"]
+    flags += [f"-I{CSRC / 'tool' / 'include'}"]
+    command = [compiler, *flags, "-o", str(target), str(HERE / f"{name}.c")]
+    command += [*map(str, sources), "-ldl", "-lpthread", "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildError(f"{' '.join(command)}\n{done.stderr}")
     return target
+
+
+def build_verbose(folder: Path) -> Path:
+    """Return launches on the CPU device, linked with the library in use."""
+    flags = ("-O2", f"-I{CSRC}", "-Wl,--no-as-needed", str(LIBRARIES / DEVICE))
+    return build("verbose.c", folder / "libverbose.so", *flags)
 
 
 def build_stub(folder: Path) -> Path:

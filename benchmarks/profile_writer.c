@@ -7,7 +7,7 @@
  * prints a line for each writer: its name, seconds of this thread's processor, bytes of
  * the file, its events, and the kilobytes of memory that it took.  The peer writes the
  * same lines as .json has, event by event with fprintf. */
-#include "tool/profiler/text.h"
+#include "tool/text.h"
 #include "tool/profiler/writer.h"
 
 #include <stdio.h>

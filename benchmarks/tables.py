@@ -81,6 +81,15 @@ TRACE_GOALS = {
     "recorded": (0.2, 265.0),
 }
 TRACE_MEMORY_GOAL_MB = 64.0
+# Row of benchmarks.verbose: most seconds more, greatest ratio, or least rate without a
+# loss.
+VERBOSE_GOALS = {
+    "a launch from C": ("more", 1e-6),
+    "a launch from Python": ("more", 1e-6),
+    "a program of kernels of 20 us": ("ratio", 1.03),
+    "lines written": ("rate", 500_000.0),
+    "200,000 launches a second": ("rate", 199_000.0),
+}
 # What the README shows, with the rows of benchmarks.kernels.
 SUMMARY_CALLS = (
     "hipGetDevice()",
@@ -307,6 +316,31 @@ def trace_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
+def verbose_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of what verbose lines cost and how fast they are."""
+    lines = [
+        "| verbose | without | with | goal | reached |",
+        "|---|---|---|---|---|",
+    ]
+    for row, found in rows.items():
+        what, goal = VERBOSE_GOALS[row]
+        before, lost = "-", found.get("lost", 0)
+        if what == "rate":
+            text = f"{found[what]:,.0f} lines a second, {lost:.0f} lost"
+            end, reached = f"{goal:,.0f}, 0 lost", found[what] >= goal and not lost
+        else:
+            before, text = time_text(found["without"]), time_text(found["with"])
+            text += f", {(found['ratio'] - 1) * 100:+.1f} %"
+            end = (
+                f"+{time_text(goal)}"
+                if what == "more"
+                else f"+{goal * 100 - 100:.0f} %"
+            )
+            reached = found[what] <= goal
+        lines.append(f"| {row} | {before} | {text} | {end} | {verdict(reached)} |")
+    return lines
+
+
 def processor() -> str:
     """Model name of the processor."""
     try:
@@ -331,6 +365,7 @@ def report(numbers: Mapping[str, Any], full: bool) -> str:
         "runtime": runtime_lines,
         "profiler": profiler_lines,
         "traces": trace_lines,
+        "verbose": verbose_lines,
     }
     parts = [command_line()]
     parts += [

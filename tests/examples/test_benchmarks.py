@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks import tables
 from tools.codegen import model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,6 +98,27 @@ def test_kernels_are_measured_beside_openmp(folder: Path) -> None:
         rows["the same from the cache"]["hipadapt"]
         < rows["hiprtc compile, small kernel"]["hipadapt"]
     )
+
+
+@pytest.mark.slow
+def test_verbose_lines_are_measured(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from benchmarks import native as n\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "n.build_verbose(folder)\n"
+        "for name in ('verbose_writer', 'profile_writer'):\n"
+        "    n.build_of_sources(name, folder)"
+    )
+    run("-c", code, str(tmp_path))
+
+    words = ("-m", "benchmarks.verbose", str(tmp_path), "1")
+    rows: dict[str, Any] = json.loads(run(*words, HIPADAPT_PROVIDER="cpu"))
+
+    assert set(rows) == set(tables.VERBOSE_GOALS)
+    assert all(row["with"] > 0 for row in rows.values() if "with" in row)
+    assert rows["lines written"]["rate"] > 0
+    assert rows["200,000 launches a second"]["lost"] >= 0
+    assert len(tables.verbose_lines(rows)) == 2 + len(rows)
 
 
 def test_table_has_the_imports() -> None:

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* How fast verbose lines are written: events of kernels, as the profiler's library
+ * gives them, through the rings and the thread that writes.
+ *
+ *     verbose_writer FILE LINES
+ *
+ * prints the seconds from the first event to the last line.  Events come as fast as
+ * there is room for them. */
+#include "tool/events.h"
+#include "tool/name.h"
+#include "tool/ring.h"
+#include "tool/verbose/kinds.h"
+#include "tool/verbose/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    WATERMARK = 4096,
+    ROOM = 1 << 17,
+    FLUSH_MS = 60000,
+    LOOK_EVENTS = 1024,
+    NAMES = 100
+};
+
+static double
+now(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void
+need(enum ha_status status)
+{
+    if (status != HA_OK) {
+        fprintf(stderr, "verbose_writer: %s\n", ha_error_text());
+        exit(1);
+    }
+}
+
+/* As a program waits for its device: no event is lost. */
+static void
+wait_for_room(uint64_t made)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+
+    while (made - ha_lines_count().written > ROOM / 2) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static void
+make_names(void)
+{
+    char text[64];
+
+    for (unsigned i = 0; i < NAMES; i++) {
+        (void)snprintf(text, sizeof text, "void scale<float, %u>(float*, int)", i);
+        ha_kernel_name_set(1 + i, ha_name_of(text));
+    }
+}
+
+static void
+make(struct ha_collector *collector, uint64_t i)
+{
+    struct ha_ring *ring;
+    struct ha_trace_event *event = ha_ring_reserve(collector, &ring);
+    uint64_t at = ha_events_now();
+
+    if (event == NULL) {
+        fprintf(stderr, "verbose_writer: event %llu was lost\n", (unsigned long long)i);
+        exit(1);
+    }
+    *event = (struct ha_trace_event){
+        .kind = HA_VERBOSE_KERNEL,
+        .object = 1 + i % NAMES,
+        .correlation = i + 1,
+        .thread = 4711,
+        .device = 0,
+        .stream = i % 4,
+        .start = at - 2821,
+        .end = at,
+        .grid = {262144, 1, 1},
+        .block = {256, 1, 1},
+        .shared = 4096,
+    };
+    ha_ring_commit(ring);
+    ha_lines_come();
+}
+
+int
+main(int count, char **words)
+{
+    if (count != 3) {
+        fprintf(stderr, "verbose_writer FILE LINES\n");
+        return 2;
+    }
+    uint64_t lines = strtoull(words[2], NULL, 10);
+    struct ha_collector *collector = ha_collector_new(WATERMARK, ROOM, false);
+    if (collector == NULL) {
+        need(ha_error_set(HA_ERROR_MEMORY, "no memory"));
+    }
+    make_names();
+    need(ha_lines_to(words[1], false));
+    need(ha_lines_start(collector));
+    double begin = now();
+    for (uint64_t i = 0; i < lines; i++) {
+        if (i % LOOK_EVENTS == 0) {
+            wait_for_room(i);
+        }
+        make(collector, i);
+    }
+    if (!ha_lines_flush(FLUSH_MS)) {
+        need(ha_error_set(HA_ERROR_SYSTEM, "the lines are not written in time"));
+    }
+    printf("%.6f\n", now() - begin);
+    return 0;
+}
