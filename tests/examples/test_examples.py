@@ -49,6 +49,10 @@ EXPECTED = {
         "maths::apply<double, maths::Half, 3>",
         "maths::apply<long long, maths::Square, 1>",
     ),
+    "verbose_lines.py": (
+        "hipadapt_verbose,v1,kernel,exec,gpu:0,kernel,saxpy,stream:0,",
+        "exec: primitive implementation",
+    ),
 }
 
 
@@ -94,6 +98,7 @@ def test_example_says_what_it_should(name: str) -> None:
         ("objects_templates.py", "* x + pair", "* x - pair"),
         ("profile_client.py", "a * x[i]", "a + x[i]"),
         ("templates.py", "value / 2", "value / 4"),
+        ("verbose_lines.py", "range(STEPS)", "range(STEPS - 1)"),
     ],
 )
 def test_example_with_a_wrong_number_fails(
