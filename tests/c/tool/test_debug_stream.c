@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Debug streams as a client has them: descriptors, order, bounds and counts. */
 /* sources: core tool */
+/* product: profiler */
 #include "check.h"
 #include "tool/debug/stream.h"
 #include "tool/include/hipadapt/debug_stream.h"
