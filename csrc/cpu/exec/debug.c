@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/dtype.h"
 #include "core/log.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber_switch.h"
@@ -18,34 +19,6 @@
 static const struct ha_debug_sink *_Atomic current_sink;
 /* It lies above this room. */
 static bool (*may_touch)(const void *address, uint64_t size, bool *beside);
-
-/* Names of numpy and ml_dtypes. */
-static const struct {
-    const char *name;
-    uint32_t bytes;
-} dtypes[] = {
-    {"bool", 1},          {"int8", 1},
-    {"int16", 2},         {"int32", 4},
-    {"int64", 8},         {"uint8", 1},
-    {"uint16", 2},        {"uint32", 4},
-    {"uint64", 8},        {"float16", 2},
-    {"float32", 4},       {"float64", 8},
-    {"complex64", 8},     {"complex128", 16},
-    {"bfloat16", 2},      {"float8_e4m3", 1},
-    {"float8_e4m3fn", 1}, {"float8_e4m3fnuz", 1},
-    {"float8_e5m2", 1},   {"float8_e5m2fnuz", 1},
-};
-
-uint32_t
-ha_debug_dtype_bytes(const char *name)
-{
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-        if (strcmp(dtypes[i].name, name) == 0) {
-            return dtypes[i].bytes;
-        }
-    }
-    return 0;
-}
 
 void
 ha_debug_set_access(bool (*question)(const void *address, uint64_t size, bool *beside))
@@ -99,15 +72,16 @@ measure(struct given *given)
 {
     struct ha_debug_tensor *tensor = &given->tensor;
     uint32_t dimensions = given->image.dimensions;
-    uint64_t bytes = ha_debug_dtype_bytes(given->dtype);
+    const struct ha_dtype *dtype = ha_dtype_find(given->dtype);
 
-    if (bytes == 0) {
+    if (dtype == NULL) {
         return refuse(given, "'%s' is the name of no dtype", given->dtype);
     }
     if (dimensions > HA_DEBUG_DIMENSIONS) {
         return refuse(given, "the shape has %u dimensions, at most %d are possible",
                       dimensions, HA_DEBUG_DIMENSIONS);
     }
+    uint64_t bytes = dtype->bytes;
     memset(tensor->shape, 0, sizeof tensor->shape);
     if (dimensions == 0) {
         tensor->shape[0] = 1;

@@ -25,7 +25,4 @@ void ha_debug_set_access(bool (*question)(const void *address, uint64_t size,
 /* Another sink, or none. */
 void ha_debug_set_sink(const struct ha_debug_sink *sink);
 
-/* Bytes of an element; 0: no dtype has this name. */
-uint32_t ha_debug_dtype_bytes(const char *name);
-
 #endif
