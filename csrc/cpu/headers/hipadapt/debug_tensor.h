@@ -17,8 +17,8 @@
  * The one lane of a block is that of threadIdx 0, and that of a launch is in block 0. */
 #pragma once
 
-#if defined(__AMDGCN__)
-#ifndef HIPADAPT_DEBUG_TENSOR_HOST
+#if defined(__AMDGCN__) /* the host's pass for the CPU device says so, too */
+#if defined(__HIP_DEVICE_COMPILE__) && !defined(HIPADAPT_DEBUG_TENSOR_HOST)
 #error "hipadapt/debug_tensor.h: kernels of AMD's GPUs can't send tensors; send them from \
 the host (hipadapt.debug_tensor), and define HIPADAPT_DEBUG_TENSOR_HOST to leave the calls \
 in kernels out"
