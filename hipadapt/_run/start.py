@@ -179,8 +179,9 @@ def start(words: Sequence[str], changed: dict[str, str]) -> None:
     # Python ignores these two, and the new program would go on ignoring them.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # it is None where the descriptor is closed
+            stream.flush()
     try:
         os.execve(program, list(words), {**os.environ, **changed})
     except OSError as error:
