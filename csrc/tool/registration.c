@@ -16,7 +16,7 @@ initialize(rocprofiler_client_finalize_t finalize, void *data)
     (void)finalize;
     (void)data;
     if (ha_forks_watch() != HA_OK || ha_sdk_need() != HA_OK ||
-        ha_recorder_configure() != HA_OK || ha_watch_configure() != HA_OK) {
+        ha_recorder_configure() != HA_OK || ha_verbose_watch_configure() != HA_OK) {
         ha_log(0, "the profiler is left out: %s", ha_error_text());
         return -1;
     }

@@ -91,7 +91,7 @@ hipadapt_verbose_set(const char *words)
         return HIPADAPT_VERBOSE_FORKED;
     }
     enum ha_status status = ha_forks_watch();
-    if (status == HA_OK && wanted != 0 && !ha_watch_is_there()) {
+    if (status == HA_OK && wanted != 0 && !ha_verbose_watch_is_there()) {
         status = ha_recorder_need(0); /* the library makes all contexts together */
     }
     if (status == HA_OK) {
@@ -157,7 +157,7 @@ hipadapt_verbose_register_async_tracker(struct ihipStream_t *stream,
     }
     if (status == HA_OK) {
         status = ha_tracker_register(stream, event, info != NULL ? info : "",
-                                     ha_watch_sees_work());
+                                     ha_verbose_watch_sees_work());
     }
     return result_of(status);
 }

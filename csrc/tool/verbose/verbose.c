@@ -36,7 +36,7 @@ at_exit(void)
 enum ha_status
 ha_verbose_use(void)
 {
-    struct ha_collector *collector = ha_watch_collector();
+    struct ha_collector *collector = ha_verbose_watch_collector();
     enum ha_status status = collector != NULL
                                 ? ha_lines_start(collector)
                                 : ha_error_set(HA_ERROR_MEMORY, "no memory for lines");
@@ -54,7 +54,7 @@ switch_to(unsigned wanted)
     enum ha_status status = wanted != 0 ? ha_verbose_use() : HA_OK;
 
     if (status == HA_OK) {
-        status = ha_watch_switch(wanted);
+        status = ha_verbose_watch_switch(wanted);
     }
     verbose.wanted = status == HA_OK ? wanted : 0;
     return status;
@@ -66,7 +66,7 @@ ha_verbose_switch(unsigned wanted)
     enum ha_status status = HA_OK;
 
     pthread_mutex_lock(&verbose.lock);
-    if (ha_watch_is_there()) {
+    if (ha_verbose_watch_is_there()) {
         status = switch_to(wanted);
     }
     pthread_mutex_unlock(&verbose.lock);
@@ -125,8 +125,8 @@ ha_verbose_end(void)
         atomic_exchange(&verbose.ended, true)) {
         return;
     }
-    ha_watch_wait(WORK_WAIT_MS);
-    (void)ha_watch_switch(0);
+    ha_verbose_watch_wait(WORK_WAIT_MS);
+    (void)ha_verbose_watch_switch(0);
     ha_trackers_stop();
     ha_lines_end(END_MS);
 }
@@ -137,7 +137,7 @@ ha_verbose_forked(void)
     (void)pthread_mutex_init(&verbose.lock, NULL);
     atomic_store(&verbose.forked, atomic_load(&verbose.used));
     verbose.wanted = 0;
-    ha_watch_forked();
+    ha_verbose_watch_forked();
     ha_lines_forked();
     ha_trackers_forked();
 }

@@ -376,7 +376,7 @@ make_contexts(struct ha_collector *collector)
 }
 
 struct ha_collector *
-ha_watch_collector(void)
+ha_verbose_watch_collector(void)
 {
     pthread_mutex_lock(&watch.lock);
     if (watch.collector == NULL) {
@@ -387,12 +387,12 @@ ha_watch_collector(void)
 }
 
 enum ha_status
-ha_watch_configure(void)
+ha_verbose_watch_configure(void)
 {
     if (atomic_load(&watch.there)) {
         return HA_OK;
     }
-    struct ha_collector *collector = ha_watch_collector();
+    struct ha_collector *collector = ha_verbose_watch_collector();
     if (collector == NULL) {
         return ha_error_set(HA_ERROR_MEMORY, "no memory for events of verbose lines");
     }
@@ -439,7 +439,7 @@ switch_context(enum context context, bool on)
 }
 
 enum ha_status
-ha_watch_switch(unsigned wanted)
+ha_verbose_watch_switch(unsigned wanted)
 {
     static const unsigned of[CONTEXTS] = {
         [WORK] = HA_VERBOSE_EXEC | HA_VERBOSE_ERROR,
@@ -464,7 +464,7 @@ ha_watch_switch(unsigned wanted)
 }
 
 void
-ha_watch_wait(unsigned ms)
+ha_verbose_watch_wait(unsigned ms)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
 
@@ -477,32 +477,32 @@ ha_watch_wait(unsigned ms)
 }
 
 bool
-ha_watch_is_there(void)
+ha_verbose_watch_is_there(void)
 {
     return atomic_load(&watch.there);
 }
 
 bool
-ha_watch_sees_work(void)
+ha_verbose_watch_sees_work(void)
 {
     return wants(HA_VERBOSE_EXEC);
 }
 
 bool
-ha_watch_wants_arguments(void)
+ha_verbose_watch_wants_arguments(void)
 {
     return wants(HA_VERBOSE_EXEC);
 }
 
 void
-ha_watch_arguments(char *text)
+ha_verbose_watch_arguments(char *text)
 {
     free(next_arguments);
     next_arguments = text;
 }
 
 void
-ha_watch_forked(void)
+ha_verbose_watch_forked(void)
 {
     (void)pthread_mutex_init(&watch.lock, NULL);
     atomic_store(&watch.wanted, 0);

@@ -13,31 +13,31 @@
 #include "tool/ring.h"
 
 /* Within the library's `initialize`: makes the contexts, and starts none. */
-enum ha_status ha_watch_configure(void);
+enum ha_status ha_verbose_watch_configure(void);
 
 /* Starts and stops contexts for HA_VERBOSE_* (words.h). */
-enum ha_status ha_watch_switch(unsigned wanted);
+enum ha_status ha_verbose_watch_switch(unsigned wanted);
 
 /* Waits until no work is on its way, for `ms` at most. */
-void ha_watch_wait(unsigned ms);
+void ha_verbose_watch_wait(unsigned ms);
 
 /* Whether there are contexts. */
-bool ha_watch_is_there(void);
+bool ha_verbose_watch_is_there(void);
 
 /* Whether all work is watched just now. */
-bool ha_watch_sees_work(void);
+bool ha_verbose_watch_sees_work(void);
 
 /* Borrowed, and made where there is none; NULL: no memory. */
-struct ha_collector *ha_watch_collector(void);
+struct ha_collector *ha_verbose_watch_collector(void);
 
 /* Whether a launch's arguments should be told as text. */
-bool ha_watch_wants_arguments(void);
+bool ha_verbose_watch_wants_arguments(void);
 
 /* The text, which is taken over, of the next launch that this thread makes; NULL: there
  * was none. */
-void ha_watch_arguments(char *text);
+void ha_verbose_watch_arguments(char *text);
 
 /* Fork hook of the child. */
-void ha_watch_forked(void);
+void ha_verbose_watch_forked(void);
 
 #endif
