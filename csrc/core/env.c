@@ -113,6 +113,9 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                                     "at most."},
     [HA_ENV_DEBUG_STREAM_BYTES] = {"HIPADAPT_DEBUG_STREAM_BUFFER_BYTES", "134217728",
                                    "Bytes of payload that they have at most."},
+    [HA_ENV_DEBUG_STREAM_WATCH] =
+        {"HIPADAPT_DEBUG_STREAM_WATCH", "0",
+         "1: tensors that kernels and programs send are printed, a line each."},
 };
 
 const char *

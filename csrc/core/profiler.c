@@ -44,7 +44,8 @@ ha_profiler_own_wanted(void)
         return true;
     }
     return ha_env(HA_ENV_PROFILE) != NULL || ha_env(HA_ENV_USE_DAEMON) != NULL ||
-           ha_env(HA_ENV_PROFILE_SIGNAL) != NULL;
+           ha_env(HA_ENV_PROFILE_SIGNAL) != NULL ||
+           ha_env_is_on(HA_ENV_DEBUG_STREAM_WATCH);
 }
 
 bool

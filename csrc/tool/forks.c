@@ -4,6 +4,7 @@
 #include "core/fork.h"
 #include "tool/bell.h"
 #include "tool/debug/stream.h"
+#include "tool/debug/watch.h"
 #include "tool/name.h"
 #include "tool/profiler/clients.h"
 #include "tool/profiler/listen.h"
@@ -26,6 +27,7 @@ forked(void)
     ha_clients_forked();
     ha_debug_streams_forked();
     ha_verbose_forked();
+    ha_watch_forked();
 }
 
 enum ha_status

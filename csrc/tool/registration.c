@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library as a tool of rocprofiler-sdk; tool.h says what it asks for. */
 #include "core/log.h"
+#include "tool/debug/watch.h"
 #include "tool/forks.h"
 #include "tool/profiler/listen.h"
 #include "tool/profiler/recorder.h"
@@ -46,6 +47,7 @@ rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t pr
     (void)version;
     (void)runtime_version;
     (void)priority;
+    ha_watch_begin(); /* the device's library is there */
     /* A profiler's library that looks through all that is loaded finds it here too. */
     if (!ha_recorder_wanted()) {
         return NULL;

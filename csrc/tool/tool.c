@@ -2,6 +2,7 @@
 #include "tool/tool.h"
 
 #include "tool/bell.h"
+#include "tool/debug/watch.h"
 #include "tool/events.h"
 #include "tool/forks.h"
 #include "tool/kernel_names.h"
@@ -24,6 +25,7 @@ leave(void)
     ha_verbose_end();
     ha_session_end();
     ha_listen_end();
+    ha_watch_end();
     return result;
 }
 
@@ -85,5 +87,9 @@ static const struct ha_tool table = {
 const struct ha_tool *
 hipadapt_tool_table(size_t bytes)
 {
-    return bytes == sizeof table && ha_forks_watch() == HA_OK ? &table : NULL;
+    if (bytes != sizeof table || ha_forks_watch() != HA_OK) {
+        return NULL;
+    }
+    ha_watch_begin(); /* with AMD's libraries nothing else may load this one */
+    return &table;
 }

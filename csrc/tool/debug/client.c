@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A client connects: what that needs of the rest of the library. */
+/* A client of the program's connects: what that needs of the rest of the library. */
 #include "tool/debug/sink.h"
 #include "tool/debug/stream.h"
+#include "tool/debug/watch.h"
 #include "tool/forks.h"
 #include "tool/include/hipadapt/debug_stream.h"
 
@@ -19,6 +20,10 @@ hipadapt_debug_stream_connect_types(int device, const uint32_t *types, size_t co
     }
     hipadapt_debug_stream_status_t status =
         ha_debug_stream_connect(device, types, count, stream_fd);
+    if (status == HIPADAPT_DEBUG_STREAM_INVALID && ha_watch_leave(device)) {
+        status = ha_debug_stream_connect(device, types, count, stream_fd);
+        ha_watch_return(device);
+    }
     if (status == HIPADAPT_DEBUG_STREAM_SUCCESS) {
         ha_debug_sink_give();
     }

@@ -61,6 +61,8 @@ struct stream {
 static struct stream streams[HA_DEBUG_DEVICES_MAX] = {STREAMS_16, STREAMS_16,
                                                       STREAMS_16, STREAMS_16};
 
+static _Atomic(bool (*)(int device)) claimant;
+
 static bool
 is_device(int device)
 {
@@ -300,11 +302,30 @@ hipadapt_debug_stream_read_one_event(int stream_fd,
     return HIPADAPT_DEBUG_STREAM_SUCCESS;
 }
 
+void
+ha_debug_streams_claimed_by(bool (*claim)(int device))
+{
+    atomic_store(&claimant, claim);
+}
+
+/* What the client wants; there may be one only now. */
+static unsigned
+types_of(int device, uint32_t type)
+{
+    unsigned types = atomic_load_explicit(&streams[device].types, memory_order_acquire);
+    bool (*claim)(int) = atomic_load(&claimant);
+
+    if (types == 0 && claim != NULL && bit_of(type) == TENSOR_BIT && claim(device)) {
+        return TENSOR_BIT;
+    }
+    return types;
+}
+
 bool
 ha_debug_stream_admits(int device, uint32_t type, uint64_t bytes)
 {
     struct stream *stream = &streams[device];
-    unsigned types = atomic_load_explicit(&stream->types, memory_order_acquire);
+    unsigned types = types_of(device, type);
 
     if ((types & bit_of(type)) == 0) {
         if (types == 0) {

@@ -24,6 +24,9 @@ enum { HA_DEBUG_DEVICES_MAX = 64 };
 hipadapt_debug_stream_status_t
 ha_debug_stream_connect(int device, const uint32_t *types, size_t type_count, int *fd);
 
+/* Senders of tensors ask `claim` where a device has no client; true: it has one now. */
+void ha_debug_streams_claimed_by(bool (*claim)(int device));
+
 /* Whether an event of so many bytes has a chance now.  If not, it is counted as
  * dropped, where the client has asked for its type, and need not be made. */
 bool ha_debug_stream_admits(int device, uint32_t type, uint64_t bytes);
