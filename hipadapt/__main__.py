@@ -74,6 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_bench(commands)
     add_run(commands)
+    add_watch(commands)
     add_trace(commands)
     add_verbose(commands)
     return parser
@@ -182,6 +183,21 @@ def add_run(commands: Any) -> None:
     )
     add_program(run)
     run.set_defaults(run=run_run)
+
+
+def add_watch(commands: Any) -> None:
+    """``watch``; see `hipadapt._cli.watch`."""
+    from ._cli import watch
+
+    parser = commands.add_parser(
+        "watch",
+        help=watch.HELP,
+        usage=watch.USAGE,
+        description=watch.TEXT,
+        epilog=watch.EXAMPLE,
+    )
+    watch.add(parser)
+    parser.set_defaults(run=watch.main)
 
 
 def add_trace(commands: Any) -> None:
