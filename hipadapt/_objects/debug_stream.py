@@ -100,6 +100,11 @@ class DebugEvent:
             self._array = np.frombuffer(self.data, dtype).reshape(self.shape)
         return self._array
 
+    def _repr_html_(self) -> str:
+        from .debug_stream_html import event_html
+
+        return event_html(self)
+
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         return (

@@ -371,6 +371,21 @@ def test_lines_that_nobody_takes_are_counted(place: str) -> None:
     assert "50 lines not written: " in done.stderr
 
 
+def test_a_pipe_that_nobody_reads_stops_no_kernel() -> None:
+    code = "send(100000); hipadapt.Device().synchronize()\n"
+    code += "print('done', file=sys.stderr, flush=True)"
+    child = start("--", "python", "-c", PROGRAM + code)
+    assert child.stderr is not None
+
+    assert child.stderr.readline() == "done\n"  # the pipe is full since long
+    output, errors = child.communicate(timeout=120)
+
+    ((printed, dropped),) = lasts(subprocess.CompletedProcess([], 0, output, errors))
+    assert len(output.splitlines()) == printed
+    assert printed + dropped == 100000
+    assert dropped > 10000
+
+
 def test_a_reader_that_leaves_ends_nothing() -> None:
     read, write = os.pipe()
     child = start("--", "python", "-c", PROGRAM + "send(50); sys.exit(3)", stdout=write)
