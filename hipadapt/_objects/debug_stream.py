@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import select
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -229,22 +230,29 @@ class DebugStream:
 
     async def __aiter__(self) -> AsyncIterator[DebugEvent]:
         """All events, as they come, until the stream is closed."""
-        while self._fd >= 0:
-            event = self.read_event()
-            if event is None:
-                await self._readable()
-            else:
-                yield event
+        while True:
+            try:
+                event = self.read_event()
+                if event is None:
+                    await self._readable()
+                    continue
+            except ValueError:
+                if self.closed:  # by another thread, or task
+                    return
+                raise
+            yield event
 
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
-        fd = self._fd
-        loop.add_reader(fd, ready.set)
+        # A loop has one reader a descriptor, and forgets one that is closed.
+        fd = os.dup(self.fileno())
         try:
+            loop.add_reader(fd, ready.set)
             await ready.wait()
         finally:
             loop.remove_reader(fd)
+            os.close(fd)
 
     def close(self) -> None:
         """Ends the connection; events that wait are gone.  Who polls wakes up."""

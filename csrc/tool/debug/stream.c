@@ -63,6 +63,9 @@ static struct stream streams[HA_DEBUG_DEVICES_MAX] = {STREAMS_16, STREAMS_16,
 
 static _Atomic(bool (*)(int device)) claimant;
 
+static pthread_once_t over_once = PTHREAD_ONCE_INIT;
+static int over = -1; /* eventfd: always readable */
+
 static bool
 is_device(int device)
 {
@@ -108,11 +111,18 @@ silence(struct stream *stream)
     (void)!read(stream->bell, &count_, sizeof count_);
 }
 
+static void
+open_over(void)
+{
+    over = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
 static bool
 open_bell(struct stream *stream)
 {
     struct epoll_event watched = {.events = EPOLLIN};
 
+    (void)pthread_once(&over_once, open_over);
     stream->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     stream->fd = stream->bell >= 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
     return stream->fd >= 0 &&
@@ -157,6 +167,17 @@ unlock_both(struct stream *stream)
     pthread_mutex_unlock(&stream->reading);
 }
 
+/* Who polls looks, and finds the stream closed.  The bell alone doesn't do: it is gone
+ * from the set before a thread that it wakes can look. */
+static void
+close_readable(int fd)
+{
+    struct epoll_event watched = {.events = EPOLLIN};
+
+    (void)epoll_ctl(fd, EPOLL_CTL_ADD, over, &watched);
+    (void)close(fd);
+}
+
 /* Both locks held. */
 static void
 disconnect(struct stream *stream)
@@ -164,9 +185,8 @@ disconnect(struct stream *stream)
     atomic_store(&stream->types, 0);
     stream->gone += ha_debug_queue_close(&stream->queue);
     if (stream->bell >= 0) {
-        ring(stream); /* who polls looks, and finds the stream closed */
         if (stream->fd >= 0 && still_there(stream)) {
-            (void)close(stream->fd);
+            close_readable(stream->fd);
         }
         (void)close(stream->bell);
     }

@@ -4,7 +4,8 @@
  *
  * A stream has an eventfd, the *bell*, which is readable exactly while events wait. The
  * client has an epoll descriptor that watches it: it can be polled and nothing else, so
- * neither the client nor a forked child can take a wake-up away by reading it.
+ * neither the client nor a forked child can take a wake-up away by reading it.  A
+ * closed one watches what is always readable, for who polls it or a duplicate.
  *
  * Locks: each stream has one, which is held for the few steps of an event and is the
  * last of its thread. */

@@ -336,12 +336,15 @@ static void
 test_close_wakes_who_polls(void)
 {
     pthread_t thread;
-    int fd = connected();
+    int fd = connected(), duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
+    CHECK(!is_readable(duplicate));
     CHECK_EQUAL(pthread_create(&thread, NULL, wait_until_readable, &fd), 0);
     usleep(20000);
     hipadapt_debug_stream_close(fd);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK(is_readable(duplicate)); /* however late it looks */
+    close(duplicate);
 }
 
 static void
@@ -439,6 +442,59 @@ test_every_event_is_read_or_counted(void)
     unsetenv("HIPADAPT_DEBUG_STREAM_BUFFER_SIZE");
 }
 
+/* ---- a reader at half speed ---- */
+
+enum { MILLION = 1000000, ROOM = 65536 };
+
+static _Atomic uint64_t tried; /* to be sent */
+
+/* Alone, so that the queue can only get shorter between a look and the event. */
+static void *
+send_a_million(void *unused)
+{
+    uint64_t full = counts_of(0).full;
+
+    for (uint64_t i = 0; i < MILLION; i++) {
+        bool has_room = counts_of(0).queued < ROOM;
+        send_tensor(i);
+        (void)atomic_fetch_add(&tried, 1);
+        uint64_t now = counts_of(0).full;
+        CHECK(now == full || (now == full + 1 && !has_room));
+        full = now;
+    }
+    return unused;
+}
+
+static void
+test_reader_at_half_speed_gets_all_that_has_room(void)
+{
+    pthread_t thread;
+    int fd = connected();
+    hipadapt_debug_stream_counts_t before = counts_of(0);
+    uint64_t came = 0, sent;
+    int64_t last = -1, number = -1;
+
+    CHECK_EQUAL(pthread_create(&thread, NULL, send_a_million, NULL), 0);
+    do {
+        sent = atomic_load(&tried);
+        if (sent < MILLION && came >= sent / 2) {
+            usleep(100);
+            continue;
+        }
+        number = read_number(fd);
+        CHECK(number > last || number < 0);
+        last = number >= 0 ? number : last;
+        came += number >= 0;
+    } while (sent < MILLION || number >= 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    uint64_t full = counts_of(0).full - before.full;
+    CHECK_EQUAL(came + full, MILLION);
+    CHECK_EQUAL(counts_of(0).read - before.read, came);
+    CHECK(came >= ROOM && full > 0);
+    CHECK(!is_readable(fd));
+    hipadapt_debug_stream_close(fd);
+}
+
 int
 main(void)
 {
@@ -454,5 +510,6 @@ main(void)
     RUN(test_close_wakes_who_polls);
     RUN(test_forked_child_takes_nothing_from_its_parent);
     RUN(test_every_event_is_read_or_counted);
+    RUN(test_reader_at_half_speed_gets_all_that_has_room);
     return 0;
 }

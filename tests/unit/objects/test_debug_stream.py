@@ -266,6 +266,34 @@ def test_asyncio_reads_as_they_come(module: hipadapt.Module) -> None:
     assert busy < 0.15  # it slept between the launches
 
 
+@pytest.mark.parametrize("closer", ["task", "thread"])
+def test_close_ends_asyncio_loops(closer: str) -> None:
+    """Of several readers, which share what comes."""
+    kernel = hipadapt.Program(SOURCE).compile().kernel("many")
+
+    async def count(stream: DebugStream) -> int:
+        return len([event async for event in stream])
+
+    async def read() -> list[int]:
+        stream = DebugStream()
+        tasks = [asyncio.create_task(count(stream)) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        kernel[1, 1](hipadapt.zeros(16, "float32"), 300)
+        hipadapt.Device().synchronize()
+        while stream.counts.queued > 0:
+            await asyncio.sleep(0.01)
+        if closer == "task":
+            stream.close()
+        else:
+            threading.Timer(0.05, stream.close).start()
+        return await asyncio.wait_for(asyncio.gather(*tasks), 20)
+
+    DebugStream().close()  # the first one leaves a descriptor of the library's
+    before = len(os.listdir("/proc/self/fd"))
+    assert sum(asyncio.run(read())) == 300
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_close_ends_who_waits(stream: DebugStream) -> None:
     threading.Timer(0.2, stream.close).start()
 
@@ -374,6 +402,7 @@ def test_a_forked_child_has_no_stream(run_python: Run) -> None:
 
 
 def test_descriptors_are_given_back(module: hipadapt.Module) -> None:
+    DebugStream().close()  # the first one leaves a descriptor of the library's
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(50):
         with DebugStream() as stream:
