@@ -111,7 +111,7 @@ hipadapt_verbose_output(const char *file, int timestamp)
     if (is_forked(function)) {
         return HIPADAPT_VERBOSE_FORKED;
     }
-    return result_of(ha_lines_to(file, timestamp != 0));
+    return result_of(ha_line_writer_to(file, timestamp != 0));
 }
 
 EXPORT enum hipadapt_verbose_result
@@ -120,7 +120,7 @@ hipadapt_verbose_flush(unsigned milliseconds)
     if (is_forked("hipadapt_verbose_flush")) {
         return HIPADAPT_VERBOSE_FORKED;
     }
-    if (!ha_lines_flush(milliseconds)) {
+    if (!ha_line_writer_flush(milliseconds)) {
         (void)ha_error_set(HA_ERROR_SYSTEM,
                            "hipadapt_verbose_flush: nobody reads the lines");
         return HIPADAPT_VERBOSE_TIMEOUT;
@@ -137,7 +137,7 @@ hipadapt_verbose_status(struct hipadapt_verbose_status *status)
         return refuse(function, "status",
                       status == NULL ? "must not be NULL" : "has another size");
     }
-    struct ha_lines_counts counts = ha_lines_count();
+    struct ha_line_counts counts = ha_line_writer_count();
     ha_verbose_list(ha_verbose_wanted(), status->words);
     status->lines = counts.written;
     status->lost = counts.lost;

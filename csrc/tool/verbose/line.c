@@ -160,7 +160,7 @@ put_xyz(char *to, const char *key, uint64_t x, uint64_t y, uint64_t z)
 
 /* Room for a line with texts of that many bytes; NULL: no memory. */
 static char *
-begin(struct ha_lines *lines, size_t texts)
+begin(struct ha_line_text *lines, size_t texts)
 {
     size_t need = lines->used + FIXED + GROWTH * texts;
 
@@ -177,7 +177,7 @@ begin(struct ha_lines *lines, size_t texts)
 }
 
 static void
-end(struct ha_lines *lines, char *to)
+end(struct ha_line_text *lines, char *to)
 {
     *to++ = '\n';
     lines->used = (size_t)(to - lines->text);
@@ -280,7 +280,7 @@ blocks(uint32_t threads, uint16_t block)
 }
 
 static bool
-kernel(struct ha_lines *lines, struct ha_line_form *form,
+kernel(struct ha_line_text *lines, struct ha_line_form *form,
        const struct ha_trace_event *event)
 {
     struct ha_kernel_label label = ha_kernel_label(&form->labels, event->object);
@@ -322,7 +322,7 @@ copy_name(const struct ha_trace_event *event)
 }
 
 static bool
-copy(struct ha_lines *lines, const struct ha_line_form *form,
+copy(struct ha_line_text *lines, const struct ha_line_form *form,
      const struct ha_trace_event *event)
 {
     struct ha_trace_event shown = *event;
@@ -343,7 +343,7 @@ copy(struct ha_lines *lines, const struct ha_line_form *form,
 }
 
 static bool
-host(struct ha_lines *lines, const struct ha_line_form *form,
+host(struct ha_line_text *lines, const struct ha_line_form *form,
      const struct ha_trace_event *event)
 {
     static const char digits[] = "0123456789abcdef";
@@ -365,7 +365,7 @@ host(struct ha_lines *lines, const struct ha_line_form *form,
 }
 
 static bool
-call(struct ha_lines *lines, const struct ha_line_form *form,
+call(struct ha_line_text *lines, const struct ha_line_form *form,
      const struct ha_trace_event *event)
 {
     const char *text = ha_verbose_text(event), *name = ha_result_name(event->result);
@@ -391,7 +391,7 @@ call(struct ha_lines *lines, const struct ha_line_form *form,
 }
 
 static bool
-creation(struct ha_lines *lines, const struct ha_line_form *form,
+creation(struct ha_line_text *lines, const struct ha_line_form *form,
          const struct ha_trace_event *event)
 {
     static const char *const outcomes[] = {
@@ -420,7 +420,7 @@ creation(struct ha_lines *lines, const struct ha_line_form *form,
 }
 
 static bool
-tracker(struct ha_lines *lines, const struct ha_line_form *form,
+tracker(struct ha_line_text *lines, const struct ha_line_form *form,
         const struct ha_trace_event *event)
 {
     const char *info = ha_verbose_text(event) != NULL ? ha_verbose_text(event) : "";
@@ -451,7 +451,7 @@ tracker(struct ha_lines *lines, const struct ha_line_form *form,
 }
 
 bool
-ha_line_event(struct ha_lines *lines, struct ha_line_form *form,
+ha_line_event(struct ha_line_text *lines, struct ha_line_form *form,
               const struct ha_trace_event *event)
 {
     switch (event->kind) {
@@ -471,7 +471,7 @@ ha_line_event(struct ha_lines *lines, struct ha_line_form *form,
 }
 
 bool
-ha_line_header(struct ha_lines *lines, const struct ha_line_form *form)
+ha_line_header(struct ha_line_text *lines, const struct ha_line_form *form)
 {
     char *to = begin(lines, 0);
 
@@ -490,7 +490,7 @@ ha_line_header(struct ha_lines *lines, const struct ha_line_form *form)
 }
 
 bool
-ha_line_lost(struct ha_lines *lines, unsigned long long lost)
+ha_line_lost(struct ha_line_text *lines, unsigned long long lost)
 {
     char *to = begin(lines, 0);
 

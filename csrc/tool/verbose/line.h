@@ -19,7 +19,7 @@
 #include "tool/table.h"
 
 /* Lines that are to be written: zero is none. */
-struct ha_lines {
+struct ha_line_text {
     char *text; /* owned */
     size_t used;
     size_t room;
@@ -34,10 +34,10 @@ struct ha_line_form {
 
 /* Adds a line for the event, or the lines that a process begins and ends with.  False:
  * no memory, and nothing was added. */
-bool ha_line_event(struct ha_lines *lines, struct ha_line_form *form,
+bool ha_line_event(struct ha_line_text *lines, struct ha_line_form *form,
                    const struct ha_trace_event *event);
-bool ha_line_header(struct ha_lines *lines, const struct ha_line_form *form);
-bool ha_line_lost(struct ha_lines *lines, unsigned long long lost);
+bool ha_line_header(struct ha_line_text *lines, const struct ha_line_form *form);
+bool ha_line_lost(struct ha_line_text *lines, unsigned long long lost);
 
 /* Adds the text as one field.  `to` has room for three times `bytes`; returns the end.
  */

@@ -66,7 +66,7 @@ ha_line_output_close(struct ha_line_output *output)
 }
 
 static void
-taken(struct ha_lines *lines, size_t bytes)
+taken(struct ha_line_text *lines, size_t bytes)
 {
     memmove(lines->text, lines->text + bytes, lines->used - bytes);
     lines->used -= bytes;
@@ -74,7 +74,7 @@ taken(struct ha_lines *lines, size_t bytes)
 
 /* As many whole lines as fit into one write to a pipe; else the first one. */
 static size_t
-piece(const struct ha_lines *lines, size_t from)
+piece(const struct ha_line_text *lines, size_t from)
 {
     const char *text = lines->text + from;
     size_t left = lines->used - from;
@@ -117,7 +117,7 @@ is_ready(int fd, int ms)
 }
 
 enum ha_line_state
-ha_line_output_write(struct ha_line_output *output, struct ha_lines *lines, int ms)
+ha_line_output_write(struct ha_line_output *output, struct ha_line_text *lines, int ms)
 {
     bool file = is_file(output->fd);
     enum ha_line_state state = HA_LINES_DONE;

@@ -36,6 +36,6 @@ void ha_line_output_close(struct ha_line_output *output);
 
 /* Writes lines and takes off what is written, waiting `ms` at most. */
 enum ha_line_state ha_line_output_write(struct ha_line_output *output,
-                                        struct ha_lines *lines, int ms);
+                                        struct ha_line_text *lines, int ms);
 
 #endif

@@ -166,7 +166,7 @@ put_line(const struct stream *stream, const struct timing *timing, const char *i
         .address = (uintptr_t)strdup(info),
     };
 
-    ha_lines_put(&event);
+    ha_line_writer_put(&event);
 }
 
 /* Takes it out of the list, writes its line, and frees it. */
@@ -387,14 +387,14 @@ ha_tracker_register(hipStream_t handle, hipEvent_t event, const char *info,
     if (status != HA_OK) {
         return status;
     }
-    ha_lines_ask(ask_all);
+    ha_line_writer_ask(ask_all);
     pthread_mutex_lock(&all.lock);
     status = add(id, info, own, now);
     pthread_mutex_unlock(&all.lock);
     if (status != HA_OK) {
         ha_by_event_free(own);
     }
-    ha_lines_wake();
+    ha_line_writer_wake();
     return status;
 }
 
@@ -482,14 +482,14 @@ ha_trackers_stop(void)
 {
     uint64_t count = 0;
 
-    ha_lines_ask(NULL);
+    ha_line_writer_ask(NULL);
     pthread_mutex_lock(&all.lock);
     for (const struct tracker *tracker = all.first; tracker != NULL;
          tracker = tracker->next) {
         count++;
     }
     pthread_mutex_unlock(&all.lock);
-    ha_lines_lose(count);
+    ha_line_writer_lose(count);
 }
 
 void

@@ -38,7 +38,7 @@ ha_verbose_use(void)
 {
     struct ha_collector *collector = ha_verbose_watch_collector();
     enum ha_status status = collector != NULL
-                                ? ha_lines_start(collector)
+                                ? ha_line_writer_start(collector)
                                 : ha_error_set(HA_ERROR_MEMORY, "no memory for lines");
 
     if (status == HA_OK && !atomic_exchange(&verbose.used, true)) {
@@ -108,7 +108,8 @@ ha_verbose_begin(void)
         return;
     }
     pthread_mutex_lock(&verbose.lock);
-    enum ha_status status = ha_lines_to(file, ha_env_is_on(HA_ENV_VERBOSE_TIMESTAMP));
+    enum ha_status status =
+        ha_line_writer_to(file, ha_env_is_on(HA_ENV_VERBOSE_TIMESTAMP));
     if (status == HA_OK) {
         status = switch_to(wanted);
     }
@@ -128,7 +129,7 @@ ha_verbose_end(void)
     ha_verbose_watch_wait(WORK_WAIT_MS);
     (void)ha_verbose_watch_switch(0);
     ha_trackers_stop();
-    ha_lines_end(END_MS);
+    ha_line_writer_end(END_MS);
 }
 
 void
@@ -138,6 +139,6 @@ ha_verbose_forked(void)
     atomic_store(&verbose.forked, atomic_load(&verbose.used));
     verbose.wanted = 0;
     ha_verbose_watch_forked();
-    ha_lines_forked();
+    ha_line_writer_forked();
     ha_trackers_forked();
 }

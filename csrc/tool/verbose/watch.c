@@ -138,7 +138,7 @@ on_kernel(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t 
     event.address = user->value != USER_SEEN ? user->value : 0;
     set_end(&event);
     if (has_line(&event)) {
-        ha_lines_put(&event);
+        ha_line_writer_put(&event);
     } else {
         free(ha_verbose_text(&event));
     }
@@ -165,7 +165,7 @@ on_copy(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
     event.result = ha_sdk_work_status(record.payload);
     set_end(&event);
     if (has_line(&event)) {
-        ha_lines_put(&event);
+        ha_line_writer_put(&event);
     }
     end_work(&event);
 }
@@ -189,7 +189,7 @@ on_host_function(const struct ha_host_function *function)
 
     set_end(&event);
     if (has_line(&event)) {
-        ha_lines_put(&event);
+        ha_line_writer_put(&event);
     }
 }
 
@@ -226,7 +226,7 @@ on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *u
     event.start = user->value;
     event.end = ha_events_now();
     event.address = (uintptr_t)error_text();
-    ha_lines_put(&event);
+    ha_line_writer_put(&event);
 }
 
 /* ---- compilations and loads ---- */
@@ -308,7 +308,7 @@ on_creation_mark(const rocprofiler_callback_tracing_record_t *record, const char
         event.start = creation_start != 0 ? creation_start : event.end;
         set_creation(&event, text, maker, tail);
         creation_start = 0;
-        ha_lines_put(&event);
+        ha_line_writer_put(&event);
         return;
     }
 }

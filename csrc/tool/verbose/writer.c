@@ -53,7 +53,7 @@ static struct {
     /* The thread's, or that of who holds `turn`. */
     struct ha_collector *collector;
     struct ha_line_form form;
-    struct ha_lines lines;
+    struct ha_line_text lines;
     struct held held;
     bool headed;
     bool broken;
@@ -143,7 +143,7 @@ take(void)
 /* ---- writing ---- */
 
 static uint64_t
-count_lines(const struct ha_lines *lines, size_t bytes)
+count_lines(const struct ha_line_text *lines, size_t bytes)
 {
     uint64_t count = 0;
 
@@ -326,7 +326,7 @@ writer_init(void)
 }
 
 enum ha_status
-ha_lines_start(struct ha_collector *collector)
+ha_line_writer_start(struct ha_collector *collector)
 {
     enum ha_status status = HA_OK;
     pthread_t thread;
@@ -347,7 +347,7 @@ ha_lines_start(struct ha_collector *collector)
 }
 
 void
-ha_lines_wake(void)
+ha_line_writer_wake(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&writer.asleep, memory_order_relaxed)) {
@@ -359,7 +359,7 @@ ha_lines_wake(void)
 }
 
 void
-ha_lines_put(const struct ha_trace_event *made)
+ha_line_writer_put(const struct ha_trace_event *made)
 {
     struct ha_ring *ring;
     struct ha_trace_event *event = ha_ring_reserve(writer.collector, &ring);
@@ -370,17 +370,17 @@ ha_lines_put(const struct ha_trace_event *made)
     }
     *event = *made;
     ha_ring_commit(ring);
-    ha_lines_wake();
+    ha_line_writer_wake();
 }
 
 void
-ha_lines_lose(uint64_t count)
+ha_line_writer_lose(uint64_t count)
 {
     atomic_fetch_add(&writer.lost, count);
 }
 
 void
-ha_lines_ask(bool (*more)(void))
+ha_line_writer_ask(bool (*more)(void))
 {
     atomic_store(&writer.more, more);
 }
@@ -388,7 +388,7 @@ ha_lines_ask(bool (*more)(void))
 /* ---- others ---- */
 
 bool
-ha_lines_flush(unsigned ms)
+ha_line_writer_flush(unsigned ms)
 {
     struct timespec until;
     int code = 0;
@@ -407,7 +407,7 @@ ha_lines_flush(unsigned ms)
 }
 
 enum ha_status
-ha_lines_to(const char *path, bool timestamp)
+ha_line_writer_to(const char *path, bool timestamp)
 {
     struct ha_line_output output;
 
@@ -416,7 +416,7 @@ ha_lines_to(const char *path, bool timestamp)
     if (status != HA_OK) {
         return status;
     }
-    (void)ha_lines_flush(1000);
+    (void)ha_line_writer_flush(1000);
     pthread_mutex_lock(&writer.turn);
     bool same = path == NULL && writer.output.fd == output.fd && !writer.broken;
     /* A header line names the columns of those that follow. */
@@ -429,8 +429,8 @@ ha_lines_to(const char *path, bool timestamp)
     return HA_OK;
 }
 
-struct ha_lines_counts
-ha_lines_count(void)
+struct ha_line_counts
+ha_line_writer_count(void)
 {
     struct ha_collector_state state = {.lost = 0};
 
@@ -439,20 +439,20 @@ ha_lines_count(void)
     }
     uint64_t lost = atomic_load(&writer.lost) + state.lost;
     uint64_t made = atomic_load(&writer.written);
-    return (struct ha_lines_counts){made, lost};
+    return (struct ha_line_counts){made, lost};
 }
 
 void
-ha_lines_end(unsigned ms)
+ha_line_writer_end(unsigned ms)
 {
-    struct ha_lines_counts counts;
+    struct ha_line_counts counts;
 
     if (!writer.started) {
         return;
     }
-    (void)ha_lines_flush(ms);
+    (void)ha_line_writer_flush(ms);
     pthread_mutex_lock(&writer.turn);
-    counts = ha_lines_count();
+    counts = ha_line_writer_count();
     counts.lost += count_lines(&writer.lines, writer.lines.used);
     counts.lost += writer.held.count - writer.held.from;
     if (counts.lost > 0 && !writer.ended) {
@@ -467,7 +467,7 @@ ha_lines_end(unsigned ms)
 }
 
 void
-ha_lines_forked(void)
+ha_line_writer_forked(void)
 {
     (void)pthread_mutex_init(&writer.lock, NULL);
     (void)pthread_mutex_init(&writer.turn, NULL);

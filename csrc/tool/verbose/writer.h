@@ -18,41 +18,41 @@
 #include "tool/verbose/line.h"
 
 /* Starts the thread, unless it is there; the collector is its own from now on. */
-enum ha_status ha_lines_start(struct ha_collector *collector);
+enum ha_status ha_line_writer_start(struct ha_collector *collector);
 
 /* Another output from now on, after what is there already; NULL: standard output.
  * `timestamp`: as the first column. */
-enum ha_status ha_lines_to(const char *path, bool timestamp);
+enum ha_status ha_line_writer_to(const char *path, bool timestamp);
 
 /* Puts a copy of an event into this thread's ring, with its text, or counts it as lost.
  * On any thread: no waiting. */
-void ha_lines_put(const struct ha_trace_event *event);
+void ha_line_writer_put(const struct ha_trace_event *event);
 
 /* `count` lines are lost that never were events. */
-void ha_lines_lose(uint64_t count);
+void ha_line_writer_lose(uint64_t count);
 
 /* Asked by the thread before each turn, with no lock held: whether something
  * outside of the rings may still come. */
-void ha_lines_ask(bool (*more)(void));
+void ha_line_writer_ask(bool (*more)(void));
 
 /* There is something to ask for. */
-void ha_lines_wake(void);
+void ha_line_writer_wake(void);
 
 /* Waits until the lines of all events of before are written, for `ms` at most.  False:
  * they are not. */
-bool ha_lines_flush(unsigned ms);
+bool ha_line_writer_flush(unsigned ms);
 
 /* The same, and then how many were lost, as the last line of all. */
-void ha_lines_end(unsigned ms);
+void ha_line_writer_end(unsigned ms);
 
-struct ha_lines_counts {
+struct ha_line_counts {
     uint64_t written;
     uint64_t lost;
 };
 
-struct ha_lines_counts ha_lines_count(void);
+struct ha_line_counts ha_line_writer_count(void);
 
 /* Fork hook of the child. */
-void ha_lines_forked(void);
+void ha_line_writer_forked(void);
 
 #endif
