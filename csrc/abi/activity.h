@@ -107,6 +107,8 @@ struct ha_activity_sink {
     void *(*host_begin)(const struct ha_activity_host *host);
     void (*host_end)(void *ticket, uint64_t start, uint64_t end,
                      enum ha_activity_status status);
+    /* What begins on this thread between the two belongs to one call. */
+    void (*together)(int begins);
 };
 
 /* Describes one device. */

@@ -172,7 +172,12 @@ set(PyObject *Py_UNUSED(module), PyObject *words)
                             "verbose.set: argument 'words' must be str, not '%.200s'",
                             Py_TYPE(words)->tp_name);
     }
-    const char *text = PyUnicode_AsUTF8(words);
+    Py_ssize_t bytes = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(words, &bytes);
+    if (text != NULL && strlen(text) != (size_t)bytes) {
+        return PyErr_Format(PyExc_ValueError,
+                            "verbose.set: argument 'words' must have no NUL");
+    }
     if (text == NULL || !ha_profiler_need_tool()) {
         return NULL;
     }

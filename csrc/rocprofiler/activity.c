@@ -373,6 +373,7 @@ static const struct ha_activity_sink sink = {
     .stream = ha_activity_stream,
     .host_begin = ha_host_function_begin,
     .host_end = ha_host_function_end,
+    .together = ha_correlation_together,
 };
 
 /* Active contexts that want code objects, and got no report of the present ones. */

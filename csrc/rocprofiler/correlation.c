@@ -15,6 +15,21 @@ static _Atomic uint64_t next_block = 1;
 static _Thread_local uint64_t next_number, last_number;
 static _Thread_local struct ha_scope *innermost;
 
+void
+ha_correlation_together(int begins)
+{
+    static _Thread_local struct ha_scope scope;
+    static _Thread_local bool entered;
+
+    if (begins && ha_scope_current() == NULL) {
+        ha_scope_enter(&scope);
+        entered = true;
+    } else if (!begins && entered) {
+        ha_scope_leave(&scope);
+        entered = false;
+    }
+}
+
 uint64_t
 ha_correlation_number(void)
 {

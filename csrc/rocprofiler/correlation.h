@@ -33,6 +33,10 @@ void ha_scope_enter(struct ha_scope *scope);
 /* Drops the scope's reference. */
 void ha_scope_leave(struct ha_scope *scope);
 
+/* What this thread does between the two has one number, where it is in no scope, as
+ * with a tool that asks for work and not for calls. */
+void ha_correlation_together(int begins);
+
 /* For what begins and ends without being the innermost: a number, and its end. */
 uint64_t ha_correlation_number(void);
 void ha_correlation_retire(uint64_t internal);

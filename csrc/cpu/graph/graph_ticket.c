@@ -74,6 +74,7 @@ ha_graph_tickets_list(const struct ha_graph_exec *exec, hipStream_t stream, int 
 void
 ha_graph_tickets_make(struct ha_graph_tickets *tickets)
 {
+    ha_tickets_together(true);
     for (uint32_t i = 0; i < tickets->count; i++) {
         struct entry *entry = &tickets->entries[i];
         switch (entry->kind) {
@@ -94,6 +95,7 @@ ha_graph_tickets_make(struct ha_graph_tickets *tickets)
             break;
         }
     }
+    ha_tickets_together(false);
 }
 
 /* The graph may have been changed since. */

@@ -196,6 +196,16 @@ ha_ticket_host(const struct ha_activity_host *host)
 }
 
 void
+ha_tickets_together(bool begins)
+{
+    const struct ha_activity_sink *sink = ha_activity_current();
+
+    if (sink != NULL) {
+        sink->together(begins);
+    }
+}
+
+void
 ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns,
               enum ha_activity_status status)
 {

@@ -48,6 +48,9 @@ struct ha_ticket *ha_ticket_dispatch(const struct ha_activity_dispatch *dispatch
 struct ha_ticket *ha_ticket_copy(const struct ha_activity_copy *copy);
 struct ha_ticket *ha_ticket_host(const struct ha_activity_host *host);
 
+/* Before and after the tickets of one call that has several. */
+void ha_tickets_together(bool begins);
+
 /* The operation ran between these times of ha_clock_ns, or never (0, 0), and ended so.
  * Pool lock held: the sink is called when it is given back.  NULL does nothing. */
 void ha_ticket_end(struct ha_ticket *ticket, uint64_t begin_ns, uint64_t end_ns,

@@ -237,11 +237,13 @@ launch_submit(struct launch *launch)
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another launch");
     }
     describe(launch);
+    ha_tickets_together(true);
     for (uint32_t i = 0; ha_activity_wants(HA_WANT_DISPATCH) && i < launch->count;
          i++) {
         struct grid *grid = &launch->grids[i];
         grid->ticket = ha_launch_ticket(grid->function, &grid->request);
     }
+    ha_tickets_together(false);
     hipError_t code = streams_lock(launch);
     if (code != hipSuccess) {
         return code;

@@ -13,7 +13,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { WORD_BYTES = 300 };
+enum { WORD_BYTES = 300, RECORD_MS = 20 };
 
 EXPORT const char *
 hipadapt_verbose_error_text(void)
@@ -120,6 +120,8 @@ hipadapt_verbose_flush(unsigned milliseconds)
     if (is_forked("hipadapt_verbose_flush")) {
         return HIPADAPT_VERBOSE_FORKED;
     }
+    /* A program that has waited for work may be ahead of the record of its end. */
+    ha_verbose_watch_wait(milliseconds < RECORD_MS ? milliseconds : RECORD_MS);
     if (!ha_line_writer_flush(milliseconds)) {
         (void)ha_error_set(HA_ERROR_SYSTEM,
                            "hipadapt_verbose_flush: nobody reads the lines");

@@ -12,7 +12,7 @@
  *           are the device's; result as that of a kernel; address: what is said of it
  *
  * A text is owned by the event, NULL: none.  `start` and `end` are equal where work
- * never ran. */
+ * was cancelled: it never ran. */
 #ifndef HA_TOOL_VERBOSE_KINDS_H
 #define HA_TOOL_VERBOSE_KINDS_H
 
@@ -30,6 +30,8 @@ enum {
     HA_VERBOSE_HOST,
     HA_VERBOSE_TRACKER,
 };
+
+enum { HA_VERBOSE_CANCELLED = 3 }; /* as ha_sdk_work_status says it */
 
 enum { HA_CREATE_PROGRAM, HA_CREATE_MODULE };
 

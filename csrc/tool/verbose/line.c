@@ -259,7 +259,7 @@ put_work_head(char *to, const struct ha_line_form *form,
 static char *
 put_work_tail(char *to, const struct ha_trace_event *event, const char *arguments)
 {
-    bool ran = event->end != event->start || event->result <= 0;
+    bool ran = event->result != HA_VERBOSE_CANCELLED;
     const char *status = status_word(event->result);
 
     to = put_word(to, ",stream:");
@@ -487,6 +487,20 @@ ha_line_header(struct ha_line_text *lines, const struct ha_line_form *form)
     HA_PUT(to, COLUMNS);
     end(lines, to);
     return true;
+}
+
+bool
+ha_line_is_header(const char *text, size_t bytes)
+{
+    static const char *const heads[] = {MARK "info,", MARK "kernel,info,"};
+
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        size_t length = strlen(heads[i]);
+        if (bytes >= length && memcmp(text, heads[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool

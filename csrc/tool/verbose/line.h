@@ -39,6 +39,9 @@ bool ha_line_event(struct ha_line_text *lines, struct ha_line_form *form,
 bool ha_line_header(struct ha_line_text *lines, const struct ha_line_form *form);
 bool ha_line_lost(struct ha_line_text *lines, unsigned long long lost);
 
+/* Whether a text begins with a line that is no result: of the header. */
+bool ha_line_is_header(const char *text, size_t bytes);
+
 /* Adds the text as one field.  `to` has room for three times `bytes`; returns the end.
  */
 char *ha_line_field(char *to, const char *text, size_t bytes);

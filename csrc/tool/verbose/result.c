@@ -53,6 +53,7 @@ ha_result_is_refusal(int32_t result)
     case hipErrorInvalidSource:
     case hipErrorFileNotFound:
     case hipErrorInvalidHandle:
+    case hipErrorContextIsDestroyed: /* a stream that is none */
     case hipErrorNotFound:
     case hipErrorHostMemoryAlreadyRegistered:
     case hipErrorHostMemoryNotRegistered:

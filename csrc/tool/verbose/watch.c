@@ -54,12 +54,16 @@ wants(unsigned word)
 
 /* ---- work ---- */
 
-/* Work that never ran has no times: it is over now. */
+/* Work that never ran took no time: it was over when that was known. */
 static void
 set_end(struct ha_trace_event *event)
 {
     if (event->end == 0) {
-        event->start = event->end = ha_events_now();
+        event->end = ha_events_now();
+        event->result = HA_VERBOSE_CANCELLED;
+    }
+    if (event->result == HA_VERBOSE_CANCELLED) {
+        event->start = event->end;
     }
 }
 

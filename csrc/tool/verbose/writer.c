@@ -142,13 +142,16 @@ take(void)
 
 /* ---- writing ---- */
 
+/* Lines of results that wait. */
 static uint64_t
-count_lines(const struct ha_line_text *lines, size_t bytes)
+count_waiting(void)
 {
+    const char *at = writer.lines.text, *end = at + writer.lines.used;
     uint64_t count = 0;
 
-    for (size_t i = 0; i < bytes; i++) {
-        count += lines->text[i] == '\n';
+    while (at < end) {
+        count += !ha_line_is_header(at, (size_t)(end - at));
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
     }
     return count;
 }
@@ -164,7 +167,7 @@ put(int ms)
     }
     if (state == HA_LINES_BROKEN) {
         writer.broken = true;
-        atomic_fetch_add(&writer.lost, count_lines(&writer.lines, writer.lines.used));
+        atomic_fetch_add(&writer.lost, count_waiting());
         writer.lines.used = 0;
     }
     return state;
@@ -442,6 +445,22 @@ ha_line_writer_count(void)
     return (struct ha_line_counts){made, lost};
 }
 
+/* What has not become a line by now never will. */
+static void
+drop_rest(void)
+{
+    struct held *held = &writer.held;
+    struct ha_trace_event *events;
+    size_t count;
+
+    lose(held->events + held->from, held->count - held->from);
+    held->from = held->count;
+    while ((events = ha_collector_take(writer.collector, TAKE_MAX, &count)) != NULL) {
+        lose(events, count);
+        free(events);
+    }
+}
+
 void
 ha_line_writer_end(unsigned ms)
 {
@@ -452,9 +471,9 @@ ha_line_writer_end(unsigned ms)
     }
     (void)ha_line_writer_flush(ms);
     pthread_mutex_lock(&writer.turn);
+    drop_rest();
     counts = ha_line_writer_count();
-    counts.lost += count_lines(&writer.lines, writer.lines.used);
-    counts.lost += writer.held.count - writer.held.from;
+    counts.lost += count_waiting();
     if (counts.lost > 0 && !writer.ended) {
         writer.ended = true;
         ha_log(1, "HIPADAPT_VERBOSE: %llu lines were lost",

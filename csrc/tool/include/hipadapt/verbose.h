@@ -57,7 +57,8 @@ enum hipadapt_verbose_result hipadapt_verbose_set(const char *words);
  * time of the start, in ms.  Waits for the lines of before, a second at most. */
 enum hipadapt_verbose_result hipadapt_verbose_output(const char *file, int timestamp);
 
-/* Waits until the lines of all work that has ended are written. */
+/* Waits until the lines of all work that has ended are written.  Where work is on its
+ * way, 20 ms are waited for it first. */
 enum hipadapt_verbose_result hipadapt_verbose_flush(unsigned milliseconds);
 
 struct hipadapt_verbose_status {
