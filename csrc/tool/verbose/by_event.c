@@ -64,7 +64,7 @@ ha_by_event_need(void)
         return HA_OK;
     }
     pthread_mutex_lock(&lock);
-    found = fill(RTLD_DEFAULT);
+    found = atomic_load(&there) || fill(RTLD_DEFAULT);
     if (!found) {
         ha_loaded_each(look, &found);
     }
@@ -73,6 +73,14 @@ ha_by_event_need(void)
     return found ? HA_OK
                  : ha_error_set(HA_ERROR_UNSUPPORTED,
                                 "this process has not loaded a HIP runtime");
+}
+
+/* Else the device has failed earlier, which it says at every call. */
+static bool
+is_no_handle(hipError_t code)
+{
+    return code == hipErrorInvalidHandle || code == hipErrorInvalidValue ||
+           code == hipErrorContextIsDestroyed;
 }
 
 static enum ha_status
@@ -89,32 +97,29 @@ ha_by_event_check(hipStream_t stream, hipEvent_t event)
     hipStreamCaptureStatus capturing = hipStreamCaptureStatusNone;
     hipError_t code = hip.hipStreamIsCapturing(stream, &capturing);
 
-    if (code != hipSuccess) {
+    if (is_no_handle(code)) {
         return failed("argument 'stream' is no stream", code);
     }
     if (capturing != hipStreamCaptureStatusNone) {
         return ha_error_set(HA_ERROR_INVALID, "argument 'stream' is being captured");
     }
     code = event != NULL ? hip.hipEventQuery(event) : hipSuccess;
-    return code == hipErrorInvalidHandle || code == hipErrorInvalidValue
-               ? failed("argument 'event' is no event", code)
-               : HA_OK;
+    return is_no_handle(code) ? failed("argument 'event' is no event", code) : HA_OK;
 }
 
-enum ha_status
+bool
 ha_by_event_record(hipStream_t stream, hipEvent_t *event)
 {
-    hipError_t code = hip.hipEventCreateWithFlags(event, hipEventDefault);
-
-    if (code != hipSuccess) {
-        return failed("an event can't be made", code);
+    if (hip.hipEventCreateWithFlags(event, hipEventDefault) != hipSuccess) {
+        *event = NULL;
+        return false;
     }
-    code = hip.hipEventRecord(*event, stream);
-    if (code != hipSuccess) {
+    if (hip.hipEventRecord(*event, stream) != hipSuccess) {
         (void)hip.hipEventDestroy(*event);
-        return failed("an event can't be recorded", code);
+        *event = NULL;
+        return false;
     }
-    return HA_OK;
+    return true;
 }
 
 hipError_t

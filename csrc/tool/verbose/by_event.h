@@ -15,8 +15,9 @@ enum ha_status ha_by_event_need(void);
 /* INVALID with a sentence: the handle is none, or the stream is being captured. */
 enum ha_status ha_by_event_check(hipStream_t stream, hipEvent_t event);
 
-/* A new event behind what the stream has to do. */
-enum ha_status ha_by_event_record(hipStream_t stream, hipEvent_t *event);
+/* A new event behind what the stream has to do; false and NULL: the device has failed.
+ */
+bool ha_by_event_record(hipStream_t stream, hipEvent_t *event);
 
 /* hipSuccess: it is reached.  hipErrorNotReady; else the work before it has failed. */
 hipError_t ha_by_event_query(hipEvent_t event);

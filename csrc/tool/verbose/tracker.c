@@ -269,6 +269,9 @@ set_times(struct tracker *tracker, hipEvent_t previous, hipError_t code)
     uint64_t now = ha_events_now(), elapsed = now - tracker->noted_at;
 
     timing->status = code == hipSuccess ? DONE : FAULT;
+    if (code == hipErrorDeinitialized) { /* HIP has ended, which waits for work */
+        timing->status = UNKNOWN;
+    }
     timing->exact = code == hipSuccess && previous != NULL &&
                     ha_by_event_elapsed(previous, tracker->event, &elapsed);
     timing->end = now;
@@ -320,9 +323,10 @@ ask_all(void)
 
 /* ---- registration ---- */
 
-/* Needs the lock.  Adds a tracker, which goes by records if `event` is NULL. */
+/* Needs the lock.  Adds a tracker that goes by records, or by the event; without either
+ * the work has failed. */
 static enum ha_status
-add(uint64_t id, const char *info, hipEvent_t event, uint64_t noted_at)
+add(uint64_t id, const char *info, bool records, hipEvent_t event, uint64_t noted_at)
 {
     struct tracker *tracker = calloc(1, sizeof *tracker);
     char *copy = strdup(info);
@@ -342,8 +346,11 @@ add(uint64_t id, const char *info, hipEvent_t event, uint64_t noted_at)
     *all.last = tracker;
     struct tracker **link = all.last;
     all.last = &tracker->next;
+    if (!records) {
+        tracker->timing =
+            (struct timing){.status = FAULT, .start = noted_at, .end = noted_at};
+    }
     if (event != NULL) {
-        tracker->timing = (struct timing){.status = UNKNOWN};
         atomic_fetch_add(&all.by_events, 1);
     } else if (tracker->timing.open == 0) {
         finish(link); /* the work has ended */
@@ -378,18 +385,15 @@ ha_tracker_register(hipStream_t handle, hipEvent_t event, const char *info,
     const struct stream *stream = find_stream(id);
     records =
         records && stream != NULL && stream->newest.correlation != 0 && !wants_events();
-    status = records ? add(id, info, NULL, now) : HA_OK;
+    status = records ? add(id, info, true, NULL, now) : HA_OK;
     pthread_mutex_unlock(&all.lock);
     if (records || status != HA_OK) {
         return status;
     }
-    status = ha_by_event_record(handle, &own);
-    if (status != HA_OK) {
-        return status;
-    }
+    (void)ha_by_event_record(handle, &own);
     ha_line_writer_ask(ask_all);
     pthread_mutex_lock(&all.lock);
-    status = add(id, info, own, now);
+    status = add(id, info, false, own, now);
     pthread_mutex_unlock(&all.lock);
     if (status != HA_OK) {
         ha_by_event_free(own);

@@ -33,6 +33,14 @@ at_exit(void)
     ha_verbose_end();
 }
 
+/* Where lines go unless the program has said it. */
+static enum ha_status
+use_environment(void)
+{
+    return ha_line_writer_first(ha_env(HA_ENV_VERBOSE_FILE),
+                                ha_env_is_on(HA_ENV_VERBOSE_TIMESTAMP));
+}
+
 enum ha_status
 ha_verbose_use(void)
 {
@@ -41,6 +49,9 @@ ha_verbose_use(void)
                                 ? ha_line_writer_start(collector)
                                 : ha_error_set(HA_ERROR_MEMORY, "no memory for lines");
 
+    if (status == HA_OK) {
+        status = use_environment();
+    }
     if (status == HA_OK && !atomic_exchange(&verbose.used, true)) {
         (void)atexit(at_exit);
     }
@@ -93,7 +104,7 @@ ha_verbose_is_forked(void)
 void
 ha_verbose_begin(void)
 {
-    const char *list = ha_env(HA_ENV_VERBOSE), *file = ha_env(HA_ENV_VERBOSE_FILE);
+    const char *list = ha_env(HA_ENV_VERBOSE);
     char unknown[WORD_BYTES];
     unsigned wanted;
 
@@ -108,11 +119,7 @@ ha_verbose_begin(void)
         return;
     }
     pthread_mutex_lock(&verbose.lock);
-    enum ha_status status =
-        ha_line_writer_to(file, ha_env_is_on(HA_ENV_VERBOSE_TIMESTAMP));
-    if (status == HA_OK) {
-        status = switch_to(wanted);
-    }
+    enum ha_status status = switch_to(wanted);
     pthread_mutex_unlock(&verbose.lock);
     if (status != HA_OK) {
         ha_log(0, "HIPADAPT_VERBOSE: there are no lines: %s", ha_error_text());

@@ -46,6 +46,7 @@ static struct {
     pthread_mutex_t turn; /* held by the thread while it works, and for a change */
 
     atomic_bool asleep;
+    atomic_bool directed; /* somebody has said where lines go */
     bool (*_Atomic more)(void);
     _Atomic uint64_t written;
     _Atomic uint64_t lost; /* besides the collector's */
@@ -301,6 +302,9 @@ run(void *unused)
         uint64_t request = writer.requests;
         bool asked = request != writer.replies;
         pthread_mutex_unlock(&writer.lock);
+        if (asked) {
+            (void)ask();
+        }
         enum found found = asked ? turn(true) : look();
         /* A request is done when a turn finds nothing. */
         pthread_mutex_lock(&writer.lock);
@@ -421,6 +425,7 @@ ha_line_writer_to(const char *path, bool timestamp)
     }
     (void)ha_line_writer_flush(1000);
     pthread_mutex_lock(&writer.turn);
+    atomic_store(&writer.directed, true);
     bool same = path == NULL && writer.output.fd == output.fd && !writer.broken;
     /* A header line names the columns of those that follow. */
     writer.headed = writer.headed && same && writer.form.timestamp == timestamp;
@@ -430,6 +435,12 @@ ha_line_writer_to(const char *path, bool timestamp)
     writer.broken = false;
     pthread_mutex_unlock(&writer.turn);
     return HA_OK;
+}
+
+enum ha_status
+ha_line_writer_first(const char *path, bool timestamp)
+{
+    return atomic_load(&writer.directed) ? HA_OK : ha_line_writer_to(path, timestamp);
 }
 
 struct ha_line_counts

@@ -24,6 +24,9 @@ enum ha_status ha_line_writer_start(struct ha_collector *collector);
  * `timestamp`: as the first column. */
 enum ha_status ha_line_writer_to(const char *path, bool timestamp);
 
+/* The same, unless it was said before. */
+enum ha_status ha_line_writer_first(const char *path, bool timestamp);
+
 /* Puts a copy of an event into this thread's ring, with its text, or counts it as lost.
  * On any thread: no waiting. */
 void ha_line_writer_put(const struct ha_trace_event *event);

@@ -7,8 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -81,22 +79,17 @@ def test_a_pipe_that_nobody_reads_blocks_nobody() -> None:
 
 @pytest.mark.plain
 def test_a_reader_that_comes_late_gets_the_rest_and_the_count() -> None:
+    code = LAUNCHES + "os.write(2, b'launched\\n')\nhipadapt.verbose.flush(60)"
     read, write = os.pipe()
-    texts: list[str] = []
-
-    def take() -> None:
-        time.sleep(3)
-        with open(read, "rb") as pipe:
-            texts.append(pipe.read().decode())
-
-    reader = threading.Thread(target=take)
-    reader.start()
-    with start(LAUNCHES + "time.sleep(4)", stdout=write) as program:
+    with start(code, stdout=write) as program:
         os.close(write)
-        _, errors = program.communicate(timeout=100)
-    reader.join()
-    rows = results(texts[0])
-    last = texts[0].splitlines()[-1]
+        assert program.stderr is not None
+        assert program.stderr.readline() == b"launched\n"
+        with open(read, "rb") as pipe:
+            text = pipe.read().decode()
+        errors = program.stderr.read()
+    rows = results(text)
+    last = text.splitlines()[-1]
 
     assert last == f"{HEAD}info,lost:{lost_of(errors.decode())}"
     assert len(rows) + number({"line": last}, "lost") == 1 + MANY
