@@ -424,11 +424,13 @@ ha_format_name(const struct ha_format *format)
     }
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
         const struct spelling *row = &spellings[i];
+        if (row->kind != format->kind || row->size != format->size || row->size == 0) {
+            continue; /* before the text is looked at: launches are told by it */
+        }
         size_t length = strlen(row->text);
         bool sized =
             row->text[length - 1] >= '0' && row->text[length - 1] <= '9' && length >= 4;
-        if (row->kind == format->kind && row->size == format->size && row->size > 0 &&
-            (sized || row->kind == 'b') && length > 1) {
+        if ((sized || row->kind == 'b') && length > 1) {
             return row->text;
         }
     }

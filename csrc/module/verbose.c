@@ -3,13 +3,15 @@
 
 #include "module/verbose.h"
 
-#include <stdarg.h>
+#include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapters/array.h"
+#include "adapters/format.h"
 #include "adapters/pointer.h"
+#include "adapters/python_version.h"
 #include "adapters/types.h"
 #include "core/env.h"
 #include "module/profiler_number.h"
@@ -17,79 +19,252 @@
 
 /* ---- arguments of a launch ---- */
 
-struct text {
-    char *at; /* owned; NULL: no memory */
-    size_t used;
-    size_t room;
+enum {
+    ARGUMENT_BYTES = 512, /* room for one argument without its extents */
+    WORD_BYTES = 100,     /* of what Python says of it, at most */
+    EXTENT_BYTES = 22,
 };
 
-__attribute__((format(printf, 2, 3))) static void
-add(struct text *text, const char *format, ...)
-{
-    va_list values;
+/* Written by hand, not by printf: a launch waits for it. */
+struct text {
+    char *at; /* `first`, or owned; NULL: no memory */
+    size_t used;
+    size_t room;
+    char first[2 * ARGUMENT_BYTES];
+};
 
-    for (int i = 0; i < 2 && text->at != NULL; i++) {
-        va_start(values, format);
-        int bytes =
-            vsnprintf(text->at + text->used, text->room - text->used, format, values);
-        va_end(values);
-        if (bytes >= 0 && (size_t)bytes < text->room - text->used) {
-            text->used += (size_t)bytes;
-            return;
+/* Where as many bytes can be written; NULL: no memory. */
+static char *
+need(struct text *text, size_t bytes)
+{
+    if (text->at == NULL || text->room - text->used >= bytes) {
+        return text->at != NULL ? text->at + text->used : NULL;
+    }
+    bool owned = text->at != text->first;
+    size_t room = 2 * (text->used + bytes);
+    char *more = realloc(owned ? text->at : NULL, room);
+    if (more != NULL && !owned) {
+        memcpy(more, text->first, text->used);
+    } else if (more == NULL && owned) {
+        free(text->at);
+    }
+    text->at = more;
+    text->room = room;
+    return more != NULL ? more + text->used : NULL;
+}
+
+/* The text in memory that is no larger than it; owned, or NULL. */
+static char *
+taken(struct text *text)
+{
+    char *copy = text->at != NULL ? strndup(text->at, text->used) : NULL;
+
+    if (text->at != text->first) {
+        free(text->at);
+    }
+    return copy;
+}
+
+/* A literal. */
+#define PUT(to, word) ((char *)memcpy(to, word, sizeof(word) - 1) + sizeof(word) - 1)
+
+static char *
+put_word(char *to, const char *word)
+{
+    size_t bytes = strnlen(word, WORD_BYTES);
+
+    return (char *)memcpy(to, word, bytes) + bytes;
+}
+
+static char *
+put_number(char *to, unsigned long long value)
+{
+    char digits[20], *at = digits + sizeof digits;
+
+    do {
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    size_t bytes = (size_t)(digits + sizeof digits - at);
+    return (char *)memcpy(to, at, bytes) + bytes;
+}
+
+static char *
+put_hex(char *to, uintptr_t value)
+{
+    unsigned shift = 60;
+
+    while (shift > 0 && value >> shift == 0) {
+        shift -= 4;
+    }
+    for (;; shift -= 4) {
+        *to++ = "0123456789abcdef"[value >> shift & 15];
+        if (shift == 0) {
+            return to;
         }
-        size_t room = 2 * text->room + (bytes > 0 ? (size_t)bytes : 0);
-        char *more = realloc(text->at, room);
-        if (more == NULL) {
-            free(text->at);
-        }
-        text->at = more;
-        text->room = room;
     }
 }
 
+static char *
+put_signed(char *to, long long value)
+{
+    if (value < 0) {
+        *to++ = '-';
+        return put_number(to, 0 - (unsigned long long)value);
+    }
+    return put_number(to, (unsigned long long)value);
+}
+
+/* As repr() has it.  Most numbers of programs are some thousandths: those are quick. */
+static char *
+put_double(char *to, double value)
+{
+    double thousandths = value * 1000;
+
+    if (fabs(thousandths) < 1e15 && thousandths == rint(thousandths) &&
+        thousandths / 1000 == value && (value != 0 || !signbit(value))) {
+        long long whole = (long long)thousandths;
+        unsigned rest = (unsigned)(llabs(whole) % 1000);
+        to = whole < 0 ? PUT(to, "-") : to;
+        to = put_signed(to, llabs(whole) / 1000);
+        *to++ = '.';
+        for (unsigned digit = 100; digit > 0 && (rest > 0 || digit == 100);
+             digit /= 10) {
+            *to++ = (char)('0' + rest / digit);
+            rest %= digit;
+        }
+        return to;
+    }
+    char *digits = PyOS_double_to_string(value, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    to = put_word(to, digits != NULL ? digits : "");
+    PyMem_Free(digits);
+    PyErr_Clear();
+    return to;
+}
+
 /* `:` and the str() of an object; nothing where it has none. */
-static void
-add_str(struct text *text, PyObject *object)
+static char *
+put_str(char *to, PyObject *object)
 {
     PyObject *str = PyObject_Str(object);
     const char *utf8 = str != NULL ? PyUnicode_AsUTF8(str) : NULL;
 
     if (utf8 != NULL) {
-        add(text, ":%s", utf8);
+        to = put_word(PUT(to, ":"), utf8);
     }
     PyErr_Clear();
     Py_XDECREF(str);
+    return to;
 }
 
-/* `:64x128`, or `:` for no extents. */
+/* `:64x128`. */
 static void
-add_shape(struct text *text, PyObject *shape)
+add_extents(struct text *text, int count, const Py_ssize_t *extents)
 {
-    add(text, ":");
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
-        add(text, "%s%zd", i > 0 ? "x" : "",
-            PyNumber_AsSsize_t(PyTuple_GET_ITEM(shape, i), NULL));
+    char *to = need(text, (size_t)count * EXTENT_BYTES);
+
+    for (int i = 0; i < count && to != NULL; i++) {
+        *to++ = i > 0 ? 'x' : ':';
+        to = put_signed(to, extents[i]);
     }
-    PyErr_Clear();
+    text->used = to != NULL ? (size_t)(to - text->at) : 0;
 }
 
-/* Type and extents of an array; false for what is none. */
-static bool
-add_array(struct text *text, PyObject *object)
+/* `:float32:64x128` of an array of ours. */
+static void
+add_our_array(struct text *text, char *to, PyObject *object)
 {
-    PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-    PyObject *shape = dtype != NULL ? PyObject_GetAttrString(object, "shape") : NULL;
-    bool is_array =
-        shape != NULL && PyTuple_Check(shape) && PyTuple_GET_SIZE(shape) > 0;
+    const struct ha_device_array *array = (struct ha_device_array *)object;
+    char typestr[HA_FORMAT_TEXT_CHARS];
+    const char *name = ha_format_name(&array->format);
 
-    PyErr_Clear();
-    if (is_array) {
-        add_str(text, dtype);
-        add_shape(text, shape);
+    if (name == NULL) {
+        ha_format_typestr(&array->format, typestr);
+        name = typestr;
     }
+    to = put_word(PUT(to, ":"), name);
+    text->used = (size_t)(to - text->at);
+    add_extents(text, array->ndim, array->shape);
+}
+
+/* The same of an array of somebody else; false for what is none. */
+static bool
+add_array(struct text *text, char *to, const struct ha_types *types, PyObject *object)
+{
+    enum { DIMS_MAX = 64 };
+    Py_ssize_t extents[DIMS_MAX];
+    PyObject *dtype = NULL, *shape = NULL;
+    Py_ssize_t count = 0;
+
+    if (ha_get_attribute(object, types->str_dtype, &dtype) > 0 &&
+        ha_get_attribute(object, types->str_shape, &shape) > 0 &&
+        PyTuple_Check(shape)) {
+        count = PyTuple_GET_SIZE(shape);
+    }
+    if (count > 0 && count <= DIMS_MAX) {
+        for (Py_ssize_t i = 0; i < count; i++) {
+            extents[i] = PyNumber_AsSsize_t(PyTuple_GET_ITEM(shape, i), NULL);
+        }
+        PyErr_Clear();
+        text->used = (size_t)(put_str(to, dtype) - text->at);
+        add_extents(text, (int)count, extents);
+    }
+    PyErr_Clear();
     Py_XDECREF(dtype);
     Py_XDECREF(shape);
-    return is_array;
+    return count > 0;
+}
+
+/* Whether the class of an object is below one of this name. */
+static bool
+is_below(PyObject *object, const char *name)
+{
+    const PyTypeObject *type = Py_TYPE(object);
+
+    while (type != NULL && strcmp(type->tp_name, name) != 0) {
+        type = type->tp_base;
+    }
+    return type != NULL;
+}
+
+/* A number of numpy is no array, though it has a dtype and a shape. */
+static bool
+is_number(PyObject *object)
+{
+    return PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
+           is_below(object, "numpy.generic");
+}
+
+/* What is no array: the number, if it is one. */
+static char *
+put_value(char *to, PyObject *object)
+{
+    int overflow = 0;
+
+    if (PyFloat_CheckExact(object)) {
+        return put_double(PUT(to, ":"), PyFloat_AS_DOUBLE(object));
+    }
+    if (PyLong_CheckExact(object)) {
+        long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+        if (overflow == 0) {
+            return put_signed(PUT(to, ":"), value);
+        }
+    }
+    return PyNumber_Check(object) ? put_str(to, object) : to;
+}
+
+/* Numbers of ctypes have no str() that says them. */
+static char *
+put_ctypes(char *to, PyObject *object)
+{
+    PyObject *value = PyObject_GetAttrString(object, "value");
+
+    if (value != NULL) {
+        to = put_value(to, value);
+    }
+    PyErr_Clear();
+    Py_XDECREF(value);
+    return to;
 }
 
 /* `arg0:ptr:0x7f00:float32:64x128`, `arg1:int:5`. */
@@ -97,31 +272,44 @@ static void
 add_argument(struct text *text, const struct ha_types *types, Py_ssize_t index,
              PyObject *object)
 {
-    add(text, "%sarg%zd:", index > 0 ? " " : "", index);
-    if (ha_pointer_check(types, object)) {
-        add(text, "ptr:0x%llx", (unsigned long long)(uintptr_t)ha_pointer_of(object));
-        (void)add_array(text, object);
+    char *to = need(text, ARGUMENT_BYTES);
+
+    if (to == NULL) {
         return;
     }
-    add(text, "%s", Py_TYPE(object)->tp_name);
-    if (!add_array(text, object) && PyNumber_Check(object)) {
-        add_str(text, object);
+    to = put_number(index > 0 ? PUT(to, " arg") : PUT(to, "arg"),
+                    (unsigned long long)index);
+    if (ha_pointer_check(types, object)) {
+        to = put_hex(PUT(to, ":ptr:0x"), (uintptr_t)ha_pointer_of(object));
+        if (ha_array_check(object)) {
+            add_our_array(text, to, object);
+            return;
+        }
+    } else {
+        to = put_word(PUT(to, ":"), Py_TYPE(object)->tp_name);
+        if (is_below(object, "_ctypes._SimpleCData")) {
+            to = put_ctypes(to, object);
+        } else if (is_number(object) || !add_array(text, to, types, object)) {
+            to = put_value(to, object);
+        } else {
+            return;
+        }
     }
+    text->used = (size_t)(to - text->at);
 }
 
 void
 ha_verbose_note(const struct ha_types *types, PyObject *const *args, Py_ssize_t count)
 {
-    struct text text = {.at = malloc(256), .room = 256};
+    struct text text;
 
+    text.at = text.first;
+    text.used = 0;
+    text.room = sizeof text.first;
     for (Py_ssize_t i = 0; i < count; i++) {
         add_argument(&text, types, i, args[i]);
     }
-    if (count == 0) {
-        free(text.at);
-        text.at = NULL;
-    }
-    ha_tool->verbose_arguments(text.at);
+    ha_tool->verbose_arguments(count > 0 ? taken(&text) : NULL);
 }
 
 void
