@@ -65,17 +65,10 @@ make_names(void)
 }
 
 static void
-make(struct ha_collector *collector, uint64_t i)
+make(uint64_t i)
 {
-    struct ha_ring *ring;
-    struct ha_trace_event *event = ha_ring_reserve(collector, &ring);
     uint64_t at = ha_events_now();
-
-    if (event == NULL) {
-        fprintf(stderr, "verbose_writer: event %llu was lost\n", (unsigned long long)i);
-        exit(1);
-    }
-    *event = (struct ha_trace_event){
+    const struct ha_trace_event event = {
         .kind = HA_VERBOSE_KERNEL,
         .object = 1 + i % NAMES,
         .correlation = i + 1,
@@ -88,8 +81,8 @@ make(struct ha_collector *collector, uint64_t i)
         .block = {256, 1, 1},
         .shared = 4096,
     };
-    ha_ring_commit(ring);
-    ha_lines_come();
+
+    ha_lines_put(&event);
 }
 
 int
@@ -112,10 +105,13 @@ main(int count, char **words)
         if (i % LOOK_EVENTS == 0) {
             wait_for_room(i);
         }
-        make(collector, i);
+        make(i);
     }
     if (!ha_lines_flush(FLUSH_MS)) {
         need(ha_error_set(HA_ERROR_SYSTEM, "the lines are not written in time"));
+    }
+    if (ha_lines_count().lost > 0) {
+        need(ha_error_set(HA_ERROR_SYSTEM, "lines were lost"));
     }
     printf("%.6f\n", now() - begin);
     return 0;
