@@ -201,7 +201,8 @@ add_array(struct text *text, char *to, const struct ha_types *types, PyObject *o
         PyTuple_Check(shape)) {
         count = PyTuple_GET_SIZE(shape);
     }
-    if (count > 0 && count <= DIMS_MAX) {
+    bool is_array = count > 0 && count <= DIMS_MAX;
+    if (is_array) {
         for (Py_ssize_t i = 0; i < count; i++) {
             extents[i] = PyNumber_AsSsize_t(PyTuple_GET_ITEM(shape, i), NULL);
         }
@@ -212,7 +213,7 @@ add_array(struct text *text, char *to, const struct ha_types *types, PyObject *o
     PyErr_Clear();
     Py_XDECREF(dtype);
     Py_XDECREF(shape);
-    return count > 0;
+    return is_array;
 }
 
 /* Whether the class of an object is below one of this name. */
