@@ -158,14 +158,15 @@ def test_arguments_of_a_refused_launch_stay_with_it(
     run_python: Run, tmp_path: Path, call: str
 ) -> None:
     code = f"""
+from hipadapt import hip
+x = hipadapt.zeros(1)
 try:
     {call}
 except (TypeError, ValueError):
     pass
 else:
     raise SystemExit("was launched")
-from hipadapt import hip
-hip.hipModuleLaunchKernel(where, *[1] * 6, 0, None, None, (hipadapt.zeros(1),))
+hip.hipModuleLaunchKernel(where, *[1] * 6, 0, None, None, (x,))
 expected.append("")
 """
     lines, expected = told(run_python, tmp_path / "lines", code)
