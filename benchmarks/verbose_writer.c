@@ -48,7 +48,7 @@ wait_for_room(uint64_t made)
 {
     const struct timespec pause = {.tv_nsec = 100000};
 
-    while (made - ha_lines_count().written > ROOM / 2) {
+    while (made - ha_line_writer_count().written > ROOM / 2) {
         (void)nanosleep(&pause, NULL);
     }
 }
@@ -82,7 +82,7 @@ make(uint64_t i)
         .shared = 4096,
     };
 
-    ha_lines_put(&event);
+    ha_line_writer_put(&event);
 }
 
 int
@@ -98,8 +98,8 @@ main(int count, char **words)
         need(ha_error_set(HA_ERROR_MEMORY, "no memory"));
     }
     make_names();
-    need(ha_lines_to(words[1], false));
-    need(ha_lines_start(collector));
+    need(ha_line_writer_to(words[1], false));
+    need(ha_line_writer_start(collector));
     double begin = now();
     for (uint64_t i = 0; i < lines; i++) {
         if (i % LOOK_EVENTS == 0) {
@@ -107,10 +107,10 @@ main(int count, char **words)
         }
         make(i);
     }
-    if (!ha_lines_flush(FLUSH_MS)) {
+    if (!ha_line_writer_flush(FLUSH_MS)) {
         need(ha_error_set(HA_ERROR_SYSTEM, "the lines are not written in time"));
     }
-    if (ha_lines_count().lost > 0) {
+    if (ha_line_writer_count().lost > 0) {
         need(ha_error_set(HA_ERROR_SYSTEM, "lines were lost"));
     }
     printf("%.6f\n", now() - begin);
