@@ -43,6 +43,7 @@ nitpick_ignore_regex = [
     ),
     ("py:.*", r"hipadapt\._\w+(\.\w+)?\._\w+"),
     ("py:.*", r"hipadapt\.rocprofiler\._\w+\.\w+"),
+    ("py:class", r"hipadapt\._core\.DebugPayload"),  # only the stream makes events
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist"]

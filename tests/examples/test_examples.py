@@ -15,6 +15,10 @@ EXAMPLES = ROOT / "examples"
 
 # What the output must contain, beside a last line "ok".
 EXPECTED = {
+    "debug_nan.py": (
+        "row 2: the variance is 0",
+        "row 4: 32 of 32 centred are not finite",
+    ),
     "device_arrays.py": (
         "array: shape (6, 5), type float32, 30 elements",
         "refused, as it should be",
@@ -89,6 +93,7 @@ def test_example_says_what_it_should(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [
+        ("debug_nan.py", "/ sqrtf(variance)", "/ sqrtf(variance + 1e-5f)"),
         ("device_arrays.py", "zeros = np.zeros(", "zeros = np.ones("),
         ("launch_kernel_with_args.py", "in[i] * factor", "in[i] * 1.25"),
         ("profile_streams.py", "0.5f * in[i]", "0.6f * in[i]"),
