@@ -41,6 +41,7 @@ PARTS = (
     "profiler",
     "traces",
     "verbose",
+    "debug",
 )
 
 
@@ -151,6 +152,14 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
                 "benchmarks.verbose",
                 folder,
                 3 if quick else 15,
+                {"HIPADAPT_PROVIDER": "cpu"},
+            )
+        if "debug" in selected:
+            build_of_sources("debug_stream", folder)
+            numbers["debug"] = run_module(
+                "benchmarks.debug_stream",
+                folder,
+                1 if quick else 10,
                 {"HIPADAPT_PROVIDER": "cpu"},
             )
     return numbers

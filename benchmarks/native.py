@@ -45,6 +45,7 @@ def build_of_sources(name: str, folder: Path) -> Path:
         *sorted((CSRC / "core").glob("*.c")),
         *sorted((CSRC / "tool").rglob("*.c")),
     ]
+    folder.mkdir(parents=True, exist_ok=True)
     target = folder / name
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-fvisibility=hidden"]
     flags += [f"-I{CSRC}", f"-I{CSRC / 'rocprofiler' / 'include'}"]

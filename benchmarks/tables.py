@@ -90,6 +90,14 @@ VERBOSE_GOALS = {
     "lines written": ("rate", 500_000.0),
     "200,000 launches a second": ("rate", 199_000.0),
 }
+# Row of benchmarks.debug_stream: most seconds of an event, least events a second, most
+# megabytes; 0: no matter.  Nothing may be lost.
+DEBUG_GOALS = {
+    "thread to thread, 64 bytes": (1e-6, 1e6, 0.0),
+    "1 GB of tensors of 1 MiB, 64 MiB of room": (0.0, 0.0, 72.0),
+    "kernel, 64 bytes": (1e-6, 0.0, 0.0),
+    "a launch, until asyncio has its tensor": (1e-3, 0.0, 0.0),
+}
 # What the README shows, with the rows of benchmarks.kernels.
 SUMMARY_CALLS = (
     "hipGetDevice()",
@@ -341,6 +349,38 @@ def verbose_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
+def debug_lines(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Table of the debug stream."""
+    lines = [
+        "| debug stream | an event, for who sends or waits | M events/s | lost "
+        "| memory | goal | reached |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row, found in rows.items():
+        rate, memory = found.get("rate"), found.get("memory_MB")
+        texts = [
+            time_text(found["event"]),
+            "-" if rate is None else f"{rate / 1e6:.3g}",
+            "-" if rate is None else f"{found['lost']:.0f}",
+            "-" if memory is None else f"{memory:.1f} MB",
+        ]
+        goal = reached = ""
+        if row in DEBUG_GOALS:
+            most, least, room = DEBUG_GOALS[row]
+            words = [time_text(most)] if most else []
+            words += [f"{least / 1e6:g} M"] if least else []
+            words += [f"{room:g} MB"] if room else []
+            goal = ", ".join(words)
+            reached = verdict(
+                (not most or found["event"] <= most)
+                and (rate or 0) >= least
+                and (not room or (memory or 0) <= room)
+                and not found.get("lost")
+            )
+        lines.append(f"| {row} | {' | '.join(texts)} | {goal} | {reached} |")
+    return lines
+
+
 def processor() -> str:
     """Model name of the processor."""
     try:
@@ -366,6 +406,7 @@ def report(numbers: Mapping[str, Any], full: bool) -> str:
         "profiler": profiler_lines,
         "traces": trace_lines,
         "verbose": verbose_lines,
+        "debug": debug_lines,
     }
     parts = [command_line()]
     parts += [

@@ -121,6 +121,34 @@ def test_verbose_lines_are_measured(tmp_path: Path) -> None:
     assert len(tables.verbose_lines(rows)) == 2 + len(rows)
 
 
+def test_tensors_are_measured_beside_channels_of_the_system(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from benchmarks import native as n\n"
+        "n.build_of_sources('debug_stream', pathlib.Path(sys.argv[1]))"
+    )
+    run("-c", code, str(tmp_path))
+
+    for way, lossless in (("stream", False), ("seqpacket", True), ("pipe", True)):
+        done = subprocess.run(
+            [str(tmp_path / "debug_stream"), way, "20000", "64"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        event_us, rate, lost, grown = map(float, done.stdout.split())
+        assert event_us > 0
+        assert rate > 0
+        assert grown >= 0
+        assert lost == 0 or not lossless
+
+    words = ("-m", "benchmarks.debug_stream", str(tmp_path), "1")
+    rows: dict[str, Any] = json.loads(run(*words, HIPADAPT_PROVIDER="cpu"))
+    assert rows["kernel, 64 bytes"]["event"] > 0
+    assert rows["1 GB of tensors of 1 MiB, 64 MiB of room"]["lost"] == 0
+    assert rows["1 GB of tensors of 1 MiB, 64 MiB of room"]["memory_MB"] < 72
+
+
 def test_table_has_the_imports() -> None:
     table = run("-m", "benchmarks", "--quick", "--only", "startup")
 
