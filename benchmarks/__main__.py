@@ -159,7 +159,7 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
             numbers["debug"] = run_module(
                 "benchmarks.debug_stream",
                 folder,
-                1 if quick else 10,
+                3 if quick else 10,
                 {"HIPADAPT_PROVIDER": "cpu"},
             )
     return numbers

@@ -78,13 +78,13 @@ def by_program(folder: Path, way: str, count: int, size: int) -> Row:
 
 
 def best(rows: list[Row]) -> Row:
-    """Of the fastest run, but the largest loss and memory of all."""
-    found = max(rows, key=lambda row: row["rate"])
-    return found | {
-        "event": min(row["event"] for row in rows),
-        "lost": max(row["lost"] for row in rows),
-        "memory_MB": max(row["memory_MB"] for row in rows),
-    }
+    """Of the runs that lost least the fastest, but the largest memory of all.
+
+    A run in which the reader had no core tells nothing: sending into a full queue is
+    fast.
+    """
+    found = min(rows, key=lambda row: (row["lost"], -row["rate"]))
+    return found | {"memory_MB": max(row["memory_MB"] for row in rows)}
 
 
 def in_c(folder: Path, rounds: int) -> dict[str, Row]:
@@ -184,7 +184,7 @@ async def awaited(kernel: Kernel) -> Row:
 def main() -> int:
     """Measure all rows and print them."""
     folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
-    rows = in_c(folder, rounds) | from_kernels(max(rounds, 3))
+    rows = in_c(folder, rounds) | from_kernels(max(rounds, 8))
     rows[QUEUE] = by_queue()
     rows[AWAIT] = asyncio.run(awaited(Kernel()))
     print(json.dumps(rows))
