@@ -2,6 +2,7 @@
 #include "tool/tool.h"
 
 #include "tool/bell.h"
+#include "tool/debug/stream.h"
 #include "tool/debug/watch.h"
 #include "tool/events.h"
 #include "tool/forks.h"
@@ -77,6 +78,9 @@ static const struct ha_tool table = {
     .verbose_status = hipadapt_verbose_status,
     .verbose_wants_arguments = ha_verbose_watch_wants_arguments,
     .verbose_arguments = ha_verbose_watch_arguments,
+    .debug_stream_admits = ha_debug_stream_admits,
+    .debug_stream_send = ha_debug_stream_send,
+    .debug_stream_drop = ha_debug_stream_drop,
     .wait = ha_bell_wait,
     .wake = ha_bell_wake,
     .name_text = ha_name_text,

@@ -20,6 +20,7 @@
 #define HA_TOOL_TOOL_H
 
 #include "core/status.h"
+#include "tool/debug/stream.h"
 #include "tool/event.h"
 #include "tool/include/hipadapt/debug_stream.h"
 #include "tool/include/hipadapt/profile_client.h"
@@ -99,6 +100,11 @@ struct ha_tool {
     __typeof__(hipadapt_verbose_status) *verbose_status;
     bool (*verbose_wants_arguments)(void);
     void (*verbose_arguments)(char *text);
+
+    /* debug/stream.h */
+    __typeof__(ha_debug_stream_admits) *debug_stream_admits;
+    __typeof__(ha_debug_stream_send) *debug_stream_send;
+    __typeof__(ha_debug_stream_drop) *debug_stream_drop;
 
     /* bell.h, name.h */
     void (*wait)(uint64_t ns);

@@ -41,13 +41,13 @@ class DebugCounts(NamedTuple):
     read: int
     """That a client took."""
     full: int
-    """Dropped: the queue was full."""
+    """Dropped: the queue was full, or the memory for what is on its way."""
     large: int
     """Dropped: larger than the whole queue."""
     closed: int
     """Dropped: no client was there, or they waited when it closed."""
     failed: int
-    """Dropped: no memory."""
+    """Dropped: no memory, or the device was reset before."""
 
     @property
     def dropped(self) -> int:

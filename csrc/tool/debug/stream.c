@@ -402,6 +402,14 @@ ha_debug_stream_send(int device, uint32_t type, void *payload, uint64_t bytes)
     }
 }
 
+void
+ha_debug_stream_drop(int device, bool full)
+{
+    struct stream *stream = &streams[device];
+
+    count(full ? &stream->dropped_full : &stream->dropped_failed);
+}
+
 EXPORT hipadapt_debug_stream_status_t
 hipadapt_debug_stream_count(int device, hipadapt_debug_stream_counts_t *counts)
 {

@@ -36,6 +36,10 @@ bool ha_debug_stream_admits(int device, uint32_t type, uint64_t bytes);
  * there was no memory for it, which is counted. */
 void ha_debug_stream_send(int device, uint32_t type, void *payload, uint64_t bytes);
 
+/* Counts an event that was to be sent and never will be: there was no room on its way
+ * (`full`), or its device was reset before. */
+void ha_debug_stream_drop(int device, bool full);
+
 /* Fork hook of the child. */
 void ha_debug_streams_forked(void);
 

@@ -93,10 +93,10 @@ typedef struct hipadapt_debug_stream_counts {
     uint64_t queued; /* that wait now */
     uint64_t bytes;  /* of their payload */
     uint64_t read;   /* that a client took */
-    uint64_t full;   /* dropped: no room */
+    uint64_t full;   /* dropped: no room, or none on its way from the device */
     uint64_t large;  /* dropped: larger than all the room */
     uint64_t closed; /* dropped: no client, or gone with its connection */
-    uint64_t failed; /* dropped: no memory */
+    uint64_t failed; /* dropped: no memory, or the device was reset before */
 } hipadapt_debug_stream_counts_t;
 
 hipadapt_debug_stream_status_t
