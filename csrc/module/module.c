@@ -15,6 +15,7 @@
 #include "module/annotate.h"
 #include "module/callback.h"
 #include "module/debug_stream.h"
+#include "module/debug_tensor.h"
 #include "module/verbose.h"
 #include "module/kernel.h"
 #include "module/profile.h"
@@ -375,7 +376,8 @@ core_exec(PyObject *module)
     if (added < 0 || ha_kernel_init(module, &state->kernel) < 0 ||
         ha_profiler_init(module) < 0 || ha_profile_init(module) < 0 ||
         ha_annotate_init(module) < 0 || ha_debug_stream_init(module) < 0 ||
-        ha_verbose_init(module) < 0 || ha_callback_open() < 0) {
+        ha_debug_tensor_init(module) < 0 || ha_verbose_init(module) < 0 ||
+        ha_callback_open() < 0) {
         return -1;
     }
     if (register_shutdown(module) < 0 || register_before_fork(module) < 0) {
