@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ._core import DeviceArray, Provider, error_text, from_dlpack, provider
     from ._objects.array import arange, array, asarray, empty, empty_like, full, zeros
     from ._objects.debug_stream import DebugStream
+    from ._objects.debug_tensor import debug_tensor
     from ._objects.device import Device
     from ._objects.event import Event
     from ._objects.interop import managed_empty, pinned_empty
@@ -61,6 +62,7 @@ __all__ = [
     "compile_kernel",
     "current_pool",
     "current_stream",
+    "debug_tensor",
     "empty",
     "empty_like",
     "error_text",
@@ -103,6 +105,7 @@ _PARTS = {
     "compile_kernel": "_objects.program",
     "current_pool": "_objects.pool",
     "current_stream": "_objects.stream",
+    "debug_tensor": "_objects.debug_tensor",
     "empty": "_objects.array",
     "empty_like": "_objects.array",
     "full": "_objects.array",
