@@ -112,6 +112,7 @@ OTHER_LIBRARIES = {
     "roctx64": "libroctx64.so.4",
     "rocprofiler-sdk-roctx": "libroctx64.so.4",
     "rocprofiler-sdk": "librocprofiler-sdk.so.1",
+    "hipadapt_tool": "libhipadapt_tool.so",
 }
 
 
