@@ -32,6 +32,12 @@ ha_debug_set_sink(const struct ha_debug_sink *sink)
     atomic_store(&current_sink, sink);
 }
 
+const struct ha_debug_sink *
+ha_debug_get_sink(void)
+{
+    return atomic_load_explicit(&current_sink, memory_order_acquire);
+}
+
 /* What a lane has given, as it was found in memory. */
 struct given {
     struct ha_image_tensor image;

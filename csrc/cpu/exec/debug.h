@@ -25,4 +25,7 @@ void ha_debug_set_access(bool (*question)(const void *address, uint64_t size,
 /* Another sink, or none. */
 void ha_debug_set_sink(const struct ha_debug_sink *sink);
 
+/* NULL: none. */
+const struct ha_debug_sink *ha_debug_get_sink(void);
+
 #endif

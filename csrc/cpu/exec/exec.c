@@ -39,6 +39,8 @@ ha_exec_prepare(struct ha_launch *launch, unsigned threads)
     atomic_init(&launch->print_bytes, 0);
     atomic_init(&launch->print_lost, 0);
     atomic_init(&launch->debug_told, false);
+    atomic_init(&launch->debug_number, 0);
+    atomic_init(&launch->debug_begun, 0);
     atomic_init(&launch->inside, 0);
     atomic_init(&launch->finished, false);
     /* The thread with the first ticket looks at the handlers again (run_chunks), but

@@ -74,11 +74,13 @@ struct ha_launch {
     char fault_text[HA_FAULT_TEXT_BYTES]; /* written once, by the thread that set
                                              `fault` */
     _Atomic uint32_t fault_ready;         /* fault_text may be read */
-    _Atomic uint64_t print_bytes; /* printf text that the launch has in the buffer */
-    _Atomic uint64_t print_lost;  /* calls of printf whose text found no room */
-    atomic_bool debug_told;       /* why a tensor of it was refused */
-    _Atomic uint32_t inside;      /* threads between the entry and the exit of run */
-    atomic_bool finished;         /* one of them has returned true */
+    _Atomic uint64_t print_bytes;  /* printf text that the launch has in the buffer */
+    _Atomic uint64_t print_lost;   /* calls of printf whose text found no room */
+    atomic_bool debug_told;        /* why a tensor of it was refused */
+    _Atomic uint64_t debug_number; /* of its events; 0: it has none yet */
+    _Atomic int debug_begun;       /* values in cpu/exec/debug_event.c */
+    _Atomic uint32_t inside;       /* threads between the entry and the exit of run */
+    atomic_bool finished;          /* one of them has returned true */
 };
 
 #endif

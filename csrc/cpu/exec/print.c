@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu/base/config.h"
+#include "cpu/exec/debug_event.h"
 #include "cpu/exec/launch.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber_switch.h"
@@ -454,6 +455,7 @@ ha_print_call(const char *format, ...)
     va_end(list);
     if (text) {
         kept = submit(runner->launch, text, length);
+        ha_debug_event_print(runner, text, length);
     } else {
         atomic_fetch_add_explicit(&runner->launch->print_lost, 1, memory_order_relaxed);
     }

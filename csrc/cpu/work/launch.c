@@ -13,6 +13,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
 #include "cpu/exec/cooperative.h"
+#include "cpu/exec/debug_event.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/multi_grid.h"
 #include "cpu/module/module.h"
@@ -94,6 +95,7 @@ report_fault(struct ha_op *op, int fault)
         text = run->message;
     }
     op->error_text = text;
+    ha_debug_event_end(&run->launch, op->begin_ns, (int)op->error, text);
     ha_log(1, "%s: %s", ha_error_code_name(op->error), text);
 }
 
@@ -103,6 +105,7 @@ kernel_run(struct ha_op *op)
     struct kernel_run *run = run_of(op);
     uint32_t participants =
         atomic_fetch_add_explicit(&run->participants, 1, memory_order_relaxed) + 1;
+    ha_debug_event_begin(&run->launch, op->begin_ns);
     if (!ha_exec_run(&run->launch)) {
         return false;
     }
@@ -111,6 +114,7 @@ kernel_run(struct ha_op *op)
         report_fault(op, fault);
         return true;
     }
+    ha_debug_event_end(&run->launch, op->begin_ns, 0, NULL);
     participants = atomic_load_explicit(&run->participants, memory_order_relaxed);
     uint64_t spent_ns = (ha_clock_ns() - op->begin_ns) * participants;
     uint64_t block_ns = spent_ns / run->launch.block_count + 1;

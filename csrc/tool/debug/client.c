@@ -24,8 +24,9 @@ hipadapt_debug_stream_connect_types(int device, const uint32_t *types, size_t co
         status = ha_debug_stream_connect(device, types, count, stream_fd);
         ha_watch_return(device);
     }
-    if (status == HIPADAPT_DEBUG_STREAM_SUCCESS) {
-        ha_debug_sink_give();
+    if (status == HIPADAPT_DEBUG_STREAM_SUCCESS && !ha_debug_sink_give() && count > 0) {
+        hipadapt_debug_stream_close(*stream_fd);
+        status = HIPADAPT_DEBUG_STREAM_NOT_SUPPORTED;
     }
     return status;
 }

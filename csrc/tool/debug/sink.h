@@ -3,7 +3,9 @@
 #ifndef HA_TOOL_DEBUG_SINK_H
 #define HA_TOOL_DEBUG_SINK_H
 
-/* Gives the sink to the devices' libraries that are loaded, once each. */
-void ha_debug_sink_give(void);
+#include <stdbool.h>
+
+/* Gives the sink to the devices' libraries that are loaded; false: none takes it. */
+bool ha_debug_sink_give(void);
 
 #endif

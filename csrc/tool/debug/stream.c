@@ -25,6 +25,7 @@ enum {
     OWN_TYPE_COUNT = HIPADAPT_DEBUG_STREAM_EVENT_TYPE_KERNEL_ERROR - OWN_TYPES + 1,
     EVENTS_MOST = 1 << 24,
     TENSOR_BIT = 1,
+    OWN_BIT = 2, /* of the first one */
 };
 
 _Static_assert(sizeof(hipadapt_debug_stream_event_header_t) == 64 &&
@@ -80,7 +81,7 @@ bit_of(uint32_t type)
         return TENSOR_BIT;
     }
     return type >= OWN_TYPES && type - OWN_TYPES < OWN_TYPE_COUNT
-               ? 2u << (type - OWN_TYPES)
+               ? (unsigned)OWN_BIT << (type - OWN_TYPES)
                : 0;
 }
 
@@ -363,6 +364,12 @@ ha_debug_stream_admits(int device, uint32_t type, uint64_t bytes)
         return false;
     }
     return true;
+}
+
+unsigned
+ha_debug_stream_wants(int device)
+{
+    return atomic_load_explicit(&streams[device].types, memory_order_acquire) / OWN_BIT;
 }
 
 /* Lock held; where the event is dropped, its counter. */

@@ -32,6 +32,10 @@ void ha_debug_streams_claimed_by(bool (*claim)(int device));
  * dropped, where the client has asked for its type, and need not be made. */
 bool ha_debug_stream_admits(int device, uint32_t type, uint64_t bytes);
 
+/* Which of the types from 0x1000 the device's client has asked for: bit 0 is the first.
+ */
+unsigned ha_debug_stream_wants(int device);
+
 /* Sends an event: `payload` is a block of malloc that is taken over, or NULL where
  * there was no memory for it, which is counted. */
 void ha_debug_stream_send(int device, uint32_t type, void *payload, uint64_t bytes);

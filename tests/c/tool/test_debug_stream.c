@@ -226,7 +226,11 @@ test_kinds_of_ours_come_to_who_asks(void)
     CHECK_EQUAL(read_number(fd), -1);
     CHECK_EQUAL(counts_of(0).closed, before.closed); /* nobody misses it */
     hipadapt_debug_stream_close(fd);
-    CHECK_EQUAL(hipadapt_debug_stream_connect_types(0, print, 1, &fd), OK);
+    /* No device that could send them is here. */
+    CHECK_EQUAL(hipadapt_debug_stream_connect_types(0, print, 1, &fd),
+                HIPADAPT_DEBUG_STREAM_NOT_SUPPORTED);
+    CHECK_EQUAL(ha_debug_stream_connect(0, print, 1, &fd), OK);
+    CHECK_EQUAL(ha_debug_stream_wants(0), 1);
     send_one(0, PRINT, 2, 16);
     send_one(0, HIPADAPT_DEBUG_STREAM_EVENT_TYPE_KERNEL_END, 3, 16);
     send_tensor(4);

@@ -39,6 +39,8 @@ typedef enum hipadapt_debug_stream_status {
     HIPADAPT_DEBUG_STREAM_INVALID_HANDLE = 3, /* no descriptor of a stream */
     HIPADAPT_DEBUG_STREAM_RESOURCE = 4,       /* no memory, no descriptor left */
     HIPADAPT_DEBUG_STREAM_QUEUE_EMPTY = 15,   /* nothing is there now */
+    /* Ours. */
+    HIPADAPT_DEBUG_STREAM_NOT_SUPPORTED = 0x1000, /* no device has such events */
 } hipadapt_debug_stream_status_t;
 
 typedef enum hipadapt_debug_stream_event_type {
@@ -69,12 +71,34 @@ typedef struct hipadapt_debug_stream_payload_debug_tensor_read {
     char tensor_data[];  /* C order */
 } hipadapt_debug_stream_payload_debug_tensor_read_t;
 
+/* The payload of types from 0x1000: what a launch of a kernel tells.  BEGIN comes
+ * before what its blocks send; END or ERROR after that, and before a host that waits
+ * for the launch goes on.  Numbers that a type doesn't have are 0. */
+typedef struct hipadapt_debug_stream_payload_kernel {
+    char kernel[256]; /* its name in the module, cut where it is longer */
+    uint32_t device;
+    uint32_t pipe;        /* of PRINT: 1, stdout, where the text goes too */
+    uint64_t launch;      /* the same number in all events of a launch */
+    uint64_t begin_ns;    /* CLOCK_MONOTONIC: it began; of PRINT, the call */
+    uint64_t end_ns;      /* of END and ERROR */
+    uint32_t grid[3];     /* blocks */
+    uint32_t block[3];    /* threads */
+    uint32_t at_block[3]; /* of PRINT: who called; UINT32_MAX where nobody knows */
+    uint32_t at_thread[3];
+    int32_t status; /* of ERROR: hipError_t */
+    uint32_t reserved0;
+    uint64_t text_size;  /* without the 0 that follows */
+    char reserved1[160]; /* 0 */
+    char text[];         /* of PRINT; of ERROR: what happened.  Ends with a 0 */
+} hipadapt_debug_stream_payload_kernel_t;
+
 /* Connects to the stream of a device; `stream_fd` gets the descriptor. */
 hipadapt_debug_stream_status_t hipadapt_debug_stream_connect(int device,
                                                              int *stream_fd);
 
 /* The same for who wants further kinds of events: `types` are `count` numbers from
- * 0x1000. */
+ * 0x1000.  NOT_SUPPORTED where no device that is loaded sends them: only those of the
+ * CPU device do. */
 hipadapt_debug_stream_status_t
 hipadapt_debug_stream_connect_types(int device, const uint32_t *types, size_t count,
                                     int *stream_fd);
