@@ -90,6 +90,12 @@ connect(PyObject *module, PyObject *args)
     }
     hipadapt_debug_stream_status_t status =
         ha_tool->debug_stream_connect(device, types, count, &fd);
+    if (status == HIPADAPT_DEBUG_STREAM_NOT_SUPPORTED) {
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "%s: argument 'events': no device that is loaded has "
+                            "events of kernels; only the CPU device does",
+                            function);
+    }
     return status == HIPADAPT_DEBUG_STREAM_SUCCESS
                ? PyLong_FromLong(fd)
                : fail(function, status, "the device has a client already");

@@ -29,6 +29,7 @@ _TYPES = {
     "kernel_end": 0x1002,
     "kernel_error": 0x1003,
 }
+_KINDS = {number: name for name, number in _TYPES.items()}
 
 
 class DebugCounts(NamedTuple):
@@ -60,6 +61,8 @@ class DebugEvent:
 
     Attributes
     ----------
+    kind : str
+        ``tensor``; others are events of a `KernelEvent`.
     prefix : str
         The sender's text.
     pipe : int
@@ -74,6 +77,7 @@ class DebugEvent:
         The bytes, in C order.
     """
 
+    kind = "tensor"
     __slots__ = ("_array", "data", "device", "dtype", "pipe", "prefix", "shape")
 
     def __init__(self, payload: _core.DebugPayload) -> None:
@@ -125,12 +129,14 @@ class DebugStream:
         HIP's number.
     events : iterable of str, optional
         Further kinds: ``kernel_print``, ``kernel_begin``, ``kernel_end``,
-        ``kernel_error``.
+        ``kernel_error``, which come as `KernelEvent`.
 
     Raises
     ------
     ValueError
         The device has a client already; there is no such device, or kind.
+    NotImplementedError
+        No device sends such kinds: only those of the CPU device do.
 
     Examples
     --------
@@ -212,7 +218,9 @@ class DebugStream:
             if found is not None:
                 if found[0] == _TENSOR:
                     return DebugEvent(found[1])
-                continue
+                from .debug_kernel import KernelEvent
+
+                return KernelEvent(_KINDS[found[0]], found[1])
             left = None if end is None else end - time.monotonic()
             if left is not None and left <= 0:
                 return None
