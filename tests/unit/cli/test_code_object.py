@@ -186,6 +186,43 @@ def test_options_reach_the_compiler(tmp_path: Path) -> None:
     assert "other.kd" in symbols((tmp_path / "k.hsaco").read_bytes())
 
 
+DEBUG = """
+#include <hip/hip_runtime.h>
+#include <hipadapt/debug_tensor.h>
+extern "C" __global__ void k(float *x)
+{
+    x[threadIdx.x] *= 2;
+    ha_debug_tensor("x", 1, x, 4);
+    ha_debug_tensor_block("x", 1, x, "bfloat16", 8);
+    ha_debug_tensor_launch("x", 1, x);
+}
+"""
+
+
+def test_kernels_of_amd_send_no_tensors(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert compiled(tmp_path, "gfx942", source=DEBUG) == 1
+
+    said = capfd.readouterr().err
+    assert "hipadapt/debug_tensor.h: kernels of AMD's GPUs can't send tensors" in said
+    assert "send them from the host (hipadapt.debug_tensor)" in said
+    assert said.count("error:") == 1
+
+
+def test_tensors_are_left_out_where_the_host_sends_them(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    strict = ["--option=-Wall", "--option=-Wextra", "--option=-Werror"]
+    host = "-DHIPADAPT_DEBUG_TENSOR_HOST"
+    assert compiled(tmp_path, "gfx942", host, *strict, source=DEBUG) == 0
+
+    assert capfd.readouterr().err == ""
+    assert not any(
+        "debug" in name for name in symbols((tmp_path / "k.hsaco").read_bytes())
+    )
+
+
 @pytest.mark.parametrize("arch", ["sm_90", "gfx", "gfx1", "gfxzzz"])
 def test_what_is_no_amd_gpu_is_refused(
     tmp_path: Path, arch: str, capsys: pytest.CaptureFixture[str]

@@ -17,13 +17,14 @@
  * The one lane of a block is that of threadIdx 0, and that of a launch is in block 0. */
 #pragma once
 
-#if defined(__AMDGCN__) /* the host's pass for the CPU device says so, too */
-#if defined(__HIP_DEVICE_COMPILE__) && !defined(HIPADAPT_DEBUG_TENSOR_HOST)
+/* The host pass of a program has the target of its device too. */
+#if defined(__AMDGCN__) && defined(__HIP_DEVICE_COMPILE__)
+#ifndef HIPADAPT_DEBUG_TENSOR_HOST
 #error "hipadapt/debug_tensor.h: kernels of AMD's GPUs can't send tensors; send them from \
 the host (hipadapt.debug_tensor), and define HIPADAPT_DEBUG_TENSOR_HOST to leave the calls \
 in kernels out"
 #endif
-#define __HA_DEBUG_SEND__(tensor) 0u
+#define __HA_DEBUG_SEND__(tensor) ((void)(tensor), 0u)
 #else
 #define __HA_DEBUG_SEND__(tensor) __ha_debug_tensor(tensor)
 #endif
@@ -38,7 +39,7 @@ struct __ha_tensor {
     unsigned long shape[8];
 };
 
-#if !defined(__AMDGCN__)
+#if !defined(__AMDGCN__) || !defined(__HIP_DEVICE_COMPILE__)
 extern "C" __attribute__((device, nothrow)) unsigned
 __ha_debug_tensor(const __ha_tensor *tensor);
 #endif
