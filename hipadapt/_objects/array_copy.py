@@ -67,7 +67,7 @@ def _finish(stream: StreamLike, used: Stream) -> None:
         used.synchronize()
 
 
-def _order(target: DeviceArray, stream: StreamLike) -> Stream:
+def order_of(target: _core.NDBuffer, stream: StreamLike) -> Stream:
     """The stream for work on an array where the caller names none.
 
     That is the one in which the array says that its memory is ready, else the current
@@ -122,7 +122,7 @@ def array_copy_from(
         raise BufferError("copy_from: the array is read-only")
     view = source if isinstance(source, _core.NDBuffer) else view_of(source, stream)
     _check_alike("copy_from", target, view, "source")
-    used = _order(target, stream)
+    used = order_of(target, stream)
     if target.nbytes:
         _copy(target, view, target.nbytes, used)
         _finish(stream, used)
@@ -140,7 +140,7 @@ def array_copy_to(
     if view.is_read_only:
         raise BufferError("copy_to: the target is read-only")
     _check_alike("copy_to", source, view, "target")
-    used = _order(source, stream)
+    used = order_of(source, stream)
     if source.nbytes:
         _copy(view, source, source.nbytes, used)
         _finish(stream, used)
@@ -157,7 +157,7 @@ def array_get(
 
         out = np.empty(source.shape, element_dtype(source))
         view: Any = out.reshape(-1).view(np.uint8) if out.dtype.kind == "V" else out
-        used = _order(source, stream)
+        used = order_of(source, stream)
         if source.nbytes:
             _copy(view, source, source.nbytes, used)
             _finish(stream, used)
@@ -191,7 +191,7 @@ def pattern_of(name: str, size: int, value: Any) -> bytes:
 
 def set_first(made: DeviceArray, pattern: bytes, stream: StreamLike) -> None:
     """Fills a new array; waits for that where the array has no stream."""
-    used = _order(made, stream)
+    used = order_of(made, stream)
     _fill_bytes(made, pattern, used)
     if made.stream_as_int is None:
         used.synchronize()
@@ -226,5 +226,5 @@ def array_fill(
     if target.is_read_only:
         raise BufferError("fill: the array is read-only")
     pattern = pattern_of(target.type_name, target.itemsize, value)
-    _fill_bytes(target, pattern, _order(target, stream))
+    _fill_bytes(target, pattern, order_of(target, stream))
     return target

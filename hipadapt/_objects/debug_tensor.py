@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..errors import HipError
-from .array_copy import _order
+from .array_copy import order_of
 from .calls import On
 from .named import named, need, refusal
 from .ordered import stream_of
@@ -78,7 +78,7 @@ def debug_tensor(
     need(prefix, str, "debug_tensor", "prefix", "a str")
     text = _bytes_of(prefix)
     is_ours = isinstance(array, _core.NDBuffer)
-    used = _order(array, stream) if is_ours else stream_of(stream, None)
+    used = order_of(array, stream) if is_ours else stream_of(stream, None)
     if not _core.debug_tensor_wanted(used._device):
         return
     view = array if is_ours else _view_of(array, stream)

@@ -34,7 +34,9 @@ def test_kernels_tensor_larger_than_the_ring(monkeypatch: pytest.MonkeyPatch) ->
         before = reader.counts
         send[1, 1](x, 64 << 10, code)
         hipadapt.Device().synchronize()
-        assert code.get().tolist() == [0]  # dropped, which is no mistake of the kernel's
+        assert code.get().tolist() == [
+            0
+        ]  # dropped, which is no mistake of the kernel's
         assert reader.read_event() is None
         assert reader.counts.large - before.large == 1
         send[1, 1](x, 63 << 10, code)
