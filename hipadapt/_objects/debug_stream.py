@@ -105,7 +105,7 @@ class DebugEvent:
             self._array = np.frombuffer(self.data, dtype).reshape(self.shape)
         return self._array
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         from .debug_stream_html import event_html
 
         return event_html(self)

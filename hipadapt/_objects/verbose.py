@@ -72,7 +72,7 @@ class verbose:
     Examples
     --------
     >>> import hipadapt
-    >>> with hipadapt.verbose("profile_exec", file=os.devnull):
+    >>> with hipadapt.verbose("profile_exec", file="/dev/null"):
     ...     x = hipadapt.zeros(16)
     >>> hipadapt.verbose.status().words
     'none'
