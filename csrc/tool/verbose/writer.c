@@ -45,7 +45,7 @@ static struct {
     bool timestamp;
     pthread_mutex_t turn; /* held by the thread while it works, and for a change */
 
-    atomic_bool asleep;
+    atomic_uint asleep; /* 0 or 1 */
     atomic_bool directed; /* somebody has said where lines go */
     bool (*_Atomic more)(void);
     _Atomic uint64_t written;
@@ -286,7 +286,7 @@ look(void)
     enum found found = turn(false);
 
     if (!more && found == FOUND_NOTHING) {
-        atomic_store(&writer.asleep, true);
+        (void)atomic_exchange(&writer.asleep, 1U);
         more = ask();
         found = turn(false);
     }
@@ -314,7 +314,7 @@ run(void *unused)
         } else if (!asked || found == FOUND_CLOSED) {
             rest(found);
         }
-        atomic_store(&writer.asleep, false);
+        atomic_store(&writer.asleep, 0U);
         pthread_mutex_unlock(&writer.lock);
     }
     return unused;
@@ -356,8 +356,8 @@ ha_line_writer_start(struct ha_collector *collector)
 void
 ha_line_writer_wake(void)
 {
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&writer.asleep, memory_order_relaxed)) {
+    /* It reads and writes, so that it comes before the thread's own write or after. */
+    if (atomic_fetch_or(&writer.asleep, 0U) != 0) {
         pthread_mutex_lock(&writer.lock);
         writer.woken = true;
         pthread_cond_signal(&writer.asked);
