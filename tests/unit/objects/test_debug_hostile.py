@@ -143,14 +143,14 @@ def test_many_tensors_through_a_small_ring(monkeypatch: pytest.MonkeyPatch) -> N
         for number in range(400):
             x.fill(number % 251, stream=stream)
             debug_tensor(x, str(number), stream)
+            if number % 10 < 9:
+                continue
+            stream.synchronize()
             for event in reader:
                 assert event.array[0] == event.array[-1] == int(event.prefix) % 251
                 seen += 1
-            if number == 100:
+            if number == 99:
                 begin = resident_bytes()
-        stream.synchronize()
-        seen += len(list(reader))
-        dropped = reader.counts.dropped - before.dropped
-    assert seen + dropped == 400
-    assert seen > 20
+        assert reader.counts.dropped == before.dropped
+    assert seen == 400
     assert resident_bytes() - begin < 48 << 20

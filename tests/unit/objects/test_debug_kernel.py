@@ -154,6 +154,7 @@ def test_kinds_come_only_to_who_asks(module: hipadapt.Module) -> None:
 def test_kernel_that_fails(run_python: Run) -> None:
     done = run_python(
         """
+        import threading
         import hipadapt
         from hipadapt import hip
 
@@ -163,9 +164,12 @@ def test_kernel_that_fails(run_python: Run) -> None:
         ''').compile()
         kinds = ("kernel_begin", "kernel_end", "kernel_error")
         with hipadapt.DebugStream(events=kinds) as reader:
-            x = hipadapt.zeros(4, "int32")
-            module.kernel("bad")[1, 1](x)
-            module.kernel("good")[1, 1](x)  # never runs
+            x, stream = hipadapt.zeros(4, "int32"), hipadapt.Stream()
+            gate = threading.Event()
+            stream.call(gate.wait, 20)
+            module.kernel("bad")[1, 1, 0, stream](x)
+            module.kernel("good")[1, 1, 0, stream](x)  # never runs
+            gate.set()
             hip.hipDeviceSynchronize()
             for event in reader:
                 print(event.kind, event.prefix, event.status.name, event.text)

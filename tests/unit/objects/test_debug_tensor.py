@@ -38,7 +38,10 @@ def reader() -> Iterator[DebugStream]:
 @pytest.fixture
 def held() -> Iterator[tuple[Stream, Callable[[], None]]]:
     """A stream that has come to nothing yet, and what lets it go on."""
-    gc.collect()  # hipFree waits for all streams
+    # hipFree waits for all streams, whoever lets go of memory.
+    gc.collect()
+    hipadapt.Device().synchronize()
+    assert _core.pending() == 0
     stream, gate = Stream(nonblocking=True), threading.Event()
     stream.call(gate.wait, 20)
 
