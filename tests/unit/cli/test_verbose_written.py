@@ -56,6 +56,31 @@ LAUNCHED = """
 """
 
 
+TRACKED = """
+    import ctypes, pathlib, random, sys
+    import hipadapt
+    from hipadapt import hip
+
+    tool = ctypes.CDLL(str(next(pathlib.Path(hipadapt.__path__[0]).glob("_lib/libhipadapt_tool*"))))
+    chosen = random.Random(int(sys.argv[1]))
+    pieces = [b"%", b",", b"\\n", b"\\r", b"%2C", b"hipadapt_verbose,v1,", b" ", b":", b"std::map<int, x>"]
+    kernel = hipadapt.compile_kernel('extern "C" __global__ void none() {}', "none")
+    stream = hipadapt.Stream()
+    infos = []
+    for i in range(1500):
+        parts = [chosen.choice([*pieces, chosen.randbytes(3)]) for _ in range(chosen.randrange(8))]
+        infos.append(b"".join(parts).replace(b"\\0", b"") + str(i).encode())
+        kernel[1, 1, 0, stream]()
+        text = ctypes.c_char_p(infos[-1])
+        code = tool.hipadapt_verbose_register_async_tracker(ctypes.c_void_p(stream.handle), None, text)
+        assert code == 0, code
+        if i % 100 == 0:
+            stream.synchronize()
+    stream.synchronize()
+    sys.stdout.buffer.write(b"\\0".join(infos))
+"""
+
+
 def written(
     run: Run, path: Path, code: str, *words: str, verbose: str = "all"
 ) -> list[Line]:
@@ -113,6 +138,26 @@ def test_launches_of_several_threads_are_all_there(
     assert sum(row["total_ns"] for row in sums["exec"]) == sum(
         one.duration_ns or 0 for one in found
     )
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_random_texts_of_trackers_come_back(
+    run_python: Run, tmp_path: Path, seed: str
+) -> None:
+    path, seen = tmp_path / "lines", tmp_path / "infos"
+    code = TRACKED.replace(
+        "sys.stdout.buffer.write(", f"open({str(seen)!r}, 'wb').write("
+    )
+
+    found = written(run_python, path, code, seed, verbose="profile_exec")
+
+    infos = seen.read_bytes().split(b"\0")
+    trackers = [one for one in found if one["primitive"] == "tracker"]
+    texts = [
+        one["implementation"].encode("utf-8", "surrogateescape") for one in trackers
+    ]
+    assert len(infos) == 1500
+    assert sorted(texts) == sorted(infos)
 
 
 @pytest.mark.parametrize("count", [3])
