@@ -24,7 +24,7 @@ SETTING = "profile_exec"
 KERNEL_S = 20e-6
 AT_WORK_S = 500e-6  # of the device, while it is given 200 launches
 ROUNDS = 1000  # of them
-KERNELS, REPEATS = 2000, 5  # of a program, and how often it runs in a process
+KERNELS, REPEATS = 500, 20  # of a program, and how often it runs in a process
 RATE = 200_000
 WRITTEN = 2_000_000
 
@@ -38,6 +38,7 @@ def program(folder: Path, setting: str, *words: object) -> Any:
             **os.environ,
             "HIPADAPT_VERBOSE": setting,
             "HIPADAPT_VERBOSE_FILE": str(folder / "lines"),
+            "OPENBLAS_NUM_THREADS": "1",  # those of numpy wait busily
         },
         capture_output=True,
         text=True,
