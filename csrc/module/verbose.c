@@ -13,6 +13,7 @@
 #include "adapters/pointer.h"
 #include "adapters/python_version.h"
 #include "adapters/types.h"
+#include "api/launch_note.h"
 #include "core/env.h"
 #include "module/profiler_number.h"
 #include "module/state.h"
@@ -436,9 +437,19 @@ static PyMethodDef methods[] = {
 
 /* Where the environment asks for lines, launches tell their arguments from the first
  * one on; the library is there anyhow then. */
+static bool
+wants_arguments(void)
+{
+    return ha_verbose_wants_arguments();
+}
+
+static const struct ha_launch_noter noter = {wants_arguments, ha_verbose_note,
+                                             ha_verbose_noted};
+
 int
 ha_verbose_init(PyObject *module)
 {
+    ha_launch_noter = &noter;
     if (ha_env(HA_ENV_VERBOSE) != NULL && !ha_profiler_need_tool()) {
         PyErr_Clear(); /* the profiler's library says it too */
     }

@@ -16,8 +16,11 @@
 #include "api/generated/calls.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
+#include "api/launch_note.h"
 #include "api/pending.h"
 #include "api/provider.h"
+
+const struct ha_launch_noter *ha_launch_noter;
 
 static void
 reap_few(struct ha_api *api)
@@ -97,6 +100,8 @@ launch_module(struct ha_api *api, PyObject *const *args, const struct ha_where *
     reap_few(api);
     if (ready) {
         const unsigned *n = launch.numbers;
+        bool given = cooperative || args[9] != Py_None;
+        bool told = ha_launch_note(&api->types, args[given ? 9 : 10]);
         PyThreadState *thread = PyEval_SaveThread();
         status = cooperative ? ha_calls.hipModuleLaunchCooperativeKernel(
                                    launch.function.ptr, n[0], n[1], n[2], n[3], n[4],
@@ -106,6 +111,7 @@ launch_module(struct ha_api *api, PyObject *const *args, const struct ha_where *
                                    n[5], n[6], launch.stream.ptr, launch.params.value,
                                    launch.extra.value);
         PyEval_RestoreThread(thread);
+        ha_launch_noted(told);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -247,11 +253,13 @@ launch_plain(struct ha_api *api, PyObject *const *args, const struct ha_where *w
     if (ready) {
         plain_call function = call == HA_CALL_hipLaunchKernel ? ha_calls.hipLaunchKernel
                                                               : call_cooperative;
+        bool told = ha_launch_note(&api->types, args[3]);
         PyThreadState *thread = PyEval_SaveThread();
         status = function(launch.function.ptr, *(dim3 *)launch.grid.ptr,
                           *(dim3 *)launch.block.ptr, launch.params.value,
                           launch.shared_bytes, launch.stream.ptr);
         PyEval_RestoreThread(thread);
+        ha_launch_noted(told);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

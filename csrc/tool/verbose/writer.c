@@ -45,7 +45,7 @@ static struct {
     bool timestamp;
     pthread_mutex_t turn; /* held by the thread while it works, and for a change */
 
-    atomic_uint asleep; /* 0 or 1 */
+    atomic_uint asleep;   /* 0 or 1 */
     atomic_bool directed; /* somebody has said where lines go */
     bool (*_Atomic more)(void);
     _Atomic uint64_t written;

@@ -55,16 +55,43 @@ def test_a_kernel_has_its_shape_and_arguments(run_python: Run) -> None:
     assert round(float(row["exec_time"]) * 1e6) == taken
 
 
-def test_launches_by_hips_own_functions_have_no_arguments(run_python: Run) -> None:
+@pytest.mark.parametrize("form", ["params", "extra", "address"])
+def test_launches_by_hips_own_functions_have_arguments_too(
+    run_python: Run, form: str
+) -> None:
+    code = f"""
+values = (x, ctypes.c_float(2), ctypes.c_int(8))
+print(hex(int(x)))
+extra = hipadapt.types.HipModuleLaunchKernel_extra(values)
+given = {{"params": (values, None), "extra": (None, list(values)),
+          "address": (None, extra)}}[{form!r}]
+hip.hipModuleLaunchKernel(scale, 1, 1, 1, 8, 1, 1, 0, None, *given)
+"""
+    code += "hip.hipDeviceSynchronize()"
+    done = run_python(BEGIN + code, HIPADAPT_VERBOSE="profile_exec")
+    row = results(done.stdout)[-1]
+    address = next(x for x in done.stdout.split() if x.startswith("0x"))
+
+    assert row["implementation"] == "scale"
+    assert row["memory_descriptors"] == (
+        ""
+        if form == "address"
+        else f"arg0:ptr:{address}:float32:1000 arg1:c_float:2.0 arg2:c_int:8"
+    )
+
+
+def test_a_refused_launch_leaves_no_arguments_behind(run_python: Run) -> None:
     code = """
-e = hip.hipModuleLaunchKernel(
-    scale, *(1, 1, 1), *(8, 1, 1), 0, None, None,
-    (x, ctypes.c_float(2), ctypes.c_int(8)))
+values = (x, ctypes.c_float(2), ctypes.c_int(8))
+extra = hipadapt.types.HipModuleLaunchKernel_extra(values)
+print(hip.hipModuleLaunchKernel(
+    scale, 1, 1, 1, 100000, 1, 1, 0, None, values, None))
+hip.hipModuleLaunchKernel(scale, 1, 1, 1, 8, 1, 1, 0, None, None, extra)
 hip.hipDeviceSynchronize()
 """
-    row = lines_of(run_python, code, "profile_exec")[-1]
+    rows = lines_of(run_python, code, "profile_exec")
 
-    assert (row["implementation"], row["memory_descriptors"]) == ("scale", "")
+    assert [r["memory_descriptors"] for r in rows if r["primitive"] == "kernel"] == [""]
 
 
 def test_copies_and_fills_have_their_bytes(run_python: Run) -> None:
