@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/debug/element.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 
 _Static_assert(__LDBL_MANT_DIG__ >= 64, "it has every 64-bit integer");
-
-enum { FLOAT_BITS = 24, DOUBLE_BITS = 53, DIGITS_MOST = 17 };
 
 /* ---- numbers ---- */
 
@@ -123,49 +122,47 @@ ha_element_load(const struct ha_dtype *dtype, const void *at)
 
 /* ---- texts ---- */
 
-/* Whether no neighbour of `value`, of so many bits, is as near to what the text says.
- */
+/* Whether no neighbour of a small float is as near to what the text says. */
 static bool
-tells(const char *text, long double value, int bits, int least_exponent)
+tells_small(const char *text, const struct ha_small_float *small, double value)
 {
-    int exponent;
-    bool power_of_two = fabsl(frexpl(value, &exponent)) == 0.5L;
+    int exponent, least = 2 - small->bias;
+    bool power_of_two = fabs(frexp(value, &exponent)) == 0.5;
 
-    if (exponent < least_exponent) {
-        exponent = least_exponent;
+    if (exponent < least) {
+        exponent = least;
         power_of_two = false;
     }
-    long double half = ldexpl(0.5L, exponent - bits);
-    return fabsl(strtold(text, NULL) - value) < (power_of_two ? half / 2 : half);
+    double half = ldexp(0.5, exponent - small->fraction_bits - 1);
+    return fabs(strtod(text, NULL) - value) < (power_of_two ? half / 2 : half);
 }
 
 /* As many as stand before the point, so that 448 is not 4e+02. */
 static int
-digits_of_whole(long double value)
+digits_of_whole(double value)
 {
-    value = fabsl(value);
-    return value >= 1 && value < 1e6L ? (int)log10l(value) + 1 : 1;
+    value = fabs(value);
+    return value >= 1 && value < 1e6 ? (int)log10(value) + 1 : 1;
 }
 
 static int
-put_float(char *text, size_t room, const struct ha_dtype *dtype, long double value)
+put_float(char *text, size_t room, const struct ha_dtype *dtype, double value)
 {
+    uint32_t bytes = dtype->kind == HA_DTYPE_COMPLEX ? dtype->bytes / 2 : dtype->bytes;
+    bool small = dtype->kind == HA_DTYPE_SMALL, single = bytes == sizeof(float);
+    int digits = small ? digits_of_whole(value) : single ? FLT_DIG : DBL_DIG;
+    bool told = isinf(value) || value == 0;
+    int used;
+
     if (isnan(value)) {
         return snprintf(text, room, "nan"); /* without a sign */
     }
-    uint32_t bytes = dtype->kind == HA_DTYPE_COMPLEX ? dtype->bytes / 2 : dtype->bytes;
-    bool small = dtype->kind == HA_DTYPE_SMALL, single = !small && bytes == 4;
-    int bits = small    ? dtype->small.fraction_bits + 1
-               : single ? FLOAT_BITS
-                        : DOUBLE_BITS;
-    int least = small ? 2 - dtype->small.bias : single ? -125 : -1021;
-    int digits = small ? digits_of_whole(value) : single ? 6 : 15;
-    int used;
-
     do {
-        used = snprintf(text, room, "%.*Lg", digits, value);
-    } while (isfinite(value) && value != 0 && !tells(text, value, bits, least) &&
-             digits++ < DIGITS_MOST);
+        used = snprintf(text, room, "%.*g", digits, value);
+        told = told || (small    ? tells_small(text, &dtype->small, value)
+                        : single ? strtof(text, NULL) == (float)value
+                                 : strtod(text, NULL) == value);
+    } while (!told && digits++ < DBL_DECIMAL_DIG);
     return used;
 }
 
@@ -184,16 +181,16 @@ ha_element_text(const struct ha_dtype *dtype, const struct ha_element *element,
         (void)snprintf(text, room, "%.0Lf", element->real);
         break;
     case HA_DTYPE_COMPLEX: {
-        int used = put_float(text, room / 2, dtype, element->real);
+        int used = put_float(text, room / 2, dtype, (double)element->real);
         text[used++] = '+';
         used -= signbit(element->imaginary) && !isnan(element->imaginary);
-        used += put_float(text + used, room / 2, dtype, element->imaginary);
+        used += put_float(text + used, room / 2, dtype, (double)element->imaginary);
         (void)snprintf(text + used, room - (size_t)used, "j");
         break;
     }
     case HA_DTYPE_FLOAT:
     case HA_DTYPE_SMALL:
-        (void)put_float(text, room, dtype, element->real);
+        (void)put_float(text, room, dtype, (double)element->real);
         break;
     }
 }

@@ -46,8 +46,8 @@ put_prefix(struct line *line, const payload_t *tensor)
             put(line, "\\n");
         } else if (byte < ' ' || byte == 0x7f) {
             put(line, "\\x%02x", byte);
-        } else {
-            put(line, "%c", byte);
+        } else if (line->used < HA_SUMMARY_BYTES - 1) {
+            line->text[line->used++] = (char)byte;
         }
     }
     put(line, "%s", length > 0 ? ": " : "");
