@@ -138,16 +138,33 @@ is_within(void *address, uint64_t bytes)
     return bytes <= size - (size_t)((char *)address - (char *)base);
 }
 
+/* What HIP knows of an address.  False: nothing.  `status` is that of a call that has
+ * failed for another reason. */
+static bool
+find(const void *address, bool *host, hipError_t *status)
+{
+    hipPointerAttribute_t found;
+
+    *status = ha_calls.hipPointerGetAttributes(&found, address);
+    if (*status == hipErrorInvalidValue) {
+        (void)ha_calls.hipGetLastError();
+        *status = hipSuccess;
+        return false;
+    }
+    *host = *status == hipSuccess && found.type == hipMemoryTypeHost;
+    return *status != hipSuccess || *host || found.isManaged ||
+           found.type == hipMemoryTypeDevice || found.type == hipMemoryTypeManaged;
+}
+
 /* The array's memory is there; `host` says whether host functions may read it. */
 static int
-look(struct ha_types *types, const struct ha_device_array *array, bool *host)
+look(const struct ha_device_array *array, bool *host, hipError_t *status)
 {
     size_t bytes = (size_t)ha_array_bytes(array);
     void *address = array->base.ptr;
-    enum ha_memory_place place;
-    int device;
 
     *host = false;
+    *status = hipSuccess;
     if (address == NULL) {
         return ha_raise(PyExc_ValueError, &where,
                         array->base.gone != 0 ? "has memory that was freed"
@@ -161,14 +178,11 @@ look(struct ha_types *types, const struct ha_device_array *array, bool *host)
                               "is at %p, where %zu bytes can't be read", address,
                               bytes);
     }
-    if (!types->memory->find(address, &place, &device)) {
+    if (!find(address, host, status)) {
         return ha_raise(PyExc_ValueError, &where,
                         "is at %p, which is no memory of HIP's, or was freed", address);
     }
-    if (place == HA_PLACE_PINNED) {
-        *host = true;
-    }
-    if (!is_within(address, bytes)) {
+    if (*status == hipSuccess && !is_within(address, bytes)) {
         return ha_raise(PyExc_ValueError, &where,
                         "is at %p, where the allocation ends before its %zu bytes",
                         address, bytes);
@@ -280,11 +294,15 @@ send_head(PyObject *module, const payload_t *head, PyObject *array, hipStream_t 
 {
     struct ha_api *api = ha_api_of(module);
     void *address = ((struct ha_device_array *)array)->base.ptr;
+    hipError_t status;
     bool host;
 
     ha_pending_reap(api, true);
-    if (look(&api->types, (struct ha_device_array *)array, &host) < 0) {
+    if (look((struct ha_device_array *)array, &host, &status) < 0) {
         return NULL;
+    }
+    if (status != hipSuccess) {
+        return Py_BuildValue("is", (int)status, "hipPointerGetAttributes");
     }
     struct sending *sending = calloc(1, sizeof *sending);
     PyObject *capsule =
@@ -364,7 +382,8 @@ send(PyObject *module, PyObject *args)
     if (set_shape(&head, (struct ha_device_array *)array) < 0) {
         return NULL;
     }
-    if (HA_READY(hipMemcpyAsync) <= 0 || HA_READY(hipLaunchHostFunc) <= 0) {
+    if (HA_READY(hipMemcpyAsync) <= 0 || HA_READY(hipLaunchHostFunc) <= 0 ||
+        HA_READY(hipPointerGetAttributes) <= 0 || HA_READY(hipGetLastError) <= 0) {
         return PyErr_Occurred() != NULL ? NULL
                                         : Py_BuildValue("is", (int)hipErrorNotSupported,
                                                         "hipLaunchHostFunc");

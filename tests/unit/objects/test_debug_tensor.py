@@ -349,7 +349,11 @@ def test_what_is_on_its_way_has_a_bound(
         debug_tensor(x, str(number), stream)
         stream.synchronize()
     assert len(list(reader)) == 100
-    assert reader.counts.full - before.full == 6
+    # A larger one takes the place of those, which are kept for the next.
+    debug_tensor(hipadapt.full(200 << 10, 9, "uint8"), "large")
+    assert set(next_event(reader).array.tolist()) == {9}
+    debug_tensor(hipadapt.zeros(300 << 10, "uint8"), "too large")
+    assert reader.counts.full - before.full == 7
 
 
 def test_tensor_larger_than_the_ring(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,6 +487,36 @@ def test_reset_of_the_device(run_python: Run) -> None:
     assert lines[0] == "(<hipError_t.hipSuccess: 0>,)", done.stderr
     assert lines[1] == str([("after", [2] * 4)] * 3)
     assert lines[2] == "4 4"
+
+
+def test_device_that_a_kernel_has_broken(run_python: Run) -> None:
+    done = run_python(
+        """
+        import numpy as np
+        import hipadapt
+        from hipadapt import hip
+
+        bad = hipadapt.compile_kernel("__global__ void k(int *x) { x[1 << 30] = 1; }", "k")
+        x = hipadapt.zeros(4, "int32")
+        with hipadapt.DebugStream() as reader:
+            bad[1, 1](x)
+            hip.hipDeviceSynchronize()
+            for array in (x, np.zeros(3)):
+                try:
+                    hipadapt.debug_tensor(array, "lost")
+                except hipadapt.errors.HipErrorIllegalAddress as error:
+                    print(error.function, "failed earlier: kernel" in str(error))
+            hip.hipDeviceReset()
+            hipadapt.debug_tensor(hipadapt.zeros(4, "int32"), "again")
+            print(reader.read_event(20).prefix, reader.dropped)
+        """
+    )
+
+    assert done.stdout.splitlines() == [
+        "hipPointerGetAttributes True",
+        "hipLaunchHostFunc True",
+        "again 0",
+    ]
 
 
 @pytest.mark.plain
