@@ -111,14 +111,15 @@ def test_switching_while_others_launch_breaks_nothing(tmp_path: Path) -> None:
     kernel, own = program.kernel("touch"), hipadapt.zeros(16, dtype="int32")
     stop = threading.Event()
 
-    def launch() -> None:
+    def launch(device: hipadapt.DeviceArray) -> None:
         stream = hipadapt.Stream()
-        device = hipadapt.zeros(64, dtype="int32")
         while not stop.is_set():
             kernel[1, 64, 0, stream](device)
             stream.synchronize()
 
-    threads = [threading.Thread(target=launch) for _ in range(3)]
+    # Their fills are on stream 0, too: made before the first block.
+    arrays = [hipadapt.zeros(64, dtype="int32") for _ in range(3)]
+    threads = [threading.Thread(target=launch, args=(array,)) for array in arrays]
     for thread in threads:
         thread.start()
     for turn in range(60):
