@@ -46,12 +46,31 @@ copy_begin(const struct ha_activity_copy *copy)
     return begin();
 }
 
+static void *
+host_begin(const struct ha_activity_host *host)
+{
+    (void)host;
+    return begin();
+}
+
+static int depth; /* calls that have several tickets */
+
+static void
+together(int begins)
+{
+    depth += begins ? 1 : -1;
+    CHECK(depth == begins);
+}
+
 static const struct ha_activity_sink sink = {
     .size = sizeof sink,
     .dispatch_begin = dispatch_begin,
     .dispatch_end = end,
     .copy_begin = copy_begin,
     .copy_end = end,
+    .host_begin = host_begin,
+    .host_end = end,
+    .together = together,
 };
 
 static void
@@ -59,7 +78,7 @@ watch(void (*action)(void))
 {
     begun = ended = never_ran = 0;
     on_begin = action;
-    ha_activity_table.subscribe(&sink, HA_WANT_DISPATCH | HA_WANT_COPY);
+    ha_activity_table.subscribe(&sink, HA_WANT_DISPATCH | HA_WANT_COPY | HA_WANT_HOST);
 }
 
 static void
@@ -98,6 +117,18 @@ launch(void)
     return hipModuleLaunchKernel(bump, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
 }
 
+static void
+write_two(void *address)
+{
+    *(int *)address = 2; /* the device's memory is the host's */
+}
+
+static hipError_t
+call_host(void)
+{
+    return hipLaunchHostFunc(stream, write_two, memory);
+}
+
 static int
 number_at(const int *address)
 {
@@ -115,7 +146,8 @@ test_captured_work_has_no_ticket(void)
     OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     OK(copy());
     OK(launch());
-    CHECK(end_capture(&graph) == 2 && begun == 0);
+    OK(call_host());
+    CHECK(end_capture(&graph) == 3 && begun == 0);
     OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
     OK(hipGraphDestroy(graph));
     OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
@@ -124,7 +156,7 @@ test_captured_work_has_no_ticket(void)
     OK(hipGraphLaunch(exec, stream));
     OK(hipStreamSynchronize(stream));
     unwatch();
-    CHECK(begun == 2 && never_ran == 0);
+    CHECK(begun == 3 && never_ran == 0);
     OK(hipGraphExecDestroy(exec));
     OK(hipGraphDestroy(graph));
 }
@@ -144,6 +176,7 @@ test_refused_work_has_no_ticket(void)
     watch(NULL);
     CHECK_HIP(copy(), hipErrorContextIsDestroyed);
     CHECK_HIP(launch(), hipErrorContextIsDestroyed);
+    CHECK_HIP(call_host(), hipErrorContextIsDestroyed);
     CHECK_HIP(hipGraphLaunch(exec, stream), hipErrorContextIsDestroyed);
     OK(hipStreamCreate(&stream));
     OK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
@@ -171,8 +204,8 @@ static void
 test_capture_that_begins_meanwhile_gets_the_work(void)
 {
     hipGraph_t graph;
-    hipError_t (*const calls[])(void) = {copy, launch};
-    for (int i = 0; i < 2; i++) {
+    hipError_t (*const calls[])(void) = {copy, launch, call_host};
+    for (int i = 0; i < 3; i++) {
         const int before[] = {1, 2};
         OK(hipMemcpy(memory, before, sizeof before, hipMemcpyHostToDevice));
         watch(begin_capture);
@@ -215,8 +248,8 @@ static void
 test_stream_that_goes_meanwhile_takes_no_work(void)
 {
     hipStream_t living = stream;
-    hipError_t (*const calls[])(void) = {copy, launch};
-    for (int i = 0; i < 2; i++) {
+    hipError_t (*const calls[])(void) = {copy, launch, call_host};
+    for (int i = 0; i < 3; i++) {
         OK(hipStreamCreate(&stream));
         watch(destroy_stream);
         CHECK_HIP(calls[i](), hipErrorContextIsDestroyed);
