@@ -86,7 +86,9 @@ hold(struct held *held, const struct ha_trace_event *events, size_t count)
     size_t old = held->count - held->from, all = old + count;
     struct ha_trace_event *merged = held->events;
 
-    memmove(held->events, held->events + held->from, old * sizeof *held->events);
+    if (old > 0) {
+        memmove(held->events, held->events + held->from, old * sizeof *held->events);
+    }
     held->from = 0;
     held->count = old;
     if (all > held->room) {
