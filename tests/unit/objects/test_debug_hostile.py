@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -153,4 +154,5 @@ def test_many_tensors_through_a_small_ring(monkeypatch: pytest.MonkeyPatch) -> N
                 begin = resident_bytes()
         assert reader.counts.dropped == before.dropped
     assert seen == 400
-    assert resident_bytes() - begin < 48 << 20
+    if "HIPADAPT_SANITIZER" not in os.environ:  # sanitizers keep what is freed
+        assert resident_bytes() - begin < 48 << 20
