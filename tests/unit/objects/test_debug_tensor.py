@@ -422,6 +422,27 @@ def test_captured_call_sends_with_each_launch(reader: DebugStream) -> None:
     ]
 
 
+def test_graph_gives_its_room_back(
+    reader: DebugStream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, x = Stream(nonblocking=True), hipadapt.full(4, 7, "int32")
+    raising = hipadapt.raising.hip
+    monkeypatch.setenv("HIPADAPT_DEBUG_STREAM_BUFFER_BYTES", str(8 << 10))
+
+    for _ in range(10):
+        raising.hipStreamBeginCapture(
+            stream, hip.hipStreamCaptureMode.hipStreamCaptureModeGlobal
+        )
+        debug_tensor(x, "x", stream)
+        graph = raising.hipStreamEndCapture(stream)
+        ready = raising.hipGraphInstantiateWithFlags(graph, 0)
+        raising.hipGraphDestroy(graph)
+        raising.hipGraphLaunch(ready, stream)  # it has the memory still
+        stream.synchronize()
+        assert next_event(reader).array.tolist() == [7] * 4
+        raising.hipGraphExecDestroy(ready)
+
+
 def test_capture_that_hip_refuses_has_its_code(reader: DebugStream) -> None:
     stream, x = Stream(), hipadapt.zeros(4, "int32")
     raising = hipadapt.raising.hip
