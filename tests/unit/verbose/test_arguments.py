@@ -166,9 +166,10 @@ except (TypeError, ValueError):
     pass
 else:
     raise SystemExit("was launched")
-hip.hipModuleLaunchKernel(where, *[1] * 6, 0, None, None, (x,))
-expected.append("")
+hip.hipMemset(x, 1, 4)
 """
-    lines, expected = told(run_python, tmp_path / "lines", code)
+    lines, _ = told(run_python, tmp_path / "lines", code)
 
-    assert lines == expected
+    assert lines == []
+    fills = [one for one in read(tmp_path / "lines") if one["primitive"] == "memset"]
+    assert [one["memory_descriptors"] for one in fills] == ["", ""]
