@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,37 @@ PARTS = (
     "verbose",
     "debug",
 )
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """A part that runs on the CPU device, and what it needs."""
+
+    rounds: int
+    quick_rounds: int
+    programs: tuple[str, ...] = ()
+    build: Callable[[Path], object] | None = None
+    module: str = ""
+
+    def measure(self, part: str, folder: Path, quick: bool) -> dict[str, Any]:
+        """Build, and run the part."""
+        if self.build is not None:
+            self.build(folder)
+        for name in self.programs:
+            build_of_sources(name, folder)
+        rounds = self.quick_rounds if quick else self.rounds
+        on_cpu = {"HIPADAPT_PROVIDER": "cpu"}
+        module = f"benchmarks.{self.module or part}"
+        return run_module(module, folder, rounds, on_cpu)
+
+
+ON_DEVICE = {
+    "runtime": OnDevice(100, 20, build=build_runtime),
+    "profiler": OnDevice(300, 60, build=build_profiler),
+    "traces": OnDevice(5, 1, ("profile_writer",)),
+    "verbose": OnDevice(15, 3, ("verbose_writer",), build_verbose),
+    "debug": OnDevice(10, 3, ("debug_stream",), module="debug_stream"),
+}
 
 
 def choices() -> argparse.Namespace:
@@ -121,47 +153,9 @@ def measure(selected: list[str], quick: bool) -> dict[str, Any]:
             numbers["kernels"] = run_module(
                 "benchmarks.kernels", folder, rounds, on_cpu
             )
-        if "runtime" in selected:
-            build_runtime(folder)
-            numbers["runtime"] = run_module(
-                "benchmarks.runtime",
-                folder,
-                20 if quick else 100,
-                {"HIPADAPT_PROVIDER": "cpu"},
-            )
-        if "profiler" in selected:
-            build_profiler(folder)
-            numbers["profiler"] = run_module(
-                "benchmarks.profiler",
-                folder,
-                60 if quick else 300,
-                {"HIPADAPT_PROVIDER": "cpu"},
-            )
-        if "traces" in selected:
-            build_of_sources("profile_writer", folder)
-            numbers["traces"] = run_module(
-                "benchmarks.traces",
-                folder,
-                1 if quick else 5,
-                {"HIPADAPT_PROVIDER": "cpu"},
-            )
-        if "verbose" in selected:
-            build_verbose(folder)
-            build_of_sources("verbose_writer", folder)
-            numbers["verbose"] = run_module(
-                "benchmarks.verbose",
-                folder,
-                3 if quick else 15,
-                {"HIPADAPT_PROVIDER": "cpu"},
-            )
-        if "debug" in selected:
-            build_of_sources("debug_stream", folder)
-            numbers["debug"] = run_module(
-                "benchmarks.debug_stream",
-                folder,
-                3 if quick else 10,
-                {"HIPADAPT_PROVIDER": "cpu"},
-            )
+        for part, on_device in ON_DEVICE.items():
+            if part in selected:
+                numbers[part] = on_device.measure(part, folder, quick)
     return numbers
 
 
