@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .debug_stream import DebugEvent, _text
 
 if TYPE_CHECKING:
-    from .. import _core
+    from typing_extensions import Buffer
 
 __all__ = ["KernelEvent"]
 
@@ -63,7 +63,7 @@ class KernelEvent(DebugEvent):
         "text",
     )
 
-    def __init__(self, kind: str, payload: _core.DebugPayload) -> None:
+    def __init__(self, kind: str, payload: Buffer) -> None:
         from .. import hip
 
         view = memoryview(payload)

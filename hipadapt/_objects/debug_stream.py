@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Buffer
 
 # The payload of a tensor: prefix, device, pipe, dtype, shape, bytes of data.
 _HEAD = Struct("512s I I 16s 8Q Q")
@@ -80,7 +81,7 @@ class DebugEvent:
     kind = "tensor"
     __slots__ = ("_array", "data", "device", "dtype", "pipe", "prefix", "shape")
 
-    def __init__(self, payload: _core.DebugPayload) -> None:
+    def __init__(self, payload: Buffer) -> None:
         view = memoryview(payload)
         prefix, self.device, self.pipe, dtype, *shape, size = _HEAD.unpack_from(view)
         self.prefix: str = _text(prefix)

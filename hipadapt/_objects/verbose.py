@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
     from typing_extensions import Self
+
+    from .._trace.verbose import Line
 
 _Output = tuple["str | bytes | os.PathLike[str] | None", bool]
 
@@ -157,6 +160,33 @@ class verbose:
                 f"{timeout}"
             )
         _core.verbose_flush(round(1000 * timeout))
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> Iterator[Line]:
+        """The results of a file with verbose lines, ours or oneDNN's.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Yields
+        ------
+        Line
+            ``line["implementation"]`` is the text of a column that the header names,
+            ``line.duration_ns`` its time, and ``line.values("attributes")`` a dict of
+            ``key:value`` pairs.
+
+        Raises
+        ------
+        OSError
+            The file cannot be opened.
+        ValueError
+            It has no verbose lines, or no header.
+        """
+        from .._trace.verbose import read
+
+        return read(path)
 
     @staticmethod
     def status() -> VerboseStatus:

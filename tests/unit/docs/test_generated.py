@@ -62,6 +62,15 @@ def functions_of(found: object) -> list[FunctionType]:
     return [member for member in members if isinstance(member, FunctionType)]
 
 
+def named(function: FunctionType, word: str) -> object:
+    """What an annotation of the function means by a name with or without dots."""
+    first, *rest = word.split(".")
+    found = function.__globals__.get(first)
+    for name in rest:
+        found = getattr(found, name, None)
+    return found
+
+
 def test_every_class_in_a_documented_signature_is_documented() -> None:
     page = (ROOT / "docs" / "python" / "package.md").read_text()
     names = re.findall(r"auto(?:class|function):: ([\w.]+)$", page, re.MULTILINE)
@@ -74,9 +83,9 @@ def test_every_class_in_a_documented_signature_is_documented() -> None:
         for found in shown
         for function in functions_of(found)
         for annotation in function.__annotations__.values()
-        for word in re.findall(r"\w+", str(annotation))
-        if inspect.isclass(kind := function.__globals__.get(word))
-        and re.match(r"hipadapt\._\w+\.[a-z]", kind.__module__)
+        for word in re.findall(r"[\w.]+", str(annotation))
+        if inspect.isclass(kind := named(function, word))
+        and re.match(r"hipadapt\._", kind.__module__)
         and not kind.__name__.startswith("_")
         and kind not in shown
     }
