@@ -339,8 +339,10 @@ ha_watch_begin(void)
 bool
 ha_watch_leave(int device)
 {
+    if (device < 0 || device >= HA_DEBUG_DEVICES_MAX) {
+        return false;
+    }
     struct watched *watched = &watch.devices[device];
-
     pthread_mutex_lock(&watch.lock);
     bool leaves = watch.on && watched->fd >= 0 && !watched->absent;
     if (leaves) {
