@@ -12,6 +12,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
+from .._owner import Owner
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -118,7 +119,7 @@ class DebugEvent:
         )
 
 
-class DebugStream:
+class DebugStream(Owner):
     """The debug stream of a device.
 
     Kernels send tensors with ``ha_debug_tensor`` of ``hipadapt/debug_tensor.h``.
