@@ -12,6 +12,7 @@ import pytest
 import hipadapt
 from hipadapt import DebugStream, debug_tensor
 from tests.conftest import Run
+from tests.unit.objects.test_debug_tensor import shrink
 
 SOURCE = r"""
 #include <hipadapt/debug_tensor.h>
@@ -140,6 +141,7 @@ def test_many_tensors_through_a_small_ring(monkeypatch: pytest.MonkeyPatch) -> N
     x, seen = hipadapt.full(1 << 20, 1, "uint8"), 0
     stream = hipadapt.Stream()
     with DebugStream() as reader:
+        shrink(reader, monkeypatch, 16 << 20)
         before = reader.counts
         for number in range(400):
             x.fill(number % 251, stream=stream)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -33,6 +34,29 @@ ML_DTYPES = [
 def reader() -> Iterator[DebugStream]:
     with DebugStream() as connected:
         yield connected
+
+
+def shrink(reader: DebugStream, patch: pytest.MonkeyPatch, room: int) -> None:
+    """Room for tensors on their way, when what other tests have left is gone."""
+    patch.setenv("HIPADAPT_DEBUG_STREAM_BUFFER_BYTES", str(room))
+    sent = 0  # the first one makes what is left over go
+    for _ in range(2000):
+        before = reader.counts.full
+        debug_tensor(hipadapt.zeros(1, "uint8"), "shrink")
+        hipadapt.Device().synchronize()
+        if reader.counts.full == before:
+            assert next_event(reader).prefix == "shrink"
+            sent += 1
+        if sent == 2:
+            return
+        time.sleep(0.01)
+    pytest.fail("there is no room")
+
+
+@pytest.fixture
+def quarter(reader: DebugStream, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for 256 KiB."""
+    shrink(reader, monkeypatch, 256 << 10)
 
 
 @pytest.fixture
@@ -330,14 +354,12 @@ def test_client_that_leaves_before_the_stream_comes(
         assert reader.counts.closed - before.closed == 1
 
 
+@pytest.mark.usefixtures("quarter")
 def test_what_is_on_its_way_has_a_bound(
-    reader: DebugStream,
-    held: tuple[Stream, Callable[[], None]],
-    monkeypatch: pytest.MonkeyPatch,
+    reader: DebugStream, held: tuple[Stream, Callable[[], None]]
 ) -> None:
     stream, go_on = held
     x, before = hipadapt.zeros(64 << 10, "uint8"), reader.counts
-    monkeypatch.setenv("HIPADAPT_DEBUG_STREAM_BUFFER_BYTES", str(256 << 10))
 
     for number in range(10):
         debug_tensor(x, str(number), stream)
@@ -359,6 +381,7 @@ def test_what_is_on_its_way_has_a_bound(
 def test_tensor_larger_than_the_ring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HIPADAPT_DEBUG_STREAM_BUFFER_BYTES", str(64 << 10))
     with DebugStream() as reader:
+        shrink(reader, monkeypatch, 64 << 10)
         before = reader.counts
         debug_tensor(hipadapt.zeros(64 << 10, "uint8"), "device")
         debug_tensor(np.zeros(64 << 10, "uint8"), "host")
@@ -427,7 +450,7 @@ def test_graph_gives_its_room_back(
 ) -> None:
     stream, x = Stream(nonblocking=True), hipadapt.full(4, 7, "int32")
     raising = hipadapt.raising.hip
-    monkeypatch.setenv("HIPADAPT_DEBUG_STREAM_BUFFER_BYTES", str(8 << 10))
+    shrink(reader, monkeypatch, 8 << 10)
 
     for _ in range(10):
         raising.hipStreamBeginCapture(

@@ -78,7 +78,9 @@ def test_extension_exports_its_init_function_only(core: Path) -> None:
 def test_tool_exports_its_registration_its_table_and_its_headers(tool: Path) -> None:
     folder = ROOT / "csrc" / "tool" / "include" / "hipadapt"
     headers = "".join(path.read_text("utf-8") for path in folder.glob("*.h"))
-    public = set(re.findall(r"\b(hipadapt_(?:profile|debug_stream)_\w+)\(", headers))
+    public = set(
+        re.findall(r"\b(hipadapt_(?:profile|debug_stream|verbose)_\w+)\(", headers)
+    )
 
     assert public
     ours = {"rocprofiler_configure", "hipadapt_tool_table"}
