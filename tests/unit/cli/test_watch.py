@@ -301,7 +301,8 @@ def test_a_module_is_watched(tmp_path: Path) -> None:
     output, errors = child.communicate(timeout=120)
 
     assert child.returncode == 0, errors
-    assert output.count("x: float32 2x3 ") == 2 and "['-v']\n" in output
+    assert output.count("x: float32 2x3 ") == 2
+    assert "['-v']" in output  # a line may stand before its end
 
 
 @pytest.mark.plain

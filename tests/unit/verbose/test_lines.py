@@ -17,6 +17,8 @@ import ctypes, os, sys, time
 import numpy as np
 import hipadapt
 from hipadapt import hip
+def say(*words):  # at once, so that no line stands within it
+    os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 TEXT = 'extern "C" __global__ void scale(float *x, float a, int n) '
 TEXT += '{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= a; }'
 TEXT += 'extern "C" __global__ void broken(int *x) { *(volatile int *)8 = *x; }'
@@ -34,7 +36,7 @@ def lines_of(
 
 def test_a_kernel_has_its_shape_and_arguments(run_python: Run) -> None:
     code = "s = hipadapt.Stream(); scale[(3, 2), (64, 2), 128, s](x, 2.5, 1000)\n"
-    code += "s.synchronize(); print('stream', s.handle); print('x', hex(int(x)))"
+    code += "s.synchronize(); say('stream', s.handle); say('x', hex(int(x)))"
     done = run_python(BEGIN + code, HIPADAPT_VERBOSE="profile_exec")
     told = dict(line.split() for line in done.stdout.splitlines() if " " in line[:8])
     row = results(done.stdout)[-1]
@@ -61,7 +63,7 @@ def test_launches_by_hips_own_functions_have_arguments_too(
 ) -> None:
     code = f"""
 values = (x, ctypes.c_float(2), ctypes.c_int(8))
-print(hex(int(x)))
+say(hex(int(x)))
 extra = hipadapt.types.HipModuleLaunchKernel_extra(values)
 given = {{"params": (values, None), "extra": (None, list(values)),
           "address": (None, extra)}}[{form!r}]
@@ -84,7 +86,7 @@ def test_a_refused_launch_leaves_no_arguments_behind(run_python: Run) -> None:
     code = """
 values = (x, ctypes.c_float(2), ctypes.c_int(8))
 extra = hipadapt.types.HipModuleLaunchKernel_extra(values)
-print(hip.hipModuleLaunchKernel(
+say(hip.hipModuleLaunchKernel(
     scale, 1, 1, 1, 100000, 1, 1, 0, None, values, None))
 hip.hipModuleLaunchKernel(scale, 1, 1, 1, 8, 1, 1, 0, None, None, extra)
 hip.hipDeviceSynchronize()
@@ -144,7 +146,7 @@ s.synchronize()
 def test_a_host_function_has_its_time(run_python: Run) -> None:
     code = """
 call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda p: time.sleep(0.02))
-print(hex(ctypes.cast(call, ctypes.c_void_p).value))
+say(hex(ctypes.cast(call, ctypes.c_void_p).value))
 hip.hipLaunchHostFunc(None, call, None)
 hip.hipDeviceSynchronize()
 """
@@ -241,7 +243,7 @@ hip.hipDeviceSynchronize()
 def test_the_header_stands_once_and_names_the_columns(run_python: Run) -> None:
     for timestamp in ("0", "1"):
         done = run_python(
-            BEGIN + "hipadapt.verbose.flush(); print('process', os.getpid())",
+            BEGIN + "hipadapt.verbose.flush(); say('process', os.getpid())",
             HIPADAPT_VERBOSE="profile",
             HIPADAPT_VERBOSE_TIMESTAMP=timestamp,
         )
@@ -258,7 +260,7 @@ def test_the_header_stands_once_and_names_the_columns(run_python: Run) -> None:
 
 def test_a_timestamp_is_the_unix_time_of_the_start(run_python: Run) -> None:
     code = "a = time.time(); scale[1, 1](x, 2.0, 1); hip.hipDeviceSynchronize()\n"
-    code += "print('between', a, time.time())"
+    code += "say('between', a, time.time())"
     done = run_python(
         BEGIN + code, HIPADAPT_VERBOSE="profile_exec", HIPADAPT_VERBOSE_TIMESTAMP="1"
     )
@@ -326,7 +328,7 @@ def test_the_file_has_the_number_of_the_process(
     run_python: Run, tmp_path: Path
 ) -> None:
     done = run_python(
-        BEGIN + "print(os.getpid())",
+        BEGIN + "say(os.getpid())",
         HIPADAPT_VERBOSE="profile_exec",
         HIPADAPT_VERBOSE_FILE=str(tmp_path / "a-%p-%p.txt"),
     )

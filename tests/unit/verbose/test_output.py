@@ -144,7 +144,7 @@ def test_an_output_that_takes_nothing_is_told(
 
 def test_a_file_that_cannot_be_opened_is_told(run_python: Run, tmp_path: Path) -> None:
     done = run_python(
-        BEGIN + "print('ran')",
+        BEGIN + "say('ran')",
         HIPADAPT_VERBOSE="all",
         HIPADAPT_VERBOSE_FILE=str(tmp_path / "no" / "lines"),
     )
@@ -159,7 +159,7 @@ def test_a_fifo_without_a_reader_does_not_stop_the_program(
 ) -> None:
     os.mkfifo(tmp_path / "fifo")
     done = run_python(
-        BEGIN + "print('ran')",
+        BEGIN + "say('ran')",
         HIPADAPT_VERBOSE="all",
         HIPADAPT_VERBOSE_FILE=str(tmp_path / "fifo"),
     )
