@@ -76,7 +76,8 @@ here_now(void)
     struct here *now = &here;
     uint32_t epoch = atomic_load_explicit(&recorder.epoch, memory_order_relaxed);
 
-    if (__builtin_expect(now->epoch != epoch, 0)) {
+    /* The first recording may be about to start: its epoch is not there yet. */
+    if (__builtin_expect(now->epoch != epoch || now->thread == 0, 0)) {
         now->epoch = epoch;
         now->depth = now->deeper = 0;
         now->stream = 0;
