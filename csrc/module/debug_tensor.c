@@ -33,10 +33,10 @@ static const struct ha_where where = {function, "array"};
 /* A tensor on its way.  A capsule owns it, which is kept until the stream has passed
  * it, or as long as the graph that it is part of. */
 struct sending {
-    payload_t head;
     const void *source;                    /* what the host function reads */
     _Atomic(struct ha_debug_block *) room; /* owned; NULL: given back */
     bool again;                            /* a node of a graph: any number of times */
+    payload_t head;                        /* last: its data would follow */
 };
 
 /* ---- on a thread of the device ---- */

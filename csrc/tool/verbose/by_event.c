@@ -86,7 +86,7 @@ is_no_handle(hipError_t code)
 static enum ha_status
 failed(const char *what, hipError_t code)
 {
-    const char *name = ha_result_name(code);
+    const char *name = ha_result_name((int32_t)code);
 
     return ha_error_set(HA_ERROR_INVALID, "%s: %s", what, name != NULL ? name : "?");
 }
