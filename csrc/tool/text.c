@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "tool/profiler/writer_class.h"
+#include <unistd.h>
 
 #define EXACT 9007199254740992.0 /* whole numbers below it are exact */
 enum { NESTING_MAX = 64 };
@@ -41,10 +40,8 @@ const uint64_t ha_powers_of_ten[20] = {
 
 /* ---- characters ---- */
 
-/* The number of bytes of the character that begins here; negative: so many that began
- * none.  `left` is not 0. */
-static int
-character(const unsigned char *at, size_t left)
+int
+ha_text_character(const unsigned char *at, size_t left)
 {
     unsigned low = 0x80, high = 0xBF; /* of the second byte */
     int more;
@@ -79,7 +76,7 @@ character(const unsigned char *at, size_t left)
 static char *
 put_character(char *to, const unsigned char **from, const unsigned char *end)
 {
-    int bytes = character(*from, (size_t)(end - *from));
+    int bytes = ha_text_character(*from, (size_t)(end - *from));
 
     if (bytes < 0) {
         *from += -bytes;
@@ -258,7 +255,7 @@ skip_string(const char *at)
         return NULL;
     }
     while (*at != '"') {
-        int bytes = character((const unsigned char *)at, 4);
+        int bytes = ha_text_character((const unsigned char *)at, 4);
         if (bytes < 0 || (unsigned char)*at < 0x20) {
             return NULL;
         }
@@ -446,4 +443,24 @@ bool
 ha_json_is_members(const char *text)
 {
     return skip_list(text, '\0', 0) != NULL;
+}
+
+/* ---- paths ---- */
+
+bool
+ha_text_path(const char *pattern, char *path, size_t bytes)
+{
+    size_t at = 0;
+
+    for (const char *from = pattern; *from != '\0'; from++) {
+        bool number = from[0] == '%' && from[1] == 'p';
+        int put = number ? snprintf(path + at, bytes - at, "%ld", (long)getpid())
+                         : snprintf(path + at, bytes - at, "%c", *from);
+        if (put < 0 || (size_t)put >= bytes - at) {
+            return false;
+        }
+        at += (size_t)put;
+        from += number;
+    }
+    return true;
 }

@@ -19,10 +19,17 @@ enum {
     HA_NUMBER_BYTES = 32, /* of any number */
 };
 
+/* The number of bytes of the character that begins here; negative: so many that began
+ * none.  `left` is not 0. */
+int ha_text_character(const unsigned char *at, size_t left);
+
 /* The text as UTF-8, and as the inside of a JSON string.  They return the end; `to` has
  * room for `bytes` times the growth, and 8 more that may be written to. */
 char *ha_text_utf8(char *to, const char *text, size_t bytes);
 char *ha_text_json(char *to, const char *text, size_t bytes);
+
+/* A path with the process's number for each `%p`.  False: it has more than `bytes`. */
+bool ha_text_path(const char *pattern, char *path, size_t bytes);
 
 /* A double as JSON: the shortest text that reads back the same; null where it is not
  * finite. */

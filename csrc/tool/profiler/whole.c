@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,6 +16,7 @@
 #include "core/log.h"
 #include "core/thread.h"
 #include "tool/profiler/recorder.h"
+#include "tool/text.h"
 
 enum { URL_BYTES = 1024, WORK_WAIT_MS = 500 };
 
@@ -35,25 +35,6 @@ static bool
 is_url(const char *value)
 {
     return strchr(value, '/') != NULL || strchr(value, '.') != NULL;
-}
-
-/* Puts the process's number for each `%p`.  False: too long. */
-static bool
-expand(const char *pattern, char *url, size_t bytes)
-{
-    size_t at = 0;
-
-    for (const char *from = pattern; *from != '\0'; from++) {
-        bool number = from[0] == '%' && from[1] == 'p';
-        int put = number ? snprintf(url + at, bytes - at, "%ld", (long)getpid())
-                         : snprintf(url + at, bytes - at, "%c", *from);
-        if (put < 0 || (size_t)put >= bytes - at) {
-            return false;
-        }
-        at += (size_t)put;
-        from += number;
-    }
-    return true;
 }
 
 /* What a trace shows is what has ended; other threads may go on launching. */
@@ -202,7 +183,7 @@ ha_whole_begin(void)
         ha_log(1, "HIPADAPT_PROFILE: nothing is recorded: the program records itself");
         return;
     }
-    if (!expand(pattern, whole.url, sizeof whole.url)) {
+    if (!ha_text_path(pattern, whole.url, sizeof whole.url)) {
         ha_log(0, "HIPADAPT_PROFILE: nothing is recorded: the URL is too long");
         return;
     }

@@ -32,38 +32,6 @@ is_plain(unsigned char byte)
     return byte >= 0x20 && byte < 0x7f && byte != '%' && byte != ',';
 }
 
-/* Bytes of the UTF-8 character that the text begins with; 0: it begins with none. */
-static size_t
-utf8_length(const unsigned char *text, size_t bytes)
-{
-    static const struct {
-        unsigned char first, last, low, high; /* of the first and the second byte */
-        size_t length;
-    } forms[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-        {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (text[0] < forms[i].first || text[0] > forms[i].last) {
-            continue;
-        }
-        if (bytes < forms[i].length || text[1] < forms[i].low ||
-            text[1] > forms[i].high) {
-            return 0;
-        }
-        for (size_t at = 2; at < forms[i].length; at++) {
-            if ((text[at] & 0xc0) != 0x80) {
-                return 0;
-            }
-        }
-        return forms[i].length;
-    }
-    return 0;
-}
-
 static char *
 put_percent(char *to, unsigned char byte)
 {
@@ -82,13 +50,12 @@ ha_line_field(char *to, const char *text, size_t bytes)
     const unsigned char *end = from + bytes;
 
     while (from < end) {
-        size_t length;
+        int length = 0;
         if (is_plain(*from)) {
             *to++ = (char)*from++;
         } else if (*from >= 0x80 &&
-                   (length = utf8_length(from, (size_t)(end - from))) > 0) {
-            memcpy(to, from, length);
-            to += length;
+                   (length = ha_text_character(from, (size_t)(end - from))) > 0) {
+            to = ha_text_put(to, (const char *)from, (size_t)length);
             from += length;
         } else {
             to = put_percent(to, *from++);

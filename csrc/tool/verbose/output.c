@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/log.h"
+#include "tool/text.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -20,31 +20,12 @@ ha_line_output_standard(struct ha_line_output *output)
     *output = (struct ha_line_output){.fd = STDOUT_FILENO};
 }
 
-/* False: too long. */
-static bool
-expand(const char *pattern, char *path, size_t bytes)
-{
-    size_t at = 0;
-
-    for (const char *from = pattern; *from != '\0'; from++) {
-        bool number = from[0] == '%' && from[1] == 'p';
-        int put = number ? snprintf(path + at, bytes - at, "%ld", (long)getpid())
-                         : snprintf(path + at, bytes - at, "%c", *from);
-        if (put < 0 || (size_t)put >= bytes - at) {
-            return false;
-        }
-        at += (size_t)put;
-        from += number;
-    }
-    return true;
-}
-
 enum ha_status
 ha_line_output_open(struct ha_line_output *output, const char *pattern)
 {
     char path[PATH_BYTES] = "";
 
-    if (!expand(pattern, path, sizeof path)) {
+    if (!ha_text_path(pattern, path, sizeof path)) {
         return ha_error_set(HA_ERROR_INVALID, "the path is longer than %d bytes",
                             PATH_BYTES);
     }
