@@ -38,9 +38,10 @@ struct ha_ir_function_info {
 
 struct ha_rewriter {
     struct ir_arena *arena;
-    struct ir_slice text; /* this and the next three: of the request */
+    struct ir_slice text; /* this and the next four: of the request */
     uint32_t warp_size;
     uint32_t name_count;
+    uint32_t gang_width;
     bool guard;
     struct ir_module module;
     struct ir_types types;
@@ -59,12 +60,14 @@ struct ha_rewriter {
     uint32_t block_sites;
     uint32_t warp_sites;
     uint32_t loops;
-    uint32_t metadata;   /* next free number */
-    struct ir_map nodes; /* name of the front end's metadata -> 1 if it stays */
-    bool *fast;          /* per function: has a fast form */
-    bool loops_store;    /* what ha_rewrite_loops_store said */
-    bool narrow_steps;   /* what ha_rewrite_narrow_steps said */
-    uint32_t guards;     /* values that questions before accesses need */
+    uint32_t metadata;      /* next free number */
+    struct ir_map nodes;    /* name of the front end's metadata -> 1 if it stays */
+    bool *fast;             /* per function: has a fast form */
+    struct ir_map declared; /* names of functions that are declared */
+    struct ha_gang *gangs;  /* per function */
+    bool loops_store;       /* what ha_rewrite_loops_store said */
+    bool narrow_steps;      /* what ha_rewrite_narrow_steps said */
+    uint32_t guards;        /* values that questions before accesses need */
 };
 
 #endif
