@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel whose lanes run as gangs, as text of host IR.
+ *
+ * What lives from one block of the program to another lies in *slots*: variables on the
+ * stack, which the back end turns into registers.  A slot that more than one run uses
+ * lies in the *frame* of the gang, memory that the device gives; each run copies it to
+ * the stack at its begin and back at its end. */
+#ifndef HA_CPU_COMPILE_GANG_EMIT_H
+#define HA_CPU_COMPILE_GANG_EMIT_H
+
+#include "cpu/compile/gang/gang_plan.h"
+#include "cpu/compile/rewrite_known.h"
+
+enum gang_slot_kind {
+    GANG_SLOT_VALUE, /* of a value: its own, or the first lane's */
+    GANG_SLOT_CHECK, /* of a value: whether its check passed */
+    GANG_SLOT_PHI,   /* of a phi: what the edges bring */
+    GANG_SLOT_LEFT,  /* of a value and a loop: as lanes left the loop */
+    GANG_SLOT_COME,  /* of a block: the lanes that edges bring */
+    GANG_SLOT_MASK,  /* of a block: its mask */
+    GANG_SLOT_FLAG,  /* of a block: whether the gang comes */
+    GANG_SLOT_ALIVE, /* lanes that can still come to a barrier */
+    GANG_SLOT_ARRAY, /* of an alloca: its memory */
+};
+
+struct gang_slot {
+    uint8_t kind; /* enum gang_slot_kind */
+    bool mask;    /* a lane mask, or else ... */
+    bool vector;  /* ... `type` for each lane, or once */
+    bool block_wide;
+    struct gang_type type;
+    uint32_t value; /* value or block */
+    uint32_t loop;
+    uint32_t first_run;
+    bool framed;
+    bool touched;
+    uint64_t offset; /* in the frame */
+    uint64_t bytes;
+    uint8_t *runs; /* a flag per run that touches it */
+};
+
+struct gang_emit {
+    struct gang_function *function;
+    struct gang_flow flow;
+    struct gang_shapes shapes;
+    struct gang_plan plan;
+    uint32_t width;
+    struct ir_out *out;
+
+    struct gang_slot *slots;
+    uint32_t slot_count;
+    uint32_t slot_capacity;
+    struct ir_map slot_names; /* "kind value loop" -> slot */
+    bool planning;            /* what is written is thrown away; slots are found */
+
+    uint32_t names;         /* counter of temporary names */
+    uint32_t run;           /* that is written */
+    uint32_t block;         /* that is written */
+    uint32_t time;          /* changes where remembered names stop to hold */
+    uint32_t aside;         /* > 0: in code that what follows need not have passed */
+    struct ir_slice *bases; /* by value: remembered names, and since when */
+    uint32_t *base_time;
+    struct ir_slice *vectors;
+    uint32_t *vector_time;
+    struct ir_slice mask; /* of the block that is written */
+    struct ir_slice label;
+
+    uint64_t frame_bytes; /* of a gang */
+    uint64_t array_bytes; /* of arrays in the frame */
+};
+
+/* Makes a new "%t12". */
+struct ir_slice gang_name(struct gang_emit *emit);
+/* Makes a new label without its sigil. */
+struct ir_slice gang_label(struct gang_emit *emit, const char *word);
+__attribute__((format(printf, 2, 3))) void gang_line(struct gang_emit *emit,
+                                                     const char *format, ...);
+void gang_begin_label(struct gang_emit *emit, struct ir_slice label);
+
+/* "<16 x float>" */
+struct ir_slice gang_vector_type(struct gang_emit *emit, struct gang_type type);
+/* "v16f32", as in the names of intrinsics. */
+struct ir_slice gang_mangled(struct gang_emit *emit, struct gang_type type);
+/* Notes that a function must be declared. */
+void gang_declare(struct gang_emit *emit, struct ir_slice name, struct ir_slice line);
+
+/* A value as one number: the same for all lanes, or of the first lane. */
+struct ir_slice gang_base(struct gang_emit *emit, uint32_t value);
+/* A value as a vector, for each lane that is on. */
+struct ir_slice gang_vector(struct gang_emit *emit, uint32_t value);
+/* The shape of a value where the writing stands. */
+struct gang_shape gang_shape_here(const struct gang_emit *emit, uint32_t value);
+/* "%x" of whether the value's check passed, or "" where it has none. */
+struct ir_slice gang_check(struct gang_emit *emit, uint32_t value);
+
+/* Reads and writes slots. */
+uint32_t gang_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
+                   uint32_t loop);
+struct ir_slice gang_slot_read(struct gang_emit *emit, uint32_t slot);
+void gang_slot_write(struct gang_emit *emit, uint32_t slot, struct ir_slice value);
+/* The memory of an array of the gang, in the run that is written. */
+struct ir_slice gang_slot_address(struct gang_emit *emit, uint32_t slot);
+
+/* A mask as an integer of `width` bits. */
+struct ir_slice gang_bits(struct gang_emit *emit, struct ir_slice mask);
+/* Whether a lane is on: an i1. */
+struct ir_slice gang_any(struct gang_emit *emit, struct ir_slice mask);
+/* mask and condition, where what the condition is for lanes that are off is nothing. */
+struct ir_slice gang_masked(struct gang_emit *emit, struct ir_slice mask,
+                            struct ir_slice condition);
+
+/* Writes one instruction that is no phi and no end of a block. */
+void gang_write_inst(struct gang_emit *emit, uint32_t value);
+/* The vector of a value, by its operands. */
+struct ir_slice gang_write_vector(struct gang_emit *emit, uint32_t value);
+void gang_write_warp(struct gang_emit *emit, uint32_t value);
+void gang_write_memory(struct gang_emit *emit, uint32_t value);
+
+/* Remembers what a value is, and stores it where another block needs it. */
+void gang_define(struct gang_emit *emit, uint32_t value, struct ir_slice name);
+
+/* Writes the whole kernel: @k.block and @k.fast. */
+void gang_write_kernel(struct gang_emit *emit, struct ir_out *out);
+
+#endif
