@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 4u
+#define HA_IMAGE_ABI 5u
 #define HA_IMAGE_SYMBOL "__ha_image"
 #define HA_LOOP_DEPTH_MAX 8u /* loops around a warp site, at most */
 
@@ -141,6 +141,8 @@ enum ha_kernel_flags {
     HA_KERNEL_LANE = 1u << 2,  /* calls a function that asks runtime->self() */
     HA_KERNEL_SHARED_DYNAMIC = 1u << 3,
     HA_KERNEL_GUARDED = 1u << 4, /* asks before each access */
+    HA_KERNEL_WARPS = 1u << 5,   /* the fast function needs gangs that are warps: a row
+                                    of one plane, or rows of whole warps */
 };
 
 /* What an argument is, for callers that convert to it; the device needs its size only.
@@ -163,10 +165,16 @@ struct ha_image_arg {
 /* One lane of the kernel, start to end; barriers go through the runtime table. */
 typedef void ha_kernel_reference_fn(void *const *args, struct ha_lane *lane);
 /* Blocks [first, last) in linear order, x fastest, all lanes of each; NULL where the
- * rewriter could not prove that lanes run independently.  `shared` is one block's
- * memory. */
-typedef void ha_kernel_fast_fn(void *const *args, const struct ha_grid *grid,
-                               uint64_t first, uint64_t last, void *shared);
+ * rewriter has made no such form.  `shared` is one block's memory, `frame` that of the
+ * gangs of a block.  Returns `last`, or the number of a block that it has not run, with
+ * HA_FAST_REFUSED: the reference function is to run it; or one of which only some lanes
+ * came to a barrier, with HA_FAST_DIVERGED. */
+typedef uint64_t ha_kernel_fast_fn(void *const *args, const struct ha_grid *grid,
+                                   uint64_t first, uint64_t last, void *shared,
+                                   void *frame);
+
+#define HA_FAST_REFUSED ((uint64_t)1 << 62)
+#define HA_FAST_DIVERGED ((uint64_t)1 << 63)
 
 struct ha_image_kernel {
     const char *name; /* symbol as hipModuleGetFunction wants it */
@@ -177,6 +185,10 @@ struct ha_image_kernel {
     uint32_t flags;
     uint32_t shared_static; /* bytes, a multiple of 64 */
     uint32_t max_threads;   /* __launch_bounds__, else 1024 */
+    /* Of a fast function whose lanes run in gangs: lanes of a gang, which are
+     * neighbours in x, else 0; and bytes of `frame` for each gang. */
+    uint32_t gang_width;
+    uint32_t gang_frame;
 };
 
 struct ha_image_variable {
@@ -203,7 +215,7 @@ _Static_assert(offsetof(struct ha_lane, trip) == 40, "lane layout is in IR");
 _Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
 _Static_assert(sizeof(struct ha_image_tensor) == 96, "tensor layout is in a header");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
-_Static_assert(sizeof(struct ha_image_kernel) == 48, "kernel layout is in IR");
+_Static_assert(sizeof(struct ha_image_kernel) == 56, "kernel layout is in IR");
 _Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");
 _Static_assert(sizeof(struct ha_image) == 40, "image layout is in IR");
 

@@ -210,6 +210,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .ir = ir,
         .ir_size = ir_size,
         .warp_size = build->warp_size,
+        .gang_width = build->toolchain.gang_width,
         .name_count = name_count,
         .stop = ha_build_stop_rewriter,
         .stop_context = build,

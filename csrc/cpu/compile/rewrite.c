@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/gang/gang_form.h"
 #include "cpu/compile/rewrite_body.h"
 #include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_forward.h"
@@ -259,13 +260,14 @@ write_declare(struct ha_rewriter *rewriter, struct ir_slice line, struct ir_slic
 static void
 write_declares(struct ha_rewriter *rewriter)
 {
-    struct ir_map done = {.arena = rewriter->arena};
+    struct ir_map *done = &rewriter->declared;
     uint32_t found;
 
+    done->arena = rewriter->arena;
     ir_print(&rewriter->out, "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
                              "declare void @llvm.trap() noreturn nounwind\n");
-    ir_map_set(&done, ir_slice_of("@llvm.memcpy.p0.p0.i64"), 1);
-    ir_map_set(&done, ir_slice_of("@llvm.trap"), 1);
+    ir_map_set(done, ir_slice_of("@llvm.memcpy.p0.p0.i64"), 1);
+    ir_map_set(done, ir_slice_of("@llvm.trap"), 1);
     for (size_t i = 0; i < rewriter->module.declare_count; i++) {
         struct ir_slice line = rewriter->module.declares[i];
         size_t at = ir_find(line, "@", 0);
@@ -279,10 +281,10 @@ write_declares(struct ha_rewriter *rewriter)
             runtime |= ir_is(given, ha_known_names[known]);
         }
         if (runtime || !ir_map_get(&rewriter->used, given, &found) ||
-            ir_map_get(&done, name, &found)) {
+            ir_map_get(done, name, &found)) {
             continue;
         }
-        ir_map_set(&done, name, 1);
+        ir_map_set(done, name, 1);
         write_declare(rewriter, line, name);
     }
     ir_print(&rewriter->out, "\n");
@@ -420,9 +422,11 @@ write_functions(struct ha_rewriter *rewriter)
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        rewriter->fast[f] = !rewriter->guard && ha_fast_study(rewriter, f, &fast);
+        bool rows = !rewriter->guard && ha_fast_study(rewriter, f, &fast);
         ha_body_write(rewriter, f, &reference);
-        if (rewriter->fast[f]) {
+        ha_gang_write(rewriter, f, rows, &rewriter->gangs[f]);
+        rewriter->fast[f] = rows || rewriter->gangs[f].width > 0;
+        if (rows && rewriter->gangs[f].width == 0) {
             ha_fast_write(rewriter, f, &fast);
         }
     }
@@ -461,6 +465,7 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
                                 .text = {request->ir, request->ir_size},
                                 .warp_size = request->warp_size,
                                 .name_count = request->name_count,
+                                .gang_width = request->gang_width,
                                 .guard = request->guard};
 }
 

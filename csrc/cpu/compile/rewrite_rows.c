@@ -119,8 +119,8 @@ write_entry(const struct rows *rows)
 {
     ir_print(
         rows->out,
-        "define internal void %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
-        "ptr %%shared) nounwind " HA_PROBED " {\nentry:\n"
+        "define internal i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
+        "ptr %%shared, ptr %%frame) nounwind " HA_PROBED " {\nentry:\n"
         "  %%lane = alloca [%zu x i8], align 8\n",
         IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),
         sizeof(struct ha_lane));
@@ -322,7 +322,7 @@ write_blocks(const struct rows *rows)
                         "block.end:\n  %%b.next = add nuw i64 %%b, %%run\n"
                         "  %%more_b = icmp ult i64 %%b.next, %%last\n"
                         "  br i1 %%more_b, label %%block, label %%end\n"
-                        "end:\n  ret void\n");
+                        "end:\n  ret i64 %%last\n");
 }
 
 /* The reference form of every lane; a fast kernel has no barriers to wait at. */

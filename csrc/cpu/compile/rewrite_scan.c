@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/gang/gang_form.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_sites.h"
@@ -374,6 +375,8 @@ ha_rewrite_scan(struct ha_rewriter *rewriter)
     }
     rewriter->infos =
         ir_alloc(rewriter->arena, module->function_count + 1, sizeof *rewriter->infos);
+    rewriter->gangs = ir_alloc(rewriter->arena, rewriter->module.function_count + 1,
+                               sizeof *rewriter->gangs);
     rewriter->fast =
         ir_alloc(rewriter->arena, module->function_count + 1, sizeof(bool));
     find_shared(rewriter);

@@ -18,6 +18,7 @@
 #include "cpu/compile/rewrite_tables.h"
 
 #include "cpu/base/image.h"
+#include "cpu/compile/gang/gang_form.h"
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
@@ -105,18 +106,20 @@ write_kernels(struct ha_rewriter *rewriter)
         for (uint32_t i = 0; i < info->call_count; i++) {
             lane |= rewriter->infos[info->calls[i]].lane;
         }
-        uint32_t flags = (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
-                         (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
-                         (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
-                         (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
-                         (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0);
+        uint32_t flags =
+            (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
+            (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
+            (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
+            (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
+            (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0) |
+            (rewriter->gangs[f].whole_warps ? (uint32_t)HA_KERNEL_WARPS : 0);
         uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
                                ? info->max_threads
                                : 1024;
         write_string(rewriter, "kernel_name", count, function->name);
         write_kernel_args(rewriter, count, function);
         ir_print(&rows,
-                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32 } { ptr "
+                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32 } { ptr "
                  "@__ha_kernel_name.%u, ptr %.*s, ",
                  count > 0 ? "," : "", count,
                  IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
@@ -126,14 +129,18 @@ write_kernels(struct ha_rewriter *rewriter)
         } else {
             ir_print(&rows, "ptr null");
         }
-        ir_print(&rows, ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u }", count,
-                 function->param_count, flags, (uint32_t)info->shared_static, threads);
+        ir_print(&rows,
+                 ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u "
+                 "}",
+                 count, function->param_count, flags, (uint32_t)info->shared_static,
+                 threads, rewriter->gangs[f].width,
+                 (uint32_t)rewriter->gangs[f].frame_bytes);
         count++;
     }
     ir_print(
         &rewriter->out,
         "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
-        "i32 }] [%s]\n",
+        "i32, i32, i32 }] [%s]\n",
         count, rows.text != NULL ? rows.text : "");
     return count;
 }

@@ -354,6 +354,7 @@ ha_toolchain_find(struct ha_toolchain *toolchain)
     memcpy(toolchain->device_id, constant.device_id, HA_HASH_BYTES);
     toolchain->triple = HOST_TRIPLE;
     toolchain->target_cpu = constant.target_cpu;
+    toolchain->gang_width = strcmp(constant.target_cpu, "x86-64-v4") == 0 ? 16 : 8;
     toolchain->vector_math = constant.vector_math;
     return HA_OK;
 }

@@ -31,6 +31,7 @@ struct ha_toolchain {
     uint8_t device_id[HA_HASH_BYTES];   /* of names and bytes of the device headers */
     const char *triple;                 /* of this host */
     const char *target_cpu;             /* "x86-64-v3"; constant */
+    uint32_t gang_width;                /* floats in one of its vectors, at least 8 */
     bool vector_math;                   /* libmvec can be loaded */
 };
 

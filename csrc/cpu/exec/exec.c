@@ -51,6 +51,43 @@ ha_exec_prepare(struct ha_launch *launch, unsigned threads)
     }
 }
 
+/* A block that the fast function has left to the reference function, or whose fault is
+ * to be told to the lane.  True if it brought the launch's first fault. */
+static bool
+run_by_reference(struct ha_group *group, struct ha_runner *runner, uint64_t block)
+{
+    if (!ha_group_prepare_reference(group)) {
+        return ha_fault_record_resources(group->launch);
+    }
+    return !ha_group_run_block(group, runner, block) &&
+           ha_fault_record_blocks(group, runner, block, block + 1);
+}
+
+/* True if the chunk brought the launch's first fault. */
+static bool
+run_fast_chunk(struct ha_group *group, struct ha_runner *runner, uint64_t first,
+               uint64_t last)
+{
+    uint64_t answer;
+    while (first < last) {
+        if (!ha_group_run_fast(group, runner, first, last, &answer)) {
+            return ha_fault_record_blocks(group, runner, first, last);
+        }
+        if (answer == last) {
+            break;
+        }
+        uint64_t block = answer & ~(HA_FAST_REFUSED | HA_FAST_DIVERGED);
+        if (run_by_reference(group, runner, block)) {
+            return true;
+        }
+        if (answer & HA_FAST_DIVERGED) {
+            return ha_fault_record_unmet(group->launch, block);
+        }
+        first = block + 1;
+    }
+    return false;
+}
+
 /* True if the chunk brought the launch's first fault. */
 static bool
 run_chunk(struct ha_group *group, struct ha_runner *runner, uint64_t first,
@@ -58,8 +95,7 @@ run_chunk(struct ha_group *group, struct ha_runner *runner, uint64_t first,
 {
     struct ha_launch *launch = group->launch;
     if (launch->fast && launch->kernel->fast) {
-        return !ha_group_run_fast(group, runner, first, last) &&
-               ha_fault_record_blocks(group, runner, first, last);
+        return run_fast_chunk(group, runner, first, last);
     }
     for (uint64_t block = first; block < last; block++) {
         if (!ha_group_run_block(group, runner, block)) {

@@ -190,6 +190,19 @@ ha_fault_record_blocks(const struct ha_group *group, const struct ha_runner *run
 }
 
 bool
+ha_fault_record_unmet(struct ha_launch *launch, uint64_t block)
+{
+    struct text text = {.used = 0};
+    if (atomic_load(&launch->fault) != HA_FAULT_NONE) {
+        return false;
+    }
+    add(&text, "kernel '%.100s': not all lanes of block ", launch->kernel->name);
+    add_block(&text, launch, block);
+    add(&text, " come to a barrier");
+    return ha_fault_record(launch, HA_FAULT_DIVERGED, text.bytes);
+}
+
+bool
 ha_fault_record_resources(struct ha_launch *launch)
 {
     struct text text = {.used = 0};

@@ -30,6 +30,8 @@ bool ha_fault_record_blocks(const struct ha_group *group,
                             uint64_t last);
 
 /* No memory or mappings for one block. */
+/* Lanes of a block did not meet, and nothing more is known. */
+bool ha_fault_record_unmet(struct ha_launch *launch, uint64_t block);
 bool ha_fault_record_resources(struct ha_launch *launch);
 
 /* Block `waiting` is at a grid barrier, which block `ended` can come to no more. */

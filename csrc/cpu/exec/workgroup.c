@@ -596,18 +596,20 @@ struct fast_call {
     struct ha_group *group;
     uint64_t first;
     uint64_t last;
+    uint64_t answer;
 };
 
 __attribute__((no_sanitize("address", "thread"))) static void
 fast_main(void *argument)
 {
-    const struct fast_call *call = argument;
+    struct fast_call *call = argument;
     struct ha_runner *runner = call->runner;
     struct ha_launch *launch = call->group->launch;
     ha_fiber_entered();
     runner->armed = 1;
-    call->group->kernel->fast(launch->args, &launch->grid, call->first, call->last,
-                              call->group->shared);
+    call->answer =
+        call->group->kernel->fast(launch->args, &launch->grid, call->first, call->last,
+                                  call->group->shared, call->group->frame);
     runner->armed = 0;
     atomic_signal_fence(memory_order_seq_cst);
     runner->finished = 1;
@@ -616,11 +618,13 @@ fast_main(void *argument)
 
 bool
 ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t first,
-                  uint64_t last)
+                  uint64_t last, uint64_t *answer)
 {
-    struct fast_call call = {runner, group, first, last};
+    struct fast_call call = {runner, group, first, last, first};
     group->fresh = 0;
     runner->lane = NULL;
     ha_fiber_start(&group->fibers.main, fast_main, &call);
-    return run_from_home(group, runner, &group->fibers.main);
+    bool whole = run_from_home(group, runner, &group->fibers.main);
+    *answer = call.answer;
+    return whole;
 }

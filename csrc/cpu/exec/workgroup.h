@@ -87,6 +87,8 @@ struct ha_group {
     char *shared_map; /* owned: guard, memory, guard */
     size_t shared_map_bytes;
     char *shared; /* the block's shared memory; ends at the upper guard */
+    char *frame;  /* owned: memory of the gangs of a block, in one mapping */
+    size_t frame_bytes;
 
     struct ha_group *next; /* idle list of cpu/exec/idle_group.c */
 };
@@ -118,9 +120,13 @@ enum ha_group_stop ha_group_resume(struct ha_group *group, struct ha_runner *run
 /* A block that has stopped will not go on. */
 void ha_group_abandon(struct ha_group *group, struct ha_runner *runner);
 
-/* Runs the blocks [first, last) with the fast function; false as above. */
+/* Runs the blocks [first, last) with the fast function; false as above.  `answer` is
+ * what it returned. */
 bool ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t first,
-                       uint64_t last);
+                       uint64_t last, uint64_t *answer);
+
+/* Gets a group of a fast launch ready for the reference function as well. */
+bool ha_group_prepare_reference(struct ha_group *group);
 
 /* Table entries for images (`block`, `warp` and `pause` of struct ha_image_runtime);
  * only called in kernel code. */

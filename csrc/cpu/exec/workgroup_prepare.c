@@ -89,6 +89,48 @@ number_lanes(struct ha_group *group, const uint32_t dim[3])
     memcpy(group->lane_dim, dim, sizeof group->lane_dim);
 }
 
+/* The frames of all gangs of a block. */
+static bool
+grow_frame(struct ha_group *group)
+{
+    const struct ha_image_kernel *kernel = group->kernel;
+    const uint32_t *dim = group->launch->grid.block_dim;
+    if (kernel->gang_width == 0 || kernel->gang_frame == 0) {
+        return true;
+    }
+    size_t gangs = (size_t)((dim[0] + kernel->gang_width - 1) / kernel->gang_width) *
+                   dim[1] * dim[2];
+    size_t need = gangs * kernel->gang_frame;
+    if (need <= group->frame_bytes) {
+        return true;
+    }
+    char *map =
+        mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) {
+        return false;
+    }
+    if (group->frame) {
+        munmap(group->frame, group->frame_bytes);
+    }
+    group->frame = map;
+    group->frame_bytes = need;
+    return true;
+}
+
+bool
+ha_group_prepare_reference(struct ha_group *group)
+{
+    const struct ha_image_kernel *kernel = group->kernel;
+    bool blocks = (kernel->flags & (HA_KERNEL_BLOCK | HA_KERNEL_WARP)) != 0;
+    if (!ha_fiber_reserve(&group->fibers, blocks ? group->lane_count : 1,
+                          group->launch->stack_bytes) ||
+        !grow_lanes(group, group->lane_count)) {
+        return false;
+    }
+    number_lanes(group, group->launch->grid.block_dim);
+    return true;
+}
+
 bool
 ha_group_prepare(struct ha_group *group, struct ha_launch *launch)
 {
@@ -114,16 +156,9 @@ ha_group_prepare(struct ha_group *group, struct ha_launch *launch)
         return false;
     }
     if (launch->fast && kernel->fast) {
-        return ha_fiber_reserve(&group->fibers, 0, 0);
+        return ha_fiber_reserve(&group->fibers, 0, 0) && grow_frame(group);
     }
-    bool blocks = (kernel->flags & (HA_KERNEL_BLOCK | HA_KERNEL_WARP)) != 0;
-    if (!ha_fiber_reserve(&group->fibers, blocks ? group->lane_count : 1,
-                          launch->stack_bytes) ||
-        !grow_lanes(group, group->lane_count)) {
-        return false;
-    }
-    number_lanes(group, dim);
-    return true;
+    return ha_group_prepare_reference(group);
 }
 
 void
@@ -135,6 +170,9 @@ ha_group_release(struct ha_group *group)
     free(group->recycled);
     if (group->shared_map) {
         munmap(group->shared_map, group->shared_map_bytes);
+    }
+    if (group->frame) {
+        munmap(group->frame, group->frame_bytes);
     }
     memset(group, 0, sizeof *group);
 }

@@ -360,6 +360,11 @@ fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid)
     if (kernel->fast == NULL || ha_config()->reference) {
         return false;
     }
+    if (kernel->gang_width > 0) {
+        bool one_row = grid->block_dim[1] == 1 && grid->block_dim[2] == 1;
+        return (kernel->flags & HA_KERNEL_WARPS) == 0 || one_row ||
+               grid->block_dim[0] % kernel->gang_width == 0;
+    }
     for (int i = 0; i < 3; i++) {
         if ((uint64_t)grid->grid_dim[i] * grid->block_dim[i] >= FAST_INDEX_LIMIT) {
             return false;

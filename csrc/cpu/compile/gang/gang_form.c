@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/compile/gang/gang_form.h"
+
+#include <string.h>
+
+#include "cpu/base/image.h"
+#include "cpu/compile/gang/gang_emit.h"
+#include "cpu/compile/rewrite_sites.h"
+#include "cpu/compile/rewrite_state.h"
+
+#define FRAME_MOST ((uint64_t)1 << 20) /* bytes of a gang */
+
+/* ---- warp calls ---- */
+
+static bool
+is_named_call(const struct gang_function *function, uint32_t number)
+{
+    const struct gang_value *value = &function->values[number];
+    int64_t mask;
+
+    return value->op == GANG_WARP &&
+           (!gang_integer(function, value->operands[1], &mask) || mask != 0);
+}
+
+/* A call whose mask names lanes waits for those that can still come.  The gang has no
+ * way to wait, so all lanes that live must be there: the call may stand only where the
+ * lanes of a warp are together. */
+static void
+check_named_calls(const struct gang_emit *emit)
+{
+    struct gang_function *function = emit->function;
+
+    for (uint32_t place = 0; place < emit->flow.count; place++) {
+        uint32_t b = emit->flow.at[place];
+        for (uint32_t i = 0; i < function->blocks[b].count; i++) {
+            uint32_t number = function->blocks[b].insts[i];
+            if (!is_named_call(function, number)) {
+                continue;
+            }
+            if (!gang_is_same(emit->shapes.of[function->values[number].operands[1]])) {
+                gang_refuse(function, "a warp call whose mask differs by lane");
+            }
+            if (gang_control_of(function, &emit->flow, &emit->shapes, b) >
+                GANG_SAME_GANG) {
+                gang_refuse(function, "a warp call with a mask, where lanes diverge");
+            }
+        }
+    }
+}
+
+/* ---- whether it is worth it ---- */
+
+static bool
+has_atomics(const struct gang_function *function)
+{
+    for (uint32_t v = 0; v < function->value_count; v++) {
+        if (function->values[v].op == GANG_ATOMIC) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+diverges_in_loops(const struct gang_emit *emit)
+{
+    for (uint32_t i = 0; i < emit->flow.loops.loop_count; i++) {
+        if (emit->shapes.leave[i] == GANG_VARYING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the whole ---- */
+
+static void
+choose_width(struct gang_emit *emit)
+{
+    const struct gang_function *function = emit->function;
+
+    emit->width =
+        function->warp ? function->rewriter->warp_size : function->rewriter->gang_width;
+}
+
+/* A function of its own, so that no local survives the jump of gang_refuse. */
+static bool
+try_write(struct gang_function *function, struct gang_emit *emit, bool other,
+          struct ir_out *out)
+{
+    if (setjmp(function->refused) != 0) {
+        return false;
+    }
+    gang_read(function);
+    gang_flow_read(function, &emit->flow);
+    choose_width(emit);
+    gang_shapes_read(function, &emit->flow, emit->width, &emit->shapes);
+    if (other && !diverges_in_loops(emit) && !has_atomics(function)) {
+        gang_refuse(function, "loops over lanes are better");
+    }
+    check_named_calls(emit);
+    gang_plan_make(function, &emit->flow, &emit->shapes, &emit->plan);
+    gang_write_kernel(emit, out);
+    if (emit->frame_bytes > FRAME_MOST) {
+        gang_refuse(function, "more than 1 MiB of values that live across barriers");
+    }
+    return true;
+}
+
+void
+ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
+              struct ha_gang *gang)
+{
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
+    struct gang_function function = {.rewriter = rewriter,
+                                     .source = &rewriter->module.functions[number],
+                                     .number = number,
+                                     .arena = rewriter->arena,
+                                     .warp = info->warp};
+    struct gang_emit emit = {.function = &function};
+    struct ir_out out = {.arena = rewriter->arena};
+
+    *gang = (struct ha_gang){0};
+    if (rewriter->guard || rewriter->gang_width == 0 || info->pause || info->indirect ||
+        ha_sites_polls(rewriter, number)) {
+        gang->reason = ir_slice_of("lanes wait for each other, or calls are indirect");
+        return;
+    }
+    if (!try_write(&function, &emit, other, &out)) {
+        gang->reason = function.reason;
+        return;
+    }
+    gang->width = emit.width;
+    gang->whole_warps = function.warp;
+    gang->frame_bytes = emit.frame_bytes;
+    ir_print(&rewriter->out, "%s", out.text);
+}
