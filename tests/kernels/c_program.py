@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from .c_tree import Block, Expr
 
@@ -78,10 +79,17 @@ class Launch:
     block: tuple[int, int, int]
     scalars: dict[str, int]
     salt: int
+    shared: int = 0  # bytes of dynamic shared memory
 
     @property
     def items(self) -> int:
         return self.scalars["items"]
+
+    @property
+    def lanes(self) -> int:
+        """Of a block."""
+        x, y, z = self.block
+        return x * y * z
 
 
 @dataclass
@@ -108,6 +116,9 @@ class Region:
 @dataclass
 class Program:
     """A kernel, and how to call it."""
+
+    # What the device needs before the programs of a module.
+    before: ClassVar[str] = '#define KERNEL extern "C" __global__\n' + PRELUDE
 
     name: str
     buffers: list[Buffer]

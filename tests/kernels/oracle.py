@@ -208,21 +208,26 @@ def dispatch(programs: Sequence[Program]) -> str:
 class Oracle:
     """Some programs, compiled."""
 
+    options: Sequence[str] = ()
+    libraries: Sequence[str] = ()
+
     def __init__(
         self, programs: Sequence[Program], folder: Path, *, strict: bool = False
     ) -> None:
         self.programs = programs
         self.binary = folder / ("strict" if strict else "plain")
-        sources = "".join(program.source() for program in programs)
-        text = BEFORE + PRELUDE + sources + dispatch(programs) + WATCHED
-        text += (WATCH if strict else PLAIN) + AFTER
         self.compile(
-            text.encode(),
-            ("-c", "-x", "c", "-", "-std=gnu17", "-w", "-O0"),
+            self.text(programs, strict).encode(),
+            ("-c", "-x", "c", "-", "-std=gnu17", "-w", "-O0", *self.options),
             ("-fno-strict-aliasing", *(STRICT if strict else ("-fwrapv",))),
             ("-o", f"{self.binary}.o"),
         )
-        self.compile(b"", (f"{self.binary}.o", "-o", str(self.binary)))
+        self.compile(b"", (f"{self.binary}.o", "-o", str(self.binary), *self.libraries))
+
+    def text(self, programs: Sequence[Program], strict: bool) -> str:
+        sources = "".join(program.source() for program in programs)
+        text = BEFORE + PRELUDE + sources + dispatch(programs) + WATCHED
+        return text + (WATCH if strict else PLAIN) + AFTER
 
     @staticmethod
     def compile(text: bytes, *options: Sequence[str]) -> None:

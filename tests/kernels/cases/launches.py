@@ -26,6 +26,7 @@ class Job:
     before: np.ndarray
     after: np.ndarray
     launch: Any = None  # the test's own
+    shared: int = 0  # bytes of dynamic shared memory
 
 
 @case(group="asked")
@@ -40,7 +41,8 @@ def launches(
         arguments = [memory + offset for offset in job.offsets]
         try:
             function = module.function(job.kernel)
-            gpu.launch(function, job.grid, job.block, [*arguments, *job.scalars])
+            values = [*arguments, *job.scalars]
+            gpu.launch(function, job.grid, job.block, values, shared=job.shared)
             gpu.wait()
         except HipFailure as failure:
             text = f"{job.label}: {failure}"
