@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Kernels with barriers and warp calls as plain C, by gcc: what they must leave.
+
+`block_lanes.h` stands before the programs and `block_scheduler.c` behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from .block_program import PRELUDE
+from .c_program import Program
+from .oracle import Oracle, dispatch
+
+HERE = Path(__file__).parent
+WARP = 32
+PLAIN = """
+static UNWATCHED void watch(const long *head, char *memory) { (void)head, (void)memory; }
+static UNWATCHED void block_begins(unsigned block, int backwards) { (void)block, (void)backwards; }
+static UNWATCHED void phase_begins(void) {}
+"""
+
+
+class BlockOracle(Oracle):
+    """Some programs, compiled."""
+
+    libraries = ("-lm",)
+    options = ("-ffp-contract=off",)
+
+    def text(self, programs: Sequence[Program], strict: bool) -> str:
+        before = (HERE / "block_lanes.h").read_text()
+        after = (HERE / "block_scheduler.c").read_text()
+        sources = "".join(program.source() for program in programs)
+        return (
+            f"#define WARP {WARP}\n{before}{PRELUDE}{sources}{dispatch(programs)}"
+            f"{PLAIN}{after}"
+        )
