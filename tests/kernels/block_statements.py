@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: MIT
+"""Random statements of one lane, and what the lanes of a warp exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .block_arrays import BlockArrays
+from .block_program import Loop
+from .block_values import FLOATS, INTEGERS
+from .c_tree import (
+    Block,
+    Expr,
+    Statement,
+    Tree,
+    arith,
+    cast,
+    limits,
+    name,
+    number,
+    statement,
+)
+
+DEPTH = 4
+LOOPS = 3
+ROUNDS_MOST = 256  # of all loops around together
+EXCHANGED = ("int", "unsigned", "long", "unsigned long", "float", "double")
+
+
+class BlockStatements(BlockArrays):
+    """Statements of one program."""
+
+    def __init__(self, seed: int, name: str) -> None:
+        super().__init__(seed, name)
+        self.budget = 8
+        self.uniform = True  # all lanes of the block that are left come here together
+        self.loops: list[bool] = []  # of the loops around: may a lane leave it alone
+        self.rounds = 1
+        self.result = ""  # what `return` must give
+        self.warps = True
+
+    def block(self, depth: int, most: int = 4) -> Block:
+        """Statements; what they declare is known inside of them only."""
+        made = Block()
+        mark = self.scope.mark()
+        for _ in range(self.random.randrange(1, most + 1)):
+            if self.budget <= 0:
+                break
+            self.budget -= 1
+            made.parts += self.statements(depth)
+        if not made.parts:
+            made.parts += self.assign(depth)
+        self.scope.back(mark)
+        return made
+
+    def kinds(self, depth: int) -> list[Callable[[int], list[Statement]]]:
+        found: list[Callable[[int], list[Statement]]] = [self.assign] * 3
+        found += [self.new_variable, self.private_array]
+        found += [lambda depth: self.access()] * (4 if self.arrays else 0)
+        if self.warps:
+            found += [self.exchange] * 3
+        if depth < DEPTH:
+            found += [self.branch] * 3 + [self.switch]
+            if len(self.loops) < LOOPS:
+                found += [self.loop] * 3
+        if self.loops and self.loops[-1]:
+            found += [self.leave] * 2
+        found.append(self.early_return)
+        if self.scope.private:
+            found += [self.private_write] * 2
+        return found
+
+    def statements(self, depth: int) -> list[Statement]:
+        return self.random.choice(self.kinds(depth))(depth)
+
+    # ---- simple ones ----
+
+    def assign(self, depth: int) -> list[Statement]:
+        target, type = self.random.choice(self.scope.targets)
+        return [statement(f"{target} = ", self.of(type), ";")]
+
+    def new_variable(self, depth: int) -> list[Statement]:
+        type = self.pick(*INTEGERS, *FLOATS)
+        new = self.fresh("v")
+        made = statement(f"{type} {new} = ", self.of(type), ";")
+        self.declared(new, type)
+        return [made]
+
+    def declared(self, new: str, type: str) -> None:
+        self.scope.targets.append((new, type))
+        if type in FLOATS:
+            self.scope.floats.append(Expr([new], type, 0, 0))
+        else:
+            self.scope.integers.append(name(new, type))
+
+    def private_array(self, depth: int) -> list[Statement]:
+        type, length = (
+            self.pick("int", "unsigned", "unsigned char", "long"),
+            self.pick(2, 4, 8, 16),
+        )
+        new, q = self.fresh("a"), self.fresh("q")
+        self.mark("private array")
+        value = cast(arith("*", self.variable(), name(q, "int", 0, 16)), type)
+        made = statement(
+            f"{type} {new}[{length}]; for (int {q} = 0; {q} < {length}; {q}++) {new}[{q}] = ",
+            value,
+            ";",
+        )
+        self.scope.private.append((new, type, length))
+        return [made]
+
+    def private_write(self, depth: int) -> list[Statement]:
+        array, type, length = self.random.choice(self.scope.private)
+        where = arith("&", self.integer(2), number(length - 1, "unsigned"))
+        return [statement(f"{array}[", where, "] = ", self.of(type, 1), ";")]
+
+    def early_return(self, depth: int) -> list[Statement]:
+        if self.chance(0.7):
+            return []
+        self.mark("early return")
+        return [statement("if (", self.condition(), f") return{self.result};")]
+
+    def leave(self, depth: int) -> list[Statement]:
+        word = self.pick("break", "continue")
+        self.mark(word)
+        return [statement("if (", self.condition(), f") {word};")]
+
+    # ---- control flow in which lanes part ----
+
+    def apart(self, make: Callable[[], Tree]) -> Tree:
+        """What only some of the lanes do."""
+        before, self.uniform = self.uniform, False
+        made = make()
+        self.uniform = before
+        return made
+
+    def branch(self, depth: int) -> list[Statement]:
+        self.mark("if of lanes")
+        if self.warps and self.chance(0.15):
+            condition = Expr(
+                ["(", self.condition(1), self.pick(" && ", " || "), self.vote(), ")"],
+                "int",
+                0,
+                1,
+            )
+        else:
+            condition = self.condition()
+        parts: list[str | Tree] = ["if (", condition, ") "]
+        parts.append(self.apart(lambda: self.block(depth + 1)))
+        if self.chance(0.4):
+            parts += [" else ", self.apart(lambda: self.block(depth + 1))]
+        return [Statement(parts)]
+
+    def switch(self, depth: int) -> list[Statement]:
+        self.mark("switch")
+        e = arith("&", self.integer(1), number(3))
+        inside, self.loops = self.loops, [*self.loops, False]
+        parts: list[str | Tree] = ["switch (", e, ") { case 0: "]
+        # A warp call in a part that lanes come to by two ways would have no clear group.
+        through = self.chance(0.3)
+        warps, self.warps = self.warps, self.warps and not through
+        parts += [
+            self.apart(lambda: self.block(depth + 1)),
+            "" if through else " break;",
+        ]
+        parts += [
+            " case 2: ",
+            self.apart(lambda: self.block(depth + 1)),
+            " break; default: ",
+        ]
+        self.warps = warps
+        parts += [self.apart(lambda: self.block(depth + 1)), " }"]
+        self.loops = inside
+        return [Statement(parts)]
+
+    def limit(self) -> tuple[Expr, int]:
+        """How many rounds lanes go, and at most."""
+        most = self.pick(3, 7, 15)
+        kind = self.random.randrange(3)
+        if kind == 0:
+            return arith("%", self.lane(), number(most)), most
+        if kind == 1:
+            return name("trips", "int", 0, 20), 20
+        return cast(arith("&", self.integer(1), number(most, "unsigned")), "int"), most
+
+    def loop(self, depth: int) -> list[Statement]:
+        limit, most = self.limit()
+        if self.rounds * most > ROUNDS_MOST:
+            limit, most = number(2), 2
+        if self.rounds * most > ROUNDS_MOST:
+            return []
+        self.mark("loop of lanes")
+        kind = self.pick("for", "for", "while", "do", "shrink")
+        j, e = self.fresh("j"), self.fresh("e")
+        mark = self.scope.mark()
+        type = self.pick("int", "int", "unsigned", "long")
+        self.scope.integers.append(name(j, type, 0, 64))
+        rounds, self.rounds = self.rounds, self.rounds * most
+        self.loops.append(True)
+        body = self.apart(lambda: self.block(depth + 1, 5))
+        self.loops.pop()
+        self.rounds = rounds
+        self.scope.back(mark)
+        before: list[str | Tree] = [f"{{ int {e} = ", limit, f"; {type} {j} = 0; "]
+        before[2] += "ENTER(@own@); "
+        if kind == "for":
+            head = f"for (; TRIP(@own@) {j} < ({type}){e}; {j}++) "
+            return [Loop([*before, head, body, " }"])]
+        return [
+            Loop([*before, *self.while_loop(kind, j, f"{j} < ({type}){e}", body), " }"])
+        ]
+
+    def while_loop(self, kind: str, j: str, test: str, body: Tree) -> list[str | Tree]:
+        """The counter goes on first, so that `continue` does no harm."""
+        if kind == "do":
+            return [f"do {{ TRIP(@own@) {j}++; ", body, f" }} while ({test});"]
+        body.parts.insert(0, statement(f"{j}++;", kept=True))
+        if kind == "while":
+            if self.warps and self.chance(0.2):
+                test += " && "
+                return [f"while (TRIP(@own@) {test}", self.vote(), ") ", body]
+            return [f"while (TRIP(@own@) {test}) ", body]
+        z = self.fresh("z")
+        change = self.pick(
+            f"{z} = {z} & 1u ? {z} * 3u + 1u : {z} >> 1;", f"{z} >>= 2;", f"{z} /= 3u;"
+        )
+        body.parts.insert(0, statement(change, kept=True))
+        self.mark("loop until a value is small")
+        start = cast(arith("&", self.integer(1), number(1023, "unsigned")), "unsigned")
+        return [
+            f"unsigned {z} = ",
+            start,
+            f"; while (TRIP(@own@) {z} > 1u && {test}) ",
+            body,
+        ]
+
+    # ---- warps ----
+
+    def vote(self) -> Expr:
+        call = self.pick("__any", "__all", "__ballot")
+        self.mark(call, "vote in a condition")
+        test = self.condition(2)
+        return Expr([f"(AT(@0@, {call}(", test, ")) != 0)"], "int", 0, 1)
+
+    def distance(self) -> Expr:
+        if self.chance(0.6):
+            return number(self.pick(0, 1, 2, 4, 8, 16, 3, 31))
+        return cast(arith("&", self.integer(2), number(31, "unsigned")), "int")
+
+    def exchange(self, depth: int) -> list[Statement]:
+        kind = self.random.randrange(12)
+        if not self.uniform:
+            self.mark("warp call of some lanes")
+        if kind < 5:
+            return [self.shuffle("")]
+        if kind < 8:
+            return [self.taken(self.ballot())]
+        if kind == 8:
+            return [self.taken(self.match())]
+        return self.masked(depth)
+
+    def shuffle(self, mask: str) -> Statement:
+        call = self.pick("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor")
+        sync = f"_sync({mask}, " if mask else "("
+        self.mark(call + sync.split("(")[0])
+        type = self.pick(*EXCHANGED)
+        value = self.of(type, 1)
+        if type in FLOATS:
+            value = Expr(
+                ["clean(" if type == "float" else "clean_wide(", value, ")"], type, 0, 0
+            )
+        width = self.pick("", "", ", warpSize", ", 2", ", 4", ", 8", ", 16", ", 32")
+        parts: list[str | Tree] = [f"AT(@0@, {call}{sync}({type})", value, ", "]
+        parts += [self.distance(), f"{width}))"]
+        if type in FLOATS:
+            return self.taken(Expr(parts, type, 0, 0))
+        return self.taken(Expr(parts, type, *limits(type)))
+
+    def ballot(self) -> Expr:
+        call = self.pick("__ballot", "__any", "__all", "__activemask")
+        self.mark(call)
+        if call == "__activemask":
+            return Expr(["AT(@0@, __activemask())"], "unsigned long", 0, 2**64 - 1)
+        test = self.condition(1)
+        if call == "__ballot":
+            return Expr(
+                ["AT(@0@, __ballot(", test, "))"], "unsigned long", 0, 2**64 - 1
+            )
+        return Expr([f"(AT(@0@, {call}(", test, ")) != 0)"], "int", 0, 1)
+
+    def match(self) -> Expr:
+        type = self.pick("int", "unsigned", "unsigned long")
+        value = cast(arith("&", self.integer(1), number(self.pick(1, 3, 7))), type)
+        self.mark("__match_any")
+        return Expr(
+            [f"AT(@0@, __match_any(({type})", value, "))"],
+            "unsigned long",
+            0,
+            2**64 - 1,
+        )
+
+    def masked(self, depth: int) -> list[Statement]:
+        """Calls with a mask: of the lanes that are here, of those with a condition, of
+        two sides, or of those with the same value."""
+        m = self.fresh("m")
+        kind = self.random.randrange(4)
+        if kind == 0:
+            call = self.pick("__activemask()", "__ballot(1)")
+            first = statement(f"word64 {m} = AT(@0@, {call});", kept=True)
+            return [Statement(["{ ", first, " ", self.with_mask(m), " }"])]
+        test = self.condition(1)
+        c = self.fresh("c")
+        set_c = Statement([f"int {c} = ", test, " ? 1 : 0;"], True)
+        if kind == 1:
+            self.mark("mask of a branch")
+            first = statement(f"word64 {m} = AT(@0@, __ballot({c}));", kept=True)
+            inside = Block([self.with_mask(m)])
+            branch = statement(f"if ({c}) ", inside)
+            return [Statement(["{ ", set_c, " ", first, " ", branch, " }"])]
+        if kind == 2:
+            self.mark("two masks")
+            first = statement(
+                f"word64 {m} = AT(@0@, __ballot({c})), {m}b = AT(@0@, __ballot(!{c}));"
+                f" {m} = {c} ? {m} : {m}b;",
+                kept=True,
+            )
+            return [Statement(["{ ", set_c, " ", first, " ", self.with_mask(m), " }"])]
+        self.mark("mask of equal values")
+        value = arith("&", self.integer(2), number(self.pick(1, 3)))
+        first = Statement(
+            [f"word64 {m} = AT(@0@, __match_any((int)", value, "));"], True
+        )
+        return [Statement(["{ ", first, " ", self.with_mask(m), " }"])]
+
+    def with_mask(self, mask: str) -> Statement:
+        kind = self.random.randrange(4)
+        if kind < 2:
+            return self.shuffle(mask)
+        if kind == 2:
+            call = self.pick("add", "min", "max", "and", "or", "xor")
+            type = self.pick("unsigned", "unsigned long")
+            if call in ("min", "max"):
+                type = self.pick("int", "unsigned")
+            self.mark(f"__reduce_{call}_sync")
+            parts = [
+                f"AT(@0@, __reduce_{call}_sync({mask}, ({type})",
+                self.integer(1),
+                "))",
+            ]
+            return self.taken(Expr(parts, type, *limits(type)))
+        call = self.pick("__ballot", "__any", "__all")
+        self.mark(f"{call}_sync")
+        parts = [f"AT(@0@, {call}_sync({mask}, ", self.condition(1), "))"]
+        if call == "__ballot":
+            return self.taken(Expr(parts, "unsigned long", 0, 2**64 - 1))
+        return self.taken(Expr(["(", *parts, " != 0)"], "int", 0, 1))
