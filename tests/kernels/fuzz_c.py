@@ -20,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from .c_program import PRELUDE, SCALARS, Launch, Program
+from .block_oracle import BlockOracle
+from .block_program import BlockProgram
+from .c_program import SCALARS, Launch, Program
 from .c_tree import Block, Expr, Statement, Tree
 from .cases.launches import Job
 from .oracle import BadProgram, Oracle, arguments_of, memory_of
@@ -40,7 +42,6 @@ ELEMENT_TYPES = {
     "long": "i8",
     "unsigned long": "u8",
 }
-DEVICE = '#define KERNEL extern "C" __global__\n'
 
 
 @dataclass
@@ -55,13 +56,20 @@ class Difference:
 
 
 def source_of(programs: Sequence[Program]) -> str:
-    return DEVICE + PRELUDE + "".join(program.source() for program in programs)
+    return programs[0].before + "".join(program.source() for program in programs)
+
+
+def oracle_of(
+    programs: Sequence[Program], folder: Path, *, strict: bool = False
+) -> Oracle:
+    kind = BlockOracle if isinstance(programs[0], BlockProgram) else Oracle
+    return kind(programs, folder, strict=strict)
 
 
 def jobs_of(programs: Sequence[Program], folder: Path) -> list[Job]:
     """The launches of all programs with what gcc's code leaves."""
     pairs = [(k, x) for k, program in enumerate(programs) for x in program.launches]
-    after = Oracle(programs, folder).run(pairs)
+    after = oracle_of(programs, folder).run(pairs)
     jobs = []
     for (place, launch), memory in zip(pairs, after, strict=True):
         program = programs[place]
@@ -78,6 +86,7 @@ def jobs_of(programs: Sequence[Program], folder: Path) -> list[Job]:
                 memory_of(program, launch),
                 memory,
                 launch,
+                launch.shared,
             )
         )
     return jobs
@@ -255,7 +264,7 @@ def still(
         found = differences([program], {executor: workers[executor]}, folder)
         if not found or found[0].failure != known.failure:
             return None
-        Oracle([program], folder, strict=True).run([(0, known.launch)])
+        oracle_of([program], folder, strict=True).run([(0, known.launch)])
     except BadProgram:
         return None
     found[0].executors = known.executors
@@ -291,14 +300,15 @@ def report(found: Difference) -> str:
     """A case that stands for itself."""
     program, launch = found.program, found.launch
     places, size = program.layout(launch)
+    dynamic = f", {launch.shared} bytes of shared memory" if launch.shared else ""
     lines = [
         f"seed {program.seed // 1000}, {program.name} of it, {' and '.join(found.executors)} form",
         "",
         "```c",
-        (DEVICE + PRELUDE + program.source()).strip(),
+        (program.before + program.source()).strip(),
         "```",
         "",
-        f"grid {launch.grid}, block {launch.block}, {launch.scalars}",
+        f"grid {launch.grid}, block {launch.block}{dynamic}, {launch.scalars}",
         f"memory: {size} bytes, byte a is a*167 + (a>>8)*59 + (a>>3)*11 + {launch.salt};",
     ]
     for buffer in program.buffers:
