@@ -75,7 +75,7 @@ static struct place threadIdx, blockIdx, blockDim, gridDim;
 static struct lane lanes_[LANES_MOST];
 static struct lane *volatile now;
 static jmp_buf scheduler;
-static char dynamic_memory[65536] __attribute__((section("block_shared"), aligned(64)));
+static char dynamic_memory[65536] __attribute__((section("block_shared"), aligned(64), used));
 
 static UNWATCHED void
 bad(const char *text)
@@ -201,9 +201,9 @@ barrier(enum op op, int value, int number)
         atomic_ = 0;                                                                   \
         old_;                                                                          \
     })
-static int atomic_;
-#define atomicAdd(p, v) FETCH(p, old_ + (v))
-#define atomicSub(p, v) FETCH(p, old_ - (v))
+static volatile int atomic_; /* the access is a part of an atomic operation */
+#define atomicAdd(p, v) FETCH(p, (unsigned long)old_ + (unsigned long)(v))
+#define atomicSub(p, v) FETCH(p, (unsigned long)old_ - (unsigned long)(v))
 #define atomicAnd(p, v) FETCH(p, old_ & (v))
 #define atomicOr(p, v) FETCH(p, old_ | (v))
 #define atomicXor(p, v) FETCH(p, old_ ^ (v))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Kernels with barriers and warp calls as plain C, by gcc: what they must leave.
 
-`block_lanes.h` stands before the programs and `block_scheduler.c` behind them.
+`block_lanes.h` stands before the programs and `block_scheduler.c` behind them; with
+`strict`, `block_watch.c` too.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ class BlockOracle(Oracle):
     def text(self, programs: Sequence[Program], strict: bool) -> str:
         before = (HERE / "block_lanes.h").read_text()
         after = (HERE / "block_scheduler.c").read_text()
+        watch = (HERE / "block_watch.c").read_text() if strict else PLAIN
         sources = "".join(program.source() for program in programs)
         return (
             f"#define WARP {WARP}\n{before}{PRELUDE}{sources}{dispatch(programs)}"
-            f"{PLAIN}{after}"
+            f"{watch}{after}"
         )
