@@ -147,7 +147,7 @@ def test_block_oracle_of_a_bad_kernel_refuses(
         ("SHARED int s[40]; s[t] = t; y[g] = s[0];", "meets another .* shared"),
         ("SHARED int s[40]; s[t] = 1; s[t ^ 1] = 1;", "meets another .* shared"),
         ("y[0] = 1;", "meets another .* global"),
-        ("SHARED int s; s = t; y[g] = s;", "meets another .* shared"),
+        ("SHARED int s[2]; s[t & 1] = 1; y[g] = s[0];", "meets another .* shared"),
         ("SHARED int s; atomicAdd(&s, 1); if (t == 1) s = 2;", "meets another"),
         ("y[g] = y[79 - g];", "meets another .* global"),
         ("SHARED int s[80]; y[g] = s[t];", "order of lanes"),
