@@ -228,6 +228,8 @@ class BlockArrays(BlockValues):
             return self.fetched(array, where)
         if kind == 3:
             return self.by_pointer(array, where)
+        if kind == 5 and array.element in WIDTH and self.chance(0.4):
+            return [self.in_parts(array, where)]
         value = self.of(array.element, 1)
         if kind == 4 and array.element in ("float", "double"):
             return [statement(place, self.pick(" += ", " *= "), value, ";")]
@@ -254,6 +256,19 @@ class BlockArrays(BlockValues):
     def kind(type: str) -> tuple[str, int, int]:
         """Type and interval of a value of some type."""
         return ("int" if type in NARROW else type, *limits(type))
+
+    def in_parts(self, array: Array, where: Expr) -> Statement:
+        """A cell as bytes or words of other types."""
+        self.mark("cell as another type")
+        part, many = self.pick(("byte", 4), ("any32", 1), ("any16", 2))
+        inside = arith("&", self.variable(), number(many - 1))
+        cell = [f"(({part} *)&{array.text}[", where, "])[", inside, "]"]
+        if self.chance(0.5):
+            kind = "unsigned char" if part == "byte" else "unsigned"
+            return self.taken(Expr([*cell], *self.kind(kind)))
+        return Statement(
+            [*cell, self.pick(" = ", " ^= ", " += "), self.integer(1), ";"]
+        )
 
     def by_pointer(self, array: Array, where: Expr) -> list[Statement]:
         """Through a pointer, which may point into one of two arrays."""

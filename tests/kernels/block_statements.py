@@ -38,6 +38,7 @@ class BlockStatements(BlockArrays):
         self.rounds = 1
         self.result = ""  # what `return` must give
         self.warps = True
+        self.weights: dict[str, int] = {}
 
     def block(self, depth: int, most: int = 4) -> Block:
         """Statements; what they declare is known inside of them only."""
@@ -53,22 +54,44 @@ class BlockStatements(BlockArrays):
         self.scope.back(mark)
         return made
 
+    def weighed(self, word: str, usual: int) -> int:
+        """How often a kind of statement is there: programs differ in what they have."""
+        if word not in self.weights:
+            self.weights[word] = usual * self.pick(0, 1, 1, 2, 3)
+        return self.weights[word]
+
     def kinds(self, depth: int) -> list[Callable[[int], list[Statement]]]:
-        found: list[Callable[[int], list[Statement]]] = [self.assign] * 3
-        found += [self.new_variable, self.private_array]
-        found += [lambda depth: self.access()] * (4 if self.arrays else 0)
-        if self.warps:
-            found += [self.exchange] * 3
-        if depth < DEPTH:
-            found += [self.branch] * 3 + [self.switch]
-            if len(self.loops) < LOOPS:
-                found += [self.loop] * 3
-        if self.loops and self.loops[-1]:
-            found += [self.leave] * 2
-        found.append(self.early_return)
-        if self.scope.private:
-            found += [self.private_write] * 2
-        return found
+        """Each as often as its weight."""
+        table: list[tuple[Callable[[int], list[Statement]], int, bool]] = [
+            (self.assign, 2, True),
+            (self.new_variable, 1, True),
+            (self.private_array, 1, True),
+            (self.private_write, 3, bool(self.scope.private)),
+            (self.register_tile, 1, self.rounds <= 16),
+            (self.touch, 4, bool(self.arrays)),
+            (self.exchange, 4, self.warps),
+            (self.branch, 3, depth < DEPTH),
+            (self.switch, 1, depth < DEPTH),
+            (self.loop, 3, depth < DEPTH and len(self.loops) < LOOPS),
+            (self.leave, 3, bool(self.loops) and self.loops[-1]),
+            (self.early_return, 1, True),
+            *self.more_kinds(depth),
+        ]
+        found = [
+            f
+            for f, usual, there in table
+            if there
+            for _ in range(self.weighed(f.__name__, usual))
+        ]
+        return found or [self.assign]
+
+    def more_kinds(
+        self, depth: int
+    ) -> list[tuple[Callable[[int], list[Statement]], int, bool]]:
+        return []
+
+    def touch(self, depth: int) -> list[Statement]:
+        return self.access()
 
     def statements(self, depth: int) -> list[Statement]:
         return self.random.choice(self.kinds(depth))(depth)
@@ -113,6 +136,39 @@ class BlockStatements(BlockArrays):
         array, type, length = self.random.choice(self.scope.private)
         where = arith("&", self.integer(2), number(length - 1, "unsigned"))
         return [statement(f"{array}[", where, "] = ", self.of(type, 1), ";")]
+
+    def register_tile(self, depth: int) -> list[Statement]:
+        """A small array whose indices are known when it is compiled, if loops unroll."""
+        type, r, i, j = (
+            self.pick("float", "unsigned", "double"),
+            self.fresh("r"),
+            self.fresh("i"),
+            self.fresh("j"),
+        )
+        size, rounds = self.pick(2, 3, 4, 8), self.pick("4", "trips", "(t & 7)")
+        start, factor = self.of(type, 2), self.of(type, 2)
+        u = self.fresh("u")
+        self.mark("register tile")
+        inner = f"for (int {i} = 0; {i} < {size}; {i}++) "
+        return [
+            Statement(
+                [
+                    f"{{ {type} {r}[{size}], {u} = ",
+                    factor,
+                    f"; {inner}{r}[{i}] = ",
+                    start,
+                    f" + {i}; for (int {j} = 0; {j} < {rounds}; {j}++) {inner}"
+                    f"{r}[{i}] = {r}[{i}] * {self.pick(u, '3', f'{r}[{i} ^ 0]')} + {j}; ",
+                    self.taken_back(f"{r}[{self.random.randrange(size)}]", type),
+                    " }",
+                ]
+            )
+        ]
+
+    def taken_back(self, text: str, type: str) -> Statement:
+        if type in FLOATS:
+            return self.taken(Expr([text], type, 0, 0))
+        return self.taken(Expr([text], type, *limits(type)))
 
     def early_return(self, depth: int) -> list[Statement]:
         if self.chance(0.7):

@@ -217,7 +217,10 @@ class BlockValues:
         return cast(arith("%", u, number(count, "unsigned")), "int")
 
     def private_element(self) -> Expr:
-        array, type, length = self.random.choice(self.scope.private)
+        known = [p for p in self.scope.private if p[1] not in FLOATS]
+        if not known:
+            return self.constant()
+        array, type, length = self.random.choice(known)
         where = number(self.random.randrange(length))
         if self.chance(0.6):
             self.mark("private array, index of the lane")
@@ -250,6 +253,11 @@ class BlockValues:
         known = [f for f in self.scope.floats if f.type == type]
         if known and self.chance(0.7):
             return self.random.choice(known)
+        arrays = [p for p in self.scope.private if p[1] == type]
+        if arrays and self.chance(0.5):
+            array, _, length = self.random.choice(arrays)
+            where = arith("&", self.variable(), number(length - 1, "unsigned"))
+            return Expr([f"{array}[", where, "]"], type, 0, 0)
         kind = self.random.randrange(5)
         if kind < 2:
             text = self.pick(

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .block_arrays import ATOMIC_TYPES, ATOMICS, Array, signature
-from .block_program import BlockProgram, Function, Loop, whole
-from .block_statements import LOOPS, BlockStatements
+from .block_patterns import BlockPatterns
+from .block_program import BlockProgram, Loop, whole
+from .block_statements import LOOPS
 from .block_values import FLOATS, INTEGERS
 from .c_program import SCALARS, SIZES, Buffer, Launch
 from .c_tree import Block, Expr, Statement, Tree, arith, cast, name, number, statement
@@ -36,34 +37,37 @@ ELEMENTS = (
 )
 
 
-class Writer(BlockStatements):
+class Writer(BlockPatterns):
     """Makes one random program."""
 
     def __init__(self, seed: int, name: str) -> None:
         super().__init__(seed, name)
         self.buffers: list[Buffer] = []
-        self.functions: list[Function] = []
         self.together: list[
             tuple[object, ...]
         ] = []  # modes that loops around go back to
         self.barriers = self.chance(0.85)
         self.warps = self.chance(0.7)
-        self.budget = self.pick(3, 5, 8, 12, 16, 24)
+        self.budget = self.pick(4, 8, 12, 16, 24, 40)
 
     # ---- places where all lanes are together ----
 
-    def kinds(self, depth: int) -> list[Callable[[int], list[Statement]]]:
-        found = super().kinds(depth)
-        if not self.uniform:
-            return found
-        found += [self.uniform_assign] * 2
-        if depth < 3:
-            found += [self.uniform_branch] * 2
-            if len(self.loops) < LOOPS:
-                found += [self.uniform_loop] * 3
-        if self.barriers and self.arrays:
-            found += [self.barrier] * 4
-        return found
+    def more_kinds(
+        self, depth: int
+    ) -> list[tuple[Callable[[int], list[Statement]], int, bool]]:
+        inner = self.uniform and depth < 3
+        barriers = self.uniform and self.barriers
+        return [
+            (self.call, 2, bool(self.known)),
+            (self.recursion, 1, bool(self.recursions)),
+            (self.grid_stride, 1, bool(self.arrays) and not self.loops and depth < 3),
+            (self.uniform_assign, 2, self.uniform),
+            (self.uniform_branch, 2, inner),
+            (self.uniform_switch, 1, inner),
+            (self.uniform_loop, 4, inner and len(self.loops) < LOOPS),
+            (self.barrier, 4, barriers and bool(self.arrays)),
+            (self.pattern, 3, barriers and depth < 3),
+        ]
 
     def barrier(self, depth: int = 0, *, kept: bool = True) -> list[Statement]:
         """After it, each array has a new mode."""
@@ -121,6 +125,39 @@ class Writer(BlockStatements):
             parts += [" else ", self.closed(lambda: self.block(depth + 1))]
         return [Statement(parts)]
 
+    def uniform_switch(self, depth: int) -> list[Statement]:
+        self.mark("switch of the block")
+        which = arith("&", self.same(), number(3))
+        loops, self.loops = self.loops, [*self.loops, False]
+        parts: list[str | Tree] = ["switch (", which, ") { case 0: case 1: "]
+        parts += [self.closed(lambda: self.block(depth + 1)), " break; case 2: "]
+        parts += [self.closed(lambda: self.block(depth + 1)), " break; default: "]
+        parts += [self.closed(lambda: self.block(depth + 1)), " }"]
+        self.loops = loops
+        return [Statement(parts)]
+
+    def grid_stride(self, depth: int) -> list[Statement]:
+        """Each lane has every so-many-th cell of an array of the grid."""
+        i, e = self.fresh("i"), self.fresh("e")
+        self.mark("grid-stride loop")
+        mark = self.scope.mark()
+        self.scope.integers.append(name(i, "int", 0, 3 * ITEMS))
+        self.loops.append(True)
+        rounds, self.rounds = self.rounds, self.rounds * 3
+        body = self.apart(lambda: self.block(depth + 1, 3))
+        value = self.integer(1)
+        self.rounds = rounds
+        self.loops.pop()
+        self.scope.back(mark)
+        assert isinstance(body, Block)
+        body.parts.append(
+            statement(f"w[{i}] {self.pick('=', '+=', '^=')} (unsigned)", value, ";")
+        )
+        limit = self.pick("items * 2", "items", "(n < items * 3 ? n : items * 3)")
+        step = self.pick("items", "(int)(gridDim.x * gridDim.y * gridDim.z) * lanes")
+        head = f"for (int {i} = g; TRIP(@own@) {i} < {e}; {i} += {step}) "
+        return [Loop([f"{{ int {e} = {limit}; ENTER(@own@); ", head, body, " }"])]
+
     def uniform_loop(self, depth: int) -> list[Statement]:
         most = self.pick(2, 3, 5, 9)
         if self.rounds * most > 64:
@@ -137,7 +174,7 @@ class Writer(BlockStatements):
         self.mark("loop of the block")
         j, e = self.fresh("j"), self.fresh("e")
         mark = self.scope.mark()
-        counter = name(j, "int", 0, 9)
+        counter = name(j, "int", 0, 10)
         self.scope.integers.append(counter)
         self.scope.uniform.append(counter)
         rounds, self.rounds = self.rounds, self.rounds * most
@@ -237,7 +274,13 @@ class Writer(BlockStatements):
         whole = "b * lanes + t"
         if self.dimensions == 1:
             whole = self.pick(whole, "blockIdx.x * blockDim.x + threadIdx.x")
-        return [*lines, f"int g = {whole};"]
+        lines.append(f"int g = {whole};")
+        if self.chance(0.2):
+            self.mark("return before everything")
+            lines.append("if (g >= n) return;")
+            lines.append("int on = n - b * lanes < lanes ? n - b * lanes : lanes;")
+            self.stride = "on"
+        return lines
 
     def scope_of_kernel(self) -> None:
         scope = self.scope
@@ -288,7 +331,7 @@ class Writer(BlockStatements):
             made.append(self.filled("dyn", element, "lanes"))
             self.arrays.append(Array("dyn", element, 0))
             self.mark("dynamic shared array")
-        return [*made, *self.barrier()]
+        return made
 
     def shared_array(self, made: list[Statement]) -> None:
         element = self.pick(*ELEMENTS, "int", "float", "double")
@@ -310,7 +353,7 @@ class Writer(BlockStatements):
         if element in FLOATS:
             value += " * 0.25f"
         return statement(
-            f"for (int {q} = t; {q} < {length}; {q} += lanes) {text}[{q}] = {value};",
+            f"for (int {q} = t; {q} < {length}; {q} += {self.stride}) {text}[{q}] = {value};",
             kept=True,
         )
 
@@ -322,7 +365,8 @@ class Writer(BlockStatements):
         sums.cell = SIZES[sums.element]
         whole = Buffer("y", self.pick(*ATOMIC_TYPES), 0, lambda items: items)
         whole.cell = SIZES[whole.element]
-        self.buffers = [common, out, sums, whole]
+        strided = Buffer("w", "unsigned", 4, lambda items: 3 * items)
+        self.buffers = [common, out, sums, whole, strided]
         self.sums = Array("sums", sums.element, SUMS, "atomic", [], self.pick(*ATOMICS))
         if self.sums.operation == "Sub" and sums.element == "unsigned long":
             self.sums.operation = "Add"
@@ -354,10 +398,17 @@ class Writer(BlockStatements):
     def program(self) -> BlockProgram:
         launches = self.shapes()
         self.parameters()
+        for _ in range(self.pick(0, 0, 1, 2)):
+            self.new_function()
+        if self.chance(0.1):
+            self.new_recursion()
         self.scope_of_kernel()
         body = Block([statement(line, kept=True) for line in self.place()])
         body.parts += self.variables()
         body.parts += self.shared_arrays()
+        start = len(body.parts)
+        if self.barriers:
+            body.parts += self.barrier()
         if self.barriers and self.chance(0.5):
             # Memory of the grid, of which each block has its part.
             body.parts.append(
@@ -371,6 +422,7 @@ class Writer(BlockStatements):
             self.budget -= 1
             body.parts += self.statements(0)
         body.parts += self.result_of()
+        body.parts[start:start] = self.top
         program = BlockProgram(self.name, self.buffers, Block(), launches, self.seed)
         head = f"KERNEL void {self.name}({program.parameters()}) "
         program.body = whole(self.functions, head, body)  # type: ignore[assignment]
