@@ -206,13 +206,21 @@ class BlockArrays(BlockValues):
 
     def taken(self, e: Expr) -> Statement:
         """A value goes into a variable."""
-        target, type = self.random.choice(self.scope.targets)
+        return self.given(*self.random.choice(self.scope.targets), e)
+
+    def given(self, target: str, type: str, e: Expr) -> Statement:
+        """A value goes into this variable, mostly together with the old one."""
+        if type in ("float", "double") and self.chance(0.7):
+            # Sums of such values stay finite for long.
+            tame = "tame" if type == "float" else "tame_wide"
+            part = self.pick(f"{target} * 0.5f + ", f"{target} - ", "", "-0.25f * ")
+            return statement(f"{target} = {tame}({part}({type})", e, ");")
         if type in ("float", "double"):
             return statement(f"{target} = ({type})", e, ";")
         if e.type in ("float", "double"):
             call = "to_int((float)" if e.type == "float" else "to_long((double)"
             return statement(f"{target} = ({type}){call}", e, ");")
-        op = self.pick("=", "=", "^", "+")
+        op = self.pick("=", "^", "+", "^")
         if op == "=":
             return statement(f"{target} = ({type})", e, ";")
         wide = "unsigned long"

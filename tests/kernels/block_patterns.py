@@ -42,12 +42,11 @@ class BlockPatterns(BlockFunctions):
             self.stencil,
             self.histogram,
             self.tiles,
-            self.warp_sums,
             self.transpose,
             self.called,
         ]
-        if not self.warps:
-            made.remove(self.warp_sums)
+        if self.warps:
+            made += [self.warp_sums, self.warp_memory]
         chosen = self.random.choice(made)
         self.mark("pattern " + chosen.__name__.replace("_", " "))
         return [Statement([Block([line(SYNC), *chosen(), line(SYNC)])])]
@@ -262,7 +261,7 @@ class BlockPatterns(BlockFunctions):
         """A sum in each warp, and then of the warps."""
         type = self.pick(*TYPES)
         v, w = self.fresh("v"), self.fresh("w")
-        s = self.fresh_array(type, 32)
+        s, lanes = self.fresh_array(type, 32), self.warp
         first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";", kept=True)
         call = self.pick("__shfl_down", "__shfl_xor", "__shfl_up")
         self.mark(call)
@@ -271,19 +270,36 @@ class BlockPatterns(BlockFunctions):
         inside = Block(
             [line(f"{type} {o} = {other};"), line(f"{v} = {self.joined(type, v, o)};")]
         )
-        head = f"ENTER(@own@); for (int {w} = 16; TRIP(@own@) {w} > 0; {w} >>= 1) "
+        head = f"ENTER(@own@); for (int {w} = {lanes // 2}; TRIP(@own@) {w} > 0; {w} >>= 1) "
         if self.chance(0.4):
-            head = f"ENTER(@own@); for (int {w} = 1; TRIP(@own@) {w} < 32; {w} *= 2) "
-        many = f"for (int {w} = 0; {w} < (lanes + 31) / 32; {w}++) {v} = "
+            head = (
+                f"ENTER(@own@); for (int {w} = 1; TRIP(@own@) {w} < {lanes}; {w} *= 2) "
+            )
+        many = f"for (int {w} = 0; {w} < (lanes + {lanes - 1}) / {lanes}; {w}++) {v} = "
         many += self.joined(type, v, f"{s}[{w}]") + ";"
         return [
             first,
             loop(head, inside),
-            line(f"if (t % 32 == 0) {s}[t / 32] = {v};"),
+            line(f"if (t % {lanes} == 0) {s}[t / {lanes}] = {v};"),
             line(SYNC),
             line(f"if (t < {self.pick(1, 32, 1024)}) {many}"),
             self.taken_from(v, type),
         ]
+
+    def warp_memory(self) -> list[Statement]:
+        """The lanes of a warp exchange by shared memory, with barriers of the warp."""
+        type, lanes = self.pick(*TYPES), self.warp
+        s = self.fresh_array(type, -(-self.most // lanes) * lanes)
+        v, j = self.fresh("v"), self.fresh("j")
+        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";", kept=True)
+        other = self.pick(
+            f"(t & ~{lanes - 1}) + ((t + 1 + {j}) & {lanes - 1})", f"t ^ ({j} + 1)"
+        )
+        meet = line("AT(@0@, __syncwarp());")
+        sum = line(f"{v} = {self.joined(type, v, f'{s}[{other}]')};")
+        inside = Block([line(f"{s}[t] = {v};"), meet, sum, meet])
+        head = f"ENTER(@own@); for (int {j} = 0; TRIP(@own@) {j} < 3; {j}++) "
+        return [first, loop(head, inside), self.taken_from(v, type)]
 
     def transpose(self) -> list[Statement]:
         type = self.pick(*TYPES)

@@ -35,6 +35,8 @@ PRELUDE = (
 typedef unsigned long long word64;
 FUNCTION float clean(float f) { return f == f ? f : 0.5f; }
 FUNCTION double clean_wide(double f) { return f == f ? f : 0.5; }
+FUNCTION float tame(float f) { return f > -1e6f && f < 1e6f ? f : 1.5f; }
+FUNCTION double tame_wide(double f) { return f > -1e9 && f < 1e9 ? f : 1.5; }
 FUNCTION unsigned bits(float f) { f = clean(f); unsigned u; __builtin_memcpy(&u, &f, 4); return u; }
 FUNCTION unsigned long bits_wide(double f)
 { f = clean_wide(f); unsigned long u; __builtin_memcpy(&u, &f, 8); return u; }
@@ -67,6 +69,7 @@ class BlockProgram(Program):
     """A kernel and the functions that it calls; `body` has all of their text."""
 
     before: ClassVar[str] = DEVICE + PRELUDE
+    warp: int = 32  # lanes
     seen: set[str] = field(default_factory=set)  # what it contains, for statistics
 
     def source(self) -> str:

@@ -136,6 +136,8 @@ serve_warp(struct lane *warp, int size)
         if (here[i] && warp[i].mask != 0 && warp[i].mask != groups[i])
             bad("the mask names other lanes than are there");
     }
+    if (first->op == MEET)
+        warp_meets((int)(warp - lanes_) / WARP);
     for (int i = 0; i < size; i++) {
         if (here[i]) {
             warp[i].value = answer(warp, groups[i], i, given);

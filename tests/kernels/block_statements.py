@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .block_arrays import BlockArrays
 from .block_program import Loop
@@ -51,7 +51,25 @@ class BlockStatements(BlockArrays):
             made.parts += self.statements(depth)
         if not made.parts:
             made.parts += self.assign(depth)
+        made.parts += self.kept_values(mark)
         self.scope.back(mark)
+        return made
+
+    def kept_values(self, mark: Sequence[int]) -> list[Statement]:
+        """What was declared since a mark goes into older variables, or compilers would
+        drop it."""
+        new, arrays = self.scope.targets[mark[2] :], self.scope.private[mark[5] :]
+        texts = self.random.sample(new, min(len(new), 2))
+        if arrays:
+            array, type, length = self.random.choice(arrays)
+            texts.append((f"{array}[{self.random.randrange(length)}]", type))
+        if mark[2] == 0:
+            return []
+        made = []
+        for text, type in texts:
+            target, into = self.random.choice(self.scope.targets[: mark[2]])
+            promoted, low, high = (type, 0, 0) if type in FLOATS else self.kind(type)
+            made.append(self.given(target, into, Expr([text], promoted, low, high)))
         return made
 
     def weighed(self, word: str, usual: int) -> int:
@@ -100,7 +118,9 @@ class BlockStatements(BlockArrays):
 
     def assign(self, depth: int) -> list[Statement]:
         target, type = self.random.choice(self.scope.targets)
-        return [statement(f"{target} = ", self.of(type), ";")]
+        if self.chance(0.3):
+            return [statement(f"{target} = ", self.of(type), ";")]
+        return [self.given(target, type, self.of(type))]
 
     def new_variable(self, depth: int) -> list[Statement]:
         type = self.pick(*INTEGERS, *FLOATS)
@@ -300,8 +320,10 @@ class BlockStatements(BlockArrays):
 
     def distance(self) -> Expr:
         if self.chance(0.6):
-            return number(self.pick(0, 1, 2, 4, 8, 16, 3, 31))
-        return cast(arith("&", self.integer(2), number(31, "unsigned")), "int")
+            return number(self.pick(0, 1, 2, 4, 8, 16, 3, 31, self.warp // 2))
+        return cast(
+            arith("&", self.integer(2), number(self.warp - 1, "unsigned")), "int"
+        )
 
     def exchange(self, depth: int) -> list[Statement]:
         kind = self.random.randrange(12)
@@ -325,7 +347,9 @@ class BlockStatements(BlockArrays):
             value = Expr(
                 ["clean(" if type == "float" else "clean_wide(", value, ")"], type, 0, 0
             )
-        width = self.pick("", "", ", warpSize", ", 2", ", 4", ", 8", ", 16", ", 32")
+        width = self.pick(
+            "", "", ", warpSize", ", 2", ", 4", ", 8", ", 16", ", 32", f", {self.warp}"
+        )
         parts: list[str | Tree] = [f"AT(@0@, {call}{sync}({type})", value, ", "]
         parts += [self.distance(), f"{width}))"]
         if type in FLOATS:

@@ -70,6 +70,7 @@ class BlockValues:
         self.name = name
         self.scope = Scope()
         self.number = 0
+        self.warp = 32  # lanes
         self.seen: set[str] = set()
 
     # ---- choices ----

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks at each access of the lanes: gcc calls this before it, if it compiles for its
  * thread sanitizer, whose library is not linked.  An access is wrong outside of the
- * buffers, and where another lane meets it without a barrier in between. */
+ * buffers, and where another lane meets it without a barrier in between, of the block or
+ * of the warp. */
 
 struct touch {
     int writer, reader; /* lane of the grid, from 1; 0: none, -1: several */
     int write_phase, read_phase;
     int write_atomic, read_atomic;
     int write_block, read_block;
+    int write_meeting, read_meeting; /* barriers of the warp before */
+    int write_warp, read_warp;       /* -1: several */
 };
 extern char __start_block_shared[], __stop_block_shared[];
 static struct {
@@ -16,6 +19,7 @@ static struct {
     char *allowed;
     struct touch *touches, *shared;
     int phase, block;
+    int meetings[LANES_MOST]; /* of each warp */
 } watched;
 
 static UNWATCHED void
@@ -47,12 +51,23 @@ phase_begins(void)
     watched.phase++;
 }
 
-/* True if an earlier access by `lane` may be at the same time as one that is made now. */
-static UNWATCHED int
-meets(int lane, int phase, int block, int self)
+static UNWATCHED void
+warp_meets(int warp)
 {
-    return lane != 0 && lane != self &&
-           (phase == watched.phase || (block != 0 && block != watched.block));
+    watched.meetings[warp]++;
+}
+
+/* True if an earlier access may be at the same time as one that is made now. */
+static UNWATCHED int
+at_once(int lane, int phase, int block, int warp, int meeting)
+{
+    int self = (watched.block - 1) * LANES_MOST + (int)(now - lanes_) + 1;
+    int own = (int)(now - lanes_) / WARP;
+    if (lane == 0 || lane == self)
+        return 0;
+    if (block != 0 && block != watched.block)
+        return 1;
+    return phase == watched.phase && (warp != own || meeting == watched.meetings[own]);
 }
 
 static UNWATCHED void
@@ -60,9 +75,13 @@ touch(struct touch *it, int global, int write, long at)
 {
     int self = (watched.block - 1) * LANES_MOST + (int)(now - lanes_) + 1;
     int block = global ? watched.block : 0;
-    int clash = meets(it->writer, it->write_phase, it->write_block, self) &&
+    int warp = (int)(now - lanes_) / WARP;
+    int clash = at_once(it->writer, it->write_phase, it->write_block, it->write_warp,
+                        it->write_meeting) &&
                 !(it->write_atomic && atomic_);
-    clash |= write && meets(it->reader, it->read_phase, it->read_block, self) &&
+    clash |= write &&
+             at_once(it->reader, it->read_phase, it->read_block, it->read_warp,
+                     it->read_meeting) &&
              !(it->read_atomic && atomic_);
     if (clash) {
         fprintf(stderr, "block %d lane %d meets another one at %ld of %s memory\n",
@@ -74,6 +93,8 @@ touch(struct touch *it, int global, int write, long at)
         it->write_phase = watched.phase;
         it->write_atomic = atomic_;
         it->write_block = block;
+        it->write_warp = warp;
+        it->write_meeting = watched.meetings[warp];
         return;
     }
     int again = it->reader != 0 && it->reader != self &&
@@ -81,6 +102,8 @@ touch(struct touch *it, int global, int write, long at)
     it->read_atomic = atomic_ && (it->read_atomic || !again);
     it->read_block = it->reader != 0 && it->read_block != block ? -1 : block;
     it->reader = again ? -1 : self;
+    it->read_warp = again && it->read_warp != warp ? -1 : warp;
+    it->read_meeting = watched.meetings[warp];
     it->read_phase = watched.phase;
 }
 

@@ -40,8 +40,9 @@ ELEMENTS = (
 class Writer(BlockPatterns):
     """Makes one random program."""
 
-    def __init__(self, seed: int, name: str) -> None:
+    def __init__(self, seed: int, name: str, warp: int) -> None:
         super().__init__(seed, name)
+        self.warp = warp
         self.buffers: list[Buffer] = []
         self.together: list[
             tuple[object, ...]
@@ -61,6 +62,7 @@ class Writer(BlockPatterns):
             (self.call, 2, bool(self.known)),
             (self.recursion, 1, bool(self.recursions)),
             (self.grid_stride, 1, bool(self.arrays) and not self.loops and depth < 3),
+            (self.look, 1, not self.result),
             (self.uniform_assign, 2, self.uniform),
             (self.uniform_branch, 2, inner),
             (self.uniform_switch, 1, inner),
@@ -385,6 +387,24 @@ class Writer(BlockPatterns):
             return [self.taken(self.element(self.common, where))]
         return super().access()
 
+    def early_return(self, depth: int) -> list[Statement]:
+        """Often with a value that the lane leaves behind."""
+        made = super().early_return(depth)
+        if made and not self.result and self.chance(0.7):
+            condition = made[0].parts[1]
+            left = self.written("=")
+            return [Statement(["if (", condition, ") { ", left, " return; }"])]
+        return made
+
+    def written(self, op: str) -> Statement:
+        """A value of the lane goes into its own memory."""
+        target, type = self.random.choice(self.scope.targets)
+        call = {"float": "bits", "double": "bits_wide"}.get(type, "")
+        return statement(f"out[2 * g + 1] {op} (unsigned long){call}({target});")
+
+    def look(self, depth: int) -> list[Statement]:
+        return [self.written(self.pick("=", "+=", "^="))]
+
     def result_of(self) -> list[Statement]:
         """What the lane has at the end goes into memory."""
         parts: list[str | Tree] = ["out[2 * g] = "]
@@ -426,15 +446,15 @@ class Writer(BlockPatterns):
         program = BlockProgram(self.name, self.buffers, Block(), launches, self.seed)
         head = f"KERNEL void {self.name}({program.parameters()}) "
         program.body = whole(self.functions, head, body)  # type: ignore[assignment]
-        program.seen = self.seen
+        program.seen, program.warp = self.seen, self.warp
         for launch in launches:
             launch.shared = 8 * launch.lanes
         return program
 
 
-def programs_of(seed: int, count: int) -> list[BlockProgram]:
-    """Programs of one seed."""
+def programs_of(seed: int, count: int, warp: int = 32) -> list[BlockProgram]:
+    """Programs of one seed for some size of warps."""
     return [
-        Writer(seed * 1000 + place, f"kernel{place}").program()
+        Writer(seed * 1000 + place, f"kernel{place}", warp).program()
         for place in range(count)
     ]
