@@ -263,6 +263,10 @@ class BlockArrays(BlockValues):
     @staticmethod
     def kind(type: str) -> tuple[str, int, int]:
         """Type and interval of a value of some type."""
+        if type in ("float", "double"):
+            return (type, 0, 0)
+        if type == "flag":
+            return ("int", 0, 1)
         return ("int" if type in NARROW else type, *limits(type))
 
     def in_parts(self, array: Array, where: Expr) -> Statement:

@@ -14,6 +14,7 @@
  * runs can come to it any more. */
 #include <math.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

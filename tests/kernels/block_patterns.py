@@ -16,7 +16,7 @@ TYPES = ("int", "unsigned", "unsigned long", "float", "double", "unsigned")
 
 
 def line(text: str) -> Statement:
-    return statement(text, kept=True)
+    return statement(text)
 
 
 def loop(*parts: str | Tree) -> Loop:
@@ -71,7 +71,7 @@ class BlockPatterns(BlockFunctions):
         return self.taken(Expr([text], type, *limits(type)))
 
     def filled_by_lane(self, s: str, type: str, where: str = "t") -> Statement:
-        return statement(f"{s}[{where}] = ({type})", self.of(type, 1), ";", kept=True)
+        return statement(f"{s}[{where}] = ({type})", self.of(type, 1), ";")
 
     def fresh_array(self, type: str, length: int) -> str:
         """Declared where all lanes are there yet, so that each cell has a value."""
@@ -138,7 +138,7 @@ class BlockPatterns(BlockFunctions):
             line(f"{v} = {self.joined(type, v, f'{s}[{bank} + {other}]')};"),
         ]
         head = f"ENTER(@own@); for (int {j} = 0; TRIP(@own@) {j} < {rounds}; {j}++) "
-        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";", kept=True)
+        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";")
         return [first, loop(head, Block(inside)), self.taken_from(v, type)]
 
     def sort(self) -> list[Statement]:
@@ -200,7 +200,6 @@ class BlockPatterns(BlockFunctions):
             f"if (t < {halo}) {{ {s}[t] = ({type})",
             edge,
             f"; {s}[lanes + {halo} + t] = {s}[t]; }}",
-            kept=True,
         )
         a, b = f"{s}[t]", f"{s}[t + {2 * halo}]"
         take = self.taken_from(f"({self.joined(type, a, b)})", type)
@@ -262,7 +261,7 @@ class BlockPatterns(BlockFunctions):
         type = self.pick(*TYPES)
         v, w = self.fresh("v"), self.fresh("w")
         s, lanes = self.fresh_array(type, 32), self.warp
-        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";", kept=True)
+        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";")
         call = self.pick("__shfl_down", "__shfl_xor", "__shfl_up")
         self.mark(call)
         other = f"AT(@0@, {call}({v}, {w}))"
@@ -291,7 +290,7 @@ class BlockPatterns(BlockFunctions):
         type, lanes = self.pick(*TYPES), self.warp
         s = self.fresh_array(type, -(-self.most // lanes) * lanes)
         v, j = self.fresh("v"), self.fresh("j")
-        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";", kept=True)
+        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";")
         other = self.pick(
             f"(t & ~{lanes - 1}) + ((t + 1 + {j}) & {lanes - 1})", f"t ^ ({j} + 1)"
         )
@@ -328,7 +327,7 @@ class BlockPatterns(BlockFunctions):
             f"    {SYNC}\n    return v;\n}}"
         )
         self.functions.append(Function([text], True, f))
-        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";", kept=True)
+        first = statement(f"{type} {v} = ({type})", self.of(type, 1), ";")
         array = self.pick(one, f"({self.same_condition().text()} ? {one} : {two})")
         call = line(f"{v} = CALL(@0@, {self.name}{f}({array}, {v}, t, lanes));")
         return [first, call, self.taken_from(v, type)]

@@ -33,6 +33,7 @@ PRELUDE = (
     TYPES
     + """
 typedef unsigned long long word64;
+typedef bool flag;
 FUNCTION float clean(float f) { return f == f ? f : 0.5f; }
 FUNCTION double clean_wide(double f) { return f == f ? f : 0.5; }
 FUNCTION float tame(float f) { return f > -1e6f && f < 1e6f ? f : 1.5f; }

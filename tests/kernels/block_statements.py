@@ -68,8 +68,7 @@ class BlockStatements(BlockArrays):
         made = []
         for text, type in texts:
             target, into = self.random.choice(self.scope.targets[: mark[2]])
-            promoted, low, high = (type, 0, 0) if type in FLOATS else self.kind(type)
-            made.append(self.given(target, into, Expr([text], promoted, low, high)))
+            made.append(self.given(target, into, Expr([text], *self.kind(type))))
         return made
 
     def weighed(self, word: str, usual: int) -> int:
@@ -84,6 +83,8 @@ class BlockStatements(BlockArrays):
             (self.assign, 2, True),
             (self.new_variable, 1, True),
             (self.private_array, 1, True),
+            (self.new_flag, 1, True),
+            (self.walk, 2, bool(self.scope.private)),
             (self.private_write, 3, bool(self.scope.private)),
             (self.register_tile, 1, self.rounds <= 16),
             (self.touch, 4, bool(self.arrays)),
@@ -121,6 +122,31 @@ class BlockStatements(BlockArrays):
         if self.chance(0.3):
             return [statement(f"{target} = ", self.of(type), ";")]
         return [self.given(target, type, self.of(type))]
+
+    def new_flag(self, depth: int) -> list[Statement]:
+        """A condition with a name."""
+        new = self.fresh("c")
+        made = statement(f"flag {new} = ", self.condition(), ";")
+        self.scope.integers += [Expr([new], "int", 0, 1)] * 2
+        self.scope.targets.append((new, "flag"))
+        self.mark("bool")
+        return [made]
+
+    def walk(self, depth: int) -> list[Statement]:
+        """A pointer goes through a private array, and back."""
+        known = [p for p in self.scope.private if p[1] not in FLOATS]
+        if not known or self.rounds > 32:
+            return []
+        array, type, length = self.random.choice(known)
+        p, j = self.fresh("p"), self.fresh("j")
+        self.mark("pointer that goes on")
+        inside: list[str | Tree] = [f"*{p} = ({type})(*{p} ^ ", self.integer(2)]
+        inside += [f"); {p} = ", self.condition(2)]
+        inside += [f" && {p} < {array} + {length - 1} ? {p} + 1 : {array};"]
+        rounds = self.pick("5", "trips", "(t & 7)")
+        loop = f"for (int {j} = 0; {j} < {rounds}; {j}++) "
+        body = Block([Statement(inside)])
+        return [Statement([f"{{ {type} *{p} = {array}; {loop}", body, " }"])]
 
     def new_variable(self, depth: int) -> list[Statement]:
         type = self.pick(*INTEGERS, *FLOATS)
@@ -282,9 +308,10 @@ class BlockStatements(BlockArrays):
         if kind == "for":
             head = f"for (; TRIP(@own@) {j} < ({type}){e}; {j}++) "
             return [Loop([*before, head, body, " }"])]
-        return [
-            Loop([*before, *self.while_loop(kind, j, f"{j} < ({type}){e}", body), " }"])
-        ]
+        uniform, self.uniform = self.uniform, False
+        whole = self.while_loop(kind, j, f"{j} < ({type}){e}", body)
+        self.uniform = uniform
+        return [Loop([*before, *whole, " }"])]
 
     def while_loop(self, kind: str, j: str, test: str, body: Tree) -> list[str | Tree]:
         """The counter goes on first, so that `continue` does no harm."""
@@ -292,7 +319,7 @@ class BlockStatements(BlockArrays):
             return [f"do {{ TRIP(@own@) {j}++; ", body, f" }} while ({test});"]
         body.parts.insert(0, statement(f"{j}++;", kept=True))
         if kind == "while":
-            if self.warps and self.chance(0.2):
+            if self.warps and not self.uniform and self.chance(0.2):
                 test += " && "
                 return [f"while (TRIP(@own@) {test}", self.vote(), ") ", body]
             return [f"while (TRIP(@own@) {test}) ", body]
@@ -326,7 +353,7 @@ class BlockStatements(BlockArrays):
         )
 
     def exchange(self, depth: int) -> list[Statement]:
-        kind = self.random.randrange(12)
+        kind = self.random.randrange(13)
         if not self.uniform:
             self.mark("warp call of some lanes")
         if kind < 5:
@@ -334,7 +361,11 @@ class BlockStatements(BlockArrays):
         if kind < 8:
             return [self.taken(self.ballot())]
         if kind == 8:
-            return [self.taken(self.match())]
+            return [self.match_all() if self.chance(0.3) else self.taken(self.match())]
+        if kind == 9:
+            return self.pick(self.ranked, self.led, self.one_by_one, self.while_any)(
+                depth
+            )
         return self.masked(depth)
 
     def shuffle(self, mask: str) -> Statement:
@@ -378,6 +409,72 @@ class BlockStatements(BlockArrays):
             0,
             2**64 - 1,
         )
+
+    def match_all(self) -> Statement:
+        m = self.fresh("m")
+        self.mark("__match_all")
+        value = arith("&", self.same(1), number(self.pick(1, 3)))
+        if self.chance(0.5):
+            value = arith("/", self.lane(), number(32))
+        taken = self.taken(name(m, "int", 0, 1))
+        call = f"{{ int {m} = 0; {m} = (AT(@0@, __match_all((int)"
+        return Statement([call, value, f", &{m})) != 0) * 2 + {m}; ", taken, " }"])
+
+    def ranked(self, depth: int) -> list[Statement]:
+        """A lane's number among those with some condition."""
+        m = self.fresh("m")
+        self.mark("rank in a ballot")
+        below = f"((word64)1 << (t % {self.warp})) - 1"
+        rank = Expr([f"__popcll({m} & ({below}))"], "int", 0, 64)
+        first = f"{{ word64 {m} = AT(@0@, __ballot("
+        return [Statement([first, self.condition(1), ")); ", self.taken(rank), " }"])]
+
+    def led(self, depth: int) -> list[Statement]:
+        """A value of the first lane that is here."""
+        m, type = self.fresh("m"), self.pick("int", "unsigned", "long")
+        self.mark("value of the first lane")
+        mask = self.pick("__activemask()", "__ballot(1)")
+        value, lead = self.variable(), f"(int)__ffsll({m}) - 1"
+        parts: list[str | Tree] = [f"AT(@0@, __shfl(({type})", value, f", {lead}))"]
+        taken = self.taken(Expr(parts, *self.kind(type)))
+        return [Statement([f"{{ word64 {m} = AT(@0@, {mask}); ", taken, " }"])]
+
+    def one_by_one(self, depth: int) -> list[Statement]:
+        """All lanes that are here look at the value of each of some of them in turn."""
+        if self.rounds > 8 or len(self.loops) >= LOOPS:
+            return []
+        m, v, type = self.fresh("m"), self.fresh("v"), self.pick("int", "unsigned")
+        self.mark("lanes one by one")
+        first: list[str | Tree] = [f"{{ word64 {m} = AT(@0@, __ballot("]
+        first += [self.condition(1), f")); {type} {v} = ({type})", self.variable()]
+        call = f"AT(@0@, __shfl({v}, (int)__ffsll({m}) - 1))"
+        taken = self.taken(Expr([call], *self.kind(type)))
+        body = Block([taken, statement(f"{m} &= {m} - 1;", kept=True)])
+        inside = Loop([f"ENTER(@own@); while (TRIP(@own@) {m} != 0) ", body])
+        return [Statement([*first, "; ", inside, " }"])]
+
+    def while_any(self, depth: int) -> list[Statement]:
+        """Lanes that have nothing to do go on with the others."""
+        if self.rounds > 8 or len(self.loops) >= LOOPS or depth >= DEPTH:
+            return []
+        c = self.fresh("c")
+        self.mark("loop while any lane")
+        start = arith("&", self.integer(1), number(7, "unsigned"))
+        test = self.pick(
+            f"AT(@0@, __any({c} > 0)) != 0",
+            f"AT(@0@, __ballot({c} > 0)) != 0",
+            f"!AT(@0@, __all({c} <= 0))",
+        )
+        rounds, self.rounds = self.rounds, self.rounds * 7
+        self.loops.append(False)
+        inside = self.apart(lambda: self.block(depth + 1, 2))
+        self.loops.pop()
+        self.rounds = rounds
+        body = Block(
+            [statement(f"if ({c} > 0) ", inside), statement(f"{c}--;", kept=True)]
+        )
+        head: list[str | Tree] = [f"{{ int {c} = (int)", start, "; ENTER(@own@); "]
+        return [Loop([*head, f"while (TRIP(@own@) {test}) ", body, " }"])]
 
     def masked(self, depth: int) -> list[Statement]:
         """Calls with a mask: of the lanes that are here, of those with a condition, of

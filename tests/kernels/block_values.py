@@ -115,6 +115,8 @@ class BlockValues:
         """Of one type."""
         if type in FLOATS:
             return self.floating(type, depth)
+        if type == "flag":
+            return self.condition(depth)
         e = self.integer(depth)
         return e if e.type == type and self.chance(0.7) else cast(e, type)
 

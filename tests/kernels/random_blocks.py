@@ -71,19 +71,17 @@ class Writer(BlockPatterns):
             (self.pattern, 3, barriers and depth < 3),
         ]
 
-    def barrier(self, depth: int = 0, *, kept: bool = True) -> list[Statement]:
+    def barrier(self, depth: int = 0) -> list[Statement]:
         """After it, each array has a new mode."""
         kind = self.random.randrange(6)
-        made = statement("__syncthreads();", kept=kept)
+        made = statement("__syncthreads();")
         self.mark("barrier in a loop" if self.loops else "barrier")
         if kind == 0 and self.scope.uniform_targets:
             call = self.pick("count", "and", "or")
             target, type = self.random.choice(self.scope.uniform_targets)
             self.mark(f"__syncthreads_{call}")
             test = self.condition(1)
-            made = Statement(
-                [f"{target} = ({type})(__syncthreads_{call}(", test, ")"], kept
-            )
+            made = Statement([f"{target} = ({type})(__syncthreads_{call}(", test, ")"])
             made.parts.append(");" if call == "count" else " != 0);")
         for array in self.arrays:
             self.enter_mode(array)
@@ -114,7 +112,7 @@ class Writer(BlockPatterns):
         made = body()
         self.together.pop()
         if [signature(a) for a in self.arrays] != old:
-            made.parts.append(statement("__syncthreads();", kept=True))
+            made.parts.append(statement("__syncthreads();"))
         for array, modes in zip(self.arrays, before, strict=True):
             array.mode, array.cells, array.operation, array.group, array.leader = modes
         return made
@@ -216,9 +214,9 @@ class Writer(BlockPatterns):
         self.mark("break of the block")
         inside = Block()
         if tuple(signature(a) for a in self.arrays) != self.together[-1]:
-            inside.parts.append(statement("__syncthreads();", kept=True))
+            inside.parts.append(statement("__syncthreads();"))
         word = self.pick("break", "continue")
-        inside.parts.append(statement(f"{word};", kept=True))
+        inside.parts.append(statement(f"{word};"))
         return Statement(["if (", self.same_condition(), ") ", inside])
 
     # ---- the beginning and the end ----
@@ -287,6 +285,11 @@ class Writer(BlockPatterns):
     def scope_of_kernel(self) -> None:
         scope = self.scope
         scope.integers += [name("t", "int", 0, self.most - 1)] * 3
+        scope.integers.append(Expr(["(int)threadIdx.x"], "int", 0, self.most - 1))
+        if self.dimensions > 1:
+            scope.integers.append(Expr(["(int)threadIdx.y"], "int", 0, self.most - 1))
+        for text in ("blockIdx.x", "blockDim.x", "gridDim.x"):
+            scope.uniform.append(Expr([text], "unsigned", 0, ITEMS))
         scope.integers += [name("g", "int", 0, ITEMS - 1)] * 2
         scope.uniform += [
             name("b", "int", 0, ITEMS - 1),
@@ -308,15 +311,13 @@ class Writer(BlockPatterns):
             )
         for place in range(self.pick(1, 2)):
             type = self.pick("int", "unsigned")
-            made.append(
-                Statement([f"{type} u{place} = ({type})", self.same(), ";"], True)
-            )
+            made.append(Statement([f"{type} u{place} = ({type})", self.same(), ";"]))
             self.scope.uniform_targets.append((f"u{place}", type))
             self.scope.uniform.append(name(f"u{place}", type))
         return made
 
     def variable_of(self, new: str, type: str) -> Statement:
-        made = Statement([f"{type} {new} = ", self.of(type, 1), ";"], True)
+        made = Statement([f"{type} {new} = ", self.of(type, 1), ";"])
         self.declared(new, type)
         return made
 
@@ -329,7 +330,7 @@ class Writer(BlockPatterns):
             self.shared_array(made)
         if self.chance(0.4):
             element = self.pick(*ELEMENTS, "float")
-            made.append(statement(f"DYNAMIC_SHARED({element}, dyn);", kept=True))
+            made.append(statement(f"DYNAMIC_SHARED({element}, dyn);"))
             made.append(self.filled("dyn", element, "lanes"))
             self.arrays.append(Array("dyn", element, 0))
             self.mark("dynamic shared array")
@@ -344,7 +345,7 @@ class Writer(BlockPatterns):
         if length * (8 if element == "double" else SIZES.get(element, 4)) > 12000:
             length = self.most
         text = self.fresh("s")
-        made.append(statement(f"SHARED {element} {text}[{length}];", kept=True))
+        made.append(statement(f"SHARED {element} {text}[{length}];"))
         made.append(self.filled(text, element, str(length)))
         self.arrays.append(Array(text, element, length))
         self.mark("static shared array")
@@ -355,8 +356,7 @@ class Writer(BlockPatterns):
         if element in FLOATS:
             value += " * 0.25f"
         return statement(
-            f"for (int {q} = t; {q} < {length}; {q} += {self.stride}) {text}[{q}] = {value};",
-            kept=True,
+            f"for (int {q} = t; {q} < {length}; {q} += {self.stride}) {text}[{q}] = {value};"
         )
 
     def parameters(self) -> None:
@@ -413,7 +413,7 @@ class Writer(BlockPatterns):
             parts.append(
                 f"{' ^ ' if place else ''}(unsigned long){call}({target}) * {2 * place + 1}"
             )
-        return [Statement([*parts, ";"], True)]
+        return [Statement([*parts, ";"])]
 
     def program(self) -> BlockProgram:
         launches = self.shapes()
@@ -423,7 +423,7 @@ class Writer(BlockPatterns):
         if self.chance(0.1):
             self.new_recursion()
         self.scope_of_kernel()
-        body = Block([statement(line, kept=True) for line in self.place()])
+        body = Block([statement(line) for line in self.place()])
         body.parts += self.variables()
         body.parts += self.shared_arrays()
         start = len(body.parts)
@@ -432,7 +432,7 @@ class Writer(BlockPatterns):
         if self.barriers and self.chance(0.5):
             # Memory of the grid, of which each block has its part.
             body.parts.append(
-                statement(f"{self.buffers[3].element} *z = y + b * lanes;", kept=True)
+                statement(f"{self.buffers[3].element} *z = y + b * lanes;")
             )
             self.arrays.append(
                 Array("z", self.buffers[3].element, 0, "own", [self.lane()])
