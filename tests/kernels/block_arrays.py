@@ -220,9 +220,14 @@ class BlockArrays(BlockValues):
         if e.type in ("float", "double"):
             call = "to_int((float)" if e.type == "float" else "to_long((double)"
             return statement(f"{target} = ({type}){call}", e, ");")
-        op = self.pick("=", "^", "+", "^")
+        op = self.pick("=", "^", "+", "^", "+", "*")
         if op == "=":
             return statement(f"{target} = ({type})", e, ";")
+        if op == "*":
+            # Shifts what was there, so that it is not lost.
+            return statement(
+                f"{target} = ({type})((unsigned long){target} * 33 + ", e, ");"
+            )
         wide = "unsigned long"
         return statement(f"{target} = ({type})(({wide}){target} {op} ({wide})", e, ");")
 

@@ -15,6 +15,7 @@ from .c_tree import (
     Tree,
     arith,
     cast,
+    compare,
     limits,
     name,
     number,
@@ -220,7 +221,11 @@ class BlockStatements(BlockArrays):
         if self.chance(0.7):
             return []
         self.mark("early return")
-        return [statement("if (", self.condition(), f") return{self.result};")]
+        few = arith("&", self.variable(), number(7))
+        condition = compare("==", few, number(self.random.randrange(8)))
+        if self.chance(0.3):
+            condition = self.condition()
+        return [statement("if (", condition, f") return{self.result};")]
 
     def leave(self, depth: int) -> list[Statement]:
         word = self.pick("break", "continue")
@@ -373,7 +378,7 @@ class BlockStatements(BlockArrays):
         sync = f"_sync({mask}, " if mask else "("
         self.mark(call + sync.split("(")[0])
         type = self.pick(*EXCHANGED)
-        value = self.of(type, 1)
+        value = self.of(type, 1) if self.chance(0.4) else self.of_lane(type)
         if type in FLOATS:
             value = Expr(
                 ["clean(" if type == "float" else "clean_wide(", value, ")"], type, 0, 0
@@ -386,6 +391,14 @@ class BlockStatements(BlockArrays):
         if type in FLOATS:
             return self.taken(Expr(parts, type, 0, 0))
         return self.taken(Expr(parts, type, *limits(type)))
+
+    def of_lane(self, type: str) -> Expr:
+        """A value that is another one in each lane."""
+        factor = number(self.pick(1, 3, 37, 1001))
+        value = arith("+", arith("*", self.lane(), factor), self.variable())
+        if type in FLOATS:
+            return Expr([f"({type})", value], type, 0, 0)
+        return cast(value, type)
 
     def ballot(self) -> Expr:
         call = self.pick("__ballot", "__any", "__all", "__activemask")
@@ -401,7 +414,8 @@ class BlockStatements(BlockArrays):
 
     def match(self) -> Expr:
         type = self.pick("int", "unsigned", "unsigned long")
-        value = cast(arith("&", self.integer(1), number(self.pick(1, 3, 7))), type)
+        value = self.integer(1) if self.chance(0.5) else self.lane()
+        value = cast(arith("&", value, number(self.pick(1, 3, 7))), type)
         self.mark("__match_any")
         return Expr(
             [f"AT(@0@, __match_any(({type})", value, "))"],

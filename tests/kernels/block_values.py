@@ -319,11 +319,14 @@ class BlockValues:
             op = self.pick("<", ">=", "==", "!=")
             return compare(op, a, self.floating(a.type, 2))
         if kind < 7:
-            masked = arith("&", self.variable(), number(self.pick(1, 2, 3, 7, 12)))
-            return compare(
-                self.pick("==", "!=", "<"), masked, number(self.pick(0, 1, 2))
-            )
-        op = self.pick("<", ">=", "==", "!=", "<")
+            mask = self.pick(1, 2, 3, 7, 12)
+            masked = arith("&", self.variable(), number(mask))
+            if mask == 2 or mask == 12 or self.chance(0.6):
+                return compare(
+                    self.pick("==", "!="), masked, number(self.pick(0, mask))
+                )
+            return compare(self.pick("<", ">="), masked, number(self.pick(1, mask)))
+        op = self.pick("<", ">=", "<", ">=", "!=")
         return compare(op, self.integer(2), self.integer(2))
 
     def by_place(self) -> Expr:

@@ -49,6 +49,8 @@ class Writer(BlockPatterns):
         ] = []  # modes that loops around go back to
         self.barriers = self.chance(0.85)
         self.warps = self.chance(0.7)
+        if self.warps and self.chance(0.4):
+            self.weights["exchange"] = 14
         self.budget = self.pick(4, 8, 12, 16, 24, 40)
 
     # ---- places where all lanes are together ----
@@ -81,7 +83,7 @@ class Writer(BlockPatterns):
             target, type = self.random.choice(self.scope.uniform_targets)
             self.mark(f"__syncthreads_{call}")
             test = self.condition(1)
-            made = Statement([f"{target} = ({type})(__syncthreads_{call}(", test, ")"])
+            made = Statement([f"{target} += ({type})(__syncthreads_{call}(", test, ")"])
             made.parts.append(");" if call == "count" else " != 0);")
         for array in self.arrays:
             self.enter_mode(array)
@@ -99,8 +101,8 @@ class Writer(BlockPatterns):
             # The first cell is there in each block.
             self.mark("uniform value from an array")
             element = self.element(array, number(0))
-            return [statement(f"{target} = ({type})", element, ";")]
-        return [statement(f"{target} = ({type})", self.same(), ";")]
+            return [statement(f"{target} = {target} * 3 + ({type})", element, ";")]
+        return [statement(f"{target} = {target} ^ ({type})", self.same(), ";")]
 
     def closed(self, body: Callable[[], Block]) -> Block:
         """A block after which the arrays have the modes that they had before it."""
@@ -244,7 +246,7 @@ class Writer(BlockPatterns):
         return made
 
     def arguments(self, items: int) -> dict[str, int]:
-        n = self.pick(items, items - 1, items // 2, items + 5, 0, 1, 7, -1)
+        n = self.pick(items, items - 1, items * 2 // 3, items + 5, 7)
         return {
             "n": n,
             "m": self.random.randrange(2**32),
@@ -310,14 +312,15 @@ class Writer(BlockPatterns):
                 self.variable_of(f"f{place}", self.pick("float", "float", "double"))
             )
         for place in range(self.pick(1, 2)):
-            type = self.pick("int", "unsigned")
+            type = self.pick("unsigned", "unsigned long")
             made.append(Statement([f"{type} u{place} = ({type})", self.same(), ";"]))
             self.scope.uniform_targets.append((f"u{place}", type))
             self.scope.uniform.append(name(f"u{place}", type))
         return made
 
     def variable_of(self, new: str, type: str) -> Statement:
-        made = Statement([f"{type} {new} = ", self.of(type, 1), ";"])
+        value = self.of_lane(type) if self.chance(0.6) else self.of(type, 1)
+        made = Statement([f"{type} {new} = ", value, ";"])
         self.declared(new, type)
         return made
 
@@ -413,6 +416,9 @@ class Writer(BlockPatterns):
             parts.append(
                 f"{' ^ ' if place else ''}(unsigned long){call}({target}) * {2 * place + 1}"
             )
+        parts += [
+            f" ^ (unsigned long){u} * 65537" for u, _ in self.scope.uniform_targets
+        ]
         return [Statement([*parts, ";"])]
 
     def program(self) -> BlockProgram:
