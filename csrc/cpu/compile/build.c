@@ -215,6 +215,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .stop = ha_build_stop_rewriter,
         .stop_context = build,
         .guard = build->guard,
+        .fuses = build->toolchain.fuses,
     };
     struct ha_rewrite_result rewritten = {0};
     uint64_t before_ns = ha_clock_ns();

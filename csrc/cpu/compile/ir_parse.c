@@ -90,8 +90,8 @@ callee_of(struct ir_slice rest)
     return (struct ir_slice){0};
 }
 
-static struct ir_inst
-parse_inst(struct ir_slice line)
+struct ir_inst
+ir_inst_of(struct ir_slice line)
 {
     struct ir_inst inst = {.line = line};
     struct ir_slice body = line;
@@ -299,7 +299,7 @@ parse_function(struct reader *reader, struct ir_slice header,
         if (ir_begins(text, "switch ") && text.at[text.size - 1] == '[') {
             text = join_switch(reader, text);
         }
-        *(struct ir_inst *)append(&insts) = parse_inst(text);
+        *(struct ir_inst *)append(&insts) = ir_inst_of(text);
     }
     if (!closed || blocks.count == 0) {
         ir_fail(arena, HA_ERROR_INVALID, "IR ends inside of function %.*s",

@@ -180,6 +180,9 @@ bool ir_map_get(const struct ir_map *map, struct ir_slice name, uint32_t *value)
  * where there are no aliases. */
 struct ir_slice ir_without_aliases(struct ir_arena *arena, struct ir_slice text);
 
+/* The parts of one line, which it borrows. */
+struct ir_inst ir_inst_of(struct ir_slice line);
+
 /* Reads a module; slices borrow from `text`. */
 void ir_parse(struct ir_arena *arena, struct ir_slice text, struct ir_module *module);
 

@@ -25,6 +25,7 @@
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_form.h"
 #include "cpu/compile/rewrite_body.h"
+#include "cpu/compile/rewrite_contract.h"
 #include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_forward.h"
 #include "cpu/compile/rewrite_guard.h"
@@ -438,6 +439,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered)
     rewriter->out.arena = rewriter->arena;
     rewriter->tail.arena = rewriter->arena;
     ir_parse(rewriter->arena, rewriter->text, &rewriter->module);
+    ha_rewrite_contract(rewriter);
     ir_types_read(&rewriter->types, &rewriter->module);
     ha_rewrite_scan(rewriter);
     ha_metadata_choose(rewriter);
@@ -466,7 +468,8 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
                                 .warp_size = request->warp_size,
                                 .name_count = request->name_count,
                                 .gang_width = request->gang_width,
-                                .guard = request->guard};
+                                .guard = request->guard,
+                                .fuses = request->fuses};
 }
 
 /* Where ir_fail lands; a function of its own, so that no local survives the jump. */

@@ -25,6 +25,7 @@ struct ha_rewrite_request {
      */
     enum ha_status (*stop)(void *context);
     void *stop_context; /* borrowed */
+    bool fuses;         /* the processor has an instruction for a product and a sum */
     bool
         guard; /* kernels ask before each access (cpu/memory/access.h); no fast forms */
 };

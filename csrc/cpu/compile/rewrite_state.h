@@ -43,6 +43,7 @@ struct ha_rewriter {
     uint32_t name_count;
     uint32_t gang_width;
     bool guard;
+    bool fuses;
     struct ir_module module;
     struct ir_types types;
     struct ir_map functions; /* name -> number */

@@ -88,6 +88,12 @@ has_vector_math(const char *cpu)
     return strcmp(cpu, "x86-64-v3") >= 0;
 }
 
+static bool
+has_fused(const char *cpu)
+{
+    return strcmp(cpu, "x86-64-v3") >= 0;
+}
+
 #define HOST_TRIPLE "x86_64-unknown-linux-gnu"
 
 #elif defined(__aarch64__)
@@ -100,6 +106,13 @@ detect_cpu(void)
 
 static bool
 has_vector_math(const char *cpu)
+{
+    (void)cpu;
+    return true;
+}
+
+static bool
+has_fused(const char *cpu)
 {
     (void)cpu;
     return true;
@@ -356,5 +369,6 @@ ha_toolchain_find(struct ha_toolchain *toolchain)
     toolchain->target_cpu = constant.target_cpu;
     toolchain->gang_width = strcmp(constant.target_cpu, "x86-64-v4") == 0 ? 16 : 8;
     toolchain->vector_math = constant.vector_math;
+    toolchain->fuses = has_fused(constant.target_cpu);
     return HA_OK;
 }

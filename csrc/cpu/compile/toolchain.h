@@ -33,6 +33,7 @@ struct ha_toolchain {
     const char *target_cpu;             /* "x86-64-v3"; constant */
     uint32_t gang_width;                /* floats in one of its vectors, at least 8 */
     bool vector_math;                   /* libmvec can be loaded */
+    bool fuses; /* target_cpu has an instruction for a product and a sum */
 };
 
 /* HA_ERROR_NOT_FOUND with a text that lists the paths tried and says what to do. */

@@ -118,36 +118,47 @@ def test_kernels_with_std_from_the_cpp_library_of_ziglang(
 # The status has a bit for each sum that is one operation with its product.
 FUSED = """
 #include <hip/hip_runtime.h>
-__global__ void put(int *d, float x, float z) {
-    float product = x * x;
-    *d = (x * x + z != 0) | (product + z != 0) << 1;
-}
-__global__ void put_rounded(int *d, float x, float z) {
-#pragma STDC FP_CONTRACT OFF
-    *d |= (x * x + z != 0) << 2;
-}
+#define PUT(name, bit, pragma)                                                        \\
+    __global__ void name(int *d, float x, float z) {                                  \\
+        pragma                                                                        \\
+        float product = x * x;                                                        \\
+        *d |= (x * x + z != 0) << bit | (product + z != 0) << (bit + 1);              \\
+    }
+PUT(put, 0, )
+PUT(put_off, 2, _Pragma("STDC FP_CONTRACT OFF"))
+PUT(put_on, 4, _Pragma("clang fp contract(on)"))
+PUT(put_fast, 6, _Pragma("clang fp contract(fast)"))
 int main() {
     int *d, status = 0;
-    if (hipMalloc(&d, sizeof *d)) return 100;
-    put<<<1, 1>>>(d, 1 + 0x1p-12f, -1 - 0x1p-11f);
-    put_rounded<<<1, 1>>>(d, 1 + 0x1p-12f, -1 - 0x1p-11f);
+    if (hipMalloc(&d, sizeof *d) || hipMemset(d, 0, sizeof *d)) return 100;
+    for (auto k : {put, put_off, put_on, put_fast})
+        k<<<1, 1>>>(d, 1 + 0x1p-12f, -1 - 0x1p-11f);
     if (hipMemcpy(&status, d, sizeof status, hipMemcpyDeviceToHost)) return 101;
     return status;
 }
 """
+BY_PRAGMA = 3 << 6 | 1 << 4
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
-    [([], 3), (["-ffp-contract=on"], 1), (["-ffp-contract=off"], 0)],
-    ids=["default", "on", "off"],
+    ("words", "by_option"),
+    [
+        ([], 3),
+        (["-ffp-contract=fast-honor-pragmas"], 3),
+        (["-ffp-contract=fast"], 3),
+        (["-ffp-contract=on"], 1),
+        (["-ffp-contract=off"], 0),
+    ],
+    ids=["default", "honor", "fast", "on", "off"],
 )
 def test_contraction_of_kernels_is_what_the_option_says(
-    folder: Path, words: list[str], status: int
+    folder: Path, words: list[str], by_option: int
 ) -> None:
     (folder / "fused.hip").write_text(FUSED)
 
-    assert made(folder, *words, "fused.hip") == (status if host_fuses() else 0)
+    status = made(folder, *words, "fused.hip")
+
+    assert status == (by_option | BY_PRAGMA if host_fuses() else 0)
 
 
 ELEMENT = """

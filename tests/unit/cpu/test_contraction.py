@@ -125,3 +125,93 @@ def test_products_and_sums_are_fused_as_option_and_pragma_say(
             want[name, form] = [[v if host_fuses() else ROUNDED] for v in values]
 
     assert got == want
+
+
+# Where the choice was the back end's, it took another one for vectors than for numbers.
+CHOICES = """
+__device__ __attribute__((noinline)) float apart(float x, float y, float z) {
+    return x * y - z;
+}
+template <class T> __device__ T mixed(T a, T b, T c, T d) {
+    T p = a * b, s = p + c * d, q = p - b, r = d - a * c;
+    return s * q - p * a + r * r - c * (T)3;
+}
+#define KERNEL(name, type)                                                          \\
+    extern "C" __global__ void name(const type *a, type *out, int n) {             \\
+        int i = blockIdx.x * blockDim.x + threadIdx.x;                              \\
+        if (i < n) out[i] = mixed<type>(a[i], a[n - 1 - i], a[i / 2], a[0]);        \\
+    }
+KERNEL(k_float, float)
+KERNEL(k_double, double)
+KERNEL(k_half, _Float16)
+KERNEL(k_bfloat, __bf16)
+extern "C" __global__ void k_loop(const float *a, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float sum = 0, scale = a[0] * a[1];
+        for (int k = 0; k < 16; k++) {
+            float product = a[k] * a[i];
+            sum += product;
+            sum -= scale * k;
+        }
+        out[i] = sum + apart(a[i], sum, scale);
+    }
+}
+extern "C" __global__ void k_vector(const float4 *a, float4 *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a[i] * a[n - 1 - i] - a[i / 2];
+}
+extern "C" __global__ void k_mandelbrot(const float *a, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float cx = a[i], cy = a[n - 1 - i], x = 0, y = 0;
+        int k = 0;
+        for (; k < 256 && x * x + y * y < 4; k++) {
+            float next = x * x - y * y + cx;
+            y = 2 * x * y + cy;
+            x = next;
+        }
+        out[i] = k;
+    }
+}
+"""
+TYPES = {"k_double": np.float64, "k_half": np.float16, "k_bfloat": np.int16}
+
+
+def chosen(rtc: Rtc, folder: Path, options: list[str]) -> dict[str, bytes]:
+    """What each kernel gives, after both forms have given the same bits."""
+    image = Image(rtc, folder, CHOICES, options)
+    random = np.random.default_rng(15)
+    n, out = 4096, {}
+    for name, kernel in image.kernels.items():
+        a = random.uniform(-1.5, 1.5, 4 * n)
+        if name == "k_bfloat":
+            a = (a.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        a = a.astype(TYPES.get(name, np.float32))
+        got = {form: np.zeros_like(a) for form in ("fast", "reference")}
+        for form, array in got.items():
+            run = getattr(kernel, f"run_{form}")
+            run((n // 128, 1, 1), (128, 1, 1), [a, array, np.int32(n)])
+        differ = int((got["fast"] != got["reference"]).sum())
+        assert kernel.has_fast and differ == 0, (name, differ)
+        out[name] = got["fast"].tobytes()
+    return out
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize("option", BY_OPTION)
+def test_both_forms_give_the_same_bits(
+    rtc: Rtc, tmp_path: Path, option: str, level: str
+) -> None:
+    chosen(rtc, tmp_path, [option, level])
+
+
+def test_bits_are_those_of_other_levels(rtc: Rtc, tmp_path: Path) -> None:
+    assert chosen(rtc, tmp_path, ["-O0"]) == chosen(rtc, tmp_path, ["-O3"])
+
+
+def test_options_give_other_bits(rtc: Rtc, tmp_path: Path) -> None:
+    by_option = [chosen(rtc, tmp_path, [option]) for option in list(BY_OPTION)[:3]]
+    floats = {tuple(out[name] for name in ("k_float", "k_loop")) for out in by_option}
+
+    assert len(floats) == (3 if host_fuses() else 1)

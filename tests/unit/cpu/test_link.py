@@ -16,6 +16,8 @@ import pytest
 import hipadapt
 from hipadapt import hip, hiprtc
 
+from .test_contraction import host_fuses
+
 BITCODE = hip.hipJitInputType.hipJitInputLLVMBitcode
 BUNDLE = hip.hipJitInputType.hipJitInputLLVMBundledBitcode
 OPTION = hip.hipJitOption
@@ -324,6 +326,37 @@ def test_unknown_option_is_refused() -> None:
 
     assert bad[0] == hiprtc.hiprtcResult.HIPRTC_ERROR_INVALID_OPTION
     assert "level" in hipadapt.error_text()
+
+
+PARTS = {
+    "caller": """
+        extern __device__ int calls;
+        __device__ float less(float x);
+        extern "C" __global__ void apply(float *x) {
+            float y = 1 + x[threadIdx.x] * 0x1p-23f;
+            if (threadIdx.x != 3) return;
+            x[0] = y * 1.5f - 1.5f;
+            x[1] = less(y);
+        }""",
+    "callee": """
+        __device__ int calls;
+        __device__ float less(float x) { return x * 1.25f - 1.25f; }""",
+}
+
+
+@pytest.mark.parametrize("exact", PARTS)
+def test_each_part_is_contracted_as_its_own_options_say(state: Any, exact: str) -> None:
+    """f * (1 + 3 ulp) - f is 3 * f ulp where it is fused."""
+    for name, source in PARTS.items():
+        options = [b"-ffp-contract=off"] if name == exact else []
+        good(add(state, bitcode(source, *options)))
+
+    code, _ = good(hiprtc.hiprtcLinkComplete(state))
+    values, _ = run(code)
+
+    caller, callee = values[:2] * 2.0**23
+    assert caller == (4.5 if host_fuses() and exact != "caller" else 4)
+    assert callee == (3.75 if host_fuses() and exact != "callee" else 4)
 
 
 def test_names_of_relocatable_code_are_lowered() -> None:
