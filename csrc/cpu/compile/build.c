@@ -251,6 +251,7 @@ static enum ha_status
 run_back(struct ha_build *build, struct files *files)
 {
     static const char *const flags[] = {HA_BACK_FLAGS, NULL};
+    static const char *const vectors[] = {HA_VECTOR_FLAGS, NULL};
     static const char *const forwarding[] = {HA_NO_FORWARDING, NULL};
     static const char *const wrapping[] = {HA_NO_WRAP_CHECKS, NULL};
     const struct ha_toolchain *toolchain = &build->toolchain;
@@ -265,8 +266,7 @@ run_back(struct ha_build *build, struct files *files)
     ha_build_flags(&arguments, flags);
     ha_list_format(&arguments, "-O%u", build->level);
     if (build->level >= 2) {
-        ha_list_add(&arguments, "-vectorize-loops");
-        ha_list_add(&arguments, "-vectorize-slp");
+        ha_build_flags(&arguments, vectors);
     }
     if (files->loops_store) {
         ha_build_flags(&arguments, forwarding);
