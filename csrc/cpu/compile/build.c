@@ -107,34 +107,33 @@ judge(struct ha_build *build, const char *what, const struct ha_process_result *
     return ha_error_set(HA_ERROR_COMPILE, "%s failed", what);
 }
 
-enum ha_status
-ha_build_step(struct ha_build *build, const char *what, const struct ha_list *arguments,
-              const struct ha_step_files *given)
+/* The files of one step while it runs. */
+struct running {
+    struct ha_memory_file *files[HA_PROCESS_FILES_MAX];
+    struct ha_memory_file messages;
+};
+
+/* Opens the files that a step writes, and fills in its request. */
+static enum ha_status
+prepare(const struct ha_build *build, const char *what, const struct ha_step *step,
+        struct running *running, struct ha_process_request *request)
 {
-    struct ha_memory_file messages = HA_MEMORY_FILE_INIT;
-    struct ha_memory_file *output = given->output;
-    struct ha_memory_file *files[HA_PROCESS_FILES_MAX] = {given->input, output,
-                                                          &messages};
-    struct ha_process_result ended;
-    if (arguments->failed) {
+    const struct ha_step_files *given = &step->files;
+    if (step->arguments->failed) {
         return ha_error_set(HA_ERROR_MEMORY, "%s: no memory", what);
     }
     if (given->extra_count > HA_BUILD_EXTRA_MAX) {
         return ha_error_set(HA_ERROR_INVALID, "%s: %u files", what, given->extra_count);
     }
+    running->files[0] = given->input;
+    running->files[1] = given->output;
+    running->files[2] = &running->messages;
     for (uint32_t i = 0; i < given->extra_count; i++) {
-        files[3 + i] = given->extra[i];
+        running->files[3 + i] = given->extra[i];
     }
-    enum ha_status status = ha_memory_file_open(&messages, "messages");
-    if (status == HA_OK) {
-        status = ha_memory_file_open(output, what);
-    }
-    if (status != HA_OK) {
-        goto done;
-    }
-    const struct ha_process_request request = {
-        .argv = (const char *const *)arguments->items,
-        .files = files,
+    *request = (struct ha_process_request){
+        .argv = (const char *const *)step->arguments->items,
+        .files = running->files,
         .file_count = 3 + given->extra_count,
         .deadline_ns = build->deadline_ns,
         .address_space_bytes =
@@ -142,24 +141,65 @@ ha_build_step(struct ha_build *build, const char *what, const struct ha_list *ar
         .file_bytes = OUTPUT_BYTES_MAX,
         .interrupted = build->interrupted,
     };
-    uint64_t before_ns = ha_clock_ns();
-    status = ha_process_run(&request, &ended);
-    if (status != HA_OK) {
-        goto done;
-    }
-    ha_log(3, "%s took %.1f ms", what, (double)(ha_clock_ns() - before_ns) / 1e6);
-    status = ha_memory_file_map(output);
+    enum ha_status status = ha_memory_file_open(&running->messages, "messages");
+    return status == HA_OK ? ha_memory_file_open(given->output, what) : status;
+}
+
+static enum ha_status
+take_output(struct ha_build *build, const char *what, const struct ha_step *step,
+            struct running *running, const struct ha_process_result *ended)
+{
+    enum ha_status status = ha_memory_file_map(step->files.output);
     if (status == HA_OK) {
-        status = ha_memory_file_map(&messages);
+        status = ha_memory_file_map(&running->messages);
     }
     if (status != HA_OK) {
-        goto done;
+        return status;
     }
-    ha_messages_append(&build->log, messages.bytes, messages.size, &build->paths);
-    status = judge(build, what, &ended, output, &messages);
-done:
-    ha_memory_file_close(&messages);
+    ha_messages_append(&build->log, running->messages.bytes, running->messages.size,
+                       &build->paths);
+    return judge(build, what, ended, step->files.output, &running->messages);
+}
+
+enum ha_status
+ha_build_steps(struct ha_build *build, const char *what, const struct ha_step *steps,
+               uint32_t count)
+{
+    struct running running[HA_STEPS_MAX];
+    struct ha_process_request requests[HA_STEPS_MAX];
+    struct ha_process_result ended[HA_STEPS_MAX];
+    enum ha_status status = HA_OK;
+    if (count > HA_STEPS_MAX) {
+        return ha_error_set(HA_ERROR_INVALID, "%s: %u steps at once", what, count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        running[i].messages = (struct ha_memory_file)HA_MEMORY_FILE_INIT;
+    }
+    for (uint32_t i = 0; i < count && status == HA_OK; i++) {
+        status = prepare(build, what, &steps[i], &running[i], &requests[i]);
+    }
+    uint64_t before_ns = ha_clock_ns();
+    if (status == HA_OK) {
+        status = ha_process_run_all(requests, ended, count);
+    }
+    if (status == HA_OK) {
+        ha_log(3, "%s took %.1f ms", what, (double)(ha_clock_ns() - before_ns) / 1e6);
+    }
+    for (uint32_t i = 0; i < count && status == HA_OK; i++) {
+        status = take_output(build, what, &steps[i], &running[i], &ended[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ha_memory_file_close(&running[i].messages);
+    }
     return status;
+}
+
+enum ha_status
+ha_build_step(struct ha_build *build, const char *what, const struct ha_list *arguments,
+              const struct ha_step_files *given)
+{
+    const struct ha_step step = {.arguments = arguments, .files = *given};
+    return ha_build_steps(build, what, &step, 1);
 }
 
 void

@@ -56,6 +56,18 @@ struct ha_step_files {
     uint32_t extra_count;                /* at most HA_BUILD_EXTRA_MAX */
 };
 
+/* One of several steps that run side by side; everything is borrowed. */
+struct ha_step {
+    const struct ha_list *arguments;
+    struct ha_step_files files;
+};
+#define HA_STEPS_MAX HA_PROCESSES_MAX
+
+/* Runs `zig <arguments>` for each step, all at once; `what` names them in messages.
+ * The outputs are mapped after success. */
+enum ha_status ha_build_steps(struct ha_build *build, const char *what,
+                              const struct ha_step *steps, uint32_t count);
+
 /* Runs `zig <arguments>`; `what` names the step in messages.  The output is mapped
  * after success: a step that succeeds has written something. */
 enum ha_status ha_build_step(struct ha_build *build, const char *what,

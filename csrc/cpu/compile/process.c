@@ -280,85 +280,174 @@ reap(pid_t pid, int flags, struct ha_process_result *result)
     return 1;
 }
 
-/* One slice of waiting, which ends early where a pidfd says that the child has ended.
- */
+/* Children that were started together. */
+struct family {
+    uint32_t count;
+    pid_t pids[HA_PROCESSES_MAX]; /* 0 once its end was seen */
+    int pidfds[HA_PROCESSES_MAX]; /* owned, -1 where there is none */
+};
+
+/* One slice of waiting, which ends early where pidfds say that a child has ended. */
 static void
-wait_slice(int pidfd, uint64_t left_ns)
+wait_slice(const struct family *family, uint64_t left_ns)
 {
-    if (pidfd >= 0) {
-        struct pollfd entry = {.fd = pidfd, .events = POLLIN};
+    struct pollfd entries[HA_PROCESSES_MAX];
+    nfds_t count = 0;
+    bool blind = false;
+    for (uint32_t i = 0; i < family->count; i++) {
+        if (family->pids[i] != 0) {
+            blind |= family->pidfds[i] < 0;
+            entries[count++] =
+                (struct pollfd){.fd = family->pidfds[i], .events = POLLIN};
+        }
+    }
+    if (!blind) {
         uint64_t left_ms = left_ns / 1000000u + 1;
-        (void)poll(&entry, 1, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS);
+        (void)poll(entries, count, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS);
     } else {
         struct timespec pause = {.tv_sec = 0, .tv_nsec = POLL_NS};
         (void)nanosleep(&pause, NULL);
     }
 }
 
+/* Whether any child still runs. */
+static bool
+reap_ended(struct family *family, struct ha_process_result *results)
+{
+    bool running = false;
+    for (uint32_t i = 0; i < family->count; i++) {
+        if (family->pids[i] != 0 && reap(family->pids[i], WNOHANG, &results[i])) {
+            family->pids[i] = 0;
+        }
+        running |= family->pids[i] != 0;
+    }
+    return running;
+}
+
 static void
-wait_for(pid_t pid, int pidfd, const struct ha_process_request *request,
-         struct ha_process_result *result)
+end_all(struct family *family, enum ha_process_end why,
+        struct ha_process_result *results)
+{
+    for (uint32_t i = 0; i < family->count; i++) {
+        if (family->pids[i] != 0) {
+            (void)kill(-family->pids[i], SIGKILL);
+            (void)kill(family->pids[i], SIGKILL); /* in case that it left its group */
+        }
+    }
+    for (uint32_t i = 0; i < family->count; i++) {
+        if (family->pids[i] != 0) {
+            (void)reap(family->pids[i], 0, &results[i]);
+            results[i] = (struct ha_process_result){why, SIGKILL};
+            family->pids[i] = 0;
+        }
+    }
+}
+
+static void
+wait_for(struct family *family, const struct ha_process_request *request,
+         struct ha_process_result *results)
 {
     uint64_t ask_ns = ha_clock_ns() + SLICE_MS * 1000000u;
-    enum ha_process_end why;
-    for (;;) {
-        if (reap(pid, WNOHANG, result)) {
-            return;
-        }
+    while (reap_ended(family, results)) {
         uint64_t now = ha_clock_ns();
         if (now >= request->deadline_ns) {
-            why = HA_PROCESS_TIMED_OUT;
-            break;
+            end_all(family, HA_PROCESS_TIMED_OUT, results);
+            return;
         }
         if (request->interrupted != NULL && now >= ask_ns) {
             if (request->interrupted()) {
-                why = HA_PROCESS_INTERRUPTED;
-                break;
+                end_all(family, HA_PROCESS_INTERRUPTED, results);
+                return;
             }
             ask_ns = ha_clock_ns() + SLICE_MS * 1000000u;
         }
-        wait_slice(pidfd, request->deadline_ns - now);
+        wait_slice(family, request->deadline_ns - now);
     }
-    (void)kill(-pid, SIGKILL);
-    (void)kill(pid, SIGKILL); /* in case that it left its group */
-    (void)reap(pid, 0, result);
-    *result = (struct ha_process_result){why, SIGKILL};
+}
+
+/* The number of an error, or 0; then all children run. */
+static int
+start_all(struct family *family, const struct ha_process_request *requests,
+          uint32_t count, struct ha_process_result *results)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        pid_t pid = 0;
+        int error = spawn(&requests[i], &pid);
+        if (error != 0) {
+            end_all(family, HA_PROCESS_SIGNALED, results);
+            return error;
+        }
+        family->pids[i] = pid;
+        family->pidfds[i] = -1;
+#ifdef SYS_pidfd_open
+        family->pidfds[i] = (int)syscall(SYS_pidfd_open, pid, 0);
+#endif
+        family->count++;
+    }
+    return 0;
+}
+
+static enum ha_status
+check_requests(const struct ha_process_request *requests, uint32_t count)
+{
+    if (count == 0 || count > HA_PROCESSES_MAX) {
+        return ha_error_set(HA_ERROR_INVALID, "%u processes, 1 to %d are possible",
+                            count, HA_PROCESSES_MAX);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (requests[i].file_count < 3 ||
+            requests[i].file_count > HA_PROCESS_FILES_MAX) {
+            return ha_error_set(HA_ERROR_INVALID,
+                                "process: %u files, 3 to %d are possible",
+                                requests[i].file_count, HA_PROCESS_FILES_MAX);
+        }
+    }
+    return HA_OK;
+}
+
+enum ha_status
+ha_process_run_all(const struct ha_process_request *requests,
+                   struct ha_process_result *results, uint32_t count)
+{
+    struct family family = {0};
+    enum ha_status status = check_requests(requests, count);
+    if (status != HA_OK) {
+        return status;
+    }
+    if (ha_clock_ns() >= requests[0].deadline_ns) {
+        for (uint32_t i = 0; i < count; i++) {
+            results[i] = (struct ha_process_result){HA_PROCESS_TIMED_OUT, 0};
+        }
+        return HA_OK;
+    }
+    /* Children end with this thread, and nobody would take their files. */
+    int cancel;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    int error = start_all(&family, requests, count, results);
+    if (error == 0) {
+        wait_for(&family, &requests[0], results);
+    }
+    for (uint32_t i = 0; i < family.count; i++) {
+        if (family.pidfds[i] >= 0) {
+            (void)close(family.pidfds[i]);
+        }
+    }
+    (void)pthread_setcancelstate(cancel, NULL);
+    if (error != 0) {
+        return ha_error_set(HA_ERROR_SYSTEM, "cannot run '%s': %s",
+                            requests[family.count].argv[0], strerror(error));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (results[i].end == HA_PROCESS_SIGNALED && results[i].code == SIGXCPU) {
+            results[i].end = HA_PROCESS_TIMED_OUT;
+        }
+    }
+    return HA_OK;
 }
 
 enum ha_status
 ha_process_run(const struct ha_process_request *request,
                struct ha_process_result *result)
 {
-    if (request->file_count < 3 || request->file_count > HA_PROCESS_FILES_MAX) {
-        return ha_error_set(HA_ERROR_INVALID, "process: %u files, 3 to %d are possible",
-                            request->file_count, HA_PROCESS_FILES_MAX);
-    }
-    if (ha_clock_ns() >= request->deadline_ns) {
-        *result = (struct ha_process_result){HA_PROCESS_TIMED_OUT, 0};
-        return HA_OK;
-    }
-    /* The child ends with this thread, and nobody would take its files. */
-    int cancel;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pid_t pid;
-    int error = spawn(request, &pid);
-    if (error == 0) {
-        int pidfd = -1;
-#ifdef SYS_pidfd_open
-        pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-#endif
-        wait_for(pid, pidfd, request, result);
-        if (pidfd >= 0) {
-            (void)close(pidfd);
-        }
-    }
-    (void)pthread_setcancelstate(cancel, NULL);
-    if (error != 0) {
-        return ha_error_set(HA_ERROR_SYSTEM, "cannot run '%s': %s", request->argv[0],
-                            strerror(error));
-    }
-    if (result->end == HA_PROCESS_SIGNALED && result->code == SIGXCPU) {
-        result->end = HA_PROCESS_TIMED_OUT;
-    }
-    return HA_OK;
+    return ha_process_run_all(request, result, 1);
 }

@@ -282,6 +282,84 @@ test_missing_program_is_an_error(void)
     close_files();
 }
 
+/* Three children with a script each; `elapsed_ns` is how long all took together. */
+static enum ha_status
+run_three(const char *const scripts[3], struct ha_process_request like,
+          struct ha_process_result results[3], uint64_t *elapsed_ns)
+{
+    struct ha_process_request requests[3];
+    const char *argv[3][4];
+    uint64_t start_ns = ha_clock_ns();
+    for (int i = 0; i < 3; i++) {
+        argv[i][0] = scripts[i][0] == '/' ? scripts[i] : "/bin/sh";
+        argv[i][1] = "-c";
+        argv[i][2] = scripts[i];
+        argv[i][3] = NULL;
+        requests[i] = like;
+        requests[i].argv = argv[i];
+        requests[i].files = files;
+        requests[i].file_count = FILES;
+        if (like.deadline_ns == 0) {
+            requests[i].deadline_ns = UINT64_MAX;
+        }
+    }
+    unsigned before = descriptors();
+    enum ha_status status = ha_process_run_all(requests, results, 3);
+    *elapsed_ns = ha_clock_ns() - start_ns;
+    CHECK_EQUAL(descriptors(), before);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    return status;
+}
+
+static void
+test_children_run_side_by_side(void)
+{
+    static const char *const scripts[] = {"sleep 0.6; exit 1", "sleep 0.6; kill -9 $$",
+                                          "sleep 0.6; exit 3"};
+    struct ha_process_result results[3];
+    uint64_t elapsed_ns;
+    open_files("");
+    CHECK_EQUAL(
+        run_three(scripts, (struct ha_process_request){0}, results, &elapsed_ns),
+        HA_OK);
+    CHECK(elapsed_ns < 1700000000u);
+    CHECK(results[0].end == HA_PROCESS_EXITED && results[0].code == 1);
+    CHECK(results[1].end == HA_PROCESS_SIGNALED && results[1].code == SIGKILL);
+    CHECK(results[2].end == HA_PROCESS_EXITED && results[2].code == 3);
+    close_files();
+}
+
+static void
+test_deadline_ends_all_that_still_run(void)
+{
+    static const char *const scripts[] = {"sleep 100", "exit 2", "sleep 100"};
+    struct ha_process_result results[3];
+    uint64_t elapsed_ns;
+    open_files("");
+    const struct ha_process_request like = {.deadline_ns = ha_clock_ns() + 500000000u};
+    CHECK_EQUAL(run_three(scripts, like, results, &elapsed_ns), HA_OK);
+    CHECK(elapsed_ns < 20000000000u);
+    CHECK_EQUAL(results[0].end, HA_PROCESS_TIMED_OUT);
+    CHECK(results[1].end == HA_PROCESS_EXITED && results[1].code == 2);
+    CHECK_EQUAL(results[2].end, HA_PROCESS_TIMED_OUT);
+    close_files();
+}
+
+static void
+test_missing_program_among_others_leaves_none_behind(void)
+{
+    static const char *const scripts[] = {"sleep 100", "/no/such/program", "sleep 100"};
+    struct ha_process_result results[3];
+    uint64_t elapsed_ns;
+    open_files("");
+    CHECK_EQUAL(
+        run_three(scripts, (struct ha_process_request){0}, results, &elapsed_ns),
+        HA_ERROR_SYSTEM);
+    CHECK_PART(ha_error_text(), "/no/such/program");
+    CHECK(elapsed_ns < 20000000000u);
+    close_files();
+}
+
 static void
 test_ignored_child_signal_still_ends(void)
 {
@@ -333,6 +411,9 @@ main(void)
     RUN(test_interrupt_ends_the_child);
     RUN(test_file_limit_ends_the_child);
     RUN(test_missing_program_is_an_error);
+    RUN(test_children_run_side_by_side);
+    RUN(test_deadline_ends_all_that_still_run);
+    RUN(test_missing_program_among_others_leaves_none_behind);
     RUN(test_ignored_child_signal_still_ends);
     RUN(test_signals_of_the_caller_do_not_disturb);
     CHECK_EQUAL(descriptors(), before);
