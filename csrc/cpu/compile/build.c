@@ -115,8 +115,9 @@ struct running {
 
 /* Opens the files that a step writes, and fills in its request. */
 static enum ha_status
-prepare(const struct ha_build *build, const char *what, const struct ha_step *step,
-        struct running *running, struct ha_process_request *request)
+prepare(const struct ha_build *build, const char *what,
+        const struct ha_build_task *step, struct running *running,
+        struct ha_process_request *request)
 {
     const struct ha_step_files *given = &step->files;
     if (step->arguments->failed) {
@@ -146,7 +147,7 @@ prepare(const struct ha_build *build, const char *what, const struct ha_step *st
 }
 
 static enum ha_status
-take_output(struct ha_build *build, const char *what, const struct ha_step *step,
+take_output(struct ha_build *build, const char *what, const struct ha_build_task *step,
             struct running *running, const struct ha_process_result *ended)
 {
     enum ha_status status = ha_memory_file_map(step->files.output);
@@ -162,8 +163,8 @@ take_output(struct ha_build *build, const char *what, const struct ha_step *step
 }
 
 enum ha_status
-ha_build_steps(struct ha_build *build, const char *what, const struct ha_step *steps,
-               uint32_t count)
+ha_build_steps(struct ha_build *build, const char *what,
+               const struct ha_build_task *steps, uint32_t count)
 {
     struct running running[HA_STEPS_MAX];
     struct ha_process_request requests[HA_STEPS_MAX];
@@ -198,7 +199,7 @@ enum ha_status
 ha_build_step(struct ha_build *build, const char *what, const struct ha_list *arguments,
               const struct ha_step_files *given)
 {
-    const struct ha_step step = {.arguments = arguments, .files = *given};
+    const struct ha_build_task step = {.arguments = arguments, .files = *given};
     return ha_build_steps(build, what, &step, 1);
 }
 

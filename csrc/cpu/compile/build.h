@@ -57,7 +57,7 @@ struct ha_step_files {
 };
 
 /* One of several steps that run side by side; everything is borrowed. */
-struct ha_step {
+struct ha_build_task {
     const struct ha_list *arguments;
     struct ha_step_files files;
 };
@@ -66,7 +66,7 @@ struct ha_step {
 /* Runs `zig <arguments>` for each step, all at once; `what` names them in messages.
  * The outputs are mapped after success. */
 enum ha_status ha_build_steps(struct ha_build *build, const char *what,
-                              const struct ha_step *steps, uint32_t count);
+                              const struct ha_build_task *steps, uint32_t count);
 
 /* Runs `zig <arguments>`; `what` names the step in messages.  The output is mapped
  * after success: a step that succeeds has written something. */
