@@ -2,6 +2,7 @@
 #include "cpu/compile/build.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,10 @@
 #include "cpu/compile/rewrite.h"
 #include "cpu/compile/toolchain_flags.h"
 
+_Static_assert(HA_REWRITE_PARTS_MAX <= HA_BUILD_EXTRA_MAX &&
+                   HA_REWRITE_PARTS_MAX <= HA_STEPS_MAX,
+               "the linker takes all parts, and compilers run at once");
+
 #define OUTPUT_BYTES_MAX ((uint64_t)1 << 30)
 #define TIMEOUT_MAX_SECONDS 86400
 #define MEMORY_MAX_MIB (1 << 24)
@@ -20,7 +25,9 @@
 
 /* The files of the way from IR to an image. */
 struct files {
-    struct ha_memory_file host_ir, object, elf;
+    struct ha_memory_file host_ir[HA_REWRITE_PARTS_MAX], object[HA_REWRITE_PARTS_MAX];
+    struct ha_memory_file elf;
+    uint32_t part_count;
     bool loops_store, narrow_steps; /* what the rewriter said about `host_ir` */
 };
 
@@ -242,6 +249,30 @@ ha_build_stop_rewriter(void *build)
     return ha_build_go_on(build, "the rewriter");
 }
 
+static enum ha_status
+write_part(struct ha_build *build, const struct ha_rewrite_part *part,
+           struct ha_memory_file *file)
+{
+    /* An assembler directive could read a file behind our back. */
+    if (memmem(part->ir, part->ir_size, ".incbin", 7) != NULL) {
+        build->cacheable = false;
+    }
+    enum ha_status status = ha_memory_file_open(file, "ir");
+    if (status == HA_OK) {
+        status = ha_memory_file_write(file, part->ir, part->ir_size);
+    }
+    return status == HA_OK ? ha_memory_file_rewind(file) : status;
+}
+
+/* How many compilers are worth to run at once. */
+static uint32_t
+count_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (uint32_t)count : 1;
+}
+
 /* Host IR; the names that expressions stand for go into the result. */
 static enum ha_status
 run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t name_count,
@@ -257,6 +288,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .stop_context = build,
         .guard = build->guard,
         .fuses = build->toolchain.fuses,
+        .parts_most = count_processors(),
     };
     struct ha_rewrite_result rewritten = {0};
     uint64_t before_ns = ha_clock_ns();
@@ -265,18 +297,11 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         return status;
     }
     ha_log(3, "the rewriter took %.1f ms", (double)(ha_clock_ns() - before_ns) / 1e6);
-    /* An assembler directive could read a file behind our back. */
-    if (memmem(rewritten.ir, rewritten.ir_size, ".incbin", 7) != NULL) {
-        build->cacheable = false;
-    }
     files->loops_store = rewritten.loops_store;
     files->narrow_steps = rewritten.narrow_steps;
-    status = ha_memory_file_open(&files->host_ir, "ir");
-    if (status == HA_OK) {
-        status = ha_memory_file_write(&files->host_ir, rewritten.ir, rewritten.ir_size);
-    }
-    if (status == HA_OK) {
-        status = ha_memory_file_rewind(&files->host_ir);
+    files->part_count = rewritten.part_count;
+    for (uint32_t i = 0; i < rewritten.part_count && status == HA_OK; i++) {
+        status = write_part(build, &rewritten.parts[i], &files->host_ir[i]);
     }
     if (status == HA_OK) {
         result->lowered = rewritten.lowered;
@@ -323,9 +348,13 @@ run_back(struct ha_build *build, struct files *files)
     static const char *const outputs[] = {"-x", "ir", "-emit-obj", "-o",
                                           "-",  "-",  NULL};
     ha_build_flags(&arguments, outputs);
-    enum ha_status status = ha_build_step(
-        build, "the back end", &arguments,
-        &(struct ha_step_files){.input = &files->host_ir, .output = &files->object});
+    struct ha_build_task tasks[HA_REWRITE_PARTS_MAX];
+    for (uint32_t i = 0; i < files->part_count; i++) {
+        tasks[i] = (struct ha_build_task){
+            &arguments, {.input = &files->host_ir[i], .output = &files->object[i]}};
+    }
+    enum ha_status status =
+        ha_build_steps(build, "the back end", tasks, files->part_count);
     ha_list_release(&arguments);
     return status;
 }
@@ -336,21 +365,26 @@ run_link(struct ha_build *build, struct files *files)
     /* -Bsymbolic: an image calls its own functions, whatever the process has under the
      * same names. */
     static const char *const flags[] = {
-        "ld.lld", "-shared", "-Bsymbolic",      "-z", "noexecstack", "--build-id=none",
-        "-o",     "-",       "/proc/self/fd/3", NULL,
+        "ld.lld",          "-shared", "-Bsymbolic", "-z", "noexecstack",
+        "--build-id=none", "-o",      "-",          NULL,
     };
     struct ha_memory_file nothing = HA_MEMORY_FILE_INIT;
-    struct ha_memory_file *const extra[] = {&files->object};
+    struct ha_memory_file *extra[HA_REWRITE_PARTS_MAX];
     struct ha_list arguments = {0};
     ha_list_add(&arguments, build->toolchain.zig);
     ha_build_flags(&arguments, flags);
+    for (uint32_t i = 0; i < files->part_count; i++) {
+        extra[i] = &files->object[i];
+        ha_list_format(&arguments, "/proc/self/fd/%u", 3 + i);
+    }
     enum ha_status status = ha_memory_file_open(&nothing, "nothing");
     if (status == HA_OK) {
-        status = ha_build_step(build, "the linker", &arguments,
-                               &(struct ha_step_files){.input = &nothing,
-                                                       .output = &files->elf,
-                                                       .extra = extra,
-                                                       .extra_count = 1});
+        status =
+            ha_build_step(build, "the linker", &arguments,
+                          &(struct ha_step_files){.input = &nothing,
+                                                  .output = &files->elf,
+                                                  .extra = extra,
+                                                  .extra_count = files->part_count});
     }
     ha_list_release(&arguments);
     ha_memory_file_close(&nothing);
@@ -384,8 +418,10 @@ enum ha_status
 ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
                uint32_t name_count, struct ha_compile_result *result)
 {
-    struct files files = {HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT, HA_MEMORY_FILE_INIT,
-                          false, false};
+    struct files files = {.elf = HA_MEMORY_FILE_INIT};
+    for (uint32_t i = 0; i < HA_REWRITE_PARTS_MAX; i++) {
+        files.host_ir[i] = files.object[i] = (struct ha_memory_file)HA_MEMORY_FILE_INIT;
+    }
     enum ha_status status = run_rewrite(build, ir, ir_size, name_count, &files, result);
     if (status == HA_OK) {
         status = run_back(build, &files);
@@ -397,8 +433,10 @@ ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
         status = seal(&files.elf, result);
     }
     ha_memory_file_close(&files.elf);
-    ha_memory_file_close(&files.object);
-    ha_memory_file_close(&files.host_ir);
+    for (uint32_t i = 0; i < HA_REWRITE_PARTS_MAX; i++) {
+        ha_memory_file_close(&files.object[i]);
+        ha_memory_file_close(&files.host_ir[i]);
+    }
     return status;
 }
 

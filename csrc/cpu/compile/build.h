@@ -4,6 +4,10 @@
  * (cpu/compile/image_file.h).
  *
  *     device IR --rewrite--> host IR --clang--> object --lld--> ELF --seal--> image
+ *                            host IR --clang--> object /
+ *
+ * A long program's host IR comes in parts (cpu/compile/rewrite_parts.h), one a
+ * processor, which are compiled side by side.
  *
  * A *step* is one child process (cpu/compile/process.h); its messages go to the log.  A
  * build belongs to one thread; no lock, no global state. */

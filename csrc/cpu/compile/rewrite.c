@@ -6,7 +6,7 @@
  *
  *     target datalayout = ...                   the host's
  *     attributes #0 = { nounwind } ...          groups keep their numbers
- *     @x = internal global i32 3                variables
+ *     @x = hidden global i32 3                  variables
  *     declare void @llvm.trap() ...             what live code calls
  *     define ... i32 @__ha_rt_block(...)        the device, through the image's table
  *     define ... void @halve.ref(...)           one lane                rewrite_body.c
@@ -371,7 +371,7 @@ write_variable(struct ha_rewriter *rewriter, const struct ir_global *global)
     if (ha_is_variable(global)) {
         struct ir_slice rest = ir_part(line, kind + skip, line.size);
         size_t end = end_of_variable(rest);
-        ir_print(&rewriter->out, "%.*s = internal global %.*s\n", IR_ARGS(global->name),
+        ir_print(&rewriter->out, "%.*s = hidden global %.*s\n", IR_ARGS(global->name),
                  IR_ARGS(ir_part(rest, 0, end)));
         return;
     }
@@ -401,7 +401,10 @@ write_variables(struct ha_rewriter *rewriter, char **lowered)
             ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
                     "variable %.*s is declared but not defined", IR_ARGS(global->name));
         }
+        size_t begin = rewriter->out.size;
         write_variable(rewriter, global);
+        rewriter->pieces.texts[i] =
+            (struct ir_slice){rewriter->out.text + begin, rewriter->out.size - begin};
     }
     ir_print(&rewriter->out, "\n");
 }
@@ -424,40 +427,65 @@ write_functions(struct ha_rewriter *rewriter)
             continue;
         }
         bool rows = !rewriter->guard && ha_fast_study(rewriter, f, &fast);
+        struct ir_slice name = rewriter->module.functions[f].name;
+        ha_piece_begin(rewriter);
         ha_body_write(rewriter, f, &reference);
+        ha_piece_end(rewriter, ha_suffixed(rewriter->arena, name, "ref"), "ptr, ptr");
+        ha_piece_begin(rewriter);
         ha_gang_write(rewriter, f, rows, &rewriter->gangs[f]);
         rewriter->fast[f] = rows || rewriter->gangs[f].width > 0;
         if (rows && rewriter->gangs[f].width == 0) {
             ha_fast_write(rewriter, f, &fast);
         }
+        ha_piece_end(rewriter, ha_suffixed(rewriter->arena, name, "fast"),
+                     "ptr, ptr, i64, i64, ptr, ptr");
     }
 }
 
-static void
-rewrite(struct ha_rewriter *rewriter, char **lowered)
+/* What was written since the last call. */
+static struct ir_slice
+take_text(struct ha_rewriter *rewriter)
+{
+    struct ir_slice text = {rewriter->out.text, rewriter->out.size};
+
+    rewriter->out = (struct ir_out){.arena = rewriter->arena};
+    return text;
+}
+
+/* The number of parts comes back. */
+static uint32_t
+rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
+        struct ir_out *parts)
 {
     rewriter->out.arena = rewriter->arena;
     rewriter->tail.arena = rewriter->arena;
+    rewriter->intrinsics.arena = rewriter->arena;
     ir_parse(rewriter->arena, rewriter->text, &rewriter->module);
     ha_rewrite_contract(rewriter);
     ir_types_read(&rewriter->types, &rewriter->module);
     ha_rewrite_scan(rewriter);
     ha_metadata_choose(rewriter);
+    ha_metadata_write(rewriter);
+    struct ir_slice metadata = take_text(rewriter);
     ir_print(&rewriter->out, "%s", host_head);
     write_types(rewriter);
     write_attributes(rewriter);
-    write_variables(rewriter, lowered);
     write_declares(rewriter);
     ir_print(&rewriter->out, "%s%s", runtime_functions,
              rewriter->guard ? ha_guard_function : "");
+    struct ir_slice common = take_text(rewriter);
+    ha_pieces_start(rewriter);
+    write_variables(rewriter, lowered);
     ha_rewrite_half(rewriter);
     write_functions(rewriter);
     rewriter->loops_store = ha_rewrite_loops_store(rewriter);
     rewriter->narrow_steps = ha_rewrite_narrow_steps(rewriter);
     ha_rewrite_tables(rewriter);
-    ir_print(&rewriter->out, "%s",
-             rewriter->tail.text != NULL ? rewriter->tail.text : "");
-    ha_metadata_write(rewriter);
+    if (rewriter->intrinsics.size > 0) {
+        common = ir_format(rewriter->arena, "%.*s%s\n", IR_ARGS(common),
+                           rewriter->intrinsics.text);
+    }
+    return ha_parts_make(rewriter, common, metadata, most, parts);
 }
 
 static struct ha_rewriter
@@ -474,12 +502,25 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
 
 /* Where ir_fail lands; a function of its own, so that no local survives the jump. */
 static enum ha_status
-rewrite_guarded(struct ha_rewriter *rewriter, char **lowered)
+rewrite_guarded(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
+                struct ir_out *parts, uint32_t *count)
 {
     if (setjmp(rewriter->arena->escape) != 0) {
         return rewriter->arena->status;
     }
-    rewrite(rewriter, lowered);
+    *count = rewrite(rewriter, lowered, most, parts);
+    return HA_OK;
+}
+
+static enum ha_status
+copy_part(const struct ir_out *text, struct ha_rewrite_part *part)
+{
+    part->ir = malloc(text->size + 1);
+    if (part->ir == NULL) {
+        return ha_error_set(HA_ERROR_MEMORY, "no memory for the compiler's IR");
+    }
+    memcpy(part->ir, text->text, text->size + 1);
+    part->ir_size = text->size;
     return HA_OK;
 }
 
@@ -490,28 +531,28 @@ ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *r
                              .stop_context = request->stop_context};
     struct ha_rewriter rewriter = rewriter_for(request, &arena);
     char **lowered = calloc(request->name_count + 1u, sizeof *lowered);
+    struct ir_out parts[HA_REWRITE_PARTS_MAX];
+    uint32_t most = request->parts_most, count = 0;
+    struct ha_rewrite_result made = {0};
     enum ha_status status = HA_OK;
-    char *text;
 
     if (lowered == NULL) {
         return ha_error_set(HA_ERROR_MEMORY, "no memory for lowered names");
     }
-    status = rewrite_guarded(&rewriter, lowered);
+    most = most < HA_REWRITE_PARTS_MAX ? most : HA_REWRITE_PARTS_MAX;
+    status = rewrite_guarded(&rewriter, lowered, most, parts, &count);
+    for (uint32_t i = 0; i < count && status == HA_OK; i++) {
+        status = copy_part(&parts[i], &made.parts[made.part_count++]);
+    }
     if (status != HA_OK) {
+        ha_rewrite_release(&made);
         goto done;
     }
-    text = malloc(rewriter.out.size + 1);
-    if (text == NULL) {
-        status = ha_error_set(HA_ERROR_MEMORY, "no memory for the compiler's IR");
-        goto done;
-    }
-    memcpy(text, rewriter.out.text, rewriter.out.size + 1);
-    *result = (struct ha_rewrite_result){.ir = text,
-                                         .ir_size = rewriter.out.size,
-                                         .lowered = lowered,
-                                         .lowered_count = request->name_count,
-                                         .loops_store = rewriter.loops_store,
-                                         .narrow_steps = rewriter.narrow_steps};
+    made.lowered = lowered;
+    made.lowered_count = request->name_count;
+    made.loops_store = rewriter.loops_store;
+    made.narrow_steps = rewriter.narrow_steps;
+    *result = made;
     lowered = NULL;
 done:
     for (uint32_t i = 0; lowered != NULL && i < request->name_count; i++) {
@@ -567,6 +608,8 @@ ha_rewrite_release(struct ha_rewrite_result *result)
         free(result->lowered[i]);
     }
     free(result->lowered);
-    free(result->ir);
+    for (uint32_t i = 0; i < result->part_count; i++) {
+        free(result->parts[i].ir);
+    }
     *result = (struct ha_rewrite_result){0};
 }

@@ -24,15 +24,26 @@ struct ha_rewrite_request {
     /* Asked from time to time, may be NULL: not HA_OK, with a text, ends the rewrite.
      */
     enum ha_status (*stop)(void *context);
-    void *stop_context; /* borrowed */
-    bool fuses;         /* the processor has an instruction for a product and a sum */
+    void *stop_context;  /* borrowed */
+    uint32_t parts_most; /* parts of the result; 0 is 1 */
+    bool fuses;          /* the processor has an instruction for a product and a sum */
     bool
         guard; /* kernels ask before each access (cpu/memory/access.h); no fast forms */
 };
 
-struct ha_rewrite_result {
+#define HA_REWRITE_PARTS_MAX 12u
+
+/* Text of one module. */
+struct ha_rewrite_part {
     char *ir; /* owned, NUL terminated */
     size_t ir_size;
+};
+
+struct ha_rewrite_result {
+    /* The objects that the parts become are linked into one; the first has the tables.
+     */
+    struct ha_rewrite_part parts[HA_REWRITE_PARTS_MAX];
+    uint32_t part_count;
     char **lowered; /* owned, name_count entries, NULL where none was found */
     uint32_t lowered_count;
     bool loops_store;  /* the back end is to take HA_NO_FORWARDING */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One function in one of its forms.  For `if (i < n) a[i] = 0.5f * a[i];`:
  *
- *     reference    define internal void @halve.ref(ptr %ha.args, ptr %ha.lane) ... {
+ *     reference    define hidden void @halve.ref(ptr %ha.args, ptr %ha.lane) ... {
  *                  entry:
  *                    %ha.argat.0 = getelementptr ptr, ptr %ha.args, i64 0
  *                    %ha.arg.0 = load ptr, ptr %ha.argat.0
@@ -567,7 +567,7 @@ write_head(struct writer *writer)
     case HA_FORM_REFERENCE:
         ir_print(
             &rewriter->out,
-            "define internal void %.*s(ptr %%ha.args, ptr %%ha.lane) nounwind " HA_PROBED
+            "define hidden void %.*s(ptr %%ha.args, ptr %%ha.lane) nounwind " HA_PROBED
             " {\n",
             IR_ARGS(ha_suffixed(rewriter->arena, writer->function->name, "ref")));
         break;

@@ -119,7 +119,7 @@ write_entry(const struct rows *rows)
 {
     ir_print(
         rows->out,
-        "define internal i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
+        "define hidden i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
         "ptr %%shared, ptr %%frame) nounwind " HA_PROBED " {\nentry:\n"
         "  %%lane = alloca [%zu x i8], align 8\n",
         IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),

@@ -9,6 +9,9 @@
 
 #include "cpu/compile/ir_text.h"
 #include "cpu/compile/ir_type.h"
+#include "cpu/compile/rewrite_parts.h"
+
+#define HA_FORMS_MAX 4u /* of one kernel */
 
 struct ha_shared {
     struct ir_slice name;
@@ -56,8 +59,9 @@ struct ha_rewriter {
     uint8_t *held;                 /* a flag per kernel: something has its address */
     struct ir_map used;            /* names of declarations that live code needs */
     struct ir_map kept_attributes; /* "#n" of declared library functions */
-    struct ir_out out;
+    struct ir_out out;  /* the rest, or a piece: cpu/compile/rewrite_parts.h */
     struct ir_out tail; /* constants that functions need */
+    struct ha_pieces pieces;
     uint32_t block_sites;
     uint32_t warp_sites;
     uint32_t loops;
@@ -65,6 +69,7 @@ struct ha_rewriter {
     struct ir_map nodes;    /* name of the front end's metadata -> 1 if it stays */
     bool *fast;             /* per function: has a fast form */
     struct ir_map declared; /* names of functions that are declared */
+    struct ir_out intrinsics; /* declarations that gang forms need */
     struct ha_gang *gangs;  /* per function */
     bool loops_store;       /* what ha_rewrite_loops_store said */
     bool narrow_steps;      /* what ha_rewrite_narrow_steps said */

@@ -71,7 +71,7 @@ gang_declare(struct gang_emit *emit, struct ir_slice name, struct ir_slice line)
         return;
     }
     ir_map_set(&rewriter->declared, name, 1);
-    ir_print(&rewriter->tail, "declare %.*s\n", IR_ARGS(line));
+    ir_print(&rewriter->intrinsics, "declare %.*s\n", IR_ARGS(line));
 }
 
 /* ---- slots ---- */

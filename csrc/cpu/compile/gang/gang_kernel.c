@@ -1072,7 +1072,7 @@ write_launch(struct gang_emit *emit)
 
     ir_print(
         out,
-        "define internal i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
+        "define hidden i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
         "ptr %%shared, ptr %%frame) nounwind " HA_PROBED " {\nentry:\n",
         IR_ARGS(ha_suffixed(function->arena, function->source->name, "fast")));
     write_arguments(emit);

@@ -40,18 +40,18 @@ test_result_is_host_ir_with_tables(void)
     struct ha_rewrite_result result = {0};
 
     CHECK_EQUAL(rewrite(fixture, sizeof fixture - 1, &result), HA_OK);
-    CHECK_EQUAL(strlen(result.ir), result.ir_size);
-    CHECK_EQUAL(count(result.ir, "addrspace("), 0);
-    CHECK_EQUAL(count(result.ir, "nvptx"), 0);
-    CHECK_EQUAL(count(result.ir, "ptx_kernel"), 0);
-    CHECK_EQUAL(count(result.ir, "\n@__ha_image = global "), 1);
-    CHECK_EQUAL(count(result.ir, "define internal void @saxpy.ref("), 1);
-    CHECK_EQUAL(count(result.ir, "define internal void @saxpy.fast("), 1);
-    CHECK(strstr(result.ir, "Li3EEvPT_1Sbi.ref(") != NULL);
-    CHECK(strstr(result.ir, "Li3EEvPT_1Sbi.fast(") == NULL);
-    CHECK_EQUAL(count(result.ir, "\n@__ha_site."), 1);
+    CHECK_EQUAL(strlen(result.parts[0].ir), result.parts[0].ir_size);
+    CHECK_EQUAL(count(result.parts[0].ir, "addrspace("), 0);
+    CHECK_EQUAL(count(result.parts[0].ir, "nvptx"), 0);
+    CHECK_EQUAL(count(result.parts[0].ir, "ptx_kernel"), 0);
+    CHECK_EQUAL(count(result.parts[0].ir, "\n@__ha_image = global "), 1);
+    CHECK_EQUAL(count(result.parts[0].ir, "define hidden void @saxpy.ref("), 1);
+    CHECK_EQUAL(count(result.parts[0].ir, "define hidden void @saxpy.fast("), 1);
+    CHECK(strstr(result.parts[0].ir, "Li3EEvPT_1Sbi.ref(") != NULL);
+    CHECK(strstr(result.parts[0].ir, "Li3EEvPT_1Sbi.fast(") == NULL);
+    CHECK_EQUAL(count(result.parts[0].ir, "\n@__ha_site."), 1);
     ha_rewrite_release(&result);
-    CHECK(result.ir == NULL && result.lowered == NULL);
+    CHECK(result.parts[0].ir == NULL && result.lowered == NULL);
 }
 
 static void
@@ -74,7 +74,7 @@ test_same_input_gives_same_output(void)
 
     CHECK_EQUAL(rewrite(fixture, sizeof fixture - 1, &a), HA_OK);
     CHECK_EQUAL(rewrite(fixture, sizeof fixture - 1, &b), HA_OK);
-    CHECK_TEXT(a.ir, b.ir);
+    CHECK_TEXT(a.parts[0].ir, b.parts[0].ir);
     ha_rewrite_release(&a);
     ha_rewrite_release(&b);
 }
@@ -85,7 +85,8 @@ test_empty_input_gives_empty_tables(void)
     struct ha_rewrite_result result = {0};
 
     CHECK_EQUAL(rewrite("", 0, &result), HA_OK);
-    CHECK(strstr(result.ir, "@__ha_kernels = internal constant [0 x ") != NULL);
+    CHECK(strstr(result.parts[0].ir, "@__ha_kernels = internal constant [0 x ") !=
+          NULL);
     ha_rewrite_release(&result);
 }
 
@@ -102,7 +103,7 @@ try_damaged(const char *ir, size_t size)
     if (rewrite(copy, size, &result) == HA_OK) {
         ha_rewrite_release(&result);
     } else {
-        CHECK(ha_error_text()[0] != '\0' && result.ir == NULL);
+        CHECK(ha_error_text()[0] != '\0' && result.parts[0].ir == NULL);
     }
     free(copy);
 }
@@ -137,7 +138,7 @@ test_rewrite_ends_when_it_is_told_to(void)
         };
         CHECK_EQUAL(ha_rewrite(&request, &result), HA_ERROR_TIMEOUT);
         CHECK_PART(ha_error_text(), "enough");
-        CHECK(result.ir == NULL);
+        CHECK(result.parts[0].ir == NULL);
         left = turn;
         CHECK_EQUAL(ha_rewrite_names(&request, &names), HA_ERROR_TIMEOUT);
         CHECK(names == NULL);
@@ -245,8 +246,8 @@ test_guarded_kernel_asks_before_each_access(void)
         guard = true;
         CHECK_EQUAL(rewrite(ir, (size_t)size, &result), HA_OK);
         guard = false;
-        const char *body = strstr(result.ir, "void @k.ref(");
-        CHECK(body != NULL && strstr(result.ir, "@k.fast") == NULL);
+        const char *body = strstr(result.parts[0].ir, "void @k.ref(");
+        CHECK(body != NULL && strstr(result.parts[0].ir, "@k.fast") == NULL);
         const char *question = strstr(body, "@__ha_rt_access");
         CHECK((question != NULL) == (cases[i].question != NULL));
         if (question != NULL) {

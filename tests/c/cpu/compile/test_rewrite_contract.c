@@ -34,7 +34,7 @@ static const char *
 sum(void)
 {
     static char line[200];
-    const char *form = strstr(result.ir, "@k.ref(");
+    const char *form = strstr(result.parts[0].ir, "@k.ref(");
     CHECK(form != NULL);
     const char *at = strstr(form, "%s = ");
     CHECK(at != NULL);
@@ -45,7 +45,7 @@ sum(void)
 static bool
 has(const char *part)
 {
-    return strstr(result.ir, part) != NULL;
+    return strstr(result.parts[0].ir, part) != NULL;
 }
 
 static void
