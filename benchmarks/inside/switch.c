@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Nanoseconds per lane switch at a block barrier and per warp call, and per launch.
+/* Nanoseconds per lane switch at a block barrier and per warp call, by how many sites
+ * of the kernel lanes wait at in turn; per lane that begins and ends; per launch.
  * Prints a table. */
 #include "exec_support.h"
 
@@ -13,24 +14,71 @@ thread_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* The sites are calls of their own in the kernel's code: a processor that guesses where
+ * a lane goes on has to tell them apart. */
+#define BARRIER(site) RT->block(HA_BLOCK_SYNC, 0, site, site)
+#define SHUFFLE(site)                                                                  \
+    value += RT->warp(HA_WARP_SHFL_XOR, &sites[site], 0, value, 1u << (site), 32)
+
+static const struct ha_warp_site sites[] = {
+    {.order = 0, .depth = 1, .loop = {1}}, {.order = 1, .depth = 1, .loop = {1}},
+    {.order = 2, .depth = 1, .loop = {1}}, {.order = 3, .depth = 1, .loop = {1}},
+    {.order = 4, .depth = 1, .loop = {1}},
+};
+
+/* args: how often; all calls of the kernel are a multiple of 20. */
 KERNEL
-barrier_kernel(void *const *args, struct ha_lane *lane)
+barrier_1(void *const *args, struct ha_lane *lane)
 {
-    uint32_t rounds = *(uint32_t *)args[0];
     (void)lane;
-    for (uint32_t i = 0; i < rounds; i++) {
-        RT->block(HA_BLOCK_SYNC, 0, 1, 1);
+    for (uint32_t i = 0, rounds = *(uint32_t *)args[0]; i < rounds; i++) {
+        BARRIER(1);
     }
 }
 
 KERNEL
-shuffle_kernel(void *const *args, struct ha_lane *lane)
+barrier_2(void *const *args, struct ha_lane *lane)
 {
-    static const struct ha_warp_site site = {.order = 1};
-    uint32_t rounds = *(uint32_t *)args[0];
+    (void)lane;
+    for (uint32_t i = 0, rounds = *(uint32_t *)args[0] / 2; i < rounds; i++) {
+        BARRIER(1);
+        BARRIER(2);
+    }
+}
+
+KERNEL
+barrier_4(void *const *args, struct ha_lane *lane)
+{
+    (void)lane;
+    for (uint32_t i = 0, rounds = *(uint32_t *)args[0] / 4; i < rounds; i++) {
+        BARRIER(1);
+        BARRIER(2);
+        BARRIER(3);
+        BARRIER(4);
+    }
+}
+
+KERNEL
+shuffle_1(void *const *args, struct ha_lane *lane)
+{
     uint64_t value = lane->thread_idx[0];
-    for (uint32_t i = 0; i < rounds; i++) {
-        value += RT->warp(HA_WARP_SHFL_XOR, &site, 0, value, 1, 32);
+    for (uint32_t i = 0, rounds = *(uint32_t *)args[0]; i < rounds; i++) {
+        lane->trip[0] = i;
+        SHUFFLE(0);
+    }
+}
+
+KERNEL
+shuffle_5(void *const *args, struct ha_lane *lane)
+{
+    uint64_t value = lane->thread_idx[0];
+    for (uint32_t i = 0, rounds = *(uint32_t *)args[0] / 5; i < rounds; i++) {
+        lane->trip[0] = i;
+        SHUFFLE(0);
+        SHUFFLE(1);
+        SHUFFLE(2);
+        SHUFFLE(3);
+        SHUFFLE(4);
     }
 }
 
@@ -92,41 +140,75 @@ best_of(int tries, const struct ha_image_kernel *kernel, void *const *args,
     return best;
 }
 
-int
-main(void)
+static double
+each_ns(ha_kernel_reference_fn *kernel, uint32_t flags, void *const *args,
+        const struct shape *shape, double count)
 {
-    struct ha_image_kernel barrier = {
-        .name = "barrier", .reference = barrier_kernel, .flags = HA_KERNEL_BLOCK};
-    struct ha_image_kernel shuffle = {
-        .name = "shuffle", .reference = shuffle_kernel, .flags = HA_KERNEL_WARP};
-    CHECK(ha_exec_init() == 0);
+    struct ha_image_kernel timed = {
+        .name = "timed", .reference = kernel, .flags = flags};
+    return best_of(7, &timed, args, shape) / count * 1e9;
+}
+
+static void
+print_switches(void)
+{
+    printf("ns a lane        barrier, sites:            warp call, sites:\n"
+           "                     1       2       4          1       5\n");
     for (uint32_t lanes = 32; lanes <= 1024; lanes *= 2) {
-        uint32_t rounds = 4000000 / lanes;
+        uint32_t rounds = 2000000 / lanes / 20 * 20;
         void *args[] = {&rounds};
         struct shape shape = shape_1d(1, lanes);
         double count = (double)rounds * lanes;
-        printf("lanes %4u: barrier %5.2f ns, warp call %5.2f ns\n", lanes,
-               best_of(5, &barrier, args, &shape) / count * 1e9,
-               best_of(5, &shuffle, args, &shape) / count * 1e9);
+        printf("  %4u lanes    %7.2f %7.2f %7.2f    %7.2f %7.2f\n", lanes,
+               each_ns(barrier_1, HA_KERNEL_BLOCK, args, &shape, count),
+               each_ns(barrier_2, HA_KERNEL_BLOCK, args, &shape, count),
+               each_ns(barrier_4, HA_KERNEL_BLOCK, args, &shape, count),
+               each_ns(shuffle_1, HA_KERNEL_WARP, args, &shape, count),
+               each_ns(shuffle_5, HA_KERNEL_WARP, args, &shape, count));
     }
+}
+
+/* A lane that begins and ends, without waiting, and with one barrier and two. */
+static void
+print_lanes(void)
+{
+    uint32_t rounds[] = {1, 2};
+    void *once[] = {&rounds[0]}, *twice[] = {&rounds[1]};
+    struct shape shape = shape_1d(2000, 256);
+    double count = 2000.0 * 256;
+    double none = each_ns(empty_kernel, 0, NULL, &shape, count);
+    double flagged = each_ns(empty_kernel, HA_KERNEL_BLOCK, NULL, &shape, count);
+    double one = each_ns(barrier_1, HA_KERNEL_BLOCK, once, &shape, count);
+    double two = each_ns(barrier_1, HA_KERNEL_BLOCK, twice, &shape, count);
+    printf("lane of a kernel without barriers:          %6.2f ns\n", none);
+    printf("lane that does not come to the barrier:     %6.2f ns\n", flagged);
+    printf("lane that begins, waits once, ends:         %6.2f ns\n", one);
+    printf("lane that begins, ends, without the wait:   %6.2f ns\n", 2 * one - two);
+    struct shape small = shape_1d(100000, 1);
+    printf("block of one lane, without barriers:        %6.2f ns\n",
+           each_ns(empty_kernel, 0, NULL, &small, 100e3));
+}
+
+static void
+print_launches(void)
+{
     struct ha_image_kernel empty = {
         .name = "empty", .reference = empty_kernel, .fast = empty_fast};
     struct shape one = shape_1d(1, 1);
-    double begin = thread_seconds();
-    for (int i = 0; i < 100000; i++) {
-        run_good(&empty, NULL, &one);
+    for (int fast = 0; fast < 2; fast++) {
+        one.fast = fast;
+        double begin = thread_seconds();
+        for (int i = 0; i < 100000; i++) {
+            run_good(&empty, NULL, &one);
+        }
+        printf("empty %s launch: %.0f ns\n", fast ? "fast" : "reference",
+               (thread_seconds() - begin) * 1e4);
     }
-    printf("empty reference launch: %.0f ns\n", (thread_seconds() - begin) * 1e4);
-    one.fast = true;
-    begin = thread_seconds();
-    for (int i = 0; i < 100000; i++) {
-        run_good(&empty, NULL, &one);
-    }
-    printf("empty fast launch: %.0f ns\n", (thread_seconds() - begin) * 1e4);
-    struct shape wide = shape_1d(1000, 1024);
-    printf("empty lane without barriers: %.2f ns\n",
-           best_of(5, &empty, NULL, &wide) / 1024e3 * 1e9);
-    empty.flags = HA_KERNEL_BLOCK;
+}
+
+static void
+print_matmul(void)
+{
     int n = 512;
     size_t bytes = (size_t)n * (size_t)n * sizeof(float);
     float *a = malloc(bytes), *b = malloc(bytes), *c = malloc(bytes);
@@ -148,5 +230,15 @@ main(void)
     free(a);
     free(b);
     free(c);
+}
+
+int
+main(void)
+{
+    CHECK(ha_exec_init() == 0);
+    print_switches();
+    print_lanes();
+    print_launches();
+    print_matmul();
     return 0;
 }
