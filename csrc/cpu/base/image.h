@@ -141,7 +141,8 @@ enum ha_kernel_flags {
     HA_KERNEL_LANE = 1u << 2,  /* calls a function that asks runtime->self() */
     HA_KERNEL_SHARED_DYNAMIC = 1u << 3,
     HA_KERNEL_GUARDED = 1u << 4, /* asks before each access */
-    HA_KERNEL_WARPS = 1u << 5,   /* the fast function needs gangs that are warps: a row
+    HA_KERNEL_CONTROL = 1u << 5, /* may change how floating point rounds or flushes */
+    HA_KERNEL_WARPS = 1u << 6,   /* the fast function needs gangs that are warps: a row
                                     of one plane, or rows of whole warps */
 };
 

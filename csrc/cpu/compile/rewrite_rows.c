@@ -117,13 +117,12 @@ write_guard(const struct rows *rows)
 static void
 write_entry(const struct rows *rows)
 {
-    ir_print(
-        rows->out,
-        "define hidden i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
-        "ptr %%shared, ptr %%frame) nounwind " HA_PROBED " {\nentry:\n"
-        "  %%lane = alloca [%zu x i8], align 8\n",
-        IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),
-        sizeof(struct ha_lane));
+    ir_print(rows->out,
+             "define hidden i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
+             "ptr %%shared, ptr %%frame) nounwind " HA_PROBED " {\nentry:\n"
+             "  %%lane = alloca [%zu x i8], align 8\n",
+             IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),
+             sizeof(struct ha_lane));
     write_arguments(rows);
     for (unsigned i = 0; i < 6; i++) {
         const char *name = ha_coordinate_names[HA_KNOWN_BLOCK_DIM_X + i];

@@ -65,15 +65,15 @@ struct ha_rewriter {
     uint32_t block_sites;
     uint32_t warp_sites;
     uint32_t loops;
-    uint32_t metadata;      /* next free number */
-    struct ir_map nodes;    /* name of the front end's metadata -> 1 if it stays */
-    bool *fast;             /* per function: has a fast form */
-    struct ir_map declared; /* names of functions that are declared */
+    uint32_t metadata;        /* next free number */
+    struct ir_map nodes;      /* name of the front end's metadata -> 1 if it stays */
+    bool *fast;               /* per function: has a fast form */
+    struct ir_map declared;   /* names of functions that are declared */
     struct ir_out intrinsics; /* declarations that gang forms need */
-    struct ha_gang *gangs;  /* per function */
-    bool loops_store;       /* what ha_rewrite_loops_store said */
-    bool narrow_steps;      /* what ha_rewrite_narrow_steps said */
-    uint32_t guards;        /* values that questions before accesses need */
+    struct ha_gang *gangs;    /* per function */
+    bool loops_store;         /* what ha_rewrite_loops_store said */
+    bool narrow_steps;        /* what ha_rewrite_narrow_steps said */
+    uint32_t guards;          /* values that questions before accesses need */
 };
 
 #endif

@@ -183,6 +183,14 @@ ha_context_make(void *high, void (*entry)(void *), void *argument)
 }
 
 void
+ha_context_reset_control(void)
+{
+    const uint32_t mxcsr = MXCSR_DEFAULT;
+    const uint16_t x87 = X87_CONTROL_DEFAULT;
+    __asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87));
+}
+
+void
 ha_context_leave(void *ucontext, void *context)
 {
     ucontext_t *uc = ucontext;
@@ -355,6 +363,12 @@ ha_context_make(void *high, void (*entry)(void *), void *argument)
     context[1] = (uint64_t)(uintptr_t)argument; /* x20 */
     context[11] = (uint64_t)(uintptr_t)ha_context_entry;
     return context;
+}
+
+void
+ha_context_reset_control(void)
+{
+    __asm__ volatile("msr fpcr, xzr");
 }
 
 void

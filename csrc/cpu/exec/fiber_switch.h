@@ -4,8 +4,11 @@
  *
  * A *context* is a stack pointer below which the callee-saved registers of a suspended
  * function lie; the code that saved it owns it, and it can be resumed once.  Nothing
- * here takes a lock or touches the signal mask.  Shadow stacks (CET, GCS) are not
- * supported: the library carries no such mark, so the loader leaves them off. */
+ * here takes a lock or touches the signal mask.
+ *
+ * Shadow stacks (CET, GCS) are not supported: a switch leaves the processor's copy of
+ * the return addresses behind.  No object of ours is marked for them (tools/native.py),
+ * so the loader leaves them off for the process. */
 #ifndef HA_CPU_EXEC_FIBER_SWITCH_H
 #define HA_CPU_EXEC_FIBER_SWITCH_H
 
@@ -21,6 +24,9 @@ void ha_context_switch(void **from, void *to);
  * return.  It begins with the default floating point control (nearest, no flushing, no
  * traps), whatever the host program has set.  Writes below `high` only. */
 void *ha_context_make(void *high, void (*entry)(void *), void *argument);
+
+/* Gives the caller the floating point control that a new context begins with. */
+void ha_context_reset_control(void);
 
 /* For signal handlers: edits the interrupted state so that the thread resumes `context`
  * when the handler returns, as if somebody had switched to it.  The kernel then

@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <string.h>
 
+#include "cpu/exec/lane_call.h"
 #include "cpu/exec/multi_grid.h"
+#include "cpu/exec/workgroup_state.h"
 
 /* Turns that pausing lanes get before a warp call is served without them.  They may be
  * about to join it: a flag that another block sets reaches all of them within two
@@ -16,51 +18,6 @@
 
 /* Stack that a runtime function needs which may not be left half-way. */
 #define GROW_STACK_BYTES ((size_t)8 << 10)
-
-static inline uint64_t
-bit_of(const struct ha_group *group, uint32_t lane)
-{
-    return (uint64_t)1 << (lane & (group->warp_size - 1));
-}
-
-static inline struct ha_warp_state *
-warp_of(struct ha_group *group, uint32_t lane)
-{
-    return &group->warps[lane >> group->warp_shift];
-}
-
-static inline uint32_t
-index_of(const struct ha_group *group, const struct ha_lane *lane)
-{
-    return (uint32_t)((const struct ha_lane_record *)(const void *)lane - group->lanes);
-}
-
-static inline void
-set_ready(struct ha_group *group, uint32_t warp, uint64_t bits)
-{
-    group->warps[warp].ready |= bits;
-    group->ready_warps |= (uint64_t)1 << warp;
-}
-
-/* Takes the lane out of its warp's ready set. */
-static inline uint32_t
-take(struct ha_group *group, uint32_t warp, uint32_t bit)
-{
-    struct ha_warp_state *state = &group->warps[warp];
-    state->ready &= ~((uint64_t)1 << bit);
-    if (!state->ready) {
-        group->ready_warps &= ~((uint64_t)1 << warp);
-    }
-    return (warp << group->warp_shift) + bit;
-}
-
-/* Needs a warp with a ready lane. */
-static inline uint32_t
-take_first(struct ha_group *group)
-{
-    uint32_t warp = (uint32_t)__builtin_ctzll(group->ready_warps);
-    return take(group, warp, (uint32_t)__builtin_ctzll(group->warps[warp].ready));
-}
 
 static void
 serve(struct ha_group *group, uint32_t warp, uint64_t lanes)
@@ -192,20 +149,17 @@ take_idle(struct ha_group *group, struct ha_runner *runner)
     ha_runner_quit(runner);
 }
 
-/* The lane that runs when `lane` stops: its own warp first. */
-static inline uint32_t
-take_next(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
+/* The lane that runs when no lane of the warp is ready that comes after the one that
+ * stops. */
+static uint32_t
+take_other(struct ha_group *group, struct ha_runner *runner, uint32_t warp)
 {
-    uint32_t warp = lane >> group->warp_shift;
     struct ha_warp_state *state = &group->warps[warp];
     if (!state->ready && !state->paused && (state->at_warp & ~state->masked)) {
         serve_unmasked(group, warp);
     }
     if (state->ready) {
-        uint64_t later =
-            state->ready & (~(uint64_t)1 << (lane & (group->warp_size - 1)));
-        return take(group, warp,
-                    (uint32_t)__builtin_ctzll(later ? later : state->ready));
+        return take(group, warp, (uint32_t)__builtin_ctzll(state->ready));
     }
     if (group->ready_warps) {
         uint64_t later = group->ready_warps & (~(uint64_t)1 << warp);
@@ -213,6 +167,17 @@ take_next(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
         return take(group, warp, (uint32_t)__builtin_ctzll(group->warps[warp].ready));
     }
     return take_idle(group, runner);
+}
+
+/* The lane that runs when `lane` stops: its own warp first. */
+static inline uint32_t
+take_next(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
+{
+    uint32_t warp = lane >> group->warp_shift;
+    uint64_t later =
+        group->warps[warp].ready & (~(uint64_t)1 << (lane & (group->warp_size - 1)));
+    return later ? take(group, warp, (uint32_t)__builtin_ctzll(later))
+                 : take_other(group, runner, warp);
 }
 
 /* All live lanes wait at block barriers: lets them go, or ends the launch. */
@@ -307,26 +272,16 @@ begin_lane(struct ha_group *group, struct ha_runner *runner, uint32_t index,
            struct ha_fiber *fiber)
 {
     struct ha_lane *lane = &group->lanes[index].lane;
-    memcpy(lane->block_idx, group->block_idx, sizeof lane->block_idx);
-    memset(lane->trip, 0, sizeof lane->trip);
-    lane->grid = &group->launch->grid;
-    lane->shared = group->shared;
+    ready_lane(group, lane);
+    if (group->kernel->flags & HA_KERNEL_WARP) {
+        memset(lane->trip, 0, sizeof lane->trip);
+    }
     group->fiber_of[index] = fiber;
     runner->fiber = fiber;
     runner->lane = lane;
 }
 
-/* Instrumented builds only: the sanitizers do not bear a switch that is interrupted by
- * another one, so interrupts wait until the next lane runs.  The thread sanitizer does
- * not even deliver signals to code that calls nothing of libc. */
-static inline void
-depart(struct ha_runner *runner)
-{
-    if (HA_FIBER_ASAN || HA_FIBER_TSAN) {
-        runner->busy = 1;
-    }
-}
-
+/* Instrumented builds only: what depart began. */
 static inline void
 landed_on_lane(struct ha_runner *runner)
 {
@@ -357,43 +312,284 @@ stop_block(struct ha_group *group, struct ha_runner *runner, enum ha_group_stop 
     landed_on_lane(runner);
 }
 
-/* The lane on the running fiber has ended.  Returns if that fiber is to run another
- * one, which is runner->lane then. */
-static void
+/* The block is over, or its lanes never came to wait: the thread goes home. */
+static _Noreturn void
+finish_block(struct ha_runner *runner)
+{
+    runner->armed = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    runner->stopped = HA_STOP_END;
+    runner->finished = 1;
+    ha_fiber_end(runner->fiber, &runner->home);
+}
+
+/* The running lane has ended.  Returns the one that goes on. */
+static inline uint32_t
 end_lane(struct ha_group *group, struct ha_runner *runner)
 {
+    if (group->plain) {
+        finish_block(runner);
+    }
     uint32_t lane = index_of(group, runner->lane);
     struct ha_warp_state *state = warp_of(group, lane);
-    struct ha_fiber *fiber = runner->fiber;
-    uint32_t next;
     state->live &= ~bit_of(group, lane);
     group->live--;
     group->pause_rounds = 0;
     if (group->live == 0) {
-        runner->armed = 0;
-        atomic_signal_fence(memory_order_seq_cst);
-        runner->stopped = HA_STOP_END;
-        runner->finished = 1;
-        ha_fiber_end(fiber, &runner->home);
+        finish_block(runner);
     }
     if (group->barrier.waiting == group->live) {
         meet(group, runner);
-        next = take_first(group);
-    } else {
-        if (state->masked) {
-            serve_completed(group, lane >> group->warp_shift);
+        return take_first(group);
+    }
+    if (state->masked) {
+        serve_completed(group, lane >> group->warp_shift);
+    }
+    return take_next(group, runner, lane);
+}
+
+/* The lanes of a block whose kernel has no calls that wait, one after the other on one
+ * stack.  Ends early when one waits nevertheless: the others have their turn then. */
+static void
+plain_lanes(void *const *args, struct ha_lane *lane)
+{
+    struct ha_runner *runner = ha_runner_self;
+    struct ha_group *group = runner->group;
+    struct ha_lane_record *record = &group->lanes[index_of(group, lane)];
+    const struct ha_lane_record *last = &group->lanes[group->lane_count - 1];
+    runner->armed = 1;
+    for (;;) {
+        group->kernel->reference(args, &record->lane);
+        if (!group->plain || record == last) {
+            return;
         }
-        next = take_next(group, runner, lane);
+        record++;
+        ready_lane(group, &record->lane);
+        runner->lane = &record->lane;
     }
-    if (!group->fiber_of[next]) {
-        begin_lane(group, runner, next, fiber);
-        return;
+}
+
+/* The running lane of a plain block is going to wait: those before it have ended, those
+ * behind it have not begun. */
+static __attribute__((noinline)) void
+end_plain(struct ha_group *group, struct ha_runner *runner)
+{
+    uint32_t lane = index_of(group, runner->lane);
+    group->plain = false;
+    ha_group_reset_lanes(group);
+    for (uint32_t i = 0; i <= lane; i++) {
+        struct ha_warp_state *state = warp_of(group, i);
+        state->ready &= ~bit_of(group, i);
+        state->live &= ~(i < lane ? bit_of(group, i) : 0);
+        if (!state->ready) {
+            group->ready_warps &= ~((uint64_t)1 << (i >> group->warp_shift));
+        }
     }
-    group->recycled[group->recycled_count++] = fiber;
-    runner->fiber = group->fiber_of[next];
-    runner->lane = &group->lanes[next].lane;
-    depart(runner);
-    ha_fiber_end(fiber, runner->fiber);
+    group->live -= lane;
+    group->fiber_of[lane] = runner->fiber;
+    memset(runner->lane->trip, 0, sizeof runner->lane->trip);
+}
+
+/* ---- what images call: who is next ---- */
+
+static inline uint32_t
+wait_block(struct ha_group *group, struct ha_runner *runner, uint32_t op,
+           uint32_t value, uint32_t line, uint32_t site)
+{
+    uint32_t lane = index_of(group, runner->lane);
+    warp_of(group, lane)->at_block |= bit_of(group, lane);
+    group->pause_rounds = 0;
+    arrive(group, lane, line, site);
+    group->barrier.op = op;
+    group->barrier.true_count += value != 0;
+    if (group->barrier.waiting == group->live) {
+        meet(group, runner);
+        return take_first(group);
+    }
+    return take_next(group, runner, lane);
+}
+
+static inline uint32_t
+wait_warp(struct ha_group *group, struct ha_runner *runner,
+          const struct ha_warp_call *call)
+{
+    uint32_t lane = index_of(group, runner->lane);
+    struct ha_warp_state *state = warp_of(group, lane);
+    group->lanes[lane].call = *call;
+    state->at_warp |= bit_of(group, lane);
+    group->pause_rounds = 0;
+    if (call->mask) {
+        state->masked |= bit_of(group, lane);
+        serve_masked(group, lane >> group->warp_shift, lane & (group->warp_size - 1),
+                     false);
+    }
+    return take_next(group, runner, lane);
+}
+
+static inline uint32_t
+wait_pause(struct ha_group *group, struct ha_runner *runner)
+{
+    uint32_t lane = index_of(group, runner->lane);
+    warp_of(group, lane)->paused |= bit_of(group, lane);
+    return take_next(group, runner, lane);
+}
+
+/* The group of the running lane, which is going to wait at what `what` names. */
+static inline struct ha_group *
+waiting_group(struct ha_runner *runner, const char *misuse)
+{
+    if (!runner->lane) {
+        misused(runner, misuse);
+    }
+    if (runner->group->plain) {
+        end_plain(runner->group, runner);
+    }
+    return runner->group;
+}
+
+static const char block_misuse[] = "barrier outside the reference executor";
+static const char warp_misuse[] = "warp call outside the reference executor";
+
+/* False in a fast kernel, whose thread has given up its turn instead. */
+static bool
+pause_begins(struct ha_runner *runner)
+{
+    if (runner->interrupted) {
+        ha_runner_quit(runner);
+    }
+    if (runner->lane) {
+        return true;
+    }
+    if (atomic_load_explicit(&runner->group->launch->fault, memory_order_relaxed)) {
+        ha_runner_quit(runner);
+    }
+    (void)sched_yield();
+    return false;
+}
+
+#if HA_LANE_CALLS
+
+/* A context is aligned: its lowest bit says that the lane waits at a warp call. */
+#define AT_WARP_CALL ((uintptr_t)1)
+
+static struct ha_lane_next
+begin_on(struct ha_group *group, struct ha_runner *runner, uint32_t index,
+         struct ha_fiber *fiber)
+{
+    begin_lane(group, runner, index, fiber);
+    return (struct ha_lane_next){ha_lane_context(fiber->high, group->kernel->reference,
+                                                 group->launch->args, runner->lane),
+                                 0};
+}
+
+/* The running lane leaves its stack to `next`; what was suspended is NULL if it has
+ * ended. */
+static inline struct ha_lane_next
+go_on(struct ha_group *group, struct ha_runner *runner, uint32_t next, void *suspended)
+{
+    struct ha_fiber *to = group->fiber_of[next];
+    struct ha_lane_next step;
+    if (to) {
+        uintptr_t context = (uintptr_t)to->context;
+        struct ha_lane_record *record = &group->lanes[next];
+        step.context = (void *)(context & ~AT_WARP_CALL);
+        step.value =
+            context & AT_WARP_CALL ? record->call.value : group->barrier.result;
+        runner->fiber = to;
+        runner->lane = &record->lane;
+    } else {
+        step = begin_on(group, runner, next, new_fiber(group, runner));
+    }
+    if (group->controlled) {
+        ha_lane_control(suspended, step.context);
+    }
+    return step;
+}
+
+__attribute__((used)) struct ha_lane_next
+ha_lane_step_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site,
+                   void *context)
+{
+    struct ha_runner *runner = ha_runner_self;
+    struct ha_group *group = waiting_group(runner, block_misuse);
+    struct ha_fiber *fiber = runner->fiber;
+    uint32_t next = wait_block(group, runner, op, value, line, site);
+    fiber->context = context;
+    return go_on(group, runner, next, context);
+}
+
+__attribute__((used)) struct ha_lane_next
+ha_lane_step_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
+                  uint64_t value, uint32_t operand, uint32_t width, void *context)
+{
+    struct ha_runner *runner = ha_runner_self;
+    struct ha_group *group = waiting_group(runner, warp_misuse);
+    struct ha_fiber *fiber = runner->fiber;
+    struct ha_warp_call call = {site, mask, value, op, operand, width};
+    uint32_t next = wait_warp(group, runner, &call);
+    fiber->context = (void *)((uintptr_t)context | AT_WARP_CALL);
+    return go_on(group, runner, next, context);
+}
+
+__attribute__((used)) struct ha_lane_next
+ha_lane_step_pause(void *context)
+{
+    struct ha_runner *runner = ha_runner_self;
+    if (!pause_begins(runner)) {
+        return (struct ha_lane_next){context, 0};
+    }
+    struct ha_group *group = waiting_group(runner, NULL);
+    struct ha_fiber *fiber = runner->fiber;
+    uint32_t next = wait_pause(group, runner);
+    fiber->context = context;
+    return go_on(group, runner, next, context);
+}
+
+__attribute__((used)) struct ha_lane_next
+ha_lane_step_end(void)
+{
+    struct ha_runner *runner = ha_runner_self;
+    struct ha_group *group = runner->group;
+    struct ha_fiber *fiber = runner->fiber;
+    uint32_t next = end_lane(group, runner);
+    if (group->fiber_of[next]) {
+        group->recycled[group->recycled_count++] = fiber;
+        return go_on(group, runner, next, NULL);
+    }
+    if (group->controlled) {
+        ha_context_reset_control();
+    }
+    return begin_on(group, runner, next, fiber);
+}
+
+/* The first lane of a block. */
+static void
+first_lane(void *const *args, struct ha_lane *lane)
+{
+    struct ha_runner *runner = ha_runner_self;
+    runner->armed = 1;
+    runner->group->kernel->reference(args, lane);
+}
+
+void
+ha_group_start(struct ha_group *group, struct ha_runner *runner, uint32_t index,
+               struct ha_fiber *fiber)
+{
+    begin_lane(group, runner, index, fiber);
+    fiber->context =
+        ha_lane_context(fiber->high, group->plain ? plain_lanes : first_lane,
+                        group->launch->args, runner->lane);
+}
+
+#else
+
+/* The sanitizers do not bear a switch that is interrupted by another one, so interrupts
+ * wait until the next lane runs.  The thread sanitizer does not even deliver signals to
+ * code that calls nothing of libc. */
+static void
+depart(struct ha_runner *runner)
+{
+    runner->busy = 1;
 }
 
 /* Entry of every lane fiber.  Without instrumentation, because it never returns. */
@@ -406,21 +602,33 @@ lane_main(void *argument)
     landed_on_lane(runner);
     for (;;) {
         struct ha_group *group = runner->group;
-        group->kernel->reference(group->launch->args, runner->lane);
-        end_lane(group, runner);
+        struct ha_fiber *fiber = runner->fiber;
+        (group->plain ? plain_lanes : group->kernel->reference)(group->launch->args,
+                                                                runner->lane);
+        uint32_t next = end_lane(group, runner);
+        if (group->fiber_of[next]) {
+            group->recycled[group->recycled_count++] = fiber;
+            runner->fiber = group->fiber_of[next];
+            runner->lane = &group->lanes[next].lane;
+            depart(runner);
+            ha_fiber_end(fiber, runner->fiber);
+        }
+        if (group->controlled) {
+            ha_context_reset_control();
+        }
+        begin_lane(group, runner, next, fiber);
     }
 }
 
 /* The running lane has stopped; returns when it goes on. */
 static inline __attribute__((always_inline)) void
-switch_to(struct ha_group *group, struct ha_runner *runner, uint32_t lane,
-          uint32_t next)
+switch_to(struct ha_group *group, struct ha_runner *runner, uint32_t next)
 {
-    if (next == lane) {
-        return;
-    }
     struct ha_fiber *from = runner->fiber;
     struct ha_fiber *to = group->fiber_of[next];
+    if (from == to) {
+        return;
+    }
     if (to) {
         runner->fiber = to;
         runner->lane = &group->lanes[next].lane;
@@ -434,30 +642,12 @@ switch_to(struct ha_group *group, struct ha_runner *runner, uint32_t lane,
     landed_on_lane(runner);
 }
 
-/* ---- what images call ---- */
-
 uint32_t
 ha_group_call_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site)
 {
     struct ha_runner *runner = ha_runner_self;
-    if (!runner->lane) {
-        misused(runner, "barrier outside the reference executor");
-    }
-    struct ha_group *group = runner->group;
-    uint32_t lane = index_of(group, runner->lane);
-    uint32_t next;
-    warp_of(group, lane)->at_block |= bit_of(group, lane);
-    group->pause_rounds = 0;
-    arrive(group, lane, line, site);
-    group->barrier.op = op;
-    group->barrier.true_count += value != 0;
-    if (group->barrier.waiting == group->live) {
-        meet(group, runner);
-        next = take_first(group);
-    } else {
-        next = take_next(group, runner, lane);
-    }
-    switch_to(group, runner, lane, next);
+    struct ha_group *group = waiting_group(runner, block_misuse);
+    switch_to(group, runner, wait_block(group, runner, op, value, line, site));
     return group->barrier.result;
 }
 
@@ -466,165 +656,29 @@ ha_group_call_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
                    uint64_t value, uint32_t operand, uint32_t width)
 {
     struct ha_runner *runner = ha_runner_self;
-    if (!runner->lane) {
-        misused(runner, "warp call outside the reference executor");
-    }
-    struct ha_group *group = runner->group;
+    struct ha_group *group = waiting_group(runner, warp_misuse);
+    struct ha_warp_call call = {site, mask, value, op, operand, width};
     uint32_t lane = index_of(group, runner->lane);
-    struct ha_warp_state *state = warp_of(group, lane);
-    struct ha_lane_record *record = &group->lanes[lane];
-    record->call = (struct ha_warp_call){.site = site,
-                                         .mask = mask,
-                                         .value = value,
-                                         .op = op,
-                                         .operand = operand,
-                                         .width = width};
-    state->at_warp |= bit_of(group, lane);
-    group->pause_rounds = 0;
-    if (mask) {
-        state->masked |= bit_of(group, lane);
-        serve_masked(group, lane >> group->warp_shift, lane & (group->warp_size - 1),
-                     false);
-    }
-    switch_to(group, runner, lane, take_next(group, runner, lane));
-    return record->call.value;
+    switch_to(group, runner, wait_warp(group, runner, &call));
+    return group->lanes[lane].call.value;
 }
 
 void
 ha_group_call_pause(void)
 {
     struct ha_runner *runner = ha_runner_self;
-    struct ha_group *group = runner->group;
-    if (runner->interrupted) {
-        ha_runner_quit(runner);
+    if (pause_begins(runner)) {
+        struct ha_group *group = waiting_group(runner, NULL);
+        switch_to(group, runner, wait_pause(group, runner));
     }
-    if (!runner->lane) {
-        if (atomic_load_explicit(&group->launch->fault, memory_order_relaxed)) {
-            ha_runner_quit(runner);
-        }
-        (void)sched_yield();
-        return;
-    }
-    uint32_t lane = index_of(group, runner->lane);
-    warp_of(group, lane)->paused |= bit_of(group, lane);
-    switch_to(group, runner, lane, take_next(group, runner, lane));
-}
-
-/* ---- blocks ---- */
-
-static void
-reset_block(struct ha_group *group, uint64_t index)
-{
-    const uint32_t *dim = group->launch->grid.grid_dim;
-    uint64_t row = index / dim[0];
-    group->block_idx[0] = (uint32_t)(index % dim[0]);
-    group->block_idx[1] = (uint32_t)(row % dim[1]);
-    group->block_idx[2] = (uint32_t)(row / dim[1]);
-    group->live = group->lane_count;
-    group->ready_warps = 0;
-    group->pause_rounds = 0;
-    group->recycled_count = 0;
-    group->fresh = 0;
-    memset(&group->barrier, 0, sizeof group->barrier);
-    memset(group->warps, 0, group->warp_count * sizeof group->warps[0]);
-    memset(group->fiber_of, 0, group->lane_count * sizeof(struct ha_fiber *));
-    for (uint32_t warp = 0; warp < group->warp_count; warp++) {
-        uint32_t rest = group->lane_count - (warp << group->warp_shift);
-        uint32_t count = rest < group->warp_size ? rest : group->warp_size;
-        uint64_t all = ~(uint64_t)0 >> (64 - count);
-        group->warps[warp].live = all;
-        set_ready(group, warp, all);
-    }
-}
-
-/* Runs what was started on `fiber` until the thread is home again. */
-static bool
-run_from_home(struct ha_group *group, struct ha_runner *runner, struct ha_fiber *fiber)
-{
-    runner->group = group;
-    runner->fiber = fiber;
-    runner->finished = 0;
-    runner->busy = 0;
-    runner->interrupted = 0;
-    memset(&runner->fault, 0, sizeof runner->fault);
-    atomic_signal_fence(memory_order_seq_cst);
-    ha_fiber_switch(&runner->home, fiber);
-    runner->busy = 0;
-    if (runner->finished) {
-        return true;
-    }
-    ha_fiber_landed(&runner->home, &group->fibers, group->fresh);
-    return false;
-}
-
-bool
-ha_group_run_block(struct ha_group *group, struct ha_runner *runner, uint64_t index)
-{
-    reset_block(group, index);
-    uint32_t first = take_first(group);
-    struct ha_fiber *fiber = &group->fibers.fibers[group->fresh++];
-    ha_fiber_start(fiber, lane_main, runner);
-    begin_lane(group, runner, first, fiber);
-    return run_from_home(group, runner, fiber);
-}
-
-enum ha_group_stop
-ha_group_begin_block(struct ha_group *group, struct ha_runner *runner, uint64_t index)
-{
-    return ha_group_run_block(group, runner, index)
-               ? (enum ha_group_stop)runner->stopped
-               : HA_STOP_FAULT;
-}
-
-enum ha_group_stop
-ha_group_resume(struct ha_group *group, struct ha_runner *runner)
-{
-    runner->lane = group->stopped_lane;
-    return run_from_home(group, runner, group->stopped)
-               ? (enum ha_group_stop)runner->stopped
-               : HA_STOP_FAULT;
 }
 
 void
-ha_group_abandon(struct ha_group *group, struct ha_runner *runner)
+ha_group_start(struct ha_group *group, struct ha_runner *runner, uint32_t index,
+               struct ha_fiber *fiber)
 {
-    ha_fiber_landed(&runner->home, &group->fibers, group->fresh);
+    begin_lane(group, runner, index, fiber);
+    ha_fiber_start(fiber, lane_main, runner);
 }
 
-struct fast_call {
-    struct ha_runner *runner;
-    struct ha_group *group;
-    uint64_t first;
-    uint64_t last;
-    uint64_t answer;
-};
-
-__attribute__((no_sanitize("address", "thread"))) static void
-fast_main(void *argument)
-{
-    struct fast_call *call = argument;
-    struct ha_runner *runner = call->runner;
-    struct ha_launch *launch = call->group->launch;
-    ha_fiber_entered();
-    runner->armed = 1;
-    call->answer =
-        call->group->kernel->fast(launch->args, &launch->grid, call->first, call->last,
-                                  call->group->shared, call->group->frame);
-    runner->armed = 0;
-    atomic_signal_fence(memory_order_seq_cst);
-    runner->finished = 1;
-    ha_fiber_end(&call->group->fibers.main, &runner->home);
-}
-
-bool
-ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t first,
-                  uint64_t last, uint64_t *answer)
-{
-    struct fast_call call = {runner, group, first, last, first};
-    group->fresh = 0;
-    runner->lane = NULL;
-    ha_fiber_start(&group->fibers.main, fast_main, &call);
-    bool whole = run_from_home(group, runner, &group->fibers.main);
-    *answer = call.answer;
-    return whole;
-}
+#endif

@@ -7,8 +7,9 @@
  * that idle threads hold no stacks.  Lanes run in warp order, each until it blocks
  * (block barrier, warp call, pause) or ends; control goes straight from lane to lane.
  * A lane gets a stack when it first runs, and a lane that ends without blocking leaves
- * its stack to the next, so kernels without barriers need one stack for the whole
- * block.
+ * its stack to the next.  A *plain* block, whose kernel has no call that waits, needs
+ * one stack and no sets: its lanes run in a loop, until one waits nevertheless (a
+ * pause, or a call that the flags did not promise).
  *
  * States are bits per warp.  A lane that runs is in none of the sets; a lane that has
  * not begun is in `ready`.  Warp calls are served when no lane of the warp can go on;
@@ -70,6 +71,9 @@ struct ha_group {
     uint32_t live;         /* lanes of the block that have not ended */
     uint64_t ready_warps;  /* bit per warp with a ready lane */
     uint32_t pause_rounds; /* turns in a row in which lanes only paused */
+    bool plain;            /* no lane of the block has waited, and none is meant to: the
+                              sets are not kept */
+    bool controlled;       /* lanes have their own floating point control */
     struct ha_barrier_state barrier;
     struct ha_warp_state warps[HA_GROUP_WARPS_MAX];
 

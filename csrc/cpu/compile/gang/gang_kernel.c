@@ -1070,11 +1070,10 @@ write_launch(struct gang_emit *emit)
     struct gang_function *function = emit->function;
     struct ir_out *out = emit->out;
 
-    ir_print(
-        out,
-        "define hidden i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
-        "ptr %%shared, ptr %%frame) nounwind " HA_PROBED " {\nentry:\n",
-        IR_ARGS(ha_suffixed(function->arena, function->source->name, "fast")));
+    ir_print(out,
+             "define hidden i64 %.*s(ptr %%args, ptr %%grid, i64 %%first, i64 %%last, "
+             "ptr %%shared, ptr %%frame) nounwind " HA_PROBED " {\nentry:\n",
+             IR_ARGS(ha_suffixed(function->arena, function->source->name, "fast")));
     write_arguments(emit);
     for (unsigned i = 0; i < 6; i++) {
         ir_print(out,

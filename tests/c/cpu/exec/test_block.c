@@ -388,29 +388,57 @@ third_kernel(void *const *args, struct ha_lane *lane)
     sync_block();
     out[64 + lane->thread_idx[0]] = -one / three;
     if (lane->thread_idx[0] == 7) {
-        fesetround(FE_TOWARDZERO);
+        fesetround(FE_UPWARD);
     }
     sync_block();
+    out[128 + lane->thread_idx[0]] = one / three;
+    sync_block();
+    out[192 + lane->thread_idx[0]] = one / three;
 }
 
-static const struct ha_image_kernel third = {
-    .name = "third", .reference = third_kernel, .flags = HA_KERNEL_BLOCK};
+static const struct ha_image_kernel third = {.name = "third",
+                                             .reference = third_kernel,
+                                             .flags =
+                                                 HA_KERNEL_BLOCK | HA_KERNEL_CONTROL};
+
+/* The lanes of a kernel without barriers share a stack, not what they set. */
+KERNEL
+plain_third_kernel(void *const *args, struct ha_lane *lane)
+{
+    volatile double one = 1, three = 3;
+    double *out = *(double **)args[0];
+    out[lane->thread_idx[0]] = one / three;
+    if (lane->thread_idx[0] == 7) {
+        fesetround(FE_UPWARD);
+    }
+}
+
+static const struct ha_image_kernel plain_third = {
+    .name = "third", .reference = plain_third_kernel, .flags = HA_KERNEL_CONTROL};
 
 static void
 test_rounding_of_the_host_stays_there(void)
 {
-    double out[128];
+    double out[256];
     double *pout = out;
     void *args[] = {&pout};
     struct shape shape = shape_1d(2, 64);
     volatile double one = 1, three = 3;
     double want = one / three;
     CHECK(fesetround(FE_UPWARD) == 0);
+    double upward = one / three;
+    CHECK(upward > want);
     run_good(&third, args, &shape);
     CHECK(fegetround() == FE_UPWARD);
     CHECK(fesetround(FE_TONEAREST) == 0);
     for (int t = 0; t < 64; t++) {
         CHECK(out[t] == want && out[64 + t] == -want);
+        CHECK(out[128 + t] == (t == 7 ? upward : want));
+        CHECK(out[192 + t] == (t == 7 ? upward : want));
+    }
+    run_good(&plain_third, args, &shape);
+    for (int t = 0; t < 64; t++) {
+        CHECK(out[t] == want);
     }
 }
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* A group's way from the thread's own stack into a block and back. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "cpu/exec/workgroup.h"
+
+#include "cpu/exec/workgroup_state.h"
+
+void
+ha_group_reset_lanes(struct ha_group *group)
+{
+    group->live = group->lane_count;
+    group->ready_warps = 0;
+    group->pause_rounds = 0;
+    group->recycled_count = 0;
+    memset(&group->barrier, 0, sizeof group->barrier);
+    memset(group->warps, 0, group->warp_count * sizeof group->warps[0]);
+    memset(group->fiber_of, 0, group->lane_count * sizeof(struct ha_fiber *));
+    for (uint32_t warp = 0; warp < group->warp_count; warp++) {
+        uint32_t rest = group->lane_count - (warp << group->warp_shift);
+        uint32_t count = rest < group->warp_size ? rest : group->warp_size;
+        uint64_t all = ~(uint64_t)0 >> (64 - count);
+        group->warps[warp].live = all;
+        set_ready(group, warp, all);
+    }
+}
+
+static void
+reset_block(struct ha_group *group, uint64_t index)
+{
+    const uint32_t *dim = group->launch->grid.grid_dim;
+    uint64_t row = index / dim[0];
+    group->block_idx[0] = (uint32_t)(index % dim[0]);
+    group->block_idx[1] = (uint32_t)(row % dim[1]);
+    group->block_idx[2] = (uint32_t)(row / dim[1]);
+    group->plain = !(group->kernel->flags &
+                     (HA_KERNEL_BLOCK | HA_KERNEL_WARP | HA_KERNEL_CONTROL));
+    group->fresh = 1;
+}
+
+/* Runs what was started on `fiber` until the thread is home again. */
+static bool
+run_from_home(struct ha_group *group, struct ha_runner *runner, struct ha_fiber *fiber)
+{
+    runner->group = group;
+    runner->fiber = fiber;
+    runner->finished = 0;
+    runner->busy = 0;
+    runner->interrupted = 0;
+    memset(&runner->fault, 0, sizeof runner->fault);
+    atomic_signal_fence(memory_order_seq_cst);
+    ha_fiber_switch(&runner->home, fiber);
+    runner->busy = 0;
+    if (runner->finished) {
+        return true;
+    }
+    ha_fiber_landed(&runner->home, &group->fibers, group->fresh);
+    return false;
+}
+
+bool
+ha_group_run_block(struct ha_group *group, struct ha_runner *runner, uint64_t index)
+{
+    uint32_t first = 0;
+    reset_block(group, index);
+    if (!group->plain) {
+        ha_group_reset_lanes(group);
+        first = take_first(group);
+    }
+    ha_group_start(group, runner, first, &group->fibers.fibers[0]);
+    return run_from_home(group, runner, &group->fibers.fibers[0]);
+}
+
+enum ha_group_stop
+ha_group_begin_block(struct ha_group *group, struct ha_runner *runner, uint64_t index)
+{
+    return ha_group_run_block(group, runner, index)
+               ? (enum ha_group_stop)runner->stopped
+               : HA_STOP_FAULT;
+}
+
+enum ha_group_stop
+ha_group_resume(struct ha_group *group, struct ha_runner *runner)
+{
+    runner->lane = group->stopped_lane;
+    return run_from_home(group, runner, group->stopped)
+               ? (enum ha_group_stop)runner->stopped
+               : HA_STOP_FAULT;
+}
+
+void
+ha_group_abandon(struct ha_group *group, struct ha_runner *runner)
+{
+    ha_fiber_landed(&runner->home, &group->fibers, group->fresh);
+}
+
+struct fast_call {
+    struct ha_runner *runner;
+    struct ha_group *group;
+    uint64_t first;
+    uint64_t last;
+    uint64_t answer;
+};
+
+__attribute__((no_sanitize("address", "thread"))) static void
+fast_main(void *argument)
+{
+    struct fast_call *call = argument;
+    struct ha_runner *runner = call->runner;
+    struct ha_launch *launch = call->group->launch;
+    ha_fiber_entered();
+    runner->armed = 1;
+    call->answer =
+        call->group->kernel->fast(launch->args, &launch->grid, call->first, call->last,
+                                  call->group->shared, call->group->frame);
+    runner->armed = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    runner->finished = 1;
+    ha_fiber_end(&call->group->fibers.main, &runner->home);
+}
+
+bool
+ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t first,
+                  uint64_t last, uint64_t *answer)
+{
+    struct fast_call call = {runner, group, first, last, first};
+    group->fresh = 0;
+    runner->lane = NULL;
+    ha_fiber_start(&group->fibers.main, fast_main, &call);
+    bool whole = run_from_home(group, runner, &group->fibers.main);
+    *answer = call.answer;
+    return whole;
+}
