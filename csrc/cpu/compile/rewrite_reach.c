@@ -27,6 +27,22 @@ ha_is_variable(const struct ir_global *global)
            ir_find(global->name, HA_REWRITE_NAME_PREFIX, 0) == SIZE_MAX;
 }
 
+/* Intrinsics that change how the processor rounds or flushes; HIP has no words for
+ * them, IR that is linked may use them. */
+static bool
+changes_control(struct ir_slice name)
+{
+    static const char *const known[] = {"@llvm.set.rounding", "@llvm.set.fp",
+                                        "@llvm.reset.fp", "@llvm.x86.sse.ldmxcsr",
+                                        "@llvm.aarch64.set.fpcr"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (ir_begins(name, known[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 reach_function(struct walk *walk, uint32_t number)
 {
@@ -59,6 +75,7 @@ reach_text(struct walk *walk, struct ir_slice text)
             reach_variable(walk, number);
         } else {
             ir_map_set(&walk->rewriter->used, name, 1);
+            walk->rewriter->control |= changes_control(name);
         }
         at += name.size;
     }

@@ -47,6 +47,7 @@ struct ha_rewriter {
     uint32_t gang_width;
     bool guard;
     bool fuses;
+    bool control; /* live code may change floating point control */
     struct ir_module module;
     struct ir_types types;
     struct ir_map functions; /* name -> number */

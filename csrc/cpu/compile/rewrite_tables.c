@@ -112,6 +112,7 @@ write_kernels(struct ha_rewriter *rewriter)
             (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
             (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
             (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0) |
+            (rewriter->control ? (uint32_t)HA_KERNEL_CONTROL : 0) |
             (rewriter->gangs[f].whole_warps ? (uint32_t)HA_KERNEL_WARPS : 0);
         uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
                                ? info->max_threads

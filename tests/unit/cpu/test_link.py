@@ -51,6 +51,14 @@ define float @_Z5scalef(float %0) {
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare void @llvm.nvvm.barrier0()
 """
+ROUNDING_IR = """
+target triple = "nvptx64-nvidia-cuda"
+declare void @llvm.set.rounding(i32)
+define void @round_up() {
+  call void @llvm.set.rounding(i32 2)
+  ret void
+}
+"""
 AMD_IR = """
 target triple = "amdgcn-amd-amdhsa"
 define amdgpu_kernel void @k() { ret void }
@@ -125,6 +133,28 @@ def test_text_ir_is_linked_with_compiled_code(state: Any) -> None:
     code, _ = good(hiprtc.hiprtcLinkComplete(state))
 
     assert run(code)[0].tolist() == [3.0 * i for i in range(32)]
+
+
+def test_rounding_that_one_lane_sets_stays_its_own(state: Any) -> None:
+    kernel = """
+        extern "C" __device__ void round_up();
+        __device__ int calls;
+        extern "C" __global__ void apply(float *x) {
+            volatile float one = -1, three = 3;
+            if (threadIdx.x == 7) round_up();
+            __syncthreads();
+            x[threadIdx.x] = one / three;
+        }
+    """
+    good(add(state, ROUNDING_IR.encode()))
+    good(add(state, bitcode(kernel)))
+
+    code, _ = good(hiprtc.hiprtcLinkComplete(state))
+    values = run(code)[0]
+
+    nearest = np.float32(-1 / 3)
+    up = np.nextafter(nearest, np.float32(0))
+    assert values.tolist() == [up if lane == 7 else nearest for lane in range(32)]
 
 
 def test_hip_functions_link_as_well(tmp_path: Path) -> None:
