@@ -21,6 +21,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -232,6 +233,13 @@ def roctx_sdk(library: Path) -> Product:
     )
 
 
+# Stacks are switched without telling the processor's own copy of return addresses
+# (csrc/cpu/exec/fiber_switch.h), so no file may say that it bears one.
+NO_SHADOW_STACK = {
+    "x86_64": "-fcf-protection=none",
+    "aarch64": "-mbranch-protection=none",
+}
+
 DEVICE_LIBRARIES = ("-ldl", "-lpthread", "-lm")
 
 
@@ -240,6 +248,7 @@ def common_flags() -> list[str]:
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden", "-g"]
     flags.append("-O0" if switch("HIPADAPT_DEBUG") else "-O2")
     flags += [*WARNINGS, f"-I{CSRC}"]
+    flags += [NO_SHADOW_STACK[m] for m in (platform.machine(),) if m in NO_SHADOW_STACK]
     if switch("HIPADAPT_WERROR"):
         flags.append("-Werror")
     if switch("HIPADAPT_STRESS"):

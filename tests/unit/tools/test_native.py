@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,20 @@ def test_place_of_the_tree_does_not_count(
     move_to(tree.parent.parent / "second", monkeypatch)
 
     assert native.image_sources() == first
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a flag of x86-64 compilers")
+def test_no_file_is_marked_for_shadow_stacks_by_a_compiler_that_would(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "empty.c"
+    source.write_text("")
+    marking = [*native.compiler(), "-fcf-protection=full"]
+
+    ours = native.compile_command(native.device(), marking)
+    shown = subprocess.run(
+        [*ours, "-dM", "-E", str(source)], capture_output=True, text=True, check=True
+    )
+
+    assert "__linux__" in shown.stdout
+    assert "__CET__" not in shown.stdout
