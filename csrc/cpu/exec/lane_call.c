@@ -131,22 +131,26 @@ ha_lane_context(void *high, ha_kernel_reference_fn *function, void *const *args,
 struct control {
     uint32_t mxcsr;
     uint16_t x87;
-    uint16_t unused;
 };
 
 void
-ha_lane_control(void *from, const void *to)
+ha_lane_keep_control(void *context)
 {
-    struct control was = {0, 0, 0};
-    const struct control *wanted = to;
-    __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(was.mxcsr), "=m"(was.x87));
-    if (from) {
-        *(struct control *)from = was;
-    }
-    if ((was.mxcsr ^ wanted->mxcsr) & ~MXCSR_STATUS) {
+    struct control *kept = context;
+    __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(kept->mxcsr), "=m"(kept->x87));
+}
+
+/* Loading is what costs. */
+void
+ha_lane_take_control(const void *context)
+{
+    struct control is;
+    const struct control *wanted = context;
+    ha_lane_keep_control(&is);
+    if ((is.mxcsr ^ wanted->mxcsr) & ~MXCSR_STATUS) {
         __asm__ volatile("ldmxcsr %0" : : "m"(wanted->mxcsr));
     }
-    if (was.x87 != wanted->x87) {
+    if (is.x87 != wanted->x87) {
         __asm__ volatile("fldcw %0" : : "m"(wanted->x87));
     }
 }
@@ -266,17 +270,24 @@ ha_lane_context(void *high, ha_kernel_reference_fn *function, void *const *args,
     return context;
 }
 
+enum { FPCR_WORD = 20 };
+
 void
-ha_lane_control(void *from, const void *to)
+ha_lane_keep_control(void *context)
 {
-    enum { FPCR_WORD = 20 };
-    uint64_t was;
-    uint64_t wanted = ((const uint64_t *)to)[FPCR_WORD];
-    __asm__ volatile("mrs %0, fpcr" : "=r"(was));
-    if (from) {
-        ((uint64_t *)from)[FPCR_WORD] = was;
-    }
-    if (was != wanted) {
+    uint64_t is;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(is));
+    ((uint64_t *)context)[FPCR_WORD] = is;
+}
+
+/* Writing it drains the pipeline. */
+void
+ha_lane_take_control(const void *context)
+{
+    uint64_t is;
+    uint64_t wanted = ((const uint64_t *)context)[FPCR_WORD];
+    __asm__ volatile("mrs %0, fpcr" : "=r"(is));
+    if (is != wanted) {
         __asm__ volatile("msr fpcr, %0" : : "r"(wanted));
     }
 }

@@ -55,9 +55,10 @@ struct ha_lane_next ha_lane_step_end(void);
 void *ha_lane_context(void *high, ha_kernel_reference_fn *function, void *const *args,
                       struct ha_lane *lane);
 
-/* For kernels with HA_KERNEL_CONTROL: keeps the control words in `from` (NULL: forgets
- * them) and loads those of `to`. */
-void ha_lane_control(void *from, const void *to);
+/* For kernels with HA_KERNEL_CONTROL: keeps the control words in a context, and takes
+ * them from one. */
+void ha_lane_keep_control(void *context);
+void ha_lane_take_control(const void *context);
 
 #endif
 #endif

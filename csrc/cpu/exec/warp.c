@@ -38,12 +38,36 @@ compare(const struct ha_lane_record *a, const struct ha_lane_record *b)
     return sa == sb ? 0 : (uintptr_t)sa < (uintptr_t)sb ? -1 : 1;
 }
 
+/* Whether all of `rest` wait where lane `leader` does, in the same iteration. */
+static bool
+all_wait_with(const struct ha_lane_record *lanes, uint64_t rest, uint32_t leader)
+{
+    const struct ha_warp_site *site = lanes[leader].call.site;
+    const uint32_t *trip = lanes[leader].lane.trip;
+    uint32_t depth = depth_of(site);
+    while (rest) {
+        const struct ha_lane_record *record = &lanes[take_lowest(&rest)];
+        if (record->call.site != site) {
+            return false;
+        }
+        for (uint32_t i = 0; i < depth; i++) {
+            if (record->lane.trip[i] != trip[i]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 uint64_t
 ha_warp_converged(const struct ha_lane_record *lanes, uint64_t waiting)
 {
     uint64_t rest = waiting;
     uint32_t leader = take_lowest(&rest);
     uint64_t group = (uint64_t)1 << leader;
+    if (all_wait_with(lanes, rest, leader)) {
+        return waiting;
+    }
     while (rest) {
         uint32_t index = take_lowest(&rest);
         int order = compare(&lanes[index], &lanes[leader]);
@@ -74,8 +98,9 @@ ha_warp_named(const struct ha_lane_record *lanes, uint64_t waiting, uint32_t lea
 }
 
 /* The lane that lane `self` reads in a shuffle; `self` where there is none. */
-static uint32_t
-shuffle_source(const struct ha_warp_call *call, uint32_t self, uint32_t warp_size)
+static inline __attribute__((always_inline)) uint32_t
+shuffle_source(uint32_t op, const struct ha_warp_call *call, uint32_t self,
+               uint32_t warp_size)
 {
     uint32_t width = call->width;
     if (width == 0 || width > warp_size || (width & (width - 1)) != 0) {
@@ -85,7 +110,7 @@ shuffle_source(const struct ha_warp_call *call, uint32_t self, uint32_t warp_siz
     uint32_t end = begin + width;
     int64_t operand = (int32_t)call->operand;
     int64_t source;
-    switch (call->op) {
+    switch (op) {
     case HA_WARP_SHFL:
         return begin + (call->operand & (width - 1));
     case HA_WARP_SHFL_UP:
@@ -100,8 +125,10 @@ shuffle_source(const struct ha_warp_call *call, uint32_t self, uint32_t warp_siz
     }
 }
 
-static void
-serve_shuffle(struct ha_lane_record *lanes, uint64_t group, uint32_t warp_size)
+/* Inlined for each operation, so that the lanes of a warp do not ask for it. */
+static inline __attribute__((always_inline)) void
+serve_shuffle(struct ha_lane_record *lanes, uint64_t group, uint32_t warp_size,
+              uint32_t op)
 {
     uint64_t values[HA_WARP_SIZE_MAX];
     for (uint64_t rest = group; rest;) {
@@ -110,7 +137,7 @@ serve_shuffle(struct ha_lane_record *lanes, uint64_t group, uint32_t warp_size)
     }
     for (uint64_t rest = group; rest;) {
         uint32_t index = take_lowest(&rest);
-        uint32_t source = shuffle_source(&lanes[index].call, index, warp_size);
+        uint32_t source = shuffle_source(op, &lanes[index].call, index, warp_size);
         if (group >> source & 1) {
             lanes[index].call.value = values[source];
         }
@@ -172,10 +199,16 @@ ha_warp_serve(struct ha_lane_record *lanes, uint64_t group, uint32_t warp_size)
     uint32_t op = lanes[__builtin_ctzll(group)].call.op;
     switch (op) {
     case HA_WARP_SHFL:
+        serve_shuffle(lanes, group, warp_size, HA_WARP_SHFL);
+        return;
     case HA_WARP_SHFL_UP:
+        serve_shuffle(lanes, group, warp_size, HA_WARP_SHFL_UP);
+        return;
     case HA_WARP_SHFL_DOWN:
+        serve_shuffle(lanes, group, warp_size, HA_WARP_SHFL_DOWN);
+        return;
     case HA_WARP_SHFL_XOR:
-        serve_shuffle(lanes, group, warp_size);
+        serve_shuffle(lanes, group, warp_size, HA_WARP_SHFL_XOR);
         return;
     case HA_WARP_MATCH_ANY:
         serve_match_any(lanes, group);

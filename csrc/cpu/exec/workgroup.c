@@ -169,13 +169,20 @@ take_other(struct ha_group *group, struct ha_runner *runner, uint32_t warp)
     return take_idle(group, runner);
 }
 
+/* Ready lanes of its warp behind `lane`. */
+static inline uint64_t
+later_lanes(const struct ha_group *group, uint32_t lane)
+{
+    return group->warps[lane >> group->warp_shift].ready &
+           (~(uint64_t)1 << (lane & (group->warp_size - 1)));
+}
+
 /* The lane that runs when `lane` stops: its own warp first. */
 static inline uint32_t
 take_next(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
 {
     uint32_t warp = lane >> group->warp_shift;
-    uint64_t later =
-        group->warps[warp].ready & (~(uint64_t)1 << (lane & (group->warp_size - 1)));
+    uint64_t later = later_lanes(group, lane);
     return later ? take(group, warp, (uint32_t)__builtin_ctzll(later))
                  : take_other(group, runner, warp);
 }
@@ -207,9 +214,8 @@ meet(struct ha_group *group, struct ha_runner *runner)
     }
     barrier->waiting = 0;
     for (uint32_t warp = 0; warp < group->warp_count; warp++) {
-        if (group->warps[warp].at_block) {
-            set_ready(group, warp, group->warps[warp].at_block);
-            group->warps[warp].at_block = 0;
+        if (group->warps[warp].live) {
+            set_ready(group, warp, group->warps[warp].live);
         }
     }
     if (barrier->op == HA_BLOCK_GRID) {
@@ -226,11 +232,16 @@ meet(struct ha_group *group, struct ha_runner *runner)
     }
 }
 
-static void
-arrive(struct ha_group *group, uint32_t lane, uint32_t line, uint32_t site)
+/* The lane comes to the barrier; true if it is the last. */
+static inline bool
+arrive(struct ha_group *group, uint32_t lane, uint32_t op, uint32_t value,
+       uint32_t line, uint32_t site)
 {
     struct ha_barrier_state *barrier = &group->barrier;
-    if (barrier->waiting++ == 0) {
+    uint32_t waiting = barrier->waiting++;
+    group->pause_rounds = 0;
+    if (waiting == 0) {
+        barrier->op = op;
         barrier->true_count = 0;
         barrier->diverged = false;
         barrier->site = site;
@@ -241,6 +252,8 @@ arrive(struct ha_group *group, uint32_t lane, uint32_t line, uint32_t site)
         barrier->line[1] = line;
         barrier->lane[1] = lane;
     }
+    barrier->true_count += value != 0;
+    return waiting + 1 == group->live;
 }
 
 /* A stack for a lane that begins; kernels whose flags promised no barrier come here
@@ -277,6 +290,7 @@ begin_lane(struct ha_group *group, struct ha_runner *runner, uint32_t index,
         memset(lane->trip, 0, sizeof lane->trip);
     }
     group->fiber_of[index] = fiber;
+    group->suspended[index] = fiber; /* until it waits */
     runner->fiber = fiber;
     runner->lane = lane;
 }
@@ -376,6 +390,7 @@ end_plain(struct ha_group *group, struct ha_runner *runner)
 {
     uint32_t lane = index_of(group, runner->lane);
     group->plain = false;
+    group->special = group->controlled;
     ha_group_reset_lanes(group);
     for (uint32_t i = 0; i <= lane; i++) {
         struct ha_warp_state *state = warp_of(group, i);
@@ -387,68 +402,36 @@ end_plain(struct ha_group *group, struct ha_runner *runner)
     }
     group->live -= lane;
     group->fiber_of[lane] = runner->fiber;
+    group->suspended[lane] = runner->fiber;
     memset(runner->lane->trip, 0, sizeof runner->lane->trip);
 }
 
-/* ---- what images call: who is next ---- */
+/* ---- what images call ---- */
 
-static inline uint32_t
-wait_block(struct ha_group *group, struct ha_runner *runner, uint32_t op,
-           uint32_t value, uint32_t line, uint32_t site)
-{
-    uint32_t lane = index_of(group, runner->lane);
-    warp_of(group, lane)->at_block |= bit_of(group, lane);
-    group->pause_rounds = 0;
-    arrive(group, lane, line, site);
-    group->barrier.op = op;
-    group->barrier.true_count += value != 0;
-    if (group->barrier.waiting == group->live) {
-        meet(group, runner);
-        return take_first(group);
-    }
-    return take_next(group, runner, lane);
-}
+static const char block_misuse[] = "barrier outside the reference executor";
+static const char warp_misuse[] = "warp call outside the reference executor";
 
-static inline uint32_t
-wait_warp(struct ha_group *group, struct ha_runner *runner,
-          const struct ha_warp_call *call)
-{
-    uint32_t lane = index_of(group, runner->lane);
-    struct ha_warp_state *state = warp_of(group, lane);
-    group->lanes[lane].call = *call;
-    state->at_warp |= bit_of(group, lane);
-    group->pause_rounds = 0;
-    if (call->mask) {
-        state->masked |= bit_of(group, lane);
-        serve_masked(group, lane >> group->warp_shift, lane & (group->warp_size - 1),
-                     false);
-    }
-    return take_next(group, runner, lane);
-}
-
-static inline uint32_t
-wait_pause(struct ha_group *group, struct ha_runner *runner)
-{
-    uint32_t lane = index_of(group, runner->lane);
-    warp_of(group, lane)->paused |= bit_of(group, lane);
-    return take_next(group, runner, lane);
-}
-
-/* The group of the running lane, which is going to wait at what `what` names. */
-static inline struct ha_group *
-waiting_group(struct ha_runner *runner, const char *misuse)
+/* The running code is going to wait: it must be a lane's, of a block that keeps sets.
+ */
+static void
+begin_waits(struct ha_group *group, struct ha_runner *runner, const char *misuse)
 {
     if (!runner->lane) {
         misused(runner, misuse);
     }
-    if (runner->group->plain) {
-        end_plain(runner->group, runner);
+    if (group->plain) {
+        end_plain(group, runner);
     }
-    return runner->group;
 }
 
-static const char block_misuse[] = "barrier outside the reference executor";
-static const char warp_misuse[] = "warp call outside the reference executor";
+/* Lane `lane` waits at a call with a mask, which is complete when all are there. */
+static void
+wait_masked(struct ha_group *group, uint32_t lane)
+{
+    warp_of(group, lane)->masked |= bit_of(group, lane);
+    (void)serve_masked(group, lane >> group->warp_shift, lane & (group->warp_size - 1),
+                       false);
+}
 
 /* False in a fast kernel, whose thread has given up its turn instead. */
 static bool
@@ -469,41 +452,94 @@ pause_begins(struct ha_runner *runner)
 
 #if HA_LANE_CALLS
 
+/* The steps keep to registers that calls do not save, so that nothing is saved twice:
+ * what is seldom done is a call at their end. */
+#define SELDOM __attribute__((noinline, cold))
+#define HINT_NO(condition) __builtin_expect((condition), 0)
+
 /* A context is aligned: its lowest bit says that the lane waits at a warp call. */
 #define AT_WARP_CALL ((uintptr_t)1)
+
+static SELDOM struct ha_lane_next
+controlled(struct ha_lane_next step)
+{
+    ha_lane_take_control(step.context);
+    return step;
+}
 
 static struct ha_lane_next
 begin_on(struct ha_group *group, struct ha_runner *runner, uint32_t index,
          struct ha_fiber *fiber)
 {
     begin_lane(group, runner, index, fiber);
-    return (struct ha_lane_next){ha_lane_context(fiber->high, group->kernel->reference,
-                                                 group->launch->args, runner->lane),
-                                 0};
+    struct ha_lane_next step = {ha_lane_context(fiber->high, group->kernel->reference,
+                                                group->launch->args, runner->lane),
+                                0};
+    return group->controlled ? controlled(step) : step;
 }
 
-/* The running lane leaves its stack to `next`; what was suspended is NULL if it has
- * ended. */
-static inline struct ha_lane_next
-go_on(struct ha_group *group, struct ha_runner *runner, uint32_t next, void *suspended)
+static __attribute__((noinline)) struct ha_lane_next
+begin_next(struct ha_group *group, struct ha_runner *runner, uint32_t next)
 {
-    struct ha_fiber *to = group->fiber_of[next];
+    return begin_on(group, runner, next, new_fiber(group, runner));
+}
+
+/* The thread goes on as lane `next`. */
+static inline __attribute__((always_inline)) struct ha_lane_next
+go_on(struct ha_group *group, struct ha_runner *runner, uint32_t next)
+{
+    uintptr_t context = (uintptr_t)group->suspended[next];
+    struct ha_lane_record *record = &group->lanes[next];
     struct ha_lane_next step;
-    if (to) {
-        uintptr_t context = (uintptr_t)to->context;
-        struct ha_lane_record *record = &group->lanes[next];
-        step.context = (void *)(context & ~AT_WARP_CALL);
-        step.value =
-            context & AT_WARP_CALL ? record->call.value : group->barrier.result;
-        runner->fiber = to;
-        runner->lane = &record->lane;
-    } else {
-        step = begin_on(group, runner, next, new_fiber(group, runner));
+    if (HINT_NO(!context)) {
+        return begin_next(group, runner, next);
     }
+    runner->fiber = group->fiber_of[next];
+    runner->lane = &record->lane;
+    step.context = (void *)(context & ~AT_WARP_CALL);
+    step.value = context & AT_WARP_CALL ? record->call.value : group->barrier.result;
+    return HINT_NO(group->controlled) ? controlled(step) : step;
+}
+
+static __attribute__((noinline)) struct ha_lane_next
+go_on_after_barrier(struct ha_group *group, struct ha_runner *runner)
+{
+    meet(group, runner);
+    return go_on(group, runner, take_first(group));
+}
+
+static __attribute__((noinline)) struct ha_lane_next
+go_on_elsewhere(struct ha_group *group, struct ha_runner *runner, uint32_t warp)
+{
+    return go_on(group, runner, take_other(group, runner, warp));
+}
+
+static inline __attribute__((always_inline)) struct ha_lane_next
+go_on_after(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
+{
+    uint32_t warp = lane >> group->warp_shift;
+    uint64_t later = later_lanes(group, lane);
+    if (HINT_NO(!later)) {
+        return go_on_elsewhere(group, runner, warp);
+    }
+    return go_on(group, runner, take(group, warp, (uint32_t)__builtin_ctzll(later)));
+}
+
+static SELDOM void
+begin_special(struct ha_group *group, struct ha_runner *runner, const char *misuse,
+              void *context)
+{
+    begin_waits(group, runner, misuse);
     if (group->controlled) {
-        ha_lane_control(suspended, step.context);
+        ha_lane_keep_control(context);
     }
-    return step;
+}
+
+static __attribute__((noinline)) struct ha_lane_next
+go_on_masked(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
+{
+    wait_masked(group, lane);
+    return go_on_after(group, runner, lane);
 }
 
 __attribute__((used)) struct ha_lane_next
@@ -511,11 +547,16 @@ ha_lane_step_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site,
                    void *context)
 {
     struct ha_runner *runner = ha_runner_self;
-    struct ha_group *group = waiting_group(runner, block_misuse);
-    struct ha_fiber *fiber = runner->fiber;
-    uint32_t next = wait_block(group, runner, op, value, line, site);
-    fiber->context = context;
-    return go_on(group, runner, next, context);
+    struct ha_group *group = runner->group;
+    if (HINT_NO(group->special)) {
+        begin_special(group, runner, block_misuse, context);
+    }
+    uint32_t lane = index_of(group, runner->lane);
+    group->suspended[lane] = context;
+    if (HINT_NO(arrive(group, lane, op, value, line, site))) {
+        return go_on_after_barrier(group, runner);
+    }
+    return go_on_after(group, runner, lane);
 }
 
 __attribute__((used)) struct ha_lane_next
@@ -523,26 +564,37 @@ ha_lane_step_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
                   uint64_t value, uint32_t operand, uint32_t width, void *context)
 {
     struct ha_runner *runner = ha_runner_self;
-    struct ha_group *group = waiting_group(runner, warp_misuse);
-    struct ha_fiber *fiber = runner->fiber;
-    struct ha_warp_call call = {site, mask, value, op, operand, width};
-    uint32_t next = wait_warp(group, runner, &call);
-    fiber->context = (void *)((uintptr_t)context | AT_WARP_CALL);
-    return go_on(group, runner, next, context);
+    struct ha_group *group = runner->group;
+    if (HINT_NO(group->special)) {
+        begin_special(group, runner, warp_misuse, context);
+    }
+    uint32_t lane = index_of(group, runner->lane);
+    group->suspended[lane] = (void *)((uintptr_t)context | AT_WARP_CALL);
+    group->lanes[lane].call =
+        (struct ha_warp_call){site, mask, value, op, operand, width};
+    warp_of(group, lane)->at_warp |= bit_of(group, lane);
+    group->pause_rounds = 0;
+    if (mask) {
+        return go_on_masked(group, runner, lane);
+    }
+    return go_on_after(group, runner, lane);
 }
 
 __attribute__((used)) struct ha_lane_next
 ha_lane_step_pause(void *context)
 {
     struct ha_runner *runner = ha_runner_self;
+    struct ha_group *group = runner->group;
     if (!pause_begins(runner)) {
         return (struct ha_lane_next){context, 0};
     }
-    struct ha_group *group = waiting_group(runner, NULL);
-    struct ha_fiber *fiber = runner->fiber;
-    uint32_t next = wait_pause(group, runner);
-    fiber->context = context;
-    return go_on(group, runner, next, context);
+    if (group->special) {
+        begin_special(group, runner, NULL, context);
+    }
+    uint32_t lane = index_of(group, runner->lane);
+    group->suspended[lane] = context;
+    warp_of(group, lane)->paused |= bit_of(group, lane);
+    return go_on_after(group, runner, lane);
 }
 
 __attribute__((used)) struct ha_lane_next
@@ -552,14 +604,11 @@ ha_lane_step_end(void)
     struct ha_group *group = runner->group;
     struct ha_fiber *fiber = runner->fiber;
     uint32_t next = end_lane(group, runner);
-    if (group->fiber_of[next]) {
-        group->recycled[group->recycled_count++] = fiber;
-        return go_on(group, runner, next, NULL);
+    if (!group->suspended[next]) {
+        return begin_on(group, runner, next, fiber);
     }
-    if (group->controlled) {
-        ha_context_reset_control();
-    }
-    return begin_on(group, runner, next, fiber);
+    group->recycled[group->recycled_count++] = fiber;
+    return go_on(group, runner, next);
 }
 
 /* The first lane of a block. */
@@ -606,7 +655,7 @@ lane_main(void *argument)
         (group->plain ? plain_lanes : group->kernel->reference)(group->launch->args,
                                                                 runner->lane);
         uint32_t next = end_lane(group, runner);
-        if (group->fiber_of[next]) {
+        if (group->suspended[next]) {
             group->recycled[group->recycled_count++] = fiber;
             runner->fiber = group->fiber_of[next];
             runner->lane = &group->lanes[next].lane;
@@ -626,10 +675,10 @@ switch_to(struct ha_group *group, struct ha_runner *runner, uint32_t next)
 {
     struct ha_fiber *from = runner->fiber;
     struct ha_fiber *to = group->fiber_of[next];
-    if (from == to) {
+    if (next == index_of(group, runner->lane)) {
         return;
     }
-    if (to) {
+    if (group->suspended[next]) {
         runner->fiber = to;
         runner->lane = &group->lanes[next].lane;
     } else {
@@ -646,8 +695,15 @@ uint32_t
 ha_group_call_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site)
 {
     struct ha_runner *runner = ha_runner_self;
-    struct ha_group *group = waiting_group(runner, block_misuse);
-    switch_to(group, runner, wait_block(group, runner, op, value, line, site));
+    struct ha_group *group = runner->group;
+    begin_waits(group, runner, block_misuse);
+    uint32_t lane = index_of(group, runner->lane);
+    if (arrive(group, lane, op, value, line, site)) {
+        meet(group, runner);
+        switch_to(group, runner, take_first(group));
+    } else {
+        switch_to(group, runner, take_next(group, runner, lane));
+    }
     return group->barrier.result;
 }
 
@@ -656,10 +712,17 @@ ha_group_call_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
                    uint64_t value, uint32_t operand, uint32_t width)
 {
     struct ha_runner *runner = ha_runner_self;
-    struct ha_group *group = waiting_group(runner, warp_misuse);
-    struct ha_warp_call call = {site, mask, value, op, operand, width};
+    struct ha_group *group = runner->group;
+    begin_waits(group, runner, warp_misuse);
     uint32_t lane = index_of(group, runner->lane);
-    switch_to(group, runner, wait_warp(group, runner, &call));
+    group->lanes[lane].call =
+        (struct ha_warp_call){site, mask, value, op, operand, width};
+    warp_of(group, lane)->at_warp |= bit_of(group, lane);
+    group->pause_rounds = 0;
+    if (mask) {
+        wait_masked(group, lane);
+    }
+    switch_to(group, runner, take_next(group, runner, lane));
     return group->lanes[lane].call.value;
 }
 
@@ -667,9 +730,12 @@ void
 ha_group_call_pause(void)
 {
     struct ha_runner *runner = ha_runner_self;
+    struct ha_group *group = runner->group;
     if (pause_begins(runner)) {
-        struct ha_group *group = waiting_group(runner, NULL);
-        switch_to(group, runner, wait_pause(group, runner));
+        begin_waits(group, runner, NULL);
+        uint32_t lane = index_of(group, runner->lane);
+        warp_of(group, lane)->paused |= bit_of(group, lane);
+        switch_to(group, runner, take_next(group, runner, lane));
     }
 }
 

@@ -39,20 +39,20 @@ enum {
 };
 
 struct ha_warp_state {
-    uint64_t live;     /* not ended */
-    uint64_t ready;    /* can run, but do not */
-    uint64_t at_block; /* wait at a block barrier */
-    uint64_t at_warp;  /* wait at a warp call ... */
-    uint64_t masked;   /* ... of which with a mask */
-    uint64_t paused;   /* gave up their turn */
+    uint64_t live;    /* not ended */
+    uint64_t ready;   /* can run, but do not */
+    uint64_t at_warp; /* wait at a warp call ... */
+    uint64_t masked;  /* ... of which with a mask */
+    uint64_t paused;  /* gave up their turn */
 };
 
-/* The block barrier that lanes wait at, while `waiting` is not 0. */
+/* The block barrier that lanes wait at, while `waiting` is not 0: those that live and
+ * are in no set. */
 struct ha_barrier_state {
     uint32_t waiting;
     uint32_t op;
     uint32_t true_count; /* lanes whose value was not 0 */
-    uint32_t result;     /* of the barrier before; read by lanes as they go on */
+    uint32_t result;     /* of the barrier before; given to lanes as they go on */
     uint32_t site;
     uint32_t line[2]; /* of the first lane, and of one that stands elsewhere */
     uint32_t lane[2];
@@ -74,12 +74,15 @@ struct ha_group {
     bool plain;            /* no lane of the block has waited, and none is meant to: the
                               sets are not kept */
     bool controlled;       /* lanes have their own floating point control */
+    bool special;          /* one of these two: calls ask once */
     struct ha_barrier_state barrier;
     struct ha_warp_state warps[HA_GROUP_WARPS_MAX];
 
     struct ha_lane_record *lanes; /* owned, lane_capacity entries */
-    struct ha_fiber **fiber_of;   /* owned; NULL for lanes that have not begun */
-    struct ha_fiber **recycled;   /* owned; stacks of lanes that have ended */
+    struct ha_fiber **fiber_of;   /* owned; of lanes that have begun */
+    void **suspended;           /* owned; where each lane goes on (lane_call.h), NULL if
+                                   it has not begun */
+    struct ha_fiber **recycled; /* owned; stacks of lanes that have ended */
     uint32_t recycled_count;
     uint32_t fresh; /* fibers[0..fresh) of the set were used in this block */
     uint32_t lane_capacity;

@@ -16,7 +16,7 @@ ha_group_reset_lanes(struct ha_group *group)
     group->recycled_count = 0;
     memset(&group->barrier, 0, sizeof group->barrier);
     memset(group->warps, 0, group->warp_count * sizeof group->warps[0]);
-    memset(group->fiber_of, 0, group->lane_count * sizeof(struct ha_fiber *));
+    memset(group->suspended, 0, group->lane_count * sizeof group->suspended[0]);
     for (uint32_t warp = 0; warp < group->warp_count; warp++) {
         uint32_t rest = group->lane_count - (warp << group->warp_shift);
         uint32_t count = rest < group->warp_size ? rest : group->warp_size;
@@ -36,6 +36,7 @@ reset_block(struct ha_group *group, uint64_t index)
     group->block_idx[2] = (uint32_t)(row / dim[1]);
     group->plain = !(group->kernel->flags &
                      (HA_KERNEL_BLOCK | HA_KERNEL_WARP | HA_KERNEL_CONTROL));
+    group->special = group->plain || group->controlled;
     group->fresh = 1;
 }
 
@@ -126,6 +127,7 @@ ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t fir
 {
     struct fast_call call = {runner, group, first, last, first};
     group->fresh = 0;
+    group->special = true;
     runner->lane = NULL;
     ha_fiber_start(&group->fibers.main, fast_main, &call);
     bool whole = run_from_home(group, runner, &group->fibers.main);

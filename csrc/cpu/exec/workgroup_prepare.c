@@ -24,17 +24,21 @@ grow_lanes(struct ha_group *group, uint32_t count)
         aligned_alloc(_Alignof(struct ha_lane_record), count * sizeof *lanes);
     struct ha_fiber **fiber_of = calloc(count, sizeof *fiber_of);
     struct ha_fiber **recycled = calloc(count, sizeof *recycled);
-    if (!lanes || !fiber_of || !recycled) {
+    void **suspended = calloc(count, sizeof *suspended);
+    if (!lanes || !fiber_of || !recycled || !suspended) {
         free(lanes);
+        free(suspended);
         free(fiber_of);
         free(recycled);
         return false;
     }
     memset(lanes, 0, count * sizeof *lanes);
     free(group->lanes);
+    free(group->suspended);
     free(group->fiber_of);
     free(group->recycled);
     group->lanes = lanes;
+    group->suspended = suspended;
     group->fiber_of = fiber_of;
     group->recycled = recycled;
     group->lane_capacity = count;
@@ -167,6 +171,7 @@ ha_group_release(struct ha_group *group)
 {
     ha_fiber_release(&group->fibers);
     free(group->lanes);
+    free(group->suspended);
     free(group->fiber_of);
     free(group->recycled);
     if (group->shared_map) {
