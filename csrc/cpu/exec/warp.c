@@ -38,6 +38,17 @@ compare(const struct ha_lane_record *a, const struct ha_lane_record *b)
     return sa == sb ? 0 : (uintptr_t)sa < (uintptr_t)sb ? -1 : 1;
 }
 
+static inline bool
+same_trips(const uint32_t *a, const uint32_t *b, uint32_t depth)
+{
+    for (uint32_t i = 0; i < depth; i++) {
+        if (a[i] != b[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether all of `rest` wait where lane `leader` does, in the same iteration. */
 static bool
 all_wait_with(const struct ha_lane_record *lanes, uint64_t rest, uint32_t leader)
@@ -47,13 +58,8 @@ all_wait_with(const struct ha_lane_record *lanes, uint64_t rest, uint32_t leader
     uint32_t depth = depth_of(site);
     while (rest) {
         const struct ha_lane_record *record = &lanes[take_lowest(&rest)];
-        if (record->call.site != site) {
+        if (record->call.site != site || !same_trips(record->lane.trip, trip, depth)) {
             return false;
-        }
-        for (uint32_t i = 0; i < depth; i++) {
-            if (record->lane.trip[i] != trip[i]) {
-                return false;
-            }
         }
     }
     return true;

@@ -19,79 +19,6 @@
 /* Stack that a runtime function needs which may not be left half-way. */
 #define GROW_STACK_BYTES ((size_t)8 << 10)
 
-static void
-serve(struct ha_group *group, uint32_t warp, uint64_t lanes)
-{
-    struct ha_warp_state *state = &group->warps[warp];
-    ha_warp_serve(group->lanes + ((size_t)warp << group->warp_shift), lanes,
-                  group->warp_size);
-    state->at_warp &= ~lanes;
-    state->masked &= ~lanes;
-    set_ready(group, warp, lanes);
-}
-
-static void
-serve_unmasked(struct ha_group *group, uint32_t warp)
-{
-    struct ha_warp_state *state = &group->warps[warp];
-    serve(group, warp,
-          ha_warp_converged(group->lanes + ((size_t)warp << group->warp_shift),
-                            state->at_warp & ~state->masked));
-}
-
-/* Serves the masked group of lane `leader` of the warp if all lanes that the mask
- * names are there, or in any case if `force`. */
-static bool
-serve_masked(struct ha_group *group, uint32_t warp, uint32_t leader, bool force)
-{
-    struct ha_warp_state *state = &group->warps[warp];
-    struct ha_lane_record *lanes = group->lanes + ((size_t)warp << group->warp_shift);
-    uint64_t named = lanes[leader].call.mask & state->live;
-    if (!force && (named & ~state->masked)) {
-        return false;
-    }
-    uint64_t present = ha_warp_named(lanes, state->masked, leader);
-    if (!force && (named & ~present)) {
-        return false;
-    }
-    serve(group, warp, present);
-    return true;
-}
-
-/* A lane of the warp has ended: masks that waited for it may be complete now. */
-static void
-serve_completed(struct ha_group *group, uint32_t warp)
-{
-    uint64_t rest = group->warps[warp].masked;
-    while (rest) {
-        uint32_t leader = (uint32_t)__builtin_ctzll(rest);
-        serve_masked(group, warp, leader, false);
-        rest &= group->warps[warp].masked;
-        rest &= ~((uint64_t)1 << leader);
-    }
-}
-
-/* Nothing in the block can go on unless some lanes are given up: serves one warp call
- * with the lanes that came.  False if no lane waits at one. */
-static bool
-serve_forced(struct ha_group *group)
-{
-    for (uint32_t warp = 0; warp < group->warp_count; warp++) {
-        struct ha_warp_state *state = &group->warps[warp];
-        if (!state->at_warp) {
-            continue;
-        }
-        if (state->at_warp & ~state->masked) {
-            serve_unmasked(group, warp);
-            return true;
-        }
-        uint64_t first = ha_warp_converged(
-            group->lanes + ((size_t)warp << group->warp_shift), state->masked);
-        return serve_masked(group, warp, (uint32_t)__builtin_ctzll(first), true);
-    }
-    return false;
-}
-
 static bool
 wake_paused(struct ha_group *group)
 {
@@ -122,7 +49,7 @@ static void stop_block(struct ha_group *group, struct ha_runner *runner,
 static uint32_t
 take_idle(struct ha_group *group, struct ha_runner *runner)
 {
-    if (group->pause_rounds >= PAUSE_ROUNDS && serve_forced(group)) {
+    if (group->pause_rounds >= PAUSE_ROUNDS && ha_group_serve_forced(group)) {
         group->pause_rounds = 0;
         return take_first(group);
     }
@@ -139,7 +66,7 @@ take_idle(struct ha_group *group, struct ha_runner *runner)
         }
         return take_first(group);
     }
-    if (serve_forced(group)) {
+    if (ha_group_serve_forced(group)) {
         return take_first(group);
     }
     /* Every live lane is at a block barrier, and that case was dealt with on arrival.
@@ -156,7 +83,7 @@ take_other(struct ha_group *group, struct ha_runner *runner, uint32_t warp)
 {
     struct ha_warp_state *state = &group->warps[warp];
     if (!state->ready && !state->paused && (state->at_warp & ~state->masked)) {
-        serve_unmasked(group, warp);
+        ha_group_serve_unmasked(group, warp);
     }
     if (state->ready) {
         return take(group, warp, (uint32_t)__builtin_ctzll(state->ready));
@@ -357,7 +284,7 @@ end_lane(struct ha_group *group, struct ha_runner *runner)
         return take_first(group);
     }
     if (state->masked) {
-        serve_completed(group, lane >> group->warp_shift);
+        ha_group_serve_completed(group, lane >> group->warp_shift);
     }
     return take_next(group, runner, lane);
 }
@@ -429,8 +356,8 @@ static void
 wait_masked(struct ha_group *group, uint32_t lane)
 {
     warp_of(group, lane)->masked |= bit_of(group, lane);
-    (void)serve_masked(group, lane >> group->warp_shift, lane & (group->warp_size - 1),
-                       false);
+    (void)ha_group_serve_masked(group, lane >> group->warp_shift,
+                                lane & (group->warp_size - 1), false);
 }
 
 /* False in a fast kernel, whose thread has given up its turn instead. */
@@ -460,6 +387,8 @@ pause_begins(struct ha_runner *runner)
 /* A context is aligned: its lowest bit says that the lane waits at a warp call. */
 #define AT_WARP_CALL ((uintptr_t)1)
 
+enum { CACHE_LINE_BYTES = 64 };
+
 static SELDOM struct ha_lane_next
 controlled(struct ha_lane_next step)
 {
@@ -484,6 +413,16 @@ begin_next(struct ha_group *group, struct ha_runner *runner, uint32_t next)
     return begin_on(group, runner, next, new_fiber(group, runner));
 }
 
+/* The lane behind is the next one, as a rule: its registers are two lines of its stack,
+ * which the lanes of a big block push out of the cache. */
+static inline void
+expect(const struct ha_group *group, uint32_t lane)
+{
+    uintptr_t context = (uintptr_t)group->suspended[lane];
+    __builtin_prefetch((const void *)context);
+    __builtin_prefetch((const void *)(context + CACHE_LINE_BYTES));
+}
+
 /* The thread goes on as lane `next`. */
 static inline __attribute__((always_inline)) struct ha_lane_next
 go_on(struct ha_group *group, struct ha_runner *runner, uint32_t next)
@@ -494,6 +433,7 @@ go_on(struct ha_group *group, struct ha_runner *runner, uint32_t next)
     if (HINT_NO(!context)) {
         return begin_next(group, runner, next);
     }
+    expect(group, next + 1);
     runner->fiber = group->fiber_of[next];
     runner->lane = &record->lane;
     step.context = (void *)(context & ~AT_WARP_CALL);
@@ -526,9 +466,9 @@ go_on_after(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
 }
 
 static SELDOM void
-begin_special(struct ha_group *group, struct ha_runner *runner, const char *misuse,
-              void *context)
+begin_special(struct ha_runner *runner, const char *misuse, void *context)
 {
+    struct ha_group *group = runner->group;
     begin_waits(group, runner, misuse);
     if (group->controlled) {
         ha_lane_keep_control(context);
@@ -542,15 +482,11 @@ go_on_masked(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
     return go_on_after(group, runner, lane);
 }
 
-__attribute__((used)) struct ha_lane_next
-ha_lane_step_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site,
-                   void *context)
+static inline __attribute__((always_inline)) struct ha_lane_next
+step_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site, void *context)
 {
     struct ha_runner *runner = ha_runner_self;
     struct ha_group *group = runner->group;
-    if (HINT_NO(group->special)) {
-        begin_special(group, runner, block_misuse, context);
-    }
     uint32_t lane = index_of(group, runner->lane);
     group->suspended[lane] = context;
     if (HINT_NO(arrive(group, lane, op, value, line, site))) {
@@ -559,25 +495,58 @@ ha_lane_step_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site,
     return go_on_after(group, runner, lane);
 }
 
+static SELDOM struct ha_lane_next
+step_block_special(uint32_t op, uint32_t value, uint32_t line, uint32_t site,
+                   void *context)
+{
+    begin_special(ha_runner_self, block_misuse, context);
+    return step_block(op, value, line, site, context);
+}
+
+__attribute__((used)) struct ha_lane_next
+ha_lane_step_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site,
+                   void *context)
+{
+    if (HINT_NO(ha_runner_self->group->special)) {
+        return step_block_special(op, value, line, site, context);
+    }
+    return step_block(op, value, line, site, context);
+}
+
+static inline __attribute__((always_inline)) struct ha_lane_next
+step_warp(const struct ha_warp_call *call, void *context)
+{
+    struct ha_runner *runner = ha_runner_self;
+    struct ha_group *group = runner->group;
+    uint32_t lane = index_of(group, runner->lane);
+    group->suspended[lane] = (void *)((uintptr_t)context | AT_WARP_CALL);
+    group->lanes[lane].call = *call;
+    warp_of(group, lane)->at_warp |= bit_of(group, lane);
+    group->pause_rounds = 0;
+    if (call->mask) {
+        return go_on_masked(group, runner, lane);
+    }
+    return go_on_after(group, runner, lane);
+}
+
+static SELDOM struct ha_lane_next
+step_warp_special(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
+                  uint64_t value, uint32_t operand, uint32_t width, void *context)
+{
+    struct ha_warp_call call = {site, mask, value, op, operand, width};
+    begin_special(ha_runner_self, warp_misuse, context);
+    return step_warp(&call, context);
+}
+
 __attribute__((used)) struct ha_lane_next
 ha_lane_step_warp(uint32_t op, const struct ha_warp_site *site, uint64_t mask,
                   uint64_t value, uint32_t operand, uint32_t width, void *context)
 {
-    struct ha_runner *runner = ha_runner_self;
-    struct ha_group *group = runner->group;
-    if (HINT_NO(group->special)) {
-        begin_special(group, runner, warp_misuse, context);
+    struct ha_warp_call call = {site, mask, value, op, operand, width};
+    if (HINT_NO(ha_runner_self->group->special)) {
+        return step_warp_special(op, site, mask, value, operand, width, context);
     }
-    uint32_t lane = index_of(group, runner->lane);
-    group->suspended[lane] = (void *)((uintptr_t)context | AT_WARP_CALL);
-    group->lanes[lane].call =
-        (struct ha_warp_call){site, mask, value, op, operand, width};
-    warp_of(group, lane)->at_warp |= bit_of(group, lane);
-    group->pause_rounds = 0;
-    if (mask) {
-        return go_on_masked(group, runner, lane);
-    }
-    return go_on_after(group, runner, lane);
+    return step_warp(&call, context);
 }
 
 __attribute__((used)) struct ha_lane_next
@@ -589,7 +558,7 @@ ha_lane_step_pause(void *context)
         return (struct ha_lane_next){context, 0};
     }
     if (group->special) {
-        begin_special(group, runner, NULL, context);
+        begin_special(runner, NULL, context);
     }
     uint32_t lane = index_of(group, runner->lane);
     group->suspended[lane] = context;

@@ -24,7 +24,8 @@ grow_lanes(struct ha_group *group, uint32_t count)
         aligned_alloc(_Alignof(struct ha_lane_record), count * sizeof *lanes);
     struct ha_fiber **fiber_of = calloc(count, sizeof *fiber_of);
     struct ha_fiber **recycled = calloc(count, sizeof *recycled);
-    void **suspended = calloc(count, sizeof *suspended);
+    /* One more, because the executor looks at the lane behind the next. */
+    void **suspended = calloc(count + 1u, sizeof *suspended);
     if (!lanes || !fiber_of || !recycled || !suspended) {
         free(lanes);
         free(suspended);

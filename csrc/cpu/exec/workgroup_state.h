@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The sets of lanes of a group, for workgroup.c, which moves lanes between them, and
- * workgroup_block.c, which begins blocks.  What they mean stands in workgroup.h; as
- * there, the group is its thread's own. */
+/* The sets of lanes of a group, for workgroup.c and workgroup_serve.c, which move lanes
+ * between them, and workgroup_block.c, which begins blocks.  What they mean stands in
+ * workgroup.h; as there, the group is its thread's own. */
 #ifndef HA_CPU_EXEC_WORKGROUP_STATE_H
 #define HA_CPU_EXEC_WORKGROUP_STATE_H
 
@@ -62,6 +62,22 @@ ready_lane(const struct ha_group *group, struct ha_lane *lane)
     lane->grid = &group->launch->grid;
     lane->shared = group->shared;
 }
+
+/* Serves the lanes of the warp that stand at a call without a mask, those that come
+ * first.  Needs one. */
+void ha_group_serve_unmasked(struct ha_group *group, uint32_t warp);
+
+/* Serves the masked group of lane `leader` of the warp if all lanes that the mask names
+ * are there, or in any case if `force`; true if it did. */
+bool ha_group_serve_masked(struct ha_group *group, uint32_t warp, uint32_t leader,
+                           bool force);
+
+/* A lane of the warp has ended: masks that waited for it may be complete now. */
+void ha_group_serve_completed(struct ha_group *group, uint32_t warp);
+
+/* Nothing in the block can go on unless some lanes are given up: serves one warp call
+ * with the lanes that came.  False if no lane waits at one. */
+bool ha_group_serve_forced(struct ha_group *group);
 
 /* The sets of a block whose lanes have not begun. */
 void ha_group_reset_lanes(struct ha_group *group);

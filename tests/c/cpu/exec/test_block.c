@@ -378,6 +378,42 @@ test_fast_blocks_run_once(void)
     }
 }
 
+/* Some lanes have ended when one waits at a call that the flags did not promise; those
+ * behind it have not begun. */
+KERNEL
+unpromised_kernel(void *const *args, struct ha_lane *lane)
+{
+    uint32_t *out = *(uint32_t **)args[0];
+    uint32_t t = lane->thread_idx[0];
+    static const struct ha_warp_site site = {.order = 1};
+    if (t < 37) {
+        out[t] = 1000;
+        return;
+    }
+    out[t] = (uint32_t)RT->warp(HA_WARP_SHFL, &site, 0, t, 40, 32);
+    out[t] += RT->block(HA_BLOCK_COUNT, t != 50, 1, 1) * 100000;
+}
+
+static const struct ha_image_kernel unpromised = {.name = "unpromised",
+                                                  .reference = unpromised_kernel};
+
+static void
+test_lanes_wait_in_a_kernel_that_promised_not_to(void)
+{
+    enum { LANES = 100 };
+    uint32_t out[LANES];
+    uint32_t *pout = out;
+    void *args[] = {&pout};
+    struct shape shape = shape_1d(3, LANES);
+    run_good(&unpromised, args, &shape);
+    for (uint32_t t = 0; t < LANES; t++) {
+        /* Lane 40 modulo 32 of the warp; lane 104 is not there. */
+        uint32_t from = t / 32 * 32 + 8;
+        uint32_t want = t < 37 ? 1000 : 6200000 + (from < LANES ? from : t);
+        CHECK_EQUAL(out[t], want);
+    }
+}
+
 /* The host's rounding and flushing do not reach kernels, nor the other way round. */
 KERNEL
 third_kernel(void *const *args, struct ha_lane *lane)
@@ -548,6 +584,7 @@ main(void)
     RUN(test_blocks_may_wait_for_lower_ones);
     RUN(test_pause_gives_other_lanes_a_turn);
     RUN(test_fast_blocks_run_once);
+    RUN(test_lanes_wait_in_a_kernel_that_promised_not_to);
     RUN(test_rounding_of_the_host_stays_there);
     RUN(test_nobody_looks_at_a_kernel_that_is_over);
     RUN(test_block_too_big_is_refused);

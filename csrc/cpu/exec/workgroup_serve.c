@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Which warp calls of a block are served, and when. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "cpu/exec/workgroup.h"
+
+#include "cpu/exec/workgroup_state.h"
+
+static void
+serve(struct ha_group *group, uint32_t warp, uint64_t lanes)
+{
+    struct ha_warp_state *state = &group->warps[warp];
+    ha_warp_serve(group->lanes + ((size_t)warp << group->warp_shift), lanes,
+                  group->warp_size);
+    state->at_warp &= ~lanes;
+    state->masked &= ~lanes;
+    set_ready(group, warp, lanes);
+}
+
+void
+ha_group_serve_unmasked(struct ha_group *group, uint32_t warp)
+{
+    struct ha_warp_state *state = &group->warps[warp];
+    serve(group, warp,
+          ha_warp_converged(group->lanes + ((size_t)warp << group->warp_shift),
+                            state->at_warp & ~state->masked));
+}
+
+bool
+ha_group_serve_masked(struct ha_group *group, uint32_t warp, uint32_t leader,
+                      bool force)
+{
+    struct ha_warp_state *state = &group->warps[warp];
+    struct ha_lane_record *lanes = group->lanes + ((size_t)warp << group->warp_shift);
+    uint64_t named = lanes[leader].call.mask & state->live;
+    if (!force && (named & ~state->masked)) {
+        return false;
+    }
+    uint64_t present = ha_warp_named(lanes, state->masked, leader);
+    if (!force && (named & ~present)) {
+        return false;
+    }
+    serve(group, warp, present);
+    return true;
+}
+
+void
+ha_group_serve_completed(struct ha_group *group, uint32_t warp)
+{
+    uint64_t rest = group->warps[warp].masked;
+    while (rest) {
+        uint32_t leader = (uint32_t)__builtin_ctzll(rest);
+        ha_group_serve_masked(group, warp, leader, false);
+        rest &= group->warps[warp].masked;
+        rest &= ~((uint64_t)1 << leader);
+    }
+}
+
+bool
+ha_group_serve_forced(struct ha_group *group)
+{
+    for (uint32_t warp = 0; warp < group->warp_count; warp++) {
+        struct ha_warp_state *state = &group->warps[warp];
+        if (!state->at_warp) {
+            continue;
+        }
+        if (state->at_warp & ~state->masked) {
+            ha_group_serve_unmasked(group, warp);
+            return true;
+        }
+        uint64_t first = ha_warp_converged(
+            group->lanes + ((size_t)warp << group->warp_shift), state->masked);
+        return ha_group_serve_masked(group, warp, (uint32_t)__builtin_ctzll(first),
+                                     true);
+    }
+    return false;
+}
