@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Kernels on the CPU device beside OpenCL runtimes, OpenMP and numpy."""
