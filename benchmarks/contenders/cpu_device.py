@@ -10,14 +10,18 @@ import numpy as np
 
 from benchmarks.kernels import compile_source, download, ok, upload
 from hipadapt import hip
+from hipadapt._cli import demo
 
-from .row import OURS, Data, Launch, Results, Row
+from .row import DEMO, OURS, Data, Launch, Results, Row
 
 KERNELS = Path(__file__).resolve().parent / "kernels"
 
 
 def text(dialect: str, file: str) -> str:
-    """The kernels of a file in the words of a dialect."""
+    """The kernels of a file in the words of a dialect; the demo's as they are."""
+    if file == DEMO:
+        tile = f"#define TILE_X {demo.TILE_X}\n#define TILE_Y {demo.TILE_Y}\n"
+        return tile + demo.SOURCE
     names = (dialect, file)
     return "".join((KERNELS / f"{name}.inc").read_text("utf-8") for name in names)
 
@@ -40,9 +44,10 @@ class ReadyOnDevice:
         grid = (*launch.grid, 1, 1)[:3]
         block = (*launch.block, 1, 1)[:3]
         arguments = tuple(values[name] for name in launch.arguments)
+        shape = (function, *grid, *block, launch.shared_bytes, self.stream)
         if self.row.cooperative:
-            return (function, *grid, *block, 0, self.stream, arguments)
-        return (function, *grid, *block, 0, self.stream, None, arguments)
+            return (*shape, arguments)
+        return (*shape, None, arguments)
 
     def run(self) -> None:
         """Launch and wait."""

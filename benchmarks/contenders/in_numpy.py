@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hipadapt._cli import demo
+
 from .row import NUMPY, Array, Data, Results, Row
 
 
@@ -64,6 +66,14 @@ def stencil(d: Any) -> Results:
     inner += f[2:, 1:-1]
     np.multiply(inner, np.float32(0.2), out=d["out"][1:-1, 1:-1])
     return {"out": d["out"]}
+
+
+def demo_step(d: Any) -> Results:
+    return {"out": demo.simulate_in_numpy(d["in"], 1, demo.Progress())}
+
+
+def demo_total(d: Any) -> Results:
+    return {"sum": d["in"].sum(dtype=np.float64, keepdims=True).reshape(1)}
 
 
 def matmul(d: Any) -> Results:

@@ -66,7 +66,7 @@ class OpenMP:
         if loop is None:
             return None
         if loop.file not in self.libraries:
-            source = f"contenders/openmp/{loop.file}.c"
+            source = f"contenders/loops/{loop.file}.c"
             path = self.folder / f"lib{loop.file}.so"
             if not path.exists():
                 # The linker takes a library only behind what needs it.

@@ -16,6 +16,7 @@ Data = dict[str, Value]
 Results = Mapping[str, Array]
 
 OURS, INTEL, POCL, OPENMP, NUMPY = "hipadapt", "Intel", "PoCL", "OpenMP", "numpy"
+DEMO = "demo"
 CONTENDERS = (OURS, INTEL, POCL, OPENMP, NUMPY)
 
 
@@ -27,11 +28,12 @@ class Launch:
     grid: tuple[int, ...]
     block: tuple[int, ...]
     arguments: tuple[str, ...]
+    shared_bytes: int = 0  # HIP only
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A function of the row's file in openmp/."""
+    """A function of the row's file in loops/."""
 
     file: str
     function: str
@@ -57,7 +59,7 @@ class Row:
     Attributes
     ----------
     file : str
-        The kernels' text in kernels/, without its suffix.
+        The kernels' text in kernels/, without its suffix; DEMO is the demo's.
     data : callable
         Makes arrays and numbers; always the same.
     outputs : tuple of str
@@ -83,6 +85,7 @@ class Row:
     odd: float = 0.0
     repeat: int = 1  # so many times the launches, then one wait
     hip_only: bool = False
+    without: tuple[str, ...] = ()  # contenders that would take minutes
     cooperative: bool = False
 
 

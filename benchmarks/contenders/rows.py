@@ -4,12 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from hipadapt._cli import demo
+
 from . import in_numpy
-from .row import INTEL, OPENMP, POCL, Data, Goal, Launch, Loop, Results, Row
+from .row import (
+    DEMO,
+    INTEL,
+    NUMPY,
+    OPENMP,
+    POCL,
+    Data,
+    Goal,
+    Launch,
+    Loop,
+    Results,
+    Row,
+)
 
 K, M = 1 << 10, 1 << 20
 TILED = Goal({INTEL: 1.3, POCL: 1.0}, of_group=True)
@@ -514,6 +529,51 @@ def empty(name: str, grid: int, repeat: int) -> Row:
     )
 
 
+def few_of_many() -> Row:
+    """All but one of 2048 lanes find that there is nothing for them."""
+    row = saxpy("2^20 of 2^31 lanes", M, "saxpy", (8 * M,))
+    return replace(row, goal=Goal(most_ms=50.0), without=(POCL,))
+
+
+def demo_step(name: str, kernel: str) -> Row:
+    """One step of `python -m hipadapt demo`, with its own kernels."""
+    size = 512
+
+    def data() -> Data:
+        return {**field_data(size)(), "rate": np.float32(demo.RATE)}
+
+    grid = (size // demo.TILE_X, size // demo.TILE_Y)
+    names = ("in", "out", "n", "n", "rate")
+    return Row(
+        name,
+        DEMO,
+        data,
+        (Launch(kernel, grid, (demo.TILE_X, demo.TILE_Y), names),),
+        ("out",),
+        numpy=in_numpy.demo_step,
+        expect=in_numpy.demo_step,
+        goal=Goal({NUMPY: 1.0}),
+        hip_only=True,
+    )
+
+
+def demo_total() -> Row:
+    """Its reduction; an atomic addition goes on adding, so the check is of one run."""
+    n = 512 * 512
+    return Row(
+        "demo reduction",
+        DEMO,
+        lambda: {"in": floats(n), "sum": np.full(1, 0.0), "n": np.int64(n)},
+        (Launch("total", (64,), (256,), ("in", "sum", "n"), 256 * 8),),
+        ("sum",),
+        numpy=in_numpy.demo_total,
+        expect=in_numpy.demo_total,
+        goal=Goal({NUMPY: 1.0}),
+        hip_only=True,
+        tolerance=1e-9,
+    )
+
+
 SECOND = 256 * K
 
 ROWS: tuple[Row, ...] = (
@@ -583,6 +643,11 @@ ROWS: tuple[Row, ...] = (
         blocks(SECOND // 4),
         goal=Goal(row="float4 saxpy 256K, i < n", row_ratio=1.1),
     ),
+    demo_step("demo stencil", "diffuse"),
+    demo_step("demo stencil, shared memory", "diffuse_tiled"),
+    demo_total(),
+    few_of_many(),
     empty("empty 10^6 blocks x256", 10**6, 1),
+    empty("empty 2^31 lanes", 8 * M, 1),
     empty("empty launch x1000", 1, 1000),
 )

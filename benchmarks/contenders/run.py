@@ -27,13 +27,14 @@ from .row import (
     POCL,
     Array,
     Contender,
+    Data,
     MissingError,
     Ready,
     Results,
     Row,
 )
 from .rows import ROWS
-from .turns import best_of_turns
+from .turns import best_of_turns, seconds_of
 
 
 def difference(row: Row, name: str, found: Array, right: Array) -> str:
@@ -76,37 +77,41 @@ def available(
     return found, missing
 
 
-def check_once(row: Row, ready: Mapping[str, Ready], right: Results) -> dict[str, str]:
-    """Run each once from equal data; what is wrong, by contender."""
-    wrong = {}
+def check_once(
+    row: Row, ready: Mapping[str, Ready], right: Results
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Run each once from equal data; the seconds, and what is wrong, by contender."""
+    seconds, wrong = {}, {}
     for name, one in ready.items():
-        one.run()
+        seconds[name] = seconds_of(one)
         text = wrong_results(row, one.results(), right)
         if text:
             wrong[name] = text
-    return wrong
+    return seconds, wrong
 
 
-def right_results(row: Row, ready: Mapping[str, Ready]) -> Results:
-    """From the row itself, or of the OpenMP loop, copied: it goes on working."""
+def right_results(row: Row, data: Data, contenders: Sequence[Contender]) -> Results:
+    """From the row itself, or of the OpenMP loop."""
     if row.expect is not None:
-        return row.expect(row.data())
-    ready[OPENMP].run()
-    results = {key: array.copy() for key, array in ready[OPENMP].results().items()}
-    ready[OPENMP].close()
+        return row.expect(data)
+    loop = next(one for one in contenders if one.name == OPENMP).ready(row, data)
+    assert loop is not None
+    loop.run()
+    results = {key: array.copy() for key, array in loop.results().items()}
+    loop.close()
     return results
 
 
 def measure(row: Row, contenders: Sequence[Contender], turns: int) -> dict[str, Any]:
     """Check and time one row."""
     data = row.data()
-    first = {c.name: c.ready(row, data) for c in contenders if c.name == OPENMP}
-    right = right_results(row, {k: v for k, v in first.items() if v is not None})
-    taken = {c.name: c.ready(row, data) for c in contenders}
+    right = right_results(row, data, contenders)
+    asked = [one for one in contenders if one.name not in row.without]
+    taken = {one.name: one.ready(row, data) for one in asked}
     ready = {name: one for name, one in taken.items() if one is not None}
-    wrong = check_once(row, ready, right)
+    first, wrong = check_once(row, ready, right)
     timed = {name: one for name, one in ready.items() if name not in wrong}
-    seconds = best_of_turns(timed, turns)
+    seconds = best_of_turns(timed, first, turns)
     for one in ready.values():
         one.close()
     return {"row": row.name, "seconds": seconds, "wrong": wrong}

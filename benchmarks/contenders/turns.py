@@ -17,6 +17,7 @@ from .row import Ready
 
 TIMED_CALLS = 3
 TURN_s = 0.15  # slow contenders are called less than three times
+CALL_s = 5.0  # a call that takes longer is not repeated
 
 
 def seconds_of(contender: Ready) -> float:
@@ -26,11 +27,21 @@ def seconds_of(contender: Ready) -> float:
     return time.perf_counter() - begin
 
 
-def best_of_turns(contenders: Mapping[str, Ready], turns: int) -> dict[str, float]:
-    """Seconds of the best call of each."""
-    best = dict.fromkeys(contenders, float("inf"))
+def best_of_turns(
+    contenders: Mapping[str, Ready], first: Mapping[str, float], turns: int
+) -> dict[str, float]:
+    """Seconds of the best call of each.
+
+    Parameters
+    ----------
+    first : mapping of str to float
+        Seconds of each one's first call, which may have compiled something.
+    """
+    best = {label: first[label] for label in contenders}
     for _ in range(turns):
         for label, contender in contenders.items():
+            if best[label] > CALL_s:
+                continue
             time.sleep(PAUSE_s)
             begin = time.perf_counter()
             if best[label] < TURN_s:  # known, and short
