@@ -11,14 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include "core/env.h"
 #include "core/file.h"
 #include "core/sha256.h"
 #include "cpu/compile/buffer.h"
+#include "cpu/compile/target_cpu.h"
 
 #define DEVICE_DEPTH_MAX 8 /* directories below device/ */
 
@@ -38,96 +36,14 @@ hipadaptSetCompiler(const char *zig_path)
 }
 
 #if defined(__x86_64__)
-
-static bool
-has(unsigned word, unsigned bits)
-{
-    return (word & bits) == bits;
-}
-
-/* The x86-64 micro-architecture levels of the psABI, with what the kernel saves. */
-static const char *
-detect_cpu(void)
-{
-    unsigned a, b, c, d, features, extended = 0, structured = 0, saved = 0;
-    if (!__get_cpuid(1, &a, &b, &features, &d)) {
-        return "x86-64";
-    }
-    if (__get_cpuid(0x80000001u, &a, &b, &c, &d)) {
-        extended = c;
-    }
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-        structured = b;
-    }
-    if (has(features, bit_OSXSAVE)) {
-        unsigned high;
-        __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-    }
-    if (!has(features, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT |
-                           bit_CMPXCHG16B) ||
-        !has(extended, bit_LAHF_LM)) {
-        return "x86-64";
-    }
-    if (!has(saved, 0x06) || !has(features, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE) ||
-        !has(structured, bit_AVX2 | bit_BMI | bit_BMI2) || !has(extended, bit_LZCNT)) {
-        return "x86-64-v2";
-    }
-    if (!has(saved, 0xe6) ||
-        !has(structured,
-             bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL)) {
-        return "x86-64-v3";
-    }
-    return "x86-64-v4";
-}
-
-/* The compiler takes forms of libmvec for AVX2 whether the processor has it or not:
- * wrong numbers come back from such calls on an older one. */
-static bool
-has_vector_math(const char *cpu)
-{
-    return strcmp(cpu, "x86-64-v3") >= 0;
-}
-
-static bool
-has_fused(const char *cpu)
-{
-    return strcmp(cpu, "x86-64-v3") >= 0;
-}
-
 #define HOST_TRIPLE "x86_64-unknown-linux-gnu"
-
-#elif defined(__aarch64__)
-
-static const char *
-detect_cpu(void)
-{
-    return "generic";
-}
-
-static bool
-has_vector_math(const char *cpu)
-{
-    (void)cpu;
-    return true;
-}
-
-static bool
-has_fused(const char *cpu)
-{
-    (void)cpu;
-    return true;
-}
-
-#define HOST_TRIPLE "aarch64-unknown-linux-gnu"
-
 #else
-#error "the CPU device is written for x86-64 and aarch64"
+#define HOST_TRIPLE "aarch64-unknown-linux-gnu"
 #endif
 
 /* What never changes while the process lives. */
 static struct {
-    const char *target_cpu;
-    bool vector_math;
+    bool vector_math;           /* libmvec can be loaded */
     char library_dir[PATH_MAX]; /* "" if it could not be found out */
     struct stat library;
     uint8_t device_id[HA_HASH_BYTES];
@@ -209,9 +125,8 @@ find_constants(void)
 {
     Dl_info info;
     char path[PATH_MAX];
-    constant.target_cpu = detect_cpu();
     void *vector_math = dlopen("libmvec.so.1", RTLD_LAZY | RTLD_LOCAL);
-    constant.vector_math = vector_math != NULL && has_vector_math(constant.target_cpu);
+    constant.vector_math = vector_math != NULL;
     if (vector_math != NULL) {
         (void)dlclose(vector_math);
     }
@@ -346,6 +261,9 @@ ha_toolchain_find(struct ha_toolchain *toolchain)
     }
     struct stat status;
     enum ha_status result = find_compiler(toolchain, &status);
+    if (result == HA_OK) {
+        result = ha_target_cpu_find(&toolchain->target_cpu);
+    }
     if (result != HA_OK) {
         return result;
     }
@@ -366,9 +284,9 @@ ha_toolchain_find(struct ha_toolchain *toolchain)
     }
     memcpy(toolchain->device_id, constant.device_id, HA_HASH_BYTES);
     toolchain->triple = HOST_TRIPLE;
-    toolchain->target_cpu = constant.target_cpu;
-    toolchain->gang_width = strcmp(constant.target_cpu, "x86-64-v4") == 0 ? 16 : 8;
-    toolchain->vector_math = constant.vector_math;
-    toolchain->fuses = has_fused(constant.target_cpu);
+    toolchain->gang_width = ha_target_cpu_gang_width(toolchain->target_cpu);
+    toolchain->fuses = ha_target_cpu_fuses(toolchain->target_cpu);
+    toolchain->vector_math =
+        constant.vector_math && ha_target_cpu_has_vector_math(toolchain->target_cpu);
     return HA_OK;
 }

@@ -30,8 +30,8 @@ struct ha_toolchain {
     uint8_t compiler_id[HA_HASH_BYTES]; /* of zig and of this library */
     uint8_t device_id[HA_HASH_BYTES];   /* of names and bytes of the device headers */
     const char *triple;                 /* of this host */
-    const char *target_cpu;             /* "x86-64-v3"; constant */
-    uint32_t gang_width;                /* floats in one of its vectors, at least 8 */
+    const char *target_cpu;             /* target_cpu.h; constant */
+    uint32_t gang_width;                /* target_cpu.h */
     bool vector_math;                   /* libmvec can be loaded */
     bool fuses; /* target_cpu has an instruction for a product and a sum */
 };
