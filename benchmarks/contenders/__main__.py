@@ -10,58 +10,85 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.native import BuildError
 from benchmarks.tables import processor
 
 from . import levels, report
 from .row import CONTENDERS, OURS, Row
 from .rows import ROWS
+from .runs import ROOT, Plan, RunError, Side, measure
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ALONE = "none"
 
 
-def choices() -> argparse.Namespace:
+def positive(text: str) -> int:
+    """A number of which there must be one at least."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def measurement_of(text: str) -> dict[str, Any]:
+    """The numbers in a file that --json wrote."""
+    try:
+        found = json.loads(Path(text).read_text(encoding="utf-8"))
+        return {"about": found["about"], "rows": found["rows"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise argparse.ArgumentTypeError(f"{text}: not of --json: {error!r}") from None
+
+
+def parser() -> argparse.ArgumentParser:
     """Command line."""
-    parser = argparse.ArgumentParser(
+    found = argparse.ArgumentParser(
         prog="python -m benchmarks.contenders", description=__doc__
     )
-    parser.add_argument(
+    add = found.add_argument
+    add("--list", action="store_true", help="print the rows' names")
+    add(
         "--row",
         action="append",
         metavar="NAME",
         help="rows with these words in their name; may be repeated",
     )
-    parser.add_argument("--list", action="store_true", help="print the rows' names")
-    parser.add_argument("--runs", type=int, default=3, help="whole runs (3)")
-    parser.add_argument("--turns", type=int, default=7, help="turns of a run (7)")
-    parser.add_argument("--quick", action="store_true", help="one run of three turns")
-    parser.add_argument(
+    add("--runs", type=positive, default=3, help="whole runs (3)")
+    add("--turns", type=positive, default=7, help="turns of a run (7)")
+    add("--quick", action="store_true", help="one run of three turns")
+    add(
         "--only",
         action="append",
-        choices=CONTENDERS[1:],
+        choices=[*CONTENDERS[1:], ALONE],
         help="leave other contenders out; may be repeated",
     )
-    parser.add_argument(
-        "--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each"
+    add(
+        "--threads",
+        type=positive,
+        default=len(os.sched_getaffinity(0)),
+        help="of each contender (one a core)",
     )
-    parser.add_argument(
-        "--cpu", choices=levels.LEVELS, help="compile for this level, all contenders"
-    )
-    parser.add_argument("--json", type=Path, help="write the numbers to this file")
-    parser.add_argument("--table", type=Path, help="write the table to this file")
-    parser.add_argument(
+    add("--cpu", choices=levels.LEVELS, help="all contenders compile for this level")
+    add("--json", type=Path, metavar="FILE", help="write the numbers")
+    add("--table", type=Path, metavar="FILE", help="write the table")
+    add(
         "--against",
-        type=Path,
-        metavar="JSON",
-        help="say what is slower than in this file; exit status 3 if anything is",
+        type=measurement_of,
+        metavar="FILE",
+        help="say what is slower than in this file of --json; status 3 if a row is",
     )
-    return parser.parse_args()
+    add(
+        "--beside",
+        type=Path,
+        metavar="CHECKOUT",
+        help="run that checkout's CPU device in turn, and say what is slower than it; "
+        "status 3 if a row is",
+    )
+    return found
 
 
 def rows_of(wanted: Sequence[str] | None) -> list[Row]:
@@ -75,130 +102,78 @@ def rows_of(wanted: Sequence[str] | None) -> list[Row]:
             row for row in ROWS if all(word in row.name.lower() for word in words)
         ]
         if not named:
-            raise SystemExit(f"contenders: no row {text!r}; --list prints them all")
+            raise RunError(f"there is no row {text!r}; --list prints them all")
         found += [row for row in named if row not in found]
     return found
 
 
-def environment(chosen: argparse.Namespace) -> dict[str, str]:
-    """The same number of threads for everyone, and the same processor."""
-    threads = str(chosen.threads)
-    names = (
-        "HIPADAPT_CPU_THREADS",
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "POCL_MAX_PTHREAD_COUNT",
-        "CL_CONFIG_CPU_TBB_NUM_WORKERS",
-    )
-    same = dict.fromkeys(names, threads)
-    return {
-        **os.environ,
-        **same,
-        **levels.environment(chosen.cpu),
-        "HIPADAPT_PROVIDER": "cpu",
-    }
-
-
-def one_run(
-    folder: Path, wanted: Mapping[str, Any], variables: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
-    """What a run prints, as it comes."""
-    command = [sys.executable, "-W", "ignore", "-m", f"{__package__}.run", str(folder)]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=dict(variables),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(wanted))
-        process.stdin.close()
-        for line in process.stdout:
-            yield json.loads(line)
-    if process.returncode != 0:
-        raise SystemExit(f"contenders: a run ended with status {process.returncode}")
-
-
-def measure(chosen: argparse.Namespace, rows: Sequence[Row]) -> dict[str, Any]:
-    """All runs."""
-    contenders = [OURS, *(chosen.only or CONTENDERS[1:])]
-    wanted = {
-        "rows": [row.name for row in rows],
-        "turns": chosen.turns,
-        "contenders": contenders,
-        "march": chosen.cpu or "native",
-    }
-    found: dict[str, Any] = {row.name: {"runs": [], "wrong": {}} for row in rows}
-    missing: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="hipadapt-bench-") as folder:
-        for run in range(chosen.runs):
-            for one in one_run(Path(folder), wanted, environment(chosen)):
-                if "missing" in one:
-                    missing = one["missing"]
-                    continue
-                show(run, one)
-                found[one["row"]]["runs"].append(one["seconds"])
-                found[one["row"]]["wrong"].update(one["wrong"])
-    return {"about": about(chosen), "rows": found, "missing": missing}
-
-
-def show(run: int, one: Mapping[str, Any]) -> None:
-    """Progress, for people."""
-    times = ", ".join(f"{k} {v * 1e3:.3f}" for k, v in one["seconds"].items())
-    print(f"run {run + 1}: {one['row']}: {times} ms", file=sys.stderr, flush=True)
-    for contender, text in one["wrong"].items():
-        print(f"  WRONG, {contender}: {text}", file=sys.stderr, flush=True)
-
-
-def commit() -> str:
-    """The checkout's, with a mark where files differ from it."""
-    command = ["git", "describe", "--always", "--dirty"]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or "unknown"
-
-
-def about(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Where and how."""
-    return {
+def measurement(side: Side, chosen: argparse.Namespace) -> dict[str, Any]:
+    """What a side found, where and how."""
+    about = {
         "processor": processor(),
         "threads": chosen.threads,
         "cpu": chosen.cpu or "this processor",
-        "commit": commit(),
+        "commit": side.commit(),
         "runs": chosen.runs,
         "turns": chosen.turns,
     }
+    return {"about": about, "rows": side.rows, "missing": side.missing}
+
+
+def sides_of(chosen: argparse.Namespace, folder: Path) -> list[Side]:
+    """This checkout, and the one beside it; that one needs no contenders."""
+    if chosen.quick:
+        chosen.runs, chosen.turns = 1, 3
+    others = [name for name in chosen.only or CONTENDERS[1:] if name != ALONE]
+    common = {
+        "rows": [row.name for row in rows_of(chosen.row)],
+        "turns": chosen.turns,
+        "threads": chosen.threads,
+        "level": chosen.cpu,
+        "folder": folder,
+    }
+    sides = [Side("this", ROOT, Plan(contenders=[OURS, *others], **common))]
+    if chosen.beside:
+        plan = Plan(contenders=[OURS], **common)
+        sides.append(Side(str(chosen.beside), chosen.beside, plan))
+    return sides
+
+
+def tell(chosen: argparse.Namespace, sides: Sequence[Side]) -> int:
+    """Print and write everything; the exit status."""
+    ours = measurement(sides[0], chosen)
+    text = report.table(ours)
+    print(text)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(ours, indent=1) + "\n", encoding="utf-8")
+    if chosen.table:
+        chosen.table.write_text(text + "\n", encoding="utf-8")
+    for name, how in ours["missing"].items():
+        print(f"contenders: {name} IS MISSING: {how}", file=sys.stderr)
+    status = 1 if any(OURS in row["wrong"] for row in ours["rows"].values()) else 0
+    olds = [chosen.against] if chosen.against else []
+    olds += [measurement(side, chosen) for side in sides[1:]]
+    for old in olds:
+        told, bad = report.against(ours, old)
+        print(f"\n{told}")
+        status = status or (3 if bad else 0)
+    return status
 
 
 def main() -> int:
-    """Status 0; 1 where a result of ours is wrong, 3 where a row became slower."""
-    chosen = choices()
+    """Status 0; 1 where a result is wrong, 2 without any, 3 where a row is slower."""
+    chosen = parser().parse_args()
     if chosen.list:
         print("\n".join(row.name for row in ROWS))
         return 0
-    if chosen.quick:
-        chosen.runs, chosen.turns = 1, 3
-    old = json.loads(chosen.against.read_text()) if chosen.against else None
-    measurement = measure(chosen, rows_of(chosen.row))
-    text = report.table(measurement)
-    print(text)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(measurement, indent=1) + "\n")
-    if chosen.table:
-        chosen.table.write_text(text + "\n")
-    for name, how in measurement["missing"].items():
-        print(f"contenders: {name} IS MISSING: {how}", file=sys.stderr)
-    if any(OURS in one["wrong"] for one in measurement["rows"].values()):
-        return 1
-    if old is not None:
-        told, bad = report.against(measurement, old)
-        print(f"\n{told}")
-        return 3 if bad else 0
-    return 0
+    try:
+        with tempfile.TemporaryDirectory(prefix="hipadapt-bench-") as folder:
+            sides = sides_of(chosen, Path(folder))
+            measure(sides, chosen.runs)
+        return tell(chosen, sides)
+    except (BuildError, RunError) as error:
+        print(f"contenders: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+OURS = "HIPADAPT_CPU_TARGET"
 LEVELS: Mapping[str, Mapping[str, str]] = {
     "x86-64-v3": {
-        "HIPADAPT_CPU_TARGET": "x86-64-v3",
+        OURS: "x86-64-v3",
         "CL_CONFIG_CPU_TARGET_ARCH": "core-avx2",
         "POCL_LLVM_CPU_NAME": "haswell",
         "POCL_KERNELLIB_NAME": "avx2",
@@ -15,7 +16,7 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
         "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
     },
     "x86-64-v4": {
-        "HIPADAPT_CPU_TARGET": "x86-64-v4",
+        OURS: "x86-64-v4",
         "CL_CONFIG_CPU_TARGET_ARCH": "skx",
         "POCL_LLVM_CPU_NAME": "skylake-avx512",
         "POCL_KERNELLIB_NAME": "avx512",

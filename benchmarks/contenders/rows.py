@@ -330,7 +330,7 @@ def add_floats() -> Row:
         (Launch("add_floats", blocks(n), (256,), ("in", "sums", "n")),),
         ("sums",),
         Loop("atomics", "add_floats", ("in", "sums", "n")),
-        expect=lambda d: {"sums": d["in"].astype(np.float64).reshape(-1, 1024).sum(0)},  # type: ignore[union-attr]
+        expect=lambda d: {"sums": d["in"].astype(np.float64).reshape(-1, 1024).sum(0)},
         hip_only=True,
     )
 

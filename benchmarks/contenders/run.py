@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One whole run in this process: `python -m benchmarks.contenders.run FOLDER`.
 
-Standard input is a JSON object: names of rows, turns, the processor for gcc.  Prints a
-JSON object a line: first the contenders that can't be had, then each row.
+Every line of standard input is a JSON object and is answered by one: first what there
+is to run, {"contenders": [...], "march": ...}, then {"open": name of a row}, which
+checks it, {"turns": number}, which times it, and {"close": true}.
 """
 
 from __future__ import annotations
@@ -77,24 +78,17 @@ def available(
     return found, missing
 
 
-def check_once(
-    row: Row, ready: Mapping[str, Ready], right: Results
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Run each once from equal data; the seconds, and what is wrong, by contender."""
-    seconds, wrong = {}, {}
-    for name, one in ready.items():
-        seconds[name] = seconds_of(one)
-        text = wrong_results(row, one.results(), right)
-        if text:
-            wrong[name] = text
-    return seconds, wrong
+def check_once(row: Row, ready: Ready, right: Results) -> tuple[float, str]:
+    """Run once; the seconds, and what is wrong."""
+    seconds = seconds_of(ready)
+    return seconds, wrong_results(row, ready.results(), right)
 
 
-def right_results(row: Row, data: Data, contenders: Sequence[Contender]) -> Results:
+def right_results(row: Row, data: Data, oracle: OpenMP) -> Results:
     """From the row itself, or of the OpenMP loop."""
     if row.expect is not None:
         return row.expect(data)
-    loop = next(one for one in contenders if one.name == OPENMP).ready(row, data)
+    loop = oracle.ready(row, data)
     assert loop is not None
     loop.run()
     results = {key: array.copy() for key, array in loop.results().items()}
@@ -102,40 +96,80 @@ def right_results(row: Row, data: Data, contenders: Sequence[Contender]) -> Resu
     return results
 
 
-def measure(row: Row, contenders: Sequence[Contender], turns: int) -> dict[str, Any]:
-    """Check and time one row."""
-    data = row.data()
-    right = right_results(row, data, contenders)
-    asked = [one for one in contenders if one.name not in row.without]
-    taken = {one.name: one.ready(row, data) for one in asked}
-    ready = {name: one for name, one in taken.items() if one is not None}
-    first, wrong = check_once(row, ready, right)
-    timed = {name: one for name, one in ready.items() if name not in wrong}
-    seconds = best_of_turns(timed, first, turns)
-    for one in ready.values():
-        one.close()
-    return {"row": row.name, "seconds": seconds, "wrong": wrong}
+class OpenRow:
+    """A row that was checked; who failed is told, and not timed."""
+
+    def __init__(
+        self, row: Row, contenders: Sequence[Contender], oracle: OpenMP
+    ) -> None:
+        data = row.data()
+        right = right_results(row, data, oracle)
+        self.timed: dict[str, Ready] = {}
+        self.seconds: dict[str, float] = {}
+        self.wrong: dict[str, str] = {}
+        for one in contenders:
+            if one.name not in row.without:
+                self.take(one, row, data, right)
+
+    def take(self, one: Contender, row: Row, data: Data, right: Results) -> None:
+        """Let a contender do it once."""
+        try:
+            ready = one.ready(row, data)
+            if ready is None:
+                return
+            seconds, text = check_once(row, ready, right)
+        except Exception as error:  # of any contender's own kind
+            text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        if text:
+            self.wrong[one.name] = text
+        else:
+            self.timed[one.name], self.seconds[one.name] = ready, seconds
+
+    def turns(self, count: int) -> None:
+        """Time so many turns more."""
+        self.seconds = best_of_turns(self.timed, self.seconds, count)
+
+    def close(self) -> None:
+        """Give memory back."""
+        for ready in self.timed.values():
+            ready.close()
 
 
-def main() -> int:
-    """Measure the rows and print them."""
-    folder, wanted = Path(sys.argv[1]), json.load(sys.stdin)
-    makers: dict[str, Callable[[], Contender]] = {
+def makers(
+    wanted: Mapping[str, Any], oracle: OpenMP
+) -> dict[str, Callable[[], Contender]]:
+    """Those that are asked for."""
+    every: dict[str, Callable[[], Contender]] = {
         OURS: CpuDevice,
         INTEL: lambda: OpenCL(INTEL),
         POCL: lambda: OpenCL(POCL),
-        OPENMP: lambda: OpenMP(folder, wanted["march"]),
+        OPENMP: lambda: oracle,
         NUMPY: Numpy,
     }
-    contenders, missing = available(
-        {name: make for name, make in makers.items() if name in wanted["contenders"]}
-    )
-    print(json.dumps({"missing": missing}), flush=True)
+    return {name: make for name, make in every.items() if name in wanted["contenders"]}
+
+
+def answer(found: Mapping[str, Any]) -> None:
+    """One line."""
+    print(json.dumps(found), flush=True)
+
+
+def main() -> int:
+    """Do what the lines say."""
+    wanted = json.loads(sys.stdin.readline())
+    oracle = OpenMP(Path(sys.argv[1]), wanted["march"])
+    contenders, missing = available(makers(wanted, oracle))
+    answer({"missing": missing})
     by_name = {row.name: row for row in ROWS}
-    for name in wanted["rows"]:
-        print(
-            json.dumps(measure(by_name[name], contenders, wanted["turns"])), flush=True
-        )
+    for line in sys.stdin:
+        command = json.loads(line)
+        if "open" in command:
+            row = OpenRow(by_name[command["open"]], contenders, oracle)
+        if "turns" in command:
+            row.turns(command["turns"])
+        if "close" in command:
+            row.close()
+        answer({"seconds": row.seconds, "wrong": row.wrong})
     return 0
 
 

@@ -16,7 +16,8 @@ from benchmarks.timing import WARM_S, PAUSE_s
 from .row import Ready
 
 TIMED_CALLS = 3
-TURN_s = 0.15  # slow contenders are called less than three times
+TIMED_s = 0.01  # short work is called more often
+TURN_s = 0.15  # and long work less often
 CALL_s = 5.0  # a call that takes longer is not repeated
 
 
@@ -27,17 +28,28 @@ def seconds_of(contender: Ready) -> float:
     return time.perf_counter() - begin
 
 
+def best_of_turn(contender: Ready) -> float:
+    """The best call of a turn."""
+    begin, calls, best = time.perf_counter(), 0, float("inf")
+    while True:
+        best = min(best, seconds_of(contender))
+        calls += 1
+        passed = time.perf_counter() - begin
+        if passed > TURN_s or (calls >= TIMED_CALLS and passed > TIMED_s):
+            return best
+
+
 def best_of_turns(
-    contenders: Mapping[str, Ready], first: Mapping[str, float], turns: int
+    contenders: Mapping[str, Ready], before: Mapping[str, float], turns: int
 ) -> dict[str, float]:
-    """Seconds of the best call of each.
+    """Seconds of the best call of each, those before included.
 
     Parameters
     ----------
-    first : mapping of str to float
-        Seconds of each one's first call, which may have compiled something.
+    before : mapping of str to float
+        Seconds of earlier calls; a contender's first may have compiled something.
     """
-    best = {label: first[label] for label in contenders}
+    best = {label: before[label] for label in contenders}
     for _ in range(turns):
         for label, contender in contenders.items():
             if best[label] > CALL_s:
@@ -47,9 +59,5 @@ def best_of_turns(
             if best[label] < TURN_s:  # known, and short
                 while time.perf_counter() < begin + WARM_S:
                     contender.run()
-            begin = time.perf_counter()
-            for call in range(TIMED_CALLS):
-                if call and time.perf_counter() > begin + TURN_s:
-                    break
-                best[label] = min(best[label], seconds_of(contender))
+            best[label] = min(best[label], best_of_turn(contender))
     return best
