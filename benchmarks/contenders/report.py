@@ -71,7 +71,7 @@ def cell(measured: Mapping[str, Any], contender: str) -> str:
     if ratio is None:
         theirs = best_of(measured["runs"], contender)
         return "-" if theirs is None else f"({time_text(theirs)})"
-    return f"{ratio:.3g}"
+    return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}"
 
 
 def row_line(row: Row, rows: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -35,7 +35,7 @@ from .row import (
     Row,
 )
 from .rows import ROWS
-from .turns import best_of_turns, seconds_of
+from .turns import Timed, seconds_of
 
 
 def difference(row: Row, name: str, found: Array, right: Array) -> str:
@@ -78,10 +78,10 @@ def available(
     return found, missing
 
 
-def check_once(row: Row, ready: Ready, right: Results) -> tuple[float, str]:
-    """Run once; the seconds, and what is wrong."""
-    seconds = seconds_of(ready)
-    return seconds, wrong_results(row, ready.results(), right)
+def check_once(row: Row, ready: Ready, right: Results) -> tuple[Timed, str]:
+    """Run once; the time, and what is wrong."""
+    timed = Timed(ready, seconds_of(ready))
+    return timed, wrong_results(row, ready.results(), right)
 
 
 def right_results(row: Row, data: Data, oracle: OpenMP) -> Results:
@@ -104,8 +104,7 @@ class OpenRow:
     ) -> None:
         data = row.data()
         right = right_results(row, data, oracle)
-        self.timed: dict[str, Ready] = {}
-        self.seconds: dict[str, float] = {}
+        self.timed: dict[str, Timed] = {}
         self.wrong: dict[str, str] = {}
         for one in contenders:
             if one.name not in row.without:
@@ -117,22 +116,24 @@ class OpenRow:
             ready = one.ready(row, data)
             if ready is None:
                 return
-            seconds, text = check_once(row, ready, right)
+            timed, text = check_once(row, ready, right)
         except Exception as error:  # of any contender's own kind
             text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         if text:
             self.wrong[one.name] = text
         else:
-            self.timed[one.name], self.seconds[one.name] = ready, seconds
+            self.timed[one.name] = timed
 
     def turns(self, count: int) -> None:
         """Time so many turns more."""
-        self.seconds = best_of_turns(self.timed, self.seconds, count)
+        for _ in range(count):
+            for timed in self.timed.values():
+                timed.turn()
 
     def close(self) -> None:
         """Give memory back."""
-        for ready in self.timed.values():
-            ready.close()
+        for timed in self.timed.values():
+            timed.contender.close()
 
 
 def makers(
@@ -169,7 +170,8 @@ def main() -> int:
             row.turns(command["turns"])
         if "close" in command:
             row.close()
-        answer({"seconds": row.seconds, "wrong": row.wrong})
+        seconds = {name: timed.best for name, timed in row.timed.items()}
+        answer({"seconds": seconds, "wrong": row.wrong})
     return 0
 
 
