@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.__main__ import put
 from benchmarks.native import BuildError
 from benchmarks.tables import processor
 
@@ -75,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     add("--cpu", choices=levels.LEVELS, help="all contenders compile for this level")
     add("--json", type=Path, metavar="FILE", help="write the numbers")
     add("--table", type=Path, metavar="FILE", help="write the table")
+    add("--docs", action="store_true", help="put the table into docs/kernel_speed.md")
     add(
         "--against",
         type=measurement_of,
@@ -122,6 +124,8 @@ def measurement(side: Side, chosen: argparse.Namespace) -> dict[str, Any]:
 
 def sides_of(chosen: argparse.Namespace, folder: Path) -> list[Side]:
     """This checkout, and the one beside it; that one needs no contenders."""
+    if chosen.docs and (chosen.row or chosen.only or chosen.quick):
+        raise RunError("--docs needs everything: leave --row, --only, --quick out")
     if chosen.quick:
         chosen.runs, chosen.turns = 1, 3
     others = [name for name in chosen.only or CONTENDERS[1:] if name != ALONE]
@@ -148,6 +152,8 @@ def tell(chosen: argparse.Namespace, sides: Sequence[Side]) -> int:
         chosen.json.write_text(json.dumps(ours, indent=1) + "\n", encoding="utf-8")
     if chosen.table:
         chosen.table.write_text(text + "\n", encoding="utf-8")
+    if chosen.docs:
+        put(ROOT / "docs" / "kernel_speed.md", text)
     for name, how in ours["missing"].items():
         print(f"contenders: {name} IS MISSING: {how}", file=sys.stderr)
     status = 1 if any(OURS in row["wrong"] for row in ours["rows"].values()) else 0
