@@ -648,6 +648,10 @@ ROWS: tuple[Row, ...] = (
     demo_total(),
     few_of_many(),
     empty("empty 10^6 blocks x256", 10**6, 1),
-    empty("empty 2^31 lanes", 8 * M, 1),
+    empty("empty 2^31-256 lanes", 8 * M - 1, 1),
+    replace(
+        empty("empty 2^31 lanes", 8 * M, 1),
+        goal=Goal(row="empty 2^31-256 lanes", row_ratio=1.1),
+    ),
     empty("empty launch x1000", 1, 1000),
 )
