@@ -9,9 +9,11 @@ from collections.abc import Callable
 
 from .block_functions import BlockFunctions
 from .block_program import Function, Loop
+from .c_program import Launch
 from .c_tree import Block, Expr, Statement, Tree, limits, statement
 
 SYNC = "__syncthreads();"
+SHARED_BYTES = 24000  # of static arrays; no further pattern begins with more
 TYPES = ("int", "unsigned", "unsigned long", "float", "double", "unsigned")
 
 
@@ -29,10 +31,12 @@ class BlockPatterns(BlockFunctions):
     def __init__(self, seed: int, name: str) -> None:
         super().__init__(seed, name)
         self.top: list[Statement] = []  # what stands before the first barrier
+        self.shared_bytes = 0
+        self.shapes_made: list[Launch] = []
         self.stride = "lanes"  # lanes of the block that are there, from 0
 
     def pattern(self, depth: int) -> list[Statement]:
-        if self.rounds > 8:
+        if self.rounds > 8 or self.shared_bytes > SHARED_BYTES:
             return []
         made: list[Callable[[], list[Statement]]] = [
             self.tree_reduction,
@@ -43,6 +47,7 @@ class BlockPatterns(BlockFunctions):
             self.histogram,
             self.tiles,
             self.transpose,
+            self.square,
             self.called,
         ]
         if self.warps:
@@ -76,6 +81,7 @@ class BlockPatterns(BlockFunctions):
     def fresh_array(self, type: str, length: int) -> str:
         """Declared where all lanes are there yet, so that each cell has a value."""
         s, q = self.fresh("s"), self.fresh("q")
+        self.shared_bytes += 8 * length
         self.top.append(
             statement(
                 f"SHARED {type} {s}[{length}]; for (int {q} = t; {q} < {length};"
@@ -311,6 +317,44 @@ class BlockPatterns(BlockFunctions):
             line(SYNC),
             self.taken_from(read, type),
         ]
+
+    def square(self) -> list[Statement]:
+        """An array of rows, by the two places of a lane."""
+        type, k, v = self.pick(*TYPES), self.fresh("k"), self.fresh("v")
+        wide, high = self.widest()
+        s, q = self.fresh("s"), self.fresh("q")
+        pitch = wide + self.pick(0, 1)
+        self.shared_bytes += 8 * high * pitch
+        fill = f"(&{s}[0][0])[{q}] = ({type})({q} & 7);"
+        self.top.append(
+            statement(
+                f"SHARED {type} {s}[{high}][{pitch}]; for (int {q} = t;"
+                f" {q} < {high * pitch}; {q} += {self.stride}) {fill}"
+            )
+        )
+        row, rows = (
+            "(threadIdx.z * blockDim.y + threadIdx.y)",
+            "(blockDim.y * blockDim.z)",
+        )
+        other = self.pick(
+            f"{s}[({row} + {k}) % {rows}][threadIdx.x]",
+            f"{s}[{row}][(threadIdx.x + {k}) % blockDim.x]",
+            f"{s}[threadIdx.x % {rows}][({row} + {k}) % blockDim.x]",
+        )
+        rounds = self.pick("3", "(int)blockDim.x", "1")
+        sum = self.joined(type, v, other)
+        return [
+            self.filled_by_lane(s, type, f"{row}][threadIdx.x"),
+            line(SYNC),
+            line(f"{type} {v} = 0;"),
+            line(f"for (int {k} = 0; {k} < {rounds}; {k}++) {v} = {sum};"),
+            self.taken_from(v, type),
+        ]
+
+    def widest(self) -> tuple[int, int]:
+        """The longest row of a block, and the most rows."""
+        blocks = [launch.block for launch in self.shapes_made]
+        return max(x for x, _, _ in blocks), max(y * z for _, y, z in blocks)
 
     def called(self) -> list[Statement]:
         """A function with barriers, for one of two arrays."""

@@ -243,6 +243,7 @@ class Writer(BlockPatterns):
             launch.scalars = self.arguments(items)
             made.append(launch)
         self.most = max(launch.lanes for launch in made)
+        self.shapes_made = made
         return made
 
     def arguments(self, items: int) -> dict[str, int]:
@@ -348,6 +349,7 @@ class Writer(BlockPatterns):
         if length * (8 if element == "double" else SIZES.get(element, 4)) > 12000:
             length = self.most
         text = self.fresh("s")
+        self.shared_bytes += length * SIZES.get(element, 8)
         made.append(statement(f"SHARED {element} {text}[{length}];"))
         made.append(self.filled(text, element, str(length)))
         self.arrays.append(Array(text, element, length))
@@ -410,16 +412,14 @@ class Writer(BlockPatterns):
 
     def result_of(self) -> list[Statement]:
         """What the lane has at the end goes into memory."""
-        parts: list[str | Tree] = ["out[2 * g] = "]
+        made = []
         for place, (target, type) in enumerate(self.scope.targets):
             call = {"float": "bits", "double": "bits_wide"}.get(type, "")
-            parts.append(
-                f"{' ^ ' if place else ''}(unsigned long){call}({target}) * {2 * place + 1}"
-            )
-        parts += [
-            f" ^ (unsigned long){u} * 65537" for u, _ in self.scope.uniform_targets
-        ]
-        return [Statement([*parts, ";"])]
+            value = f"(unsigned long){call}({target}) * {2 * place + 1}"
+            made.append(statement(f"out[2 * g] ^= {value};"))
+        for u, _ in self.scope.uniform_targets:
+            made.append(statement(f"out[2 * g] += (unsigned long){u} * 65537;"))
+        return made
 
     def program(self) -> BlockProgram:
         launches = self.shapes()
