@@ -6,7 +6,7 @@ from __future__ import annotations
 from .block_program import Function
 from .block_statements import BlockStatements
 from .block_values import FLOATS, PLAIN, Scope
-from .c_tree import Block, Expr, Statement, Tree, limits, name, statement
+from .c_tree import Block, Expr, Statement, Tree, arith, limits, name, number, statement
 
 
 class BlockFunctions(BlockStatements):
@@ -36,6 +36,7 @@ class BlockFunctions(BlockStatements):
             self.rounds,
         )
         self.scope, self.arrays, self.loops, self.uniform = Scope(), [], [], False
+        labels, self.labels = self.labels, []
         self.result, self.budget, self.rounds = " r", self.pick(2, 4, 6), 8
         self.scope.integers += [
             name("t", "int", 0, self.most - 1),
@@ -56,6 +57,7 @@ class BlockFunctions(BlockStatements):
             self.budget -= 1
             body.parts += self.statements(1)
         body.parts.append(statement("return r;", kept=True))
+        self.labels = labels
         (
             self.scope,
             self.arrays,
@@ -96,6 +98,12 @@ class BlockFunctions(BlockStatements):
             array = self.random.choice(cells)
             self.mark("function with a pointer to shared memory")
             return [f"&{array.text}[", self.random.choice(array.cells), "]"], []
+        private = [a for a in self.scope.private if a[1] == pointed]
+        if private and self.chance(0.7):
+            array, _, length = self.random.choice(private)
+            self.mark("function with a pointer to a private array")
+            where = arith("&", self.integer(2), number(length - 1, "unsigned"))
+            return [f"&{array}[", where, "]"], []
         return ["&w"], [f"{pointed} w = ", self.of(pointed, 2), "; "]
 
     def result_used(self, parts: list[str | Tree], type: str) -> Statement:

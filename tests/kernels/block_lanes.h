@@ -25,6 +25,7 @@
 #define KERNEL static
 #define FUNCTION static
 #define NOINLINE
+#define LAUNCH_BOUNDS(lanes)
 #define SHARED static __attribute__((section("block_shared")))
 #define DYNAMIC_SHARED(type, name) type *name = (type *)dynamic_memory
 #define LANES_MOST 1024

@@ -20,6 +20,7 @@ DEVICE = """#pragma clang fp contract(off)
 #define KERNEL extern "C" __global__
 #define FUNCTION static __device__
 #define NOINLINE __noinline__
+#define LAUNCH_BOUNDS(lanes) __launch_bounds__(lanes)
 #define SHARED __shared__
 extern __shared__ __attribute__((aligned(64))) char dynamic_memory[];
 #define DYNAMIC_SHARED(type, name) type *name = (type *)dynamic_memory

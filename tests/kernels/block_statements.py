@@ -40,6 +40,8 @@ class BlockStatements(BlockArrays):
         self.result = ""  # what `return` must give
         self.warps = True
         self.weights: dict[str, int] = {}
+        self.labels: list[str] = []  # behind loops of lanes around
+        self.gone: set[str] = set()  # labels that some lane goes to
 
     def block(self, depth: int, most: int = 4) -> Block:
         """Statements; what they declare is known inside of them only."""
@@ -166,7 +168,7 @@ class BlockStatements(BlockArrays):
     def private_array(self, depth: int) -> list[Statement]:
         type, length = (
             self.pick("int", "unsigned", "unsigned char", "long"),
-            self.pick(2, 4, 8, 16),
+            self.pick(2, 4, 8, 16, 64),
         )
         new, q = self.fresh("a"), self.fresh("q")
         self.mark("private array")
@@ -229,7 +231,11 @@ class BlockStatements(BlockArrays):
 
     def leave(self, depth: int) -> list[Statement]:
         word = self.pick("break", "continue")
-        self.mark(word)
+        if len(self.labels) > 1 and self.chance(0.4):
+            # Out of several loops; lanes meet again behind the outer one.
+            word = f"goto {self.random.choice(self.labels)}"
+            self.gone.add(word.split()[1])
+        self.mark(word.split()[0])
         return [statement("if (", self.condition(), f") {word};")]
 
     # ---- control flow in which lanes part ----
@@ -304,7 +310,10 @@ class BlockStatements(BlockArrays):
         self.scope.integers.append(name(j, type, 0, 64))
         rounds, self.rounds = self.rounds, self.rounds * most
         self.loops.append(True)
+        self.labels.append(self.fresh("behind"))
         body = self.apart(lambda: self.block(depth + 1, 5))
+        label = self.labels.pop()
+        end = f" {label}:; }}" if label in self.gone else " }"
         self.loops.pop()
         self.rounds = rounds
         self.scope.back(mark)
@@ -312,11 +321,11 @@ class BlockStatements(BlockArrays):
         before[2] += "ENTER(@own@); "
         if kind == "for":
             head = f"for (; TRIP(@own@) {j} < ({type}){e}; {j}++) "
-            return [Loop([*before, head, body, " }"])]
+            return [Loop([*before, head, body, end])]
         uniform, self.uniform = self.uniform, False
         whole = self.while_loop(kind, j, f"{j} < ({type}){e}", body)
         self.uniform = uniform
-        return [Loop([*before, *whole, " }"])]
+        return [Loop([*before, *whole, end])]
 
     def while_loop(self, kind: str, j: str, test: str, body: Tree) -> list[str | Tree]:
         """The counter goes on first, so that `continue` does no harm."""

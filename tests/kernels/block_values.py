@@ -287,6 +287,9 @@ class BlockValues:
             return Expr([f"sqrt{f}(", magnitude, ")"], type, 0, 0)
         if kind == 1:
             return Expr(["(- ", a, ")"], type, 0, 0)
+        if kind == 11:
+            call = self.pick("floor", "ceil", "trunc", "rint", "fabs")
+            return Expr([f"{call}{f}(", a, ")"], type, 0, 0)
         b = self.floating(type, depth + 1)
         if kind == 2:
             c = self.float_leaf(type)

@@ -386,8 +386,15 @@ class Writer(BlockPatterns):
             cell: list[str | Expr] = ["&sums[", self.bounded(SUMS), "]"]
             return [self.atomic(self.sums, self.sums.operation, cell)]
         if kind == 1:
+            far = self.pick(3, 5, 16, 33)
+            text = self.pick(
+                "g", "g", "items - 1 - g", f"(g + {far}) % items", f"g * {far} % items"
+            )
+            self.mark("array that all read")
             where = (
-                name("g", "int", 0, ITEMS) if self.chance(0.5) else self.bounded(COMMON)
+                name(text, "int", 0, ITEMS)
+                if self.chance(0.5)
+                else self.bounded(COMMON)
             )
             return [self.taken(self.element(self.common, where))]
         return super().access()
@@ -450,7 +457,8 @@ class Writer(BlockPatterns):
         body.parts += self.result_of()
         body.parts[start:start] = self.top
         program = BlockProgram(self.name, self.buffers, Block(), launches, self.seed)
-        head = f"KERNEL void {self.name}({program.parameters()}) "
+        bounds = self.pick("", "", "", f"LAUNCH_BOUNDS({max(self.most, 64)}) ")
+        head = f"KERNEL {bounds}void {self.name}({program.parameters()}) "
         program.body = whole(self.functions, head, body)  # type: ignore[assignment]
         program.seen, program.warp = self.seen, self.warp
         for launch in launches:
