@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of graph launches. Prints one line each. */
+/* Times of graph launches; of making graphs and executable graphs, a node, which are
+ * not to grow with the number of nodes.  Prints one line each. */
 #include "cpu_support.h"
 
 enum { NODES = 100, LAUNCHES = 5000, ROUNDS = 5 };
@@ -68,6 +69,41 @@ measure(const char *kind, int length, hipStream_t stream)
     OK(hipGraphDestroy(graph));
 }
 
+enum shape { CHAIN, APART, JOINED };
+
+/* Graphs of kernels: each behind the one before, all on their own, or the same with a
+ * last node behind all of them. */
+static void
+measure_making(enum shape shape, int count)
+{
+    static const char *const names[] = {"in a chain", "apart", "before one node"};
+    hipGraph_t graph;
+    hipGraphExec_t exec;
+    hipGraphNode_t *nodes = malloc((size_t)(count + 1) * sizeof(hipGraphNode_t));
+    CHECK(nodes != NULL);
+    OK(hipGraphCreate(&graph, 0));
+    uint64_t begin_ns = ha_clock_ns();
+    for (int i = 0; i < count; i++) {
+        bool behind = shape == CHAIN && i > 0;
+        node_add(graph, "empty", &nodes[i], behind ? &nodes[i - 1] : NULL, behind, 0);
+    }
+    if (shape == JOINED) {
+        node_add(graph, "empty", &nodes[count], nodes, (size_t)count, 0);
+    }
+    uint64_t added_ns = ha_clock_ns();
+    OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    uint64_t made_ns = ha_clock_ns();
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphDestroy(graph));
+    uint64_t freed_ns = ha_clock_ns();
+    printf(
+        "%6d nodes %-15s add %6.0f ns, instantiate %6.0f ns, destroy %6.0f ns each\n",
+        count, names[shape], (double)(added_ns - begin_ns) / count,
+        (double)(made_ns - added_ns) / count, (double)(freed_ns - made_ns) / count);
+    fflush(stdout);
+    free(nodes);
+}
+
 int
 main(void)
 {
@@ -82,6 +118,11 @@ main(void)
     for (int warm = 0; warm < 1000; warm++) {
         OK(hipModuleLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
         OK(hipStreamSynchronize(stream));
+    }
+    for (enum shape shape = CHAIN; shape <= JOINED; shape++) {
+        measure_making(shape, 10000);
+        measure_making(shape, 50000);
+        measure_making(shape, 200000);
     }
     static const char *const kinds[] = {"nothing", "empty kernel", "add kernel",
                                         "copy"};

@@ -75,7 +75,7 @@ ha_nodes_add(struct ha_nodes *nodes, struct ha_node *node)
 void
 ha_nodes_remove(struct ha_nodes *nodes, const struct ha_node *node)
 {
-    for (uint32_t i = 0; i < nodes->count; i++) {
+    for (uint32_t i = nodes->count; i-- > 0;) {
         if (nodes->items[i] == node) {
             nodes->count--;
             memmove(&nodes->items[i], &nodes->items[i + 1],
@@ -249,11 +249,12 @@ static void
 node_unlink(struct ha_node *node)
 {
     struct ha_graph *graph = node->graph;
+    /* From the end, where lists are searched first. */
     while (node->befores.count > 0) {
-        ha_node_disconnect(node->befores.items[0], node);
+        ha_node_disconnect(node->befores.items[node->befores.count - 1], node);
     }
     while (node->afters.count > 0) {
-        ha_node_disconnect(node, node->afters.items[0]);
+        ha_node_disconnect(node, node->afters.items[node->afters.count - 1]);
     }
     ha_nodes_remove(&graph->nodes, node);
     for (uint32_t i = node->index; i < graph->nodes.count; i++) {
@@ -328,6 +329,15 @@ ha_node_find_type(hipGraphNode_t handle, hipGraphNodeType type)
     return node;
 }
 
+/* An edge is in two lists; nodes that meet in one have a long list and short ones. */
+static bool
+are_connected(const struct ha_node *before, const struct ha_node *after)
+{
+    return before->afters.count < after->befores.count
+               ? ha_nodes_have(&before->afters, after)
+               : ha_nodes_have(&after->befores, before);
+}
+
 hipError_t
 ha_node_connect(struct ha_node *before, struct ha_node *after)
 {
@@ -336,7 +346,7 @@ ha_node_connect(struct ha_node *before, struct ha_node *after)
                            before == after ? "a node can't depend on itself"
                                            : "the nodes belong to different graphs");
     }
-    if (ha_nodes_have(&after->befores, before)) {
+    if (are_connected(before, after)) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "the node has this dependency already");
     }

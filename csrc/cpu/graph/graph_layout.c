@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Executable graphs: the steps, and the track of each. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/base/error.h"
 #include "cpu/graph/graph_exec_state.h"
@@ -17,14 +18,19 @@ struct ends {
     uint32_t count;
 };
 
+/* While a graph is laid out, the graphs in its nodes with it.  A *gathering* joins ends
+ * into one; there is one at a time. */
+struct layout {
+    struct ha_graph_exec *exec; /* borrowed */
+    struct ha_node *cycle;      /* a node that is on one */
+    uint32_t *marks;            /* owned; per step: the gathering that has it */
+    uint32_t mark_room;
+    uint32_t gathering; /* number of the newest */
+};
+
 static bool
 ends_add(struct ends *ends, uint32_t step)
 {
-    for (uint32_t i = 0; i < ends->count; i++) {
-        if (ends->steps[i] == step) {
-            return true;
-        }
-    }
     if ((ends->count & (ends->count - 1)) == 0) { /* grows at powers of two */
         size_t room = ends->count == 0 ? 1 : (size_t)ends->count * 2;
         uint32_t *steps = realloc(ends->steps, room * sizeof *steps);
@@ -37,11 +43,49 @@ ends_add(struct ends *ends, uint32_t step)
     return true;
 }
 
+/* Begins a gathering; false without memory. */
 static bool
-ends_join(struct ends *ends, const struct ends *more)
+gather_begin(struct layout *layout)
+{
+    uint32_t count = layout->exec->step_count;
+    if (count > layout->mark_room) {
+        uint32_t room = layout->mark_room * 2 > count ? layout->mark_room * 2 : count;
+        uint32_t *marks = realloc(layout->marks, room * sizeof *marks);
+        if (marks == NULL) {
+            return false;
+        }
+        memset(marks + layout->mark_room, 0,
+               (room - layout->mark_room) * sizeof *marks);
+        layout->marks = marks;
+        layout->mark_room = room;
+    }
+    layout->gathering++;
+    return true;
+}
+
+/* Adds the steps of `more` that the gathering does not have. */
+static bool
+gather(struct layout *layout, struct ends *ends, const struct ends *more)
 {
     for (uint32_t i = 0; i < more->count; i++) {
-        if (!ends_add(ends, more->steps[i])) {
+        uint32_t step = more->steps[i];
+        if (layout->marks[step] == layout->gathering) {
+            continue;
+        }
+        layout->marks[step] = layout->gathering;
+        if (!ends_add(ends, step)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* `ends` has nothing yet. */
+static bool
+ends_copy(struct ends *ends, const struct ends *from)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (!ends_add(ends, from->steps[i])) {
             return false;
         }
     }
@@ -111,19 +155,19 @@ lends_edges(const struct ha_node *node, const struct ends *before)
     }
 }
 
-static bool lay_out(struct ha_graph_exec *exec, struct ha_graph *graph,
-                    const struct ends *entry, struct ends *exit,
-                    struct ha_node **cycle);
+static bool lay_out(struct layout *layout, struct ha_graph *graph,
+                    const struct ends *entry, struct ends *exit);
 
 static bool
-lay_out_node(struct ha_graph_exec *exec, struct ha_node *node,
-             const struct ends *before, struct ends *ends, struct ha_node **cycle)
+lay_out_node(struct layout *layout, struct ha_node *node, const struct ends *before,
+             struct ends *ends)
 {
+    struct ha_graph_exec *exec = layout->exec;
     if (!name_add(exec, node)) {
         return false;
     }
     if (node->type == hipGraphNodeTypeGraph) {
-        return lay_out(exec, node->child, before, ends, cycle);
+        return lay_out(layout, node->child, before, ends);
     }
     if (node->type == hipGraphNodeTypeMemAlloc ||
         node->type == hipGraphNodeTypeMemFree) {
@@ -133,42 +177,68 @@ lay_out_node(struct ha_graph_exec *exec, struct ha_node *node,
         }
     }
     if (lends_edges(node, before)) {
-        return ends_join(ends, before);
+        return ends_copy(ends, before);
     }
     uint32_t step = step_add(exec, node, before);
     return step != NO_STEP && ends_add(ends, step);
 }
 
-/* Adds the steps of a graph behind those of `entry`; `exit` gets what stands before its
- * followers. False without memory, or with the node that is on a cycle in *cycle. */
+/* What the node stands behind: the ends of the nodes before it, or of what stands
+ * before its graph. */
 static bool
-lay_out(struct ha_graph_exec *exec, struct ha_graph *graph, const struct ends *entry,
-        struct ends *exit, struct ha_node **cycle)
+gather_befores(struct layout *layout, const struct ha_node *node,
+               const struct ends *ends, const struct ends *entry, struct ends *before)
+{
+    const struct ha_nodes *befores = &node->befores;
+    if (befores->count == 0) {
+        return ends_copy(before, entry);
+    }
+    bool good = gather_begin(layout);
+    for (uint32_t k = 0; k < befores->count && good; k++) {
+        good = gather(layout, before, &ends[befores->items[k]->index]);
+    }
+    return good;
+}
+
+/* The ends of the nodes that nothing follows. */
+static bool
+gather_exit(struct layout *layout, const struct ha_graph *graph,
+            struct ha_node *const *order, const struct ends *ends, struct ends *exit)
+{
+    bool good = gather_begin(layout);
+    for (uint32_t i = 0; i < graph->nodes.count && good; i++) {
+        good =
+            order[i]->afters.count > 0 || gather(layout, exit, &ends[order[i]->index]);
+    }
+    return good;
+}
+
+/* Adds the steps of a graph behind those of `entry`; `exit` gets what stands before its
+ * followers. False without memory, or with the node that is on a cycle in the layout.
+ */
+static bool
+lay_out(struct layout *layout, struct ha_graph *graph, const struct ends *entry,
+        struct ends *exit)
 {
     uint32_t count = graph->nodes.count;
-    bool good = count == 0;
-    if (good) {
-        return ends_join(exit, entry);
+    bool good = false;
+    if (count == 0) {
+        return ends_copy(exit, entry);
     }
     struct ha_node **order = malloc(count * sizeof(struct ha_node *));
     struct ends *ends = calloc(count, sizeof *ends);
     if (order != NULL && ends != NULL) {
-        *cycle = ha_graph_sort(graph, order);
-        good = *cycle == NULL;
+        layout->cycle = ha_graph_sort(graph, order);
+        good = layout->cycle == NULL;
     }
     for (uint32_t i = 0; i < count && good; i++) {
         struct ha_node *node = order[i];
         struct ends before = {.steps = NULL};
-        good = node->befores.count > 0 || ends_join(&before, entry);
-        for (uint32_t k = 0; k < node->befores.count && good; k++) {
-            good = ends_join(&before, &ends[node->befores.items[k]->index]);
-        }
-        good = good && lay_out_node(exec, node, &before, &ends[node->index], cycle);
-        if (good && node->afters.count == 0) {
-            good = ends_join(exit, &ends[node->index]);
-        }
+        good = gather_befores(layout, node, ends, entry, &before) &&
+               lay_out_node(layout, node, &before, &ends[node->index]);
         free(before.steps);
     }
+    good = good && gather_exit(layout, graph, order, ends, exit);
     for (uint32_t i = 0; i < count && ends != NULL; i++) {
         free(ends[i].steps);
     }
@@ -280,11 +350,13 @@ tracks_assign(struct ha_graph_exec *exec)
 hipError_t
 ha_graph_exec_lay_out(struct ha_graph_exec *exec, struct ha_node **cycle)
 {
+    struct layout layout = {.exec = exec};
     struct ends none = {.steps = NULL};
     struct ends exit = {.steps = NULL};
-    *cycle = NULL;
-    bool good = lay_out(exec, exec->graph, &none, &exit, cycle);
+    bool good = lay_out(&layout, exec->graph, &none, &exit);
     free(exit.steps);
+    free(layout.marks);
+    *cycle = layout.cycle;
     if (*cycle != NULL) {
         return ha_cpu_fail(hipErrorInvalidValue,
                            "the dependencies of the graph form a cycle");
