@@ -134,7 +134,7 @@ def table(measurement: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *group_line(rows), *wrong_lines(rows)])
 
 
-def growth(name: str, new: Mapping[str, Any], old: Mapping[str, Any]) -> float | None:
+def growth(new: Mapping[str, Any], old: Mapping[str, Any]) -> float | None:
     """How much slower a row became: the middle of the times and of the ratios.
 
     A machine that others use changes its speed between two measurements, for all
@@ -151,6 +151,13 @@ def growth(name: str, new: Mapping[str, Any], old: Mapping[str, Any]) -> float |
     return statistics.median_low(found)
 
 
+def slower_rows(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+    """Names of rows that became slower by more than a tenth."""
+    both = [name for name in new["rows"] if name in old["rows"]]
+    factors = {name: growth(new["rows"][name], old["rows"][name]) for name in both}
+    return [name for name, factor in factors.items() if factor and factor > SLOWER]
+
+
 def against(new: Mapping[str, Any], old: Mapping[str, Any]) -> tuple[str, int]:
     """Rows that became slower by more than a tenth, faster, or wrong; how many bad."""
     slower, faster, wrong = [], [], []
@@ -160,7 +167,7 @@ def against(new: Mapping[str, Any], old: Mapping[str, Any]) -> tuple[str, int]:
         before = old["rows"][name]
         if OURS in measured["wrong"] and OURS not in before["wrong"]:
             wrong.append(f"- **wrong**: `{name}`: {measured['wrong'][OURS]}")
-        factor = growth(name, measured, before)
+        factor = growth(measured, before)
         if factor is not None and factor > SLOWER:
             slower.append(f"- slower: `{name}`, {factor:.2f} x the time")
         if factor is not None and factor < 1 / SLOWER:

@@ -116,12 +116,12 @@ class Side:
             print(f"  WRONG, {contender}: {text}", file=sys.stderr, flush=True)
 
     def commit(self) -> str:
-        """The checkout's, with a mark where files differ from it."""
+        """The checkout's, with a mark where files differ from it; else its name."""
         command = ["git", "describe", "--always", "--dirty"]
         done = subprocess.run(
             command, cwd=self.checkout, capture_output=True, text=True, check=False
         )
-        return done.stdout.strip() or "unknown"
+        return done.stdout.strip() or self.name
 
 
 def run_row(sides: Sequence[Side], row: str, turns: int) -> None:
@@ -138,11 +138,11 @@ def run_row(sides: Sequence[Side], row: str, turns: int) -> None:
         side.finish(row)
 
 
-def measure(sides: Sequence[Side], runs: int) -> None:
+def measure(sides: Sequence[Side], runs: int, rows: Sequence[str]) -> None:
     """Whole runs; the sides' processes are there together and work in turn."""
     for _ in range(runs):
         with ExitStack() as stack:
             for side in sides:
                 stack.enter_context(side)
-            for row in sides[0].plan.rows:
+            for row in rows:
                 run_row(sides, row, sides[0].plan.turns)
