@@ -177,10 +177,12 @@ ir_find(struct ir_slice slice, const char *text, size_t from)
     bool quoted = false;
 
     for (size_t i = from; i + size <= slice.size; i++) {
-        if (!quoted && memcmp(slice.at + i, text, size) == 0) {
+        char c = slice.at[i];
+        /* Most characters are not the first one: a call for each would cost more. */
+        if (c == text[0] && !quoted && memcmp(slice.at + i, text, size) == 0) {
             return i;
         }
-        if (slice.at[i] == '"') {
+        if (c == '"') {
             quoted = !quoted;
         }
     }

@@ -41,11 +41,12 @@ ha_host_text(struct ha_rewriter *rewriter, struct ir_slice line, bool attributes
     bool quoted = false;
 
     for (size_t i = 0; i < line.size;) {
+        char c = line.at[i];
         struct ir_slice rest = ir_part(line, i, line.size);
-        if (line.at[i] == '"') {
+        if (c == '"') {
             quoted = !quoted;
-        } else if (quoted) {
-            /* a name or a text: copied below */
+        } else if (quoted || (c != ' ' && c != 'a' && c != '@')) {
+            /* a name or a text, or nothing of ours: copied below */
         } else if (ir_begins(rest, " addrspace(")) {
             i = skip_space_number(line, i);
             continue;
