@@ -13,6 +13,7 @@
 #include "cpu/compile/cache_key.h"
 #include "cpu/compile/depends.h"
 #include "cpu/compile/file_asm.h"
+#include "cpu/compile/optimise.h"
 #include "cpu/compile/options.h"
 #include "cpu/compile/prelude.h"
 #include "cpu/compile/process.h"
@@ -31,6 +32,7 @@ struct work {
     struct ha_options options;
     struct ha_workdir workdir;
     struct ha_bytes source; /* what the front end reads */
+    bool apart;          /* the front end leaves optimising to cpu/compile/optimise.h */
     size_t prelude_size; /* so much of it is our own headers: cpu/compile/prelude.h */
     struct ha_cache_inputs inputs;
     struct ha_memory_file source_file, ir_file, rules_file;
@@ -331,6 +333,9 @@ step_front(struct work *work)
     if (prelude) {
         ha_build_flags(&arguments, with_prelude);
     }
+    if (work->apart) {
+        ha_list_add(&arguments, "-disable-llvm-passes");
+    }
     ha_build_flags(&arguments, outputs);
     struct ha_memory_file *const extra[] = {&work->rules_file, &work->prelude};
     status = ha_build_step(&work->build, "the front end", &arguments,
@@ -338,6 +343,9 @@ step_front(struct work *work)
                                                    .output = &work->ir_file,
                                                    .extra = extra,
                                                    .extra_count = prelude ? 2 : 1});
+    if (status == HA_OK && work->apart) {
+        status = ha_optimise(&work->build, &work->ir_file);
+    }
     ha_list_release(&arguments);
     return status;
 }
@@ -369,9 +377,12 @@ run_front(struct work *work)
         .header_count = work->request->header_count,
     };
     (void)clock_gettime(CLOCK_REALTIME, &work->started);
+    work->apart = !work->options.program && !work->options.relocatable &&
+                  ha_optimise_apart(work->request->source, work->request->source_size);
     status = step_front(work);
-    if (status == HA_ERROR_COMPILE && work->prelude.fd >= 0) {
-        /* Messages are those of a front end that reads everything itself. */
+    if (status == HA_ERROR_COMPILE && (work->prelude.fd >= 0 || work->apart)) {
+        /* Messages are those of a front end that does everything itself. */
+        work->apart = false;
         ha_buffer_cut(&work->build.log, said);
         ha_memory_file_close(&work->prelude);
         ha_memory_file_close(&work->ir_file);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/compile/optimise.h"
+
+#include <string.h>
+
+#include "cpu/compile/toolchain_flags.h"
+
+#define FUNCTIONS_LEAST 16u
+#define DEFINITION "\ndefine dso_local "
+
+bool
+ha_optimise_apart(const char *source, size_t size)
+{
+    static const char word[] = "__device__";
+    const char *at = source, *end = source + size;
+    unsigned count = 0;
+
+    while (count < FUNCTIONS_LEAST &&
+           (at = memmem(at, (size_t)(end - at), word, sizeof word - 1)) != NULL) {
+        at += sizeof word - 1;
+        count++;
+    }
+    return count == FUNCTIONS_LEAST;
+}
+
+static void
+make_internal(const struct ha_memory_file *ir, struct ha_bytes *text)
+{
+    static const char kernel[] = "ptx_kernel ";
+    const char *at = ir->bytes, *end = ir->bytes + ir->size, *found;
+    const size_t size = sizeof DEFINITION - 1;
+
+    while ((found = memmem(at, (size_t)(end - at), DEFINITION, size)) != NULL) {
+        const char *rest = found + size;
+        bool is_kernel = (size_t)(end - rest) > sizeof kernel &&
+                         memcmp(rest, kernel, sizeof kernel - 1) == 0;
+        ha_buffer_append(text, at, (size_t)(found - at));
+        ha_buffer_text(text, is_kernel ? DEFINITION : "\ndefine internal ");
+        at = rest;
+    }
+    ha_buffer_append(text, at, (size_t)(end - at));
+}
+
+enum ha_status
+ha_optimise(struct ha_build *build, struct ha_memory_file *ir)
+{
+    static const char *const flags[] = {"-disable-llvm-verifier", HA_OPTIMISE_FLAGS,
+                                        NULL};
+    struct ha_memory_file input = HA_MEMORY_FILE_INIT, output = HA_MEMORY_FILE_INIT;
+    struct ha_list arguments = {0};
+    struct ha_bytes text = {0};
+    make_internal(ir, &text);
+    enum ha_status status =
+        text.failed ? ha_error_set(HA_ERROR_MEMORY, "the optimiser: no memory")
+                    : ha_memory_file_open(&input, "ir");
+    if (status == HA_OK) {
+        status = ha_memory_file_write(&input, text.bytes, text.size);
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_rewind(&input);
+    }
+    ha_build_ir_arguments(build, &arguments, false);
+    ha_build_flags(&arguments, flags);
+    if (status == HA_OK) {
+        status =
+            ha_build_step(build, "the optimiser", &arguments,
+                          &(struct ha_step_files){.input = &input, .output = &output});
+    }
+    if (status == HA_OK) {
+        ha_memory_file_close(ir);
+        *ir = output;
+    } else {
+        ha_memory_file_close(&output);
+    }
+    ha_list_release(&arguments);
+    ha_buffer_release(&text);
+    ha_memory_file_close(&input);
+    return status;
+}
