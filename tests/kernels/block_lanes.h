@@ -110,6 +110,7 @@ step_to(int k, int number)
 #define ENTER(k) step_to(k, __COUNTER__)
 #define TRIP(k) now->path[now->base + 2 * (k) + 1]++,
 #define AT(k, e) (step_to(k, __COUNTER__), (e))
+#define STEP(k) AT(k, __syncwarp())
 #define CALL(k, e)                                                                     \
     ({                                                                                 \
         int base_ = now->base;                                                         \

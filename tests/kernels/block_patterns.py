@@ -51,7 +51,7 @@ class BlockPatterns(BlockFunctions):
             self.called,
         ]
         if self.warps:
-            made += [self.warp_sums, self.warp_memory]
+            made += [self.warp_sums, self.warp_memory, self.in_step]
         chosen = self.random.choice(made)
         self.mark("pattern " + chosen.__name__.replace("_", " "))
         return [Statement([Block([line(SYNC), *chosen(), line(SYNC)])])]
@@ -305,6 +305,36 @@ class BlockPatterns(BlockFunctions):
         inside = Block([line(f"{s}[t] = {v};"), meet, sum, meet])
         head = f"ENTER(@own@); for (int {j} = 0; TRIP(@own@) {j} < 3; {j}++) "
         return [first, loop(head, inside), self.taken_from(v, type)]
+
+    def in_step(self) -> list[Statement]:
+        """The lanes of a warp exchange by volatile memory without any call: hardware in
+        lock step makes each access for all of them."""
+        type, lanes = self.pick("int", "unsigned", "float", "unsigned long"), self.warp
+        s = self.fresh_array(type, -(-self.most // lanes) * lanes + lanes)
+        p, w, v = self.fresh("p"), self.fresh("w"), self.fresh("v")
+        guard = self.pick("", f"if (t < {lanes}) ", f"if (t / {lanes} % 2 == 0) ")
+        # The cells of the next warp, which stands aside, or of this one.
+        behind = [f"t + {w}"] if guard else []
+        inner = [f"t ^ {w}", f"(t & ~{lanes - 1}) | ({w} & {lanes - 1})"]
+        other = self.pick(*inner, *behind)
+        sum = self.joined(type, f"{p}[t]", f"{p}[{other}]")
+        inside = Block(
+            [
+                line(f"{type} {v} = {sum};"),
+                line("STEP(@0@);"),
+                line(f"{p}[t] = {v};"),
+                line("STEP(@0@);"),
+            ]
+        )
+        head = f"ENTER(@own@); for (int {w} = {lanes // 2}; TRIP(@own@) {w} > 0; {w} >>= 1) "
+        return [
+            self.filled_by_lane(s, type),
+            line(SYNC),
+            line(f"volatile {type} *{p} = {s};"),
+            statement(guard, Block([loop(head, inside)])),
+            line(SYNC),
+            self.taken_from(f"{s}[t]", type),
+        ]
 
     def transpose(self) -> list[Statement]:
         type = self.pick(*TYPES)

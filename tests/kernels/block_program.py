@@ -3,7 +3,8 @@
 
 What the lanes of a block do together is told to gcc's side by macros, which are nothing
 for the device: `ENTER(k)` stands before a loop, `TRIP(k)` where a round begins, and
-`AT(k, call)` around a warp call, where k counts the loops around in this function.
+`AT(k, call)` around a warp call, where k counts the loops around in this function.  After
+`STEP(k)` all lanes of the warp have made the volatile access before it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ extern __shared__ __attribute__((aligned(64))) char dynamic_memory[];
 #define ENTER(k)
 #define TRIP(k)
 #define AT(k, e) (e)
+#define STEP(k)
 #define CALL(k, e) (e)
 """
 # What comes out of floats without the bits of a NaN, which IEEE 754 leaves open.

@@ -66,6 +66,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--one", type=int, help="this kernel of the seed only")
     parser.add_argument("--whole", action="store_true", help="don't cut down")
     parser.add_argument("--strict", action="store_true", help="check the generator")
+    parser.add_argument(
+        "--forms", default=",".join(EXECUTORS), help="values of HIPADAPT_CPU_EXEC"
+    )
     parser.add_argument("--warp", type=int, default=32, help="lanes of a warp")
     parser.add_argument("--tell", action="store_true", help="count constructs")
     parser.add_argument(
@@ -84,7 +87,8 @@ def main() -> int:
         folder = Path(name)
         cache = folder / "cache"
         cache.mkdir(mode=0o700)
-        workers = {x: Worker(environment(x, chosen.warp, cache)) for x in EXECUTORS}
+        forms = chosen.forms.split(",")
+        workers = {x: Worker(environment(x, chosen.warp, cache)) for x in forms}
         while time.monotonic() < end and kernels < (chosen.count or 1 << 60):
             programs = programs_of(seed, COUNT, chosen.warp)
             if chosen.one is not None:
