@@ -1197,6 +1197,31 @@ plan_text(struct gang_emit *emit)
     emit->planning = false;
 }
 
+/* The vector of a checked value is made from its operands wherever it is needed, so
+ * where it is needed they are, too. */
+static void
+spread_uses(struct gang_emit *emit)
+{
+    struct gang_function *function = emit->function;
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (uint32_t v = 0; v < function->value_count; v++) {
+            const struct gang_value *value = &function->values[v];
+            struct gang_shape shape = emit->shapes.of[v];
+            if (!function->used_elsewhere[v] || shape.level != GANG_LINEAR ||
+                !shape.checked) {
+                continue;
+            }
+            for (uint32_t i = 0; i < value->operand_count; i++) {
+                changed |= !function->used_elsewhere[value->operands[i]];
+                function->used_elsewhere[value->operands[i]] = 1;
+            }
+        }
+    }
+}
+
 void
 gang_write_kernel(struct gang_emit *emit, struct ir_out *out)
 {
@@ -1209,6 +1234,7 @@ gang_write_kernel(struct gang_emit *emit, struct ir_out *out)
     emit->base_time = ir_alloc(function->arena, values, sizeof *emit->base_time);
     emit->vector_time = ir_alloc(function->arena, values, sizeof *emit->vector_time);
     emit->slot_names.arena = function->arena;
+    spread_uses(emit);
     /* Each slot that is found can make more writes, and these more slots. */
     do {
         count = emit->slot_count;
