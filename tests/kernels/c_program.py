@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -119,6 +119,7 @@ class Program:
 
     # What the device needs before the programs of a module.
     before: ClassVar[str] = '#define KERNEL extern "C" __global__\n' + PRELUDE
+    options: ClassVar[Sequence[str]] = ()  # of the device's compiler
 
     name: str
     buffers: list[Buffer]

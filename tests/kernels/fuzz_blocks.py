@@ -69,6 +69,7 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--forms", default=",".join(EXECUTORS), help="values of HIPADAPT_CPU_EXEC"
     )
+    parser.add_argument("--options", default="", help="of hiprtc, as --options=-O1")
     parser.add_argument("--warp", type=int, default=32, help="lanes of a warp")
     parser.add_argument("--tell", action="store_true", help="count constructs")
     parser.add_argument(
@@ -80,6 +81,7 @@ def options() -> argparse.Namespace:
 def main() -> int:
     """Exit status 1 when a kernel differed."""
     chosen = options()
+    BlockProgram.options = tuple(chosen.options.split())
     seed, kernels, wrong = chosen.seed, 0, 0
     seen: Counter[str] = Counter()
     end = time.monotonic() + chosen.seconds

@@ -126,7 +126,7 @@ def answers(
     source = source_of(programs)
     owners = {program.name: program for program in programs}
     try:
-        checks = worker.ask("launches", source, (), jobs)
+        checks = worker.ask("launches", source, programs[0].options, jobs)
     except CaseFailure as failure:
         if len(programs) > 1:
             for program in programs:
