@@ -92,6 +92,7 @@ KNOWN = {
     "__syncthreads_count(t < 5)": lambda t: 5,
     "__syncthreads_and(t < 39)": lambda t: 0,
     "__syncthreads_or(t == 3)": lambda t: 1,
+    "bits_wide((double)0 - (double)(t / 64)) >> 63": lambda t: 0,
     "warpSize * 0 + __popc(t)": lambda t: t.bit_count(),
 }
 
