@@ -12,6 +12,7 @@
 #include "cpu/module/fill_kernel.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
+#include "cpu/work/copy_rows.h"
 #include "cpu/work/device_order.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -48,49 +49,14 @@ transfer_of(struct ha_op *op)
     return (struct transfer *)(void *)op->payload;
 }
 
-/* Fills `bytes` (a multiple of the element) at dst. */
-static void
-fill_row(void *dst, size_t bytes, uint32_t value, uint32_t element_bytes)
-{
-    if (element_bytes == 4) {
-        uint32_t *words = dst;
-        for (size_t i = 0; i < bytes / 4; i++) {
-            words[i] = value;
-        }
-    } else if (element_bytes == 2) {
-        uint16_t *halves = dst;
-        for (size_t i = 0; i < bytes / 2; i++) {
-            halves[i] = (uint16_t)value;
-        }
-    } else {
-        memset(dst, (int)(value & 0xffu), bytes);
-    }
-}
-
-/* Where row `row` of all slices begins. */
-static size_t
-row_offset(size_t row, size_t height, size_t pitch, size_t slice)
-{
-    return row / height * slice + row % height * pitch;
-}
-
 static void
 transfer_rows(const struct transfer *transfer, size_t first, size_t count)
 {
-    const struct ha_copy *copy = &transfer->copy;
-    unsigned char *dst = copy->dst;
-    const unsigned char *src = copy->src;
-    for (size_t row = first; row < first + count; row++) {
-        unsigned char *to =
-            dst + row_offset(row, copy->height, copy->dst_pitch, copy->dst_slice);
-        if (src == NULL) {
-            fill_row(to, copy->width, transfer->value, transfer->element_bytes);
-        } else {
-            memmove(to,
-                    src +
-                        row_offset(row, copy->height, copy->src_pitch, copy->src_slice),
-                    copy->width);
-        }
+    if (transfer->copy.src == NULL) {
+        ha_fill_rows(&transfer->copy, first, count, transfer->value,
+                     transfer->element_bytes);
+    } else {
+        ha_copy_rows(&transfer->copy, first, count);
     }
 }
 
@@ -103,7 +69,7 @@ transfer_part(const struct transfer *transfer, uint64_t chunk)
         copy->width - begin < CHUNK_BYTES ? copy->width - begin : CHUNK_BYTES;
     unsigned char *dst = (unsigned char *)copy->dst + begin;
     if (copy->src == NULL) {
-        fill_row(dst, bytes, transfer->value, transfer->element_bytes);
+        ha_fill_bytes(dst, bytes, transfer->value, transfer->element_bytes);
     } else {
         memcpy(dst, (const unsigned char *)copy->src + begin, bytes);
     }

@@ -6,9 +6,9 @@
 #include "cpu/work/copy.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cpu/memory/memory.h"
+#include "cpu/work/copy_rows.h"
 
 /* As many operations as a queue may hold have to find room. */
 #define ASIDE_MAX_BYTES ((size_t)256 << 10)
@@ -59,14 +59,11 @@ ha_copy_aside(struct ha_copy *copy, bool *wait)
         *wait = true;
         return NULL;
     }
-    const unsigned char *src = copy->src;
-    unsigned char *row = aside;
-    for (size_t slice = 0; slice < depth; slice++) {
-        for (size_t y = 0; y < copy->height; y++, row += copy->width) {
-            memcpy(row, src + slice * copy->src_slice + y * copy->src_pitch,
-                   copy->width);
-        }
-    }
+    struct ha_copy packing = *copy;
+    packing.dst = aside;
+    packing.dst_pitch = copy->width;
+    packing.dst_slice = copy->width * copy->height;
+    ha_copy_rows(&packing, 0, copy->height * depth);
     copy->src = aside;
     copy->src_pitch = copy->width;
     copy->src_slice = copy->width * copy->height;
