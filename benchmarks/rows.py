@@ -3,8 +3,8 @@
 
 Each line is a width; hipMemcpy2D and numpy's assignment of the same columns take turns
 in one process, and the shortest of many rounds counts.  The last lines are hipMemcpy3D
-and hipMemset2D.  Exits with 1 where a copy takes more than twice numpy's time; rows that
-do not stay in a cache need a quiet machine.
+and hipMemset2D.  Exits with 1 where a copy takes more than twice numpy's time; rows
+that do not stay in a cache need a quiet machine.
 """
 
 from __future__ import annotations
