@@ -426,7 +426,8 @@ write_functions(struct ha_rewriter *rewriter)
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        bool rows = !rewriter->guard && ha_fast_study(rewriter, f, &fast);
+        bool rows =
+            !rewriter->guard && !rewriter->control && ha_fast_study(rewriter, f, &fast);
         struct ir_slice name = rewriter->module.functions[f].name;
         ha_piece_begin(rewriter);
         ha_body_write(rewriter, f, &reference);

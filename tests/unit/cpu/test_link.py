@@ -135,19 +135,20 @@ def test_text_ir_is_linked_with_compiled_code(state: Any) -> None:
     assert run(code)[0].tolist() == [3.0 * i for i in range(32)]
 
 
-def test_rounding_that_one_lane_sets_stays_its_own(state: Any) -> None:
+@pytest.mark.parametrize("wait", [b"__syncthreads();", b""])
+def test_rounding_that_one_lane_sets_stays_its_own(state: Any, wait: bytes) -> None:
     kernel = """
         extern "C" __device__ void round_up();
         __device__ int calls;
         extern "C" __global__ void apply(float *x) {
             volatile float one = -1, three = 3;
             if (threadIdx.x == 7) round_up();
-            __syncthreads();
+            WAIT
             x[threadIdx.x] = one / three;
         }
     """
     good(add(state, ROUNDING_IR.encode()))
-    good(add(state, bitcode(kernel)))
+    good(add(state, bitcode(kernel, b"-DWAIT=" + wait)))
 
     code, _ = good(hiprtc.hiprtcLinkComplete(state))
     values = run(code)[0]
