@@ -70,8 +70,7 @@ __asm__(".text\n" FUNCTION("ha_group_call_block") SAVE
         "    callq ha_lane_step_warp\n"
         "    jmp ha_lane_go\n" END("ha_group_call_warp")
 
-        /* Where a lane ends, the stack is empty; what lies below is left free for the
-         * context of a lane that begins there. */
+        /* Where a lane ends, the stack is empty; the next may begin there at once. */
         FUNCTION("ha_lane_go") ".cfi_startproc\n"
                                ".cfi_undefined %rip\n"
                                "    movq %rax, %rsp\n"
@@ -90,7 +89,15 @@ __asm__(".text\n" FUNCTION("ha_group_call_block") SAVE
                                "ha_lane_end:\n"
                                "    subq $128, %rsp\n"
                                "    callq ha_lane_step_end\n"
-                               "    jmp ha_lane_go\n"
+                               "    testq %rax, %rax\n"
+                               "    jnz ha_lane_go\n"
+                               "    movq (%rdx), %rax\n"
+                               "    movq 8(%rdx), %rdi\n"
+                               "    movq 16(%rdx), %rsi\n"
+                               "    addq $128, %rsp\n"
+                               "    xorl %ebp, %ebp\n"
+                               "    callq *%rax\n"
+                               "    jmp ha_lane_end\n"
                                "1:  addq $8, %rsp\n"
                                "    jmpq *%rcx\n" END("ha_lane_go")
 
@@ -217,8 +224,7 @@ __asm__(
     "    bl ha_lane_step_warp\n"
     "    b ha_lane_go\n" END("ha_group_call_warp")
 
-    /* Where a lane ends, the stack is empty; what lies below is left free for the
-     * context of a lane that begins there. */
+    /* Where a lane ends, the stack is empty; the next may begin there at once. */
     FUNCTION("ha_lane_go") ".cfi_startproc\n"
                            ".cfi_undefined x30\n"
                            "    mov sp, x0\n"
@@ -240,7 +246,13 @@ __asm__(
                            "ha_lane_end:\n"
                            "    sub sp, sp, #192\n"
                            "    bl ha_lane_step_end\n"
-                           "    b ha_lane_go\n"
+                           "    cbnz x0, ha_lane_go\n"
+                           "    ldp x9, x0, [x1]\n"
+                           "    ldr x1, [x1, #16]\n"
+                           "    add sp, sp, #192\n"
+                           "    mov x29, xzr\n"
+                           "    blr x9\n"
+                           "    b ha_lane_end\n"
                            "1:  br x16\n" END("ha_lane_go")
 
                                FUNCTION("ha_lane_begin") ".cfi_startproc\n"

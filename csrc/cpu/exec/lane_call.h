@@ -27,6 +27,13 @@
 
 #define HA_LANE_CALLS (!HA_FIBER_ASAN && !HA_FIBER_TSAN)
 
+/* What a lane begins with: function(args, lane). */
+struct ha_lane_start {
+    ha_kernel_reference_fn *function;
+    void *const *args;
+    struct ha_lane *lane;
+};
+
 #if HA_LANE_CALLS
 
 enum { HA_LANE_CONTEXT_BYTES = 192 };
@@ -46,7 +53,8 @@ struct ha_lane_next ha_lane_step_warp(uint32_t op, const struct ha_warp_site *si
                                       uint32_t width, void *context);
 struct ha_lane_next ha_lane_step_pause(void *context);
 
-/* The running lane has ended.  The stack below its end may be that of the next. */
+/* The running lane has ended.  Without a context the next one begins on its stack:
+ * `value` is the address of a struct ha_lane_start then. */
 struct ha_lane_next ha_lane_step_end(void);
 
 /* A context on the stack that ends at `high`: a lane that begins with

@@ -396,21 +396,15 @@ controlled(struct ha_lane_next step)
     return step;
 }
 
-static struct ha_lane_next
-begin_on(struct ha_group *group, struct ha_runner *runner, uint32_t index,
-         struct ha_fiber *fiber)
+static __attribute__((noinline)) struct ha_lane_next
+begin_next(struct ha_group *group, struct ha_runner *runner, uint32_t next)
 {
-    begin_lane(group, runner, index, fiber);
+    struct ha_fiber *fiber = new_fiber(group, runner);
+    begin_lane(group, runner, next, fiber);
     struct ha_lane_next step = {ha_lane_context(fiber->high, group->kernel->reference,
                                                 group->launch->args, runner->lane),
                                 0};
     return group->controlled ? controlled(step) : step;
-}
-
-static __attribute__((noinline)) struct ha_lane_next
-begin_next(struct ha_group *group, struct ha_runner *runner, uint32_t next)
-{
-    return begin_on(group, runner, next, new_fiber(group, runner));
 }
 
 /* The lane behind is the next one, as a rule: its registers are two lines of its stack,
@@ -574,7 +568,13 @@ ha_lane_step_end(void)
     struct ha_fiber *fiber = runner->fiber;
     uint32_t next = end_lane(group, runner);
     if (!group->suspended[next]) {
-        return begin_on(group, runner, next, fiber);
+        begin_lane(group, runner, next, fiber);
+        group->start = (struct ha_lane_start){group->kernel->reference,
+                                              group->launch->args, runner->lane};
+        if (group->controlled) {
+            ha_context_reset_control();
+        }
+        return (struct ha_lane_next){NULL, (uintptr_t)&group->start};
     }
     group->recycled[group->recycled_count++] = fiber;
     return go_on(group, runner, next);

@@ -30,6 +30,7 @@
 #include "cpu/base/image.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber.h"
+#include "cpu/exec/lane_call.h"
 #include "cpu/exec/launch.h"
 #include "cpu/exec/warp.h"
 
@@ -87,6 +88,8 @@ struct ha_group {
     uint32_t fresh; /* fibers[0..fresh) of the set were used in this block */
     uint32_t lane_capacity;
     uint32_t lane_dim[3]; /* block shape that the thread indices were made for */
+
+    struct ha_lane_start start; /* of the lane that begins where another has ended */
 
     struct ha_fiber *stopped;     /* cooperative launches: where the block goes on, */
     struct ha_lane *stopped_lane; /* and as which lane */
