@@ -166,7 +166,6 @@ gang_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
 static void
 touch(struct gang_emit *emit, uint32_t slot)
 {
-    emit->slots[slot].touched = true;
     emit->slots[slot].runs[emit->run] = 1;
 }
 
@@ -197,6 +196,7 @@ gang_slot_read(struct gang_emit *emit, uint32_t slot)
     struct ir_slice type = slot_type(emit, &emit->slots[slot]);
 
     touch(emit, slot);
+    emit->slots[slot].read = true;
     gang_line(emit, "%.*s = load %.*s, ptr %%slot.%u", IR_ARGS(name), IR_ARGS(type),
               slot);
     return name;
@@ -208,6 +208,7 @@ gang_slot_write(struct gang_emit *emit, uint32_t slot, struct ir_slice value)
     struct ir_slice type = slot_type(emit, &emit->slots[slot]);
 
     touch(emit, slot);
+    emit->slots[slot].written |= !ir_is(value, "poison");
     gang_line(emit, "store %.*s %.*s, ptr %%slot.%u", IR_ARGS(type), IR_ARGS(value),
               slot);
 }

@@ -121,8 +121,8 @@ ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
     struct ir_out out = {.arena = rewriter->arena};
 
     *gang = (struct ha_gang){0};
-    if (rewriter->guard || rewriter->control || rewriter->gang_width == 0 || info->pause || info->indirect ||
-        ha_sites_polls(rewriter, number)) {
+    if (rewriter->guard || rewriter->control || rewriter->gang_width == 0 ||
+        info->pause || info->indirect || ha_sites_polls(rewriter, number)) {
         gang->reason = ir_slice_of("lanes wait for each other, or calls are indirect");
         return;
     }

@@ -82,6 +82,7 @@ struct gang_value {
     int64_t *scales;   /* addresses: bytes an index, for operands 1.. */
     int64_t offset;    /* addresses: constant bytes */
     uint32_t *from_of; /* phis: the block of each operand */
+    const char **ways; /* calls: how each argument is passed, "signext " or "" */
     uint64_t extra;
     uint32_t align;
     uint32_t block; /* GANG_NONE: parameters and constants */

@@ -1146,6 +1146,18 @@ array_bytes(const struct gang_emit *emit, const struct gang_slot *slot)
     return (uint64_t)8 * emit->width; /* of a shuffle */
 }
 
+/* Each slot that is read must be one that something was written to. */
+static void
+check_slots(struct gang_emit *emit)
+{
+    for (uint32_t s = 0; s < emit->slot_count; s++) {
+        const struct gang_slot *slot = &emit->slots[s];
+        if (slot->read && !slot->written) {
+            gang_refuse(emit->function, "a value that is read and was not kept");
+        }
+    }
+}
+
 /* Which slots more than one run uses, and where they lie. */
 static void
 place_slots(struct gang_emit *emit)
@@ -1197,6 +1209,23 @@ plan_text(struct gang_emit *emit)
     emit->planning = false;
 }
 
+/* A value that is made longer part by part needs the parts where the cast stands. */
+static void
+use_parts(struct gang_emit *emit, uint32_t number, uint32_t block, bool is_signed)
+{
+    struct gang_function *function = emit->function;
+    const struct gang_value *value = &function->values[number];
+
+    if (value->block != block) {
+        function->used_elsewhere[number] = 1;
+    }
+    if (gang_goes_down(function, &emit->shapes, number, is_signed)) {
+        for (uint32_t i = 0; i < value->operand_count; i++) {
+            use_parts(emit, value->operands[i], block, is_signed);
+        }
+    }
+}
+
 /* The vector of a checked value is made from its operands wherever it is needed, so
  * where it is needed they are, too. */
 static void
@@ -1204,6 +1233,14 @@ spread_uses(struct gang_emit *emit)
 {
     struct gang_function *function = emit->function;
     bool changed = true;
+
+    for (uint32_t v = 0; v < function->value_count; v++) {
+        const struct gang_value *value = &function->values[v];
+        if (value->op == GANG_CAST && emit->shapes.of[v].level == GANG_LINEAR &&
+            (ir_is(value->word, "sext") || ir_is(value->word, "zext"))) {
+            use_parts(emit, value->operands[0], value->block, gang_is_signed(value));
+        }
+    }
 
     while (changed) {
         changed = false;
@@ -1241,6 +1278,7 @@ gang_write_kernel(struct gang_emit *emit, struct ir_out *out)
         plan_text(emit);
     } while (count != emit->slot_count);
     plan_text(emit);
+    check_slots(emit);
     place_slots(emit);
     emit->out = out;
     write_body(emit);

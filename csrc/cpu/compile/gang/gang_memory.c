@@ -611,13 +611,16 @@ write_call(struct gang_emit *emit, uint32_t number)
     lanes_begin(emit, &lanes, value->type);
     for (uint32_t i = 0; i < value->operand_count; i++) {
         struct gang_type type = emit->function->values[value->operands[i]].type;
-        ir_print(&arguments, "%s%s %.*s", i > 0 ? ", " : "", gang_type_name(type),
-                 IR_ARGS(lane_value(emit, &lanes, value->operands[i], vectors[i])));
+        struct ir_slice argument =
+            lane_value(emit, &lanes, value->operands[i], vectors[i]);
+        ir_print(&arguments, "%s%s %s%.*s", i > 0 ? ", " : "", gang_type_name(type),
+                 value->ways[i], IR_ARGS(argument));
     }
     struct ir_slice name = gang_name(emit);
     bool nothing = value->type.kind == GANG_VOID;
-    gang_line(emit, "%.*s%s call %s %.*s(%.*s)", nothing ? 0 : (int)name.size, name.at,
-              nothing ? "" : " =", gang_type_name(value->type), IR_ARGS(value->text),
+    gang_line(emit, "%.*s%s call %.*s %s %.*s(%.*s)", nothing ? 0 : (int)name.size,
+              name.at, nothing ? "" : " =", IR_ARGS(value->flags),
+              gang_type_name(value->type), IR_ARGS(value->text),
               (int)arguments.size, arguments.text != NULL ? arguments.text : "");
     lanes_end(emit, &lanes, value->type, name);
     if (!nothing) {

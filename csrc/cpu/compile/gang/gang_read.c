@@ -871,8 +871,21 @@ struct call {
     struct ir_slice callee;
     struct gang_type types[16];
     uint32_t arguments[16];
+    const char *ways[16]; /* how they are passed: "signext ", "zeroext " or "" */
     uint32_t count;
 };
+
+/* How an argument is passed, of the text of the call from it on. */
+static const char *
+way_of(struct ir_slice rest)
+{
+    size_t end = ir_find(rest, ",", 0);
+    struct ir_slice own = ir_part(rest, 0, end == SIZE_MAX ? rest.size : end);
+
+    return ir_find(own, " signext ", 0) != SIZE_MAX   ? "signext "
+           : ir_find(own, " zeroext ", 0) != SIZE_MAX ? "zeroext "
+                                                      : "";
+}
 
 static void
 take_arguments(struct cursor *cursor, struct call *call)
@@ -894,6 +907,7 @@ take_arguments(struct cursor *cursor, struct call *call)
         if (byval != SIZE_MAX && byval < end) {
             gang_refuse(cursor->reader->function, "a call with records as arguments");
         }
+        call->ways[call->count] = way_of(rest);
         call->arguments[call->count] = take_typed(cursor, &call->types[call->count]);
         call->count++;
         (void)take(cursor, ",");
@@ -1032,6 +1046,7 @@ read_call(struct cursor *cursor, const struct ir_inst *inst, struct gang_value *
     /* "noundef range(i32 0, 9) i32 @f": the type is the last word before the callee,
      * or before the types of a function with a variable number of arguments. */
     struct ir_slice words = ir_trim(ir_part(rest, 0, at));
+    struct ir_slice convention = words;
     if (words.size > 0 && words.at[words.size - 1] == ')') {
         size_t open = words.size;
         while (open > 0 && words.at[open - 1] != '(') {
@@ -1077,6 +1092,11 @@ read_call(struct cursor *cursor, const struct ir_inst *inst, struct gang_value *
             }
         }
         value->op = GANG_CALL;
+        value->flags = ir_begins(convention, "fastcc")   ? ir_slice_of("fastcc")
+                       : ir_begins(convention, "coldcc") ? ir_slice_of("coldcc")
+                                                         : ir_slice_of("");
+        value->ways = ir_alloc(function->arena, call.count + 1u, sizeof *value->ways);
+        memcpy(value->ways, call.ways, call.count * sizeof *value->ways);
         set_operands(function, value, call.arguments, call.count);
     }
 }
