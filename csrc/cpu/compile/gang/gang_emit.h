@@ -34,7 +34,7 @@ struct gang_slot {
     uint32_t first_run;
     bool framed;
     bool read;
-    bool written; /* something other than nothing */
+    bool written;    /* something other than nothing */
     uint64_t offset; /* in the frame */
     uint64_t bytes;
     uint8_t *runs; /* a flag per run that touches it */

@@ -57,6 +57,13 @@ loop_end(const struct gang_emit *emit, uint32_t loop)
 }
 
 static bool
+is_level_header(const struct gang_emit *emit, uint32_t block)
+{
+    return is_header(emit, block) &&
+           emit->plan.block_level[emit->flow.loops.inner[block]];
+}
+
+static bool
 is_steady(const struct gang_emit *emit, uint32_t block)
 {
     return emit->plan.root[block] != block;
@@ -507,13 +514,6 @@ clear_header(struct gang_emit *emit, uint32_t block)
     }
 }
 
-static bool
-is_level_header(const struct gang_emit *emit, uint32_t block)
-{
-    return is_header(emit, block) &&
-           emit->plan.block_level[emit->flow.loops.inner[block]];
-}
-
 /* Phis as the edges left them. */
 static struct ir_slice *
 read_phis(struct gang_emit *emit, uint32_t block, uint32_t *count)
@@ -593,6 +593,11 @@ write_block(struct gang_emit *emit, uint32_t block)
     emit->block = block;
     emit->time++;
     gang_begin_label(emit, ir_format(arena, "at.%u", place));
+    if (is_level_header(emit, block)) {
+        /* A gang that does not come in this round goes through its runs all the same,
+         * and must not find there what it left in another round. */
+        clear_slots(emit, emit->flow.loops.inner[block]);
+    }
     write_question(emit, block);
     gang_begin_label(emit, ir_format(arena, "do.%u", place));
     bool own = emit->plan.root[block] == block && block != emit->flow.at[0];
@@ -604,7 +609,9 @@ write_block(struct gang_emit *emit, uint32_t block)
         clear_slots(emit, IR_NONE);
     } else if (is_header(emit, block)) {
         clear_header(emit, block);
-        clear_slots(emit, emit->flow.loops.inner[block]);
+        if (!is_level_header(emit, block)) {
+            clear_slots(emit, emit->flow.loops.inner[block]);
+        }
     }
     if (own) {
         gang_slot_write(emit, gang_slot(emit, GANG_SLOT_MASK, block, 0), emit->mask);
@@ -674,6 +681,18 @@ write_blocks(struct gang_emit *emit, uint32_t from, uint32_t to, struct ir_slice
 
 /* ---- runs ---- */
 
+/* Of a slot in the frame, whose begin is a multiple of 64. */
+static unsigned
+align_of(const struct gang_slot *slot)
+{
+    unsigned align = 1;
+
+    while (align < 64 && align < slot->bytes) {
+        align *= 2;
+    }
+    return align;
+}
+
 static void
 copy_slots(struct gang_emit *emit, bool in)
 {
@@ -692,8 +711,8 @@ copy_slots(struct gang_emit *emit, bool in)
         gang_line(emit, "%.*s = getelementptr i8, ptr %%own.%u, i64 %llu", IR_ARGS(at),
                   emit->run, (unsigned long long)slot->offset);
         if (in) {
-            gang_line(emit, "%.*s = load %.*s, ptr %.*s", IR_ARGS(bits), IR_ARGS(type),
-                      IR_ARGS(at));
+            gang_line(emit, "%.*s = load %.*s, ptr %.*s, align %u", IR_ARGS(bits),
+                      IR_ARGS(type), IR_ARGS(at), align_of(slot));
             if (slot->mask) {
                 gang_line(emit, "%.*s = bitcast i%u %.*s to <%u x i1>", IR_ARGS(value),
                           emit->width, IR_ARGS(bits), emit->width);
@@ -708,13 +727,13 @@ copy_slots(struct gang_emit *emit, bool in)
                       emit->width, s);
             gang_line(emit, "%.*s = bitcast <%u x i1> %.*s to i%u", IR_ARGS(value),
                       emit->width, IR_ARGS(bits), emit->width);
-            gang_line(emit, "store i%u %.*s, ptr %.*s", emit->width, IR_ARGS(value),
-                      IR_ARGS(at));
+            gang_line(emit, "store i%u %.*s, ptr %.*s, align %u", emit->width,
+                      IR_ARGS(value), IR_ARGS(at), align_of(slot));
         } else {
             gang_line(emit, "%.*s = load %.*s, ptr %%slot.%u", IR_ARGS(bits),
                       IR_ARGS(type), s);
-            gang_line(emit, "store %.*s %.*s, ptr %.*s", IR_ARGS(type), IR_ARGS(bits),
-                      IR_ARGS(at));
+            gang_line(emit, "store %.*s %.*s, ptr %.*s, align %u", IR_ARGS(type),
+                      IR_ARGS(bits), IR_ARGS(at), align_of(slot));
         }
     }
 }
@@ -1184,13 +1203,7 @@ place_slots(struct gang_emit *emit)
     qsort(list, count, sizeof(struct gang_slot *), by_size);
     emit->frame_bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t align = list[i]->bytes > 32   ? 64
-                         : list[i]->bytes > 16 ? 32
-                         : list[i]->bytes > 0  ? list[i]->bytes
-                                               : 1;
-        while ((align & (align - 1)) != 0) {
-            align++;
-        }
+        uint64_t align = align_of(list[i]);
         emit->frame_bytes = (emit->frame_bytes + align - 1) / align * align;
         list[i]->offset = emit->frame_bytes;
         emit->frame_bytes += list[i]->bytes;

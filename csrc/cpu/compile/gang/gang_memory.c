@@ -12,7 +12,9 @@
 
 /* ---- lane by lane ---- */
 
-/* A loop over the lanes that are on. */
+/* A loop over the lanes that are on.  The number of a lane is defined for an empty mask,
+ * too: the back end may compute an element before it asks whether there is one, and
+ * keeps the number of an element in range only where it could be out of it. */
 struct lanes {
     struct ir_slice before; /* labels */
     struct ir_slice loop;
@@ -50,7 +52,7 @@ lanes_begin(struct gang_emit *emit, struct lanes *lanes, struct gang_type result
                  IR_ARGS(lanes->result), IR_ARGS(type), IR_ARGS(lanes->before),
                  IR_ARGS(lanes->next), IR_ARGS(lanes->loop));
     }
-    gang_line(emit, "%.*s = call i%u @llvm.cttz.i%u(i%u %.*s, i1 true)",
+    gang_line(emit, "%.*s = call i%u @llvm.cttz.i%u(i%u %.*s, i1 false)",
               IR_ARGS(number), width, width, width, IR_ARGS(lanes->bits));
     gang_declare(emit, ir_format(emit->function->arena, "@llvm.cttz.i%u", width),
                  ir_format(emit->function->arena, "i%u @llvm.cttz.i%u(i%u, i1 immarg)",
@@ -295,7 +297,7 @@ last_lane(struct gang_emit *emit, uint32_t operand)
     gang_declare(emit, ir_format(emit->function->arena, "@llvm.ctlz.i%u", width),
                  ir_format(emit->function->arena, "i%u @llvm.ctlz.i%u(i%u, i1 immarg)",
                            width, width, width));
-    gang_line(emit, "%.*s = call i%u @llvm.ctlz.i%u(i%u %.*s, i1 true)", IR_ARGS(zeros),
+    gang_line(emit, "%.*s = call i%u @llvm.ctlz.i%u(i%u %.*s, i1 false)", IR_ARGS(zeros),
               width, width, width, IR_ARGS(bits));
     gang_line(emit, "%.*s = sub i%u %u, %.*s", IR_ARGS(lane), width, width - 1,
               IR_ARGS(zeros));
@@ -620,8 +622,8 @@ write_call(struct gang_emit *emit, uint32_t number)
     bool nothing = value->type.kind == GANG_VOID;
     gang_line(emit, "%.*s%s call %.*s %s %.*s(%.*s)", nothing ? 0 : (int)name.size,
               name.at, nothing ? "" : " =", IR_ARGS(value->flags),
-              gang_type_name(value->type), IR_ARGS(value->text),
-              (int)arguments.size, arguments.text != NULL ? arguments.text : "");
+              gang_type_name(value->type), IR_ARGS(value->text), (int)arguments.size,
+              arguments.text != NULL ? arguments.text : "");
     lanes_end(emit, &lanes, value->type, name);
     if (!nothing) {
         gang_define(emit, number, lanes.next);

@@ -345,7 +345,7 @@ match_all(struct gang_emit *emit, struct ir_slice vector, struct ir_slice on)
     gang_declare(emit, ir_format(emit->function->arena, "@llvm.cttz.i%u", emit->width),
                  ir_format(emit->function->arena, "i%u @llvm.cttz.i%u(i%u, i1 immarg)",
                            emit->width, emit->width, emit->width));
-    gang_line(emit, "%.*s = call i%u @llvm.cttz.i%u(i%u %.*s, i1 true)", IR_ARGS(first),
+    gang_line(emit, "%.*s = call i%u @llvm.cttz.i%u(i%u %.*s, i1 false)", IR_ARGS(first),
               emit->width, emit->width, emit->width, IR_ARGS(on));
     struct ir_slice same = equals(emit, vector, longer_bits(emit, first));
     struct ir_slice all = compare_bits(emit, "eq", same, on);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From device IR to host IR: what the text of the result has, and that damaged input is
  * an error and never a crash. */
-/* sources: core cpu/compile/ir_* cpu/compile/rewrite* */
+/* sources: core cpu/compile/ir_* cpu/compile/rewrite* cpu/compile/gang */
 #include <stdint.h>
 
 #include "check.h"
@@ -46,7 +46,7 @@ test_result_is_host_ir_with_tables(void)
     CHECK_EQUAL(count(result.parts[0].ir, "ptx_kernel"), 0);
     CHECK_EQUAL(count(result.parts[0].ir, "\n@__ha_image = global "), 1);
     CHECK_EQUAL(count(result.parts[0].ir, "define hidden void @saxpy.ref("), 1);
-    CHECK_EQUAL(count(result.parts[0].ir, "define hidden void @saxpy.fast("), 1);
+    CHECK_EQUAL(count(result.parts[0].ir, "define hidden i64 @saxpy.fast("), 1);
     CHECK(strstr(result.parts[0].ir, "Li3EEvPT_1Sbi.ref(") != NULL);
     CHECK(strstr(result.parts[0].ir, "Li3EEvPT_1Sbi.fast(") == NULL);
     CHECK_EQUAL(count(result.parts[0].ir, "\n@__ha_site."), 1);

@@ -343,10 +343,11 @@ test_pause_gives_other_lanes_a_turn(void)
     }
 }
 
-static void
+static uint64_t
 fast_kernel(void *const *args, const struct ha_grid *grid, uint64_t first,
-            uint64_t last, void *shared)
+            uint64_t last, void *shared, void *frame)
 {
+    (void)frame;
     _Atomic uint32_t *out = *(_Atomic uint32_t **)args[0];
     CHECK(shared != NULL);
     for (uint64_t b = first; b < last; b++) {
@@ -354,6 +355,7 @@ fast_kernel(void *const *args, const struct ha_grid *grid, uint64_t first,
             atomic_fetch_add(&out[b * grid->block_dim[0] + t], 1);
         }
     }
+    return last;
 }
 
 static const struct ha_image_kernel fast = {

@@ -222,15 +222,17 @@ test_many_faults_on_many_threads(void)
     }
 }
 
-static void
+static uint64_t
 fast_fault(void *const *args, const struct ha_grid *grid, uint64_t first, uint64_t last,
-           void *shared)
+           void *shared, void *frame)
 {
     (void)grid;
     (void)shared;
+    (void)frame;
     if (first <= 3 && 3 < last) {
         go_wrong(*(int *)args[0]);
     }
+    return last;
 }
 
 static const struct ha_image_kernel fast_faulty = {
