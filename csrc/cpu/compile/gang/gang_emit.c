@@ -123,6 +123,10 @@ new_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
         break;
     case GANG_SLOT_ARRAY:
         break;
+    case GANG_SLOT_LANES:
+        slot.block_wide = true;
+        slot.vector = true;
+        break;
     }
     if (slot.vector && slot.type.kind == GANG_INT && slot.type.bits == 1) {
         slot.mask = true;
@@ -222,6 +226,71 @@ gang_bits(struct gang_emit *emit, struct ir_slice mask)
 
     gang_line(emit, "%.*s = bitcast <%u x i1> %.*s to i%u", IR_ARGS(name), emit->width,
               IR_ARGS(mask), emit->width);
+    return name;
+}
+
+struct ir_slice
+gang_lane(struct gang_emit *emit, struct ir_slice bits, bool last)
+{
+    struct ir_arena *arena = emit->function->arena;
+    unsigned width = emit->width;
+    const char *count = last ? "ctlz" : "cttz";
+    struct ir_slice zeros = gang_name(emit);
+    struct ir_slice lane = gang_name(emit);
+    struct ir_slice bound = gang_name(emit);
+    struct ir_slice name = gang_name(emit);
+
+    gang_declare(emit, ir_format(arena, "@llvm.%s.i%u", count, width),
+                 ir_format(arena, "i%u @llvm.%s.i%u(i%u, i1 immarg)", width, count,
+                           width, width));
+    gang_line(emit, "%.*s = call i%u @llvm.%s.i%u(i%u %.*s, i1 false)", IR_ARGS(zeros),
+              width, count, width, width, IR_ARGS(bits));
+    gang_line(emit, "%.*s = %s i%u %u, %.*s", IR_ARGS(lane), last ? "sub" : "add",
+              width, last ? width - 1 : 0, IR_ARGS(zeros));
+    gang_line(emit, "%.*s = and i%u %.*s, %u", IR_ARGS(bound), width, IR_ARGS(lane),
+              width - 1);
+    if (width == 64) {
+        return bound;
+    }
+    gang_line(emit, "%.*s = zext i%u %.*s to i64", IR_ARGS(name), width,
+              IR_ARGS(bound));
+    return name;
+}
+
+struct ir_slice
+gang_lanes(struct gang_emit *emit, uint32_t number, uint32_t part,
+           struct gang_type type, struct ir_slice vector)
+{
+    uint32_t slot = gang_slot(emit, GANG_SLOT_LANES, number, part);
+
+    if (type.kind == GANG_INT && type.bits == 1) {
+        gang_refuse(emit->function, "single bits, lane by lane");
+    }
+    emit->slots[slot].type = type;
+    gang_slot_write(emit, slot, vector);
+    return ir_format(emit->function->arena, "%%slot.%u", slot);
+}
+
+struct ir_slice
+gang_lane_address(struct gang_emit *emit, struct ir_slice lanes, struct gang_type type,
+                  struct ir_slice lane)
+{
+    struct ir_slice name = gang_name(emit);
+
+    gang_line(emit, "%.*s = getelementptr %s, ptr %.*s, i64 %.*s", IR_ARGS(name),
+              gang_type_name(type), IR_ARGS(lanes), IR_ARGS(lane));
+    return name;
+}
+
+struct ir_slice
+gang_lane_read(struct gang_emit *emit, struct ir_slice lanes, struct gang_type type,
+               struct ir_slice lane)
+{
+    struct ir_slice at = gang_lane_address(emit, lanes, type, lane);
+    struct ir_slice name = gang_name(emit);
+
+    gang_line(emit, "%.*s = load %s, ptr %.*s", IR_ARGS(name), gang_type_name(type),
+              IR_ARGS(at));
     return name;
 }
 

@@ -21,6 +21,7 @@ enum gang_slot_kind {
     GANG_SLOT_FLAG,  /* of a block: whether the gang comes */
     GANG_SLOT_ALIVE, /* lanes that can still come to a barrier */
     GANG_SLOT_ARRAY, /* of an alloca: its memory */
+    GANG_SLOT_LANES, /* of a value and an operand: a vector, lane by lane */
 };
 
 struct gang_slot {
@@ -104,6 +105,19 @@ struct ir_slice gang_slot_address(struct gang_emit *emit, uint32_t slot);
 
 /* A mask as an integer of `width` bits. */
 struct ir_slice gang_bits(struct gang_emit *emit, struct ir_slice mask);
+/* The number of the first lane whose bit is set, or of the last one; i64. */
+struct ir_slice gang_lane(struct gang_emit *emit, struct ir_slice bits, bool last);
+/* Puts a vector into memory, where lanes are read and written one by one; `number` and
+ * `part` tell such memories apart.  Not by elements of vectors: the back end may take
+ * one before it asks whether there is a lane, and reads or writes anywhere then. */
+struct ir_slice gang_lanes(struct gang_emit *emit, uint32_t number, uint32_t part,
+                           struct gang_type type, struct ir_slice vector);
+/* The address of one lane in such a memory; `lane` is an i64. */
+struct ir_slice gang_lane_address(struct gang_emit *emit, struct ir_slice lanes,
+                                  struct gang_type type, struct ir_slice lane);
+/* One lane, read. */
+struct ir_slice gang_lane_read(struct gang_emit *emit, struct ir_slice lanes,
+                               struct gang_type type, struct ir_slice lane);
 /* Whether a lane is on: an i1. */
 struct ir_slice gang_any(struct gang_emit *emit, struct ir_slice mask);
 /* mask and condition, where what the condition is for lanes that are off is nothing. */

@@ -462,7 +462,7 @@ clear_slots(struct gang_emit *emit, uint32_t loop)
                              ? emit->function->values[slot.value].block
                              : slot.value;
         uint32_t own;
-        if (slot.kind == GANG_SLOT_ARRAY || slot.block_wide ||
+        if (slot.kind >= GANG_SLOT_ARRAY || slot.block_wide ||
             (slot.kind == GANG_SLOT_ALIVE && loop != IR_NONE)) {
             continue;
         }

@@ -12,111 +12,89 @@
 
 /* ---- lane by lane ---- */
 
-/* A loop over the lanes that are on.  The number of a lane is defined for an empty mask,
- * too: the back end may compute an element before it asks whether there is one, and
- * keeps the number of an element in range only where it could be out of it. */
+/* Memories of one instruction (gang_lanes): its operands by number, and its result. */
+enum { RESULT_PART = 100 };
+
+/* A loop over the lanes that are on. */
 struct lanes {
-    struct ir_slice before; /* labels */
-    struct ir_slice loop;
+    uint32_t number;      /* of the instruction */
+    struct ir_slice loop; /* labels */
     struct ir_slice done;
-    struct ir_slice bits;
-    struct ir_slice lane; /* its number, i64 */
-    struct ir_slice result;
-    struct ir_slice next; /* of the result */
+    struct ir_slice rest;   /* bits of the lanes that are to come */
+    struct ir_slice lane;   /* its number, i64 */
+    struct ir_slice memory; /* of the result */
 };
 
 static void
-lanes_begin(struct gang_emit *emit, struct lanes *lanes, struct gang_type result)
+lanes_begin(struct gang_emit *emit, struct lanes *lanes, uint32_t number,
+            struct gang_type result)
 {
     struct ir_slice all = gang_bits(emit, emit->mask);
-    struct ir_slice rest = gang_name(emit);
-    struct ir_slice number = gang_name(emit);
+    struct ir_slice bits = gang_name(emit);
+    struct ir_slice less = gang_name(emit);
+    struct ir_slice before = emit->label;
     unsigned width = emit->width;
 
-    *lanes = (struct lanes){.before = emit->label,
+    *lanes = (struct lanes){.number = number,
                             .loop = gang_label(emit, "lane"),
                             .done = gang_label(emit, "lanes"),
-                            .bits = gang_name(emit),
-                            .lane = gang_name(emit)};
-    lanes->result = gang_name(emit);
-    lanes->next = gang_name(emit);
+                            .rest = gang_name(emit)};
+    if (result.kind != GANG_VOID) {
+        lanes->memory =
+            gang_lanes(emit, number, RESULT_PART, result, ir_slice_of("poison"));
+    }
     gang_line(emit, "br label %%%.*s", IR_ARGS(lanes->loop));
     gang_begin_label(emit, lanes->loop);
     ir_print(emit->out, "  %.*s = phi i%u [ %.*s, %%%.*s ], [ %.*s, %%%.*s.end ]\n",
-             IR_ARGS(lanes->bits), width, IR_ARGS(all), IR_ARGS(lanes->before),
-             IR_ARGS(rest), IR_ARGS(lanes->loop));
-    if (result.kind != GANG_VOID) {
-        struct ir_slice type = gang_vector_type(emit, result);
-        ir_print(emit->out,
-                 "  %.*s = phi %.*s [ poison, %%%.*s ], [ %.*s, %%%.*s.end ]\n",
-                 IR_ARGS(lanes->result), IR_ARGS(type), IR_ARGS(lanes->before),
-                 IR_ARGS(lanes->next), IR_ARGS(lanes->loop));
-    }
-    gang_line(emit, "%.*s = call i%u @llvm.cttz.i%u(i%u %.*s, i1 false)",
-              IR_ARGS(number), width, width, width, IR_ARGS(lanes->bits));
-    gang_declare(emit, ir_format(emit->function->arena, "@llvm.cttz.i%u", width),
-                 ir_format(emit->function->arena, "i%u @llvm.cttz.i%u(i%u, i1 immarg)",
-                           width, width, width));
-    if (width < 64) {
-        gang_line(emit, "%.*s = zext i%u %.*s to i64", IR_ARGS(lanes->lane), width,
-                  IR_ARGS(number));
-    } else {
-        gang_line(emit, "%.*s = add i64 %.*s, 0", IR_ARGS(lanes->lane),
-                  IR_ARGS(number));
-    }
-    struct ir_slice less = gang_name(emit);
-    gang_line(emit, "%.*s = add i%u %.*s, -1", IR_ARGS(less), width,
-              IR_ARGS(lanes->bits));
-    gang_line(emit, "%.*s = and i%u %.*s, %.*s", IR_ARGS(rest), width,
-              IR_ARGS(lanes->bits), IR_ARGS(less));
-    lanes->bits = rest;
+             IR_ARGS(bits), width, IR_ARGS(all), IR_ARGS(before), IR_ARGS(lanes->rest),
+             IR_ARGS(lanes->loop));
+    lanes->lane = gang_lane(emit, bits, false);
+    gang_line(emit, "%.*s = add i%u %.*s, -1", IR_ARGS(less), width, IR_ARGS(bits));
+    gang_line(emit, "%.*s = and i%u %.*s, %.*s", IR_ARGS(lanes->rest), width,
+              IR_ARGS(bits), IR_ARGS(less));
     emit->aside++;
 }
 
-/* One lane's element of a vector. */
+/* An operand before the loop: in memory, or empty where it is the same for all. */
 static struct ir_slice
-lane_of(struct gang_emit *emit, const struct lanes *lanes, struct gang_type type,
-        struct ir_slice vector)
+lanes_operand(struct gang_emit *emit, uint32_t number, uint32_t part)
 {
-    struct ir_slice name = gang_name(emit);
+    uint32_t operand = emit->function->values[number].operands[part];
 
-    gang_line(emit, "%.*s = extractelement %.*s %.*s, i64 %.*s", IR_ARGS(name),
-              IR_ARGS(gang_vector_type(emit, type)), IR_ARGS(vector),
-              IR_ARGS(lanes->lane));
-    return name;
+    return gang_is_same(gang_shape_here(emit, operand))
+               ? ir_slice_of("")
+               : gang_lanes(emit, number, part, emit->function->values[operand].type,
+                            gang_vector(emit, operand));
 }
 
-/* What an operand is for the lane; `vector` was made before the loop, or is empty. */
+/* What an operand is for the lane. */
 static struct ir_slice
-lane_value(struct gang_emit *emit, const struct lanes *lanes, uint32_t operand,
-           struct ir_slice vector)
+lane_value(struct gang_emit *emit, const struct lanes *lanes, uint32_t part,
+           struct ir_slice memory)
 {
-    return vector.size == 0
+    uint32_t operand = emit->function->values[lanes->number].operands[part];
+
+    return memory.size == 0
                ? gang_base(emit, operand)
-               : lane_of(emit, lanes, emit->function->values[operand].type, vector);
+               : gang_lane_read(emit, memory, emit->function->values[operand].type,
+                                lanes->lane);
 }
 
+/* Ends the loop; `value` is the lane's result, and the vector of all comes back. */
 static struct ir_slice
-vector_or_none(struct gang_emit *emit, uint32_t operand)
-{
-    return gang_is_same(gang_shape_here(emit, operand)) ? ir_slice_of("")
-                                                        : gang_vector(emit, operand);
-}
-
-static void
 lanes_end(struct gang_emit *emit, struct lanes *lanes, struct gang_type type,
           struct ir_slice value)
 {
     struct ir_slice more = gang_name(emit);
+    struct ir_slice name = gang_name(emit);
 
     if (type.kind != GANG_VOID) {
-        struct ir_slice vector = gang_vector_type(emit, type);
-        gang_line(emit, "%.*s = insertelement %.*s %.*s, %s %.*s, i64 %.*s",
-                  IR_ARGS(lanes->next), IR_ARGS(vector), IR_ARGS(lanes->result),
-                  gang_type_name(type), IR_ARGS(value), IR_ARGS(lanes->lane));
+        struct ir_slice at = gang_lane_address(emit, lanes->memory, type, lanes->lane);
+        gang_line(emit, "store %s %.*s, ptr %.*s", gang_type_name(type), IR_ARGS(value),
+                  IR_ARGS(at));
     }
     gang_line(emit, "%.*s = icmp ne i%u %.*s, 0", IR_ARGS(more), emit->width,
-              IR_ARGS(lanes->bits));
+              IR_ARGS(lanes->rest));
     gang_line(emit, "br label %%%.*s.end", IR_ARGS(lanes->loop));
     gang_begin_label(
         emit, ir_format(emit->function->arena, "%.*s.end", IR_ARGS(lanes->loop)));
@@ -124,6 +102,13 @@ lanes_end(struct gang_emit *emit, struct lanes *lanes, struct gang_type type,
               IR_ARGS(lanes->loop), IR_ARGS(lanes->done));
     gang_begin_label(emit, lanes->done);
     emit->aside--;
+    if (type.kind == GANG_VOID) {
+        return ir_slice_of("");
+    }
+    struct ir_slice vector = gang_vector_type(emit, type);
+    gang_line(emit, "%.*s = load %.*s, ptr %.*s", IR_ARGS(name), IR_ARGS(vector),
+              IR_ARGS(lanes->memory));
+    return name;
 }
 
 /* ---- loads and stores ---- */
@@ -267,15 +252,13 @@ write_load(struct gang_emit *emit, uint32_t number)
                   atomic ? "atomic " : "", type, IR_ARGS(at), IR_ARGS(value->text),
                   value->align);
     } else if (atomic) {
-        struct ir_slice pointers = gang_vector(emit, value->operands[0]);
-        lanes_begin(emit, &lanes, value->type);
-        struct ir_slice at =
-            lane_of(emit, &lanes, (struct gang_type){GANG_POINTER, 8, 64}, pointers);
+        struct ir_slice pointers = lanes_operand(emit, number, 0);
+        lanes_begin(emit, &lanes, number, value->type);
+        struct ir_slice at = lane_value(emit, &lanes, 0, pointers);
         struct ir_slice one = gang_name(emit);
         gang_line(emit, "%.*s = load atomic %s, ptr %.*s %.*s, align %u", IR_ARGS(one),
                   type, IR_ARGS(at), IR_ARGS(value->text), value->align);
-        lanes_end(emit, &lanes, value->type, one);
-        name = lanes.next;
+        name = lanes_end(emit, &lanes, value->type, one);
     } else {
         name = write_vector_load(emit, value);
     }
@@ -284,27 +267,14 @@ write_load(struct gang_emit *emit, uint32_t number)
 
 /* The last lane that is on, as the lanes of a warp that store to one place leave it. */
 static struct ir_slice
-last_lane(struct gang_emit *emit, uint32_t operand)
+last_lane(struct gang_emit *emit, uint32_t number, uint32_t part)
 {
-    struct gang_type type = emit->function->values[operand].type;
-    unsigned width = emit->width;
-    struct ir_slice vector = gang_vector(emit, operand);
-    struct ir_slice bits = gang_bits(emit, emit->mask);
-    struct ir_slice zeros = gang_name(emit);
-    struct ir_slice lane = gang_name(emit);
-    struct ir_slice name = gang_name(emit);
+    struct ir_slice memory = lanes_operand(emit, number, part);
+    struct gang_type type =
+        emit->function->values[emit->function->values[number].operands[part]].type;
+    struct ir_slice lane = gang_lane(emit, gang_bits(emit, emit->mask), true);
 
-    gang_declare(emit, ir_format(emit->function->arena, "@llvm.ctlz.i%u", width),
-                 ir_format(emit->function->arena, "i%u @llvm.ctlz.i%u(i%u, i1 immarg)",
-                           width, width, width));
-    gang_line(emit, "%.*s = call i%u @llvm.ctlz.i%u(i%u %.*s, i1 false)", IR_ARGS(zeros),
-              width, width, width, IR_ARGS(bits));
-    gang_line(emit, "%.*s = sub i%u %u, %.*s", IR_ARGS(lane), width, width - 1,
-              IR_ARGS(zeros));
-    gang_line(emit, "%.*s = extractelement %.*s %.*s, i%u %.*s", IR_ARGS(name),
-              IR_ARGS(gang_vector_type(emit, type)), IR_ARGS(vector), width,
-              IR_ARGS(lane));
-    return name;
+    return gang_lane_read(emit, memory, type, lane);
 }
 
 static void
@@ -347,8 +317,9 @@ write_scatter(struct gang_emit *emit, const struct gang_value *value)
 }
 
 static void
-write_store(struct gang_emit *emit, const struct gang_value *value)
+write_store(struct gang_emit *emit, uint32_t number)
 {
+    const struct gang_value *value = &emit->function->values[number];
     struct gang_shape at = gang_shape_here(emit, value->operands[0]);
     const char *type = gang_type_name(value->from);
     bool atomic = value->text.size > 0;
@@ -359,7 +330,7 @@ write_store(struct gang_emit *emit, const struct gang_value *value)
     if (gang_is_same(at)) {
         struct ir_slice stored = gang_is_same(gang_shape_here(emit, value->operands[1]))
                                      ? gang_base(emit, value->operands[1])
-                                     : last_lane(emit, value->operands[1]);
+                                     : last_lane(emit, number, 1);
         struct ir_slice to = gang_base(emit, value->operands[0]);
         gang_line(emit, "store %s%s %.*s, ptr %.*s %.*s, align %u",
                   atomic ? "atomic " : "", type, IR_ARGS(stored), IR_ARGS(to),
@@ -367,15 +338,14 @@ write_store(struct gang_emit *emit, const struct gang_value *value)
         return;
     }
     if (atomic) {
-        struct ir_slice pointers = gang_vector(emit, value->operands[0]);
-        struct ir_slice values = vector_or_none(emit, value->operands[1]);
-        lanes_begin(emit, &lanes, (struct gang_type){0});
-        struct ir_slice to =
-            lane_of(emit, &lanes, (struct gang_type){GANG_POINTER, 8, 64}, pointers);
-        struct ir_slice stored = lane_value(emit, &lanes, value->operands[1], values);
+        struct ir_slice pointers = lanes_operand(emit, number, 0);
+        struct ir_slice values = lanes_operand(emit, number, 1);
+        lanes_begin(emit, &lanes, number, (struct gang_type){0});
+        struct ir_slice to = lane_value(emit, &lanes, 0, pointers);
+        struct ir_slice stored = lane_value(emit, &lanes, 1, values);
         gang_line(emit, "store atomic %s %.*s, ptr %.*s %.*s, align %u", type,
                   IR_ARGS(stored), IR_ARGS(to), IR_ARGS(value->text), value->align);
-        lanes_end(emit, &lanes, (struct gang_type){0}, ir_slice_of(""));
+        (void)lanes_end(emit, &lanes, (struct gang_type){0}, ir_slice_of(""));
         return;
     }
     if (!is_side_by_side(at, value->from)) {
@@ -539,16 +509,16 @@ write_atomic(struct gang_emit *emit, uint32_t number)
     if (write_combined(emit, number)) {
         return;
     }
-    struct ir_slice pointers = vector_or_none(emit, value->operands[0]);
-    struct ir_slice values = vector_or_none(emit, value->operands[1]);
+    struct ir_slice pointers = lanes_operand(emit, number, 0);
+    struct ir_slice values = lanes_operand(emit, number, 1);
     struct gang_type result = used ? value->type : (struct gang_type){0};
-    lanes_begin(emit, &lanes, result);
-    struct ir_slice at = lane_value(emit, &lanes, value->operands[0], pointers);
-    struct ir_slice operand = lane_value(emit, &lanes, value->operands[1], values);
+    lanes_begin(emit, &lanes, number, result);
+    struct ir_slice at = lane_value(emit, &lanes, 0, pointers);
+    struct ir_slice operand = lane_value(emit, &lanes, 1, values);
     struct ir_slice old = one_atomic(emit, value, at, operand, plain);
-    lanes_end(emit, &lanes, result, old);
+    struct ir_slice found = lanes_end(emit, &lanes, result, old);
     if (used) {
-        gang_define(emit, number, lanes.next);
+        gang_define(emit, number, found);
     }
 }
 
@@ -564,11 +534,11 @@ write_exchange(struct gang_emit *emit, uint32_t number)
     struct lanes lanes;
 
     for (unsigned i = 0; i < 3; i++) {
-        vectors[i] = vector_or_none(emit, value->operands[i]);
+        vectors[i] = lanes_operand(emit, number, i);
     }
-    lanes_begin(emit, &lanes, value->type);
+    lanes_begin(emit, &lanes, number, value->type);
     for (unsigned i = 0; i < 3; i++) {
-        texts[i] = lane_value(emit, &lanes, value->operands[i], vectors[i]);
+        texts[i] = lane_value(emit, &lanes, i, vectors[i]);
     }
     struct ir_slice both = gang_name(emit);
     struct ir_slice old = gang_name(emit);
@@ -577,8 +547,8 @@ write_exchange(struct gang_emit *emit, uint32_t number)
               IR_ARGS(texts[2]), IR_ARGS(value->text), value->align);
     gang_line(emit, "%.*s = extractvalue { %s, i1 } %.*s, 0", IR_ARGS(old), type,
               IR_ARGS(both));
-    lanes_end(emit, &lanes, value->type, old);
-    gang_define(emit, number, lanes.next);
+    struct ir_slice found = lanes_end(emit, &lanes, value->type, old);
+    gang_define(emit, number, found);
 }
 
 /* A strong exchange succeeded if and only if it found what it expected. */
@@ -608,13 +578,12 @@ write_call(struct gang_emit *emit, uint32_t number)
     struct lanes lanes;
 
     for (uint32_t i = 0; i < value->operand_count; i++) {
-        vectors[i] = vector_or_none(emit, value->operands[i]);
+        vectors[i] = lanes_operand(emit, number, i);
     }
-    lanes_begin(emit, &lanes, value->type);
+    lanes_begin(emit, &lanes, number, value->type);
     for (uint32_t i = 0; i < value->operand_count; i++) {
         struct gang_type type = emit->function->values[value->operands[i]].type;
-        struct ir_slice argument =
-            lane_value(emit, &lanes, value->operands[i], vectors[i]);
+        struct ir_slice argument = lane_value(emit, &lanes, i, vectors[i]);
         ir_print(&arguments, "%s%s %s%.*s", i > 0 ? ", " : "", gang_type_name(type),
                  value->ways[i], IR_ARGS(argument));
     }
@@ -624,18 +593,19 @@ write_call(struct gang_emit *emit, uint32_t number)
               name.at, nothing ? "" : " =", IR_ARGS(value->flags),
               gang_type_name(value->type), IR_ARGS(value->text), (int)arguments.size,
               arguments.text != NULL ? arguments.text : "");
-    lanes_end(emit, &lanes, value->type, name);
+    struct ir_slice all = lanes_end(emit, &lanes, value->type, name);
     if (!nothing) {
-        gang_define(emit, number, lanes.next);
+        gang_define(emit, number, all);
     }
 }
 
 static void
-write_bytes(struct gang_emit *emit, const struct gang_value *value)
+write_bytes(struct gang_emit *emit, uint32_t number)
 {
+    const struct gang_value *value = &emit->function->values[number];
     bool fill = value->op == GANG_FILL;
-    struct ir_slice to = vector_or_none(emit, value->operands[0]);
-    struct ir_slice what = vector_or_none(emit, value->operands[1]);
+    struct ir_slice to = lanes_operand(emit, number, 0);
+    struct ir_slice what = lanes_operand(emit, number, 1);
     struct lanes lanes;
 
     if (fill) {
@@ -646,13 +616,13 @@ write_bytes(struct gang_emit *emit, const struct gang_value *value)
             emit, ir_slice_of("@llvm.memmove.p0.p0.i64"),
             ir_slice_of("void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1 immarg)"));
     }
-    lanes_begin(emit, &lanes, (struct gang_type){0});
-    struct ir_slice a = lane_value(emit, &lanes, value->operands[0], to);
-    struct ir_slice b = lane_value(emit, &lanes, value->operands[1], what);
+    lanes_begin(emit, &lanes, number, (struct gang_type){0});
+    struct ir_slice a = lane_value(emit, &lanes, 0, to);
+    struct ir_slice b = lane_value(emit, &lanes, 1, what);
     gang_line(emit, "call void @llvm.%s.i64(ptr %.*s, %s %.*s, i64 %llu, i1 false)",
               fill ? "memset.p0" : "memmove.p0.p0", IR_ARGS(a), fill ? "i8" : "ptr",
               IR_ARGS(b), (unsigned long long)value->extra);
-    lanes_end(emit, &lanes, (struct gang_type){0}, ir_slice_of(""));
+    (void)lanes_end(emit, &lanes, (struct gang_type){0}, ir_slice_of(""));
 }
 
 /* ---- the whole ---- */
@@ -667,7 +637,7 @@ gang_write_memory(struct gang_emit *emit, uint32_t number)
         write_load(emit, number);
         return;
     case GANG_STORE:
-        write_store(emit, value);
+        write_store(emit, number);
         return;
     case GANG_ATOMIC:
         write_atomic(emit, number);
@@ -688,7 +658,7 @@ gang_write_memory(struct gang_emit *emit, uint32_t number)
         return;
     case GANG_COPY:
     case GANG_FILL:
-        write_bytes(emit, value);
+        write_bytes(emit, number);
         return;
     case GANG_CALL:
         write_call(emit, number);

@@ -314,18 +314,15 @@ compare_bits(struct gang_emit *emit, const char *predicate, struct ir_slice a,
     return name;
 }
 
-/* Bits of the lanes that are on and have the value that lane `lane` has. */
+/* Bits of the lanes that are on and have a certain value. */
 static struct ir_slice
-equals(struct gang_emit *emit, struct ir_slice vector, struct ir_slice lane)
+equals(struct gang_emit *emit, struct ir_slice vector, struct ir_slice one)
 {
     struct ir_slice type = gang_vector_type(emit, wide);
-    struct ir_slice one = gang_name(emit);
     struct ir_slice put = gang_name(emit);
     struct ir_slice all = gang_name(emit);
     struct ir_slice same = gang_name(emit);
 
-    gang_line(emit, "%.*s = extractelement %.*s %.*s, i64 %.*s", IR_ARGS(one),
-              IR_ARGS(type), IR_ARGS(vector), IR_ARGS(lane));
     gang_line(emit, "%.*s = insertelement %.*s poison, i64 %.*s, i64 0", IR_ARGS(put),
               IR_ARGS(type), IR_ARGS(one));
     gang_line(emit,
@@ -337,20 +334,19 @@ equals(struct gang_emit *emit, struct ir_slice vector, struct ir_slice lane)
 }
 
 static struct ir_slice
-match_all(struct gang_emit *emit, struct ir_slice vector, struct ir_slice on)
+match_all(struct gang_emit *emit, uint32_t number, struct ir_slice vector,
+          struct ir_slice on)
 {
-    struct ir_slice first = gang_name(emit);
+    struct ir_slice memory = gang_lanes(emit, number, VALUE, wide, vector);
+    struct ir_slice first =
+        gang_lane_read(emit, memory, wide, gang_lane(emit, on, false));
+    struct ir_slice same = equals(emit, vector, first);
+    struct ir_slice all = compare_bits(emit, "eq", same, on);
+    struct ir_slice bits = longer_bits(emit, on);
     struct ir_slice name = gang_name(emit);
 
-    gang_declare(emit, ir_format(emit->function->arena, "@llvm.cttz.i%u", emit->width),
-                 ir_format(emit->function->arena, "i%u @llvm.cttz.i%u(i%u, i1 immarg)",
-                           emit->width, emit->width, emit->width));
-    gang_line(emit, "%.*s = call i%u @llvm.cttz.i%u(i%u %.*s, i1 false)", IR_ARGS(first),
-              emit->width, emit->width, emit->width, IR_ARGS(on));
-    struct ir_slice same = equals(emit, vector, longer_bits(emit, first));
-    struct ir_slice all = compare_bits(emit, "eq", same, on);
     gang_line(emit, "%.*s = select i1 %.*s, i64 %.*s, i64 0", IR_ARGS(name),
-              IR_ARGS(all), IR_ARGS(longer_bits(emit, on)));
+              IR_ARGS(all), IR_ARGS(bits));
     return name;
 }
 
@@ -361,8 +357,10 @@ match_any(struct gang_emit *emit, struct ir_slice vector)
     struct ir_slice result = ir_slice_of("zeroinitializer");
 
     for (uint32_t i = 0; i < emit->width; i++) {
-        struct ir_slice lane = ir_format(emit->function->arena, "%u", i);
-        struct ir_slice same = longer_bits(emit, equals(emit, vector, lane));
+        struct ir_slice one = gang_name(emit);
+        gang_line(emit, "%.*s = extractelement %.*s %.*s, i64 %u", IR_ARGS(one),
+                  IR_ARGS(type), IR_ARGS(vector), i);
+        struct ir_slice same = longer_bits(emit, equals(emit, vector, one));
         struct ir_slice name = gang_name(emit);
         gang_line(emit, "%.*s = insertelement %.*s %.*s, i64 %.*s, i64 %u",
                   IR_ARGS(name), IR_ARGS(type), IR_ARGS(result), IR_ARGS(same), i);
@@ -408,7 +406,7 @@ gang_write_warp(struct gang_emit *emit, uint32_t number)
         return;
     case HA_WARP_MATCH_ALL:
         gang_define(emit, number,
-                    match_all(emit, gang_vector(emit, value->operands[VALUE]),
+                    match_all(emit, number, gang_vector(emit, value->operands[VALUE]),
                               gang_bits(emit, emit->mask)));
         return;
     case HA_WARP_MATCH_ANY:
