@@ -380,6 +380,76 @@ test_fast_blocks_run_once(void)
     }
 }
 
+/* Gangs of 16 lanes with a frame of their own; blocks that are multiples of 3 are left to
+ * the reference function, and with `diverges`, block 7 is told to be one whose lanes do
+ * not meet. */
+static bool diverges;
+
+static uint64_t
+gang_kernel(void *const *args, const struct ha_grid *grid, uint64_t first,
+            uint64_t last, void *shared, void *frame)
+{
+    _Atomic uint32_t *out = *(_Atomic uint32_t **)args[0];
+    uint32_t lanes = grid->block_dim[0];
+    (void)shared;
+    for (uint64_t b = first; b < last; b++) {
+        if (b % 3 == 0) {
+            return b | HA_FAST_REFUSED;
+        }
+        if (diverges && b == 7) {
+            return b | HA_FAST_DIVERGED;
+        }
+        memset(frame, (int)b, (size_t)(lanes + 15) / 16 * 192);
+        for (uint32_t t = 0; t < lanes; t++) {
+            atomic_fetch_add(&out[b * lanes + t], 1);
+        }
+    }
+    return last;
+}
+
+static const struct ha_image_kernel gangs = {.name = "gangs",
+                                             .reference = plain_kernel,
+                                             .fast = gang_kernel,
+                                             .flags = HA_KERNEL_LANE,
+                                             .gang_width = 16,
+                                             .gang_frame = 192};
+
+static void
+test_reference_runs_what_gangs_refuse(void)
+{
+    enum { BLOCKS = 500, LANES = 1000 };
+    static uint32_t out[BLOCKS * LANES];
+    uint32_t *pout = out;
+    void *args[] = {&pout};
+    struct shape shape = shape_1d(BLOCKS, LANES);
+    shape.fast = true;
+    diverges = false;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        memset(out, 0, sizeof out);
+        shape.threads = threads;
+        run_good(&gangs, args, &shape);
+        for (size_t i = 0; i < BLOCKS * LANES; i++) {
+            CHECK_EQUAL(out[i], 1);
+        }
+    }
+}
+
+/* The reference function is asked for the words; where it finds nothing, the launch
+ * fails all the same. */
+static void
+test_gangs_that_do_not_meet_fail(void)
+{
+    static uint32_t out[20 * 32];
+    uint32_t *pout = out;
+    void *args[] = {&pout};
+    struct shape shape = shape_1d(20, 32);
+    shape.fast = true;
+    diverges = true;
+    run_bad(&gangs, args, &shape, HA_FAULT_DIVERGED,
+            "kernel 'gangs': not all lanes of block (7,0,0) come to a barrier");
+    diverges = false;
+}
+
 /* Some lanes have ended when one waits at a call that the flags did not promise; those
  * behind it have not begun. */
 KERNEL
@@ -586,6 +656,8 @@ main(void)
     RUN(test_blocks_may_wait_for_lower_ones);
     RUN(test_pause_gives_other_lanes_a_turn);
     RUN(test_fast_blocks_run_once);
+    RUN(test_reference_runs_what_gangs_refuse);
+    RUN(test_gangs_that_do_not_meet_fail);
     RUN(test_lanes_wait_in_a_kernel_that_promised_not_to);
     RUN(test_rounding_of_the_host_stays_there);
     RUN(test_nobody_looks_at_a_kernel_that_is_over);
