@@ -19,7 +19,7 @@ import numpy as np
 
 from .rtc_library import SUCCESS, TRAILER_BYTES, Rtc
 
-BLOCK, WARP, LANE, SHARED_DYNAMIC = 1, 2, 4, 8
+BLOCK, WARP, LANE, SHARED_DYNAMIC, WARPS = 1, 2, 4, 8, 64
 VALUE, POINTER, RECORD, INTEGER, FLOAT = range(5)  # enum ha_arg_kind
 Shape = tuple[int, int, int]
 
@@ -52,6 +52,8 @@ class KernelRecord(ctypes.Structure):
         ("flags", ctypes.c_uint32),
         ("shared_static", ctypes.c_uint32),
         ("max_threads", ctypes.c_uint32),
+        ("gang_width", ctypes.c_uint32),
+        ("gang_frame", ctypes.c_uint32),
     ]
 
 
@@ -81,11 +83,12 @@ ReferenceFunction = ctypes.CFUNCTYPE(
     None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(Lane)
 )
 FastFunction = ctypes.CFUNCTYPE(
-    None,
+    ctypes.c_uint64,
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.POINTER(Grid),
     ctypes.c_uint64,
     ctypes.c_uint64,
+    ctypes.c_void_p,
     ctypes.c_void_p,
 )
 
@@ -114,6 +117,11 @@ class Kernel:
     def has_fast(self) -> bool:
         return self.record.fast is not None
 
+    def frame_bytes(self, block: Shape) -> int:
+        """Memory for the gangs of a block."""
+        width = self.record.gang_width or 1
+        return -(-block[0] // width) * block[1] * block[2] * self.record.gang_frame
+
     def run_fast(
         self,
         grid: Shape,
@@ -126,7 +134,11 @@ class Kernel:
         with Packed(args) as packed:
             shape = Grid(block, grid)
             function = FastFunction(self.record.fast)
-            function(packed.pointers, shape, whole.start, whole.stop, None)
+            room = ctypes.create_string_buffer(self.frame_bytes(block) + 64)
+            frame = -(-ctypes.addressof(room) // 64) * 64
+            blocks_range = (whole.start, whole.stop)
+            end = function(packed.pointers, shape, *blocks_range, None, frame)
+            assert end == whole.stop
 
     def run_reference(
         self,

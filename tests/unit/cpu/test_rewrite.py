@@ -73,10 +73,10 @@ def test_kernel_table_has_flags_sizes_and_bounds(load: Load) -> None:
 
     assert rows == {
         "plain": (0, 0, True),
-        "block": (kernel_image.BLOCK, 192, False),
-        "warp": (kernel_image.WARP, 0, False),
+        "block": (kernel_image.BLOCK, 192, True),
+        "warp": (kernel_image.WARP | kernel_image.WARPS, 0, True),
         "lane": (kernel_image.LANE, 0, False),
-        "dynamic": (kernel_image.BLOCK | kernel_image.SHARED_DYNAMIC, 0, False),
+        "dynamic": (kernel_image.BLOCK | kernel_image.SHARED_DYNAMIC, 0, True),
     }
     assert image.kernels["block"].record.max_threads == 96
     assert image.kernels["plain"].record.max_threads == 1024
