@@ -56,7 +56,8 @@ def main() -> None:
 
     events = json.loads(path.read_text())["traceEvents"]
     kernels = [event for event in events if event.get("cat") == "kernel"]
-    print("kernels:", dict(Counter(event["name"] for event in kernels)))
+    counts = Counter(event["name"] for event in kernels)
+    print("kernels:", dict(sorted(counts.items())))
     print("streams:", len({event["tid"] for event in kernels}))
     print("trace:", path)
     inner = slice(2, -2)
