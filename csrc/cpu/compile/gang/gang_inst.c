@@ -185,6 +185,27 @@ vector_select(struct gang_emit *emit, const struct gang_value *value)
     return name;
 }
 
+/* To a short integer: by way of 32 bits, as the processor does for one lane.  Values
+ * that do not fit are nothing in IR, but both executors should make the same of them.
+ */
+static struct ir_slice
+vector_short(struct gang_emit *emit, const struct gang_value *value)
+{
+    static const struct gang_type middle = {GANG_INT, 4, 32};
+    struct ir_slice a = gang_vector(emit, value->operands[0]);
+    struct ir_slice from = gang_vector_type(emit, value->from);
+    struct ir_slice between = gang_vector_type(emit, middle);
+    struct ir_slice to = gang_vector_type(emit, value->type);
+    struct ir_slice whole = gang_name(emit);
+    struct ir_slice name = gang_name(emit);
+
+    gang_line(emit, "%.*s = fptosi %.*s %.*s to %.*s", IR_ARGS(whole), IR_ARGS(from),
+              IR_ARGS(a), IR_ARGS(between));
+    gang_line(emit, "%.*s = trunc %.*s %.*s to %.*s", IR_ARGS(name), IR_ARGS(between),
+              IR_ARGS(whole), IR_ARGS(to));
+    return name;
+}
+
 struct ir_slice
 gang_write_vector(struct gang_emit *emit, uint32_t number)
 {
@@ -222,6 +243,9 @@ gang_write_vector(struct gang_emit *emit, uint32_t number)
                   IR_ARGS(type), IR_ARGS(a));
         return name;
     case GANG_CAST:
+        if (ir_begins(value->word, "fpto") && value->type.bits < 32) {
+            return vector_short(emit, value);
+        }
         a = gang_vector(emit, value->operands[0]);
         name = gang_name(emit);
         gang_line(emit, "%.*s = %.*s %.*s %.*s %.*s to %.*s", IR_ARGS(name),

@@ -380,9 +380,9 @@ test_fast_blocks_run_once(void)
     }
 }
 
-/* Gangs of 16 lanes with a frame of their own; blocks that are multiples of 3 are left to
- * the reference function, and with `diverges`, block 7 is told to be one whose lanes do
- * not meet. */
+/* Gangs of 16 lanes with a frame of their own; blocks that are multiples of 3 are left
+ * to the reference function, and with `diverges`, block 7 is told to be one whose lanes
+ * do not meet. */
 static bool diverges;
 
 static uint64_t
