@@ -97,8 +97,7 @@ static struct gang_slot
 new_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
          uint32_t loop)
 {
-    struct gang_slot slot = {
-        .kind = (uint8_t)kind, .value = value, .loop = loop, .first_run = emit->run};
+    struct gang_slot slot = {.kind = (uint8_t)kind, .value = value, .loop = loop};
     static const struct gang_type bit = {GANG_INT, 1, 1};
 
     switch (kind) {
@@ -394,8 +393,8 @@ gang_check(struct gang_emit *emit, uint32_t number)
     return gang_slot_read(emit, gang_slot(emit, GANG_SLOT_CHECK, number, 0));
 }
 
-static struct ir_slice
-splat(struct gang_emit *emit, struct gang_type type, struct ir_slice scalar)
+struct ir_slice
+gang_splat(struct gang_emit *emit, struct gang_type type, struct ir_slice scalar)
 {
     struct ir_slice vector = gang_vector_type(emit, type);
     struct ir_slice one;
@@ -421,9 +420,8 @@ splat(struct gang_emit *emit, struct gang_type type, struct ir_slice scalar)
     return all;
 }
 
-/* 0, stride, 2 * stride, ... */
-static struct ir_slice
-steps(struct gang_emit *emit, struct gang_type type, int64_t stride)
+struct ir_slice
+gang_steps(struct gang_emit *emit, struct gang_type type, int64_t stride)
 {
     struct ir_out text = {.arena = emit->function->arena};
 
@@ -452,14 +450,15 @@ linear_vector(struct gang_emit *emit, struct gang_type type, struct ir_slice bas
         struct ir_slice vector = gang_vector_type(emit, offset);
         name = gang_name(emit);
         gang_line(emit, "%.*s = getelementptr i8, ptr %.*s, %.*s %.*s", IR_ARGS(name),
-                  IR_ARGS(base), IR_ARGS(vector), IR_ARGS(steps(emit, offset, stride)));
+                  IR_ARGS(base), IR_ARGS(vector),
+                  IR_ARGS(gang_steps(emit, offset, stride)));
         return name;
     }
-    struct ir_slice all = splat(emit, type, base);
+    struct ir_slice all = gang_splat(emit, type, base);
     name = gang_name(emit);
     gang_line(emit, "%.*s = add %.*s %.*s, %.*s", IR_ARGS(name),
               IR_ARGS(gang_vector_type(emit, type)), IR_ARGS(all),
-              IR_ARGS(steps(emit, type, stride)));
+              IR_ARGS(gang_steps(emit, type, stride)));
     return name;
 }
 
@@ -485,17 +484,10 @@ gang_vector(struct gang_emit *emit, uint32_t number)
     } else if (shape.level == GANG_LINEAR) {
         name = linear_vector(emit, value->type, gang_base(emit, number), shape.stride);
     } else {
-        name = splat(emit, value->type, gang_base(emit, number));
+        name = gang_splat(emit, value->type, gang_base(emit, number));
     }
     remember(emit, emit->vectors, emit->vector_time, number, name);
     return name;
-}
-
-/* Whether a block other than the value's own reads it. */
-static bool
-is_used_elsewhere(const struct gang_emit *emit, uint32_t number)
-{
-    return emit->function->used_elsewhere[number] != 0;
 }
 
 void
@@ -508,7 +500,7 @@ gang_define(struct gang_emit *emit, uint32_t number, struct ir_slice name)
     } else {
         remember(emit, emit->bases, emit->base_time, number, name);
     }
-    if (is_used_elsewhere(emit, number)) {
+    if (emit->function->used_elsewhere[number]) {
         gang_slot_write(emit, gang_slot(emit, GANG_SLOT_VALUE, number, 0), name);
     }
 }

@@ -32,7 +32,6 @@ struct gang_slot {
     struct gang_type type;
     uint32_t value; /* value or block */
     uint32_t loop;
-    uint32_t first_run;
     bool framed;
     bool read;
     bool written;    /* something other than nothing */
@@ -68,7 +67,6 @@ struct gang_emit {
     struct ir_slice label;
 
     uint64_t frame_bytes; /* of a gang */
-    uint64_t array_bytes; /* of arrays in the frame */
 };
 
 /* Makes a new "%t12". */
@@ -85,6 +83,13 @@ struct ir_slice gang_vector_type(struct gang_emit *emit, struct gang_type type);
 struct ir_slice gang_mangled(struct gang_emit *emit, struct gang_type type);
 /* Notes that a function must be declared. */
 void gang_declare(struct gang_emit *emit, struct ir_slice name, struct ir_slice line);
+
+/* One number for all lanes, as a vector. */
+struct ir_slice gang_splat(struct gang_emit *emit, struct gang_type type,
+                           struct ir_slice scalar);
+/* The constant vector 0, stride, 2 * stride, ... */
+struct ir_slice gang_steps(struct gang_emit *emit, struct gang_type type,
+                           int64_t stride);
 
 /* A value as one number: the same for all lanes, or of the first lane. */
 struct ir_slice gang_base(struct gang_emit *emit, uint32_t value);
@@ -130,6 +135,10 @@ void gang_write_inst(struct gang_emit *emit, uint32_t value);
 struct ir_slice gang_write_vector(struct gang_emit *emit, uint32_t value);
 void gang_write_warp(struct gang_emit *emit, uint32_t value);
 void gang_write_memory(struct gang_emit *emit, uint32_t value);
+/* What stands at a vector of pointers; lanes that are off in `mask` get `other`. */
+struct ir_slice gang_gather(struct gang_emit *emit, struct gang_type type,
+                            struct ir_slice pointers, uint32_t align,
+                            struct ir_slice mask, struct ir_slice other);
 
 /* Remembers what a value is, and stores it where another block needs it. */
 void gang_define(struct gang_emit *emit, uint32_t value, struct ir_slice name);

@@ -149,8 +149,7 @@ vector_call(struct gang_emit *emit, const struct gang_value *value)
             flag ? gang_base(emit, operand) : gang_vector(emit, operand);
         ir_print(&arguments, "%s%.*s %.*s", i > 0 ? ", " : "", IR_ARGS(vector),
                  IR_ARGS(text));
-        ir_print(&types, "%s%s%.*s", i > 0 ? ", " : "", flag ? "" : "",
-                 IR_ARGS(vector));
+        ir_print(&types, "%s%.*s", i > 0 ? ", " : "", IR_ARGS(vector));
     }
     struct ir_slice callee =
         vector_intrinsic(emit, value, (struct ir_slice){types.text, types.size});
@@ -505,8 +504,6 @@ scalar_value(struct gang_emit *emit, uint32_t number)
         gang_line(emit, "%.*s = call i64 @__ha_rt_query(i32 %.*s)", IR_ARGS(name),
                   IR_ARGS(a));
         return name;
-    case GANG_DYNAMIC:
-        return ir_slice_of("%ha.dynamic");
     default:
         gang_refuse(emit->function, "a value that is not known");
     }

@@ -1154,17 +1154,6 @@ is_carried(const struct gang_emit *emit, const struct gang_slot *slot)
            is_level_header(emit, block);
 }
 
-static uint64_t
-array_bytes(const struct gang_emit *emit, const struct gang_slot *slot)
-{
-    const struct gang_value *value = &emit->function->values[slot->value];
-
-    if (value->op == GANG_ALLOCA) {
-        return (value->extra + 63) / 64 * 64 * emit->width;
-    }
-    return (uint64_t)8 * emit->width; /* of a shuffle */
-}
-
 /* Each slot that is read must be one that something was written to. */
 static void
 check_slots(struct gang_emit *emit)
@@ -1194,7 +1183,8 @@ place_slots(struct gang_emit *emit)
         slot->framed = !slot->block_wide && (runs > 1 || is_carried(emit, slot));
         if (slot->kind == GANG_SLOT_ARRAY) {
             slot->framed = true;
-            slot->bytes = array_bytes(emit, slot);
+            slot->bytes = (emit->function->values[slot->value].extra + 63) / 64 * 64 *
+                          emit->width;
         }
         if (slot->framed) {
             list[count++] = slot;

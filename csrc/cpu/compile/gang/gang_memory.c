@@ -148,28 +148,36 @@ write_together(struct gang_emit *emit, const struct gang_value *value)
     return name;
 }
 
-static struct ir_slice
-write_gather(struct gang_emit *emit, const struct gang_value *value)
+struct ir_slice
+gang_gather(struct gang_emit *emit, struct gang_type type, struct ir_slice pointers,
+            uint32_t align, struct ir_slice mask, struct ir_slice other)
 {
-    struct ir_slice type = gang_vector_type(emit, value->type);
-    struct ir_slice pointers = gang_vector(emit, value->operands[0]);
+    struct ir_slice vector = gang_vector_type(emit, type);
     struct ir_slice name = gang_name(emit);
+    struct ir_slice mangled = gang_mangled(emit, type);
     struct ir_slice callee =
         ir_format(emit->function->arena, "@llvm.masked.gather.%.*s.v%up0",
-                  IR_ARGS(gang_mangled(emit, value->type)), emit->width);
+                  IR_ARGS(mangled), emit->width);
 
     gang_declare(emit, callee,
                  ir_format(emit->function->arena,
                            "%.*s %.*s(<%u x ptr>, i32 immarg, <%u x i1>, %.*s)",
-                           IR_ARGS(type), IR_ARGS(callee), emit->width, emit->width,
-                           IR_ARGS(type)));
+                           IR_ARGS(vector), IR_ARGS(callee), emit->width, emit->width,
+                           IR_ARGS(vector)));
     gang_line(emit,
               "%.*s = call %.*s %.*s(<%u x ptr> %.*s, i32 %u, <%u x i1> %.*s, %.*s "
-              "poison)",
-              IR_ARGS(name), IR_ARGS(type), IR_ARGS(callee), emit->width,
-              IR_ARGS(pointers), value->align, emit->width, IR_ARGS(emit->mask),
-              IR_ARGS(type));
+              "%.*s)",
+              IR_ARGS(name), IR_ARGS(vector), IR_ARGS(callee), emit->width,
+              IR_ARGS(pointers), align, emit->width, IR_ARGS(mask), IR_ARGS(vector),
+              IR_ARGS(other));
     return name;
+}
+
+static struct ir_slice
+write_gather(struct gang_emit *emit, const struct gang_value *value)
+{
+    return gang_gather(emit, value->type, gang_vector(emit, value->operands[0]),
+                       value->align, emit->mask, ir_slice_of("poison"));
 }
 
 /* Two ways, by whether the check of an address passed. */

@@ -101,19 +101,6 @@ fixed_shuffle(struct gang_emit *emit, const struct gang_value *value,
     return name;
 }
 
-static struct ir_slice
-lane_numbers(struct gang_emit *emit)
-{
-    struct ir_out text = {.arena = emit->function->arena};
-
-    ir_print(&text, "<");
-    for (uint32_t i = 0; i < emit->width; i++) {
-        ir_print(&text, "%si32 %u", i > 0 ? ", " : "", i);
-    }
-    ir_print(&text, ">");
-    return (struct ir_slice){text.text, text.size};
-}
-
 /* name = operation <W x i32> a, b */
 static struct ir_slice
 indices(struct gang_emit *emit, const char *operation, struct ir_slice a,
@@ -144,7 +131,7 @@ choose(struct gang_emit *emit, struct ir_slice which, struct ir_slice a,
 static struct ir_slice
 sources(struct gang_emit *emit, const struct gang_value *value)
 {
-    struct ir_slice self = lane_numbers(emit);
+    struct ir_slice self = gang_steps(emit, index_type, 1);
     struct ir_slice operand = gang_vector(emit, value->operands[OPERAND]);
     uint32_t width = width_of(emit, value);
     struct ir_arena *arena = emit->function->arena;
@@ -174,72 +161,37 @@ sources(struct gang_emit *emit, const struct gang_value *value)
         source, self);
 }
 
-/* A shuffle by anything: through memory. */
+/* A shuffle by anything: through memory.  Lanes whose source is off keep what they
+ * have. */
 static struct ir_slice
 free_shuffle(struct gang_emit *emit, uint32_t number, struct gang_type type,
              struct ir_slice vector)
 {
-    const struct gang_value *value = &emit->function->values[number];
-    struct ir_slice full = gang_vector_type(emit, type);
-    struct ir_slice from = sources(emit, value);
-    struct ir_slice memory =
-        gang_slot_address(emit, gang_slot(emit, GANG_SLOT_ARRAY, number, 0));
+    const struct gang_type word = {GANG_INT, (uint8_t)(emit->width / 8),
+                                   (uint16_t)emit->width};
+    struct ir_slice from = sources(emit, &emit->function->values[number]);
+    struct ir_slice memory = gang_lanes(emit, number, VALUE, type, vector);
     struct ir_slice pointers = gang_name(emit);
-    struct ir_slice bits = gang_bits(emit, emit->mask);
-    struct ir_slice one = gang_name(emit);
-    struct ir_slice all = gang_name(emit);
-    struct ir_slice shift = gang_name(emit);
+    struct ir_slice words = gang_vector_type(emit, word);
+    struct ir_slice bits = gang_splat(emit, word, gang_bits(emit, emit->mask));
+    struct ir_slice shift = from;
     struct ir_slice moved = gang_name(emit);
     struct ir_slice on = gang_name(emit);
-    struct ir_slice got = gang_name(emit);
-    struct ir_slice name = gang_name(emit);
-    struct ir_slice callee =
-        ir_format(emit->function->arena, "@llvm.masked.gather.%.*s.v%up0",
-                  IR_ARGS(gang_mangled(emit, type)), emit->width);
-    unsigned width = emit->width;
-    unsigned wide_bits = width > 32 ? 64 : 32;
 
-    gang_declare(emit, callee,
-                 ir_format(emit->function->arena,
-                           "%.*s %.*s(<%u x ptr>, i32 immarg, <%u x i1>, %.*s)",
-                           IR_ARGS(full), IR_ARGS(callee), width, width,
-                           IR_ARGS(full)));
-    gang_line(emit, "store %.*s %.*s, ptr %.*s, align 64", IR_ARGS(full),
-              IR_ARGS(vector), IR_ARGS(memory));
     gang_line(emit, "%.*s = getelementptr %s, ptr %.*s, <%u x i32> %.*s",
-              IR_ARGS(pointers), gang_type_name(type), IR_ARGS(memory), width,
+              IR_ARGS(pointers), gang_type_name(type), IR_ARGS(memory), emit->width,
               IR_ARGS(from));
-    gang_line(emit, "%.*s.w = zext i%u %.*s to i%u", IR_ARGS(one), width, IR_ARGS(bits),
-              width == wide_bits ? wide_bits * 2 : wide_bits);
-    gang_line(emit, "%.*s.n = trunc i%u %.*s.w to i%u", IR_ARGS(one),
-              width == wide_bits ? wide_bits * 2 : wide_bits, IR_ARGS(one), wide_bits);
-    gang_line(emit, "%.*s = insertelement <%u x i%u> poison, i%u %.*s.n, i64 0",
-              IR_ARGS(one), width, wide_bits, wide_bits, IR_ARGS(one));
-    gang_line(emit,
-              "%.*s = shufflevector <%u x i%u> %.*s, <%u x i%u> poison, <%u x i32> "
-              "zeroinitializer",
-              IR_ARGS(all), width, wide_bits, IR_ARGS(one), width, wide_bits, width);
-    if (wide_bits == 64) {
-        gang_line(emit, "%.*s = zext <%u x i32> %.*s to <%u x i64>", IR_ARGS(shift),
-                  width, IR_ARGS(from), width);
-    } else {
-        gang_line(emit, "%.*s = add <%u x i32> %.*s, zeroinitializer", IR_ARGS(shift),
-                  width, IR_ARGS(from));
+    if (word.bits > 32) {
+        shift = gang_name(emit);
+        gang_line(emit, "%.*s = zext <%u x i32> %.*s to %.*s", IR_ARGS(shift),
+                  emit->width, IR_ARGS(from), IR_ARGS(words));
     }
-    gang_line(emit, "%.*s = lshr <%u x i%u> %.*s, %.*s", IR_ARGS(moved), width,
-              wide_bits, IR_ARGS(all), IR_ARGS(shift));
-    gang_line(emit, "%.*s = trunc <%u x i%u> %.*s to <%u x i1>", IR_ARGS(on), width,
-              wide_bits, IR_ARGS(moved), width);
-    struct ir_slice take = gang_masked(emit, emit->mask, on);
-    gang_line(emit,
-              "%.*s = call %.*s %.*s(<%u x ptr> %.*s, i32 %u, <%u x i1> %.*s, %.*s "
-              "%.*s)",
-              IR_ARGS(got), IR_ARGS(full), IR_ARGS(callee), width, IR_ARGS(pointers),
-              type.bytes, width, IR_ARGS(take), IR_ARGS(full), IR_ARGS(vector));
-    gang_line(emit, "%.*s = select <%u x i1> %.*s, %.*s %.*s, %.*s %.*s", IR_ARGS(name),
-              width, IR_ARGS(take), IR_ARGS(full), IR_ARGS(got), IR_ARGS(full),
-              IR_ARGS(vector));
-    return name;
+    gang_line(emit, "%.*s = lshr %.*s %.*s, %.*s", IR_ARGS(moved), IR_ARGS(words),
+              IR_ARGS(bits), IR_ARGS(shift));
+    gang_line(emit, "%.*s = trunc %.*s %.*s to <%u x i1>", IR_ARGS(on), IR_ARGS(words),
+              IR_ARGS(moved), emit->width);
+    return gang_gather(emit, type, pointers, type.bytes,
+                       gang_masked(emit, emit->mask, on), vector);
 }
 
 static void
@@ -319,15 +271,9 @@ static struct ir_slice
 equals(struct gang_emit *emit, struct ir_slice vector, struct ir_slice one)
 {
     struct ir_slice type = gang_vector_type(emit, wide);
-    struct ir_slice put = gang_name(emit);
-    struct ir_slice all = gang_name(emit);
+    struct ir_slice all = gang_splat(emit, wide, one);
     struct ir_slice same = gang_name(emit);
 
-    gang_line(emit, "%.*s = insertelement %.*s poison, i64 %.*s, i64 0", IR_ARGS(put),
-              IR_ARGS(type), IR_ARGS(one));
-    gang_line(emit,
-              "%.*s = shufflevector %.*s %.*s, %.*s poison, <%u x i32> zeroinitializer",
-              IR_ARGS(all), IR_ARGS(type), IR_ARGS(put), IR_ARGS(type), emit->width);
     gang_line(emit, "%.*s = icmp eq %.*s %.*s, %.*s", IR_ARGS(same), IR_ARGS(type),
               IR_ARGS(vector), IR_ARGS(all));
     return gang_bits(emit, gang_masked(emit, emit->mask, same));
@@ -376,7 +322,6 @@ gang_write_warp(struct gang_emit *emit, uint32_t number)
     struct ir_slice on;
     struct ir_slice bits;
 
-    (void)index_type;
     switch (value->extra) {
     case HA_WARP_SHFL:
     case HA_WARP_SHFL_UP:
