@@ -139,6 +139,18 @@ keep_left(struct gang_emit *emit, uint32_t from, uint32_t to, struct ir_slice ma
     }
 }
 
+/* Whether lanes come to `to` from `from` in more than one round. */
+static bool
+leaves_loop(const struct gang_emit *emit, uint32_t from, uint32_t to)
+{
+    for (uint32_t l = 0; l < emit->flow.loops.loop_count; l++) {
+        if (gang_in_loop(&emit->flow, l, from) && !gang_in_loop(&emit->flow, l, to)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 bring_phis(struct gang_emit *emit, uint32_t from, uint32_t to, struct ir_slice mask)
 {
@@ -153,7 +165,8 @@ bring_phis(struct gang_emit *emit, uint32_t from, uint32_t to, struct ir_slice m
     for (uint32_t i = 0; i < count; i++) {
         uint32_t phi = block->insts[i];
         uint32_t slot = gang_slot(emit, GANG_SLOT_PHI, phi, 0);
-        if (emit->shapes.of[phi].level == GANG_VARYING && ways_to(emit, from, to) > 1) {
+        if (emit->shapes.of[phi].level == GANG_VARYING &&
+            (ways_to(emit, from, to) > 1 || leaves_loop(emit, from, to))) {
             struct ir_slice type =
                 gang_vector_type(emit, emit->function->values[phi].type);
             struct ir_slice old = gang_slot_read(emit, slot);

@@ -110,13 +110,13 @@ gang_shape_at(const struct gang_function *function, const struct gang_flow *flow
     return shape;
 }
 
+/* An operand where it is read.  A phi behind a loop gets what the lanes had in the
+ * rounds in which they left, each its own. */
 static struct gang_shape
 operand(const struct study *study, const struct gang_value *value, uint32_t number)
 {
-    uint32_t at = value->op == GANG_PHI ? value->from_of[number] : value->block;
-
     return gang_shape_at(study->function, study->flow, study->shapes,
-                         value->operands[number], at);
+                         value->operands[number], value->block);
 }
 
 /* ---- widening ---- */
