@@ -283,6 +283,8 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .ir_size = ir_size,
         .warp_size = build->warp_size,
         .gang_width = build->toolchain.gang_width,
+        .math_bytes =
+            build->toolchain.vector_math ? build->toolchain.gang_width * 4 : 0,
         .name_count = name_count,
         .stop = ha_build_stop_rewriter,
         .stop_context = build,

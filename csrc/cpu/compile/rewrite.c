@@ -497,6 +497,7 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
                                 .warp_size = request->warp_size,
                                 .name_count = request->name_count,
                                 .gang_width = request->gang_width,
+                                .math_bytes = request->math_bytes,
                                 .guard = request->guard,
                                 .fuses = request->fuses};
 }

@@ -45,6 +45,7 @@ struct ha_rewriter {
     uint32_t warp_size;
     uint32_t name_count;
     uint32_t gang_width;
+    uint32_t math_bytes;
     bool guard;
     bool fuses;
     bool control; /* live code may change floating point control */

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..accuracy import measure
-from ..case import Check, case, same
+from ..case import Check, case, close, same
 from ..gpu import Gpu, In, InOut
 
 POINTS = 48
@@ -31,6 +31,40 @@ def bounds(gpu: Gpu, dtype: type) -> Iterator[Check]:
         bound = row.float_bound if dtype is np.float32 else row.double_bound
         assert bound is not None
         yield Check(row.name, ulps, np.zeros_like(ulps), atol=bound, bitwise=False)
+
+
+@case(warp_sizes=(32, 64))
+def functions_of_many_lanes_at_once(gpu: Gpu) -> Iterator[Check]:
+    """Around a barrier and around a vote, where lanes go as vectors of several sizes."""
+    source = """
+    template <class T> __global__ void around(const T *x, T *out, int vote) {
+        __shared__ T kept[96];
+        int lane = threadIdx.x;
+        kept[lane] = exp(x[lane]) + log(x[lane] + T(3));
+        __syncthreads();
+        T other = kept[95 - lane];
+        if (lane < 77 && (!vote || __any(lane % 32 == 5)))
+            other += sin(x[lane]) * cos(other) + pow(x[lane] * x[lane], T(0.3));
+        out[lane] = other;
+    }"""
+    for dtype, name, rtol in ((np.float32, "float", 2e-6), (np.float64, "double", 2e-15)):
+        x = np.random.default_rng(52).uniform(-2, 2, 96).astype(dtype)
+        for vote in (0, 1):
+            (got,) = gpu.run(
+                source,
+                f"around<{name}>",
+                1,
+                96,
+                In(x),
+                InOut(np.zeros_like(x)),
+                np.int32(vote),
+            )
+            wide = x.astype(np.float64)
+            want = (np.exp(wide) + np.log(wide + 3))[::-1].copy()
+            want[:77] += (np.sin(wide) * np.cos(want) + np.abs(wide) ** 0.6)[:77]
+            yield close(
+                f"{name} {vote}", got, want, rtol=rtol, atol=rtol, bitwise=False
+            )
 
 
 # An expression for double, s being "" or "f", and what it is.

@@ -140,6 +140,10 @@ struct ir_slice gang_gather(struct gang_emit *emit, struct gang_type type,
                             struct ir_slice pointers, uint32_t align,
                             struct ir_slice mask, struct ir_slice other);
 
+/* Whether the value is a call of a function that libmvec has for many lanes at once. */
+bool gang_is_math(const struct gang_emit *emit, const struct gang_value *value);
+struct ir_slice gang_write_math(struct gang_emit *emit, const struct gang_value *value);
+
 /* Remembers what a value is, and stores it where another block needs it. */
 void gang_define(struct gang_emit *emit, uint32_t value, struct ir_slice name);
 

@@ -139,6 +139,9 @@ vector_call(struct gang_emit *emit, const struct gang_value *value)
     struct ir_out types = {.arena = emit->function->arena};
     uint32_t count = value->operand_count;
 
+    if (gang_is_math(emit, value)) {
+        return gang_write_math(emit, value);
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t operand = value->operands[i];
         bool flag = has_flag_operand(value->text) && i + 1 == count;

@@ -280,6 +280,9 @@ check_parting(const struct making *making, uint32_t from, const uint8_t *sure,
 {
     const struct gang_block *block = &making->function->blocks[from];
 
+    if (gang_has_barrier(making->function, from)) {
+        return; /* who has come to a barrier may do as he likes */
+    }
     for (uint32_t i = 0; i < block->next_count; i++) {
         uint32_t to = block->next[i];
         if (!making->plan->reaches[to]) {
