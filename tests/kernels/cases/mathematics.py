@@ -47,7 +47,10 @@ def functions_of_many_lanes_at_once(gpu: Gpu) -> Iterator[Check]:
             other += sin(x[lane]) * cos(other) + pow(x[lane] * x[lane], T(0.3));
         out[lane] = other;
     }"""
-    for dtype, name, rtol in ((np.float32, "float", 2e-6), (np.float64, "double", 2e-15)):
+    for dtype, name, rtol in (
+        (np.float32, "float", 2e-6),
+        (np.float64, "double", 2e-15),
+    ):
         x = np.random.default_rng(52).uniform(-2, 2, 96).astype(dtype)
         for vote in (0, 1):
             (got,) = gpu.run(

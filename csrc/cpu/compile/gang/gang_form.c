@@ -5,6 +5,7 @@
 
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_emit.h"
+#include "cpu/compile/gang/gang_worth.h"
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 
@@ -62,14 +63,11 @@ has_atomics(const struct gang_function *function)
 }
 
 static bool
-diverges_in_loops(const struct gang_emit *emit)
+is_worth(const struct gang_emit *emit)
 {
-    for (uint32_t i = 0; i < emit->flow.loops.loop_count; i++) {
-        if (emit->shapes.leave[i] == GANG_VARYING) {
-            return true;
-        }
-    }
-    return false;
+    struct gang_worth worth = gang_worth_of(emit->function, &emit->flow, &emit->shapes);
+
+    return worth.gang < worth.lanes;
 }
 
 /* ---- the whole ---- */
@@ -95,7 +93,7 @@ try_write(struct gang_function *function, struct gang_emit *emit, bool other,
     gang_flow_read(function, &emit->flow);
     choose_width(emit);
     gang_shapes_read(function, &emit->flow, emit->width, &emit->shapes);
-    if (other && !diverges_in_loops(emit) && !has_atomics(function)) {
+    if (other && !is_worth(emit) && !has_atomics(function)) {
         gang_refuse(function, "loops over lanes are better");
     }
     check_named_calls(emit);
