@@ -76,8 +76,8 @@ gang_declare(struct gang_emit *emit, struct ir_slice name, struct ir_slice line)
 
 /* ---- slots ---- */
 
-static bool
-is_block_wide(const struct gang_emit *emit, uint32_t value)
+bool
+gang_is_block_wide(const struct gang_emit *emit, uint32_t value)
 {
     uint32_t block = emit->function->values[value].block;
 
@@ -105,7 +105,7 @@ new_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
     case GANG_SLOT_PHI:
         slot.type = emit->function->values[value].type;
         slot.vector = emit->shapes.of[value].level == GANG_VARYING;
-        slot.block_wide = is_block_wide(emit, value);
+        slot.block_wide = gang_is_block_wide(emit, value);
         break;
     case GANG_SLOT_LEFT:
         slot.type = emit->function->values[value].type;
@@ -353,6 +353,14 @@ coordinate_name(struct gang_emit *emit, uint32_t coordinate)
                                                        ha_coordinate_names[coordinate]);
 }
 
+/* Whether a value is computed here once more, instead of kept since another run. */
+static bool
+is_made_again(const struct gang_emit *emit, uint32_t number)
+{
+    return emit->again[number] &&
+           emit->plan.run[emit->function->values[number].block] != emit->run;
+}
+
 struct ir_slice
 gang_base(struct gang_emit *emit, uint32_t number)
 {
@@ -375,7 +383,9 @@ gang_base(struct gang_emit *emit, uint32_t number)
     }
     if (!is_remembered(emit, emit->base_time, number)) {
         struct ir_slice name =
-            gang_slot_read(emit, gang_slot(emit, GANG_SLOT_VALUE, number, 0));
+            is_made_again(emit, number)
+                ? gang_write_base(emit, number)
+                : gang_slot_read(emit, gang_slot(emit, GANG_SLOT_VALUE, number, 0));
         remember(emit, emit->bases, emit->base_time, number, name);
         return name;
     }
@@ -478,7 +488,9 @@ gang_vector(struct gang_emit *emit, uint32_t number)
         return emit->vectors[number];
     }
     if (shape.level == GANG_VARYING) {
-        name = gang_slot_read(emit, gang_slot(emit, GANG_SLOT_VALUE, number, 0));
+        name = is_made_again(emit, number)
+                   ? gang_write_vector(emit, number)
+                   : gang_slot_read(emit, gang_slot(emit, GANG_SLOT_VALUE, number, 0));
     } else if (shape.level == GANG_LINEAR && shape.checked) {
         return gang_write_vector(emit, number);
     } else if (shape.level == GANG_LINEAR) {

@@ -63,6 +63,7 @@ struct gang_emit {
     uint32_t *base_time;
     struct ir_slice *vectors;
     uint32_t *vector_time;
+    uint8_t *again;       /* by value: gang_again.h */
     struct ir_slice mask; /* of the block that is written */
     struct ir_slice label;
 
@@ -100,6 +101,9 @@ struct gang_shape gang_shape_here(const struct gang_emit *emit, uint32_t value);
 /* "%x" of whether the value's check passed, or "" where it has none. */
 struct ir_slice gang_check(struct gang_emit *emit, uint32_t value);
 
+/* Whether a value is one for all gangs, and kept once. */
+bool gang_is_block_wide(const struct gang_emit *emit, uint32_t value);
+
 /* Reads and writes slots. */
 uint32_t gang_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
                    uint32_t loop);
@@ -131,6 +135,8 @@ struct ir_slice gang_masked(struct gang_emit *emit, struct ir_slice mask,
 
 /* Writes one instruction that is no phi and no end of a block. */
 void gang_write_inst(struct gang_emit *emit, uint32_t value);
+/* A value as one number, by its operands. */
+struct ir_slice gang_write_base(struct gang_emit *emit, uint32_t value);
 /* The vector of a value, by its operands. */
 struct ir_slice gang_write_vector(struct gang_emit *emit, uint32_t value);
 void gang_write_warp(struct gang_emit *emit, uint32_t value);

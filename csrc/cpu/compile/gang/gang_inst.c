@@ -356,19 +356,20 @@ define_check(struct gang_emit *emit, uint32_t number, struct ir_slice own)
                     own.size > 0 ? own : ir_slice_of("true"));
 }
 
-static void
-write_cast(struct gang_emit *emit, uint32_t number)
+/* `own` is the check that the cast needs, if it needs one. */
+static struct ir_slice
+scalar_cast(struct gang_emit *emit, uint32_t number, struct ir_slice *own)
 {
     const struct gang_value *value = &emit->function->values[number];
     struct gang_shape shape = emit->shapes.of[number];
     bool longer = ir_is(value->word, "sext") || ir_is(value->word, "zext");
-    struct ir_slice own = ir_slice_of("");
     struct ir_slice name;
 
+    *own = ir_slice_of("");
     if (shape.level == GANG_LINEAR && longer) {
         bool is_signed = gang_is_signed(value);
         if (emit->shapes.widening[number] == GANG_WIDE_CHECKED) {
-            own = write_check(emit, value->operands[0], is_signed);
+            *own = write_check(emit, value->operands[0], is_signed);
             name = gang_name(emit);
             gang_line(emit, "%.*s = %s %s %.*s to %s", IR_ARGS(name),
                       is_signed ? "sext" : "zext", gang_type_name(value->from),
@@ -386,6 +387,15 @@ write_cast(struct gang_emit *emit, uint32_t number)
                   IR_ARGS(flags_of(emit, number)), gang_type_name(value->from),
                   IR_ARGS(a), gang_type_name(value->type));
     }
+    return name;
+}
+
+static void
+write_cast(struct gang_emit *emit, uint32_t number)
+{
+    struct ir_slice own;
+    struct ir_slice name = scalar_cast(emit, number, &own);
+
     define_check(emit, number, own);
     gang_define(emit, number, name);
 }
@@ -510,6 +520,16 @@ scalar_value(struct gang_emit *emit, uint32_t number)
     default:
         gang_refuse(emit->function, "a value that is not known");
     }
+}
+
+struct ir_slice
+gang_write_base(struct gang_emit *emit, uint32_t number)
+{
+    struct ir_slice own;
+
+    return emit->function->values[number].op == GANG_CAST
+               ? scalar_cast(emit, number, &own)
+               : scalar_value(emit, number);
 }
 
 /* ---- the whole ---- */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/gang/gang_again.h"
 #include "cpu/compile/gang/gang_emit.h"
 #include "cpu/compile/ir_type.h"
 #include "cpu/compile/rewrite_body.h"
@@ -1287,6 +1288,7 @@ gang_write_kernel(struct gang_emit *emit, struct ir_out *out)
     emit->base_time = ir_alloc(function->arena, values, sizeof *emit->base_time);
     emit->vector_time = ir_alloc(function->arena, values, sizeof *emit->vector_time);
     emit->slot_names.arena = function->arena;
+    gang_again_find(emit);
     spread_uses(emit);
     /* Each slot that is found can make more writes, and these more slots. */
     do {
