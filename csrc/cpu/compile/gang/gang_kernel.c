@@ -832,6 +832,11 @@ write_run(struct gang_emit *emit, uint32_t from, uint32_t to)
     uint32_t last = emit->flow.at[to - 1];
     struct ir_arena *arena = emit->function->arena;
 
+    for (uint32_t place = from; place < to; place++) {
+        if (gang_has_barrier(emit->function, emit->flow.at[place])) {
+            last = emit->flow.at[place];
+        }
+    }
     emit->run = emit->plan.run[emit->flow.at[from]];
     if (gang_has_barrier(emit->function, last)) {
         gang_line(emit, "store i1 false, ptr %%came");

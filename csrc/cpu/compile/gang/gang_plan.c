@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define FAR 512 /* lanes */
+
 struct making {
     struct gang_function *function;
     const struct gang_flow *flow;
@@ -106,6 +108,15 @@ find_mask(struct making *making, uint32_t block)
         plan->always[block] = 1;
         return;
     }
+    bool together = gang_control_of(making->function, flow, making->shapes, block) <=
+                    GANG_SAME_BLOCK;
+    if (together && header && plan->block_level[flow->loops.inner[block]]) {
+        /* A round is begun only if a gang comes, and then all do. */
+        plan->root[block] = flow->at[0];
+        plan->test[block] = GANG_TEST_NONE;
+        plan->always[block] = 1;
+        return;
+    }
     /* Behind a loop all lanes are together again that were so before it. */
     while (flow->dom[up] != up && loop_before(making, block) != flow->loops.inner[up]) {
         up = flow->dom[up];
@@ -150,6 +161,67 @@ find_levels(struct making *making)
     }
 }
 
+/* A step of a loop that brings the lanes to memory far from where they were. */
+static bool
+is_far_step(const struct making *making, uint32_t phi, uint32_t from)
+{
+    const struct gang_function *function = making->function;
+    const struct gang_value *value = &function->values[from];
+    int64_t number;
+
+    if (value->op != GANG_BINARY || !ir_is(value->word, "add")) {
+        return false;
+    }
+    uint32_t step = value->operands[value->operands[0] == phi ? 1 : 0];
+    return value->operands[value->operands[0] == phi ? 0 : 1] == phi &&
+           (!gang_integer(function, step, &number) || number >= FAR || number <= -FAR);
+}
+
+static bool
+has_row_access(const struct making *making, const struct ir_loop *loop)
+{
+    const struct gang_function *function = making->function;
+
+    for (uint32_t v = 0; v < function->value_count; v++) {
+        const struct gang_value *value = &function->values[v];
+        if ((value->op == GANG_LOAD || value->op == GANG_STORE) &&
+            value->block != GANG_NONE && loop->members[value->block] &&
+            making->shapes->of[value->operands[0]].level == GANG_LINEAR) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A loop in which the lanes read or write a row of memory and then one far away:
+ * `for (i = index; i < n; i += lanes)`.  Done by one gang after the other, it reads a
+ * line here and a line there; done by all gangs in step, it reads whole rows. */
+static void
+find_strides(struct making *making)
+{
+    const struct gang_flow *flow = making->flow;
+
+    for (uint32_t l = 0; l < flow->loops.loop_count; l++) {
+        const struct ir_loop *loop = &flow->loops.loops[l];
+        const struct gang_block *header = &making->function->blocks[loop->header];
+        bool far = false;
+        for (uint32_t i = 0; i < header->count; i++) {
+            const struct gang_value *phi = &making->function->values[header->insts[i]];
+            if (phi->op != GANG_PHI ||
+                making->shapes->of[header->insts[i]].level != GANG_LINEAR) {
+                continue;
+            }
+            for (uint32_t k = 0; k < phi->operand_count; k++) {
+                far |= loop->members[phi->from_of[k]] &&
+                       is_far_step(making, header->insts[i], phi->operands[k]);
+            }
+        }
+        if (far && loop->outer == IR_NONE && has_row_access(making, loop)) {
+            making->plan->block_level[l] = 1;
+        }
+    }
+}
+
 /* The block-level loop around a block, or IR_NONE. */
 static uint32_t
 level_of(const struct making *making, uint32_t block)
@@ -162,6 +234,56 @@ level_of(const struct making *making, uint32_t block)
     return loop;
 }
 
+/* Whether a block does nothing that other lanes could see, or that could see them. */
+static bool
+is_private(const struct making *making, uint32_t block)
+{
+    const struct gang_block *at = &making->function->blocks[block];
+
+    for (uint32_t i = 0; i < at->count; i++) {
+        switch (making->function->values[at->insts[i]].op) {
+        case GANG_PHI:
+        case GANG_BINARY:
+        case GANG_NEGATE:
+        case GANG_COMPARE:
+        case GANG_SELECT:
+        case GANG_CAST:
+        case GANG_FREEZE:
+        case GANG_PURE:
+        case GANG_ADDRESS:
+        case GANG_BRANCH:
+        case GANG_SWITCH:
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether what follows a barrier up to the end of its loop is private: then it needs no
+ * run of its own, and gangs do it before they wait. */
+static bool
+ends_privately(const struct making *making, uint32_t barrier)
+{
+    const struct gang_flow *flow = making->flow;
+    const struct gang_block *block = &making->function->blocks[barrier];
+    uint32_t level = level_of(making, barrier);
+
+    if (level == IR_NONE || making->function->used[block->insts[block->count - 2]]) {
+        return false;
+    }
+    for (uint32_t at = flow->loops.order[barrier] + 1;
+         at < flow->count && gang_in_loop(flow, level, flow->at[at]); at++) {
+        uint32_t b = flow->at[at];
+        if (flow->loops.inner[b] != level || is_header(making, b) ||
+            gang_has_barrier(making->function, b) || !is_private(making, b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void
 find_runs(struct making *making)
 {
@@ -172,7 +294,8 @@ find_runs(struct making *making)
     for (uint32_t at = 0; at < flow->count; at++) {
         uint32_t b = flow->at[at];
         if (at > 0 &&
-            (gang_has_barrier(making->function, flow->at[at - 1]) ||
+            ((gang_has_barrier(making->function, flow->at[at - 1]) &&
+              !ends_privately(making, flow->at[at - 1])) ||
              level_of(making, b) != level_of(making, flow->at[at - 1]) ||
              (is_header(making, b) && plan->block_level[flow->loops.inner[b]]))) {
             run++;
@@ -338,6 +461,7 @@ gang_plan_make(struct gang_function *function, const struct gang_flow *flow,
     plan->reaches = ir_alloc(function->arena, function->block_count, 1);
     plan->asked = ir_alloc(function->arena, function->block_count, 1);
     find_levels(&making);
+    find_strides(&making);
     find_runs(&making);
     for (uint32_t at = 0; at < flow->count; at++) {
         find_mask(&making, flow->at[at]);

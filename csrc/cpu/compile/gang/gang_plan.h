@@ -4,7 +4,8 @@
  * A *mask* is the lanes that are on.  Blocks to which the same lanes come share the
  * mask of one block, their *root*.  A *run* is the blocks that a gang does in one go;
  * all gangs of the block of lanes do a run before the next one begins.  Barriers end
- * runs, and so do the ends of *block-level* loops: those with a barrier inside, or
+ * runs - what follows them in a loop goes along where no other lane could tell -, and
+ * so do the ends of *block-level* loops: those with a barrier inside, or
  * whose rounds all gangs are to do together.
  *
  *     s[t] = a[i];                     run 0
