@@ -52,6 +52,7 @@ struct gang_emit {
     uint32_t slot_count;
     uint32_t slot_capacity;
     struct ir_map slot_names; /* "kind value loop" -> slot */
+    bool whole;               /* rows are whole gangs */
     bool planning;            /* what is written is thrown away; slots are found */
 
     uint32_t names;         /* counter of temporary names */

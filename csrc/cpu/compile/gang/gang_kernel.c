@@ -14,6 +14,9 @@
  *               its edges, which leave masks and phis in slots
  *     back.L    the end of a loop's blocks: on to do.P of its header, or out
  *
+ * It is written twice: @k.whole is for blocks whose rows are whole gangs, so that all
+ * lanes are on until some part; @k.block for the others.
+ *
  * @k.fast does the blocks [first, last), one after the other. */
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,11 @@
 #include "cpu/compile/rewrite_body.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
+
+/* Loops over rows of gangs are not unrolled: it makes code, and no speed. */
+#define ROLLED ", !llvm.loop !1048576"
+static const char rolled[] = "!1048576 = distinct !{!1048576, !1048577}\n"
+                             "!1048577 = !{!\"llvm.loop.unroll.disable\"}\n";
 
 /* What @k.block answers. */
 enum { BLOCK_DONE = 0, BLOCK_REFUSED = 1, BLOCK_DIVERGED = 2 };
@@ -72,6 +80,14 @@ is_steady(const struct gang_emit *emit, uint32_t block)
 
 /* ---- masks ---- */
 
+/* The lanes that there are. */
+static struct ir_slice
+all_lanes(struct gang_emit *emit)
+{
+    return emit->whole ? ir_slice_of("splat (i1 true)")
+                       : ir_format(emit->function->arena, "%%all.%u", emit->run);
+}
+
 /* The mask of a block, for code in the block that is written. */
 static struct ir_slice
 mask_of(struct gang_emit *emit, uint32_t block)
@@ -79,7 +95,7 @@ mask_of(struct gang_emit *emit, uint32_t block)
     uint32_t root = emit->plan.root[block];
 
     if (root == emit->flow.at[0]) {
-        return ir_format(emit->function->arena, "%%all.%u", emit->run);
+        return all_lanes(emit);
     }
     return gang_slot_read(emit, gang_slot(emit, GANG_SLOT_MASK, root, 0));
 }
@@ -481,8 +497,7 @@ clear_slots(struct gang_emit *emit, uint32_t loop)
             continue;
         }
         if (slot.kind == GANG_SLOT_ALIVE) {
-            gang_slot_write(emit, s,
-                            ir_format(emit->function->arena, "%%all.%u", emit->run));
+            gang_slot_write(emit, s, all_lanes(emit));
             continue;
         }
         own = emit->flow.loops.inner[block];
@@ -815,10 +830,10 @@ write_gangs_end(struct gang_emit *emit)
              "  br i1 %%xmore.%u, label %%x.%u, label %%yend.%u\n"
              "yend.%u:\n  %%ty1.%u = add i32 %%ty.%u, 1\n"
              "  %%ymore.%u = icmp ult i32 %%ty1.%u, %%ha.block_dim_y\n"
-             "  br i1 %%ymore.%u, label %%y.%u, label %%zend.%u\n"
+             "  br i1 %%ymore.%u, label %%y.%u, label %%zend.%u" ROLLED "\n"
              "zend.%u:\n  %%tz1.%u = add i32 %%tz.%u, 1\n"
              "  %%zmore.%u = icmp ult i32 %%tz1.%u, %%ha.block_dim_z\n"
-             "  br i1 %%zmore.%u, label %%z.%u, label %%after.%u\n"
+             "  br i1 %%zmore.%u, label %%z.%u, label %%after.%u" ROLLED "\n"
              "after.%u:\n",
              r, r, emit->width, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r,
              r, r, r);
@@ -997,6 +1012,13 @@ write_params(struct gang_emit *emit, const char *prefix)
     }
 }
 
+static struct ir_slice
+body_name(struct gang_emit *emit)
+{
+    return ha_suffixed(emit->function->arena, emit->function->source->name,
+                       emit->whole ? "whole" : "block");
+}
+
 static void
 write_head(struct gang_emit *emit)
 {
@@ -1004,21 +1026,21 @@ write_head(struct gang_emit *emit)
     const struct ha_ir_function_info *info =
         &function->rewriter->infos[function->number];
 
-    ir_print(emit->out, "define internal i32 %.*s(",
-             IR_ARGS(ha_suffixed(function->arena, function->source->name, "block")));
+    ir_print(emit->out, "define internal i32 %.*s(", IR_ARGS(body_name(emit)));
     write_params(emit, "ha.p");
     for (unsigned i = HA_KNOWN_BLOCK_X; i < HA_KNOWN_COORDINATES; i++) {
         ir_print(emit->out, "i32 %%ha.%s, ", ha_coordinate_names[i]);
     }
     ir_print(emit->out,
-             "ptr %%ha.shared, ptr %%ha.frame) nounwind " HA_PROBED " {\nentry:\n"
+             "ptr %%ha.shared, ptr %%ha.frame) nounwind %s" HA_PROBED " {\nentry:\n"
              "  %%came = alloca i1\n  %%missing = alloca i1\n  %%counted = alloca i32\n"
              "  %%result = alloca i32\n"
              "  %%ha.row0 = add i32 %%ha.block_dim_x, %u\n"
              "  %%ha.row_gangs = udiv i32 %%ha.row0, %u\n"
              "  %%ha.frame_bytes = add i64 0, %llu\n"
              "  %%ha.dynamic = getelementptr i8, ptr %%ha.shared, i64 %llu\n",
-             emit->width - 1, emit->width, (unsigned long long)emit->frame_bytes,
+             emit->whole ? "" : "noinline optsize ", emit->width - 1, emit->width,
+             (unsigned long long)emit->frame_bytes,
              (unsigned long long)info->shared_static);
     for (uint32_t i = 0; i < function->rewriter->shared_count; i++) {
         const struct ha_shared *shared = &function->rewriter->shared[i];
@@ -1059,8 +1081,9 @@ write_slots(struct gang_emit *emit)
 }
 
 static void
-write_body(struct gang_emit *emit)
+write_body(struct gang_emit *emit, bool whole)
 {
+    emit->whole = whole;
     emit->names = 0;
     emit->time++;
     write_head(emit);
@@ -1103,6 +1126,31 @@ write_arguments(struct gang_emit *emit)
 }
 
 static void
+write_call(struct gang_emit *emit, bool whole, const char *name)
+{
+    emit->whole = whole;
+    ir_print(emit->out, "  %%%s = call i32 %.*s(", name, IR_ARGS(body_name(emit)));
+    write_params(emit, "v");
+    ir_print(emit->out,
+             "i32 %%bx, i32 %%by, i32 %%bz, i32 %%dim0, i32 %%dim1, i32 %%dim2, "
+             "i32 %%dim3, i32 %%dim4, i32 %%dim5, ptr %%shared, ptr %%frame)\n");
+}
+
+static void
+write_calls(struct gang_emit *emit)
+{
+    struct ir_out *out = emit->out;
+
+    ir_print(out, "  br i1 %%whole, label %%of_gangs, label %%of_lanes\nof_gangs:\n");
+    write_call(emit, true, "what0");
+    ir_print(out, "  br label %%did\nof_lanes:\n");
+    write_call(emit, false, "what1");
+    ir_print(out, "  br label %%did\ndid:\n"
+                  "  %%what = phi i32 [ %%what0, %%of_gangs ], [ %%what1, %%of_lanes "
+                  "]\n");
+}
+
+static void
 write_launch(struct gang_emit *emit)
 {
     struct gang_function *function = emit->function;
@@ -1121,21 +1169,20 @@ write_launch(struct gang_emit *emit)
     }
     ir_print(out,
              "  %%w3 = zext i32 %%dim3 to i64\n  %%w4 = zext i32 %%dim4 to i64\n"
+             "  %%part = urem i32 %%dim0, %u\n  %%whole = icmp eq i32 %%part, 0\n"
              "  br label %%next\n"
              "next:\n"
-             "  %%b = phi i64 [ %%first, %%entry ], [ %%b1, %%block ]\n"
+             "  %%b = phi i64 [ %%first, %%entry ], [ %%b1, %%done ]\n"
              "  %%more = icmp ult i64 %%b, %%last\n"
              "  br i1 %%more, label %%block, label %%end\n"
              "block:\n"
              "  %%bx64 = urem i64 %%b, %%w3\n  %%b_row = udiv i64 %%b, %%w3\n"
              "  %%by64 = urem i64 %%b_row, %%w4\n  %%bz64 = udiv i64 %%b_row, %%w4\n"
              "  %%bx = trunc i64 %%bx64 to i32\n  %%by = trunc i64 %%by64 to i32\n"
-             "  %%bz = trunc i64 %%bz64 to i32\n"
-             "  %%what = call i32 %.*s(",
-             IR_ARGS(ha_suffixed(function->arena, function->source->name, "block")));
-    write_params(emit, "v");
-    ir_print(out, "i32 %%bx, i32 %%by, i32 %%bz, i32 %%dim0, i32 %%dim1, i32 %%dim2, "
-                  "i32 %%dim3, i32 %%dim4, i32 %%dim5, ptr %%shared, ptr %%frame)\n"
+             "  %%bz = trunc i64 %%bz64 to i32\n",
+             emit->width);
+    write_calls(emit);
+    ir_print(out, "  br label %%done\ndone:\n"
                   "  %%b1 = add i64 %%b, 1\n"
                   "  %%fine = icmp eq i32 %%what, 0\n"
                   "  br i1 %%fine, label %%next, label %%stop\n"
@@ -1227,7 +1274,7 @@ plan_text(struct gang_emit *emit)
 
     emit->out = &nothing;
     emit->planning = true;
-    write_body(emit);
+    write_body(emit, false);
     emit->planning = false;
 }
 
@@ -1304,6 +1351,13 @@ gang_write_kernel(struct gang_emit *emit, struct ir_out *out)
     check_slots(emit);
     place_slots(emit);
     emit->out = out;
-    write_body(emit);
+    struct ha_rewriter *rewriter = function->rewriter;
+    uint32_t found;
+    if (!ir_map_get(&rewriter->declared, ir_slice_of(rolled), &found)) {
+        ir_map_set(&rewriter->declared, ir_slice_of(rolled), 1);
+        ir_print(&rewriter->intrinsics, "%s", rolled);
+    }
+    write_body(emit, true);
+    write_body(emit, false);
     write_launch(emit);
 }
