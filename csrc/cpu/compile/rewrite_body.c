@@ -316,7 +316,7 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
     }
     if (fast != NULL && writer->body->flags && fast->flagged[writer->inst_number] &&
         ir_find(line, " nuw", 0) == SIZE_MAX && ir_find(line, " nsw", 0) == SIZE_MAX &&
-        !ir_is(inst->op, "or")) {
+        ir_is(inst->op, "add")) {
         size_t at = ir_find(line, " = ", 0) + 3 + inst->op.size;
         line = splice(writer, line, at, 0, ir_slice_of(" nuw nsw"));
     }

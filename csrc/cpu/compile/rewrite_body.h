@@ -27,7 +27,7 @@ struct ha_body {
     const struct ha_fast *fast; /* body form */
     const char *suffix;         /* body form: "a" or "b" */
     bool leaves;                /* leaves are parameters */
-    bool flags;                 /* flagged instructions get nuw nsw */
+    bool flags;                 /* flagged sums get nuw nsw */
 };
 
 /* Writes function `number` in one form. */

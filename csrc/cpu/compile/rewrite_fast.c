@@ -39,6 +39,7 @@
 
 #include "cpu/compile/rewrite_hazard.h"
 #include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_operands.h"
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
@@ -53,16 +54,6 @@ struct range {
     int64_t high; /* low > high: nothing is known */
 };
 
-/* An instruction without its flags. */
-struct operands {
-    struct ir_slice op;        /* as it is for every lane: add for `or disjoint` */
-    struct ir_slice predicate; /* comparisons */
-    struct ir_slice type;
-    struct ir_slice a;
-    struct ir_slice b;  /* binary operations and comparisons */
-    struct ir_slice to; /* conversions */
-};
-
 struct study {
     struct ha_rewriter *rewriter;
     const struct ir_function *function;
@@ -71,95 +62,6 @@ struct study {
         *ranges;     /* per instruction, where `ranged` is set: values are shared, so */
     uint8_t *ranged; /* that a walk without memory could take exponential time */
 };
-
-/* ---- instructions taken apart ---- */
-
-static bool
-one_of(struct ir_slice word, const char *const *words)
-{
-    for (; *words != NULL; words++) {
-        if (ir_is(word, *words)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-is_binary(const struct ir_inst *inst)
-{
-    static const char *const ops[] = {"add",  "sub", "mul", "shl", "lshr",
-                                      "ashr", "and", "or",  "xor", NULL};
-
-    return one_of(inst->op, ops);
-}
-
-static bool
-is_conversion(const struct ir_inst *inst)
-{
-    static const char *const ops[] = {"sext", "zext", "trunc", NULL};
-
-    return one_of(inst->op, ops);
-}
-
-/* Of an integer type of at most 64 bits; 0 for others. */
-static int64_t
-type_bits(struct ir_slice type)
-{
-    int64_t bits = type.size > 1 && type.size < 4 && type.at[0] == 'i'
-                       ? strtoll(type.at + 1, NULL, 10)
-                       : 0;
-
-    return bits >= 1 && bits <= 64 ? bits : 0;
-}
-
-/* False for anything but scalar integers of at most 64 bits. */
-static bool
-take_apart(struct ha_rewriter *rewriter, const struct ir_inst *inst,
-           struct operands *result)
-{
-    static const char *const flags[] = {"nuw",      "nsw",      "nneg", "exact",
-                                        "disjoint", "samesign", NULL};
-    static const char *const predicates[] = {"eq",  "ne",  "slt", "sle", "sgt", "sge",
-                                             "ult", "ule", "ugt", "uge", NULL};
-    struct ir_slice rest = inst->rest;
-    size_t at = 0;
-    uint32_t count;
-
-    *result = (struct operands){.op = inst->op, .predicate = ir_slice_of("")};
-    for (;;) {
-        struct ir_slice word = ir_token(rest, at);
-        if (one_of(word, predicates)) {
-            result->predicate = word;
-        } else if (ir_is(word, "disjoint")) {
-            result->op = ir_slice_of("add");
-        } else if (word.size == 0 || !one_of(word, flags)) {
-            break;
-        }
-        at += word.size + 1;
-    }
-    result->type = ir_token(rest, at);
-    if (type_bits(result->type) == 0) {
-        return false;
-    }
-    struct ir_slice values = ir_part(rest, at + result->type.size, rest.size);
-    struct ir_slice *parts = ir_split(rewriter->arena, values, &count);
-    if (is_conversion(inst)) {
-        size_t to = ir_find(values, " to ", 0);
-        if (to == SIZE_MAX) {
-            return false;
-        }
-        result->a = ir_trim(ir_part(values, 0, to));
-        result->to = ir_token(values, to + 4);
-        return type_bits(result->to) > 0;
-    }
-    if (count < 2) {
-        return false;
-    }
-    result->a = parts[0];
-    result->b = parts[1];
-    return true;
-}
 
 static const struct ir_inst *
 definition(const struct study *study, struct ir_slice value, uint32_t *number)
@@ -273,19 +175,19 @@ range_of_inst(const struct study *study, const struct ir_inst *inst, uint32_t nu
               unsigned depth)
 {
     enum ha_known called = ha_known_of(inst);
-    struct operands operands;
+    struct ha_operands operands;
 
     if (called < HA_KNOWN_COORDINATES) {
         return coordinate_range(called);
     }
-    if ((!is_binary(inst) && !is_conversion(inst)) ||
-        !take_apart(study->rewriter, inst, &operands)) {
+    if ((!ha_operands_binary(inst) && !ha_operands_conversion(inst)) ||
+        !ha_operands_take(study->rewriter, inst, &operands)) {
         return unknown();
     }
-    int64_t bits = type_bits(operands.type);
+    int64_t bits = ha_operands_bits(operands.type);
     struct range a = range_of(study, operands.a, bits, depth + 1);
-    if (is_conversion(inst)) {
-        return convert(inst, a, bits, type_bits(operands.to));
+    if (ha_operands_conversion(inst)) {
+        return convert(inst, a, bits, ha_operands_bits(operands.to));
     }
     struct range b = range_of(study, operands.b, bits, depth + 1);
     if (study->fast->flagged[number]) {
@@ -338,25 +240,38 @@ range_of(const struct study *study, struct ir_slice value, int64_t bits, unsigne
 
 /* ---- the study ---- */
 
+/* The coordinate, or it in 64 bits. */
 static bool
 is_coordinate(const struct study *study, struct ir_slice value,
               enum ha_known coordinate)
 {
     uint32_t number;
+    struct ha_operands operands;
     const struct ir_inst *inst = definition(study, value, &number);
 
+    if (inst != NULL && ir_is(inst->op, "zext") &&
+        ha_operands_take(study->rewriter, inst, &operands) &&
+        ir_is(operands.to, "i64")) {
+        inst = definition(study, operands.a, &number);
+    }
     return inst != NULL && ha_known_of(inst) == coordinate;
+}
+
+static bool
+is_index_type(struct ir_slice type)
+{
+    return ir_is(type, "i32") || ir_is(type, "i64");
 }
 
 /* blockIdx.x * blockDim.x, or blockIdx.x times a constant block width. */
 static bool
 is_row_start(struct study *study, const struct ir_inst *inst,
-             const struct operands *operands)
+             const struct ha_operands *operands)
 {
     bool a = is_coordinate(study, operands->a, HA_KNOWN_BLOCK_X);
     bool b = is_coordinate(study, operands->b, HA_KNOWN_BLOCK_X);
 
-    if (!ir_is(operands->type, "i32") || (!a && !b)) {
+    if (!is_index_type(operands->type) || (!a && !b)) {
         return false;
     }
     struct ir_slice other = a ? operands->b : operands->a;
@@ -395,9 +310,9 @@ flag_indices(struct study *study)
 {
     for (uint32_t i = 0; i < study->fast->values.count; i++) {
         const struct ir_inst *inst = study->fast->values.insts[i];
-        struct operands operands;
-        if (!is_binary(inst) || inst->def.size == 0 ||
-            !take_apart(study->rewriter, inst, &operands)) {
+        struct ha_operands operands;
+        if (!ha_operands_binary(inst) || inst->def.size == 0 ||
+            !ha_operands_take(study->rewriter, inst, &operands)) {
             continue;
         }
         if (is_row_start(study, inst, &operands)) {
@@ -415,14 +330,14 @@ flag_indices(struct study *study)
 static bool
 is_leaf(const struct study *study, const struct ir_inst *inst)
 {
-    struct operands operands;
+    struct ha_operands operands;
 
     if (!ir_is(inst->op, "icmp") || inst->def.size == 0 ||
-        !take_apart(study->rewriter, inst, &operands) ||
+        !ha_operands_take(study->rewriter, inst, &operands) ||
         ir_is(operands.predicate, "eq") || ir_is(operands.predicate, "ne")) {
         return false;
     }
-    int64_t bits = type_bits(operands.type);
+    int64_t bits = ha_operands_bits(operands.type);
     struct range a = range_of(study, operands.a, bits, 0);
     struct range b = range_of(study, operands.b, bits, 0);
     if (a.uniform == b.uniform) {
@@ -443,11 +358,15 @@ uses_index_only(const struct study *study)
     const struct ha_fast *fast = study->fast;
 
     for (uint32_t i = 0; i < fast->values.count; i++) {
-        struct ir_slice line = fast->values.insts[i]->line;
-        bool sum = fast->flagged[i] && ir_is(fast->values.insts[i]->op, "add");
-        bool product = fast->flagged[i] && ir_is(fast->values.insts[i]->op, "mul");
-        for (size_t at = fast->values.insts[i]->def.size;
-             (at = ir_find(line, "%", at)) != SIZE_MAX;) {
+        const struct ir_inst *inst = fast->values.insts[i];
+        struct ir_slice line = inst->line;
+        bool sum = fast->flagged[i] && ir_is(inst->op, "add");
+        bool product = fast->flagged[i] && ir_is(inst->op, "mul");
+        if (is_coordinate(study, inst->def, HA_KNOWN_THREAD_X) ||
+            is_coordinate(study, inst->def, HA_KNOWN_BLOCK_X)) {
+            continue; /* itself in 64 bits, whose own uses are looked at */
+        }
+        for (size_t at = inst->def.size; (at = ir_find(line, "%", at)) != SIZE_MAX;) {
             struct ir_slice name = ir_token(line, at);
             at += name.size;
             if ((is_coordinate(study, name, HA_KNOWN_THREAD_X) && !sum) ||
@@ -539,81 +458,4 @@ ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fas
     fast->parallel =
         fast->parallel && !ha_hazard_reorders(rewriter, number, &fast->values);
     return true;
-}
-
-/* ---- the leaves ---- */
-
-/* The value of an operand in the leaf function: recomputed there, or as it is. */
-static struct ir_slice
-write_value(const struct study *study, struct ir_slice value, uint8_t *done)
-{
-    struct ir_arena *arena = study->rewriter->arena;
-    struct ir_out *out = &study->rewriter->out;
-    struct operands operands;
-    uint32_t number;
-    const struct ir_inst *inst = definition(study, value, &number);
-
-    if (inst == NULL) {
-        return value;
-    }
-    enum ha_known called = ha_known_of(inst);
-    if (called < HA_KNOWN_COORDINATES) {
-        return ir_format(arena, "%%ha.%s", ha_coordinate_names[called]);
-    }
-    struct ir_slice name = ir_format(arena, "%%ha.v.%u", number);
-    if (done[number] || !take_apart(study->rewriter, inst, &operands)) {
-        return name;
-    }
-    done[number] = 1;
-    struct ir_slice a = write_value(study, operands.a, done);
-    if (is_conversion(inst)) {
-        ir_print(out, "  %.*s = %.*s %.*s %.*s to %.*s\n", IR_ARGS(name),
-                 IR_ARGS(inst->op), IR_ARGS(operands.type), IR_ARGS(a),
-                 IR_ARGS(operands.to));
-        return name;
-    }
-    struct ir_slice b = write_value(study, operands.b, done);
-    ir_print(out, "  %.*s = %.*s %.*s %.*s %.*s, %.*s\n", IR_ARGS(name),
-             IR_ARGS(operands.op), IR_ARGS(operands.predicate), IR_ARGS(operands.type),
-             IR_ARGS(a), IR_ARGS(b));
-    return name;
-}
-
-/* A bit per leaf, for the lane whose coordinates are given.  It may be computed where
- * the kernel itself would not compare, so nothing in it may be poison: there are no
- * flags, and what a shift by too many bits would give is frozen. */
-void
-ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
-                const struct ha_fast *fast)
-{
-    struct ha_fast copy = *fast;
-    struct study whole = {.rewriter = rewriter,
-                          .function = &rewriter->module.functions[number],
-                          .fast = &copy};
-    const struct study *study = &whole;
-    struct ir_out *out = &rewriter->out;
-    uint8_t *done = ir_alloc(rewriter->arena, fast->values.count + 1u, 1);
-
-    ir_print(out, "define internal i32 %.*s(",
-             IR_ARGS(ha_suffixed(rewriter->arena, study->function->name, "leaf")));
-    for (uint32_t i = 0; i < study->function->param_count; i++) {
-        const struct ir_param *param = &study->function->params[i];
-        struct ir_slice type = ha_host_text(rewriter, param->type, false);
-        ir_print(out, "%.*s %.*s, ", IR_ARGS(type), IR_ARGS(param->name));
-    }
-    for (unsigned i = 0; i < HA_KNOWN_COORDINATES; i++) {
-        ir_print(out, "%si32 %%ha.%s", i > 0 ? ", " : "", ha_coordinate_names[i]);
-    }
-    ir_print(out, ") alwaysinline nounwind {\nha.first:\n  %%ha.m.0 = add i32 0, 0\n");
-    for (uint32_t i = 0; i < fast->leaf_count; i++) {
-        struct ir_slice bit =
-            write_value(study, fast->values.insts[fast->leaf_of[i]]->def, done);
-        ir_print(out,
-                 "  %%ha.f.%u = freeze i1 %.*s\n"
-                 "  %%ha.z.%u = zext i1 %%ha.f.%u to i32\n"
-                 "  %%ha.s.%u = shl i32 %%ha.z.%u, %u\n"
-                 "  %%ha.m.%u = or i32 %%ha.m.%u, %%ha.s.%u\n",
-                 i, IR_ARGS(bit), i, i, i, i, i, i + 1, i, i);
-    }
-    ir_print(out, "  ret i32 %%ha.m.%u\n}\n\n", fast->leaf_count);
 }

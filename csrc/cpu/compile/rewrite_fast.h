@@ -35,8 +35,5 @@ struct ha_fast {
 
 /* Decides whether the kernel has a fast form and what it may assume. */
 bool ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fast);
-/* Writes the function that answers all leaves for one lane, a bit each. */
-void ha_leaves_write(struct ha_rewriter *rewriter, uint32_t number,
-                     const struct ha_fast *fast);
 
 #endif

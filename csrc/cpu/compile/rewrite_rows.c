@@ -16,13 +16,15 @@
  *
  * The blocks of the IR function @halve.fast have these names, the outer loops first:
  *
- *     entry -> block -> plane -> row [-> row.probe [-> row.wide]] -> row.pieces
+ *     entry -> block [-> blocks.far [-> blocks.cut]] -> blocks.near -> plane -> row
+ *     row [-> row.probe [-> row.wide]] -> row.pieces
  *     row.pieces -> piece -> piecea -> lanea ... -> piece.end -> row.end -> plane.end
  *                        \-> pieceb -> laneb ...                 -> block.end -> end
- *     entry -> slow.block -> slow.plane -> slow.row -> slow.lane ... -> slow.end -> end
+ *     blocks.cut -> slow.block -> slow.plane -> slow.row -> slow.lane ... -> block.end
  *
- * Launches whose indices might not fit 32 bits go through the reference form, lane by
- * lane. */
+ * A row is *near* if no index of its lanes can wrap.  Other rows ask before they rely
+ * on their arithmetic, and a block in which an index does wrap runs the reference form.
+ */
 #include "cpu/compile/rewrite_rows.h"
 
 #include <stdio.h>
@@ -31,11 +33,14 @@
 #include "cpu/compile/rewrite_body.h"
 #include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_leaves.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
 
 /* Lanes at the ends of a span that are tried as borders. */
 #define END_LANES "16"
+/* Blocks of a span: so that their lanes fit 32 bits. */
+#define SPAN_BLOCKS (HA_INDEX_END / 2 / HA_BLOCK_MOST)
 
 struct rows {
     struct ha_rewriter *rewriter;
@@ -46,19 +51,19 @@ struct rows {
 };
 
 static void
-write_coordinates(const struct rows *rows, const char *thread_x)
+write_coordinates(const struct rows *rows, const char *thread)
 {
-    ir_print(rows->out, "i32 %s, i32 %%ty, i32 %%tz", thread_x);
+    ir_print(rows->out, "%s", thread);
     for (unsigned i = HA_KNOWN_BLOCK_X; i < HA_KNOWN_COORDINATES; i++) {
         ir_print(rows->out, ", i32 %%%s", ha_coordinate_names[i]);
     }
 }
 
-/* A call of one of the kernel's own functions for the lane `thread_x`, without the
+/* A call of one of the kernel's own functions for the lane `thread`, without the
  * closing bracket. */
 static void
-write_call(const struct rows *rows, const char *result, const char *suffix,
-           const char *thread_x)
+write_call_at(const struct rows *rows, const char *result, const char *suffix,
+              const char *thread)
 {
     ir_print(rows->out, "%s %.*s(", result,
              IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, suffix)));
@@ -67,7 +72,18 @@ write_call(const struct rows *rows, const char *result, const char *suffix,
             ha_host_text(rows->rewriter, rows->function->params[i].type, false);
         ir_print(rows->out, "%.*s %%v%u, ", IR_ARGS(type), i);
     }
-    write_coordinates(rows, thread_x);
+    write_coordinates(rows, thread);
+}
+
+/* The same for a lane of the row. */
+static void
+write_call(const struct rows *rows, const char *result, const char *suffix,
+           const char *thread_x)
+{
+    struct ir_arena *arena = rows->rewriter->arena;
+
+    write_call_at(rows, result, suffix,
+                  ir_format(arena, "i32 %s, i32 %%ty, i32 %%tz", thread_x).at);
 }
 
 static void
@@ -95,23 +111,18 @@ write_arguments(const struct rows *rows)
     }
 }
 
-/* %safe: indices stay below HA_INDEX_END; for constant block widths their product
- * counts. */
+/* %calm: what lanes of a row share is small enough for ha_fast_study's ranges. */
 static void
-write_guard(const struct rows *rows)
+write_calm(const struct rows *rows)
 {
-    for (unsigned i = 0; i < 3; i++) {
-        ir_print(rows->out,
-                 "  %%total%u = mul i64 %%w%u, %%w%u\n"
-                 "  %%fits%u = icmp ule i64 %%total%u, %lld\n",
-                 i, i, i + 3, i, i, (long long)HA_INDEX_END);
-    }
     ir_print(rows->out,
-             "  %%wide = mul i64 %%w3, %u\n  %%widefits = icmp ult i64 %%wide, %lld\n"
-             "  %%s0 = and i1 %%fits0, %%fits1\n  %%s1 = and i1 %%s0, %%fits2\n"
-             "  %%safe = and i1 %%s1, %%widefits\n"
-             "  br i1 %%safe, label %%block, label %%slow.block\n",
-             rows->fast->most_const, (long long)(HA_INDEX_END - HA_BLOCK_MOST));
+             "  %%total1 = mul i64 %%w1, %%w4\n  %%total2 = mul i64 %%w2, %%w5\n"
+             "  %%fits0 = icmp ule i64 %%w3, %lld\n"
+             "  %%fits1 = icmp ule i64 %%total1, %lld\n"
+             "  %%fits2 = icmp ule i64 %%total2, %lld\n"
+             "  %%s1 = and i1 %%fits0, %%fits1\n  %%calm = and i1 %%s1, %%fits2\n"
+             "  br label %%block\n",
+             (long long)HA_INDEX_END, (long long)HA_INDEX_END, (long long)HA_INDEX_END);
 }
 
 static void
@@ -131,40 +142,49 @@ write_entry(const struct rows *rows)
                  "  %%%s = load i32, ptr %%d%u\n  %%w%u = zext i32 %%%s to i64\n",
                  i, i, name, i, i, name);
     }
-    write_guard(rows);
+    write_calm(rows);
 }
 
-/* The index of block %<prefix>b in the grid. */
+/* The index of block %b in the grid. */
 static void
-write_block_index(const struct rows *rows, const char *prefix)
+write_block_index(const struct rows *rows)
 {
-    const char *p = prefix;
-
-    ir_print(rows->out,
-             "  %%%sb.x = urem i64 %%%sb, %%w3\n  %%%sb.q = udiv i64 %%%sb, %%w3\n"
-             "  %%%sb.y = urem i64 %%%sb.q, %%w4\n  %%%sb.z = udiv i64 %%%sb.q, %%w4\n"
-             "  %%%sblock_x = trunc i64 %%%sb.x to i32\n"
-             "  %%%sblock_y = trunc i64 %%%sb.y to i32\n"
-             "  %%%sblock_z = trunc i64 %%%sb.z to i32\n",
-             p, p, p, p, p, p, p, p, p, p, p, p, p, p);
+    ir_print(rows->out, "  %%b.x = urem i64 %%b, %%w3\n  %%b.q = udiv i64 %%b, %%w3\n"
+                        "  %%b.y = urem i64 %%b.q, %%w4\n"
+                        "  %%b.z = udiv i64 %%b.q, %%w4\n"
+                        "  %%block_x = trunc i64 %%b.x to i32\n"
+                        "  %%block_y = trunc i64 %%b.y to i32\n"
+                        "  %%block_z = trunc i64 %%b.z to i32\n");
 }
 
 /* ---- a row ---- */
 
 /* %<result>: all leaves agree from lane `from` to before lane `to`; %<result>.lo has
- * them. */
+ * them.  Goes on in the block %<result>.done. */
 static void
 write_agreement(const struct rows *rows, const char *result, const char *from,
                 const char *to)
 {
     struct ir_arena *arena = rows->rewriter->arena;
+    const char *r = result;
 
-    write_call(rows, ir_format(arena, "  %%%s.lo = call i32", result).at, "leaf", from);
-    ir_print(rows->out, ")\n  %%%s.last = sub i32 %s, 1\n", result, to);
-    write_call(rows, ir_format(arena, "  %%%s.hi = call i32", result).at, "leaf",
-               ir_format(arena, "%%%s.last", result).at);
-    ir_print(rows->out, ")\n  %%%s = icmp eq i32 %%%s.lo, %%%s.hi\n", result, result,
-             result);
+    write_call(rows, ir_format(arena, "  %%%s.lo = call i32", r).at, "leaf", from);
+    ir_print(rows->out, ")\n  %%%s.last = sub i32 %s, 1\n", r, to);
+    write_call(rows, ir_format(arena, "  %%%s.hi = call i32", r).at, "leaf",
+               ir_format(arena, "%%%s.last", r).at);
+    ir_print(rows->out,
+             ")\n  %%%s.same = icmp eq i32 %%%s.lo, %%%s.hi\n"
+             "  %%%s.ask = xor i1 %%near, true\n"
+             "  %%%s.doubt = and i1 %%%s.same, %%%s.ask\n"
+             "  br i1 %%%s.doubt, label %%%s.far, label %%%s.known\n%s.far:\n",
+             r, r, r, r, r, r, r, r, r, r, r);
+    write_call(rows, ir_format(arena, "  %%%s.exact = call i1", r).at, "exact", from);
+    ir_print(rows->out,
+             ", i32 %%%s.last)\n  br label %%%s.done\n"
+             "%s.known:\n  br label %%%s.done\n"
+             "%s.done:\n"
+             "  %%%s = phi i1 [ %%%s.same, %%%s.known ], [ %%%s.exact, %%%s.far ]\n",
+             r, r, r, r, r, r, r, r, r, r);
 }
 
 /* Lanes %from to %to in one loop.  `number` is that of the loop's metadata. */
@@ -262,10 +282,11 @@ write_row(const struct rows *rows)
         ir_print(rows->out,
                  "  br label %%row.pieces\n"
                  "row.pieces:\n"
-                 "  %%middle = phi i1 [ false, %%row ], [ true, %%row.probe ], "
-                 "[ %%blocks, %%row.wide ]\n"
-                 "  %%width = phi i32 [ %%block_dim_x, %%row ], [ " END_LANES
-                 ", %%row.probe ], [ %%block_dim_x, %%row.wide ]\n");
+                 "  %%middle = phi i1 [ false, %%whole.done ], "
+                 "[ true, %%few.agree.done ], [ %%blocks, %%blocks.agree.done ]\n"
+                 "  %%width = phi i32 [ %%block_dim_x, %%whole.done ], "
+                 "[ " END_LANES ", %%few.agree.done ], "
+                 "[ %%block_dim_x, %%blocks.agree.done ]\n");
     } else {
         ir_print(rows->out, "  br label %%row.pieces\nrow.pieces:\n");
     }
@@ -283,21 +304,69 @@ write_row(const struct rows *rows)
 
 /* ---- blocks ---- */
 
-/* %run: how many blocks side by side, up to the end of the grid's row and of the call.
+/* %many: how many blocks side by side, up to the end of the grid's row and of the call.
  */
 static void
-write_run(const struct rows *rows)
+write_many(const struct rows *rows)
 {
     if (rows->fast->spans) {
         ir_print(rows->out,
                  "  %%left = sub i64 %%last, %%b\n  %%right = sub i64 %%w3, %%b.x\n"
                  "  %%less = icmp ult i64 %%left, %%right\n"
-                 "  %%run = select i1 %%less, i64 %%left, i64 %%right\n");
+                 "  %%most = select i1 %%less, i64 %%left, i64 %%right\n"
+                 "  %%huge = icmp ugt i64 %%most, %lld\n"
+                 "  %%many = select i1 %%huge, i64 %lld, i64 %%most\n",
+                 (long long)SPAN_BLOCKS, (long long)SPAN_BLOCKS);
     } else {
-        ir_print(rows->out, "  %%run = add i64 1, 0\n");
+        ir_print(rows->out, "  %%many = add i64 1, 0\n");
     }
-    ir_print(rows->out, "  %%wide.lanes = mul nuw nsw i64 %%run, %%w0\n"
-                        "  %%lanes = trunc i64 %%wide.lanes to i32\n");
+}
+
+/* The call of @k.fits for `run` blocks from %b on. */
+static void
+write_fits(const struct rows *rows, const char *name, const char *run)
+{
+    struct ir_arena *arena = rows->rewriter->arena;
+
+    ir_print(
+        rows->out,
+        "  %%%s.wide = mul i64 %s, %%w0\n  %%%s.lanes = trunc i64 %%%s.wide to i32\n"
+        "  %%%s.last = sub i32 %%%s.lanes, 1\n",
+        name, run, name, name, name, name);
+    write_call_at(rows, ir_format(arena, "  %%%s = call i1", name).at, "fits",
+                  "i32 0, i32 0, i32 0");
+    ir_print(rows->out, ", i32 %%%s.last)\n", name);
+}
+
+/* %near: the indices of the row's lanes stay below HA_INDEX_END; for constant block
+ * widths their product counts.  %run: blocks of the row.  A row elsewhere may not pass
+ * a power of two where its indices wrap: there it is one block, and if that passes it
+ * itself, its lanes run the reference form. */
+static void
+write_run(const struct rows *rows)
+{
+    ir_print(rows->out,
+             "  %%b.end = add i64 %%b.x, %%many\n  %%i.end = mul i64 %%b.end, %%w0\n"
+             "  %%c.end = mul i64 %%b.end, %u\n"
+             "  %%i.below = icmp ule i64 %%i.end, %lld\n"
+             "  %%c.below = icmp ult i64 %%c.end, %lld\n"
+             "  %%below = and i1 %%i.below, %%c.below\n"
+             "  %%near = and i1 %%below, %%calm\n"
+             "  br i1 %%near, label %%blocks.near, label %%blocks.far\n"
+             "blocks.far:\n",
+             rows->fast->most_const, (long long)HA_INDEX_END,
+             (long long)(HA_INDEX_END - HA_BLOCK_MOST));
+    write_fits(rows, "fits.many", "%many");
+    ir_print(rows->out, "  br i1 %%fits.many, label %%blocks.near, label %%blocks.cut\n"
+                        "blocks.cut:\n");
+    write_fits(rows, "fits.one", "1");
+    ir_print(rows->out,
+             "  br i1 %%fits.one, label %%blocks.near, label %%slow.block\n"
+             "blocks.near:\n"
+             "  %%run = phi i64 [ %%many, %%block ], [ %%many, %%blocks.far ], "
+             "[ 1, %%blocks.cut ]\n"
+             "  %%wide.lanes = mul nuw nsw i64 %%run, %%w0\n"
+             "  %%lanes = trunc i64 %%wide.lanes to i32\n");
 }
 
 static void
@@ -305,12 +374,14 @@ write_blocks(const struct rows *rows)
 {
     ir_print(rows->out, "block:\n  %%b = phi i64 [ %%first, %%entry ], "
                         "[ %%b.next, %%block.end ]\n");
-    write_block_index(rows, "");
+    write_block_index(rows);
+    write_many(rows);
     write_run(rows);
-    ir_print(rows->out,
-             "  br label %%plane\n"
-             "plane:\n  %%tz = phi i32 [ 0, %%block ], [ %%tz.next, %%plane.end ]\n"
-             "  br label %%row\n");
+    ir_print(
+        rows->out,
+        "  br label %%plane\n"
+        "plane:\n  %%tz = phi i32 [ 0, %%blocks.near ], [ %%tz.next, %%plane.end ]\n"
+        "  br label %%row\n");
     write_row(rows);
     ir_print(rows->out, "row.end:\n  %%ty.next = add nuw nsw i32 %%ty, 1\n"
                         "  %%more_y = icmp ult i32 %%ty.next, %%block_dim_y\n"
@@ -318,26 +389,26 @@ write_blocks(const struct rows *rows)
                         "plane.end:\n  %%tz.next = add nuw nsw i32 %%tz, 1\n"
                         "  %%more_z = icmp ult i32 %%tz.next, %%block_dim_z\n"
                         "  br i1 %%more_z, label %%plane, label %%block.end\n"
-                        "block.end:\n  %%b.next = add nuw i64 %%b, %%run\n"
+                        "block.end:\n"
+                        "  %%ran = phi i64 [ %%run, %%plane.end ], [ 1, %%sz.end ]\n"
+                        "  %%b.next = add nuw i64 %%b, %%ran\n"
                         "  %%more_b = icmp ult i64 %%b.next, %%last\n"
                         "  br i1 %%more_b, label %%block, label %%end\n"
                         "end:\n  ret i64 %%last\n");
 }
 
-/* The reference form of every lane; a fast kernel has no barriers to wait at. */
+/* The reference form of every lane of a block; a fast kernel has no barriers to wait
+ * at. */
 static void
-write_slow_blocks(const struct rows *rows)
+write_slow_block(const struct rows *rows)
 {
-    static const char *const names[] = {"%sx",        "%sy",        "%sz",
-                                        "%s.block_x", "%s.block_y", "%s.block_z"};
+    static const char *const names[] = {"%sx",      "%sy",      "%sz",
+                                        "%block_x", "%block_y", "%block_z"};
     struct ir_out *out = rows->out;
 
-    ir_print(out, "slow.block:\n  %%s.b = phi i64 [ %%first, %%entry ], "
-                  "[ %%s.next, %%slow.end ]\n");
-    write_block_index(rows, "s.");
     ir_print(
         out,
-        "  br label %%slow.plane\n"
+        "slow.block:\n  br label %%slow.plane\n"
         "slow.plane:\n  %%sz = phi i32 [ 0, %%slow.block ], [ %%sz.next, %%sz.end ]\n"
         "  br label %%slow.row\n"
         "slow.row:\n  %%sy = phi i32 [ 0, %%slow.plane ], [ %%sy.next, %%sy.end ]\n"
@@ -366,10 +437,7 @@ write_slow_blocks(const struct rows *rows)
                   "  br i1 %%sy.more, label %%slow.row, label %%sz.end\n"
                   "sz.end:\n  %%sz.next = add nuw i32 %%sz, 1\n"
                   "  %%sz.more = icmp ult i32 %%sz.next, %%block_dim_z\n"
-                  "  br i1 %%sz.more, label %%slow.plane, label %%slow.end\n"
-                  "slow.end:\n  %%s.next = add nuw i64 %%s.b, 1\n"
-                  "  %%s.more = icmp ult i64 %%s.next, %%last\n"
-                  "  br i1 %%s.more, label %%slow.block, label %%end\n}\n\n");
+                  "  br i1 %%sz.more, label %%slow.plane, label %%block.end\n}\n\n");
 }
 
 void
@@ -382,13 +450,13 @@ ha_fast_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fas
     if (fast->leaf_count > 0) {
         struct ha_body body = {HA_FORM_BODY, fast, "a", true, true};
         ha_body_write(rewriter, number, &body);
-        ha_leaves_write(rewriter, number, fast);
     }
+    ha_leaves_write(rewriter, number, fast);
     struct ha_body body = {HA_FORM_BODY, fast, "b", false, true};
     ha_body_write(rewriter, number, &body);
     write_entry(&rows);
     write_blocks(&rows);
-    write_slow_blocks(&rows);
+    write_slow_block(&rows);
     /* The access group of the bodies, and an identity for each of the two loops. */
     ir_print(&rewriter->tail,
              "!%u = distinct !{}\n!%u = distinct !{!%u, !%u, !%u}\n"

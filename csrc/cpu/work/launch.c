@@ -25,9 +25,6 @@
 #define ARGUMENT_ALIGN 64u
 #define WORTH_A_THREAD_NS 10000u /* of work before another thread is asked for help */
 #define CALLER_MAX_NS 200000u    /* a waiting thread runs launches up to this itself */
-#define FAST_INDEX_LIMIT                                                               \
-    (UINT64_C(1) << 31) /* fast kernels count in signed 32 bits                        \
-                         */
 #define MESSAGE_BYTES 512
 
 struct kernel_run {
@@ -364,11 +361,6 @@ fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid)
         bool one_row = grid->block_dim[1] == 1 && grid->block_dim[2] == 1;
         return (kernel->flags & HA_KERNEL_WARPS) == 0 || one_row ||
                grid->block_dim[0] % kernel->gang_width == 0;
-    }
-    for (int i = 0; i < 3; i++) {
-        if ((uint64_t)grid->grid_dim[i] * grid->block_dim[i] >= FAST_INDEX_LIMIT) {
-            return false;
-        }
     }
     return true;
 }
