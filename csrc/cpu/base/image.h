@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 5u
+#define HA_IMAGE_ABI 6u
 #define HA_IMAGE_SYMBOL "__ha_image"
 #define HA_LOOP_DEPTH_MAX 8u /* loops around a warp site, at most */
 
@@ -165,11 +165,21 @@ struct ha_image_arg {
 
 /* One lane of the kernel, start to end; barriers go through the runtime table. */
 typedef void ha_kernel_reference_fn(void *const *args, struct ha_lane *lane);
+/* Where a fast function is, for messages: written as it runs, in program order. */
+struct ha_place {
+    uint64_t block;  /* offset  0: in linear order; of rows the first one */
+    uint32_t blocks; /* offset  8: 0 before the first, else how many run together */
+    uint32_t gang;   /* offset 12: which runs, in the order of its first lane */
+    uint32_t lane;   /* offset 16: of the gang, what runs alone, or UINT32_MAX */
+    uint32_t reserved[11];
+};
+
 /* Blocks [first, last) in linear order, x fastest, all lanes of each; NULL where the
- * rewriter has made no such form.  `shared` is one block's memory, `frame` that of the
- * gangs of a block.  Returns `last`, or the number of a block that it has not run, with
- * HA_FAST_REFUSED: the reference function is to run it; or one of which only some lanes
- * came to a barrier, with HA_FAST_DIVERGED. */
+ * rewriter has made no such form.  `shared` is one block's memory.  `frame` is a struct
+ * ha_place, behind which the memory of the gangs of a block lies.  Returns `last`, or
+ * the number of a block that it has not run, with HA_FAST_REFUSED: the reference
+ * function is to run it; or one of which only some lanes came to a barrier, with
+ * HA_FAST_DIVERGED. */
 typedef uint64_t ha_kernel_fast_fn(void *const *args, const struct ha_grid *grid,
                                    uint64_t first, uint64_t last, void *shared,
                                    void *frame);
@@ -214,6 +224,7 @@ _Static_assert(offsetof(struct ha_lane, grid) == 24, "lane layout is in IR");
 _Static_assert(offsetof(struct ha_lane, shared) == 32, "lane layout is in IR");
 _Static_assert(offsetof(struct ha_lane, trip) == 40, "lane layout is in IR");
 _Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
+_Static_assert(sizeof(struct ha_place) == 64, "frames are aligned to 64 bytes");
 _Static_assert(sizeof(struct ha_image_tensor) == 96, "tensor layout is in a header");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
 _Static_assert(sizeof(struct ha_image_kernel) == 56, "kernel layout is in IR");

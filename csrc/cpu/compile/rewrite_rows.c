@@ -134,6 +134,8 @@ write_entry(const struct rows *rows)
              "  %%lane = alloca [%zu x i8], align 8\n",
              IR_ARGS(ha_suffixed(rows->rewriter->arena, rows->function->name, "fast")),
              sizeof(struct ha_lane));
+    ir_print(rows->out, "  %%place.blocks = getelementptr i8, ptr %%frame, i64 %zu\n",
+             offsetof(struct ha_place, blocks));
     write_arguments(rows);
     for (unsigned i = 0; i < 6; i++) {
         const char *name = ha_coordinate_names[HA_KNOWN_BLOCK_DIM_X + i];
@@ -365,6 +367,9 @@ write_run(const struct rows *rows)
              "blocks.near:\n"
              "  %%run = phi i64 [ %%many, %%block ], [ %%many, %%blocks.far ], "
              "[ 1, %%blocks.cut ]\n"
+             "  store volatile i64 %%b, ptr %%frame\n"
+             "  %%run.count = trunc i64 %%run to i32\n"
+             "  store volatile i32 %%run.count, ptr %%place.blocks\n"
              "  %%wide.lanes = mul nuw nsw i64 %%run, %%w0\n"
              "  %%lanes = trunc i64 %%wide.lanes to i32\n");
 }
@@ -408,7 +413,8 @@ write_slow_block(const struct rows *rows)
 
     ir_print(
         out,
-        "slow.block:\n  br label %%slow.plane\n"
+        "slow.block:\n  store volatile i64 %%b, ptr %%frame\n"
+        "  store volatile i32 1, ptr %%place.blocks\n  br label %%slow.plane\n"
         "slow.plane:\n  %%sz = phi i32 [ 0, %%slow.block ], [ %%sz.next, %%sz.end ]\n"
         "  br label %%slow.row\n"
         "slow.row:\n  %%sy = phi i32 [ 0, %%slow.plane ], [ %%sy.next, %%sy.end ]\n"

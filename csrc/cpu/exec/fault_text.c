@@ -63,17 +63,49 @@ add_block(struct text *text, const struct ha_launch *launch, uint64_t index)
 }
 
 static void
-add_thread(struct text *text, const struct ha_lane *lane)
+add_thread(struct text *text, const uint32_t *index)
 {
-    add(text, "(%u,%u,%u)", lane->thread_idx[0], lane->thread_idx[1],
-        lane->thread_idx[2]);
+    add(text, "(%u,%u,%u)", index[0], index[1], index[2]);
 }
 
-/* " in block (..) thread (..)", as far as that is known. */
+/* " thread (..)", or " threads (..) to (..)" if a gang of them runs. */
 static void
-add_where(struct text *text, const struct ha_launch *launch,
+add_gang(struct text *text, const struct ha_launch *launch,
+         const struct ha_place *place)
+{
+    const uint32_t *dim = launch->grid.block_dim;
+    uint32_t width = launch->kernel->gang_width;
+    uint32_t in_row = (dim[0] + width - 1) / width;
+    uint32_t row = place->gang / in_row;
+    uint32_t index[3] = {place->gang % in_row * width, row % dim[1], row / dim[1]};
+    uint32_t lanes = dim[0] - index[0] < width ? dim[0] - index[0] : width;
+    if (place->lane < lanes) {
+        index[0] += place->lane;
+        lanes = 1;
+    }
+    add(text, lanes > 1 ? " threads " : " thread ");
+    add_thread(text, index);
+    if (lanes > 1) {
+        index[0] += lanes - 1;
+        add(text, " to ");
+        add_thread(text, index);
+    }
+}
+
+/* " in block (..) thread (..)", as far as that is known: a lane of the reference
+ * function is, and a fast function says where it is. */
+static void
+add_where(struct text *text, const struct ha_group *group,
           const struct ha_runner *runner, uint64_t first, uint64_t last)
 {
+    const struct ha_launch *launch = group->launch;
+    const struct ha_place *place = (const void *)group->frame;
+    bool placed = !runner->lane && launch->fast && place && place->blocks > 0 &&
+                  place->block >= first && place->block < last;
+    if (placed) {
+        first = place->block;
+        last = last - first < place->blocks ? last : first + place->blocks;
+    }
     add(text, last - first > 1 ? " in blocks " : " in block ");
     add_block(text, launch, first);
     if (last - first > 1) {
@@ -82,7 +114,9 @@ add_where(struct text *text, const struct ha_launch *launch,
     }
     if (runner->lane) {
         add(text, " thread ");
-        add_thread(text, runner->lane);
+        add_thread(text, runner->lane->thread_idx);
+    } else if (placed && launch->kernel->gang_width > 0) {
+        add_gang(text, launch, place);
     }
 }
 
@@ -146,23 +180,23 @@ describe(struct text *text, const struct ha_group *group,
         add(text, "lanes of block ");
         add_block(text, launch, first);
         add(text, " wait at different barriers: thread ");
-        add_thread(text, &group->lanes[fault->lane[0]].lane);
+        add_thread(text, group->lanes[fault->lane[0]].lane.thread_idx);
         add(text, " at line %u, thread ", fault->line[0]);
-        add_thread(text, &group->lanes[fault->lane[1]].lane);
+        add_thread(text, group->lanes[fault->lane[1]].lane.thread_idx);
         add(text, " at line %u", fault->line[1]);
         return;
     }
     add_cause(text, group, fault);
-    add_where(text, launch, runner, first, last);
+    add_where(text, group, runner, first, last);
 }
 
 static void
-report_assert(const struct ha_launch *launch, const struct ha_runner *runner,
+report_assert(const struct ha_group *group, const struct ha_runner *runner,
               uint64_t first, uint64_t last)
 {
     const struct ha_fault *fault = &runner->fault;
     struct text where = {.used = 0};
-    add_where(&where, launch, runner, first, last);
+    add_where(&where, group, runner, first, last);
     ha_print_flush();
     (void)fprintf(stderr, "%s:%u: %s: Device-side assertion `%s' failed%s.\n",
                   fault->file ? fault->file : "", fault->line[0],
@@ -184,7 +218,7 @@ ha_fault_record_blocks(const struct ha_group *group, const struct ha_runner *run
         return false;
     }
     if (runner->fault.kind == HA_FAULT_ASSERT) {
-        report_assert(group->launch, runner, first, last);
+        report_assert(group, runner, first, last);
     }
     return true;
 }

@@ -97,7 +97,7 @@ struct ha_group {
     char *shared_map; /* owned: guard, memory, guard */
     size_t shared_map_bytes;
     char *shared; /* the block's shared memory; ends at the upper guard */
-    char *frame;  /* owned: memory of the gangs of a block, in one mapping */
+    char *frame;  /* owned: struct ha_place, then the gangs of a block; one mapping */
     size_t frame_bytes;
 
     struct ha_group *next; /* idle list of cpu/exec/idle_group.c */

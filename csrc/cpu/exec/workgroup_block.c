@@ -126,6 +126,7 @@ ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t fir
                   uint64_t last, uint64_t *answer)
 {
     struct fast_call call = {runner, group, first, last, first};
+    ((struct ha_place *)(void *)group->frame)->blocks = 0;
     group->fresh = 0;
     group->special = true;
     runner->lane = NULL;

@@ -94,18 +94,15 @@ number_lanes(struct ha_group *group, const uint32_t dim[3])
     memcpy(group->lane_dim, dim, sizeof group->lane_dim);
 }
 
-/* The frames of all gangs of a block. */
+/* The place, and the frames of all gangs of a block. */
 static bool
 grow_frame(struct ha_group *group)
 {
     const struct ha_image_kernel *kernel = group->kernel;
     const uint32_t *dim = group->launch->grid.block_dim;
-    if (kernel->gang_width == 0 || kernel->gang_frame == 0) {
-        return true;
-    }
-    size_t gangs = (size_t)((dim[0] + kernel->gang_width - 1) / kernel->gang_width) *
-                   dim[1] * dim[2];
-    size_t need = gangs * kernel->gang_frame;
+    uint32_t width = kernel->gang_width > 0 ? kernel->gang_width : 1;
+    size_t gangs = (size_t)((dim[0] + width - 1) / width) * dim[1] * dim[2];
+    size_t need = sizeof(struct ha_place) + gangs * kernel->gang_frame;
     if (need <= group->frame_bytes) {
         return true;
     }

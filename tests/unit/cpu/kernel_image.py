@@ -118,9 +118,10 @@ class Kernel:
         return self.record.fast is not None
 
     def frame_bytes(self, block: Shape) -> int:
-        """Memory for the gangs of a block."""
+        """Memory for the place, and for the gangs of a block."""
         width = self.record.gang_width or 1
-        return -(-block[0] // width) * block[1] * block[2] * self.record.gang_frame
+        gangs = -(-block[0] // width) * block[1] * block[2]
+        return 64 + gangs * self.record.gang_frame
 
     def run_fast(
         self,

@@ -23,6 +23,7 @@
 
 #include "cpu/compile/gang/gang_again.h"
 #include "cpu/compile/gang/gang_emit.h"
+#include "cpu/compile/gang/gang_place.h"
 #include "cpu/compile/ir_type.h"
 #include "cpu/compile/rewrite_body.h"
 #include "cpu/compile/rewrite_state.h"
@@ -817,6 +818,7 @@ write_gangs_head(struct gang_emit *emit)
              "  %%own0.%u = mul i64 %%g.%u, %%ha.frame_bytes\n"
              "  %%own.%u = getelementptr i8, ptr %%ha.frame, i64 %%own0.%u\n",
              r, r, r, r, r, w, r, r, r, r, r, r, r, r, r);
+    gang_place_gang(emit);
 }
 
 static void
@@ -1042,6 +1044,7 @@ write_head(struct gang_emit *emit)
              emit->whole ? "" : "noinline optsize ", emit->width - 1, emit->width,
              (unsigned long long)emit->frame_bytes,
              (unsigned long long)info->shared_static);
+    gang_place_names(emit);
     for (uint32_t i = 0; i < function->rewriter->shared_count; i++) {
         const struct ha_shared *shared = &function->rewriter->shared[i];
         if (info->shared[i] && !shared->dynamic) {
@@ -1133,7 +1136,7 @@ write_call(struct gang_emit *emit, bool whole, const char *name)
     write_params(emit, "v");
     ir_print(emit->out,
              "i32 %%bx, i32 %%by, i32 %%bz, i32 %%dim0, i32 %%dim1, i32 %%dim2, "
-             "i32 %%dim3, i32 %%dim4, i32 %%dim5, ptr %%shared, ptr %%frame)\n");
+             "i32 %%dim3, i32 %%dim4, i32 %%dim5, ptr %%shared, ptr %%gangs)\n");
 }
 
 static void
@@ -1167,6 +1170,7 @@ write_launch(struct gang_emit *emit)
                  "  %%dim%u = load i32, ptr %%at%u\n",
                  i, 4 * i, i, i);
     }
+    gang_place_launch(emit);
     ir_print(out,
              "  %%w3 = zext i32 %%dim3 to i64\n  %%w4 = zext i32 %%dim4 to i64\n"
              "  %%part = urem i32 %%dim0, %u\n  %%whole = icmp eq i32 %%part, 0\n"
@@ -1175,12 +1179,14 @@ write_launch(struct gang_emit *emit)
              "  %%b = phi i64 [ %%first, %%entry ], [ %%b1, %%done ]\n"
              "  %%more = icmp ult i64 %%b, %%last\n"
              "  br i1 %%more, label %%block, label %%end\n"
-             "block:\n"
+             "block:\n",
+             emit->width);
+    gang_place_block(emit, "%b");
+    ir_print(out,
              "  %%bx64 = urem i64 %%b, %%w3\n  %%b_row = udiv i64 %%b, %%w3\n"
              "  %%by64 = urem i64 %%b_row, %%w4\n  %%bz64 = udiv i64 %%b_row, %%w4\n"
              "  %%bx = trunc i64 %%bx64 to i32\n  %%by = trunc i64 %%by64 to i32\n"
-             "  %%bz = trunc i64 %%bz64 to i32\n",
-             emit->width);
+             "  %%bz = trunc i64 %%bz64 to i32\n");
     write_calls(emit);
     ir_print(out, "  br label %%done\ndone:\n"
                   "  %%b1 = add i64 %%b, 1\n"

@@ -5,6 +5,7 @@
  * vector, with the mask.  Other addresses are gathered and scattered; atomics and calls
  * are done lane by lane, from the first that is on to the last. */
 #include "cpu/compile/gang/gang_emit.h"
+#include "cpu/compile/gang/gang_place.h"
 
 #include <string.h>
 
@@ -52,6 +53,7 @@ lanes_begin(struct gang_emit *emit, struct lanes *lanes, uint32_t number,
     gang_line(emit, "%.*s = add i%u %.*s, -1", IR_ARGS(less), width, IR_ARGS(bits));
     gang_line(emit, "%.*s = and i%u %.*s, %.*s", IR_ARGS(lanes->rest), width,
               IR_ARGS(bits), IR_ARGS(less));
+    gang_place_lane(emit, lanes->lane);
     emit->aside++;
 }
 
@@ -101,6 +103,7 @@ lanes_end(struct gang_emit *emit, struct lanes *lanes, struct gang_type type,
     gang_line(emit, "br i1 %.*s, label %%%.*s, label %%%.*s", IR_ARGS(more),
               IR_ARGS(lanes->loop), IR_ARGS(lanes->done));
     gang_begin_label(emit, lanes->done);
+    gang_place_all(emit);
     emit->aside--;
     if (type.kind == GANG_VOID) {
         return ir_slice_of("");
@@ -112,6 +115,20 @@ lanes_end(struct gang_emit *emit, struct lanes *lanes, struct gang_type type,
 }
 
 /* ---- loads and stores ---- */
+
+/* Whether an address is in the block's shared memory for certain: then only lanes of
+ * this block know it, and they are done by one thread. */
+static bool
+is_shared(const struct gang_function *function, uint32_t number, unsigned depth)
+{
+    const struct gang_value *value = &function->values[number];
+
+    if (value->op == GANG_SHARED || value->op == GANG_DYNAMIC) {
+        return true;
+    }
+    return value->op == GANG_ADDRESS && depth < 32 &&
+           is_shared(function, value->operands[0], depth + 1);
+}
 
 static bool
 is_side_by_side(struct gang_shape shape, struct gang_type type)
@@ -255,10 +272,15 @@ write_load(struct gang_emit *emit, uint32_t number)
 
     if (emit->shapes.of[number].level != GANG_VARYING) {
         struct ir_slice at = gang_base(emit, value->operands[0]);
+        bool first =
+            !is_shared(emit->function, value->operands[0], 0) && gang_place_first(emit);
         name = gang_name(emit);
         gang_line(emit, "%.*s = load %s%s, ptr %.*s %.*s, align %u", IR_ARGS(name),
                   atomic ? "atomic " : "", type, IR_ARGS(at), IR_ARGS(value->text),
                   value->align);
+        if (first) {
+            gang_place_all(emit);
+        }
     } else if (atomic) {
         struct ir_slice pointers = lanes_operand(emit, number, 0);
         lanes_begin(emit, &lanes, number, value->type);
@@ -340,9 +362,14 @@ write_store(struct gang_emit *emit, uint32_t number)
                                      ? gang_base(emit, value->operands[1])
                                      : last_lane(emit, number, 1);
         struct ir_slice to = gang_base(emit, value->operands[0]);
+        bool first =
+            !is_shared(emit->function, value->operands[0], 0) && gang_place_first(emit);
         gang_line(emit, "store %s%s %.*s, ptr %.*s %.*s, align %u",
                   atomic ? "atomic " : "", type, IR_ARGS(stored), IR_ARGS(to),
                   IR_ARGS(value->text), value->align);
+        if (first) {
+            gang_place_all(emit);
+        }
         return;
     }
     if (atomic) {
@@ -372,20 +399,6 @@ write_store(struct gang_emit *emit, uint32_t number)
 }
 
 /* ---- atomics ---- */
-
-/* Whether an address is in the block's shared memory for certain: then only lanes of
- * this block know it, and they are done by one thread. */
-static bool
-is_shared(const struct gang_function *function, uint32_t number, unsigned depth)
-{
-    const struct gang_value *value = &function->values[number];
-
-    if (value->op == GANG_SHARED || value->op == GANG_DYNAMIC) {
-        return true;
-    }
-    return value->op == GANG_ADDRESS && depth < 32 &&
-           is_shared(function, value->operands[0], depth + 1);
-}
 
 /* a op b as plain instructions; empty where the operation is none of them. */
 static struct ir_slice
