@@ -144,6 +144,8 @@ enum ha_kernel_flags {
     HA_KERNEL_CONTROL = 1u << 5, /* may change how floating point rounds or flushes */
     HA_KERNEL_WARPS = 1u << 6,   /* the fast function needs gangs that are warps: a row
                                     of one plane, or rows of whole warps */
+    HA_KERNEL_GRID = 1u << 7,    /* the fast function calls block(HA_BLOCK_GRID) once a
+                                    block and barrier: for cooperative launches */
 };
 
 /* What an argument is, for callers that convert to it; the device needs its size only.

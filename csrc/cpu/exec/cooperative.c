@@ -32,6 +32,7 @@ struct begun {
                                   is not `round` any more */
     uint32_t round;
     bool waits;
+    bool fast; /* the fast function runs it */
 };
 
 struct share {
@@ -199,14 +200,59 @@ sleep_at_barrier(struct share *share, const struct begun *begun)
 
 /* ---- blocks ---- */
 
+static void
+note_fault(struct share *share, bool first)
+{
+    share->first_fault = share->first_fault || first;
+}
+
+/* The block's fast function has returned.  A block that it refused is run by the
+ * reference function, and so is one whose lanes did not all come to a barrier: that
+ * names the lanes. */
+static enum ha_group_stop
+take_answer(struct share *share, struct begun *begun)
+{
+    uint64_t answer = begun->group->fast_answer;
+    begun->fast = false;
+    if ((answer & (HA_FAST_REFUSED | HA_FAST_DIVERGED)) == 0) {
+        return HA_STOP_END;
+    }
+    if (!ha_group_prepare_reference(begun->group)) {
+        note_fault(share, ha_fault_record_resources(share->launch));
+        return HA_STOP_FAULT;
+    }
+    enum ha_group_stop stop =
+        ha_group_begin_block(begun->group, share->runner, begun->block);
+    if (stop == HA_STOP_FAULT || (answer & HA_FAST_REFUSED)) {
+        return stop;
+    }
+    if (stop != HA_STOP_END) {
+        ha_group_abandon(begun->group, share->runner);
+    }
+    note_fault(share, ha_fault_record_unmet(share->launch, begun->block));
+    return HA_STOP_FAULT;
+}
+
+static enum ha_group_stop
+go_on(struct share *share, struct begun *begun, bool begin)
+{
+    enum ha_group_stop stop;
+    if (!begin) {
+        stop = ha_group_resume(begun->group, share->runner);
+    } else if (begun->fast) {
+        stop = ha_group_begin_fast(begun->group, share->runner, begun->block);
+    } else {
+        stop = ha_group_begin_block(begun->group, share->runner, begun->block);
+    }
+    return stop == HA_STOP_END && begun->fast ? take_answer(share, begun) : stop;
+}
+
 /* Runs the block until it stops, and lets the other blocks know.  False if the block is
  * over, in one way or another. */
 static bool
 run_begun(struct share *share, struct begun *begun, bool begin)
 {
-    enum ha_group_stop stop =
-        begin ? ha_group_begin_block(begun->group, share->runner, begun->block)
-              : ha_group_resume(begun->group, share->runner);
+    enum ha_group_stop stop = go_on(share, begun, begin);
     switch (stop) {
     case HA_STOP_GRID:
     case HA_STOP_MULTI:
@@ -288,7 +334,8 @@ take_block(struct share *share, struct ha_group *group)
     share->taken += taken;
     if (taken && group && grow(share)) {
         struct begun *begun = &share->begun[share->count++];
-        *begun = (struct begun){.group = group, .block = block};
+        *begun =
+            (struct begun){.group = group, .block = block, .fast = share->launch->fast};
         if (!run_begun(share, begun, true)) {
             remove_begun(share, share->count - 1);
         }

@@ -3,8 +3,9 @@
  * wait for each other at grid barriers.
  *
  * Each thread that takes part keeps the blocks that it has begun, each in a group of
- * its own (cpu/exec/workgroup.h), and runs them in turn.  A block stops when all its
- * lanes stand at a grid barrier, or when they wait for memory to change; it goes on in
+ * its own (cpu/exec/workgroup.h), and runs them in turn: lane by lane, or by the fast
+ * function on the group's main stack.  A block stops when all its lanes stand at a grid
+ * barrier, or when they wait for memory to change; it goes on in
  * the same thread.  A barrier opens when every block of the grid has come.  A block
  * that ends can come no more: if others wait then, or come later, the launch ends with
  * HA_FAULT_DIVERGED, as it does for lanes that wait at different barriers.  At a

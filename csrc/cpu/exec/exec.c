@@ -141,7 +141,8 @@ take_part(struct ha_launch *launch)
     bool was_first_fault = false;
     struct ha_runner *runner = ha_runner_enter(launch);
     struct ha_group *group = runner ? ha_idle_group_wait(launch, runner) : NULL;
-    if (group && launch->cooperative && !launch->fast) {
+    if (group && launch->cooperative &&
+        (!launch->fast || (launch->kernel->flags & HA_KERNEL_GRID))) {
         settled = ha_cooperative_run(launch, runner, group, &was_first_fault);
     } else if (group) {
         settled = run_chunks(group, runner, &was_first_fault);

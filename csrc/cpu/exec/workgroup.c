@@ -377,6 +377,20 @@ pause_begins(struct ha_runner *runner)
     return false;
 }
 
+/* A block of gangs has come to a barrier of the grid; false if none runs, or the
+ * barrier is another one.  Comes back when the barrier has opened. */
+static bool
+gangs_wait(struct ha_runner *runner, uint32_t op, uint32_t line)
+{
+    struct ha_group *group = runner->group;
+    if (runner->lane || op != HA_BLOCK_GRID || !group->launch->cooperative) {
+        return false;
+    }
+    group->barrier.line[0] = line;
+    stop_block(group, runner, HA_STOP_GRID);
+    return true;
+}
+
 #if HA_LANE_CALLS
 
 /* The steps keep to registers that calls do not save, so that nothing is saved twice:
@@ -493,6 +507,9 @@ static SELDOM struct ha_lane_next
 step_block_special(uint32_t op, uint32_t value, uint32_t line, uint32_t site,
                    void *context)
 {
+    if (gangs_wait(ha_runner_self, op, line)) {
+        return (struct ha_lane_next){context, 0};
+    }
     begin_special(ha_runner_self, block_misuse, context);
     return step_block(op, value, line, site, context);
 }
@@ -665,6 +682,9 @@ ha_group_call_block(uint32_t op, uint32_t value, uint32_t line, uint32_t site)
 {
     struct ha_runner *runner = ha_runner_self;
     struct ha_group *group = runner->group;
+    if (gangs_wait(runner, op, line)) {
+        return 0;
+    }
     begin_waits(group, runner, block_misuse);
     uint32_t lane = index_of(group, runner->lane);
     if (arrive(group, lane, op, value, line, site)) {

@@ -100,6 +100,10 @@ struct ha_group {
     char *frame;  /* owned: struct ha_place, then the gangs of a block; one mapping */
     size_t frame_bytes;
 
+    uint64_t fast_first; /* what the fast function is to run, */
+    uint64_t fast_last;
+    uint64_t fast_answer; /* and what it returned */
+
     struct ha_group *next; /* idle list of cpu/exec/idle_group.c */
 };
 
@@ -126,6 +130,11 @@ enum ha_group_stop {
 enum ha_group_stop ha_group_begin_block(struct ha_group *group,
                                         struct ha_runner *runner, uint64_t index);
 enum ha_group_stop ha_group_resume(struct ha_group *group, struct ha_runner *runner);
+
+/* The same with the fast function, which stops at grid barriers.  At its end,
+ * group->fast_answer is what it returned. */
+enum ha_group_stop ha_group_begin_fast(struct ha_group *group, struct ha_runner *runner,
+                                       uint64_t index);
 
 /* A block that has stopped will not go on. */
 void ha_group_abandon(struct ha_group *group, struct ha_runner *runner);

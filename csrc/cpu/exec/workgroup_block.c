@@ -96,42 +96,46 @@ ha_group_abandon(struct ha_group *group, struct ha_runner *runner)
     ha_fiber_landed(&runner->home, &group->fibers, group->fresh);
 }
 
-struct fast_call {
-    struct ha_runner *runner;
-    struct ha_group *group;
-    uint64_t first;
-    uint64_t last;
-    uint64_t answer;
-};
-
 __attribute__((no_sanitize("address", "thread"))) static void
 fast_main(void *argument)
 {
-    struct fast_call *call = argument;
-    struct ha_runner *runner = call->runner;
-    struct ha_launch *launch = call->group->launch;
+    struct ha_group *group = argument;
+    struct ha_runner *runner = ha_runner_self;
+    struct ha_launch *launch = group->launch;
     ha_fiber_entered();
     runner->armed = 1;
-    call->answer =
-        call->group->kernel->fast(launch->args, &launch->grid, call->first, call->last,
-                                  call->group->shared, call->group->frame);
+    group->fast_answer =
+        group->kernel->fast(launch->args, &launch->grid, group->fast_first,
+                            group->fast_last, group->shared, group->frame);
     runner->armed = 0;
     atomic_signal_fence(memory_order_seq_cst);
+    runner->stopped = HA_STOP_END;
     runner->finished = 1;
-    ha_fiber_end(&call->group->fibers.main, &runner->home);
+    ha_fiber_end(&group->fibers.main, &runner->home);
 }
 
 bool
 ha_group_run_fast(struct ha_group *group, struct ha_runner *runner, uint64_t first,
                   uint64_t last, uint64_t *answer)
 {
-    struct fast_call call = {runner, group, first, last, first};
     ((struct ha_place *)(void *)group->frame)->blocks = 0;
+    group->fast_first = first;
+    group->fast_last = last;
+    group->fast_answer = first;
     group->fresh = 0;
     group->special = true;
     runner->lane = NULL;
-    ha_fiber_start(&group->fibers.main, fast_main, &call);
+    ha_fiber_start(&group->fibers.main, fast_main, group);
     bool whole = run_from_home(group, runner, &group->fibers.main);
-    *answer = call.answer;
+    *answer = group->fast_answer;
     return whole;
+}
+
+enum ha_group_stop
+ha_group_begin_fast(struct ha_group *group, struct ha_runner *runner, uint64_t index)
+{
+    uint64_t answer;
+    return ha_group_run_fast(group, runner, index, index + 1, &answer)
+               ? (enum ha_group_stop)runner->stopped
+               : HA_STOP_FAULT;
 }

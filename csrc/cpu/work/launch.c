@@ -352,9 +352,11 @@ room_check(const struct ha_function *function, const struct ha_launch_request *r
 }
 
 static bool
-fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid)
+fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid,
+             bool cooperative)
 {
-    if (kernel->fast == NULL || ha_config()->reference) {
+    if (kernel->fast == NULL || ha_config()->reference ||
+        ((kernel->flags & HA_KERNEL_GRID) != 0 && !cooperative)) {
         return false;
     }
     if (kernel->gang_width > 0) {
@@ -448,7 +450,7 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     launch->warp_size = ha_config()->warp_size;
     launch->stack_bytes =
         atomic_load_explicit(&function->device->stack_bytes, memory_order_relaxed);
-    launch->fast = fast_applies(function->kernel, &launch->grid);
+    launch->fast = fast_applies(function->kernel, &launch->grid, request->cooperative);
     launch->block_count =
         (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
     plan_threads(op, function, launch->block_count);

@@ -113,6 +113,101 @@ def grid_barrier_keeps_locals_and_shared_memory(gpu: Gpu) -> Iterator[Check]:
     yield same("out", got, total + mine)
 
 
+@case(warp_sizes=BOTH)
+def grid_barrier_among_loops_and_branches(gpu: Gpu) -> Iterator[Check]:
+    """Loops that differ by lane, arrays, a barrier in a branch, rounds without one."""
+    source = (
+        HEAD
+        + """
+    extern "C" __global__ void mixed(unsigned *x, unsigned *out, int rounds, int every)
+    {
+        __shared__ unsigned sums[64];
+        cg::grid_group grid = cg::this_grid();
+        unsigned n = grid.size(), i = grid.thread_rank(), t = threadIdx.x;
+        unsigned kept[4] = {i, i * 3, i * 5, i * 7};
+        for (int r = 0; r < rounds; r++) {
+            for (unsigned k = 0; k < i % 5 + r; k++) kept[k & 3] += x[(i + k) % n] >> 2;
+            sums[t] = kept[r & 3];
+            __syncthreads();
+            if (t % 3 == 0) kept[1] ^= sums[(t + 9) % blockDim.x];
+            if (r % every == 0) {
+                grid.sync();
+                x[i] = kept[0] + kept[1] * 2 + kept[2] * 3 + kept[3] * 4;
+                grid.sync();
+            } else __syncthreads();
+        }
+        out[i] = kept[0] ^ kept[1] ^ kept[2] ^ kept[3];
+    }"""
+    )
+    module = gpu.build(source)
+    for blocks, block, rounds, every in ((3, 50, 4, 1), (5, 64, 6, 2), (1, 1, 3, 3)):
+        n = blocks * block
+        x = np.arange(n, dtype=np.uint32) * np.uint32(2654435761)
+        got = gpu.call(
+            module,
+            "mixed",
+            blocks,
+            block,
+            InOut(x),
+            InOut(np.zeros(n, np.uint32)),
+            np.int32(rounds),
+            np.int32(every),
+            cooperative=True,
+        )
+        i = np.arange(n, dtype=np.uint32)
+        kept = [i * np.uint32(f) for f in (1, 3, 5, 7)]
+        start = i - i % np.uint32(block)
+        for r in range(rounds):
+            for k in range(4 + r):
+                on = k < i % 5 + r
+                kept[k & 3] = kept[k & 3] + np.where(on, x[(i + k) % n] >> 2, 0).astype(
+                    "u4"
+                )
+            sums = kept[r & 3]
+            other = sums[start + (i - start + 9) % block]
+            kept[1] = np.where((i - start) % 3 == 0, kept[1] ^ other, kept[1])
+            if r % every == 0:
+                x = (kept[0] + kept[1] * 2 + kept[2] * 3 + kept[3] * 4).astype("u4")
+        want = kept[0] ^ kept[1] ^ kept[2] ^ kept[3]
+        yield same(f"x of {blocks} blocks of {block}", got[0], x)
+        yield same(f"out of {blocks} blocks of {block}", got[1], want)
+
+
+@case()
+def grid_barrier_where_an_index_wraps(gpu: Gpu) -> Iterator[Check]:
+    """Some blocks run another form than the others, and all meet."""
+    source = (
+        HEAD
+        + """
+    extern "C" __global__ void wraps(int *x, int *out, unsigned base) {
+        cg::grid_group grid = cg::this_grid();
+        unsigned u = blockIdx.x * blockDim.x + threadIdx.x, n = grid.size();
+        unsigned far = base + u;
+        x[(long)far - base + (far < base ? 0x100000000 : 0)] = (int)far;
+        grid.sync();
+        out[u] = x[(u + 70) % n] + (int)((size_t)far >> 31);
+    }"""
+    )
+    blocks, block = 6, 64
+    n = blocks * block
+    for base in (0, 2**31 - 100, 2**32 - 200):
+        x, out = gpu.run(
+            source,
+            "wraps",
+            blocks,
+            block,
+            InOut(np.zeros(n, np.int32)),
+            InOut(np.zeros(n, np.int32)),
+            np.uint32(base),
+            cooperative=True,
+        )
+        far = ((base + np.arange(n, dtype=np.uint64)) & 0xFFFFFFFF).astype(np.uint32)
+        want = far.astype(np.int32)
+        yield same(f"x from {base}", x, want)
+        want = np.roll(want, -70) + (far >> 31).astype(np.int32)
+        yield same(f"out from {base}", out, want)
+
+
 @case()
 def barrier_of_the_programs_own_between_all_blocks(gpu: Gpu) -> Iterator[Check]:
     """All blocks are alive, so that they may wait for each other by atomics alone."""

@@ -130,6 +130,7 @@ ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
     }
     gang->width = emit.width;
     gang->whole_warps = function.warp;
+    gang->grid = function.grid;
     gang->frame_bytes = emit.frame_bytes;
     ir_print(&rewriter->out, "%s", out.text);
 }

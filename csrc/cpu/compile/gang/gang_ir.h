@@ -120,6 +120,7 @@ struct gang_function {
     uint8_t *used_elsewhere; /* by value: a block other than its own reads it */
     bool warp;               /* has a warp call */
     bool barrier;
+    bool grid; /* one of them is the grid's */
     jmp_buf refused;
     struct ir_slice reason; /* why there is no gang form */
 };

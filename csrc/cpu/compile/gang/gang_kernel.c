@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_again.h"
 #include "cpu/compile/gang/gang_emit.h"
 #include "cpu/compile/gang/gang_place.h"
@@ -381,6 +382,9 @@ write_arrival(struct gang_emit *emit, uint32_t block)
     const struct gang_value *value = &emit->function->values[number];
     struct ir_slice name;
 
+    if (value->extra == HA_BLOCK_GRID) {
+        gang_line(emit, "store i1 true, ptr %%came");
+    }
     if (emit->plan.asked[block]) {
         struct ir_slice alive =
             gang_slot_read(emit, gang_slot(emit, GANG_SLOT_ALIVE, 0, 0));
@@ -399,7 +403,7 @@ write_arrival(struct gang_emit *emit, uint32_t block)
                   IR_ARGS(any));
         gang_line(emit, "store i1 %.*s, ptr %%missing", IR_ARGS(name));
     }
-    if (value->extra == 0) {
+    if (value->extra == HA_BLOCK_SYNC || value->extra == HA_BLOCK_GRID) {
         return;
     }
     struct ir_slice vector = gang_vector(emit, value->operands[1]);
@@ -431,6 +435,26 @@ write_arrival(struct gang_emit *emit, uint32_t block)
     gang_line(emit, "store i32 %.*s, ptr %%counted", IR_ARGS(name));
 }
 
+/* The block waits for the others of the grid, if it has come to the barrier. */
+static void
+write_grid_meeting(struct gang_emit *emit, const struct gang_value *value)
+{
+    struct ir_slice came = gang_name(emit);
+    struct ir_slice wait = gang_label(emit, "wait");
+    struct ir_slice on = gang_label(emit, "met");
+    struct ir_slice nothing = gang_name(emit);
+
+    gang_line(emit, "%.*s = load i1, ptr %%came", IR_ARGS(came));
+    gang_line(emit, "br i1 %.*s, label %%%.*s, label %%%.*s", IR_ARGS(came),
+              IR_ARGS(wait), IR_ARGS(on));
+    gang_begin_label(emit, wait);
+    struct ir_slice line = gang_base(emit, value->operands[2]);
+    gang_line(emit, "%.*s = call i32 @__ha_rt_block(i32 %d, i32 0, i32 %.*s, i32 0)",
+              IR_ARGS(nothing), (int)HA_BLOCK_GRID, IR_ARGS(line));
+    gang_line(emit, "br label %%%.*s", IR_ARGS(on));
+    gang_begin_label(emit, on);
+}
+
 /* What the barrier says when all gangs have come. */
 static void
 write_meeting(struct gang_emit *emit, uint32_t block)
@@ -450,6 +474,10 @@ write_meeting(struct gang_emit *emit, uint32_t block)
         gang_line(emit, "br i1 %.*s, label %%diverged, label %%%.*s", IR_ARGS(both),
                   IR_ARGS(on));
         gang_begin_label(emit, on);
+    }
+    if (value->extra == HA_BLOCK_GRID) {
+        write_grid_meeting(emit, value);
+        return;
     }
     struct ir_slice counted = gang_name(emit);
     gang_line(emit, "%.*s = load i32, ptr %%counted", IR_ARGS(counted));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_ir.h"
 #include "cpu/compile/ir_type.h"
 #include "cpu/compile/rewrite_known.h"
@@ -977,9 +978,11 @@ read_known(struct cursor *cursor, const struct ir_inst *inst, enum ha_known know
     }
     switch (known) {
     case HA_KNOWN_BLOCK:
-        if (!gang_integer(function, call->arguments[0], &number) || number > 3) {
-            gang_refuse(function, "a barrier of the grid");
+        if (!gang_integer(function, call->arguments[0], &number) ||
+            number > HA_BLOCK_GRID) {
+            gang_refuse(function, "a barrier of several grids");
         }
+        function->grid |= number == HA_BLOCK_GRID;
         value->op = GANG_BARRIER;
         value->extra = (uint64_t)number;
         function->barrier = true;

@@ -399,7 +399,7 @@ gang_kernel(void *const *args, const struct ha_grid *grid, uint64_t first,
         if (diverges && b == 7) {
             return b | HA_FAST_DIVERGED;
         }
-        memset(frame, (int)b, (size_t)(lanes + 15) / 16 * 192);
+        memset((struct ha_place *)frame + 1, (int)b, (size_t)(lanes + 15) / 16 * 192);
         for (uint32_t t = 0; t < lanes; t++) {
             atomic_fetch_add(&out[b * lanes + t], 1);
         }

@@ -91,8 +91,41 @@ rotate_kernel(void *const *args, struct ha_lane *lane)
 static const struct ha_image_kernel rotate = {
     .name = "rotate", .reference = rotate_kernel, .flags = HA_KERNEL_BLOCK};
 
+/* The same, a block at a time; some are left to the reference function. */
+static uint64_t
+rotate_gangs(void *const *args, const struct ha_grid *grid, uint64_t first,
+             uint64_t last, void *shared, void *frame)
+{
+    uint32_t *x = *(uint32_t **)args[0];
+    uint32_t rounds = *(uint32_t *)args[1];
+    uint64_t following = (first + 1) % grid->grid_dim[0];
+    uint32_t next[LANES];
+    (void)shared;
+    (void)frame;
+    CHECK_EQUAL(last, first + 1);
+    if (first % 5 == 2) {
+        return first | HA_FAST_REFUSED;
+    }
+    for (uint32_t r = 0; r < rounds; r++) {
+        memcpy(next, x + following * LANES, sizeof next);
+        sync_grid(1);
+        for (uint32_t t = 0; t < LANES; t++) {
+            x[first * LANES + t] = next[t] * 3 + r;
+        }
+        sync_grid(3);
+    }
+    return last;
+}
+
+static const struct ha_image_kernel rotate_fast = {.name = "rotate",
+                                                   .reference = rotate_kernel,
+                                                   .fast = rotate_gangs,
+                                                   .gang_width = LANES,
+                                                   .flags = HA_KERNEL_BLOCK |
+                                                            HA_KERNEL_GRID};
+
 static void
-test_blocks_see_what_others_wrote_before_the_barrier(void)
+check_rotation(const struct ha_image_kernel *kernel)
 {
     static const uint32_t counts[] = {1, 2, 3, 17, BLOCKS_MAX};
     static uint32_t x[BLOCKS_MAX * LANES];
@@ -116,10 +149,23 @@ test_blocks_see_what_others_wrote_before_the_barrier(void)
                 }
             }
             struct shape shape = shape_of(counts[c], threads);
-            run_good_together(&rotate, args, &shape);
+            shape.fast = kernel->fast != NULL;
+            run_good_together(kernel, args, &shape);
             CHECK(memcmp(x, want, count * sizeof x[0]) == 0);
         }
     }
+}
+
+static void
+test_blocks_see_what_others_wrote_before_the_barrier(void)
+{
+    check_rotation(&rotate);
+}
+
+static void
+test_gangs_see_what_other_blocks_wrote_before_the_barrier(void)
+{
+    check_rotation(&rotate_fast);
 }
 
 /* args: counter.  Blocks wait for each other by memory, not by the barrier. */
@@ -211,6 +257,54 @@ fail_kernel(void *const *args, struct ha_lane *lane)
 static const struct ha_image_kernel fail = {
     .name = "fail", .reference = fail_kernel, .flags = HA_KERNEL_BLOCK};
 
+/* args as for fail_kernel.  Of the last block not all lanes come to the barrier, says
+ * the fast function. */
+static uint64_t
+fail_gangs(void *const *args, const struct ha_grid *grid, uint64_t first, uint64_t last,
+           void *shared, void *frame)
+{
+    struct ha_place *place = frame;
+    uint32_t who = *(uint32_t *)args[0];
+    (void)shared;
+    place->block = first;
+    place->blocks = 1;
+    place->gang = 1;
+    place->lane = 2;
+    sync_grid(1);
+    if (who >= grid->grid_dim[0] && first + 1 == grid->grid_dim[0]) {
+        return first | HA_FAST_DIVERGED;
+    }
+    if (first == who) {
+        int *volatile nowhere = (int *)16;
+        *nowhere = 1;
+    }
+    sync_grid(2);
+    return last;
+}
+
+static const struct ha_image_kernel fail_fast = {.name = "fail",
+                                                 .reference = fail_kernel,
+                                                 .fast = fail_gangs,
+                                                 .gang_width = 4,
+                                                 .flags =
+                                                     HA_KERNEL_BLOCK | HA_KERNEL_GRID};
+
+static void
+test_faults_of_gangs_end_launches_whose_blocks_wait(void)
+{
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct shape shape = shape_of(30, threads);
+        uint32_t who = 3;
+        void *args[] = {&who};
+        shape.fast = true;
+        run_bad_together(&fail_fast, args, &shape, HA_FAULT_ADDRESS,
+                         "block (3,0,0) thread (6,0,0)");
+        who = 30;
+        run_bad_together(&fail_fast, args, &shape, HA_FAULT_DIVERGED,
+                         "not all lanes of block (29,0,0) come to a barrier");
+    }
+}
+
 static void
 test_faults_end_launches_whose_blocks_wait(void)
 {
@@ -289,7 +383,9 @@ main(void)
     RUN(test_blocks_see_what_others_wrote_before_the_barrier);
     RUN(test_blocks_that_wait_for_memory_let_others_run);
     RUN(test_block_that_ends_without_the_barrier_is_found);
+    RUN(test_gangs_see_what_other_blocks_wrote_before_the_barrier);
     RUN(test_faults_end_launches_whose_blocks_wait);
+    RUN(test_faults_of_gangs_end_launches_whose_blocks_wait);
     RUN(test_grid_barrier_needs_a_cooperative_launch);
     RUN(test_launch_that_waits_for_ever_is_cancelled);
     return 0;
