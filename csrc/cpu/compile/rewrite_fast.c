@@ -457,5 +457,7 @@ ha_fast_study(struct ha_rewriter *rewriter, uint32_t number, struct ha_fast *fas
     fast->spans = uses_index_only(&study);
     fast->parallel =
         fast->parallel && !ha_hazard_reorders(rewriter, number, &fast->values);
+    fast->columns =
+        fast->parallel && ha_hazard_columns(rewriter, number, &fast->values);
     return true;
 }

@@ -31,6 +31,7 @@ struct ha_fast {
     uint32_t leaf_count;
     bool parallel; /* plain loads and stores only */
     bool spans;    /* rows may go on through neighbouring blocks */
+    bool columns;  /* lanes are better run column by column */
 };
 
 /* Decides whether the kernel has a fast form and what it may assume. */

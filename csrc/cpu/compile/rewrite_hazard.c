@@ -59,7 +59,8 @@ struct access {
 
 /* What was found out about all instructions, for lanes or for one loop. */
 struct strides {
-    uint32_t loop; /* IR_NONE: from lane to lane */
+    uint32_t loop;       /* IR_NONE: from lane to lane, where these differ in ... */
+    enum ha_known along; /* ... this one */
     struct stride *of;
     uint8_t *done; /* a flag per instruction: values are shared, so that a walk without
                       memory could take exponential time */
@@ -142,13 +143,14 @@ static struct stride stride_of(const struct hazard *hazard, struct strides *stri
                                struct ir_slice value, unsigned depth);
 
 static struct strides *
-new_strides(const struct hazard *hazard, uint32_t loop)
+new_strides(const struct hazard *hazard, uint32_t loop, enum ha_known along)
 {
     struct ir_arena *arena = hazard->rewriter->arena;
     struct strides *strides = ir_alloc(arena, 1, sizeof *strides);
     uint32_t count = hazard->values->count + 1u;
 
     strides->loop = loop;
+    strides->along = along;
     strides->of = ir_alloc(arena, count, sizeof *strides->of);
     strides->done = ir_alloc(arena, count, 1);
     return strides;
@@ -345,7 +347,7 @@ stride_of_inst(const struct hazard *hazard, struct strides *strides, uint32_t nu
     }
     enum ha_known called = ha_known_of(inst);
     if (called < HA_KNOWN_COORDINATES) {
-        return (struct stride){true, loop == NULL && called == HA_KNOWN_THREAD_X};
+        return (struct stride){true, loop == NULL && called == strides->along};
     }
     if (ir_is(inst->op, "getelementptr")) {
         return stride_of_address(hazard, strides, inst, depth);
@@ -404,7 +406,7 @@ find_round(const struct hazard *hazard, struct access *access)
     } else if (access->loop != IR_NONE) {
         struct strides **strides = &hazard->loops[access->loop];
         if (*strides == NULL) {
-            *strides = new_strides(hazard, access->loop);
+            *strides = new_strides(hazard, access->loop, HA_KNOWN_NONE);
         }
         access->round = stride_of(hazard, *strides, access->root, 0);
     }
@@ -574,9 +576,9 @@ may_alias(const struct hazard *hazard, const struct access *a, const struct acce
            (!a->param->noalias && !b->param->noalias);
 }
 
-bool
-ha_hazard_reorders(struct ha_rewriter *rewriter, uint32_t number,
-                   const struct ir_values *values)
+static struct hazard *
+new_hazard(struct ha_rewriter *rewriter, uint32_t number,
+           const struct ir_values *values)
 {
     struct hazard *hazard = ir_alloc(rewriter->arena, 1, sizeof *hazard);
 
@@ -584,9 +586,18 @@ ha_hazard_reorders(struct ha_rewriter *rewriter, uint32_t number,
     hazard->function = &rewriter->module.functions[number];
     hazard->values = values;
     ir_flow_read(rewriter->arena, hazard->function, &hazard->flow);
-    hazard->lanes = new_strides(hazard, IR_NONE);
+    hazard->lanes = new_strides(hazard, IR_NONE, HA_KNOWN_THREAD_X);
     hazard->loops =
         ir_alloc(rewriter->arena, hazard->flow.loop_count + 1u, sizeof *hazard->loops);
+    return hazard;
+}
+
+bool
+ha_hazard_reorders(struct ha_rewriter *rewriter, uint32_t number,
+                   const struct ir_values *values)
+{
+    struct hazard *hazard = new_hazard(rewriter, number, values);
+
     if (!list_accesses(hazard)) {
         return true;
     }
@@ -602,4 +613,58 @@ ha_hazard_reorders(struct ha_rewriter *rewriter, uint32_t number,
         }
     }
     return false;
+}
+
+/* ---- columns ---- */
+
+/* Arrays that are read row by row: more of them, in columns, would push each other out
+ * of the first cache. */
+#define ROWS_READ_MAX 2u
+
+struct sides {
+    bool row;    /* lanes of a row touch neighbours */
+    bool column; /* lanes of a column do */
+    bool one;    /* lanes of a row touch the same element */
+};
+
+static struct sides
+sides_of(const struct hazard *hazard, struct strides *columns,
+         const struct ir_inst *inst, int64_t size)
+{
+    uint32_t count;
+    struct ir_slice *parts = ir_split(hazard->rewriter->arena, inst->rest, &count);
+    struct ir_slice pointer = value_of(parts[1]);
+    struct stride x = stride_of(hazard, hazard->lanes, pointer, 0);
+    struct stride y = stride_of(hazard, columns, pointer, 0);
+
+    return (struct sides){x.known && (x.step == size || x.step == -size),
+                          y.known && (y.step == size || y.step == -size),
+                          x.known && x.step == 0};
+}
+
+bool
+ha_hazard_columns(struct ha_rewriter *rewriter, uint32_t number,
+                  const struct ir_values *values)
+{
+    struct hazard *hazard = new_hazard(rewriter, number, values);
+    uint32_t columns_written = 0;
+    uint32_t rows_read = 0;
+    struct strides *columns = new_strides(hazard, IR_NONE, HA_KNOWN_THREAD_Y);
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct ir_inst *inst = values->insts[i];
+        struct access access = {.store = ir_is(inst->op, "store")};
+        if (!access.store && !ir_is(inst->op, "load")) {
+            continue;
+        }
+        if (!take_access(hazard, inst, &access)) {
+            return false;
+        }
+        struct sides sides = sides_of(hazard, columns, inst, access.size);
+        if (access.store && (sides.row || !sides.column || sides.one)) {
+            return false;
+        }
+        columns_written += access.store;
+        rows_read += !access.store && sides.row;
+    }
+    return columns_written > 0 && rows_read <= ROWS_READ_MAX;
 }

@@ -14,4 +14,9 @@ struct ir_values;
 bool ha_hazard_reorders(struct ha_rewriter *rewriter, uint32_t number,
                         const struct ir_values *values);
 
+/* Whether the kernel writes neighbouring elements with lanes that differ in y, and none
+ * with lanes that differ in x: then lanes are better run column by column. */
+bool ha_hazard_columns(struct ha_rewriter *rewriter, uint32_t number,
+                       const struct ir_values *values);
+
 #endif

@@ -22,6 +22,13 @@
  *                        \-> pieceb -> laneb ...                 -> block.end -> end
  *     blocks.cut -> slow.block -> slow.plane -> slow.row -> slow.lane ... -> block.end
  *
+ * Where neighbours in y write neighbouring elements, and neighbours in x do not, the
+ * lanes of a plane are run column by column, if their leaves are all the same:
+ *
+ *     plane [-> col.ask -> col.same -> col.more] -> cols -> column -> cell ... ->
+ * plane.end
+ *           \-> row.first -> row
+ *
  * A row is *near* if no index of its lanes can wrap.  Other rows ask before they rely
  * on their arithmetic, and a block in which an index does wrap runs the reference form.
  */
@@ -39,6 +46,8 @@
 
 /* Lanes at the ends of a span that are tried as borders. */
 #define END_LANES "16"
+/* Lanes of a column, at least. */
+#define COLUMN_LANES "4"
 /* Blocks of a span: so that their lanes fit 32 bits. */
 #define SPAN_BLOCKS (HA_INDEX_END / 2 / HA_BLOCK_MOST)
 
@@ -48,6 +57,7 @@ struct rows {
     const struct ha_fast *fast;
     struct ir_out *out;
     uint32_t metadata; /* first of the numbers that the loops use */
+    const char *y;     /* the lane's index in y, where the writing stands */
 };
 
 static void
@@ -83,7 +93,7 @@ write_call(const struct rows *rows, const char *result, const char *suffix,
     struct ir_arena *arena = rows->rewriter->arena;
 
     write_call_at(rows, result, suffix,
-                  ir_format(arena, "i32 %s, i32 %%ty, i32 %%tz", thread_x).at);
+                  ir_format(arena, "i32 %s, i32 %s, i32 %%tz", thread_x, rows->y).at);
 }
 
 static void
@@ -271,7 +281,7 @@ write_row(const struct rows *rows)
     bool probes = rows->fast->spans && rows->fast->leaf_count > 0;
 
     ir_print(rows->out,
-             "row:\n  %%ty = phi i32 [ 0, %%plane ], [ %%ty.next, %%row.end ]\n");
+             "row:\n  %%ty = phi i32 [ 0, %%row.first ], [ %%ty.next, %%row.end ]\n");
     if (probes) {
         /* %middle: what lies between two ends of %width lanes agrees. */
         write_agreement(rows, "whole", "0", "%lanes");
@@ -302,6 +312,74 @@ write_row(const struct rows *rows)
     write_lanes(rows, "b", false, rows->metadata + 4);
     ir_print(rows->out, "piece.end:\n  %%more = icmp ult i32 %%to, %%lanes\n"
                         "  br i1 %%more, label %%piece, label %%row.end\n");
+}
+
+/* ---- columns ---- */
+
+/* %kept: the leaves of the plane's first lane.  Goes on at cols where those of all its
+ * lanes are the same, else at row.first. */
+static void
+write_plane_agreement(const struct rows *rows)
+{
+    struct ir_out *out = rows->out;
+
+    ir_print(out, "col.ask:\n"
+                  "  %%ay = phi i32 [ 0, %%plane ], [ %%ay.next, %%col.more ]\n"
+                  "  %%kept.old = phi i32 [ 0, %%plane ], [ %%kept, %%col.more ]\n");
+    write_agreement(rows, "level", "0", "%lanes");
+    ir_print(out, "  br i1 %%level, label %%col.same, label %%row.first\n"
+                  "col.same:\n"
+                  "  %%ay.first = icmp eq i32 %%ay, 0\n"
+                  "  %%kept = select i1 %%ay.first, i32 %%level.lo, i32 %%kept.old\n"
+                  "  %%kept.same = icmp eq i32 %%kept, %%level.lo\n"
+                  "  br i1 %%kept.same, label %%col.more, label %%row.first\n"
+                  "col.more:\n"
+                  "  %%ay.next = add nuw nsw i32 %%ay, 1\n"
+                  "  %%ay.less = icmp ult i32 %%ay.next, %%block_dim_y\n"
+                  "  br i1 %%ay.less, label %%col.ask, label %%cols\n"
+                  "cols:\n");
+    for (uint32_t i = 0; i < rows->fast->leaf_count; i++) {
+        ir_print(out,
+                 "  %%kx.%u = lshr i32 %%kept, %u\n"
+                 "  %%kept.%u = trunc i32 %%kx.%u to i1\n",
+                 i, i, i, i);
+    }
+}
+
+/* The lanes of a plane column by column, where it is high enough to be worth it. */
+static void
+write_columns(struct rows *rows)
+{
+    bool leaves = rows->fast->leaf_count > 0;
+
+    ir_print(rows->out,
+             "  %%tall = icmp uge i32 %%block_dim_y, " COLUMN_LANES "\n"
+             "  br i1 %%tall, label %%%s, label %%row.first\n",
+             leaves ? "col.ask" : "cols");
+    if (leaves) {
+        rows->y = "%ay";
+        write_plane_agreement(rows);
+    } else {
+        ir_print(rows->out, "cols:\n");
+    }
+    rows->y = "%cy";
+    ir_print(rows->out,
+             "  br label %%column\n"
+             "column:\n  %%cx = phi i32 [ 0, %%cols ], [ %%cx.next, %%column.end ]\n"
+             "  br label %%cell\n"
+             "cell:\n  %%cy = phi i32 [ 0, %%column ], [ %%cy.next, %%cell ]\n");
+    write_call(rows, "  call void", leaves ? "a" : "b", "%cx");
+    for (uint32_t i = 0; i < rows->fast->leaf_count; i++) {
+        ir_print(rows->out, ", i1 %%kept.%u", i);
+    }
+    ir_print(rows->out, ")\n  %%cy.next = add nuw nsw i32 %%cy, 1\n"
+                        "  %%cy.more = icmp ult i32 %%cy.next, %%block_dim_y\n"
+                        "  br i1 %%cy.more, label %%cell, label %%column.end\n"
+                        "column.end:\n  %%cx.next = add nuw nsw i32 %%cx, 1\n"
+                        "  %%cx.more = icmp ult i32 %%cx.next, %%lanes\n"
+                        "  br i1 %%cx.more, label %%column, label %%plane.end\n"
+                        "row.first:\n  br label %%row\n");
+    rows->y = "%ty";
 }
 
 /* ---- blocks ---- */
@@ -375,7 +453,7 @@ write_run(const struct rows *rows)
 }
 
 static void
-write_blocks(const struct rows *rows)
+write_blocks(struct rows *rows)
 {
     ir_print(rows->out, "block:\n  %%b = phi i64 [ %%first, %%entry ], "
                         "[ %%b.next, %%block.end ]\n");
@@ -385,8 +463,12 @@ write_blocks(const struct rows *rows)
     ir_print(
         rows->out,
         "  br label %%plane\n"
-        "plane:\n  %%tz = phi i32 [ 0, %%blocks.near ], [ %%tz.next, %%plane.end ]\n"
-        "  br label %%row\n");
+        "plane:\n  %%tz = phi i32 [ 0, %%blocks.near ], [ %%tz.next, %%plane.end ]\n");
+    if (rows->fast->columns) {
+        write_columns(rows);
+    } else {
+        ir_print(rows->out, "  br label %%row.first\nrow.first:\n  br label %%row\n");
+    }
     write_row(rows);
     ir_print(rows->out, "row.end:\n  %%ty.next = add nuw nsw i32 %%ty, 1\n"
                         "  %%more_y = icmp ult i32 %%ty.next, %%block_dim_y\n"
@@ -449,8 +531,12 @@ write_slow_block(const struct rows *rows)
 void
 ha_fast_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *fast)
 {
-    struct rows rows = {rewriter, &rewriter->module.functions[number], fast,
-                        &rewriter->out, rewriter->metadata};
+    struct rows rows = {rewriter,
+                        &rewriter->module.functions[number],
+                        fast,
+                        &rewriter->out,
+                        rewriter->metadata,
+                        "%ty"};
     uint32_t group = rewriter->metadata;
 
     if (fast->leaf_count > 0) {

@@ -138,7 +138,50 @@ def test_two_names_of_one_array_keep_their_order(load: Load, what: str) -> None:
     assert np.array_equal(*results)
 
 
-def test_launch_with_very_many_lanes_takes_the_slow_way(load: Load) -> None:
+COLUMN_GUARDS = {
+    "none": "true",
+    "of x": "x < n",
+    "of both": "x < n && y < m",
+    "of the sum": "x + y < n",
+    "of either": "x < n || y > m",
+    "of y alone": "y < m",
+    "from x on": "n <= x && (x & 3) != m",
+    "another in each row": "x < n + y",
+    "every other row": "x < n * (y & 1)",
+}
+
+
+@pytest.mark.parametrize("guard", COLUMN_GUARDS)
+def test_lanes_run_column_by_column(load: Load, guard: str) -> None:
+    """Neighbours in y write neighbouring elements."""
+    kernel = load(
+        f"""
+        extern "C" __global__ void k(const int *in, int *out, int w, int h, int n, int m)
+        {{
+            int x = blockIdx.x * blockDim.x + threadIdx.x;
+            int y = blockIdx.y * blockDim.y + threadIdx.y;
+            int z = blockIdx.z * blockDim.z + threadIdx.z;
+            if ({COLUMN_GUARDS[guard]})
+                out[(z * w + x) * h + y] = in[(z * h + y) * w + x] * 2 + x;
+        }}
+        """
+    ).kernels["k"]
+    for grid, block in (
+        ((4, 3, 1), (32, 8, 1)),
+        ((5, 2, 2), (7, 4, 3)),
+        ((3, 5, 1), (9, 3, 1)),
+        ((1, 2, 1), (1, 64, 1)),
+    ):
+        w, h, d = (g * b for g, b in zip(grid, block, strict=True))
+        numbers = np.arange(w * h * d, dtype=np.int32) * 7919
+        for n, m in ((0, 0), (w, h), (w - 1, h - 2), (3, 1), (w // 2, h + 5), (-1, 3)):
+            sizes = [np.int32(k) for k in (w, h, n, m)]
+            args = [numbers, np.zeros_like(numbers), *sizes]
+            for cut in (0, 2):
+                assert equal(both(kernel, grid, block, args, cut)), (grid, n, m)
+
+
+def test_lanes_on_both_sides_of_a_wrap(load: Load) -> None:
     kernel = load(
         """
         extern "C" __global__ void k(int *out, unsigned first) {
