@@ -529,6 +529,26 @@ def empty(name: str, grid: int, repeat: int) -> Row:
     )
 
 
+def tiny(lanes: int, kernel: str) -> Row:
+    """A million blocks of so few lanes; their cost is the blocks'."""
+    count = 10**6
+    what = ", barrier" if kernel == "tiny_barrier" else ""
+    return Row(
+        f"10^6 blocks x{lanes}{what}",
+        "tiny",
+        lambda: {
+            "out": np.full(count, 0, np.int32),
+            "blocks": i32(count),
+            "lanes": i32(lanes),
+        },
+        (Launch(kernel, (count,), (lanes,), ("out",)),),
+        ("out",),
+        Loop("tiny", "tiny", ("out", "blocks", "lanes")),
+        expect=lambda _: {"out": np.arange(count, dtype=np.int32) ^ lanes},
+        goal=Goal({INTEL: 1.0}, most_ms=30.0),
+    )
+
+
 def few_of_many() -> Row:
     """All but one of 2048 lanes find that there is nothing for them."""
     row = saxpy("2^20 of 2^31 lanes", M, "saxpy", (8 * M,))
@@ -647,6 +667,11 @@ ROWS: tuple[Row, ...] = (
     demo_step("demo stencil, shared memory", "diffuse_tiled"),
     demo_total(),
     few_of_many(),
+    *(
+        tiny(lanes, kernel)
+        for kernel in ("tiny", "tiny_barrier")
+        for lanes in (1, 8, 32)
+    ),
     empty("empty 10^6 blocks x256", 10**6, 1),
     empty("empty 2^31-256 lanes", 8 * M - 1, 1),
     replace(

@@ -110,7 +110,7 @@ def shapes(index: str) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("index", INDICES)
 def test_index_that_wraps(load: Load, index: str, seed: int) -> None:
     choice = random.Random(f"{index} {seed}")
-    image = load(source(choice, INDICES[index], 10))
+    image = load(source(choice, INDICES[index], 6))
     for edge in EDGES:
         for lanes, step, grid_x in shapes(index):
             grid: Shape = (grid_x, 1, 1)

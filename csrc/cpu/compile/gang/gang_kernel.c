@@ -1202,22 +1202,36 @@ write_launch(struct gang_emit *emit)
     ir_print(out,
              "  %%w3 = zext i32 %%dim3 to i64\n  %%w4 = zext i32 %%dim4 to i64\n"
              "  %%part = urem i32 %%dim0, %u\n  %%whole = icmp eq i32 %%part, 0\n"
+             "  %%x64 = urem i64 %%first, %%w3\n"
+             "  %%row64 = udiv i64 %%first, %%w3\n"
+             "  %%y64 = urem i64 %%row64, %%w4\n"
+             "  %%z64 = udiv i64 %%row64, %%w4\n"
+             "  %%x.first = trunc i64 %%x64 to i32\n"
+             "  %%y.first = trunc i64 %%y64 to i32\n"
+             "  %%z.first = trunc i64 %%z64 to i32\n"
              "  br label %%next\n"
              "next:\n"
              "  %%b = phi i64 [ %%first, %%entry ], [ %%b1, %%done ]\n"
+             "  %%bx = phi i32 [ %%x.first, %%entry ], [ %%bx1, %%done ]\n"
+             "  %%by = phi i32 [ %%y.first, %%entry ], [ %%by1, %%done ]\n"
+             "  %%bz = phi i32 [ %%z.first, %%entry ], [ %%bz1, %%done ]\n"
              "  %%more = icmp ult i64 %%b, %%last\n"
              "  br i1 %%more, label %%block, label %%end\n"
              "block:\n",
              emit->width);
     gang_place_block(emit, "%b");
-    ir_print(out,
-             "  %%bx64 = urem i64 %%b, %%w3\n  %%b_row = udiv i64 %%b, %%w3\n"
-             "  %%by64 = urem i64 %%b_row, %%w4\n  %%bz64 = udiv i64 %%b_row, %%w4\n"
-             "  %%bx = trunc i64 %%bx64 to i32\n  %%by = trunc i64 %%by64 to i32\n"
-             "  %%bz = trunc i64 %%bz64 to i32\n");
     write_calls(emit);
     ir_print(out, "  br label %%done\ndone:\n"
                   "  %%b1 = add i64 %%b, 1\n"
+                  "  %%x.more = add i32 %%bx, 1\n"
+                  "  %%x.end = icmp eq i32 %%x.more, %%dim3\n"
+                  "  %%bx1 = select i1 %%x.end, i32 0, i32 %%x.more\n"
+                  "  %%x.over = zext i1 %%x.end to i32\n"
+                  "  %%y.more = add i32 %%by, %%x.over\n"
+                  "  %%y.end = icmp eq i32 %%y.more, %%dim4\n"
+                  "  %%by1 = select i1 %%y.end, i32 0, i32 %%y.more\n"
+                  "  %%y.over = zext i1 %%y.end to i32\n"
+                  "  %%bz1 = add i32 %%bz, %%y.over\n"
                   "  %%fine = icmp eq i32 %%what, 0\n"
                   "  br i1 %%fine, label %%next, label %%stop\n"
                   "stop:\n"
