@@ -27,6 +27,9 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
         {"HIPADAPT_CPU_GUARD", "0",
          "1: each allocation stands alone between forbidden pages, and "
          "kernels ask before each access."},
+    [HA_ENV_CPU_LOCKSTEP] = {"HIPADAPT_CPU_LOCKSTEP", "0",
+                             "1: the lanes of a warp run in step in all kernels, as on "
+                             "a GPU."},
     [HA_ENV_CPU_WARP_SIZE] =
         {"HIPADAPT_CPU_WARP_SIZE", NULL,
          "Lanes of a warp on the CPU device, 32 or 64; unset: what "

@@ -39,6 +39,7 @@ ha_build_start(struct ha_build *build)
     build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
     build->cacheable = true;
     build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
+    build->lockstep = ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1;
 }
 
 enum ha_status
@@ -289,6 +290,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .stop = ha_build_stop_rewriter,
         .stop_context = build,
         .guard = build->guard,
+        .lockstep = build->lockstep,
         .fuses = build->toolchain.fuses,
         .parts_most = count_processors(),
     };

@@ -34,6 +34,7 @@ struct ha_build {
     uint32_t warp_size;
     unsigned level; /* of optimisation, 0 to 3 */
     bool guard;     /* HIPADAPT_CPU_GUARD: kernels ask before each access */
+    bool lockstep;  /* HIPADAPT_CPU_LOCKSTEP: the lanes of a warp run in step */
     uint64_t deadline_ns;
     long timeout_seconds;
     bool cacheable;    /* nothing was read that the key does not know of */
@@ -42,7 +43,7 @@ struct ha_build {
 
 /* Starts the clock of HIPADAPT_COMPILE_TIMEOUT: to be called first, because the limit
  * covers our own work as well as the processes.  Reads from the environment whether
- * there is a guard. */
+ * there is a guard, and whether lanes run in step. */
 void ha_build_start(struct ha_build *build);
 
 /* HA_OK, or HA_ERROR_TIMEOUT where the time is over or the program interrupts the

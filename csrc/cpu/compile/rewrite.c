@@ -31,6 +31,7 @@
 #include "cpu/compile/rewrite_guard.h"
 #include "cpu/compile/rewrite_half.h"
 #include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_lockstep.h"
 #include "cpu/compile/rewrite_metadata.h"
 #include "cpu/compile/rewrite_narrow.h"
 #include "cpu/compile/rewrite_reach.h"
@@ -417,6 +418,7 @@ write_functions(struct ha_rewriter *rewriter)
     static const struct ha_body reference = {.form = HA_FORM_REFERENCE};
     static const struct ha_body plain = {.form = HA_FORM_FUNCTION};
 
+    ha_lockstep_choose(rewriter);
     for (uint32_t f = 0; f < rewriter->module.function_count; f++) {
         struct ha_fast fast;
         if (!rewriter->live_functions[f]) {
@@ -499,6 +501,7 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
                                 .gang_width = request->gang_width,
                                 .math_bytes = request->math_bytes,
                                 .guard = request->guard,
+                                .lockstep = request->lockstep,
                                 .fuses = request->fuses};
 }
 

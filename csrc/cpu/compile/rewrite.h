@@ -30,6 +30,7 @@ struct ha_rewrite_request {
     bool fuses;          /* the processor has an instruction for a product and a sum */
     bool
         guard; /* kernels ask before each access (cpu/memory/access.h); no fast forms */
+    bool lockstep; /* the lanes of all kernels run in step */
 };
 
 #define HA_REWRITE_PARTS_MAX 12u

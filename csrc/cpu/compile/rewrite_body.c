@@ -29,6 +29,7 @@
 #include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_guard.h"
 #include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_lockstep.h"
 #include "cpu/compile/rewrite_metadata.h"
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
@@ -293,6 +294,22 @@ without_lost_metadata(struct writer *writer, struct ir_slice line)
     return line;
 }
 
+/* A copy in step: all lanes read before one of them writes. */
+static void
+write_copy(struct writer *writer, const struct ir_inst *inst, struct ir_slice line)
+{
+    struct ha_rewriter *rewriter = writer->rewriter;
+    struct ir_slice to;
+    struct ir_slice from;
+    unsigned long long bytes = ha_lockstep_copy(rewriter, line, &to, &from);
+
+    ir_print(&writer->lines, "  %%ha.copy.%u = load <%llu x i8>, %.*s, align 1\n",
+             inst->site, bytes, IR_ARGS(from));
+    ha_sites_write_step(rewriter, inst->site + 1, &writer->lines);
+    ir_print(&writer->lines, "  store <%llu x i8> %%ha.copy.%u, %.*s, align 1\n", bytes,
+             inst->site, IR_ARGS(to));
+}
+
 static void
 write_inst(struct writer *writer, const struct ir_inst *inst)
 {
@@ -325,10 +342,15 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
     }
     line = ha_with_kernel_addresses(rewriter, with_shared_addresses(writer, line));
     if (inst->step && writer->body->form == HA_FORM_REFERENCE) {
-        ha_sites_write_step(rewriter, inst, &writer->lines);
+        ha_sites_write_step(rewriter, inst->site, &writer->lines);
     }
     if (rewriter->guard) {
         ha_guard_write(rewriter, inst, &writer->lines);
+    }
+    if (inst->step && writer->body->form == HA_FORM_REFERENCE &&
+        ha_lockstep_is_copy(inst)) {
+        write_copy(writer, inst, line);
+        return;
     }
     ir_print(&writer->lines, "  %.*s", IR_ARGS(line));
     if (fast != NULL && fast->parallel && touches_memory(inst)) {

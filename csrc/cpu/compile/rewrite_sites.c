@@ -29,6 +29,7 @@
 #include "cpu/base/image.h"
 #include "cpu/compile/ir_values.h"
 #include "cpu/compile/rewrite_known.h"
+#include "cpu/compile/rewrite_lockstep.h"
 #include "cpu/compile/rewrite_state.h"
 
 #define DEPTH_MAX 32u
@@ -319,9 +320,11 @@ loops_around(struct ha_rewriter *rewriter, const struct ha_sites *sites, uint32_
     uint32_t depth = loop == IR_NONE ? 0 : sites->flow.loops[loop].depth;
 
     if (depth > HA_LOOP_DEPTH_MAX) {
-        ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
-                "kernel %.*s has a warp call inside of more than %u loops",
-                IR_ARGS(sites->function->name), HA_LOOP_DEPTH_MAX);
+        ir_fail(
+            rewriter->arena, HA_ERROR_UNSUPPORTED,
+            "kernel %.*s has a warp call, or an access that lanes make in step, inside "
+            "of more than %u loops",
+            IR_ARGS(sites->function->name), HA_LOOP_DEPTH_MAX);
     }
     for (uint32_t i = depth; i-- > 0; loop = sites->flow.loops[loop].outer) {
         ids[i] = sites->loop_ids[loop];
@@ -379,6 +382,9 @@ number_sites(struct ha_rewriter *rewriter, struct ha_sites *sites)
             struct ir_inst *inst = &function->blocks[b].insts[i];
             if (is_site(inst)) {
                 inst->site = rewriter->warp_sites;
+                write_site(rewriter, sites, b, rewriter->warp_sites++);
+            }
+            if (inst->step && ha_lockstep_is_copy(inst)) {
                 write_site(rewriter, sites, b, rewriter->warp_sites++);
             }
         }
@@ -479,11 +485,11 @@ ha_sites_write_round(const struct ha_sites *sites, uint32_t loop, struct ir_out 
 }
 
 void
-ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *inst,
+ha_sites_write_step(const struct ha_rewriter *rewriter, uint32_t site,
                     struct ir_out *out)
 {
     ir_print(out,
              "  %%ha.step.%u = call i64 @__ha_rt_warp(ptr @__ha_site.%u, i32 %d, i64 "
              "0, i64 0, i32 0, i32 %u)\n",
-             inst->site, inst->site, HA_WARP_SYNC, rewriter->warp_size);
+             site, site, HA_WARP_SYNC, rewriter->warp_size);
 }

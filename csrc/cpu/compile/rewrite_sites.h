@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sites: where lanes of a warp meet, and how diverged lanes are kept apart there.
  *
- * A *site* is a warp call, or a *step*: a volatile access of shared memory.  Sites have
+ * A *site* is a warp call, or a *step*: a volatile access of shared memory, or any
+ * access of a kernel whose lanes run in step (rewrite_lockstep.h).  Sites have
  * numbers in program order, and each loop around a site counts its rounds in the lane.
  * So lanes that wait at one site in different rounds are not served together.  A loop
  * that *polls* ends by what another lane writes, and lets others run in each round. */
@@ -40,8 +41,9 @@ void ha_sites_write_phi(const struct ha_sites *sites, uint32_t loop,
                         struct ir_out *out);
 void ha_sites_write_round(const struct ha_sites *sites, uint32_t loop,
                           struct ir_out *out);
-/* The meeting of the warp before an access that is made in step. */
-void ha_sites_write_step(const struct ha_rewriter *rewriter, const struct ir_inst *inst,
+/* The meeting of the warp before an access that is made in step.  Copies have a second
+ * site, inst->site + 1, between what they read and what they write. */
+void ha_sites_write_step(const struct ha_rewriter *rewriter, uint32_t site,
                          struct ir_out *out);
 
 #endif

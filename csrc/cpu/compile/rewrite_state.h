@@ -30,13 +30,15 @@ struct ha_ir_function_info {
     bool warp;
     bool lane; /* asks for coordinates or for shared memory */
     bool pause;
-    bool dynamic;           /* names dynamic shared memory */
-    bool ordered;           /* has atomic or volatile accesses or fences */
-    bool stack;             /* has allocas */
-    uint8_t *shared;        /* a flag per shared variable */
-    uint32_t max_threads;   /* kernels: of __launch_bounds__, or 0 */
-    uint64_t shared_static; /* kernels: bytes */
-    uint64_t *offsets;      /* kernels: of each shared variable */
+    bool dynamic;                 /* names dynamic shared memory */
+    bool ordered;                 /* has atomic or volatile accesses or fences */
+    bool stack;                   /* has allocas */
+    uint8_t *shared;              /* a flag per shared variable */
+    uint8_t lockstep;             /* kernels: enum ha_lockstep */
+    struct ir_slice lockstep_why; /* kernels: what was seen, for people */
+    uint32_t max_threads;         /* kernels: of __launch_bounds__, or 0 */
+    uint64_t shared_static;       /* kernels: bytes */
+    uint64_t *offsets;            /* kernels: of each shared variable */
 };
 
 struct ha_rewriter {
@@ -47,6 +49,7 @@ struct ha_rewriter {
     uint32_t gang_width;
     uint32_t math_bytes;
     bool guard;
+    bool lockstep; /* all kernels are wanted in step */
     bool fuses;
     bool control; /* live code may change floating point control */
     struct ir_module module;

@@ -142,6 +142,10 @@ struct ir_slice gang_write_base(struct gang_emit *emit, uint32_t value);
 struct ir_slice gang_write_vector(struct gang_emit *emit, uint32_t value);
 void gang_write_warp(struct gang_emit *emit, uint32_t value);
 void gang_write_memory(struct gang_emit *emit, uint32_t value);
+/* Whether the lanes of a warp make each access together (rewrite_lockstep.h). */
+bool gang_is_in_step(const struct gang_function *function);
+/* A copy of memory that they make so. */
+void gang_write_copy(struct gang_emit *emit, uint32_t value);
 /* What stands at a vector of pointers; lanes that are off in `mask` get `other`. */
 struct ir_slice gang_gather(struct gang_emit *emit, struct gang_type type,
                             struct ir_slice pointers, uint32_t align,

@@ -625,6 +625,11 @@ write_bytes(struct gang_emit *emit, uint32_t number)
 {
     const struct gang_value *value = &emit->function->values[number];
     bool fill = value->op == GANG_FILL;
+
+    if (!fill && gang_is_in_step(emit->function)) {
+        gang_write_copy(emit, number);
+        return;
+    }
     struct ir_slice to = lanes_operand(emit, number, 0);
     struct ir_slice what = lanes_operand(emit, number, 1);
     struct lanes lanes;

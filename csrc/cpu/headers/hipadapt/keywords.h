@@ -16,3 +16,5 @@
 #define __managed__ __attribute__((device))
 #endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+/* For a kernel whose lanes count on running in step within a warp, as those of a GPU do. */
+#define HIPADAPT_LOCKSTEP __attribute__((annotate("hipadapt_lockstep")))
