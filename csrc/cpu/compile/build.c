@@ -40,6 +40,17 @@ ha_build_start(struct ha_build *build)
     build->cacheable = true;
     build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
     build->lockstep = ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1;
+    build->in_order = build->lockstep;
+}
+
+void
+ha_build_order_flags(const struct ha_build *build, struct ha_list *arguments)
+{
+    static const char *const flags[] = {HA_IN_ORDER_FLAGS, NULL};
+
+    if (build->in_order) {
+        ha_build_flags(arguments, flags);
+    }
 }
 
 enum ha_status

@@ -35,6 +35,7 @@ struct ha_build {
     unsigned level; /* of optimisation, 0 to 3 */
     bool guard;     /* HIPADAPT_CPU_GUARD: kernels ask before each access */
     bool lockstep;  /* HIPADAPT_CPU_LOCKSTEP: the lanes of a warp run in step */
+    bool in_order;  /* accesses stay as the program has them; `lockstep` implies it */
     uint64_t deadline_ns;
     long timeout_seconds;
     bool cacheable;    /* nothing was read that the key does not know of */
@@ -45,6 +46,9 @@ struct ha_build {
  * covers our own work as well as the processes.  Reads from the environment whether
  * there is a guard, and whether lanes run in step. */
 void ha_build_start(struct ha_build *build);
+
+/* Adds the flags of an optimiser that keeps accesses in order, if the build is so. */
+void ha_build_order_flags(const struct ha_build *build, struct ha_list *arguments);
 
 /* HA_OK, or HA_ERROR_TIMEOUT where the time is over or the program interrupts the
  * build; the text names `what`, which cannot go on. */

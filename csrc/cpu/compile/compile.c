@@ -137,6 +137,26 @@ append_builtins(struct work *work)
     }
 }
 
+/* Whether a text that the program gave has a kernel whose lanes are to run in step.
+ * hipadapt-cc's programs come with the macro written out. */
+static bool
+asks_for_lockstep(const struct work *work)
+{
+    const struct ha_compile_request *request = work->request;
+    const struct ha_bytes *macros = &work->options.macros;
+    static const char *const words[] = {"HIPADAPT_LOCKSTEP", "hipadapt_lockstep"};
+    bool asks = false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        asks |= has_word(request->source, request->source_size, words[i]) ||
+                (macros->size > 0 && has_word(macros->bytes, macros->size, words[i]));
+        for (uint32_t h = 0; h < request->header_count && !asks; h++) {
+            const char *text = request->header_texts[h];
+            asks = has_word(text, strlen(text), words[i]);
+        }
+    }
+    return asks;
+}
+
 static enum ha_status
 compose_source(struct work *work)
 {
@@ -255,6 +275,7 @@ front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
     ha_list_add(arguments, "-cc1");
     ha_build_flags(arguments, flags);
     ha_build_flags(arguments, work->options.program ? program_flags : kernel_flags);
+    ha_build_order_flags(&work->build, arguments);
     ha_list_add(arguments, "-aux-triple");
     ha_list_add(arguments, toolchain->triple);
     ha_list_format(arguments, "-D__HIP_CPU_WARP_SIZE__=%u", work->request->warp_size);
@@ -592,6 +613,7 @@ prepare(struct work *work)
         status = ha_toolchain_find(&work->build.toolchain);
     }
     if (status == HA_OK) {
+        work->build.in_order |= asks_for_lockstep(work);
         status = compose_source(work);
     }
     if (status == HA_OK) {

@@ -177,6 +177,7 @@ link_some(struct ha_build *build, struct ha_memory_file *first,
     ha_build_ir_arguments(build, &arguments, !last);
     if (last) {
         ha_build_flags(&arguments, flags);
+        ha_build_order_flags(build, &arguments);
     }
     for (uint32_t i = 0; i < count; i++) {
         ha_list_add(&arguments, "-mlink-bitcode-file");

@@ -61,6 +61,7 @@ ha_optimise(struct ha_build *build, struct ha_memory_file *ir)
     }
     ha_build_ir_arguments(build, &arguments, false);
     ha_build_flags(&arguments, flags);
+    ha_build_order_flags(build, &arguments);
     if (status == HA_OK) {
         status =
             ha_build_step(build, "the optimiser", &arguments,
