@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/log.h"
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_exchange.h"
 #include "cpu/compile/ir_flow.h"
@@ -378,6 +379,11 @@ ha_lockstep_choose(struct ha_rewriter *rewriter)
         if (look.writes) {
             info->lockstep = (uint8_t)(asked ? HA_LOCKSTEP_WANTED : HA_LOCKSTEP_SEEN);
             mark(rewriter, f, &look.values);
+            if (!asked) {
+                ha_log(3, "kernel %.*s: lanes run in step: %.*s",
+                       IR_ARGS(rewriter->module.functions[f].name),
+                       IR_ARGS(info->lockstep_why));
+            }
         }
     }
 }
