@@ -320,11 +320,9 @@ loops_around(struct ha_rewriter *rewriter, const struct ha_sites *sites, uint32_
     uint32_t depth = loop == IR_NONE ? 0 : sites->flow.loops[loop].depth;
 
     if (depth > HA_LOOP_DEPTH_MAX) {
-        ir_fail(
-            rewriter->arena, HA_ERROR_UNSUPPORTED,
-            "kernel %.*s has a warp call, or an access that lanes make in step, inside "
-            "of more than %u loops",
-            IR_ARGS(sites->function->name), HA_LOOP_DEPTH_MAX);
+        ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED,
+                "kernel %.*s has a warp call inside of more than %u loops",
+                IR_ARGS(sites->function->name), HA_LOOP_DEPTH_MAX);
     }
     for (uint32_t i = depth; i-- > 0; loop = sites->flow.loops[loop].outer) {
         ids[i] = sites->loop_ids[loop];

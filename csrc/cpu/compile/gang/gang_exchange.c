@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Exchanges are found by the addresses of pairs of accesses, a store and a later load,
- * with no barrier and no warp call between.  An address is taken
- * apart into a root, a constant, and *terms*, values times bytes:
+ * with no barrier and no warp call between.  An address is taken apart into a root, a
+ * constant, and *terms*, values times bytes:
  *
  *     s[t ^ j]            s + 4 * %xor               %xor is computed from the lane
  *     s[t + 16]           s + 64 + 4 * lane
@@ -38,6 +38,7 @@ struct term {
     uint8_t kind;   /* enum term_kind */
     bool row;       /* a parameter, a product, or a multiple of the block's width */
     int64_t bytes;
+    int64_t most; /* > 0: the value counts for no more than this, either way */
 };
 
 struct access {
@@ -240,6 +241,12 @@ take_sum(const struct search *search, struct access *access, uint32_t number,
             take_apart(search, access, value->operands[1 - i], bytes * by, depth + 1);
             return true;
         }
+        if (ir_is(value->word, "xor") && by > 0) {
+            take_apart(search, access, value->operands[1 - i], bytes, depth + 1);
+            add_term(access,
+                     (struct term){.value = number, .bytes = bytes, .most = by});
+            return true;
+        }
         if (ir_is(value->word, "shl") && i == 1 && by >= 0 && by < 24) {
             take_apart(search, access, value->operands[0], bytes << by, depth + 1);
             return true;
@@ -316,6 +323,17 @@ is_shared(const struct search *search, const struct access *access)
     return op == GANG_SHARED || op == GANG_DYNAMIC;
 }
 
+/* Memory that no other lane has an address of: arrays and records of the lane. */
+static bool
+is_own(const struct gang_function *function, uint32_t root)
+{
+    const struct gang_value *value = &function->values[root];
+
+    return value->op == GANG_ALLOCA || value->op == GANG_CONSTANT ||
+           (value->op == GANG_PARAMETER &&
+            function->source->params[value->extra].byval.size > 0);
+}
+
 static void
 add_access(struct search *search, uint32_t inst, uint32_t pointer, bool store)
 {
@@ -324,8 +342,7 @@ add_access(struct search *search, uint32_t inst, uint32_t pointer, bool store)
         .inst = inst, .store = store, .is_volatile = value->is_volatile};
 
     take_pointer(search, &access, pointer);
-    enum gang_op root = search->function->values[access.root].op;
-    if (root == GANG_ALLOCA || root == GANG_CONSTANT || access.unknown ||
+    if (is_own(search->function, access.root) || access.unknown ||
         search->count == ACCESSES_MAX) {
         return;
     }
@@ -395,6 +412,54 @@ find_term(const struct access *access, const struct term *like)
     return NULL;
 }
 
+/* The most that a value can be, if its bits say so; else INT64_MAX. */
+static int64_t
+most_of(const struct gang_function *function, uint32_t number, unsigned depth)
+{
+    const struct gang_value *value = &function->values[number];
+    int64_t constant;
+
+    if (gang_integer(function, number, &constant)) {
+        return constant < 0 ? INT64_MAX : constant;
+    }
+    if (depth == 4 || value->operand_count == 0) {
+        return INT64_MAX;
+    }
+    int64_t a = most_of(function, value->operands[0], depth + 1);
+    if (value->op == GANG_CAST && ir_is(value->word, "zext")) {
+        return value->from.bits == 1 ? 1 : a;
+    }
+    if (value->op != GANG_BINARY || value->float_op) {
+        return INT64_MAX;
+    }
+    int64_t b = most_of(function, value->operands[1], depth + 1);
+    if (ir_is(value->word, "and")) {
+        return a < b ? a : b;
+    }
+    if (ir_is(value->word, "urem")) {
+        return b > 0 && b < INT64_MAX ? b - 1 : INT64_MAX;
+    }
+    bool bits = ir_is(value->word, "xor") || ir_is(value->word, "or");
+    if (!bits || a >= 1 << 24 || b >= 1 << 24) {
+        return INT64_MAX;
+    }
+    int64_t most = 1;
+    while (most <= a || most <= b) {
+        most *= 2;
+    }
+    return most - 1;
+}
+
+/* Whether a term of the lane stays within the part that is the lane's own. */
+static bool
+is_inner(const struct search *search, const struct term *term, int64_t step)
+{
+    int64_t most =
+        term->most > 0 ? term->most : most_of(search->function, term->value, 0);
+
+    return most < 1 << 24 && llabs(term->bytes) * most < step;
+}
+
 /* Whether a value can be another one when the loop has done a round. */
 static bool
 changes_in(const struct search *search, uint32_t loop, uint32_t value)
@@ -418,7 +483,7 @@ add_rest(const struct search *search, const struct access *from,
                                        !changes_in(search, loop, term->value)))) {
             continue;
         }
-        if (lane && !term->row) {
+        if (lane && !term->row && !is_inner(search, term, rest->step)) {
             rest->lane = true;
         } else if (term->row || term->bytes % (rest->step * search->width) == 0) {
             rest->rows = true;
