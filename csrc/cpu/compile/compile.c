@@ -137,26 +137,6 @@ append_builtins(struct work *work)
     }
 }
 
-/* Whether a text that the program gave has a kernel whose lanes are to run in step.
- * hipadapt-cc's programs come with the macro written out. */
-static bool
-asks_for_lockstep(const struct work *work)
-{
-    const struct ha_compile_request *request = work->request;
-    const struct ha_bytes *macros = &work->options.macros;
-    static const char *const words[] = {"HIPADAPT_LOCKSTEP", "hipadapt_lockstep"};
-    bool asks = false;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        asks |= has_word(request->source, request->source_size, words[i]) ||
-                (macros->size > 0 && has_word(macros->bytes, macros->size, words[i]));
-        for (uint32_t h = 0; h < request->header_count && !asks; h++) {
-            const char *text = request->header_texts[h];
-            asks = has_word(text, strlen(text), words[i]);
-        }
-    }
-    return asks;
-}
-
 static enum ha_status
 compose_source(struct work *work)
 {
@@ -372,6 +352,23 @@ step_front(struct work *work)
 }
 
 static enum ha_status
+front_again(struct work *work)
+{
+    ha_memory_file_close(&work->ir_file);
+    ha_memory_file_close(&work->rules_file);
+    return step_front(work);
+}
+
+/* Whether a kernel is there whose lanes are to run in step, by HIPADAPT_LOCKSTEP, and
+ * the front end did not know. */
+static bool
+asks_for_order(const struct work *work)
+{
+    return !work->build.in_order &&
+           has_word(work->ir_file.bytes, work->ir_file.size, "hipadapt_lockstep");
+}
+
+static enum ha_status
 run_front(struct work *work)
 {
     size_t said = work->build.log.size;
@@ -406,9 +403,12 @@ run_front(struct work *work)
         work->apart = false;
         ha_buffer_cut(&work->build.log, said);
         ha_memory_file_close(&work->prelude);
-        ha_memory_file_close(&work->ir_file);
-        ha_memory_file_close(&work->rules_file);
-        status = step_front(work);
+        status = front_again(work);
+    }
+    if (status == HA_OK && asks_for_order(work)) {
+        work->build.in_order = true;
+        ha_buffer_cut(&work->build.log, said);
+        status = front_again(work);
     }
     if (status == HA_OK && memmem(work->ir_file.bytes, work->ir_file.size,
                                   HA_CLANG_IDENT, strlen(HA_CLANG_IDENT)) == NULL) {
@@ -613,7 +613,6 @@ prepare(struct work *work)
         status = ha_toolchain_find(&work->build.toolchain);
     }
     if (status == HA_OK) {
-        work->build.in_order |= asks_for_lockstep(work);
         status = compose_source(work);
     }
     if (status == HA_OK) {
