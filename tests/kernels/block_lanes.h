@@ -23,6 +23,7 @@
 
 #define UNWATCHED __attribute__((no_sanitize_thread))
 #define KERNEL static
+#define HIPADAPT_LOCKSTEP
 #define FUNCTION static
 #define NOINLINE
 #define LAUNCH_BOUNDS(lanes)

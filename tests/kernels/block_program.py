@@ -4,7 +4,7 @@
 What the lanes of a block do together is told to gcc's side by macros, which are nothing
 for the device: `ENTER(k)` stands before a loop, `TRIP(k)` where a round begins, and
 `AT(k, call)` around a warp call, where k counts the loops around in this function.  After
-`STEP(k)` all lanes of the warp have made the volatile access before it.
+`STEP(k)` all lanes of the warp have made the accesses before it.
 """
 
 from __future__ import annotations

@@ -71,6 +71,7 @@ def options() -> argparse.Namespace:
     )
     parser.add_argument("--options", default="", help="of hiprtc, as --options=-O1")
     parser.add_argument("--warp", type=int, default=32, help="lanes of a warp")
+    parser.add_argument("--lockstep", action="store_true", help="lanes in step")
     parser.add_argument("--tell", action="store_true", help="count constructs")
     parser.add_argument(
         "--folder", type=Path, help="write what differs into files here"
@@ -92,7 +93,7 @@ def main() -> int:
         forms = chosen.forms.split(",")
         workers = {x: Worker(environment(x, chosen.warp, cache)) for x in forms}
         while time.monotonic() < end and kernels < (chosen.count or 1 << 60):
-            programs = programs_of(seed, COUNT, chosen.warp)
+            programs = programs_of(seed, COUNT, chosen.warp, chosen.lockstep)
             if chosen.one is not None:
                 programs = [programs[chosen.one]]
             if chosen.strict:

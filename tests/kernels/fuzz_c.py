@@ -34,6 +34,7 @@ COUNT = 12  # kernels a module
 TYPES = {"int": np.int32, "unsigned": np.uint32, "long": np.int64, "short": np.int16}
 ELEMENT_TYPES = {
     "byte": "u1",
+    "unsigned char": "u1",
     "signed char": "i1",
     "short": "i2",
     "unsigned short": "u2",

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .block_arrays import ATOMIC_TYPES, ATOMICS, Array, signature
-from .block_patterns import BlockPatterns
 from .block_program import BlockProgram, Loop, whole
 from .block_statements import LOOPS
+from .block_steps import BlockSteps
 from .block_values import FLOATS, INTEGERS
 from .c_program import SCALARS, SIZES, Buffer, Launch
 from .c_tree import Block, Expr, Statement, Tree, arith, cast, name, number, statement
@@ -37,17 +37,18 @@ ELEMENTS = (
 )
 
 
-class Writer(BlockPatterns):
+class Writer(BlockSteps):
     """Makes one random program."""
 
-    def __init__(self, seed: int, name: str, warp: int) -> None:
+    def __init__(self, seed: int, name: str, warp: int, lockstep: bool = False) -> None:
         super().__init__(seed, name)
         self.warp = warp
+        self.lockstep = lockstep
         self.buffers: list[Buffer] = []
         self.together: list[
             tuple[object, ...]
         ] = []  # modes that loops around go back to
-        self.barriers = self.chance(0.85)
+        self.barriers = self.chance(0.85) or lockstep
         self.warps = self.chance(0.7)
         if self.warps and self.chance(0.4):
             self.weights["exchange"] = 14
@@ -70,7 +71,7 @@ class Writer(BlockPatterns):
             (self.uniform_switch, 1, inner),
             (self.uniform_loop, 4, inner and len(self.loops) < LOOPS),
             (self.barrier, 4, barriers and bool(self.arrays)),
-            (self.pattern, 3, barriers and depth < 3),
+            (self.pattern, 9 if self.lockstep else 3, barriers and depth < 3),
         ]
 
     def barrier(self, depth: int = 0) -> list[Statement]:
@@ -458,6 +459,8 @@ class Writer(BlockPatterns):
         body.parts[start:start] = self.top
         program = BlockProgram(self.name, self.buffers, Block(), launches, self.seed)
         bounds = self.pick("", "", "", f"LAUNCH_BOUNDS({max(self.most, 64)}) ")
+        if self.lockstep:
+            bounds = f"HIPADAPT_LOCKSTEP {bounds}"
         head = f"KERNEL {bounds}void {self.name}({program.parameters()}) "
         program.body = whole(self.functions, head, body)  # type: ignore[assignment]
         program.seen, program.warp = self.seen, self.warp
@@ -466,9 +469,11 @@ class Writer(BlockPatterns):
         return program
 
 
-def programs_of(seed: int, count: int, warp: int = 32) -> list[BlockProgram]:
-    """Programs of one seed for some size of warps."""
+def programs_of(
+    seed: int, count: int, warp: int = 32, lockstep: bool = False
+) -> list[BlockProgram]:
+    """Programs of one seed for some size of warps, perhaps with lanes in step."""
     return [
-        Writer(seed * 1000 + place, f"kernel{place}", warp).program()
+        Writer(seed * 1000 + place, f"kernel{place}", warp, lockstep).program()
         for place in range(count)
     ]
