@@ -13,6 +13,7 @@
 #include "cpu/compile/cache_key.h"
 #include "cpu/compile/depends.h"
 #include "cpu/compile/file_asm.h"
+#include "cpu/compile/ir_place.h"
 #include "cpu/compile/optimise.h"
 #include "cpu/compile/options.h"
 #include "cpu/compile/prelude.h"
@@ -265,6 +266,8 @@ front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
         ha_list_format(arguments, "-I%s", work->workdir.path);
     }
     ha_list_format(arguments, "-I%s", toolchain->device_dir);
+    ha_list_format(arguments, "-fdebug-prefix-map=%s/=%s/", toolchain->device_dir,
+                   HA_PLACE_DEVICE);
     if (work->options.relocatable) {
         char hex[HA_SHA256_HEX_BYTES];
         ha_sha256_hex(work->key, hex);

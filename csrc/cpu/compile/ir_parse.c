@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/ir_place.h"
 #include "cpu/compile/ir_text.h"
 
 /* A vector in the arena: capacity doubles, older copies are left behind. */
@@ -271,6 +272,7 @@ parse_function(struct reader *reader, struct ir_slice header,
     struct ir_slice line;
     bool closed = false;
 
+    function->place = ir_place_take(arena, &header);
     function->header = header;
     parse_header(arena, function);
     while (!closed && next_line(reader, &line)) {
@@ -299,7 +301,10 @@ parse_function(struct reader *reader, struct ir_slice header,
         if (ir_begins(text, "switch ") && text.at[text.size - 1] == '[') {
             text = join_switch(reader, text);
         }
-        *(struct ir_inst *)append(&insts) = ir_inst_of(text);
+        uint32_t place = ir_place_take(arena, &text);
+        struct ir_inst *inst = append(&insts);
+        *inst = ir_inst_of(text);
+        inst->place = place;
     }
     if (!closed || blocks.count == 0) {
         ir_fail(arena, HA_ERROR_INVALID, "IR ends inside of function %.*s",
@@ -367,6 +372,7 @@ ir_parse(struct ir_arena *arena, struct ir_slice text, struct ir_module *module)
             *function = (struct ir_function){0};
             parse_function(&reader, line, function);
         } else if (ir_begins(line, "declare ")) {
+            (void)ir_place_take(arena, &line);
             *(struct ir_slice *)append(&declares) = line;
         } else if (ir_begins(line, "attributes ")) {
             *(struct ir_slice *)append(&attributes) = line;
@@ -393,4 +399,5 @@ ir_parse(struct ir_arena *arena, struct ir_slice text, struct ir_module *module)
         .metadata = metadata.items,
         .metadata_count = metadata.count,
     };
+    ir_places_read(module);
 }

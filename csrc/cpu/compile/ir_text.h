@@ -78,6 +78,7 @@ struct ir_inst {
     struct ir_slice rest;   /* what follows the op word */
     struct ir_slice callee; /* "@f" of a direct call, "%f" of an indirect one */
     uint32_t site;          /* of a warp call; set by users */
+    uint32_t place;         /* node of cpu/compile/ir_place.h, or 0 */
     bool step;              /* lanes do this in step; set by users */
 };
 
@@ -103,6 +104,7 @@ struct ir_param {
 struct ir_function {
     struct ir_slice header; /* the define line */
     struct ir_slice name;   /* "@f" */
+    uint32_t place;         /* as that of an instruction */
     bool kernel;
     struct ir_param *params;
     uint32_t param_count;
@@ -132,6 +134,8 @@ struct ir_module {
     size_t attribute_count;
     struct ir_slice *metadata; /* "!n = ..." and "!name = ..." */
     size_t metadata_count;
+    struct ir_slice *places; /* by number: nodes of cpu/compile/ir_place.h, or empty */
+    uint32_t place_count;
 };
 
 /* Formats the reason for ha_error_text and jumps to arena->escape. */

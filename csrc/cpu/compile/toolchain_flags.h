@@ -70,6 +70,10 @@
         "-mllvm", "-licm-mssa-optimization-cap=0", "-mllvm",                           \
         "-available-load-scan-limit=1"
 
+/* Instructions name the lines that they come from (cpu/compile/ir_place.h); nothing of
+ * this reaches the back end. */
+#define HA_PLACE_FLAGS "-debug-info-kind=line-tables-only", "-gno-column-info"
+
 #define HA_FRONT_TRIPLE "nvptx64-nvidia-cuda"
 
 /* malloc can fail on a device, so a comparison with NULL is not known beforehand.
@@ -82,7 +86,8 @@
         "-fcuda-allow-variadic-functions", "-fdeclspec", "-fno-threadsafe-statics",    \
         "-fno-builtin-printf", "-fno-builtin-malloc", "-fno-builtin-free",             \
         "-disable-llvm-verifier", HA_OPTIMISE_FLAGS,                                   \
-        "-ffp-contract=fast-honor-pragmas", "-nostdsysteminc", "-nobuiltininc"
+        "-ffp-contract=fast-honor-pragmas", "-nostdsysteminc", "-nobuiltininc",        \
+        HA_PLACE_FLAGS
 
 /* Source of hiprtc is kernels alone.  That of hipadapt-cc is a whole program, of which
  * the front end reads everything and compiles the kernels; it comes preprocessed. */
