@@ -30,6 +30,10 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_CPU_LOCKSTEP] = {"HIPADAPT_CPU_LOCKSTEP", "0",
                              "1: the lanes of a warp run in step in all kernels, as on "
                              "a GPU."},
+    [HA_ENV_CPU_EXPLAIN] =
+        {"HIPADAPT_CPU_EXPLAIN", "0",
+         "1: each kernel is explained on stderr when it is first launched; what is "
+         "compiled tells more of itself."},
     [HA_ENV_CPU_WARP_SIZE] =
         {"HIPADAPT_CPU_WARP_SIZE", NULL,
          "Lanes of a warp on the CPU device, 32 or 64; unset: what "

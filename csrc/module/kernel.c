@@ -262,6 +262,47 @@ done:
     return result;
 }
 
+/* hipadaptKernelReport of the CPU device (cpu/entry/runtime.h). */
+typedef hipError_t (*report_call)(hipFunction_t, char *, size_t *);
+
+/* A new reference; NULL with or without an exception where there is none. */
+static PyObject *
+read_report(report_call ask, hipFunction_t function)
+{
+    size_t bytes = 0;
+    char *text = NULL;
+    PyObject *result = NULL;
+
+    if (ask(function, NULL, &bytes) != hipSuccess) {
+        return NULL;
+    }
+    text = PyMem_Malloc(bytes);
+    if (text == NULL) {
+        return PyErr_NoMemory();
+    }
+    if (ask(function, text, &bytes) == hipSuccess) {
+        result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    }
+    PyMem_Free(text);
+    return result;
+}
+
+PyObject *
+ha_kernel_report(PyObject *module, PyObject *function)
+{
+    struct ha_where where = {"kernel_report", "function"};
+    struct ha_view view;
+    if (ha_provider_get() == NULL ||
+        ha_handle_from(ha_types_of(module), function, &where,
+                       HA_HANDLE_ihipModuleSymbol_t, &view) < 0) {
+        return NULL;
+    }
+    report_call ask = (report_call)ha_provider_symbol("hipadaptKernelReport");
+    PyObject *result = ask != NULL ? read_report(ask, view.ptr) : NULL;
+    ha_view_release(&view);
+    return result != NULL || PyErr_Occurred() ? result : Py_NewRef(Py_None);
+}
+
 /* ---- module ---- */
 
 int

@@ -24,6 +24,10 @@
  * ha_arg_kind), or None.  A method of the module. */
 PyObject *ha_kernel_parameters(PyObject *module, PyObject *function);
 
+/* What the CPU device tells about a function (cpu/compile/report.h): str, or None with
+ * another provider.  A method of the module. */
+PyObject *ha_kernel_report(PyObject *module, PyObject *function);
+
 /* Makes the types and adds them to the module; 0, or -1 with an exception. */
 int ha_kernel_init(PyObject *module, struct ha_kernel_state *state);
 int ha_kernel_state_traverse(struct ha_kernel_state *state, visitproc visit, void *arg);

@@ -264,6 +264,7 @@ static PyMethodDef methods[] = {
     {"call_later", core_call_later, METH_O, call_later_doc},
     {"set_stream_class", core_set_stream_class, METH_O, NULL},
     {"kernel_parameters", ha_kernel_parameters, METH_O, NULL},
+    {"kernel_report", ha_kernel_report, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

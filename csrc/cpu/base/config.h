@@ -16,6 +16,7 @@ struct ha_config {
     uint32_t warp_size;          /* 32 or 64 */
     bool reference;              /* HIPADAPT_CPU_EXEC=reference */
     bool guard;                  /* HIPADAPT_CPU_GUARD=1 */
+    bool explain;                /* HIPADAPT_CPU_EXPLAIN=1 */
     uint64_t kernel_timeout_ns;  /* 0 = never */
 };
 

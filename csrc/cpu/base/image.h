@@ -202,6 +202,7 @@ struct ha_image_kernel {
      * neighbours in x, else 0; and bytes of `frame` for each gang. */
     uint32_t gang_width;
     uint32_t gang_frame;
+    const char *report; /* what was decided, a remark a line: cpu/compile/report.h */
 };
 
 struct ha_image_variable {
@@ -229,7 +230,7 @@ _Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
 _Static_assert(sizeof(struct ha_place) == 64, "frames are aligned to 64 bytes");
 _Static_assert(sizeof(struct ha_image_tensor) == 96, "tensor layout is in a header");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
-_Static_assert(sizeof(struct ha_image_kernel) == 56, "kernel layout is in IR");
+_Static_assert(sizeof(struct ha_image_kernel) == 64, "kernel layout is in IR");
 _Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");
 _Static_assert(sizeof(struct ha_image) == 40, "image layout is in IR");
 

@@ -35,6 +35,7 @@
 #include "cpu/compile/rewrite_metadata.h"
 #include "cpu/compile/rewrite_narrow.h"
 #include "cpu/compile/rewrite_reach.h"
+#include "cpu/compile/rewrite_report.h"
 #include "cpu/compile/rewrite_rows.h"
 #include "cpu/compile/rewrite_scan.h"
 #include "cpu/compile/rewrite_state.h"
@@ -435,11 +436,16 @@ write_functions(struct ha_rewriter *rewriter)
         ha_body_write(rewriter, f, &reference);
         ha_piece_end(rewriter, ha_suffixed(rewriter->arena, name, "ref"), "ptr, ptr");
         ha_piece_begin(rewriter);
-        ha_gang_write(rewriter, f, rows, &rewriter->gangs[f]);
+        struct ha_report report = {.module = &rewriter->module};
+        ha_gang_write(rewriter, f, rows, &rewriter->gangs[f], &report);
         rewriter->fast[f] = rows || rewriter->gangs[f].width > 0;
         if (rows && rewriter->gangs[f].width == 0) {
             ha_fast_write(rewriter, f, &fast);
         }
+        if (rewriter->gangs[f].width == 0) {
+            ha_rewrite_report(rewriter, f, rows ? &fast : NULL, &report);
+        }
+        rewriter->reports[f] = ha_report_text(&report, &rewriter->module.functions[f]);
         ha_piece_end(rewriter, ha_suffixed(rewriter->arena, name, "fast"),
                      "ptr, ptr, i64, i64, ptr, ptr");
     }

@@ -375,6 +375,8 @@ ha_rewrite_scan(struct ha_rewriter *rewriter)
     }
     rewriter->infos =
         ir_alloc(rewriter->arena, module->function_count + 1, sizeof *rewriter->infos);
+    rewriter->reports = ir_alloc(rewriter->arena, rewriter->module.function_count + 1,
+                                 sizeof *rewriter->reports);
     rewriter->gangs = ir_alloc(rewriter->arena, rewriter->module.function_count + 1,
                                sizeof *rewriter->gangs);
     rewriter->fast =

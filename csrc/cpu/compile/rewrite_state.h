@@ -76,6 +76,7 @@ struct ha_rewriter {
     struct ir_map declared;   /* names of functions that are declared */
     struct ir_out intrinsics; /* declarations that gang forms need */
     struct ha_gang *gangs;    /* per function */
+    struct ir_slice *reports; /* per function: cpu/compile/report.h */
     bool loops_store;         /* what ha_rewrite_loops_store said */
     bool narrow_steps;        /* what ha_rewrite_narrow_steps said */
     uint32_t guards;          /* values that questions before accesses need */

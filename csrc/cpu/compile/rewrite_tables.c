@@ -5,9 +5,10 @@
  *     @__ha_kernel_name.0 = internal constant [6 x i8] c"scale\00"
  *     @__ha_args.0        = [{ 8, 8, 0, 1 }, { 4, 4, 8, 3 }]
  *                              size, align, offset, enum ha_arg_kind
+ *     @__ha_report.0      = [39 x i8] c"k.hip:1\\09kernel\\09\\0A...\\00"
  *     @__ha_kernels       = [{ @__ha_kernel_name.0, @scale.ref, @scale.fast,
- *                              @__ha_args.0, 2, 0, 0, 1024 }]
- *                              count of arguments, flags, shared bytes, threads
+ *                              @__ha_args.0, 2, 0, 0, 1024, 0, 0, @__ha_report.0 }]
+ *                              count of arguments, flags, shared bytes, threads, gangs
  *     @__ha_variables     = [{ @__ha_variable_name.0, @limit, 4, 0, 0 },
  *                            { @__ha_variable_name.1, @weights, 16, 1, 0 }]
  *                              size, whether it is __constant__, nothing
@@ -41,6 +42,28 @@ write_string(struct ha_rewriter *rewriter, const char *prefix, uint32_t number,
     ir_print(&rewriter->out,
              "@__ha_%s.%u = internal constant [%zu x i8] c\"%.*s\\00\"\n", prefix,
              number, bytes, IR_ARGS(name));
+}
+
+/* Text with bytes of any kind. */
+static void
+write_text(struct ha_rewriter *rewriter, const char *prefix, uint32_t number,
+           struct ir_slice text)
+{
+    ir_print(&rewriter->out, "@__ha_%s.%u = internal constant [%zu x i8] c\"", prefix,
+             number, text.size + 1);
+    for (size_t i = 0; i < text.size; i++) {
+        size_t plain = i;
+        while (plain < text.size && text.at[plain] >= ' ' && text.at[plain] <= '~' &&
+               text.at[plain] != '"' && text.at[plain] != '\\') {
+            plain++;
+        }
+        ir_put(&rewriter->out, ir_part(text, i, plain));
+        if (plain < text.size) {
+            ir_print(&rewriter->out, "\\%02X", (unsigned char)text.at[plain]);
+        }
+        i = plain;
+    }
+    ir_print(&rewriter->out, "\\00\"\n");
 }
 
 /* An integer of IR is an i and its bits. */
@@ -119,12 +142,14 @@ write_kernels(struct ha_rewriter *rewriter)
                                ? info->max_threads
                                : 1024;
         write_string(rewriter, "kernel_name", count, function->name);
+        write_text(rewriter, "report", count, rewriter->reports[f]);
         write_kernel_args(rewriter, count, function);
-        ir_print(&rows,
-                 "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32 } { ptr "
-                 "@__ha_kernel_name.%u, ptr %.*s, ",
-                 count > 0 ? "," : "", count,
-                 IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
+        ir_print(
+            &rows,
+            "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr } { ptr "
+            "@__ha_kernel_name.%u, ptr %.*s, ",
+            count > 0 ? "," : "", count,
+            IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
         if (rewriter->fast[f]) {
             ir_print(&rows, "ptr %.*s",
                      IR_ARGS(ha_suffixed(rewriter->arena, function->name, "fast")));
@@ -132,17 +157,17 @@ write_kernels(struct ha_rewriter *rewriter)
             ir_print(&rows, "ptr null");
         }
         ir_print(&rows,
-                 ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u "
-                 "}",
+                 ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, "
+                 "ptr @__ha_report.%u }",
                  count, function->param_count, flags, (uint32_t)info->shared_static,
                  threads, rewriter->gangs[f].width,
-                 (uint32_t)rewriter->gangs[f].frame_bytes);
+                 (uint32_t)rewriter->gangs[f].frame_bytes, count);
         count++;
     }
     ir_print(
         &rewriter->out,
         "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
-        "i32, i32, i32 }] [%s]\n",
+        "i32, i32, i32, ptr }] [%s]\n",
         count, rows.text != NULL ? rows.text : "");
     return count;
 }

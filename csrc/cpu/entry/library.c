@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: libraries and their kernels. */
+#include <string.h>
+
 #include "abi/hip.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
@@ -308,6 +310,31 @@ hipKernelSetAttribute(hipFunction_attribute attrib, int value, hipKernel_t kerne
 }
 
 /* ---- for language bindings ---- */
+
+HA_EXPORT hipError_t
+hipadaptKernelReport(hipFunction_t function, char *text, size_t *bytes)
+{
+    hipError_t status = ha_enter_query("hipadaptKernelReport");
+    if (status != hipSuccess) {
+        return status;
+    }
+    struct ha_function *found = ha_function_acquire((uint64_t)(uintptr_t)function);
+    if (found == NULL) {
+        return ha_cpu_fail(hipErrorInvalidResourceHandle,
+                           "%p is not a function of a loaded module", (void *)function);
+    }
+    size_t needed = strlen(found->kernel->report) + 1;
+    if (text != NULL && *bytes >= needed) {
+        memcpy(text, found->kernel->report, needed);
+    } else if (text != NULL) {
+        status =
+            ha_cpu_fail(hipErrorInvalidValue,
+                        "argument 'bytes' is %zu; the report has %zu", *bytes, needed);
+    }
+    *bytes = needed;
+    ha_function_leave(found);
+    return status;
+}
 
 HA_EXPORT hipError_t
 hipadaptKernelParam(hipFunction_t function, unsigned index, size_t *offset,

@@ -65,5 +65,9 @@ HA_EXPORT const char *hipadaptGetErrorText(void);
  * bytes, and its kind (enum ha_arg_kind). hipErrorInvalidValue past the last one. */
 HA_EXPORT hipError_t hipadaptKernelParam(hipFunction_t function, unsigned index,
                                          size_t *offset, size_t *size, int *kind);
+/* What was decided about a function (cpu/compile/report.h): the text with its NUL, if
+ * `text` is not NULL and has room, and its size.  `bytes` is that of the room. */
+HA_EXPORT hipError_t hipadaptKernelReport(hipFunction_t function, char *text,
+                                          size_t *bytes);
 
 #endif

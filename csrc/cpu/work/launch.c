@@ -16,6 +16,7 @@
 #include "cpu/exec/debug_event.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/multi_grid.h"
+#include "cpu/module/explain.h"
 #include "cpu/module/module.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
@@ -436,6 +437,9 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     struct kernel_run *run = run_of(op);
     if (ha_config()->guard && (function->kernel->flags & HA_KERNEL_GUARDED) == 0) {
         tell_unguarded(function);
+    }
+    if (ha_config()->explain) {
+        ha_function_explain(function);
     }
     if ((request->extra != NULL && extra_read(request->extra, &packed) != hipSuccess) ||
         !arguments_copy(run, function, request, &packed)) {

@@ -54,6 +54,7 @@ class KernelRecord(ctypes.Structure):
         ("max_threads", ctypes.c_uint32),
         ("gang_width", ctypes.c_uint32),
         ("gang_frame", ctypes.c_uint32),
+        ("report", ctypes.c_char_p),
     ]
 
 

@@ -69,6 +69,7 @@ struct gang_emit {
     struct ir_slice label;
 
     uint64_t frame_bytes; /* of a gang */
+    uint8_t *combined;    /* by value: atomics that are one for all lanes */
 };
 
 /* Makes a new "%t12". */

@@ -5,6 +5,7 @@
 
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_emit.h"
+#include "cpu/compile/gang/gang_report.h"
 #include "cpu/compile/gang/gang_worth.h"
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
@@ -38,6 +39,7 @@ check_named_calls(const struct gang_emit *emit)
             if (!is_named_call(function, number)) {
                 continue;
             }
+            function->at = function->values[number].source;
             if (!gang_is_same(emit->shapes.of[function->values[number].operands[1]])) {
                 gang_refuse(function, "a warp call whose mask differs by lane");
             }
@@ -47,6 +49,7 @@ check_named_calls(const struct gang_emit *emit)
             }
         }
     }
+    function->at = 0;
 }
 
 /* ---- whether it is worth it ---- */
@@ -94,43 +97,98 @@ try_write(struct gang_function *function, struct gang_emit *emit, bool other,
     choose_width(emit);
     gang_shapes_read(function, &emit->flow, emit->width, &emit->shapes);
     if (other && !is_worth(emit) && !has_atomics(function)) {
+        function->unwanted = true;
         gang_refuse(function, "loops over lanes are better");
     }
     check_named_calls(emit);
     gang_plan_make(function, &emit->flow, &emit->shapes, &emit->plan);
     gang_write_kernel(emit, out);
+    function->at = 0;
     if (emit->frame_bytes > FRAME_MOST) {
         gang_refuse(function, "more than 1 MiB of values that live across barriers");
     }
     return true;
 }
 
-void
-ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
-              struct ha_gang *gang)
+/* Why a kernel is not even read, or NULL. */
+static const char *
+reason_before(struct ha_rewriter *rewriter, uint32_t number)
 {
     const struct ha_ir_function_info *info = &rewriter->infos[number];
+
+    return rewriter->guard     ? "HIPADAPT_CPU_GUARD=1: kernels ask before each access"
+           : rewriter->control ? "the module may change how floating point rounds"
+           : rewriter->gang_width == 0 ? "the processor has no vectors for them"
+           : info->pause               ? "lanes give one another turns"
+           : info->indirect            ? "calls through pointers"
+           : ha_sites_polls(rewriter, number)
+               ? "a loop waits for what other lanes write"
+               : NULL;
+}
+
+static void
+tell_form(const struct gang_emit *emit, struct ha_report *report)
+{
+    const struct gang_function *function = emit->function;
+
+    ha_report_add(report, HA_REPORT_FORM, 0,
+                  "gangs of %u lanes that are neighbours in x: a value of theirs is a "
+                  "vector",
+                  emit->width);
+    for (uint32_t v = 0; function->warp && v < function->value_count; v++) {
+        if (function->values[v].op == GANG_WARP) {
+            ha_report_add(report, HA_REPORT_FORM, function->values[v].source,
+                          "a gang is a warp, because of this call; launches whose "
+                          "blocks are neither one row (y = z = 1) nor a multiple of %u "
+                          "wide run in the reference form",
+                          emit->width);
+            return;
+        }
+    }
+}
+
+static void
+tell(const struct gang_emit *emit, const struct ha_gang *gang, bool other,
+     struct ha_report *report)
+{
+    const struct gang_function *function = emit->function;
+
+    if (gang->width > 0) {
+        tell_form(emit, report);
+        gang_report_regions(emit, report);
+    } else if (!function->unwanted) {
+        ha_report_add(report, HA_REPORT_REFUSED, function->at, "no gangs: %.*s",
+                      IR_ARGS(gang->reason));
+    }
+    if (emit->shapes.settled && (gang->width > 0 || other)) {
+        gang_report_lanes(emit, gang->width > 0, report);
+    }
+}
+
+void
+ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
+              struct ha_gang *gang, struct ha_report *report)
+{
+    const char *before = reason_before(rewriter, number);
     struct gang_function function = {.rewriter = rewriter,
                                      .source = &rewriter->module.functions[number],
                                      .number = number,
                                      .arena = rewriter->arena,
-                                     .warp = info->warp};
+                                     .warp = rewriter->infos[number].warp};
     struct gang_emit emit = {.function = &function};
     struct ir_out out = {.arena = rewriter->arena};
 
     *gang = (struct ha_gang){0};
-    if (rewriter->guard || rewriter->control || rewriter->gang_width == 0 ||
-        info->pause || info->indirect || ha_sites_polls(rewriter, number)) {
-        gang->reason = ir_slice_of("lanes wait for each other, or calls are indirect");
-        return;
-    }
-    if (!try_write(&function, &emit, other, &out)) {
+    if (before != NULL) {
+        gang->reason = ir_slice_of(before);
+    } else if (try_write(&function, &emit, other, &out)) {
+        gang->width = emit.width;
+        gang->whole_warps = function.warp;
+        gang->grid = function.grid;
+        gang->frame_bytes = emit.frame_bytes;
+        ir_print(&rewriter->out, "%s", out.text);
+    } else {
         gang->reason = function.reason;
-        return;
     }
-    gang->width = emit.width;
-    gang->whole_warps = function.warp;
-    gang->grid = function.grid;
-    gang->frame_bytes = emit.frame_bytes;
-    ir_print(&rewriter->out, "%s", out.text);
+    tell(&emit, gang, other, report);
 }

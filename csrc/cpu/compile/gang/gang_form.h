@@ -8,6 +8,7 @@
 
 #include "cpu/compile/ir_text.h"
 
+struct ha_report;
 struct ha_rewriter;
 
 /* What the tables say about a gang form. */
@@ -21,8 +22,8 @@ struct ha_gang {
 
 /* Writes the gang form of a kernel as its fast one, if it can have one that is worth
  * it.  `other` says that the kernel has another fast form: then only one that lanes
- * diverge in or meet in is. */
+ * diverge in or meet in is.  What was decided goes to the report. */
 void ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
-                   struct ha_gang *gang);
+                   struct ha_gang *gang, struct ha_report *report);
 
 #endif

@@ -551,6 +551,7 @@ gang_write_inst(struct gang_emit *emit, uint32_t number)
 {
     const struct gang_value *value = &emit->function->values[number];
 
+    emit->function->at = value->source;
     switch (value->op) {
     case GANG_CAST:
         if (emit->shapes.of[number].level == GANG_VARYING) {

@@ -85,8 +85,9 @@ struct gang_value {
     const char **ways; /* calls: how each argument is passed, "signext " or "" */
     uint64_t extra;
     uint32_t align;
-    uint32_t block; /* GANG_NONE: parameters and constants */
-    uint32_t place; /* in its block */
+    uint32_t block;  /* GANG_NONE: parameters and constants */
+    uint32_t place;  /* in its block */
+    uint32_t source; /* where it comes from: cpu/compile/ir_place.h, or 0 */
     bool is_volatile;
     bool float_compare;
     bool float_op; /* binary: of floats */
@@ -122,7 +123,9 @@ struct gang_function {
     bool barrier;
     bool grid; /* one of them is the grid's */
     jmp_buf refused;
+    uint32_t at;            /* what a refusal is about: as `source` of a value */
     struct ir_slice reason; /* why there is no gang form */
+    bool unwanted;          /* it could have one, and another form is better */
 };
 
 /* Gives the kernel up: `format` says why, in words for `explain`. */

@@ -1387,6 +1387,7 @@ gang_write_kernel(struct gang_emit *emit, struct ir_out *out)
     emit->vectors = ir_alloc(function->arena, values, sizeof *emit->vectors);
     emit->base_time = ir_alloc(function->arena, values, sizeof *emit->base_time);
     emit->vector_time = ir_alloc(function->arena, values, sizeof *emit->vector_time);
+    emit->combined = ir_alloc(function->arena, values, 1);
     emit->slot_names.arena = function->arena;
     gang_again_find(emit);
     spread_uses(emit);

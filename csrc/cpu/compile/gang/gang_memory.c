@@ -528,6 +528,7 @@ write_atomic(struct gang_emit *emit, uint32_t number)
     struct lanes lanes;
 
     if (write_combined(emit, number)) {
+        emit->combined[number] = 1;
         return;
     }
     struct ir_slice pointers = lanes_operand(emit, number, 0);

@@ -360,9 +360,10 @@ spread_back(const struct making *making, uint8_t *flags, bool all)
 }
 
 static bool
-is_silent(const struct gang_function *function, uint32_t block)
+is_silent(struct gang_function *function, uint32_t block)
 {
     for (uint32_t i = 0; i < function->blocks[block].count; i++) {
+        function->at = function->values[function->blocks[block].insts[i]].source;
         switch (function->values[function->blocks[block].insts[i]].op) {
         case GANG_STORE:
         case GANG_ATOMIC:
@@ -411,6 +412,8 @@ check_parting(const struct making *making, uint32_t from, const uint8_t *sure,
         if (!making->plan->reaches[to]) {
             need_silent(making, to, seen);
         } else if (!sure[to] && block->next_count > 1) {
+            making->function->at =
+                making->function->values[block->insts[block->count - 1]].source;
             gang_refuse(making->function,
                         "whether lanes come to a barrier is not known");
         }
@@ -444,6 +447,7 @@ study_barriers(struct making *making)
             check_parting(making, b, sure, seen);
         }
     }
+    function->at = 0;
 }
 
 void

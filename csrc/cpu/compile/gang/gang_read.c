@@ -1312,11 +1312,13 @@ read_blocks(struct reader *reader)
         block->insts = ir_alloc(function->arena, from->count, sizeof *block->insts);
         for (uint32_t i = 0; i < from->count; i++, number++) {
             struct gang_value value = {.block = b};
+            function->at = from->insts[i].place;
             if (i + 1 == from->count) {
                 read_end(reader, from, block, &value);
             } else {
                 read_inst(reader, &from->insts[i], &value);
             }
+            value.source = function->at;
             function->values[number] = value;
             if (!is_nothing(&value)) {
                 block->insts[block->count++] = number;
@@ -1384,8 +1386,11 @@ split_block(struct gang_function *function, uint32_t from, uint32_t at, uint32_t
             }
         }
     }
-    uint32_t branch =
-        gang_value_add(function, (struct gang_value){.op = GANG_BRANCH, .block = from});
+    uint32_t branch = gang_value_add(
+        function,
+        (struct gang_value){.op = GANG_BRANCH,
+                            .block = from,
+                            .source = function->values[block->insts[at]].source});
     block->insts[at + 1] = branch;
     block->count = at + 2;
     block->next = ir_alloc(function->arena, 1, sizeof *block->next);
@@ -1471,6 +1476,7 @@ gang_read(struct gang_function *function)
 
     number_names(&reader);
     read_blocks(&reader);
+    function->at = 0;
     put_first(&reader);
     split_at_barriers(function);
     link_blocks(function);

@@ -917,4 +917,5 @@ gang_shapes_read(struct gang_function *function, const struct gang_flow *flow,
         }
     } while (study.changed);
     ask_questions(&study);
+    shapes->settled = true;
 }

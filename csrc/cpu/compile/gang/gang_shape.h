@@ -54,6 +54,7 @@ struct gang_shapes {
     uint8_t *widening;     /* by value: enum gang_widening, of casts */
     struct gang_question *questions;
     uint32_t question_count;
+    bool settled; /* all of this is known */
 };
 
 void gang_shapes_read(struct gang_function *function, const struct gang_flow *flow,

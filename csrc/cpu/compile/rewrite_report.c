@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/compile/rewrite_report.h"
+
+#include "cpu/compile/ir_flow.h"
+#include "cpu/compile/rewrite_fast.h"
+#include "cpu/compile/rewrite_state.h"
+
+/* The places of loops: the ends of the blocks that go back to their headers. */
+static void
+tell_loops(struct ha_rewriter *rewriter, const struct ir_function *function,
+           struct ha_report *report)
+{
+    struct ir_flow flow;
+
+    ir_flow_read(rewriter->arena, function, &flow);
+    for (uint32_t i = 0; i < flow.loop_count; i++) {
+        const struct ir_block *header = &function->blocks[flow.loops[i].header];
+        uint32_t place = 0;
+        for (uint32_t k = 0; k < header->prev_count; k++) {
+            if (flow.loops[i].members[header->prev[k]]) {
+                const struct ir_block *back = &function->blocks[header->prev[k]];
+                place = back->insts[back->count - 1].place;
+            }
+        }
+        ha_report_add(
+            report, HA_REPORT_LOOP, place,
+            "each lane does this loop by itself: a row whose lanes have loops "
+            "is not turned into vectors");
+    }
+}
+
+static void
+tell_rows(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *fast,
+          struct ha_report *report)
+{
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
+
+    ha_report_add(
+        report, HA_REPORT_FORM, 0,
+        "rows: the lanes that differ in x run in a loop%s, which the compiler "
+        "may turn into vectors",
+        fast->spans ? ", through neighbouring blocks" : "");
+    ha_report_add(
+        report, HA_REPORT_FORM, 0,
+        "launches of %lld or more lanes in x, y or z run in the reference form",
+        (long long)HA_INDEX_END);
+    if (!fast->parallel) {
+        ha_report_add(report, HA_REPORT_FORM, 0,
+                      "the compiler is not told that lanes can run side by side: %s",
+                      info->ordered ? "the kernel has atomic or volatile accesses"
+                      : info->stack ? "the kernel has private arrays"
+                                    : "an access of one lane may meet one of another");
+    }
+    for (uint32_t i = 0; i < fast->leaf_count; i++) {
+        uint32_t place = fast->values.insts[fast->leaf_of[i]]->place;
+        ha_report_drop(report, HA_REPORT_BRANCH, place);
+        ha_report_add(report, HA_REPORT_BRANCH, place,
+                      "asked once for a row whose first and last lane agree, else for "
+                      "each lane");
+    }
+    tell_loops(rewriter, &rewriter->module.functions[number], report);
+}
+
+void
+ha_rewrite_report(struct ha_rewriter *rewriter, uint32_t number,
+                  const struct ha_fast *fast, struct ha_report *report)
+{
+    if (fast != NULL) {
+        tell_rows(rewriter, number, fast, report);
+        return;
+    }
+    ha_report_add(report, HA_REPORT_FORM, 0,
+                  "reference: each lane runs by itself, on a stack of its own, and is "
+                  "switched at barriers and warp calls");
+}
