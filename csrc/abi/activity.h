@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define HA_ACTIVITY_NAME "hipadapt_activity"
-#define HA_ACTIVITY_VERSION 3
+#define HA_ACTIVITY_VERSION 4
 
 struct ha_activity_kernel {
     uint64_t id;          /* never used again */
@@ -74,6 +74,17 @@ enum ha_activity_status {
     HA_ACTIVITY_CANCELLED, /* it never began */
 };
 
+/* How the lanes of a launch ran, in one number: one of these in the low byte, the lanes
+ * of a gang in the next two, and in the rest the blocks that ran in the reference form
+ * all the same.  0: not known. */
+enum ha_activity_form {
+    HA_ACTIVITY_REFERENCE = 1,
+    HA_ACTIVITY_ROWS,
+    HA_ACTIVITY_GANGS,
+};
+#define HA_ACTIVITY_WIDTH_SHIFT 8
+#define HA_ACTIVITY_BLOCKS_SHIFT 24
+
 enum ha_activity_memory {
     HA_ACTIVITY_ALLOCATE = 1,
     HA_ACTIVITY_VMEM_ALLOCATE,
@@ -109,6 +120,9 @@ struct ha_activity_sink {
                      enum ha_activity_status status);
     /* What begins on this thread between the two belongs to one call. */
     void (*together)(int begins);
+    /* Before the `end` of a dispatch: an enum ha_activity_form and what goes with it.
+     */
+    void (*dispatch_form)(void *ticket, uint64_t form);
 };
 
 /* Describes one device. */

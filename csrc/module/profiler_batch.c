@@ -27,7 +27,7 @@
     X(stream, "Q", "number of the stream, as the profiler has it")                     \
     X(bytes, "Q", "bytes copied, allocated or loaded")                                 \
     X(object, "Q", "number of the kernel or code object")                              \
-    X(address, "Q", "target of a copy, memory, or place of code")                      \
+    X(address, "Q", "target of a copy, memory, or place of code; form of a kernel")    \
     X(source, "Q", "source of a copy; code object of a kernel")                        \
     X(grid, "(3)I", "threads of the whole grid")                                       \
     X(block, "(3)H", "threads of a block")                                             \

@@ -25,6 +25,7 @@ struct tail {
     uint64_t stream; /* of a copy */
     uint64_t bytes;  /* that a launch fills */
     uint64_t status; /* enum ha_activity_status */
+    uint64_t form;   /* of a launch: enum ha_activity_form, and what goes with it */
 };
 
 /* Work on the device, from when it is enqueued until it has ended. */
@@ -64,7 +65,7 @@ work_new(uint64_t mask, int callback_kind, int buffer_kind, int operation, int f
     work->ancestor = scope != NULL ? scope->ancestor : 0;
     work->thread = ha_thread_id();
     work->counts = NULL;
-    work->tail = (struct tail){0, 0, HA_ACTIVITY_DONE};
+    work->tail = (struct tail){0, 0, HA_ACTIVITY_DONE, 0};
     work->watcher_count = 0;
     for (; mask != 0; mask &= mask - 1) {
         unsigned number = (unsigned)__builtin_ctzll(mask);
@@ -141,6 +142,12 @@ uint64_t
 hipadapt_rocprofiler_fill_bytes(const void *launch)
 {
     return tail_of(launch).bytes;
+}
+
+uint64_t
+hipadapt_rocprofiler_launch_form(const void *launch)
+{
+    return tail_of(launch).form;
 }
 
 int
@@ -220,6 +227,14 @@ dispatch_begin(const struct ha_activity_dispatch *dispatch)
     tell_dispatch(work, ROCPROFILER_KERNEL_DISPATCH_ENQUEUE,
                   ROCPROFILER_CALLBACK_PHASE_EXIT, 0, 0);
     return work;
+}
+
+static void
+dispatch_form(void *ticket, uint64_t form)
+{
+    struct work *work = ticket;
+
+    work->tail.form = form;
 }
 
 static void
@@ -365,6 +380,7 @@ static const struct ha_activity_sink sink = {
     .size = sizeof sink,
     .dispatch_begin = dispatch_begin,
     .dispatch_end = dispatch_end,
+    .dispatch_form = dispatch_form,
     .copy_begin = copy_begin,
     .copy_end = copy_end,
     .memory = ha_activity_memory,

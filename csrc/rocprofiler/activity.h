@@ -25,6 +25,10 @@ HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_copy_stream(const void *copy);
  * payload or record of a kernel. */
 HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_fill_bytes(const void *launch);
 
+/* How the lanes of a launch ran (enum ha_activity_form, with what goes with it); 0
+ * before its end.  `launch` as above. */
+HA_SDK_EXPORT uint64_t hipadapt_rocprofiler_launch_form(const void *launch);
+
 /* How a kernel or copy has ended: 0 as it should, 1 it failed while it ran, 2 it ran
  * too long, 3 it was cancelled before it began.  `work` is the payload or record of
  * its end. */

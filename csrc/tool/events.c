@@ -260,6 +260,7 @@ set_payload(struct ha_trace_event *event,
         event->start = payload.dispatch->start_timestamp;
         event->end = payload.dispatch->end_timestamp;
         ha_event_set_dispatch(event, &payload.dispatch->dispatch_info);
+        event->address = ha_sdk_launch_form(payload.dispatch);
         break;
     case ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY:
         ha_event_set_copy(event, payload.copy);

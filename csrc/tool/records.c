@@ -68,6 +68,7 @@ set_dispatch_record(struct ha_trace_event *event, const void *payload)
 
     SET_COMMON(event, record);
     ha_event_set_dispatch(event, &record->dispatch_info);
+    event->address = ha_sdk_launch_form(record);
 }
 
 static void

@@ -134,6 +134,8 @@ find(struct ha_sdk *sdk)
     *(void **)&sdk->host_functions = own_symbol(sdk->path, HA_HOST_FUNCTIONS_TELL);
     *(void **)&sdk->fill_bytes =
         own_symbol(sdk->path, "hipadapt_rocprofiler_fill_bytes");
+    *(void **)&sdk->launch_form =
+        own_symbol(sdk->path, "hipadapt_rocprofiler_launch_form");
     return HA_OK;
 }
 

@@ -27,9 +27,11 @@ struct ha_sdk {
     void (*finalize)(void); /* our own library's end; NULL: AMD's */
     /* The stream of a copy, by its payload or record; NULL: AMD's doesn't tell it. */
     uint64_t (*copy_stream)(const void *copy);
-    /* How work has ended, and what it fills; NULL: AMD's doesn't tell it. */
+    /* How work has ended, what it fills, and how its lanes ran; NULL: AMD's doesn't
+     * tell it. */
     int (*work_status)(const void *work);
     uint64_t (*fill_bytes)(const void *launch);
+    uint64_t (*launch_form)(const void *launch);
     /* Tells host functions; NULL: AMD's doesn't. */
     ha_host_functions_tell *host_functions;
     char path[1024];
@@ -50,6 +52,13 @@ static inline uint64_t
 ha_sdk_fill_bytes(const void *launch)
 {
     return ha_sdk.fill_bytes != NULL ? ha_sdk.fill_bytes(launch) : 0;
+}
+
+/* enum ha_activity_form of abi/activity.h, with what goes with it; 0 the same. */
+static inline uint64_t
+ha_sdk_launch_form(const void *launch)
+{
+    return ha_sdk.launch_form != NULL ? ha_sdk.launch_form(launch) : 0;
 }
 
 /* 0 as it should, 1 a fault, 2 too long, 3 cancelled; HA_SDK_STATUS_UNKNOWN where the

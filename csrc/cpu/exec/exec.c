@@ -32,6 +32,7 @@ void
 ha_exec_prepare(struct ha_launch *launch, unsigned threads)
 {
     ha_blocks_prepare(launch, threads);
+    atomic_init(&launch->blocks_left, 0);
     atomic_init(&launch->blocks_done, 0);
     atomic_init(&launch->fault, HA_FAULT_NONE);
     launch->fault_text[0] = 0;
@@ -77,6 +78,8 @@ run_fast_chunk(struct ha_group *group, struct ha_runner *runner, uint64_t first,
             break;
         }
         uint64_t block = answer & ~(HA_FAST_REFUSED | HA_FAST_DIVERGED);
+        (void)atomic_fetch_add_explicit(&group->launch->blocks_left, 1,
+                                        memory_order_relaxed);
         if (run_by_reference(group, runner, block)) {
             return true;
         }

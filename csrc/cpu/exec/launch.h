@@ -69,8 +69,9 @@ struct ha_launch {
     _Atomic uint64_t next_block; /* how many were handed out, in whole chunks */
     uint32_t part_count;         /* see cpu/exec/blocks.h; 1: chunks go out in order */
     _Atomic uint32_t next_chunk[HA_PART_MAX]; /* of each part; unused if there is one */
-    _Atomic uint64_t blocks_done;             /* finished or dropped blocks */
-    _Atomic int fault; /* enum ha_fault_kind; also set to stop early */
+    _Atomic uint64_t blocks_left; /* that a fast function left to the reference one */
+    _Atomic uint64_t blocks_done; /* finished or dropped blocks */
+    _Atomic int fault;            /* enum ha_fault_kind; also set to stop early */
     char fault_text[HA_FAULT_TEXT_BYTES]; /* written once, by the thread that set
                                              `fault` */
     _Atomic uint32_t fault_ready;         /* fault_text may be read */

@@ -93,6 +93,7 @@ struct ha_ticket {
     ticket_ended *end;
     uint64_t begin_ns;
     uint64_t end_ns;
+    uint64_t form; /* of a launch, or 0 */
     enum ha_activity_status status;
     unsigned turn; /* the count that it is in */
 };
@@ -117,6 +118,9 @@ ticket_close(struct ha_deferred *deferred)
     bool before = in_sink;
 
     in_sink = true;
+    if (ticket->form != 0) {
+        ha_activity_current()->dispatch_form(ticket->tool, ticket->form);
+    }
     ticket->end(ticket->tool, start, end, ticket->status);
     in_sink = before;
     atomic_fetch_sub(&open_ends[ticket->turn], 1);
@@ -193,6 +197,14 @@ ha_ticket_host(const struct ha_activity_host *host)
     const struct ha_activity_sink *sink = ha_activity_current();
 
     return ticket_new(sink->host_begin(host), sink->host_end);
+}
+
+void
+ha_ticket_form(struct ha_ticket *ticket, uint64_t form)
+{
+    if (ticket != NULL) {
+        ticket->form = form;
+    }
 }
 
 void

@@ -48,6 +48,10 @@ struct ha_ticket *ha_ticket_dispatch(const struct ha_activity_dispatch *dispatch
 struct ha_ticket *ha_ticket_copy(const struct ha_activity_copy *copy);
 struct ha_ticket *ha_ticket_host(const struct ha_activity_host *host);
 
+/* How the lanes of a launch ran (abi/activity.h), before its ticket ends; NULL does
+ * nothing. */
+void ha_ticket_form(struct ha_ticket *ticket, uint64_t form);
+
 /* Before and after the tickets of one call that has several. */
 void ha_tickets_together(bool begins);
 

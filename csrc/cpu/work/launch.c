@@ -97,6 +97,20 @@ report_fault(struct ha_op *op, int fault)
     ha_log(1, "%s: %s", ha_error_code_name(op->error), text);
 }
 
+/* How the lanes ran, for a profiler (abi/activity.h). */
+static uint64_t
+form_of(const struct ha_launch *launch)
+{
+    const struct ha_image_kernel *kernel = launch->kernel;
+    uint64_t left = atomic_load_explicit(&launch->blocks_left, memory_order_relaxed);
+    if (!launch->fast) {
+        return HA_ACTIVITY_REFERENCE;
+    }
+    return (kernel->gang_width > 0 ? HA_ACTIVITY_GANGS : HA_ACTIVITY_ROWS) |
+           (uint64_t)kernel->gang_width << HA_ACTIVITY_WIDTH_SHIFT |
+           left << HA_ACTIVITY_BLOCKS_SHIFT;
+}
+
 static bool
 kernel_run(struct ha_op *op)
 {
@@ -107,6 +121,7 @@ kernel_run(struct ha_op *op)
     if (!ha_exec_run(&run->launch)) {
         return false;
     }
+    ha_ticket_form(op->ticket, form_of(&run->launch));
     int fault = atomic_load_explicit(&run->launch.fault, memory_order_acquire);
     if (fault != HA_FAULT_NONE) {
         report_fault(op, fault);

@@ -268,6 +268,26 @@ put_bandwidth(char *to, const struct ha_slice *slice)
 }
 
 static char *
+put_form(char *to, uint64_t form)
+{
+    const char *name = ha_work_form(form);
+
+    if (name == NULL) {
+        return to;
+    }
+    HA_PUT(to, "\"form\":\"");
+    to = ha_text_put(to, name, strlen(name));
+    HA_PUT(to, "\",");
+    if (ha_work_width(form) > 0) {
+        PUT_MEMBER(to, "\"vector width\":", ha_work_width(form));
+    }
+    if (ha_work_blocks_left(form) > 0) {
+        PUT_MEMBER(to, "\"blocks in reference form\":", ha_work_blocks_left(form));
+    }
+    return to;
+}
+
+static char *
 put_work(char *to, const struct ha_slice *slice)
 {
     const struct ha_trace_event *event = slice->event;
@@ -288,6 +308,7 @@ put_work(char *to, const struct ha_slice *slice)
         to = put_kind(to, "Dispatch Kernel");
         to = put_launch(to, event);
         PUT_MEMBER(to, "\"hsa_queue\":", event->stream);
+        to = put_form(to, slice->form);
     } else if (slice->kind == HA_SLICE_MEMCPY) {
         to = put_copy(to, event);
         to = put_bandwidth(to, slice);

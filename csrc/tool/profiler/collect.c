@@ -358,6 +358,8 @@ put_work(struct ha_collect *collect, const struct ha_trace_event *work,
         slice.name = label.name;
         slice.args = label.args;
         own.source = 0;
+        slice.form = own.address;
+        own.address = 0;
         activity = HA_ACTIVITIES_KERNEL;
         if (fills(slice.name)) {
             slice.kind = HA_SLICE_MEMSET;

@@ -121,6 +121,24 @@ put_bandwidth(char *to, struct ha_packet *packet, const struct ha_slice *slice)
 }
 
 static char *
+put_form(char *to, struct ha_packet *packet, uint64_t form)
+{
+    const char *name = ha_work_form(form);
+
+    if (name == NULL) {
+        return to;
+    }
+    to = put_text(to, packet, HA_KEY_FORM, name);
+    if (ha_work_width(form) > 0) {
+        to = put_number(to, packet, HA_KEY_WIDTH, ha_work_width(form));
+    }
+    if (ha_work_blocks_left(form) > 0) {
+        to = put_number(to, packet, HA_KEY_LEFT, ha_work_blocks_left(form));
+    }
+    return to;
+}
+
+static char *
 put_work(char *to, struct ha_packet *packet, const struct ha_slice *slice)
 {
     const struct ha_trace_event *event = slice->event;
@@ -136,6 +154,7 @@ put_work(char *to, struct ha_packet *packet, const struct ha_slice *slice)
     if (slice->kind == HA_SLICE_KERNEL) {
         to = put_launch(to, packet, event);
         to = put_number(to, packet, HA_KEY_QUEUE, event->stream);
+        to = put_form(to, packet, slice->form);
     } else if (slice->kind == HA_SLICE_MEMCPY) {
         to = put_copy(to, packet, event);
         to = put_bandwidth(to, packet, slice);

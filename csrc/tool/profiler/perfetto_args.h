@@ -25,7 +25,10 @@
     X(API, "api")                                                                      \
     X(CID, "cid")                                                                      \
     X(RESULT, "result")                                                                \
-    X(KERNEL, "kernel")
+    X(KERNEL, "kernel")                                                                \
+    X(FORM, "form")                                                                    \
+    X(WIDTH, "vector width")                                                           \
+    X(LEFT, "blocks in reference form")
 
 enum ha_perfetto_key {
     HA_KEY_NONE,

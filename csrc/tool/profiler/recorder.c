@@ -250,6 +250,7 @@ on_kernel(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t 
         event->source = user_range(user->value);
         event->result = ha_sdk_work_status(kernel);
         event->bytes = ha_sdk_fill_bytes(kernel);
+        event->address = ha_sdk_launch_form(kernel);
         set_stream(event, user->value);
         ha_ring_commit(ring);
     }

@@ -18,7 +18,7 @@
  *           copy) and what stands behind are the first one's; call_note.h has more, and
  *           ha_call_stack
  *   kernel  source: range; no name, ha_kernel_name_get(object) has it; bytes: that it
- *           fills
+ *           fills; address: ha_sdk_launch_form
  *   copy    grid[0], grid[1]: range, low half first
  *   both    result: ha_sdk_work_status
  *   memory  as there

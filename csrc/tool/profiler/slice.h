@@ -70,6 +70,7 @@ struct ha_slice {
      * the call shows kernel, grid, block and bytes.  NULL: not known. */
     const struct ha_trace_event *work;
     const char *work_name;
+    uint64_t form; /* of a kernel: ha_sdk_launch_form, or 0 */
     /* How work has ended, in letters; NULL: as it should. */
     const char *status;
     /* Further members as JSON text, `"a":1,"b":[2]`, escaped and valid.  NULL: none. */

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "abi/activity.h"
+
 const struct ha_direction *
 ha_work_direction(const struct ha_trace_event *event)
 {
@@ -20,6 +22,29 @@ ha_work_direction(const struct ha_trace_event *event)
         return &directions[4];
     }
     return &directions[2 * from + to];
+}
+
+const char *
+ha_work_form(uint64_t form)
+{
+    static const char *const names[] = {[HA_ACTIVITY_REFERENCE] = "reference",
+                                        [HA_ACTIVITY_ROWS] = "rows",
+                                        [HA_ACTIVITY_GANGS] = "gang"};
+    unsigned which = form & UINT8_MAX;
+
+    return which < sizeof names / sizeof *names ? names[which] : NULL;
+}
+
+uint32_t
+ha_work_width(uint64_t form)
+{
+    return form >> HA_ACTIVITY_WIDTH_SHIFT & UINT16_MAX;
+}
+
+uint64_t
+ha_work_blocks_left(uint64_t form)
+{
+    return form >> HA_ACTIVITY_BLOCKS_SHIFT;
 }
 
 const char *

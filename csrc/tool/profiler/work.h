@@ -28,6 +28,13 @@ ha_work_blocks(const struct ha_trace_event *event, int axis)
     return event->grid[axis] / block + (event->grid[axis] % block != 0);
 }
 
+/* The name of a kernel's form, by ha_sdk_launch_form; NULL: not known.  Then the lanes
+ * of a gang, 0 where there is none, and the blocks that ran in the reference form all
+ * the same. */
+const char *ha_work_form(uint64_t form);
+uint32_t ha_work_width(uint64_t form);
+uint64_t ha_work_blocks_left(uint64_t form);
+
 /* Whether the slice is work of a device, which a launch flow ends at. */
 static inline bool
 ha_slice_is_work(const struct ha_slice *slice)

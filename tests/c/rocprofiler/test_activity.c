@@ -9,6 +9,8 @@
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
+#define FORM (HA_ACTIVITY_GANGS | UINT64_C(16) << HA_ACTIVITY_WIDTH_SHIFT)
+
 /* ---- a device of which nothing is real but what it tells ---- */
 
 static const struct ha_activity_sink *sink;
@@ -58,6 +60,7 @@ static void
 finish(void)
 {
     for (int i = 0; i < queued_count; i++) {
+        sink->dispatch_form(queued[i], FORM);
         sink->dispatch_end(queued[i], 1000, 2000, HA_ACTIVITY_FAULT);
     }
     queued_count = 0;
@@ -148,6 +151,7 @@ on_dispatch(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_
         CHECK(payload->start_timestamp == 1000 && payload->end_timestamp == 2000);
         CHECK_EQUAL(hipadapt_rocprofiler_work_status(payload), HA_ACTIVITY_FAULT);
         CHECK_EQUAL(hipadapt_rocprofiler_fill_bytes(payload), 4096);
+        CHECK_EQUAL(hipadapt_rocprofiler_launch_form(payload), FORM);
     } else if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
         enters++;
         user->value = 500 + info->dispatch_id;
@@ -201,6 +205,7 @@ on_batch(rocprofiler_context_id_t of, rocprofiler_buffer_id_t id,
             CHECK_EQUAL(record->correlation_id.internal, launch_id);
             CHECK_EQUAL(hipadapt_rocprofiler_work_status(record), HA_ACTIVITY_FAULT);
             CHECK_EQUAL(hipadapt_rocprofiler_fill_bytes(record), 4096);
+            CHECK_EQUAL(hipadapt_rocprofiler_launch_form(record), FORM);
             dispatches++;
         } else {
             const rocprofiler_buffer_tracing_correlation_id_retirement_record_t

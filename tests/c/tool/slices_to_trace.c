@@ -21,7 +21,7 @@ struct wire {
     uint32_t kind, flow, flow_starts, launches;
     uint32_t thread;
     int32_t device;
-    uint64_t start, end, stream, correlation, external, flow_id;
+    uint64_t start, end, stream, correlation, external, flow_id, form;
     double value;
     int32_t name, work_name, args;
     uint32_t event, work, row;
@@ -105,6 +105,7 @@ copy_one(struct ha_writer *writer)
             .correlation = wire.correlation,
             .external = wire.external,
             .flow_id = wire.flow_id,
+            .form = wire.form,
             .event = wire.event ? &event : NULL,
             .work = wire.work ? &work : NULL,
             .work_name = work_name,

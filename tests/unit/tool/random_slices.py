@@ -104,6 +104,15 @@ def random_slice(rng: random.Random, number: int, at: int) -> Slice:
     if kind in (*WORK, "cuda_runtime"):
         found.correlation = rng.choice((0, number + 1))
         found.event = rng.choice((None, random_event(rng, kind)))
+    if kind == "kernel":
+        found.form = rng.choice(
+            (
+                None,
+                ("reference", 0, 0),
+                ("rows", 0, 0),
+                ("gang", 16, rng.choice((0, 9))),
+            )
+        )
     if kind == "cuda_runtime":
         found.launches = rng.random() < 0.5
         found.name = rng.choice((b"hipModuleLaunchKernel", b"hipMemcpyAsync", b"other"))

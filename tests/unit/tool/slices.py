@@ -31,9 +31,10 @@ KINDS = (
 )
 ON_GPU = KINDS[6:10]
 WORK = KINDS[6:9]
+FORMS = ("", "reference", "rows", "gang")
 FLOWS = (None, "op2g", "fwdbwd")
 HEAD = struct.Struct("<QQQQqIIIIiiiI")
-WIRE = struct.Struct("<IIIIIi6QdiiiIII")
+WIRE = struct.Struct("<IIIIIi7QdiiiIII")
 EVENT = struct.Struct("<HHiiIQQQQQIiQQQQQIIIHHHhI")
 RUN_LIMIT_S = 300
 
@@ -83,6 +84,7 @@ class Slice:
     flow: str | None = None
     flow_id: int = 0
     flow_starts: bool = False
+    form: tuple[str, int, int] | None = None
     event: Event | None = None
     work: Event | None = None
     work_name: bytes | None = None
@@ -96,7 +98,8 @@ class Slice:
         fixed = WIRE.pack(
             *(KINDS.index(self.kind), FLOWS.index(self.flow), self.flow_starts),
             *(self.launches, self.thread, self.device, self.start, self.end),
-            *(self.stream, self.correlation, self.external, self.flow_id, self.value),
+            *(self.stream, self.correlation, self.external, self.flow_id),
+            *(form_number(self.form), self.value),
             *(length(text) for text in texts),
             *(self.event is not None, self.work is not None, self.row),
         )
@@ -134,6 +137,12 @@ class Trace:
         words = (word for pair in pairs for word in pair)
         sized = (struct.pack("<i", len(word)) + word for word in words)
         return b"".join((fixed, *(text or b"" for text in texts), *sized))
+
+
+def form_number(form: tuple[str, int, int] | None) -> int:
+    """As enum ha_activity_form: the form, lanes of a gang, blocks by reference."""
+    name, width, blocks = form or ("", 0, 0)
+    return FORMS.index(name) | width << 8 | blocks << 24
 
 
 def length(text: bytes | None) -> int:

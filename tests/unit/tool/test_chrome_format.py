@@ -60,11 +60,22 @@ def bandwidth(slice_: Slice, event: Event) -> Json:
     return {"memory bandwidth (GB/s)": pytest.approx(per_ns, abs=0.001)}
 
 
+def form(slice_: Slice) -> Json:
+    name, width, blocks = slice_.form or ("", 0, 0)
+    found: Json = {"form": name} if name else {}
+    if width:
+        found["vector width"] = width
+    if blocks:
+        found["blocks in reference form"] = blocks
+    return found
+
+
 def of_work(slice_: Slice) -> Json:
     found: Json = {"device": slice_.device, "stream": slice_.stream}
     event = slice_.event
     if event and slice_.kind == "kernel":
         found |= {"kind": "Dispatch Kernel", **launch(event), "hsa_queue": event.queue}
+        found |= form(slice_)
     elif event and slice_.kind == "gpu_memcpy":
         found |= {**copy(event), **bandwidth(slice_, event)}
     elif event and event.bytes and slice_.kind == "gpu_memset":
@@ -102,7 +113,7 @@ def shown_name(slice_: Slice) -> str:
     if not slice_.name and slice_.kind == "gpu_memset":
         return "Memset (Device)"
     if not slice_.name and slice_.kind == "gpu_memcpy" and slice_.event:
-        side = {"H": "Host", "D": "Device", "P": "Peer"}
+        side = {"H": "Host", "D": "Device", "P": "Device"}
         kind = direction(slice_.event)
         return f"Memcpy {kind} ({side[kind[0]]} -> {side[kind[-1]]})"
     return text(slice_.name)

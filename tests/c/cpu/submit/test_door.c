@@ -53,6 +53,17 @@ host_begin(const struct ha_activity_host *host)
     return begin();
 }
 
+static int forms;
+
+static void
+form(void *ticket, uint64_t what)
+{
+    (void)ticket;
+    CHECK((what & UINT8_MAX) == HA_ACTIVITY_ROWS ||
+          (what & UINT8_MAX) == HA_ACTIVITY_REFERENCE);
+    forms++;
+}
+
 static int depth; /* calls that have several tickets */
 
 static void
@@ -71,6 +82,7 @@ static const struct ha_activity_sink sink = {
     .host_begin = host_begin,
     .host_end = end,
     .together = together,
+    .dispatch_form = form,
 };
 
 static void
