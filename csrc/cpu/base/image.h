@@ -23,6 +23,9 @@
 
 #define HA_IMAGE_ABI 6u
 #define HA_IMAGE_SYMBOL "__ha_image"
+/* Exported by images that were compiled with an explanation: lines about kernels, with
+ * a NUL behind (cpu/compile/back_facts.h). */
+#define HA_IMAGE_FACTS "__ha_facts"
 #define HA_LOOP_DEPTH_MAX 8u /* loops around a warp site, at most */
 
 /* Shape of one launch; read-only while the kernel runs. */

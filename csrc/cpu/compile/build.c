@@ -10,13 +10,15 @@
 #include "core/clock.h"
 #include "core/env.h"
 #include "core/log.h"
+#include "cpu/base/image.h"
+#include "cpu/compile/back_facts.h"
 #include "cpu/compile/image_file.h"
 #include "cpu/compile/rewrite.h"
 #include "cpu/compile/toolchain_flags.h"
 
-_Static_assert(HA_REWRITE_PARTS_MAX <= HA_BUILD_EXTRA_MAX &&
+_Static_assert(HA_REWRITE_PARTS_MAX + 1 <= HA_BUILD_EXTRA_MAX &&
                    HA_REWRITE_PARTS_MAX <= HA_STEPS_MAX,
-               "the linker takes all parts, and compilers run at once");
+               "the linker takes all parts and the facts, and compilers run at once");
 
 #define OUTPUT_BYTES_MAX ((uint64_t)1 << 30)
 #define TIMEOUT_MAX_SECONDS 86400
@@ -26,6 +28,8 @@ _Static_assert(HA_REWRITE_PARTS_MAX <= HA_BUILD_EXTRA_MAX &&
 /* The files of the way from IR to an image. */
 struct files {
     struct ha_memory_file host_ir[HA_REWRITE_PARTS_MAX], object[HA_REWRITE_PARTS_MAX];
+    struct ha_memory_file record[HA_REWRITE_PARTS_MAX]; /* closed unless explained */
+    struct ha_memory_file facts;
     struct ha_memory_file elf;
     uint32_t part_count;
     bool loops_store, narrow_steps; /* what the rewriter said about `host_ir` */
@@ -41,6 +45,7 @@ ha_build_start(struct ha_build *build)
     build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
     build->lockstep = ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1;
     build->in_order = build->lockstep;
+    build->explain = ha_env_long(HA_ENV_CPU_EXPLAIN, 0, 1) == 1;
 }
 
 void
@@ -328,6 +333,53 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
     return status;
 }
 
+/* ---- what the back end did ---- */
+
+static enum ha_status
+open_records(struct files *files, struct ha_list *arguments)
+{
+    static const char *const flags[] = {"-opt-record-file", "/proc/self/fd/3",
+                                        "-opt-record-passes", HA_BACK_RECORD_PASSES,
+                                        NULL};
+    enum ha_status status = HA_OK;
+    ha_build_flags(arguments, flags);
+    for (uint32_t i = 0; i < files->part_count && status == HA_OK; i++) {
+        status = ha_memory_file_open(&files->record[i], "record");
+    }
+    return status;
+}
+
+/* The facts end with a NUL. */
+static enum ha_status
+read_records(struct files *files)
+{
+    struct ha_bytes all = {0}, lines = {0};
+    enum ha_status status = HA_OK;
+    for (uint32_t i = 0; i < files->part_count && status == HA_OK; i++) {
+        status = ha_memory_file_map(&files->record[i]);
+        ha_buffer_append(&all, files->record[i].bytes, files->record[i].size);
+    }
+    if (all.size > 0) {
+        ha_back_facts(all.bytes, all.size, &lines);
+    }
+    ha_buffer_append(&lines, "", 1);
+    if (status == HA_OK && (all.failed || lines.failed)) {
+        status = ha_error_set(HA_ERROR_MEMORY, "facts: no memory");
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_open(&files->facts, "facts");
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_write(&files->facts, lines.bytes, lines.size);
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_rewind(&files->facts);
+    }
+    ha_buffer_release(&lines);
+    ha_buffer_release(&all);
+    return status;
+}
+
 static enum ha_status
 run_back(struct ha_build *build, struct files *files)
 {
@@ -364,12 +416,22 @@ run_back(struct ha_build *build, struct files *files)
                                           "-",  "-",  NULL};
     ha_build_flags(&arguments, outputs);
     struct ha_build_task tasks[HA_REWRITE_PARTS_MAX];
+    struct ha_memory_file *records[HA_REWRITE_PARTS_MAX];
+    enum ha_status status = build->explain ? open_records(files, &arguments) : HA_OK;
     for (uint32_t i = 0; i < files->part_count; i++) {
-        tasks[i] = (struct ha_build_task){
-            &arguments, {.input = &files->host_ir[i], .output = &files->object[i]}};
+        records[i] = &files->record[i];
+        tasks[i] = (struct ha_build_task){&arguments,
+                                          {.input = &files->host_ir[i],
+                                           .output = &files->object[i],
+                                           .extra = &records[i],
+                                           .extra_count = build->explain ? 1 : 0}};
     }
-    enum ha_status status =
-        ha_build_steps(build, "the back end", tasks, files->part_count);
+    if (status == HA_OK) {
+        status = ha_build_steps(build, "the back end", tasks, files->part_count);
+    }
+    if (status == HA_OK && build->explain) {
+        status = read_records(files);
+    }
     ha_list_release(&arguments);
     return status;
 }
@@ -384,7 +446,8 @@ run_link(struct ha_build *build, struct files *files)
         "--build-id=none", "-o",      "-",          NULL,
     };
     struct ha_memory_file nothing = HA_MEMORY_FILE_INIT;
-    struct ha_memory_file *extra[HA_REWRITE_PARTS_MAX];
+    struct ha_memory_file *extra[HA_REWRITE_PARTS_MAX + 1];
+    uint32_t count = files->part_count;
     struct ha_list arguments = {0};
     ha_list_add(&arguments, build->toolchain.zig);
     ha_build_flags(&arguments, flags);
@@ -392,14 +455,22 @@ run_link(struct ha_build *build, struct files *files)
         extra[i] = &files->object[i];
         ha_list_format(&arguments, "/proc/self/fd/%u", 3 + i);
     }
+    if (build->explain) {
+        /* The linker names the bytes of a file by its path. */
+        ha_list_add(&arguments, "--format=binary");
+        ha_list_format(&arguments, "/proc/self/fd/%u", 3 + count);
+        ha_list_format(&arguments,
+                       "--defsym=" HA_IMAGE_FACTS "=_binary__proc_self_fd_%u_start",
+                       3 + count);
+        extra[count++] = &files->facts;
+    }
     enum ha_status status = ha_memory_file_open(&nothing, "nothing");
     if (status == HA_OK) {
-        status =
-            ha_build_step(build, "the linker", &arguments,
-                          &(struct ha_step_files){.input = &nothing,
-                                                  .output = &files->elf,
-                                                  .extra = extra,
-                                                  .extra_count = files->part_count});
+        status = ha_build_step(build, "the linker", &arguments,
+                               &(struct ha_step_files){.input = &nothing,
+                                                       .output = &files->elf,
+                                                       .extra = extra,
+                                                       .extra_count = count});
     }
     ha_list_release(&arguments);
     ha_memory_file_close(&nothing);
@@ -433,9 +504,10 @@ enum ha_status
 ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
                uint32_t name_count, struct ha_compile_result *result)
 {
-    struct files files = {.elf = HA_MEMORY_FILE_INIT};
+    struct files files = {.elf = HA_MEMORY_FILE_INIT, .facts = HA_MEMORY_FILE_INIT};
     for (uint32_t i = 0; i < HA_REWRITE_PARTS_MAX; i++) {
-        files.host_ir[i] = files.object[i] = (struct ha_memory_file)HA_MEMORY_FILE_INIT;
+        files.host_ir[i] = files.object[i] = files.record[i] =
+            (struct ha_memory_file)HA_MEMORY_FILE_INIT;
     }
     enum ha_status status = run_rewrite(build, ir, ir_size, name_count, &files, result);
     if (status == HA_OK) {
@@ -448,7 +520,9 @@ ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
         status = seal(&files.elf, result);
     }
     ha_memory_file_close(&files.elf);
+    ha_memory_file_close(&files.facts);
     for (uint32_t i = 0; i < HA_REWRITE_PARTS_MAX; i++) {
+        ha_memory_file_close(&files.record[i]);
         ha_memory_file_close(&files.object[i]);
         ha_memory_file_close(&files.host_ir[i]);
     }

@@ -36,6 +36,7 @@ struct ha_build {
     bool guard;     /* HIPADAPT_CPU_GUARD: kernels ask before each access */
     bool lockstep;  /* HIPADAPT_CPU_LOCKSTEP: the lanes of a warp run in step */
     bool in_order;  /* accesses stay as the program has them; `lockstep` implies it */
+    bool explain;   /* the image tells what the back end did, too */
     uint64_t deadline_ns;
     long timeout_seconds;
     bool cacheable;    /* nothing was read that the key does not know of */
@@ -44,7 +45,7 @@ struct ha_build {
 
 /* Starts the clock of HIPADAPT_COMPILE_TIMEOUT: to be called first, because the limit
  * covers our own work as well as the processes.  Reads from the environment whether
- * there is a guard, and whether lanes run in step. */
+ * there is a guard, whether lanes run in step and whether kernels are explained. */
 void ha_build_start(struct ha_build *build);
 
 /* Adds the flags of an optimiser that keeps accesses in order, if the build is so. */

@@ -26,5 +26,6 @@ ha_cache_key_begin(struct ha_bytes *key, const char *what,
     ha_buffer_u32(key, warp_size);
     ha_buffer_u32(key, ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1);
     ha_buffer_u32(key, ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1);
+    ha_buffer_u32(key, ha_env_long(HA_ENV_CPU_EXPLAIN, 0, 1) == 1);
     ha_buffer_u32(key, level);
 }

@@ -218,6 +218,7 @@ compute_key(struct work *work)
     enum ha_status status = HA_OK;
     ha_cache_key_begin(&key, "kernel", &work->build.toolchain, request->warp_size,
                        work->options.level);
+    ha_buffer_u32(&key, work->options.explain);
     append_list(&key, &work->options.front);
     append_list(&key, &work->options.search);
     ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);
@@ -608,6 +609,7 @@ prepare(struct work *work)
     enum ha_status status = ha_options_parse(request->options, request->option_count,
                                              &context, &work->options);
     work->build.level = work->options.level;
+    work->build.explain |= work->options.explain;
     if (status == HA_OK) {
         ha_buffer_append(&work->build.log, work->options.notes.bytes,
                          work->options.notes.size);

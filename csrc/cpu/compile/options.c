@@ -64,6 +64,7 @@ enum act {
     WAVE64,
     RELOCATABLE,
     WHOLE,
+    EXPLAIN,
     PROGRAM
 };
 
@@ -125,6 +126,7 @@ static const struct exact exact_table[] = {
     {"--offload-device-only", QUIET, NULL, 0},
     {"-fgpu-rdc", RELOCATABLE, NULL, 0},
     {"-fno-gpu-rdc", WHOLE, NULL, 0},
+    {"-fsave-optimization-record", EXPLAIN, NULL, 0},
     {HA_OPTION_PROGRAM, PROGRAM, NULL, 0},
     {"-fcolor-diagnostics", QUIET, NULL, 0},
     {"-fno-color-diagnostics", QUIET, NULL, 0},
@@ -201,6 +203,9 @@ apply(struct parser *parser, const struct exact *exact)
         break;
     case WHOLE:
         result->relocatable = false;
+        break;
+    case EXPLAIN:
+        result->explain = true;
         break;
     case PROGRAM:
         result->program = true;

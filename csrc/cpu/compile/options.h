@@ -38,6 +38,7 @@ struct ha_options {
     unsigned level;          /* of optimisation, 0 to 3 */
     bool relocatable;        /* -fgpu-rdc */
     bool program;            /* HA_OPTION_PROGRAM */
+    bool explain;            /* -fsave-optimization-record */
 };
 
 /* HA_ERROR_INVALID with a text that names the option.  `options` is released by the

@@ -152,10 +152,13 @@ ha_report_text(const struct ha_report *report, const struct ir_function *kernel)
     }
     qsort(entries, report->count, sizeof *entries, compare);
     if (own.line > 0) {
-        ir_print(&out, "%.*s:%u\tkernel\t\n", IR_ARGS(own.file), own.line);
-    } else {
-        ir_print(&out, "\tkernel\t\n");
+        ir_print(&out, "%.*s:%u", IR_ARGS(own.file), own.line);
     }
+    ir_print(&out, "\tkernel\t%s", report->form);
+    if (report->width > 0) {
+        ir_print(&out, " %u", report->width);
+    }
+    ir_print(&out, "\n");
     for (uint32_t i = 0; i < report->count; i++) {
         const struct ha_remark *remark = entries[i].remark;
         struct ir_slice place = place_text(module, own.file, remark->place);

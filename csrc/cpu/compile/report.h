@@ -6,8 +6,9 @@
  *     place TAB kind TAB sentence LF        12  access  loads 4 bytes ... (gathered)
  *
  * The place is the line in the file of the kernel, or "other.h:12", or nothing where a
- * remark is about the whole.  The first remark has the file and line of the kernel
- * itself.  Kinds are the words of ha_report_kinds. */
+ * remark is about the whole.  Kinds are the words of ha_report_kinds.  The first line
+ * has the file and line of the kernel itself, the kind "kernel", and its form with the
+ * lanes of a gang: "gang 16", "rows" or "reference". */
 #ifndef HA_CPU_COMPILE_REPORT_H
 #define HA_CPU_COMPILE_REPORT_H
 
@@ -40,6 +41,8 @@ struct ha_remark {
 /* Lies in the arena of the module. */
 struct ha_report {
     const struct ir_module *module;
+    const char *form; /* constant: "gang", "rows" or "reference" */
+    uint32_t width;   /* lanes of a gang, or 0 */
     struct ha_remark *remarks;
     uint32_t count;
     uint32_t capacity;

@@ -65,6 +65,7 @@ void
 ha_rewrite_report(struct ha_rewriter *rewriter, uint32_t number,
                   const struct ha_fast *fast, struct ha_report *report)
 {
+    report->form = fast != NULL ? "rows" : "reference";
     if (fast != NULL) {
         tell_rows(rewriter, number, fast, report);
         return;

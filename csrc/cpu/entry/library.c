@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP entry points: libraries and their kernels. */
-#include <string.h>
-
 #include "abi/hip.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/export.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
+#include "cpu/module/explain.h"
 #include "cpu/module/library.h"
 #include "cpu/module/module.h"
 
@@ -323,10 +322,9 @@ hipadaptKernelReport(hipFunction_t function, char *text, size_t *bytes)
         return ha_cpu_fail(hipErrorInvalidResourceHandle,
                            "%p is not a function of a loaded module", (void *)function);
     }
-    size_t needed = strlen(found->kernel->report) + 1;
-    if (text != NULL && *bytes >= needed) {
-        memcpy(text, found->kernel->report, needed);
-    } else if (text != NULL) {
+    size_t room = text != NULL ? *bytes : 0;
+    size_t needed = ha_function_report(found, text, room);
+    if (text != NULL && room < needed) {
         status =
             ha_cpu_fail(hipErrorInvalidValue,
                         "argument 'bytes' is %zu; the report has %zu", *bytes, needed);

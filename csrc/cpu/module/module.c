@@ -125,6 +125,12 @@ ha_module_look(const struct ha_module *module, struct ha_module_view *view)
     };
 }
 
+const char *
+ha_module_facts(const struct ha_module *module)
+{
+    return dlsym(module->library, HA_IMAGE_FACTS);
+}
+
 size_t
 ha_module_constant_bytes(const struct ha_module *module)
 {

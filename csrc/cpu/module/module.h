@@ -100,6 +100,9 @@ struct ha_module_view {
 };
 void ha_module_look(const struct ha_module *module, struct ha_module_view *view);
 
+/* Lines of HA_IMAGE_FACTS (cpu/base/image.h); NULL where the image has none. */
+const char *ha_module_facts(const struct ha_module *module);
+
 /* Bytes of the module's __constant__ variables. */
 size_t ha_module_constant_bytes(const struct ha_module *module);
 

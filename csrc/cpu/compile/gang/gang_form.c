@@ -131,6 +131,8 @@ tell_form(const struct gang_emit *emit, struct ha_report *report)
 {
     const struct gang_function *function = emit->function;
 
+    report->form = "gang";
+    report->width = emit->width;
     ha_report_add(report, HA_REPORT_FORM, 0,
                   "gangs of %u lanes that are neighbours in x: a value of theirs is a "
                   "vector",
