@@ -6,6 +6,9 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
+from .explanation import Explanation
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -89,4 +92,9 @@ def kernel_html(kernel: Kernel) -> str:
         ("shared memory", f"{attributes.shared_size} bytes"),
         ("device", kernel.module.device.name),
     ]
+    report = _core.kernel_report(kernel.function)
+    if report is not None:
+        told = Explanation(kernel.name, report)
+        width = f" of {told.width} lanes" if told.width else ""
+        rows.append(("runs as", f"{told.form}{width}; explain() says more"))
     return f"<b>Kernel {html.escape(kernel.name)}</b>{table(rows)}"

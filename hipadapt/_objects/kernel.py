@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .._core import LaunchConfig
+    from .explanation import Explanation
     from .program import Module
     from .signature import Parameter
 
@@ -187,6 +188,45 @@ class Kernel(Owner, _core.Kernel):
                 self.function, shared, limit
             )
         return int(grid), int(block)
+
+    def explain(self) -> Explanation:
+        """What the CPU device decided about the kernel, and what would make it faster.
+
+        It says which form runs the kernel and in which launches, and by line of the
+        source which branches and loops lanes leave apart, how lanes read and write
+        memory, and what is kept across barriers.  Print it, or show it in a notebook.
+
+        Returns
+        -------
+        Explanation
+            With what the back end told (vectors, spills) where the code has it, or
+            where the module was compiled from a `Program`, which is then compiled once
+            more.
+
+        Raises
+        ------
+        NotImplementedError
+            The kernel is not one of the CPU device.
+
+        Examples
+        --------
+        >>> import hipadapt
+        >>> add = hipadapt.compile_kernel('''
+        ... extern "C" __global__ void add(float *x, float value, int n) {
+        ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+        ...     if (i < n) x[i] += value;
+        ... }''', "add")
+        >>> add.explain()
+        <Explanation add: rows, ...>
+        """
+        from .explanation import explain
+
+        told = explain(self, self.module._made_by)
+        if told is None:
+            raise NotImplementedError(
+                f"Kernel.explain: {self.name} is not a kernel of the CPU device"
+            )
+        return told
 
     def as_c_void_p(self) -> Any:
         """The function's handle, for `hipadapt.hip`."""

@@ -123,11 +123,17 @@ class Program(Owner):
         words = [*self.options, *map(_str, options)]
         if not any(w.startswith(("--offload-arch", "--gpu-arch")) for w in words):
             words.append("--offload-arch=" + Device(number).arch)
+        return self._load(words, number)
+
+    def _load(self, words: Sequence[str], number: int) -> Module:
+        """Compiles with these options, and loads on a device."""
         with On(number):
             code, lowered = self._compile(words)
-        return Module(code, device=number, lowered=lowered, log=self.log)
+        module = Module(code, device=number, lowered=lowered, log=self.log)
+        module._made_by = (self, tuple(words))
+        return module
 
-    def _compile(self, options: list[str]) -> tuple[bytes, dict[str, str]]:
+    def _compile(self, options: Sequence[str]) -> tuple[bytes, dict[str, str]]:
         texts = [text.encode() for text in self.headers.values()]
         names = [key.encode() for key in self.headers]
         program = hiprtc.hiprtcCreateProgram(
@@ -237,6 +243,7 @@ class Module(Owner):
         self._kernels: weakref.WeakValueDictionary[str, Kernel] = (
             weakref.WeakValueDictionary()
         )
+        self._made_by: tuple[Program, tuple[str, ...]] | None = None
         self._metadata: dict[str, tuple[Parameter, ...]] | None = None
         if not self.code:
             raise ValueError("Module: there is no code")

@@ -103,15 +103,6 @@ place_text(const struct ir_module *module, struct ir_slice file, uint32_t node)
                : ir_format(module->arena, "%.*s:%u", IR_ARGS(place.file), place.line);
 }
 
-struct ir_slice
-ha_report_line(const struct ha_report *report, uint32_t node)
-{
-    struct ir_place place = ir_place_of(report->module, node);
-
-    return place.line == 0 ? ir_slice_of("a line that is not known")
-                           : ir_format(report->module->arena, "line %u", place.line);
-}
-
 /* ---- the text ---- */
 
 struct entry {
@@ -120,19 +111,27 @@ struct entry {
     uint32_t number;
 };
 
+/* First what is about the whole, then by line, then what can be changed. */
+static int
+group_of(const struct entry *entry)
+{
+    return entry->remark->kind == HA_REPORT_HINT ? 2 : entry->place.line > 0;
+}
+
 static int
 compare(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    enum ha_report_kind first = x->remark->kind, second = y->remark->kind;
-    bool by_line = first >= HA_REPORT_BARRIER && first < HA_REPORT_HINT &&
-                   second >= HA_REPORT_BARRIER && second < HA_REPORT_HINT;
+    int first = group_of(x), second = group_of(y);
 
-    if (by_line && x->place.line != y->place.line) {
+    if (first != second) {
+        return first - second;
+    }
+    if (x->place.line != y->place.line) {
         return x->place.line < y->place.line ? -1 : 1;
     }
-    if (first != second) {
-        return first < second ? -1 : 1;
+    if (x->remark->kind != y->remark->kind) {
+        return x->remark->kind < y->remark->kind ? -1 : 1;
     }
     return x->number < y->number ? -1 : x->number > y->number;
 }

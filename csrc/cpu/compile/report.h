@@ -14,7 +14,7 @@
 
 #include "cpu/compile/ir_text.h"
 
-/* In the order in which they are shown; those from HA_REPORT_BARRIER on by line. */
+/* In the order in which those of one line, or of none, are shown. */
 enum ha_report_kind {
     HA_REPORT_FORM,    /* which form it has, and in which launches that is run */
     HA_REPORT_REFUSED, /* why it has no faster one */
@@ -56,9 +56,6 @@ __attribute__((format(printf, 4, 5))) void ha_report_add(struct ha_report *repor
 
 /* Takes back what was said of a place. */
 void ha_report_drop(struct ha_report *report, enum ha_report_kind kind, uint32_t place);
-
-/* "line 12", or "a line that is not known". */
-struct ir_slice ha_report_line(const struct ha_report *report, uint32_t place);
 
 /* The text of the report of a kernel. */
 struct ir_slice ha_report_text(const struct ha_report *report,

@@ -70,7 +70,10 @@ ha_rewrite_report(struct ha_rewriter *rewriter, uint32_t number,
         tell_rows(rewriter, number, fast, report);
         return;
     }
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
     ha_report_add(report, HA_REPORT_FORM, 0,
-                  "reference: each lane runs by itself, on a stack of its own, and is "
-                  "switched at barriers and warp calls");
+                  "reference: one lane runs after the other%s",
+                  info->block || info->warp
+                      ? "; each has a stack, and is left where it waits for others"
+                      : "");
 }

@@ -21,8 +21,8 @@ tell(const char *name, const char *line, size_t size)
     }
     int place = (int)(kind - line), word = (int)(text - kind - 1);
     if (strncmp(kind + 1, "kernel", (size_t)word) == 0) {
-        ha_log(0, "explain: kernel '%s'%s%.*s", name, place > 0 ? ", " : "", place,
-               line);
+        ha_log(0, "explain: kernel '%s' (%.*s)%s%.*s", name, (int)(end - text - 1),
+               text + 1, place > 0 ? ", " : "", place, line);
         return;
     }
     ha_log(0, "explain:   %s%.*s%s%.*s: %.*s", place > 0 ? "line " : "", place, line,

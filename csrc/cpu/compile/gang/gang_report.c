@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/compile/gang/gang_report.h"
 
+#include <string.h>
+
 #include "cpu/compile/ir_place.h"
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_state.h"
@@ -44,14 +46,18 @@ add_cause(struct causes *causes, struct ir_slice text)
     }
 }
 
+/* "the load of line 7", or "a load". */
 static struct ir_slice
 of_line(struct causes *causes, const char *what, uint32_t value)
 {
     const struct telling *telling = causes->telling;
+    struct ir_place place =
+        ir_place_of(telling->report->module, telling->function->values[value].source);
+    struct ir_arena *arena = telling->function->arena;
 
-    return ir_format(telling->function->arena, "%s of %.*s", what,
-                     IR_ARGS(ha_report_line(telling->report,
-                                            telling->function->values[value].source)));
+    return place.line == 0
+               ? ir_format(arena, "%s", what)
+               : ir_format(arena, "the%s of line %u", strchr(what, ' '), place.line);
 }
 
 /* From a value that differs back to where that begins. */
@@ -71,18 +77,18 @@ find_causes(struct causes *causes, uint32_t number, unsigned depth)
         add_cause(causes, ir_slice_of("threadIdx.x"));
         return;
     case GANG_LOAD:
-        add_cause(causes, of_line(causes, "the load", number));
+        add_cause(causes, of_line(causes, "a load", number));
         return;
     case GANG_ATOMIC:
     case GANG_EXCHANGE:
     case GANG_SUCCESS:
-        add_cause(causes, of_line(causes, "the atomic", number));
+        add_cause(causes, of_line(causes, "an atomic", number));
         return;
     case GANG_WARP:
-        add_cause(causes, of_line(causes, "the warp call", number));
+        add_cause(causes, of_line(causes, "a warp call", number));
         return;
     case GANG_CALL:
-        add_cause(causes, of_line(causes, "the call", number));
+        add_cause(causes, of_line(causes, "a call", number));
         return;
     case GANG_ALLOCA:
         return;
@@ -400,7 +406,8 @@ tell_kept(const struct gang_emit *emit, struct ha_report *report)
     for (uint32_t s = 0; s < emit->slot_count; s++) {
         const struct gang_slot *slot = &emit->slots[s];
         if (slot->framed && slot->kind <= GANG_SLOT_LEFT &&
-            emit->function->values[slot->value].source != 0) {
+            ir_place_of(report->module, emit->function->values[slot->value].source)
+                    .line > 0) {
             ha_report_add(report, HA_REPORT_KEPT,
                           emit->function->values[slot->value].source,
                           "what is computed here is kept between regions");
