@@ -37,7 +37,8 @@ def explanation_html(told: Explanation) -> str:
         f"<span style='color:white;background:{_FORMS.get(told.form, '#57606a')};"
         f"border-radius:4px;padding:1px 6px'>{html.escape(told.form + width)}</span>"
     )
-    rows, last = [], ""
+    rows: list[str] = []
+    last = ""
     for remark in told.remarks:
         where = _where(told, remark)
         rows.append(_row("" if where == last else where, remark.kind, remark.text))

@@ -25,6 +25,11 @@ EXPECTED = {
         "rows 2 and 3: shape (2, 5), 40 bytes in",
         "interface: shape (6, 5), type <f4",
     ),
+    "explain_kernel.py": (
+        "apart: rows, particles.hip:4",
+        "    access: loads 4 bytes a lane of 'x', side by side",
+        "hint: accesses are fastest where neighbouring lanes",
+    ),
     "launch_kernel.py": (
         "broken.hip:2:",
         *(

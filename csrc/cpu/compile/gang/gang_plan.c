@@ -414,8 +414,9 @@ check_parting(const struct making *making, uint32_t from, const uint8_t *sure,
         } else if (!sure[to] && block->next_count > 1) {
             making->function->at =
                 making->function->values[block->insts[block->count - 1]].source;
-            gang_refuse(making->function,
-                        "whether lanes come to a barrier is not known");
+            gang_refuse(
+                making->function,
+                "lanes part here, and whether they come to a barrier is not known");
         }
     }
 }
