@@ -13,6 +13,7 @@ import pytest
 import hipadapt
 from hipadapt._objects.explanation import Explanation
 
+ROOT = Path(__file__).resolve().parents[3]
 SOURCE = """\
 extern "C" __global__ void meet(float *out, const float *in) {
     __shared__ float s[256];
@@ -218,6 +219,19 @@ def test_header_of_the_program_is_named() -> None:
     (load, _) = found.of("access")
     assert (load.file.rpartition("/")[2], load.line) == ("scale.h", 3)
     assert "scale.h line 3" in str(found)
+
+
+def test_page_shows_what_its_example_prints() -> None:
+    page = (ROOT / "docs" / "cpu_performance.md").read_text("utf-8")
+    source, behind = page.split('source = r"""', 1)[1].split('"""', 1)
+    shown = behind.split("```\n", 3)[2]
+    printed = str(hipadapt.compile_kernel(source, "sums").explain())
+
+    # Numbers of registers and of lanes are those of one processor.
+    words = ("line ", "loop:", "branch:", "access:")
+    assert [
+        line for line in printed.splitlines() if line.strip().startswith(words)
+    ] == [line for line in shown.splitlines() if line.strip().startswith(words)]
 
 
 def test_closed_module_is_refused() -> None:
