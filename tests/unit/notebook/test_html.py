@@ -70,3 +70,25 @@ def test_kernel_shows_its_arguments(cpu: ModuleType) -> None:
     assert "Kernel k" in text
     assert "threads of a block" in text
     assert hip is cpu
+
+
+def test_explanation_shows_form_lines_and_remarks(cpu: ModuleType) -> None:
+    kernel = compile_kernel(
+        'extern "C" __global__ void k(float *x, const int *n) {\n'
+        "    if (n[0] < 5 && n[1] > 2) x[4 * threadIdx.x] = 1;\n}",
+        "k",
+    )
+    text = kernel.explain()._repr_html_()
+
+    assert ">rows</span>" in text
+    assert "k.hip:1" in text
+    assert "2  if (n[0] &lt; 5 &amp;&amp; n[1] &gt; 2)" in text
+    assert "stores 4 bytes a lane of &#x27;x&#x27;, 16 bytes apart" in text
+    assert text.count("if (n[0]") == 1  # once for all remarks of the line
+    assert re.findall(r"<table[^>]*>", text) == ["<table style='color:inherit'>"]
+
+
+def test_kernel_shows_its_form(cpu: ModuleType) -> None:
+    kernel = compile_kernel('extern "C" __global__ void k(int *x) { *x = 1; }', "k")
+
+    assert "rows; explain() says more" in kernel._repr_html_()
