@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "Remark"]
 
-_RECORD = "-fsave-optimization-record"
+_RECORD = "-fhipadapt-explain"
 _KINDS_OF_BACK_END = ("vector", "spill", "frame")
 
 

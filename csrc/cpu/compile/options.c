@@ -126,7 +126,7 @@ static const struct exact exact_table[] = {
     {"--offload-device-only", QUIET, NULL, 0},
     {"-fgpu-rdc", RELOCATABLE, NULL, 0},
     {"-fno-gpu-rdc", WHOLE, NULL, 0},
-    {"-fsave-optimization-record", EXPLAIN, NULL, 0},
+    {HA_OPTION_EXPLAIN, EXPLAIN, NULL, 0},
     {HA_OPTION_PROGRAM, PROGRAM, NULL, 0},
     {"-fcolor-diagnostics", QUIET, NULL, 0},
     {"-fno-color-diagnostics", QUIET, NULL, 0},

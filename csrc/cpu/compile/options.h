@@ -20,6 +20,8 @@
 /* The source is a whole program, preprocessed, with what HA_SOURCE_BEFORE says: the
  * device pass of hipadapt-cc. */
 #define HA_OPTION_PROGRAM "-fhipadapt-program"
+/* The image tells what the back end did: cpu/compile/back_facts.h. */
+#define HA_OPTION_EXPLAIN "-fhipadapt-explain"
 
 struct ha_options_context {
     const char *arch;                /* borrowed: gcnArchName of the device */
@@ -38,7 +40,7 @@ struct ha_options {
     unsigned level;          /* of optimisation, 0 to 3 */
     bool relocatable;        /* -fgpu-rdc */
     bool program;            /* HA_OPTION_PROGRAM */
-    bool explain;            /* -fsave-optimization-record */
+    bool explain;            /* HA_OPTION_EXPLAIN */
 };
 
 /* HA_ERROR_INVALID with a text that names the option.  `options` is released by the

@@ -202,7 +202,7 @@ def test_code_alone_is_explained_without_the_back_end(module: hipadapt.Module) -
 
 
 def test_option_puts_all_of_it_into_the_code() -> None:
-    program = hipadapt.Program(SOURCE, ["-fsave-optimization-record"])
+    program = hipadapt.Program(SOURCE, ["-fhipadapt-explain"])
     again = hipadapt.Module.from_code(program.compile().code)
 
     assert again.kernel("plain").explain().is_complete
