@@ -661,3 +661,38 @@ def game_of_life_on_a_torus(gpu: Gpu) -> Iterator[Check]:
         )
         cells = ((around == 3) | ((around == 2) & (cells == 1))).astype(np.uint8)
     yield same("cells", got, cells)
+
+
+@case()
+def many_barriers_in_loops(gpu: Gpu) -> Iterator[Check]:
+    """More stretches between barriers than the compiler takes together; values live
+    across all of them, and some are left out in some rounds."""
+    steps = "".join(
+        f"""
+            tile[(t + {i}) % 96] = own * {i + 3} + kept;
+            __syncthreads();
+            if (t % {i + 2} == 0) kept += tile[(t * {i + 5}) % 96];
+            __syncthreads();"""
+        for i in range(8)
+    )
+    source = f"""
+    extern "C" __global__ void meet(int *x, int rounds) {{
+        __shared__ int tile[96];
+        int t = threadIdx.x, own = x[t], kept = t;
+        for (int round = 0; round < rounds; round++) {{{steps}
+            for (int inner = 0; inner < round % 3; inner++) {{{steps}
+            }}
+        }}
+        x[t] = kept;
+    }}"""
+    t = np.arange(96)
+    x = np.random.default_rng(23).integers(-99, 99, 96).astype(np.int32)
+    (got,) = gpu.run(source, "meet", 1, 96, InOut(x.copy()), np.int32(5))
+    kept = t.astype(np.int32)
+    with np.errstate(over="ignore"):
+        for repeats in (1, 2, 3, 1, 2):  # of the steps: one, and those of `inner`
+            for i in list(range(8)) * repeats:
+                tile = np.empty(96, np.int32)
+                tile[(t + i) % 96] = x * np.int32(i + 3) + kept
+                kept = np.where(t % (i + 2) == 0, kept + tile[t * (i + 5) % 96], kept)
+    yield same("x", got, kept)

@@ -169,7 +169,7 @@ gang_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
 static void
 touch(struct gang_emit *emit, uint32_t slot)
 {
-    emit->slots[slot].runs[emit->run] = 1;
+    emit->slots[slot].runs[emit->run] |= GANG_RUN_TOUCHES;
 }
 
 /* The type of a slot on the stack. */
@@ -211,6 +211,7 @@ gang_slot_write(struct gang_emit *emit, uint32_t slot, struct ir_slice value)
     struct ir_slice type = slot_type(emit, &emit->slots[slot]);
 
     touch(emit, slot);
+    emit->slots[slot].runs[emit->run] |= GANG_RUN_WRITES;
     emit->slots[slot].written |= !ir_is(value, "poison");
     gang_line(emit, "store %.*s %.*s, ptr %%slot.%u", IR_ARGS(type), IR_ARGS(value),
               slot);

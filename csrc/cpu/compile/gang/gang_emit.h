@@ -24,6 +24,12 @@ enum gang_slot_kind {
     GANG_SLOT_LANES, /* of a value and an operand: a vector, lane by lane */
 };
 
+/* What a run does with a slot. */
+enum gang_run_use {
+    GANG_RUN_TOUCHES = 1,
+    GANG_RUN_WRITES = 2, /* and so it has to leave it in the frame */
+};
+
 struct gang_slot {
     uint8_t kind; /* enum gang_slot_kind */
     bool mask;    /* a lane mask, or else ... */
@@ -37,7 +43,7 @@ struct gang_slot {
     bool written;    /* something other than nothing */
     uint64_t offset; /* in the frame */
     uint64_t bytes;
-    uint8_t *runs; /* a flag per run that touches it */
+    uint8_t *runs; /* by run: enum gang_run_use */
 };
 
 struct gang_emit {

@@ -754,9 +754,12 @@ align_of(const struct gang_slot *slot)
 static void
 copy_slots(struct gang_emit *emit, bool in)
 {
+    uint8_t wanted = in ? GANG_RUN_TOUCHES : GANG_RUN_WRITES;
+
     for (uint32_t s = 0; s < emit->slot_count; s++) {
         const struct gang_slot *slot = &emit->slots[s];
-        if (!slot->framed || slot->kind == GANG_SLOT_ARRAY || !slot->runs[emit->run]) {
+        if (!slot->framed || slot->kind == GANG_SLOT_ARRAY ||
+            !(slot->runs[emit->run] & wanted)) {
             continue;
         }
         struct ir_slice at = gang_name(emit);
@@ -870,6 +873,48 @@ write_gangs_end(struct gang_emit *emit)
     emit->label = ir_format(emit->function->arena, "after.%u", r);
 }
 
+/* ---- hops ---- */
+
+/* For each loop, the back end looks at the conditions of all loops that came before it,
+ * and runs are loops.  In a kernel of many runs, every few runs the way on is a *hop*:
+ * through a number in memory, so that nothing is known about what came before. */
+#define HOPS_RUNS_LEAST 24u
+#define HOPS_RUNS 4u
+
+static bool
+is_hop(const struct gang_emit *emit, uint32_t run)
+{
+    return emit->plan.run_count >= HOPS_RUNS_LEAST && run % HOPS_RUNS == 0;
+}
+
+static void
+enter_run(struct gang_emit *emit)
+{
+    if (!is_hop(emit, emit->run)) {
+        gang_line(emit, "br label %%run.%u", emit->run);
+        return;
+    }
+    gang_line(emit, "store volatile i32 %u, ptr %%hop", emit->run);
+    gang_line(emit, "br label %%hops");
+    emit->time++;
+}
+
+static void
+write_hops(struct gang_emit *emit)
+{
+    if (emit->plan.run_count < HOPS_RUNS_LEAST) {
+        return;
+    }
+    ir_print(emit->out, "hops:\n  %%to = load volatile i32, ptr %%hop\n"
+                        "  switch i32 %%to, label %%nowhere [\n");
+    for (uint32_t r = 0; r < emit->plan.run_count; r++) {
+        if (is_hop(emit, r)) {
+            ir_print(emit->out, "    i32 %u, label %%run.%u\n", r, r);
+        }
+    }
+    ir_print(emit->out, "  ]\nnowhere:\n  unreachable\n");
+}
+
 /* All gangs do the blocks at [from, to). */
 static void
 write_run(struct gang_emit *emit, uint32_t from, uint32_t to)
@@ -888,7 +933,7 @@ write_run(struct gang_emit *emit, uint32_t from, uint32_t to)
         gang_line(emit, "store i1 false, ptr %%missing");
         gang_line(emit, "store i32 0, ptr %%counted");
     }
-    gang_line(emit, "br label %%run.%u", emit->run);
+    enter_run(emit);
     write_gangs_head(emit);
     name_arrays(emit);
     copy_slots(emit, true);
@@ -1064,7 +1109,7 @@ write_head(struct gang_emit *emit)
     ir_print(emit->out,
              "ptr %%ha.shared, ptr %%ha.frame) nounwind %s" HA_PROBED " {\nentry:\n"
              "  %%came = alloca i1\n  %%missing = alloca i1\n  %%counted = alloca i32\n"
-             "  %%result = alloca i32\n"
+             "  %%result = alloca i32\n  %%hop = alloca i32\n"
              "  %%ha.row0 = add i32 %%ha.block_dim_x, %u\n"
              "  %%ha.row_gangs = udiv i32 %%ha.row0, %u\n"
              "  %%ha.frame_bytes = add i64 0, %llu\n"
@@ -1122,9 +1167,10 @@ write_body(struct gang_emit *emit, bool whole)
     write_asks(emit);
     gang_begin_label(emit, ir_slice_of("begin"));
     write_level(emit, 0, emit->flow.count, IR_NONE);
-    ir_print(emit->out,
-             "  ret i32 %d\nrefused:\n  ret i32 %d\ndiverged:\n  ret i32 %d\n}\n\n",
-             BLOCK_DONE, BLOCK_REFUSED, BLOCK_DIVERGED);
+    ir_print(emit->out, "  ret i32 %d\n", BLOCK_DONE);
+    write_hops(emit);
+    ir_print(emit->out, "refused:\n  ret i32 %d\ndiverged:\n  ret i32 %d\n}\n\n",
+             BLOCK_REFUSED, BLOCK_DIVERGED);
 }
 
 /* ---- the function of a launch ---- */
@@ -1292,7 +1338,7 @@ place_slots(struct gang_emit *emit)
         struct gang_slot *slot = &emit->slots[s];
         uint32_t runs = 0;
         for (uint32_t r = 0; r < emit->plan.run_count; r++) {
-            runs += slot->runs[r];
+            runs += slot->runs[r] != 0;
         }
         slot->framed = !slot->block_wide && (runs > 1 || is_carried(emit, slot));
         if (slot->kind == GANG_SLOT_ARRAY) {
