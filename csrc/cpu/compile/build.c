@@ -186,6 +186,15 @@ take_output(struct ha_build *build, const char *what, const struct ha_build_task
     return judge(build, what, ended, step->files.output, &running->messages);
 }
 
+/* How many compilers are worth to run at once. */
+static uint32_t
+count_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (uint32_t)count : 1;
+}
+
 enum ha_status
 ha_build_steps(struct ha_build *build, const char *what,
                const struct ha_build_task *steps, uint32_t count)
@@ -205,7 +214,7 @@ ha_build_steps(struct ha_build *build, const char *what,
     }
     uint64_t before_ns = ha_clock_ns();
     if (status == HA_OK) {
-        status = ha_process_run_all(requests, ended, count);
+        status = ha_process_run_all(requests, ended, count, count_processors());
     }
     if (status == HA_OK) {
         ha_log(3, "%s took %.1f ms", what, (double)(ha_clock_ns() - before_ns) / 1e6);
@@ -279,15 +288,6 @@ write_part(struct ha_build *build, const struct ha_rewrite_part *part,
         status = ha_memory_file_write(file, part->ir, part->ir_size);
     }
     return status == HA_OK ? ha_memory_file_rewind(file) : status;
-}
-
-/* How many compilers are worth to run at once. */
-static uint32_t
-count_processors(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
 }
 
 /* Host IR; the names that expressions stand for go into the result. */

@@ -73,8 +73,8 @@ struct ha_build_task {
 };
 #define HA_STEPS_MAX HA_PROCESSES_MAX
 
-/* Runs `zig <arguments>` for each step, all at once; `what` names them in messages.
- * The outputs are mapped after success. */
+/* Runs `zig <arguments>` for each step, as many at once as there are processors; `what`
+ * names them in messages.  The outputs are mapped after success. */
 enum ha_status ha_build_steps(struct ha_build *build, const char *what,
                               const struct ha_build_task *steps, uint32_t count);
 

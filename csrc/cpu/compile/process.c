@@ -280,11 +280,17 @@ reap(pid_t pid, int flags, struct ha_process_result *result)
     return 1;
 }
 
-/* Children that were started together. */
+/* Children of one call. */
 struct family {
+    const struct ha_process_request *requests;
+    struct ha_process_result *results;
     uint32_t count;
-    pid_t pids[HA_PROCESSES_MAX]; /* 0 once its end was seen */
-    int pidfds[HA_PROCESSES_MAX]; /* owned, -1 where there is none */
+    uint32_t started;
+    uint32_t running;
+    uint32_t at_once;
+    pid_t pids[HA_PROCESSES_MAX]; /* 0 before the start and once its end was seen */
+    int pidfds[HA_PROCESSES_MAX]; /* owned while there is a pid, -1 where there is none
+                                   */
 };
 
 /* One slice of waiting, which ends early where pidfds say that a child has ended. */
@@ -294,7 +300,7 @@ wait_slice(const struct family *family, uint64_t left_ns)
     struct pollfd entries[HA_PROCESSES_MAX];
     nfds_t count = 0;
     bool blind = false;
-    for (uint32_t i = 0; i < family->count; i++) {
+    for (uint32_t i = 0; i < family->started; i++) {
         if (family->pids[i] != 0) {
             blind |= family->pidfds[i] < 0;
             entries[count++] =
@@ -310,71 +316,57 @@ wait_slice(const struct family *family, uint64_t left_ns)
     }
 }
 
-/* Whether any child still runs. */
-static bool
-reap_ended(struct family *family, struct ha_process_result *results)
+static void
+forget(struct family *family, uint32_t i)
 {
-    bool running = false;
-    for (uint32_t i = 0; i < family->count; i++) {
-        if (family->pids[i] != 0 && reap(family->pids[i], WNOHANG, &results[i])) {
-            family->pids[i] = 0;
-        }
-        running |= family->pids[i] != 0;
+    if (family->pidfds[i] >= 0) {
+        (void)close(family->pidfds[i]);
     }
-    return running;
+    family->pids[i] = 0;
+    family->running--;
 }
 
 static void
-end_all(struct family *family, enum ha_process_end why,
-        struct ha_process_result *results)
+reap_ended(struct family *family)
 {
-    for (uint32_t i = 0; i < family->count; i++) {
+    for (uint32_t i = 0; i < family->started; i++) {
+        if (family->pids[i] != 0 &&
+            reap(family->pids[i], WNOHANG, &family->results[i])) {
+            forget(family, i);
+        }
+    }
+}
+
+static void
+end_all(struct family *family, enum ha_process_end why)
+{
+    for (uint32_t i = 0; i < family->started; i++) {
         if (family->pids[i] != 0) {
             (void)kill(-family->pids[i], SIGKILL);
             (void)kill(family->pids[i], SIGKILL); /* in case that it left its group */
         }
     }
-    for (uint32_t i = 0; i < family->count; i++) {
+    for (uint32_t i = 0; i < family->started; i++) {
         if (family->pids[i] != 0) {
-            (void)reap(family->pids[i], 0, &results[i]);
-            results[i] = (struct ha_process_result){why, SIGKILL};
-            family->pids[i] = 0;
+            (void)reap(family->pids[i], 0, &family->results[i]);
+            family->results[i] = (struct ha_process_result){why, SIGKILL};
+            forget(family, i);
         }
+    }
+    for (uint32_t i = family->started; i < family->count; i++) {
+        family->results[i] = (struct ha_process_result){why, 0};
     }
 }
 
-static void
-wait_for(struct family *family, const struct ha_process_request *request,
-         struct ha_process_result *results)
-{
-    uint64_t ask_ns = ha_clock_ns() + SLICE_MS * 1000000u;
-    while (reap_ended(family, results)) {
-        uint64_t now = ha_clock_ns();
-        if (now >= request->deadline_ns) {
-            end_all(family, HA_PROCESS_TIMED_OUT, results);
-            return;
-        }
-        if (request->interrupted != NULL && now >= ask_ns) {
-            if (request->interrupted()) {
-                end_all(family, HA_PROCESS_INTERRUPTED, results);
-                return;
-            }
-            ask_ns = ha_clock_ns() + SLICE_MS * 1000000u;
-        }
-        wait_slice(family, request->deadline_ns - now);
-    }
-}
-
-/* The number of an error, or 0; then all children run. */
+/* Starts what may run; the number of an error, or 0. */
 static int
-start_all(struct family *family, const struct ha_process_request *requests,
-          uint32_t count, struct ha_process_result *results)
+start_more(struct family *family)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    while (family->started < family->count && family->running < family->at_once) {
+        uint32_t i = family->started;
         pid_t pid = 0;
-        int error = spawn(&requests[i], &pid);
+        int error = spawn(&family->requests[i], &pid);
         if (error != 0) {
-            end_all(family, HA_PROCESS_SIGNALED, results);
             return error;
         }
         family->pids[i] = pid;
@@ -382,9 +374,40 @@ start_all(struct family *family, const struct ha_process_request *requests,
 #ifdef SYS_pidfd_open
         family->pidfds[i] = (int)syscall(SYS_pidfd_open, pid, 0);
 #endif
-        family->count++;
+        family->started++;
+        family->running++;
     }
     return 0;
+}
+
+/* Until all have ended; the number of an error, or 0. */
+static int
+run_family(struct family *family)
+{
+    const struct ha_process_request *first = &family->requests[0];
+    uint64_t ask_ns = ha_clock_ns() + SLICE_MS * 1000000u;
+    int error = start_more(family);
+    while (error == 0 && family->running > 0) {
+        uint64_t now = ha_clock_ns();
+        if (now >= first->deadline_ns) {
+            end_all(family, HA_PROCESS_TIMED_OUT);
+            return 0;
+        }
+        if (first->interrupted != NULL && now >= ask_ns) {
+            if (first->interrupted()) {
+                end_all(family, HA_PROCESS_INTERRUPTED);
+                return 0;
+            }
+            ask_ns = ha_clock_ns() + SLICE_MS * 1000000u;
+        }
+        wait_slice(family, first->deadline_ns - now);
+        reap_ended(family);
+        error = start_more(family);
+    }
+    if (error != 0) {
+        end_all(family, HA_PROCESS_SIGNALED);
+    }
+    return error;
 }
 
 static enum ha_status
@@ -407,35 +430,28 @@ check_requests(const struct ha_process_request *requests, uint32_t count)
 
 enum ha_status
 ha_process_run_all(const struct ha_process_request *requests,
-                   struct ha_process_result *results, uint32_t count)
+                   struct ha_process_result *results, uint32_t count, uint32_t at_once)
 {
-    struct family family = {0};
     enum ha_status status = check_requests(requests, count);
     if (status != HA_OK) {
         return status;
     }
+    struct family family = {.requests = requests,
+                            .results = results,
+                            .count = count,
+                            .at_once = at_once > 0 ? at_once : 1};
     if (ha_clock_ns() >= requests[0].deadline_ns) {
-        for (uint32_t i = 0; i < count; i++) {
-            results[i] = (struct ha_process_result){HA_PROCESS_TIMED_OUT, 0};
-        }
+        end_all(&family, HA_PROCESS_TIMED_OUT);
         return HA_OK;
     }
     /* Children end with this thread, and nobody would take their files. */
     int cancel;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    int error = start_all(&family, requests, count, results);
-    if (error == 0) {
-        wait_for(&family, &requests[0], results);
-    }
-    for (uint32_t i = 0; i < family.count; i++) {
-        if (family.pidfds[i] >= 0) {
-            (void)close(family.pidfds[i]);
-        }
-    }
+    int error = run_family(&family);
     (void)pthread_setcancelstate(cancel, NULL);
     if (error != 0) {
         return ha_error_set(HA_ERROR_SYSTEM, "cannot run '%s': %s",
-                            requests[family.count].argv[0], strerror(error));
+                            requests[family.started].argv[0], strerror(error));
     }
     for (uint32_t i = 0; i < count; i++) {
         if (results[i].end == HA_PROCESS_SIGNALED && results[i].code == SIGXCPU) {
@@ -449,5 +465,5 @@ enum ha_status
 ha_process_run(const struct ha_process_request *request,
                struct ha_process_result *result)
 {
-    return ha_process_run_all(request, result, 1);
+    return ha_process_run_all(request, result, 1, 1);
 }

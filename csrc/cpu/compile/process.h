@@ -70,14 +70,15 @@ struct ha_process_result {
     int code;
 };
 
-#define HA_PROCESSES_MAX 16
+#define HA_PROCESSES_MAX 64
 
-/* Runs children side by side until all have ended; result i is that of request i.  All
- * are ended where one of them cannot be started, and at the first request's deadline or
- * interrupt; those that had not ended by then have its result.  `count` is 1 to
- * HA_PROCESSES_MAX. */
+/* Runs children in order, `at_once` side by side, until all have ended; result i is
+ * that of request i.  All are ended where one of them cannot be started, and at the
+ * first request's deadline or interrupt; those that had not ended by then have its
+ * result.  `count` is 1 to HA_PROCESSES_MAX, `at_once` at least 1. */
 enum ha_status ha_process_run_all(const struct ha_process_request *requests,
-                                  struct ha_process_result *results, uint32_t count);
+                                  struct ha_process_result *results, uint32_t count,
+                                  uint32_t at_once);
 
 /* Runs one child to its end.  HA_OK: the child ran, `result` says how it ended.  Else
  * it was never started (HA_ERROR_SYSTEM, HA_ERROR_INVALID).  No child is left behind.

@@ -304,7 +304,7 @@ run_three(const char *const scripts[3], struct ha_process_request like,
         }
     }
     unsigned before = descriptors();
-    enum ha_status status = ha_process_run_all(requests, results, 3);
+    enum ha_status status = ha_process_run_all(requests, results, 3, 3);
     *elapsed_ns = ha_clock_ns() - start_ns;
     CHECK_EQUAL(descriptors(), before);
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
