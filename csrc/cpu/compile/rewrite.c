@@ -464,7 +464,7 @@ take_text(struct ha_rewriter *rewriter)
 /* The number of parts comes back. */
 static uint32_t
 rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
-        struct ir_out *parts)
+        struct ir_out *parts, bool *many_loops)
 {
     rewriter->out.arena = rewriter->arena;
     rewriter->tail.arena = rewriter->arena;
@@ -483,7 +483,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     ir_print(&rewriter->out, "%s%s", runtime_functions,
              rewriter->guard ? ha_guard_function : "");
     struct ir_slice common = take_text(rewriter);
-    ha_pieces_start(rewriter);
+    ha_pieces_start(rewriter, most);
     write_variables(rewriter, lowered);
     ha_rewrite_half(rewriter);
     write_functions(rewriter);
@@ -494,7 +494,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
         common = ir_format(rewriter->arena, "%.*s%s\n", IR_ARGS(common),
                            rewriter->intrinsics.text);
     }
-    return ha_parts_make(rewriter, common, metadata, most, parts);
+    return ha_parts_make(rewriter, common, metadata, most, parts, many_loops);
 }
 
 static struct ha_rewriter
@@ -514,12 +514,12 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
 /* Where ir_fail lands; a function of its own, so that no local survives the jump. */
 static enum ha_status
 rewrite_guarded(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
-                struct ir_out *parts, uint32_t *count)
+                struct ir_out *parts, bool *many_loops, uint32_t *count)
 {
     if (setjmp(rewriter->arena->escape) != 0) {
         return rewriter->arena->status;
     }
-    *count = rewrite(rewriter, lowered, most, parts);
+    *count = rewrite(rewriter, lowered, most, parts, many_loops);
     return HA_OK;
 }
 
@@ -543,6 +543,7 @@ ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *r
     struct ha_rewriter rewriter = rewriter_for(request, &arena);
     char **lowered = calloc(request->name_count + 1u, sizeof *lowered);
     struct ir_out parts[HA_REWRITE_PARTS_MAX];
+    bool many_loops[HA_REWRITE_PARTS_MAX] = {false};
     uint32_t most = request->parts_most, count = 0;
     struct ha_rewrite_result made = {0};
     enum ha_status status = HA_OK;
@@ -551,8 +552,9 @@ ha_rewrite(const struct ha_rewrite_request *request, struct ha_rewrite_result *r
         return ha_error_set(HA_ERROR_MEMORY, "no memory for lowered names");
     }
     most = most < HA_REWRITE_PARTS_MAX ? most : HA_REWRITE_PARTS_MAX;
-    status = rewrite_guarded(&rewriter, lowered, most, parts, &count);
+    status = rewrite_guarded(&rewriter, lowered, most, parts, many_loops, &count);
     for (uint32_t i = 0; i < count && status == HA_OK; i++) {
+        made.parts[i].many_loops = many_loops[i];
         status = copy_part(&parts[i], &made.parts[made.part_count++]);
     }
     if (status != HA_OK) {

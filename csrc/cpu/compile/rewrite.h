@@ -39,6 +39,7 @@ struct ha_rewrite_request {
 struct ha_rewrite_part {
     char *ir; /* owned, NUL terminated */
     size_t ir_size;
+    bool many_loops; /* the back end is to take HA_NO_UNROLLING */
 };
 
 struct ha_rewrite_result {

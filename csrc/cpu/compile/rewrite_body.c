@@ -48,6 +48,7 @@ struct writer {
     struct ir_out lines;
     uint32_t expressions; /* constant expressions that became instructions */
     uint32_t prints;
+    uint32_t places;                           /* of lines, read */
     uint8_t coordinates[HA_KNOWN_COORDINATES]; /* used */
     uint8_t *shared;                           /* used, per variable */
     bool shared_base;
@@ -212,6 +213,31 @@ runtime_name(enum ha_known known)
     return names[known];
 }
 
+/* The call of a barrier, which ends in the number of its line. */
+static struct ir_slice
+with_line_apart(struct writer *writer, struct ir_slice line, size_t open)
+{
+    struct ir_arena *arena = writer->rewriter->arena;
+    size_t close = ir_close(arena, line, open) - 1;
+    size_t at = close;
+
+    while (at > open && line.at[at - 1] >= '0' && line.at[at - 1] <= '9') {
+        at--;
+    }
+    if (at == close || line.at[at - 1] != ' ' || !writer->function->kernel) {
+        return line;
+    }
+    struct ir_slice place = ha_piece_line(writer->rewriter, writer->function->name,
+                                          ir_part(line, at, close));
+    if (place.size == 0) {
+        return line;
+    }
+    ir_print(&writer->lines, "  %%ha.line.%u = load i32, ptr %.*s\n", writer->places,
+             IR_ARGS(place));
+    return splice(writer, line, at, close - at,
+                  ir_format(arena, "%%ha.line.%u", writer->places++));
+}
+
 static struct ir_slice
 known_call(struct writer *writer, const struct ir_inst *inst, enum ha_known known,
            struct ir_slice line)
@@ -250,8 +276,11 @@ known_call(struct writer *writer, const struct ir_inst *inst, enum ha_known know
     line = splice(writer, line, at, size, ir_slice_of(runtime_name(known)));
     size_t open = at + strlen(runtime_name(known));
     if (known == HA_KNOWN_BLOCK) {
+        line = with_line_apart(writer, line, open);
         return splice(writer, line, ir_close(arena, line, open) - 1, 0,
-                      ir_format(arena, ", i32 %u", writer->rewriter->block_sites++));
+                      ir_format(arena, ", i32 %u",
+                                writer->rewriter->block_sites++ -
+                                    writer->rewriter->first.block_site));
     }
     if (known == HA_KNOWN_WARP) {
         return splice(writer, line, open + 1, 0,

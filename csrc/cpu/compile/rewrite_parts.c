@@ -4,9 +4,17 @@
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
+#include "cpu/compile/rewrite_trim.h"
 
-/* A compiler that is started takes as long as this much text. */
-#define PART_BYTES ((size_t)24 << 10)
+/* A compiler that is started takes as long as a part of the smaller size does; below
+ * the larger one there is nothing to save. */
+#define PART_BYTES ((size_t)8 << 10)
+#define WHOLE_BYTES ((size_t)16 << 10)
+#define GROUPS_MOST 32u /* of small pieces */
+/* The back end repeats bodies of loops that it cannot count.  In a piece of so many
+ * loops that is most of the time that it takes, and makes code of which little stays in
+ * the processor's caches. */
+#define LOOPS_MANY 32u
 
 static struct ir_slice
 text_of(const struct ir_out *out)
@@ -16,18 +24,29 @@ text_of(const struct ir_out *out)
 
 /* ---- pieces ---- */
 
+static void
+count_functions(struct ha_rewriter *rewriter)
+{
+    uint32_t first = 0u - HA_FUNCTION_NUMBERS;
+
+    rewriter->first = (struct ha_first_numbers){first, first, first};
+}
+
 void
-ha_pieces_start(struct ha_rewriter *rewriter)
+ha_pieces_start(struct ha_rewriter *rewriter, uint32_t most)
 {
     const struct ir_module *module = &rewriter->module;
     struct ha_pieces *pieces = &rewriter->pieces;
     struct ir_arena *arena = rewriter->arena;
 
-    *pieces =
-        (struct ha_pieces){.names = {.arena = arena}, .globals = {.arena = arena}};
+    *pieces = (struct ha_pieces){.names = {.arena = arena},
+                                 .globals = {.arena = arena},
+                                 .all_lines = {.arena = arena},
+                                 .several = most > 1};
     /* Two forms of each function, and room for more. */
     pieces->items = ir_alloc(arena, HA_FORMS_MAX * module->function_count + 1,
                              sizeof *pieces->items);
+    count_functions(rewriter);
     pieces->texts = ir_alloc(arena, module->global_count + 1, sizeof *pieces->texts);
     for (uint32_t g = 0; g < module->global_count; g++) {
         ir_map_set(&pieces->globals, module->globals[g].name, g);
@@ -41,6 +60,10 @@ ha_piece_begin(struct ha_rewriter *rewriter)
     rewriter->pieces.tail = rewriter->tail;
     rewriter->out = (struct ir_out){.arena = rewriter->arena};
     rewriter->tail = (struct ir_out){.arena = rewriter->arena};
+    rewriter->pieces.lines = (struct ir_out){.arena = rewriter->arena};
+    rewriter->pieces.line_count = 0;
+    rewriter->first = (struct ha_first_numbers){rewriter->block_sites,
+                                                rewriter->warp_sites, rewriter->loops};
 }
 
 /* What stands for the address of a kernel (ha_with_kernel_addresses): one for all. */
@@ -112,10 +135,12 @@ ha_piece_end(struct ha_rewriter *rewriter, struct ir_slice name, const char *par
     struct ha_piece piece = {.name = name,
                              .parameters = parameters,
                              .text = text_of(&rewriter->out),
-                             .tail = text_of(&rewriter->tail)};
+                             .tail = text_of(&rewriter->tail),
+                             .lines = text_of(&pieces->lines)};
 
     rewriter->out = pieces->out;
     rewriter->tail = pieces->tail;
+    count_functions(rewriter);
     if (is_apart(rewriter, &piece)) {
         ir_map_set(&pieces->names, name, pieces->count);
         pieces->items[pieces->count++] = piece;
@@ -125,39 +150,110 @@ ha_piece_end(struct ha_rewriter *rewriter, struct ir_slice name, const char *par
     }
 }
 
-/* ---- parts ---- */
-
-/* The largest pieces first, each to the part that has least. */
-static uint32_t
-share_out(struct ha_rewriter *rewriter, uint32_t most)
+struct ir_slice
+ha_piece_line(struct ha_rewriter *rewriter, struct ir_slice kernel,
+              struct ir_slice number)
 {
     struct ha_pieces *pieces = &rewriter->pieces;
+    struct ir_arena *arena = rewriter->arena;
+
+    if (!pieces->several) {
+        return (struct ir_slice){0};
+    }
+    struct ir_slice suffix = ir_format(arena, "line.%u", pieces->line_count++);
+    struct ir_slice name = ha_suffixed(arena, kernel, suffix.at);
+    ir_print(&pieces->lines, "%.*s = external hidden constant i32\n", IR_ARGS(name));
+    ir_print(&pieces->all_lines, "%.*s = hidden constant i32 %.*s\n", IR_ARGS(name),
+             IR_ARGS(number));
+    return name;
+}
+
+/* ---- parts ---- */
+
+/* A kernel's name without its form. */
+static struct ir_slice
+kernel_of(struct ir_slice form)
+{
+    size_t size = form.size;
+
+    while (size > 0 && form.at[size - 1] != '.') {
+        size--;
+    }
+    return ir_part(form, 0, size);
+}
+
+/* FNV-1a. */
+static uint32_t
+hash_name(struct ir_slice name)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < name.size; i++) {
+        hash = (hash ^ (uint8_t)name.at[i]) * 16777619u;
+    }
+    return hash;
+}
+
+/* So many small pieces go together that a power of two of groups remains: it seldom
+ * changes when a kernel does. */
+static uint32_t
+count_groups(const struct ha_pieces *pieces)
+{
+    size_t small = 0;
+    uint32_t groups = 1;
+
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        size_t size = pieces->items[i].text.size;
+        small += size < PART_BYTES ? size : 0;
+    }
+    while (groups < GROUPS_MOST && small / groups > PART_BYTES) {
+        groups *= 2;
+    }
+    return groups;
+}
+
+static bool
+has_many_loops(struct ir_slice text)
+{
+    uint32_t count = 0;
+
+    for (size_t at = 0; (at = ir_find(text, "!llvm.loop !", at)) != SIZE_MAX; at++) {
+        count++;
+    }
+    return count >= LOOPS_MANY;
+}
+
+/* The numbers of parts that have no pieces are not given. */
+static uint32_t
+share_out(struct ha_rewriter *rewriter, uint32_t most, bool *many_loops)
+{
+    struct ha_pieces *pieces = &rewriter->pieces;
+    uint32_t part_of_group[GROUPS_MOST] = {0};
     size_t total = rewriter->out.size;
+    uint32_t count = 1;
 
     for (uint32_t i = 0; i < pieces->count; i++) {
         total += pieces->items[i].text.size;
-        pieces->items[i].part = UINT32_MAX;
     }
-    uint32_t count = total / PART_BYTES < most ? (uint32_t)(total / PART_BYTES) : most;
-    count = count > 0 ? count : 1;
-    size_t *sizes = ir_alloc(rewriter->arena, count, sizeof *sizes);
-    sizes[0] = rewriter->out.size;
-    for (uint32_t turn = 0; turn < pieces->count; turn++) {
-        struct ha_piece *largest = NULL;
-        uint32_t part = 0;
-        for (uint32_t i = 0; i < pieces->count; i++) {
-            struct ha_piece *piece = &pieces->items[i];
-            if (piece->part == UINT32_MAX &&
-                (largest == NULL || piece->text.size > largest->text.size)) {
-                largest = piece;
+    if (total < WHOLE_BYTES || most < 2) {
+        return 1;
+    }
+    uint32_t groups = count_groups(pieces);
+    while (groups >= most) {
+        groups /= 2;
+    }
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        struct ha_piece *piece = &pieces->items[i];
+        uint32_t group = hash_name(kernel_of(piece->name)) % groups;
+        if (piece->text.size >= PART_BYTES && count + groups < most) {
+            many_loops[count] = has_many_loops(piece->text);
+            piece->part = count++;
+        } else {
+            if (part_of_group[group] == 0) {
+                part_of_group[group] = count++;
             }
+            piece->part = part_of_group[group];
         }
-        for (uint32_t i = 1; i < count; i++) {
-            part = sizes[i] < sizes[part] ? i : part;
-        }
-        largest->part = part;
-        sizes[part] += largest->text.size;
-        ir_poll(rewriter->arena);
     }
     return count;
 }
@@ -218,6 +314,7 @@ make_part(struct ha_rewriter *rewriter, struct ir_slice common, uint32_t part,
     if (part == 0) {
         ir_put(out, text_of(&rewriter->out));
         ir_put(out, text_of(&rewriter->tail));
+        ir_put(out, text_of(&pieces->all_lines));
         declare_forms(rewriter, text_of(&rewriter->out), part, forms, out);
     } else {
         ir_print(out, "@__ha_image = external global i8\n");
@@ -231,6 +328,7 @@ make_part(struct ha_rewriter *rewriter, struct ir_slice common, uint32_t part,
         ir_put(out, piece->tail);
         declare_forms(rewriter, piece->text, part, forms, out);
         if (part != 0) {
+            ir_put(out, piece->lines);
             declare_globals(rewriter, piece, globals, out);
         }
     }
@@ -238,13 +336,20 @@ make_part(struct ha_rewriter *rewriter, struct ir_slice common, uint32_t part,
 
 uint32_t
 ha_parts_make(struct ha_rewriter *rewriter, struct ir_slice common,
-              struct ir_slice metadata, uint32_t most, struct ir_out *parts)
+              struct ir_slice metadata, uint32_t most, struct ir_out *parts,
+              bool *many_loops)
 {
-    uint32_t count = share_out(rewriter, most > 0 ? most : 1);
+    uint32_t count = share_out(rewriter, most, many_loops);
 
     for (uint32_t i = 0; i < count; i++) {
-        make_part(rewriter, common, i, &parts[i]);
-        ir_put(&parts[i], metadata);
+        struct ir_out whole;
+        make_part(rewriter, common, i, &whole);
+        ir_put(&whole, metadata);
+        if (most > 1) {
+            ha_part_trim(rewriter->arena, text_of(&whole), &parts[i]);
+        } else {
+            parts[i] = whole;
+        }
     }
     return count;
 }

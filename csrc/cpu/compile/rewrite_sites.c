@@ -343,7 +343,8 @@ write_site(struct ha_rewriter *rewriter, const struct ha_sites *sites, uint32_t 
         tail,
         "@__ha_site.%u = internal constant { i32, i32, [%u x i32] } { i32 %u, i32 %u, "
         "[%u x i32] [",
-        site, HA_LOOP_DEPTH_MAX, site, depth, HA_LOOP_DEPTH_MAX);
+        site, HA_LOOP_DEPTH_MAX, site - rewriter->first.warp_site, depth,
+        HA_LOOP_DEPTH_MAX);
     for (uint32_t i = 0; i < HA_LOOP_DEPTH_MAX; i++) {
         ir_print(tail, "%si32 %u", i > 0 ? ", " : "", ids[i]);
     }
@@ -366,7 +367,7 @@ number_sites(struct ha_rewriter *rewriter, struct ha_sites *sites)
     sites->loop_ids =
         ir_alloc(rewriter->arena, sites->flow.loop_count + 1u, sizeof *sites->loop_ids);
     for (uint32_t i = 0; i < sites->flow.loop_count; i++) {
-        sites->loop_ids[i] = ++rewriter->loops;
+        sites->loop_ids[i] = ++rewriter->loops - rewriter->first.loop;
     }
     for (uint32_t b = 0; b < function->block_count; b++) {
         if (sites->flow.order[b] != IR_NONE) {

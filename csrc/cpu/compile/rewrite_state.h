@@ -70,7 +70,8 @@ struct ha_rewriter {
     uint32_t block_sites;
     uint32_t warp_sites;
     uint32_t loops;
-    uint32_t metadata;        /* next free number */
+    struct ha_first_numbers first; /* of what is written: cpu/compile/rewrite_parts.h */
+    uint32_t metadata;             /* next free number */
     struct ir_map nodes;      /* name of the front end's metadata -> 1 if it stays */
     bool *fast;               /* per function: has a fast form */
     struct ir_map declared;   /* names of functions that are declared */

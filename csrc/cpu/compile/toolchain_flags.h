@@ -11,8 +11,8 @@
  *   ha_rewrite                                                            > host.ll
  *   zig clang -cc1 HA_BACK_FLAGS -triple <host> -target-cpu <cpu> -O3
  *       HA_VECTOR_FLAGS [-fveclib=libmvec] [HA_NO_FORWARDING] [HA_NO_WRAP_CHECKS]
- *       -x ir -emit-obj -o k.o -                                          < host.ll
- *   zig ld.lld -shared -Bsymbolic -o k.so k.o
+ * [HA_NO_UNROLLING] -x ir -emit-obj -o k.o -                                          <
+ * host.ll zig ld.lld -shared -Bsymbolic -o k.so k.o
  *
  * Relocatable code ends behind the front end, as bitcode.  cpu/compile/link.c makes one
  * module of several such modules with the front end's optimisation, and goes on from
@@ -33,6 +33,10 @@
  * (cpu/compile/rewrite_forward.c).  It has no switch; a loop with as many dependences
  * as this has none on record, and the pass leaves it alone. */
 #define HA_NO_FORWARDING "-mllvm", "-max-dependences=1"
+
+/* Loops that go round a number of times that is known only at run time are not
+ * unrolled. For texts of many loops (cpu/compile/rewrite_parts.c). */
+#define HA_NO_UNROLLING "-mllvm", "-unroll-runtime=0"
 
 /* LLVM 20's check that an index of few bits does not wrap forgets the index's step
  * (cpu/compile/rewrite_narrow.c).  It is asked for by loops that are made vectors on
