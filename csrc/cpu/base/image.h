@@ -149,6 +149,7 @@ enum ha_kernel_flags {
                                     of one plane, or rows of whole warps */
     HA_KERNEL_GRID = 1u << 7,    /* the fast function calls block(HA_BLOCK_GRID) once a
                                     block and barrier: for cooperative launches */
+    HA_KERNEL_SPAN = 1u << 8,    /* blocks that are neighbours go in step: long parts */
 };
 
 /* What an argument is, for callers that convert to it; the device needs its size only.

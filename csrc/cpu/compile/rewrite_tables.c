@@ -137,7 +137,8 @@ write_kernels(struct ha_rewriter *rewriter)
             (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0) |
             (rewriter->control ? (uint32_t)HA_KERNEL_CONTROL : 0) |
             (rewriter->gangs[f].whole_warps ? (uint32_t)HA_KERNEL_WARPS : 0) |
-            (rewriter->gangs[f].grid ? (uint32_t)HA_KERNEL_GRID : 0);
+            (rewriter->gangs[f].grid ? (uint32_t)HA_KERNEL_GRID : 0) |
+            (rewriter->gangs[f].span ? (uint32_t)HA_KERNEL_SPAN : 0);
         uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
                                ? info->max_threads
                                : 1024;

@@ -9,6 +9,9 @@
 /* Chunks per thread: many enough to even out slow blocks and slow threads. */
 #define CHUNKS_PER_THREAD 16u
 #define CHUNK_MAX 4096u
+/* Of kernels whose blocks go in step the chunks are longer, up to what goes in step. */
+#define SPANS_PER_THREAD 2u
+#define SPAN_MAX 64u
 
 /* Where in `total` chunks a part begins. */
 static uint64_t
@@ -67,8 +70,13 @@ ha_blocks_take(struct ha_launch *launch, uint64_t ticket)
 void
 ha_blocks_prepare(struct ha_launch *launch, unsigned threads)
 {
-    uint64_t parts = (uint64_t)(threads > 0 ? threads : 1) * CHUNKS_PER_THREAD;
-    uint64_t chunk = launch->block_count / parts;
+    uint64_t count = threads > 0 ? threads : 1;
+    uint64_t chunk = launch->block_count / (count * CHUNKS_PER_THREAD);
+    if (launch->fast && (launch->kernel->flags & HA_KERNEL_SPAN) != 0) {
+        uint64_t span = launch->block_count / (count * SPANS_PER_THREAD);
+        span = span < SPAN_MAX ? span : SPAN_MAX;
+        chunk = chunk > span ? chunk : span;
+    }
     launch->chunk = chunk < 1 ? 1 : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
     atomic_init(&launch->next_block, 0);
     parts_prepare(launch, threads);

@@ -131,6 +131,11 @@ new_slot(struct gang_emit *emit, enum gang_slot_kind kind, uint32_t value,
         slot.mask = true;
         slot.vector = false;
     }
+    if (slot.mask && emit->function->rewriter->gang_width == 8) {
+        slot.mask = false;
+        slot.vector = slot.words = true;
+        slot.type = (struct gang_type){GANG_INT, 4, 32};
+    }
     if (slot.mask) {
         slot.bytes = emit->width / 8;
     } else if (kind != GANG_SLOT_ARRAY) {
@@ -202,7 +207,13 @@ gang_slot_read(struct gang_emit *emit, uint32_t slot)
     emit->slots[slot].read = true;
     gang_line(emit, "%.*s = load %.*s, ptr %%slot.%u", IR_ARGS(name), IR_ARGS(type),
               slot);
-    return name;
+    if (!emit->slots[slot].words) {
+        return name;
+    }
+    struct ir_slice bits = gang_name(emit);
+    gang_line(emit, "%.*s = icmp slt %.*s %.*s, zeroinitializer", IR_ARGS(bits),
+              IR_ARGS(type), IR_ARGS(name));
+    return bits;
 }
 
 void
@@ -213,6 +224,13 @@ gang_slot_write(struct gang_emit *emit, uint32_t slot, struct ir_slice value)
     touch(emit, slot);
     emit->slots[slot].runs[emit->run] |= GANG_RUN_WRITES;
     emit->slots[slot].written |= !ir_is(value, "poison");
+    if (emit->slots[slot].words && !ir_is(value, "poison") &&
+        !ir_is(value, "zeroinitializer")) {
+        struct ir_slice words = gang_name(emit);
+        gang_line(emit, "%.*s = sext <%u x i1> %.*s to %.*s", IR_ARGS(words),
+                  emit->width, IR_ARGS(value), IR_ARGS(type));
+        value = words;
+    }
     gang_line(emit, "store %.*s %.*s, ptr %%slot.%u", IR_ARGS(type), IR_ARGS(value),
               slot);
 }
@@ -348,6 +366,10 @@ coordinate_name(struct gang_emit *emit, uint32_t coordinate)
 {
     static const char *const threads[] = {"x0", "ty", "tz"};
 
+    if (coordinate == HA_KNOWN_BLOCK_X && emit->span > 0) {
+        return emit->asking ? ir_slice_of("%ask.x")
+                            : ir_format(emit->function->arena, "%%bx.%u", emit->run);
+    }
     return coordinate <= HA_KNOWN_THREAD_Z ? ir_format(emit->function->arena, "%%%s.%u",
                                                        threads[coordinate], emit->run)
                                            : ir_format(emit->function->arena, "%%ha.%s",

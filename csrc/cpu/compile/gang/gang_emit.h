@@ -33,6 +33,7 @@ enum gang_run_use {
 struct gang_slot {
     uint8_t kind; /* enum gang_slot_kind */
     bool mask;    /* a lane mask, or else ... */
+    bool words;   /* a lane mask without mask registers: a `vector` of 0 and -1 */
     bool vector;  /* ... `type` for each lane, or once */
     bool block_wide;
     struct gang_type type;
@@ -58,6 +59,8 @@ struct gang_emit {
     uint32_t slot_count;
     uint32_t slot_capacity;
     struct ir_map slot_names; /* "kind value loop" -> slot */
+    uint32_t span;            /* blocks that go in step, at most; 0: each by itself */
+    bool asking;              /* what is written asks before a span begins */
     bool whole;               /* rows are whole gangs */
     bool planning;            /* what is written is thrown away; slots are found */
 

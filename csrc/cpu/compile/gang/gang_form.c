@@ -10,6 +10,7 @@
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 
+#define SPAN_MOST 64u
 #define FRAME_MOST ((uint64_t)1 << 20) /* bytes of a gang */
 
 /* ---- warp calls ---- */
@@ -84,6 +85,26 @@ choose_width(struct gang_emit *emit)
         function->warp ? function->rewriter->warp_size : function->rewriter->gang_width;
 }
 
+/* Whether blocks may go in step: they share nothing that a block has of its own. */
+static bool
+can_span(const struct gang_function *function)
+{
+    const struct ha_ir_function_info *info =
+        &function->rewriter->infos[function->number];
+
+    if (function->warp || function->barrier || info->shared_static > 0) {
+        return false;
+    }
+    for (uint32_t v = 0; v < function->value_count; v++) {
+        enum gang_op op = function->values[v].op;
+        if (op == GANG_BARRIER || op == GANG_WARP || op == GANG_SHARED ||
+            op == GANG_DYNAMIC || op == GANG_CALL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A function of its own, so that no local survives the jump of gang_refuse. */
 static bool
 try_write(struct gang_function *function, struct gang_emit *emit, bool other,
@@ -95,13 +116,18 @@ try_write(struct gang_function *function, struct gang_emit *emit, bool other,
     gang_read(function);
     gang_flow_read(function, &emit->flow);
     choose_width(emit);
-    gang_shapes_read(function, &emit->flow, emit->width, &emit->shapes);
+    gang_shapes_read(function, &emit->flow, emit->width, false, &emit->shapes);
     if (other && !is_worth(emit) && !has_atomics(function)) {
         function->unwanted = true;
         gang_refuse(function, "loops over lanes are better");
     }
     check_named_calls(emit);
     gang_plan_make(function, &emit->flow, &emit->shapes, &emit->plan);
+    if (emit->plan.strides && can_span(function)) {
+        emit->span = SPAN_MOST;
+        gang_shapes_read(function, &emit->flow, emit->width, true, &emit->shapes);
+        gang_plan_make(function, &emit->flow, &emit->shapes, &emit->plan);
+    }
     gang_write_kernel(emit, out);
     function->at = 0;
     if (emit->frame_bytes > FRAME_MOST) {
@@ -186,8 +212,9 @@ ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
     } else if (try_write(&function, &emit, other, &out)) {
         gang->width = emit.width;
         gang->whole_warps = function.warp;
+        gang->span = emit.span > 0;
         gang->grid = function.grid;
-        gang->frame_bytes = emit.frame_bytes;
+        gang->frame_bytes = emit.frame_bytes * (emit.span > 0 ? emit.span : 1);
         ir_print(&rewriter->out, "%s", out.text);
     } else {
         gang->reason = function.reason;

@@ -14,6 +14,7 @@ struct ha_rewriter;
 /* What the tables say about a gang form. */
 struct ha_gang {
     uint32_t width;         /* lanes; 0: the kernel has no gang form */
+    bool span;              /* blocks go in step */
     bool whole_warps;       /* a gang is a warp: rows of blocks are whole ones */
     bool grid;              /* waits at barriers of the grid */
     uint64_t frame_bytes;   /* memory of each gang of a block */

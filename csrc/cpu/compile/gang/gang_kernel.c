@@ -25,6 +25,7 @@
 #include "cpu/compile/gang/gang_again.h"
 #include "cpu/compile/gang/gang_emit.h"
 #include "cpu/compile/gang/gang_place.h"
+#include "cpu/compile/gang/gang_span.h"
 #include "cpu/compile/ir_type.h"
 #include "cpu/compile/rewrite_body.h"
 #include "cpu/compile/rewrite_state.h"
@@ -147,7 +148,8 @@ keep_left(struct gang_emit *emit, uint32_t from, uint32_t to, struct ir_slice ma
                             from)) {
             continue;
         }
-        struct ir_slice type = gang_vector_type(emit, slot.type);
+        struct ir_slice type =
+            gang_vector_type(emit, emit->function->values[slot.value].type);
         struct ir_slice now = gang_vector(emit, slot.value);
         struct ir_slice old = gang_slot_read(emit, s);
         struct ir_slice name = gang_name(emit);
@@ -820,9 +822,14 @@ write_gangs_head(struct gang_emit *emit)
     unsigned w = emit->width;
     struct ir_out *out = emit->out;
 
+    if (emit->span > 0) {
+        gang_span_begin(emit);
+    } else {
+        ir_print(out, "run.%u:\n  br label %%begin.%u\n", r, r);
+    }
     ir_print(out,
-             "run.%u:\n  br label %%z.%u\n"
-             "z.%u:\n  %%tz.%u = phi i32 [ 0, %%run.%u ], [ %%tz1.%u, %%zend.%u ]\n"
+             "begin.%u:\n  br label %%z.%u\n"
+             "z.%u:\n  %%tz.%u = phi i32 [ 0, %%begin.%u ], [ %%tz1.%u, %%zend.%u ]\n"
              "  br label %%y.%u\n"
              "y.%u:\n  %%ty.%u = phi i32 [ 0, %%z.%u ], [ %%ty1.%u, %%yend.%u ]\n"
              "  %%row0.%u = mul i32 %%tz.%u, %%ha.block_dim_y\n"
@@ -847,8 +854,9 @@ write_gangs_head(struct gang_emit *emit)
              "  %%g2.%u = add i32 %%g0.%u, %%g1.%u\n"
              "  %%g.%u = zext i32 %%g2.%u to i64\n"
              "  %%own0.%u = mul i64 %%g.%u, %%ha.frame_bytes\n"
-             "  %%own.%u = getelementptr i8, ptr %%ha.frame, i64 %%own0.%u\n",
-             r, r, r, r, r, w, r, r, r, r, r, r, r, r, r);
+             "  %%own.%u = getelementptr i8, ptr %s, i64 %%own0.%u\n",
+             r, r, r, r, r, w, r, r, r, r, r, r, r, r,
+             emit->span > 0 ? gang_span_frame(emit) : "%ha.frame", r);
     gang_place_gang(emit);
 }
 
@@ -866,10 +874,16 @@ write_gangs_end(struct gang_emit *emit)
              "  br i1 %%ymore.%u, label %%y.%u, label %%zend.%u" ROLLED "\n"
              "zend.%u:\n  %%tz1.%u = add i32 %%tz.%u, 1\n"
              "  %%zmore.%u = icmp ult i32 %%tz1.%u, %%ha.block_dim_z\n"
-             "  br i1 %%zmore.%u, label %%z.%u, label %%after.%u" ROLLED "\n"
-             "after.%u:\n",
+             "  br i1 %%zmore.%u, label %%z.%u, label %%done.%u" ROLLED "\n"
+             "done.%u:\n",
              r, r, emit->width, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r,
              r, r, r);
+    if (emit->span > 0) {
+        gang_span_end(emit);
+    } else {
+        ir_print(emit->out, "  br label %%after.%u\n", r);
+    }
+    ir_print(emit->out, "after.%u:\n", r);
     emit->label = ir_format(emit->function->arena, "after.%u", r);
 }
 
@@ -1038,7 +1052,12 @@ static void
 write_asks(struct gang_emit *emit)
 {
     struct ir_slice all = ir_slice_of("true");
+    const char *fine = "begin";
 
+    if (emit->span > 0) {
+        gang_span_ask(emit);
+        fine = "asked";
+    }
     gang_line(emit, "%%last_x = add i32 %%ha.block_dim_x, -1");
     gang_line(emit, "%%wide_x = zext i32 %%last_x to i64");
     for (uint32_t i = 0; i < emit->shapes.question_count; i++) {
@@ -1066,7 +1085,10 @@ write_asks(struct gang_emit *emit)
                   IR_ARGS(names[4]));
         all = names[5];
     }
-    gang_line(emit, "br i1 %.*s, label %%begin, label %%refused", IR_ARGS(all));
+    gang_line(emit, "br i1 %.*s, label %%%s, label %%refused", IR_ARGS(all), fine);
+    if (emit->span > 0) {
+        gang_span_asked(emit);
+    }
 }
 
 /* ---- the function of a block ---- */
@@ -1106,6 +1128,9 @@ write_head(struct gang_emit *emit)
     for (unsigned i = HA_KNOWN_BLOCK_X; i < HA_KNOWN_COORDINATES; i++) {
         ir_print(emit->out, "i32 %%ha.%s, ", ha_coordinate_names[i]);
     }
+    if (emit->span > 0) {
+        ir_print(emit->out, "i32 %%ha.span, ");
+    }
     ir_print(emit->out,
              "ptr %%ha.shared, ptr %%ha.frame) nounwind %s" HA_PROBED " {\nentry:\n"
              "  %%came = alloca i1\n  %%missing = alloca i1\n  %%counted = alloca i32\n"
@@ -1118,6 +1143,9 @@ write_head(struct gang_emit *emit)
              (unsigned long long)emit->frame_bytes,
              (unsigned long long)info->shared_static);
     gang_place_names(emit);
+    if (emit->span > 0) {
+        gang_span_names(emit);
+    }
     for (uint32_t i = 0; i < function->rewriter->shared_count; i++) {
         const struct ha_shared *shared = &function->rewriter->shared[i];
         if (info->shared[i] && !shared->dynamic) {
@@ -1210,7 +1238,8 @@ write_call(struct gang_emit *emit, bool whole, const char *name)
     write_params(emit, "v");
     ir_print(emit->out,
              "i32 %%bx, i32 %%by, i32 %%bz, i32 %%dim0, i32 %%dim1, i32 %%dim2, "
-             "i32 %%dim3, i32 %%dim4, i32 %%dim5, ptr %%shared, ptr %%gangs)\n");
+             "i32 %%dim3, i32 %%dim4, i32 %%dim5, %sptr %%shared, ptr %%gangs)\n",
+             emit->span > 0 ? "i32 %count, " : "");
 }
 
 static void
@@ -1245,6 +1274,9 @@ write_launch(struct gang_emit *emit)
                  i, 4 * i, i, i);
     }
     gang_place_launch(emit);
+    if (emit->span > 0) {
+        gang_span_launch(emit);
+    }
     ir_print(out,
              "  %%w3 = zext i32 %%dim3 to i64\n  %%w4 = zext i32 %%dim4 to i64\n"
              "  %%part = urem i32 %%dim0, %u\n  %%whole = icmp eq i32 %%part, 0\n"
@@ -1266,26 +1298,31 @@ write_launch(struct gang_emit *emit)
              "block:\n",
              emit->width);
     gang_place_block(emit, "%b");
+    if (emit->span > 0) {
+        gang_span_count(emit);
+    }
     write_calls(emit);
-    ir_print(out, "  br label %%done\ndone:\n"
-                  "  %%b1 = add i64 %%b, 1\n"
-                  "  %%x.more = add i32 %%bx, 1\n"
-                  "  %%x.end = icmp eq i32 %%x.more, %%dim3\n"
-                  "  %%bx1 = select i1 %%x.end, i32 0, i32 %%x.more\n"
-                  "  %%x.over = zext i1 %%x.end to i32\n"
-                  "  %%y.more = add i32 %%by, %%x.over\n"
-                  "  %%y.end = icmp eq i32 %%y.more, %%dim4\n"
-                  "  %%by1 = select i1 %%y.end, i32 0, i32 %%y.more\n"
-                  "  %%y.over = zext i1 %%y.end to i32\n"
-                  "  %%bz1 = add i32 %%bz, %%y.over\n"
-                  "  %%fine = icmp eq i32 %%what, 0\n"
-                  "  br i1 %%fine, label %%next, label %%stop\n"
-                  "stop:\n"
-                  "  %%what64 = zext i32 %%what to i64\n"
-                  "  %%high = shl i64 %%what64, 62\n"
-                  "  %%answer = or i64 %%b, %%high\n"
-                  "  ret i64 %%answer\n"
-                  "end:\n  ret i64 %%last\n}\n\n");
+    ir_print(out,
+             "  br label %%done\ndone:\n"
+             "  %%b1 = add i64 %%b, %s\n"
+             "  %%x.more = add i32 %%bx, %s\n"
+             "  %%x.end = icmp eq i32 %%x.more, %%dim3\n"
+             "  %%bx1 = select i1 %%x.end, i32 0, i32 %%x.more\n"
+             "  %%x.over = zext i1 %%x.end to i32\n"
+             "  %%y.more = add i32 %%by, %%x.over\n"
+             "  %%y.end = icmp eq i32 %%y.more, %%dim4\n"
+             "  %%by1 = select i1 %%y.end, i32 0, i32 %%y.more\n"
+             "  %%y.over = zext i1 %%y.end to i32\n"
+             "  %%bz1 = add i32 %%bz, %%y.over\n"
+             "  %%fine = icmp eq i32 %%what, 0\n"
+             "  br i1 %%fine, label %%next, label %%stop\n"
+             "stop:\n"
+             "  %%what64 = zext i32 %%what to i64\n"
+             "  %%high = shl i64 %%what64, 62\n"
+             "  %%answer = or i64 %%b, %%high\n"
+             "  ret i64 %%answer\n"
+             "end:\n  ret i64 %%last\n}\n\n",
+             emit->span > 0 ? "%count64" : "1", emit->span > 0 ? "%count" : "1");
 }
 
 /* ---- the whole ---- */
@@ -1358,7 +1395,9 @@ place_slots(struct gang_emit *emit)
         list[i]->offset = emit->frame_bytes;
         emit->frame_bytes += list[i]->bytes;
     }
-    emit->frame_bytes = (emit->frame_bytes + 63) / 64 * 64;
+    /* The first slot is the one with the strictest alignment. */
+    uint64_t align = count > 0 ? align_of(list[0]) : 1;
+    emit->frame_bytes = (emit->frame_bytes + align - 1) / align * align;
 }
 
 static void

@@ -308,10 +308,10 @@ last_lane(struct gang_emit *emit, uint32_t number, uint32_t part)
 }
 
 static void
-write_store_together(struct gang_emit *emit, const struct gang_value *value)
+write_store_masked(struct gang_emit *emit, const struct gang_value *value,
+                   struct ir_slice stored)
 {
     struct ir_slice type = gang_vector_type(emit, value->from);
-    struct ir_slice stored = gang_vector(emit, value->operands[1]);
     struct ir_slice callee =
         ir_format(emit->function->arena, "@llvm.masked.store.%.*s.p0",
                   IR_ARGS(gang_mangled(emit, value->from)));
@@ -324,6 +324,39 @@ write_store_together(struct gang_emit *emit, const struct gang_value *value)
               IR_ARGS(callee), IR_ARGS(type), IR_ARGS(stored),
               IR_ARGS(gang_base(emit, value->operands[0])), value->align, emit->width,
               IR_ARGS(emit->mask));
+}
+
+/* Stores with a mask take AMD's processors a long time before AVX-512, so there it is
+ * asked first whether all lanes are on. */
+static void
+write_store_together(struct gang_emit *emit, const struct gang_value *value)
+{
+    struct ir_slice type = gang_vector_type(emit, value->from);
+    struct ir_slice stored = gang_vector(emit, value->operands[1]);
+    struct ir_slice base = gang_base(emit, value->operands[0]);
+    bool masks = emit->function->rewriter->gang_width > 8;
+
+    if (masks || emit->mask.at[0] != '%') {
+        write_store_masked(emit, value, stored);
+        return;
+    }
+    struct ir_slice bits = gang_bits(emit, emit->mask);
+    struct ir_slice all = gang_name(emit);
+    struct ir_slice plain = gang_label(emit, "plain");
+    struct ir_slice part = gang_label(emit, "part");
+    struct ir_slice stored_all = gang_label(emit, "stored");
+    gang_line(emit, "%.*s = icmp eq i%u %.*s, -1", IR_ARGS(all), emit->width,
+              IR_ARGS(bits));
+    gang_line(emit, "br i1 %.*s, label %%%.*s, label %%%.*s", IR_ARGS(all),
+              IR_ARGS(plain), IR_ARGS(part));
+    gang_begin_label(emit, plain);
+    gang_line(emit, "store %.*s %.*s, ptr %.*s, align %u", IR_ARGS(type),
+              IR_ARGS(stored), IR_ARGS(base), value->align);
+    gang_line(emit, "br label %%%.*s", IR_ARGS(stored_all));
+    gang_begin_label(emit, part);
+    write_store_masked(emit, value, stored);
+    gang_line(emit, "br label %%%.*s", IR_ARGS(stored_all));
+    gang_begin_label(emit, stored_all);
 }
 
 static void

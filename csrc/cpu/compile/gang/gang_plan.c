@@ -218,6 +218,7 @@ find_strides(struct making *making)
         }
         if (far && loop->outer == IR_NONE && has_row_access(making, loop)) {
             making->plan->block_level[l] = 1;
+            making->plan->strides = true;
         }
     }
 }

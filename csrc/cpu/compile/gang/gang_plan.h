@@ -38,6 +38,7 @@ struct gang_plan {
     uint8_t *reaches; /* by block: a barrier can still come */
     uint8_t *asked;   /* by block with a barrier: whether all lanes came is asked */
     bool any_asked;
+    bool strides; /* some block-level loop has no barrier */
 };
 
 void gang_plan_make(struct gang_function *function, const struct gang_flow *flow,

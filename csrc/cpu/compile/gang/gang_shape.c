@@ -544,6 +544,9 @@ shape_of_coordinate(const struct study *study, const struct gang_value *value)
     case HA_KNOWN_THREAD_Y:
     case HA_KNOWN_THREAD_Z:
         return ranged(GANG_SAME_GANG, 0, LANES_MOST);
+    case HA_KNOWN_BLOCK_X:
+        return ranged(study->shapes->span ? GANG_SAME_GANG : GANG_SAME_BLOCK, 0,
+                      INT32_MAX);
     case HA_KNOWN_BLOCK_DIM_X:
     case HA_KNOWN_BLOCK_DIM_Y:
     case HA_KNOWN_BLOCK_DIM_Z:
@@ -886,13 +889,13 @@ ask_questions(struct study *study)
 
 void
 gang_shapes_read(struct gang_function *function, const struct gang_flow *flow,
-                 uint32_t width, struct gang_shapes *shapes)
+                 uint32_t width, bool span, struct gang_shapes *shapes)
 {
     struct ir_arena *arena = function->arena;
     struct study study = {.function = function, .flow = flow, .shapes = shapes};
     unsigned rounds = 0;
 
-    *shapes = (struct gang_shapes){.width = width};
+    *shapes = (struct gang_shapes){.width = width, .span = span};
     shapes->of = ir_alloc(arena, function->value_count + 1u, sizeof *shapes->of);
     shapes->widening = ir_alloc(arena, function->value_count + 1u, 1);
     shapes->join = ir_alloc(arena, function->block_count, 1);

@@ -48,6 +48,7 @@ struct gang_question {
 
 struct gang_shapes {
     uint32_t width;
+    bool span;             /* gangs of several blocks, neighbours in x, go in step */
     struct gang_shape *of; /* by value: where it is defined */
     uint8_t *join;         /* by block: enum gang_level of what lanes come apart by */
     uint8_t *leave;        /* by loop: enum gang_level of what lanes leave it by */
@@ -58,7 +59,7 @@ struct gang_shapes {
 };
 
 void gang_shapes_read(struct gang_function *function, const struct gang_flow *flow,
-                      uint32_t width, struct gang_shapes *shapes);
+                      uint32_t width, bool span, struct gang_shapes *shapes);
 
 /* The shape of a value as block `at` sees it: behind a loop that lanes leave one by
  * one, it is varying. */
