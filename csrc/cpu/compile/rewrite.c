@@ -445,6 +445,7 @@ write_functions(struct ha_rewriter *rewriter)
         if (rewriter->gangs[f].width == 0) {
             ha_rewrite_report(rewriter, f, rows ? &fast : NULL, &report);
         }
+        ha_report_lockstep(rewriter, f, &report);
         rewriter->reports[f] = ha_report_text(&report, &rewriter->module.functions[f]);
         ha_piece_end(rewriter, ha_suffixed(rewriter->arena, name, "fast"),
                      "ptr, ptr, i64, i64, ptr, ptr");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/compile/rewrite_report.h"
 
+#include "cpu/compile/gang/gang_form.h"
 #include "cpu/compile/ir_flow.h"
 #include "cpu/compile/rewrite_fast.h"
+#include "cpu/compile/rewrite_lockstep.h"
 #include "cpu/compile/rewrite_state.h"
 
 /* The places of loops: the ends of the blocks that go back to their headers. */
@@ -40,10 +42,12 @@ tell_rows(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *f
         "rows: the lanes that differ in x run in a loop%s, which the compiler "
         "may turn into vectors",
         fast->spans ? ", through neighbouring blocks" : "");
-    ha_report_add(
-        report, HA_REPORT_FORM, 0,
-        "launches of %lld or more lanes in x, y or z run in the reference form",
-        (long long)HA_INDEX_END);
+    if (rewriter->gangs[number].unwanted) {
+        ha_report_add(report, HA_REPORT_FORM, 0,
+                      "no gangs: by an estimate they would be slower");
+    }
+    ha_report_add(report, HA_REPORT_FORM, 0,
+                  "blocks in which an index wraps run in the reference form");
     if (!fast->parallel) {
         ha_report_add(report, HA_REPORT_FORM, 0,
                       "the compiler is not told that lanes can run side by side: %s",
@@ -59,6 +63,24 @@ tell_rows(struct ha_rewriter *rewriter, uint32_t number, const struct ha_fast *f
                       "each lane");
     }
     tell_loops(rewriter, &rewriter->module.functions[number], report);
+}
+
+void
+ha_report_lockstep(const struct ha_rewriter *rewriter, uint32_t number,
+                   struct ha_report *report)
+{
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
+
+    if (info->lockstep == HA_LOCKSTEP_WANTED) {
+        ha_report_add(report, HA_REPORT_FORM, 0,
+                      "the lanes of a warp run in step, as the program asks");
+    } else if (info->lockstep == HA_LOCKSTEP_SEEN) {
+        ha_report_add(report, HA_REPORT_FORM, 0,
+                      "the lanes of a warp run in step: %.*s",
+                      IR_ARGS(info->lockstep_why));
+    } else if (info->lockstep_why.size > 0) {
+        ha_report_add(report, HA_REPORT_HINT, 0, "%.*s", IR_ARGS(info->lockstep_why));
+    }
 }
 
 void

@@ -63,6 +63,14 @@ extern "C" __global__ void counts(int *n, const int *at) {
     atomicAdd(n, 1);
     atomicAdd(n + at[threadIdx.x], 1);
 }
+extern "C" __global__ HIPADAPT_LOCKSTEP void turns(int *x) {
+    x[threadIdx.x ^ 1] = x[threadIdx.x] + 1;
+}
+extern "C" __global__ void strides(float *x, int n) {
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)
+        x[i] += 1;
+    __syncthreads();
+}
 """
 
 
@@ -177,6 +185,30 @@ def test_atomics_are_combined_or_done_lane_by_lane(module: hipadapt.Module) -> N
     assert texts(found, "atomic", 47) == [
         "an atomic of addresses that differ by lane: done lane by lane"
     ]
+
+
+def test_lanes_in_step_are_told(module: hipadapt.Module) -> None:
+    found = told(module, "turns")
+
+    forms = texts(found, "form", None)
+    assert "the lanes of a warp run in step, as the program asks" in forms
+    if found.form == "gang":
+        assert found.width == 32
+        assert any("because lanes run in step" in text for text in forms)
+
+
+def test_loop_that_strides_is_done_by_all_gangs(module: hipadapt.Module) -> None:
+    (loop,) = texts(told(module, "strides"), "loop", 53)
+
+    assert loop.endswith(
+        "all gangs of the block do a round together, until the last lane is done"
+    )
+
+
+def test_kernel_that_stays_rows_says_so(module: hipadapt.Module) -> None:
+    forms = texts(told(module, "strided"), "form", None)
+
+    assert "no gangs: by an estimate they would be slower" in forms
 
 
 def test_text_has_the_lines_of_the_source(module: hipadapt.Module) -> None:

@@ -152,26 +152,39 @@ reason_before(struct ha_rewriter *rewriter, uint32_t number)
                : NULL;
 }
 
+/* Why gangs are warps: a call, or lanes that run in step. */
+static void
+tell_warps(const struct gang_emit *emit, struct ha_report *report)
+{
+    const struct gang_function *function = emit->function;
+    uint32_t place = 0;
+
+    for (uint32_t v = 0; v < function->value_count && place == 0; v++) {
+        if (function->values[v].op == GANG_WARP) {
+            place = function->values[v].source;
+        }
+    }
+    ha_report_add(report, HA_REPORT_FORM, place,
+                  "a gang is a warp, because %s; launches whose blocks are neither one "
+                  "row (y = z = 1) nor a multiple of %u wide run in the reference form",
+                  place != 0 ? "of this call" : "lanes run in step", emit->width);
+}
+
 static void
 tell_form(const struct gang_emit *emit, struct ha_report *report)
 {
-    const struct gang_function *function = emit->function;
-
     report->form = "gang";
     report->width = emit->width;
     ha_report_add(report, HA_REPORT_FORM, 0,
                   "gangs of %u lanes that are neighbours in x: a value of theirs is a "
                   "vector",
                   emit->width);
-    for (uint32_t v = 0; function->warp && v < function->value_count; v++) {
-        if (function->values[v].op == GANG_WARP) {
-            ha_report_add(report, HA_REPORT_FORM, function->values[v].source,
-                          "a gang is a warp, because of this call; launches whose "
-                          "blocks are neither one row (y = z = 1) nor a multiple of %u "
-                          "wide run in the reference form",
-                          emit->width);
-            return;
-        }
+    if (emit->function->warp) {
+        tell_warps(emit, report);
+    }
+    if (emit->function->grid) {
+        ha_report_add(report, HA_REPORT_FORM, 0,
+                      "launches that are not cooperative run in the reference form");
     }
 }
 
@@ -184,7 +197,7 @@ tell(const struct gang_emit *emit, const struct ha_gang *gang, bool other,
     if (gang->width > 0) {
         tell_form(emit, report);
         gang_report_regions(emit, report);
-    } else if (!function->unwanted) {
+    } else if (!gang->unwanted) {
         ha_report_add(report, HA_REPORT_REFUSED, function->at, "no gangs: %.*s",
                       IR_ARGS(gang->reason));
     }
@@ -218,6 +231,7 @@ ha_gang_write(struct ha_rewriter *rewriter, uint32_t number, bool other,
         ir_print(&rewriter->out, "%s", out.text);
     } else {
         gang->reason = function.reason;
+        gang->unwanted = function.unwanted;
     }
     tell(&emit, gang, other, report);
 }

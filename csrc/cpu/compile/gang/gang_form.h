@@ -19,6 +19,7 @@ struct ha_gang {
     bool grid;              /* waits at barriers of the grid */
     uint64_t frame_bytes;   /* memory of each gang of a block */
     struct ir_slice reason; /* why there is none */
+    bool unwanted;          /* there could be one, and another form is better */
 };
 
 /* Writes the gang form of a kernel as its fast one, if it can have one that is worth

@@ -179,6 +179,7 @@ tell_loop(struct telling *telling, uint32_t loop, bool gangs)
     uint32_t place = function->values[back_of(telling, loop)].source;
     uint8_t leave = telling->emit->shapes.leave[loop];
     uint32_t exit = exit_of(telling, loop);
+    bool together = gangs && telling->emit->plan.block_level[loop];
 
     if (leave != GANG_VARYING) {
         return;
@@ -187,10 +188,11 @@ tell_loop(struct telling *telling, uint32_t loop, bool gangs)
                               ? ir_slice_of("lanes skip the way out of it")
                               : cause_of(telling, function->values[exit].operands[0]);
     ha_report_add(telling->report, HA_REPORT_LOOP, place,
-                  gangs ? "lanes leave this loop in different rounds (%.*s): the gang "
-                          "goes on until the last one is done"
-                        : "lanes leave this loop in different rounds (%.*s)",
-                  IR_ARGS(why));
+                  "lanes leave this loop in different rounds (%.*s)%s", IR_ARGS(why),
+                  together ? ": all gangs of the block do a round together, until the "
+                             "last lane is done"
+                  : gangs  ? ": the gang goes on until its last lane is done"
+                           : "");
 }
 
 /* Whether a block is where lanes leave a loop: that is told of the loop. */

@@ -17,7 +17,7 @@ rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void
         abort();
     }
     fprintf(stderr, "register: %s %s %u tables\n", name,
-            import() / 10000 == version / 10000 || version <= 3 ? "good" : "bad",
+            import() / 10000 == version / 10000 || version <= 4 ? "good" : "bad",
             (unsigned)count);
     *id = 8;
     return tables[0] != NULL ? 1 : 3;
