@@ -130,6 +130,7 @@ class Kernel:
         block: Shape,
         args: Sequence[Any],
         blocks: range | None = None,
+        shared: np.ndarray | None = None,
     ) -> None:
         """Blocks of a range, all without one, in the fast form."""
         whole = blocks or range(grid[0] * grid[1] * grid[2])
@@ -139,7 +140,8 @@ class Kernel:
             room = ctypes.create_string_buffer(self.frame_bytes(block) + 64)
             frame = -(-ctypes.addressof(room) // 64) * 64
             blocks_range = (whole.start, whole.stop)
-            end = function(packed.pointers, shape, *blocks_range, None, frame)
+            memory = shared.ctypes.data if shared is not None else None
+            end = function(packed.pointers, shape, *blocks_range, memory, frame)
             assert end == whole.stop
 
     def run_reference(

@@ -201,6 +201,29 @@ def test_lanes_on_both_sides_of_a_wrap(load: Load) -> None:
         assert out.tolist() == [2] * 1024 + [1 + row * 10] * 1024
 
 
+def test_lanes_that_return_before_a_barrier_have_a_fast_form(load: Load) -> None:
+    kernel = load(
+        """
+        extern "C" __global__ void k(const int *in, int *out, int n) {
+            __shared__ int tile[64];
+            int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+            if (i >= n) return;
+            tile[t] = in[i];
+            __syncthreads();
+            out[i] = tile[t] + (t < 20 ? tile[t + 1] : 0);
+        }
+        """
+    ).kernels["k"]
+    assert kernel.has_fast
+
+    numbers = np.arange(300, dtype=np.int32) * 3
+    out, shared = np.zeros(300, np.int32), np.zeros(64, np.int32)
+    kernel.run_fast((5, 1, 1), (60, 1, 1), [numbers, out, np.int32(262)], None, shared)
+    i = np.arange(300)
+    want = numbers + np.where(i % 60 < 20, np.roll(numbers, -1), 0)
+    assert np.array_equal(out, np.where(i < 262, want, 0))
+
+
 def test_index_in_unsigned_and_64_bits(load: Load) -> None:
     kernel = load(
         """
