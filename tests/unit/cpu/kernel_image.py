@@ -21,6 +21,7 @@ from .rtc_library import SUCCESS, TRAILER_BYTES, Rtc
 
 BLOCK, WARP, LANE, SHARED_DYNAMIC, WARPS = 1, 2, 4, 8, 64
 VALUE, POINTER, RECORD, INTEGER, FLOAT = range(5)  # enum ha_arg_kind
+REFUSED = 1  # the highest two bits of what a fast function returns
 Shape = tuple[int, int, int]
 
 
@@ -132,17 +133,26 @@ class Kernel:
         blocks: range | None = None,
         shared: np.ndarray | None = None,
     ) -> None:
-        """Blocks of a range, all without one, in the fast form."""
+        """Blocks of a range, all without one, in the fast form.
+
+        What it refuses runs in the reference form.
+        """
         whole = blocks or range(grid[0] * grid[1] * grid[2])
         with Packed(args) as packed:
             shape = Grid(block, grid)
             function = FastFunction(self.record.fast)
             room = ctypes.create_string_buffer(self.frame_bytes(block) + 64)
             frame = -(-ctypes.addressof(room) // 64) * 64
-            blocks_range = (whole.start, whole.stop)
             memory = shared.ctypes.data if shared is not None else None
-            end = function(packed.pointers, shape, *blocks_range, memory, frame)
-            assert end == whole.stop
+            first = whole.start
+            while first < whole.stop:
+                end = function(packed.pointers, shape, first, whole.stop, memory, frame)
+                if end == whole.stop:
+                    break
+                assert end >> 62 == REFUSED
+                refused = end % 2**62
+                self.run_reference(grid, block, args, range(refused, refused + 1))
+                first = refused + 1
 
     def run_reference(
         self,

@@ -165,6 +165,10 @@ struct ir_slice gang_gather(struct gang_emit *emit, struct gang_type type,
 bool gang_is_math(const struct gang_emit *emit, const struct gang_value *value);
 struct ir_slice gang_write_math(struct gang_emit *emit, const struct gang_value *value);
 
+/* A value at the start of a block (gang_is_early), for the lane `thread_x`. */
+struct ir_slice gang_write_early(struct gang_emit *emit, uint32_t number,
+                                 const char *thread_x);
+
 /* Remembers what a value is, and stores it where another block needs it. */
 void gang_define(struct gang_emit *emit, uint32_t value, struct ir_slice name);
 

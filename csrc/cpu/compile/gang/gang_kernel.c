@@ -24,6 +24,7 @@
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_again.h"
 #include "cpu/compile/gang/gang_emit.h"
+#include "cpu/compile/gang/gang_idle.h"
 #include "cpu/compile/gang/gang_place.h"
 #include "cpu/compile/gang/gang_span.h"
 #include "cpu/compile/ir_type.h"
@@ -1017,9 +1018,8 @@ write_level(struct gang_emit *emit, uint32_t from, uint32_t to, uint32_t inside)
 
 /* ---- questions ---- */
 
-/* A value at the start of a block, for the lane `thread_x`. */
-static struct ir_slice
-write_early(struct gang_emit *emit, uint32_t number, const char *thread_x)
+struct ir_slice
+gang_write_early(struct gang_emit *emit, uint32_t number, const char *thread_x)
 {
     const struct gang_value *value = &emit->function->values[number];
     struct ir_slice a;
@@ -1032,7 +1032,7 @@ write_early(struct gang_emit *emit, uint32_t number, const char *thread_x)
     if (value->op != GANG_BINARY && value->op != GANG_CAST) {
         return gang_base(emit, number);
     }
-    a = write_early(emit, value->operands[0], thread_x);
+    a = gang_write_early(emit, value->operands[0], thread_x);
     if (value->op == GANG_CAST) {
         name = gang_name(emit);
         gang_line(emit, "%.*s = %.*s %s %.*s to %s", IR_ARGS(name),
@@ -1040,7 +1040,7 @@ write_early(struct gang_emit *emit, uint32_t number, const char *thread_x)
                   gang_type_name(value->type));
         return name;
     }
-    b = write_early(emit, value->operands[1], thread_x);
+    b = gang_write_early(emit, value->operands[1], thread_x);
     name = gang_name(emit);
     gang_line(emit, "%.*s = %.*s %s %.*s, %.*s", IR_ARGS(name), IR_ARGS(value->word),
               gang_type_name(value->type), IR_ARGS(a), IR_ARGS(b));
@@ -1065,8 +1065,8 @@ write_asks(struct gang_emit *emit)
         const struct gang_value *value = &emit->function->values[question->value];
         const char *extend = question->is_signed ? "sext" : "zext";
         const char *type = gang_type_name(value->type);
-        struct ir_slice first = write_early(emit, question->value, "0");
-        struct ir_slice last = write_early(emit, question->value, "%last_x");
+        struct ir_slice first = gang_write_early(emit, question->value, "0");
+        struct ir_slice last = gang_write_early(emit, question->value, "%last_x");
         struct ir_slice names[6];
         for (unsigned k = 0; k < 6; k++) {
             names[k] = gang_name(emit);
@@ -1084,6 +1084,14 @@ write_asks(struct gang_emit *emit)
         gang_line(emit, "%.*s = and i1 %.*s, %.*s", IR_ARGS(names[5]), IR_ARGS(all),
                   IR_ARGS(names[4]));
         all = names[5];
+    }
+    struct ir_slice idle =
+        emit->span > 0 ? ir_slice_of("") : gang_write_idle(emit);
+    if (idle.size > 0) {
+        gang_line(emit, "br i1 %.*s, label %%idle, label %%busy", IR_ARGS(idle));
+        gang_begin_label(emit, ir_slice_of("idle"));
+        gang_line(emit, "ret i32 %d", BLOCK_DONE);
+        gang_begin_label(emit, ir_slice_of("busy"));
     }
     gang_line(emit, "br i1 %.*s, label %%%s, label %%refused", IR_ARGS(all), fine);
     if (emit->span > 0) {
