@@ -147,6 +147,34 @@ assert (cp.bincount(cp.array([1, 1, 3])).get() == [0, 2, 0, 1]).all()
 """)
 
 
+@pytest.mark.parametrize("warp", ["32", "64"])
+def test_partition_that_counts_on_lanes_in_step(
+    folder: Path, tmp_path: Path, warp: str
+) -> None:
+    # CuPy's partition kernels exchange through global memory without a barrier.
+    code = """
+rng = np.random.default_rng(0)
+for kind in ("i4", "f4", "f8", "i8"):
+    for n, k in ((20_000, 3), (100_003, 10), (300_000, 100)):
+        x = (rng.random(n) * 1000).astype(kind)
+        y = cp.partition(cp.asarray(x), k).get()
+        s = np.sort(x)
+        assert y[k] == s[k] and (y[:k] <= y[k]).all() and (y[k:] >= y[k]).all()
+        assert (np.sort(y) == s).all()
+x = rng.random((40, 12_000)).astype("f4")
+y = cp.partition(cp.asarray(x), 5, axis=1).get()
+assert (y[:, 5] == np.sort(x, axis=1)[:, 5]).all()
+"""
+    done = fetched.run(
+        folder,
+        START + code,
+        CUPY_CACHE_DIR=str(tmp_path),
+        HIPADAPT_CPU_WARP_SIZE=warp,
+    )
+
+    assert done.stderr == ""
+
+
 def test_kernels_of_the_user(cupy: Cupy) -> None:
     cupy("""
 square = cp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "square")

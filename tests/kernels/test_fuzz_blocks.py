@@ -66,10 +66,37 @@ def test_random_block_kernels_when_run_leave_what_gcc_leaves(
     assert not found, report(cut_down(found[0], workers, tmp_path, 60))
 
 
-def test_random_block_kernels_when_watched_are_sound(tmp_path: Path) -> None:
+@pytest.mark.parametrize("warp", [32, 64])
+def test_random_kernels_in_step_when_run_leave_what_gcc_leaves(
+    worker_of: WorkerOf, tmp_path: Path, warp: int
+) -> None:
+    print(f"HIPADAPT_TEST_SEED={FRESH} tries these kernels")
+    workers = {executor: worker_of(executor, warp) for executor in EXECUTORS}
+
+    programs = programs_of(FRESH + warp, COUNT, warp, lockstep=True)
+    found = differences(programs, workers, tmp_path)
+
+    assert not found, report(cut_down(found[0], workers, tmp_path, 60))
+
+
+def test_random_kernels_not_in_step_are_found(
+    worker_of: WorkerOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = {executor: worker_of(executor) for executor in EXECUTORS}
+    monkeypatch.setattr(BlockProgram, "options", ("-DHIPADAPT_LOCKSTEP=",))
+
+    found = differences(programs_of(9000, COUNT, 32, lockstep=True), workers, tmp_path)
+
+    assert found
+
+
+@pytest.mark.parametrize("lockstep", [False, True])
+def test_random_block_kernels_when_watched_are_sound(
+    tmp_path: Path, lockstep: bool
+) -> None:
     print(f"HIPADAPT_TEST_SEED={FRESH} tries these kernels")
 
-    assert sound(programs_of(FRESH, COUNT), tmp_path) == []
+    assert sound(programs_of(FRESH, COUNT, lockstep=lockstep), tmp_path) == []
 
 
 LOWER = range(32)  # the first warp of a block; the second one has eight lanes
