@@ -64,15 +64,19 @@
 /* For lanes that run in step: what is loaded is not remembered beyond a store, and each
  * store is made, in the program's order.  To the optimiser s[t] and s[t ^ 1] are two
  * cells; to the warp they are one array.  It has no one switch for that; these are the
- * limits of its searches for what a load could see.  A copy of a record may still be
- * made from what that was copied from before; AMD's compiler does the same. */
+ * limits of its searches for what a load could see.  What stands before a branch or
+ * behind it stays there: the lanes of its other side make it, too.  A copy of a record
+ * may still be made from what that was copied from before; AMD's compiler does the
+ * same. */
 #define HA_IN_ORDER_FLAGS                                                              \
     "-mllvm", "-memssa-check-limit=0", "-mllvm", "-earlycse-mssa-optimization-cap=0",  \
         "-mllvm", "-memdep-block-scan-limit=1", "-mllvm",                              \
         "-memdep-block-number-limit=1", "-mllvm", "-dse-memoryssa-scanlimit=0",        \
         "-mllvm", "-dse-memoryssa-walklimit=0", "-mllvm", "-disable-licm-promotion",   \
         "-mllvm", "-licm-mssa-optimization-cap=0", "-mllvm",                           \
-        "-available-load-scan-limit=1"
+        "-available-load-scan-limit=1", "-mllvm", "-instcombine-code-sinking=0",       \
+        "-mllvm", "-simplifycfg-max-small-block-size=0", "-mllvm",                     \
+        "-simplifycfg-merge-cond-stores=0"
 
 /* Instructions name the lines that they come from (cpu/compile/ir_place.h); nothing of
  * this reaches the back end. */
