@@ -303,6 +303,32 @@ find_polls(struct ha_rewriter *rewriter, struct ha_sites *sites)
     return any;
 }
 
+/* A loop that does nothing but wait: the lanes of a GPU's warp spin in step, but here a
+ * lane that meets its warp in each round would never let another block run. */
+static void
+release_spins(struct ha_rewriter *rewriter, uint32_t number, struct ha_sites *sites)
+{
+    struct ir_function *function = &rewriter->module.functions[number];
+
+    for (uint32_t i = 0; i < sites->flow.loop_count; i++) {
+        const struct ir_loop *loop = &sites->flow.loops[i];
+        bool stores = !sites->polls[i];
+        for (uint32_t b = 0; b < function->block_count && !stores; b++) {
+            const struct ir_block *block = &function->blocks[b];
+            for (uint32_t k = 0; loop->members[b] && k < block->count; k++) {
+                stores |= ir_is(block->insts[k].op, "store") ||
+                          ir_begins(block->insts[k].callee, "@llvm.mem");
+            }
+        }
+        for (uint32_t b = 0; b < function->block_count && !stores; b++) {
+            for (uint32_t k = 0; loop->members[b] && k < function->blocks[b].count;
+                 k++) {
+                function->blocks[b].insts[k].step = false;
+            }
+        }
+    }
+}
+
 /* ---- numbers ---- */
 
 static bool
@@ -423,6 +449,9 @@ ha_sites_read(struct ha_rewriter *rewriter, uint32_t number, struct ha_sites *si
     sites->polls = ir_alloc(rewriter->arena, sites->flow.loop_count + 1u, 1);
     if (waits) {
         (void)find_polls(rewriter, sites);
+        if (rewriter->infos[number].lockstep != HA_LOCKSTEP_NONE) {
+            release_spins(rewriter, number, sites);
+        }
     }
     if (meets) {
         number_sites(rewriter, sites);
