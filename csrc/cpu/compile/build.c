@@ -13,26 +13,25 @@
 #include "cpu/base/image.h"
 #include "cpu/compile/back_facts.h"
 #include "cpu/compile/image_file.h"
+#include "cpu/compile/objects.h"
 #include "cpu/compile/rewrite.h"
 #include "cpu/compile/toolchain_flags.h"
 
-_Static_assert(HA_REWRITE_PARTS_MAX + 1 <= HA_BUILD_EXTRA_MAX &&
-                   HA_REWRITE_PARTS_MAX <= HA_STEPS_MAX,
-               "the linker takes all parts and the facts, and compilers run at once");
+_Static_assert(HA_REWRITE_PARTS_MAX <= HA_STEPS_MAX, "all parts may have to be made");
 
 #define OUTPUT_BYTES_MAX ((uint64_t)1 << 30)
 #define TIMEOUT_MAX_SECONDS 86400
 #define MEMORY_MAX_MIB (1 << 24)
+#define PROCESSES_MOST 16 /* at once */
 #define ASK_NS (50u * 1000000u)
 
-/* The files of the way from IR to an image. */
+/* What is on the way from IR to an image. */
 struct files {
-    struct ha_memory_file host_ir[HA_REWRITE_PARTS_MAX], object[HA_REWRITE_PARTS_MAX];
+    struct ha_rewrite_result rewritten; /* owned */
+    struct ha_memory_file object[HA_REWRITE_PARTS_MAX];
     struct ha_memory_file record[HA_REWRITE_PARTS_MAX]; /* closed unless explained */
     struct ha_memory_file facts;
     struct ha_memory_file elf;
-    uint32_t part_count;
-    bool loops_store, narrow_steps; /* what the rewriter said about `host_ir` */
 };
 
 void
@@ -192,7 +191,7 @@ count_processors(void)
 {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
+    return count > PROCESSES_MOST ? PROCESSES_MOST : count > 0 ? (uint32_t)count : 1;
 }
 
 enum ha_status
@@ -275,21 +274,6 @@ ha_build_stop_rewriter(void *build)
     return ha_build_go_on(build, "the rewriter");
 }
 
-static enum ha_status
-write_part(struct ha_build *build, const struct ha_rewrite_part *part,
-           struct ha_memory_file *file)
-{
-    /* An assembler directive could read a file behind our back. */
-    if (memmem(part->ir, part->ir_size, ".incbin", 7) != NULL) {
-        build->cacheable = false;
-    }
-    enum ha_status status = ha_memory_file_open(file, "ir");
-    if (status == HA_OK) {
-        status = ha_memory_file_write(file, part->ir, part->ir_size);
-    }
-    return status == HA_OK ? ha_memory_file_rewind(file) : status;
-}
-
 /* Host IR; the names that expressions stand for go into the result. */
 static enum ha_status
 run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t name_count,
@@ -308,42 +292,154 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .guard = build->guard,
         .lockstep = build->lockstep,
         .fuses = build->toolchain.fuses,
-        .parts_most = count_processors(),
+        .parts_most = HA_REWRITE_PARTS_MAX,
     };
-    struct ha_rewrite_result rewritten = {0};
+    struct ha_rewrite_result *rewritten = &files->rewritten;
     uint64_t before_ns = ha_clock_ns();
-    enum ha_status status = ha_rewrite(&request, &rewritten);
+    enum ha_status status = ha_rewrite(&request, rewritten);
     if (status != HA_OK) {
         return status;
     }
     ha_log(3, "the rewriter took %.1f ms", (double)(ha_clock_ns() - before_ns) / 1e6);
-    files->loops_store = rewritten.loops_store;
-    files->narrow_steps = rewritten.narrow_steps;
-    files->part_count = rewritten.part_count;
-    for (uint32_t i = 0; i < rewritten.part_count && status == HA_OK; i++) {
-        status = write_part(build, &rewritten.parts[i], &files->host_ir[i]);
+    result->lowered = rewritten->lowered;
+    result->lowered_count = rewritten->lowered_count;
+    rewritten->lowered = NULL;
+    rewritten->lowered_count = 0;
+    return HA_OK;
+}
+
+static void
+back_arguments(const struct ha_build *build, const struct ha_rewrite_result *rewritten,
+               bool many_loops, struct ha_list *arguments)
+{
+    static const char *const flags[] = {HA_BACK_FLAGS, NULL};
+    static const char *const vectors[] = {HA_VECTOR_FLAGS, NULL};
+    static const char *const forwarding[] = {HA_NO_FORWARDING, NULL};
+    static const char *const wrapping[] = {HA_NO_WRAP_CHECKS, NULL};
+    static const char *const unrolling[] = {HA_NO_UNROLLING, NULL};
+    const struct ha_toolchain *toolchain = &build->toolchain;
+    ha_list_add(arguments, toolchain->zig);
+    ha_list_add(arguments, "clang");
+    ha_list_add(arguments, "-cc1");
+    ha_list_add(arguments, "-triple");
+    ha_list_add(arguments, toolchain->triple);
+    ha_list_add(arguments, "-target-cpu");
+    ha_list_add(arguments, toolchain->target_cpu);
+    ha_build_flags(arguments, flags);
+    ha_list_format(arguments, "-O%u", build->level);
+    if (build->level >= 2) {
+        ha_build_flags(arguments, vectors);
     }
+    if (rewritten->loops_store) {
+        ha_build_flags(arguments, forwarding);
+    }
+    if (rewritten->narrow_steps) {
+        ha_build_flags(arguments, wrapping);
+    }
+    if (many_loops) {
+        ha_build_flags(arguments, unrolling);
+    }
+#if defined(__x86_64__)
+    if (toolchain->vector_math) {
+        ha_list_add(arguments, "-fveclib=libmvec");
+    }
+#endif
+    static const char *const records[] = {"-opt-record-file", "/proc/self/fd/3",
+                                          "-opt-record-passes", HA_BACK_RECORD_PASSES,
+                                          NULL};
+    if (build->explain) {
+        ha_build_flags(arguments, records);
+    }
+    static const char *const outputs[] = {"-x", "ir", "-emit-obj", "-o",
+                                          "-",  "-",  NULL};
+    ha_build_flags(arguments, outputs);
+}
+
+/* One part: an object of the cache, or a compiler that is to run.  What is one part as
+ * a whole is in the cache as an image. */
+struct part {
+    const struct ha_rewrite_part *text;
+    const struct ha_list *arguments;
+    struct ha_memory_file *object;
+    struct ha_memory_file *record; /* only where the build is explained */
+    struct ha_memory_file ir;
+    bool keyed;
+    uint8_t key[HA_CACHE_KEY_BYTES];
+};
+
+static enum ha_status
+prepare_part(struct ha_build *build, bool several, struct part *part)
+{
+    const char *ir = part->text->ir;
+    size_t size = part->text->ir_size;
+    /* An assembler directive could read a file behind our back. */
+    if (memmem(ir, size, ".incbin", 7) != NULL) {
+        build->cacheable = false;
+    } else if (several && !build->explain) { /* objects have no record */
+        part->keyed =
+            ha_object_key(&build->toolchain, part->arguments, ir, size, part->key);
+    }
+    if (part->keyed && ha_object_load(part->key, part->object)) {
+        return HA_OK;
+    }
+    enum ha_status status = ha_memory_file_open(&part->ir, "ir");
     if (status == HA_OK) {
-        result->lowered = rewritten.lowered;
-        result->lowered_count = rewritten.lowered_count;
-        rewritten.lowered = NULL;
-        rewritten.lowered_count = 0;
+        status = ha_memory_file_write(&part->ir, ir, size);
     }
-    ha_rewrite_release(&rewritten);
+    return status == HA_OK ? ha_memory_file_rewind(&part->ir) : status;
+}
+
+static int
+compare_sizes(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    return a->text->ir_size < b->text->ir_size   ? 1
+           : a->text->ir_size > b->text->ir_size ? -1
+                                                 : 0;
+}
+
+/* Compilers for the parts that the cache does not have, the longest texts first. */
+static enum ha_status
+make_parts(struct ha_build *build, struct part *parts, uint32_t count)
+{
+    struct ha_build_task tasks[HA_REWRITE_PARTS_MAX];
+    enum ha_status status = HA_OK;
+    uint32_t missing = 0;
+    size_t said = build->log.size;
+    for (uint32_t i = 0; i < count && status == HA_OK; i++) {
+        status = prepare_part(build, count > 1, &parts[i]);
+    }
+    qsort(parts, count, sizeof *parts, compare_sizes);
+    for (uint32_t i = 0; i < count && status == HA_OK; i++) {
+        if (parts[i].ir.fd >= 0) {
+            tasks[missing++] =
+                (struct ha_build_task){parts[i].arguments,
+                                       {.input = &parts[i].ir,
+                                        .output = parts[i].object,
+                                        .extra = &parts[i].record,
+                                        .extra_count = build->explain ? 1 : 0}};
+        }
+    }
+    if (status == HA_OK && missing > 0) {
+        ha_log(3, "%u of %u parts are compiled", missing, count);
+        status = ha_build_steps(build, "the back end", tasks, missing);
+    }
+    /* What compilers say is not kept. */
+    for (uint32_t i = 0; status == HA_OK && build->log.size == said && i < count; i++) {
+        if (parts[i].ir.fd >= 0 && parts[i].keyed) {
+            ha_object_store(parts[i].key, parts[i].object);
+        }
+    }
     return status;
 }
 
 /* ---- what the back end did ---- */
 
 static enum ha_status
-open_records(struct files *files, struct ha_list *arguments)
+open_records(struct files *files)
 {
-    static const char *const flags[] = {"-opt-record-file", "/proc/self/fd/3",
-                                        "-opt-record-passes", HA_BACK_RECORD_PASSES,
-                                        NULL};
     enum ha_status status = HA_OK;
-    ha_build_flags(arguments, flags);
-    for (uint32_t i = 0; i < files->part_count && status == HA_OK; i++) {
+    for (uint32_t i = 0; i < files->rewritten.part_count && status == HA_OK; i++) {
         status = ha_memory_file_open(&files->record[i], "record");
     }
     return status;
@@ -355,7 +451,7 @@ read_records(struct files *files)
 {
     struct ha_bytes all = {0}, lines = {0};
     enum ha_status status = HA_OK;
-    for (uint32_t i = 0; i < files->part_count && status == HA_OK; i++) {
+    for (uint32_t i = 0; i < files->rewritten.part_count && status == HA_OK; i++) {
         status = ha_memory_file_map(&files->record[i]);
         ha_buffer_append(&all, files->record[i].bytes, files->record[i].size);
     }
@@ -383,56 +479,32 @@ read_records(struct files *files)
 static enum ha_status
 run_back(struct ha_build *build, struct files *files)
 {
-    static const char *const flags[] = {HA_BACK_FLAGS, NULL};
-    static const char *const vectors[] = {HA_VECTOR_FLAGS, NULL};
-    static const char *const forwarding[] = {HA_NO_FORWARDING, NULL};
-    static const char *const wrapping[] = {HA_NO_WRAP_CHECKS, NULL};
-    const struct ha_toolchain *toolchain = &build->toolchain;
-    struct ha_list arguments = {0};
-    ha_list_add(&arguments, toolchain->zig);
-    ha_list_add(&arguments, "clang");
-    ha_list_add(&arguments, "-cc1");
-    ha_list_add(&arguments, "-triple");
-    ha_list_add(&arguments, toolchain->triple);
-    ha_list_add(&arguments, "-target-cpu");
-    ha_list_add(&arguments, toolchain->target_cpu);
-    ha_build_flags(&arguments, flags);
-    ha_list_format(&arguments, "-O%u", build->level);
-    if (build->level >= 2) {
-        ha_build_flags(&arguments, vectors);
+    const struct ha_rewrite_result *rewritten = &files->rewritten;
+    struct part parts[HA_REWRITE_PARTS_MAX];
+    struct ha_list arguments[2] = {{0}, {0}}; /* by whether there are many loops */
+    uint32_t count = rewritten->part_count;
+    back_arguments(build, rewritten, false, &arguments[0]);
+    back_arguments(build, rewritten, true, &arguments[1]);
+    for (uint32_t i = 0; i < count; i++) {
+        parts[i] =
+            (struct part){.text = &rewritten->parts[i],
+                          .arguments = &arguments[rewritten->parts[i].many_loops],
+                          .object = &files->object[i],
+                          .record = &files->record[i],
+                          .ir = HA_MEMORY_FILE_INIT};
     }
-    if (files->loops_store) {
-        ha_build_flags(&arguments, forwarding);
-    }
-    if (files->narrow_steps) {
-        ha_build_flags(&arguments, wrapping);
-    }
-#if defined(__x86_64__)
-    if (toolchain->vector_math) {
-        ha_list_add(&arguments, "-fveclib=libmvec");
-    }
-#endif
-    static const char *const outputs[] = {"-x", "ir", "-emit-obj", "-o",
-                                          "-",  "-",  NULL};
-    ha_build_flags(&arguments, outputs);
-    struct ha_build_task tasks[HA_REWRITE_PARTS_MAX];
-    struct ha_memory_file *records[HA_REWRITE_PARTS_MAX];
-    enum ha_status status = build->explain ? open_records(files, &arguments) : HA_OK;
-    for (uint32_t i = 0; i < files->part_count; i++) {
-        records[i] = &files->record[i];
-        tasks[i] = (struct ha_build_task){&arguments,
-                                          {.input = &files->host_ir[i],
-                                           .output = &files->object[i],
-                                           .extra = &records[i],
-                                           .extra_count = build->explain ? 1 : 0}};
-    }
+    enum ha_status status = build->explain ? open_records(files) : HA_OK;
     if (status == HA_OK) {
-        status = ha_build_steps(build, "the back end", tasks, files->part_count);
+        status = make_parts(build, parts, count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ha_memory_file_close(&parts[i].ir);
     }
     if (status == HA_OK && build->explain) {
         status = read_records(files);
     }
-    ha_list_release(&arguments);
+    ha_list_release(&arguments[0]);
+    ha_list_release(&arguments[1]);
     return status;
 }
 
@@ -442,37 +514,38 @@ run_link(struct ha_build *build, struct files *files)
     /* -Bsymbolic: an image calls its own functions, whatever the process has under the
      * same names. */
     static const char *const flags[] = {
-        "ld.lld",          "-shared", "-Bsymbolic", "-z", "noexecstack",
-        "--build-id=none", "-o",      "-",          NULL,
+        "ld.lld",          "-shared",         "-Bsymbolic", "-z",
+        "noexecstack",     "--build-id=none", "-o",         "-",
+        "--whole-archive", "/proc/self/fd/3", NULL,
     };
     struct ha_memory_file nothing = HA_MEMORY_FILE_INIT;
-    struct ha_memory_file *extra[HA_REWRITE_PARTS_MAX + 1];
-    uint32_t count = files->part_count;
+    struct ha_memory_file archive = HA_MEMORY_FILE_INIT;
+    struct ha_memory_file *const extra[] = {&archive, &files->facts};
     struct ha_list arguments = {0};
     ha_list_add(&arguments, build->toolchain.zig);
     ha_build_flags(&arguments, flags);
-    for (uint32_t i = 0; i < files->part_count; i++) {
-        extra[i] = &files->object[i];
-        ha_list_format(&arguments, "/proc/self/fd/%u", 3 + i);
-    }
     if (build->explain) {
         /* The linker names the bytes of a file by its path. */
         ha_list_add(&arguments, "--format=binary");
-        ha_list_format(&arguments, "/proc/self/fd/%u", 3 + count);
-        ha_list_format(&arguments,
-                       "--defsym=" HA_IMAGE_FACTS "=_binary__proc_self_fd_%u_start",
-                       3 + count);
-        extra[count++] = &files->facts;
+        ha_list_add(&arguments, "/proc/self/fd/4");
+        ha_list_add(&arguments,
+                    "--defsym=" HA_IMAGE_FACTS "=_binary__proc_self_fd_4_start");
     }
-    enum ha_status status = ha_memory_file_open(&nothing, "nothing");
+    enum ha_status status =
+        ha_object_archive(files->object, files->rewritten.part_count, &archive);
     if (status == HA_OK) {
-        status = ha_build_step(build, "the linker", &arguments,
-                               &(struct ha_step_files){.input = &nothing,
-                                                       .output = &files->elf,
-                                                       .extra = extra,
-                                                       .extra_count = count});
+        status = ha_memory_file_open(&nothing, "nothing");
+    }
+    if (status == HA_OK) {
+        status = ha_build_step(
+            build, "the linker", &arguments,
+            &(struct ha_step_files){.input = &nothing,
+                                    .output = &files->elf,
+                                    .extra = extra,
+                                    .extra_count = build->explain ? 2 : 1});
     }
     ha_list_release(&arguments);
+    ha_memory_file_close(&archive);
     ha_memory_file_close(&nothing);
     return status;
 }
@@ -506,8 +579,7 @@ ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
 {
     struct files files = {.elf = HA_MEMORY_FILE_INIT, .facts = HA_MEMORY_FILE_INIT};
     for (uint32_t i = 0; i < HA_REWRITE_PARTS_MAX; i++) {
-        files.host_ir[i] = files.object[i] = files.record[i] =
-            (struct ha_memory_file)HA_MEMORY_FILE_INIT;
+        files.object[i] = files.record[i] = (struct ha_memory_file)HA_MEMORY_FILE_INIT;
     }
     enum ha_status status = run_rewrite(build, ir, ir_size, name_count, &files, result);
     if (status == HA_OK) {
@@ -524,8 +596,8 @@ ha_build_image(struct ha_build *build, const char *ir, size_t ir_size,
     for (uint32_t i = 0; i < HA_REWRITE_PARTS_MAX; i++) {
         ha_memory_file_close(&files.record[i]);
         ha_memory_file_close(&files.object[i]);
-        ha_memory_file_close(&files.host_ir[i]);
     }
+    ha_rewrite_release(&files.rewritten);
     return status;
 }
 

@@ -95,6 +95,7 @@ folder_open(char path[PATH_MAX])
 static const char *const suffixes[] = {
     [HA_CACHE_KERNEL] = ".kernel",
     [HA_CACHE_PRELUDE] = ".prelude",
+    [HA_CACHE_OBJECT] = ".object",
 };
 
 /* dir/<hex>.kernel; false if that is too long. */
@@ -318,8 +319,12 @@ ends_with(const char *text, const char *end)
 static bool
 is_entry(const char *name)
 {
-    return ends_with(name, suffixes[HA_CACHE_KERNEL]) ||
-           ends_with(name, suffixes[HA_CACHE_PRELUDE]);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (ends_with(name, suffixes[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void

@@ -4,9 +4,9 @@
  * The folder is HIPADAPT_CACHE_DIR, else $XDG_CACHE_HOME/hipadapt, else
  * ~/.cache/hipadapt; it is used only if it belongs to this user and nobody else may
  * enter it, and not at all in a set-uid process or with HIPADAPT_CACHE=0.  It holds one
- * file a key, `<hex>.kernel` or `<hex>.prelude`, and the file `lock`.  A file that
- * fails its checks is a miss and is written anew.  Old files go when there are more
- * than HIPADAPT_CACHE_SIZE MiB; a hit makes a file young.
+ * file a key, `<hex>.kernel`, `<hex>.prelude` or `<hex>.object`, and the file `lock`.
+ * A file that fails its checks is a miss and is written anew.  Old files go when there
+ * are more than HIPADAPT_CACHE_SIZE MiB; a hit makes a file young.
  *
  *     0   magic "HACACHE1"            96  payload:
  *     8   payload size, 64 bits           block log
@@ -33,6 +33,7 @@
 enum ha_cache_kind {
     HA_CACHE_KERNEL,
     HA_CACHE_PRELUDE, /* cpu/compile/prelude.h */
+    HA_CACHE_OBJECT,  /* cpu/compile/objects.h */
 };
 
 /* What a compilation found outside the program and outside our headers: an entry holds

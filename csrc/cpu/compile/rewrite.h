@@ -33,7 +33,7 @@ struct ha_rewrite_request {
     bool lockstep; /* the lanes of all kernels run in step */
 };
 
-#define HA_REWRITE_PARTS_MAX 12u
+#define HA_REWRITE_PARTS_MAX 48u
 
 /* Text of one module. */
 struct ha_rewrite_part {
