@@ -177,12 +177,18 @@ take_output(struct ha_build *build, const char *what, const struct ha_build_task
     if (status == HA_OK) {
         status = ha_memory_file_map(&running->messages);
     }
-    if (status != HA_OK) {
-        return status;
+    if (status == HA_OK && !step->aside) {
+        ha_messages_append(&build->log, running->messages.bytes, running->messages.size,
+                           &build->paths);
     }
-    ha_messages_append(&build->log, running->messages.bytes, running->messages.size,
-                       &build->paths);
-    return judge(build, what, ended, step->files.output, &running->messages);
+    if (status == HA_OK) {
+        status = judge(build, what, ended, step->files.output, &running->messages);
+    }
+    if (status != HA_OK && step->aside) {
+        ha_memory_file_close(step->files.output);
+        return HA_OK;
+    }
+    return status;
 }
 
 /* How many compilers are worth to run at once. */
@@ -412,12 +418,12 @@ make_parts(struct ha_build *build, struct part *parts, uint32_t count)
     qsort(parts, count, sizeof *parts, compare_sizes);
     for (uint32_t i = 0; i < count && status == HA_OK; i++) {
         if (parts[i].ir.fd >= 0) {
-            tasks[missing++] =
-                (struct ha_build_task){parts[i].arguments,
-                                       {.input = &parts[i].ir,
-                                        .output = parts[i].object,
-                                        .extra = &parts[i].record,
-                                        .extra_count = build->explain ? 1 : 0}};
+            tasks[missing++] = (struct ha_build_task){
+                .arguments = parts[i].arguments,
+                .files = {.input = &parts[i].ir,
+                          .output = parts[i].object,
+                          .extra = &parts[i].record,
+                          .extra_count = build->explain ? 1 : 0}};
         }
     }
     if (status == HA_OK && missing > 0) {

@@ -70,6 +70,7 @@ struct ha_step_files {
 struct ha_build_task {
     const struct ha_list *arguments;
     struct ha_step_files files;
+    bool aside; /* where it fails it has no output, and what it says is nobody's */
 };
 #define HA_STEPS_MAX HA_PROCESSES_MAX
 

@@ -38,6 +38,7 @@ struct work {
     struct ha_cache_inputs inputs;
     struct ha_memory_file source_file, ir_file, rules_file;
     struct ha_memory_file prelude; /* closed where the front end does without */
+    struct ha_prelude_making making;
     struct timespec started;
     uint8_t key[HA_CACHE_KEY_BYTES];
 };
@@ -304,7 +305,7 @@ open_prelude(struct work *work)
         .text = work->source.bytes,
         .size = work->prelude_size,
     };
-    ha_prelude_open(&work->build, &request, &work->prelude);
+    ha_prelude_open(&work->build, &request, &work->prelude, &work->making);
     ha_list_release(&arguments);
 }
 
@@ -343,11 +344,19 @@ step_front(struct work *work)
     }
     ha_build_flags(&arguments, outputs);
     struct ha_memory_file *const extra[] = {&work->rules_file, &work->prelude};
-    status = ha_build_step(&work->build, "the front end", &arguments,
-                           &(struct ha_step_files){.input = &work->source_file,
-                                                   .output = &work->ir_file,
-                                                   .extra = extra,
-                                                   .extra_count = prelude ? 2 : 1});
+    /* The prelude first: its end does not depend on what the program is. */
+    struct ha_build_task tasks[2];
+    uint32_t count = 0;
+    if (work->making.lock >= 0) {
+        tasks[count++] = ha_prelude_task(&work->making);
+    }
+    tasks[count++] = (struct ha_build_task){.arguments = &arguments,
+                                            .files = {.input = &work->source_file,
+                                                      .output = &work->ir_file,
+                                                      .extra = extra,
+                                                      .extra_count = prelude ? 2 : 1}};
+    status = ha_build_steps(&work->build, "the front end", tasks, count);
+    ha_prelude_finish(&work->making);
     if (status == HA_OK && work->apart) {
         status = ha_optimise(&work->build, &work->ir_file);
     }
@@ -642,10 +651,12 @@ ha_compile(const struct ha_compile_request *request, struct ha_compile_result *r
     work->build = (struct ha_build){.interrupted = request->interrupted,
                                     .warp_size = request->warp_size};
     struct ha_memory_file *const files[] = {&work->source_file, &work->ir_file,
-                                            &work->rules_file, &work->prelude};
+                                            &work->rules_file,  &work->prelude,
+                                            &work->making.text, &work->making.made};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         files[i]->fd = -1;
     }
+    work->making.lock = -1;
     ha_build_start(&work->build);
     enum ha_status status = prepare(work);
     if (status == HA_OK && !ha_cache_load(HA_CACHE_KERNEL, work->key, result)) {
@@ -656,6 +667,7 @@ ha_compile(const struct ha_compile_request *request, struct ha_compile_result *r
         status = ha_build_explain(&work->build, status, result);
     }
     result->relocatable = work->options.relocatable;
+    ha_prelude_finish(&work->making);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         ha_memory_file_close(files[i]);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/compile/prelude.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/sha256.h"
@@ -41,73 +40,66 @@ open_with(struct ha_memory_file *file, const void *bytes, size_t size)
     return status;
 }
 
-/* The PCH becomes the image of `entry`. */
-static enum ha_status
-make(struct ha_build *build, const struct ha_prelude_request *request,
-     struct ha_compile_result *entry)
-{
-    static const char *const outputs[] = {
-        "-fno-pch-timestamp", "-emit-pch", "-o", "-", "-", NULL};
-    struct ha_memory_file text = HA_MEMORY_FILE_INIT, made = HA_MEMORY_FILE_INIT;
-    struct ha_list all = {0};
-    ha_list_join(&all, request->arguments);
-    ha_build_flags(&all, outputs);
-    enum ha_status status = open_with(&text, request->text, request->size);
-    if (status == HA_OK) {
-        status =
-            ha_build_step(build, "the front end", &all,
-                          &(struct ha_step_files){.input = &text, .output = &made});
-    }
-    if (status == HA_OK) {
-        entry->log = strdup("");
-        entry->image = malloc(made.size);
-        if (entry->log == NULL || entry->image == NULL) {
-            status = HA_ERROR_MEMORY;
-        }
-    }
-    if (status == HA_OK) {
-        memcpy(entry->image, made.bytes, made.size);
-        entry->image_size = made.size;
-    }
-    ha_list_release(&all);
-    ha_memory_file_close(&text);
-    ha_memory_file_close(&made);
-    return status;
-}
-
-/* Makes it once, however many processes ask; without a cache nobody does. */
+/* Whether it was there. */
 static bool
-make_once(struct ha_build *build, const struct ha_prelude_request *request,
-          const uint8_t key[HA_CACHE_KEY_BYTES], struct ha_compile_result *entry)
+load(const uint8_t key[HA_CACHE_KEY_BYTES], struct ha_memory_file *prelude)
 {
-    const struct ha_cache_inputs nothing = {0};
-    int lock = ha_cache_lock(key, build->deadline_ns, build->interrupted);
-    if (lock < 0) {
-        return false;
+    struct ha_compile_result entry = {0};
+    bool have = ha_cache_load(HA_CACHE_PRELUDE, key, &entry);
+    if (have) {
+        (void)open_with(prelude, entry.image, entry.image_size);
     }
-    size_t said = build->log.size;
-    bool have = ha_cache_load(HA_CACHE_PRELUDE, key, entry);
-    if (!have && make(build, request, entry) == HA_OK) {
-        have = true;
-        ha_cache_store(HA_CACHE_PRELUDE, key, entry, &nothing);
-    }
-    ha_buffer_cut(&build->log, said);
-    ha_cache_unlock(lock);
+    ha_compile_result_release(&entry);
     return have;
 }
 
 void
-ha_prelude_open(struct ha_build *build, const struct ha_prelude_request *request,
-                struct ha_memory_file *prelude)
+ha_prelude_open(const struct ha_build *build, const struct ha_prelude_request *request,
+                struct ha_memory_file *prelude, struct ha_prelude_making *making)
 {
-    struct ha_compile_result entry = {0};
-    uint8_t key[HA_CACHE_KEY_BYTES];
-    if (!compute_key(build, request, key)) {
+    static const char *const outputs[] = {
+        "-fno-pch-timestamp", "-emit-pch", "-o", "-", "-", NULL};
+    if (!compute_key(build, request, making->key) || load(making->key, prelude)) {
         return;
     }
-    if (ha_cache_load(HA_CACHE_PRELUDE, key, &entry) ||
-        make_once(build, request, key, &entry)) {
-        (void)open_with(prelude, entry.image, entry.image_size);
+    making->lock = ha_cache_lock(making->key, 0, NULL);
+    if (making->lock < 0) {
+        return;
     }
-    ha_compile_result_release(&entry);
+    /* Somebody may have made it since. */
+    if (load(making->key, prelude) ||
+        open_with(&making->text, request->text, request->size) != HA_OK) {
+        ha_prelude_finish(making);
+        return;
+    }
+    ha_list_join(&making->arguments, request->arguments);
+    ha_build_flags(&making->arguments, outputs);
+}
+
+struct ha_build_task
+ha_prelude_task(struct ha_prelude_making *making)
+{
+    return (struct ha_build_task){
+        .arguments = &making->arguments,
+        .files = {.input = &making->text, .output = &making->made},
+        .aside = true,
+    };
+}
+
+void
+ha_prelude_finish(struct ha_prelude_making *making)
+{
+    static char nothing_said[] = "";
+    const struct ha_cache_inputs nothing = {0};
+    if (making->made.bytes != NULL) {
+        const struct ha_compile_result entry = {.log = nothing_said,
+                                                .image = making->made.bytes,
+                                                .image_size = making->made.size};
+        ha_cache_store(HA_CACHE_PRELUDE, making->key, &entry, &nothing);
+    }
+    ha_cache_unlock(making->lock);
+    making->lock = -1;
+    ha_list_release(&making->arguments);
+    ha_memory_file_close(&making->text);
+    ha_memory_file_close(&making->made);
 }

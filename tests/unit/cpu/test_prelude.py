@@ -101,6 +101,7 @@ def test_code_is_the_same_with_it(
     rtc: Rtc, cache_dir: Path, kernel: str, option: str
 ) -> None:
     source, options = KERNELS[kernel], OPTIONS[option]
+    rtc.compile(source + "\n", options)  # makes it, and does without
 
     got = rtc.compile(source, options)
 
@@ -114,6 +115,7 @@ def test_code_of_random_kernels_is_the_same_with_it(
     rtc: Rtc, cache_dir: Path, seed: int
 ) -> None:
     source = source_of(programs_of(seed, 6))
+    rtc.compile(source + "\n")
 
     got = rtc.compile(source)
 
@@ -126,6 +128,7 @@ def test_messages_are_the_same_with_it(rtc: Rtc, cache_dir: Path) -> None:
     warned = KERNEL.replace("out[i] = value", "out[i] = value / 0; int unused")
     failed = KERNEL.replace("out[i]", "nothing[i]") + "\nint hipMalloc;\nthreadIdx;"
 
+    assert rtc.compile(KERNEL, ["-Wall"]) == without(rtc, KERNEL, ["-Wall"])
     for source, result in ((warned, SUCCESS), (failed, COMPILATION)):
         got = rtc.compile(source, ["-Wall"])
         assert got.result == result and got.log
