@@ -189,7 +189,7 @@ ha_file_write_atomic(const char *dir, const char *name, const void *bytes, size_
         goto done;
     }
     made = true;
-    if (ha_file_write_all(fd, bytes, size) != 0 || fsync(fd) != 0) {
+    if (ha_file_write_all(fd, bytes, size) != 0) {
         status = system_error("cannot write a file in", dir);
         goto done;
     }

@@ -21,8 +21,10 @@ enum ha_status ha_file_read_text(const char *path, bool own, char **text);
  * is EFBIG and no signal. */
 int ha_file_write_all(int fd, const void *bytes, size_t size);
 
-/* Writes dir/name with mode 0600: a new temporary file, fsync, rename.  Nothing is left
- * behind on failure, and an older file stays whole. */
+/* Writes dir/name with mode 0600: a new temporary file, then rename.  Nothing is left
+ * behind on failure, and an older file stays whole.  The disk is not waited for: where
+ * the machine stops, the file may be cut short or empty, which its reader has to find.
+ */
 enum ha_status ha_file_write_atomic(const char *dir, const char *name,
                                     const void *bytes, size_t size);
 

@@ -5,8 +5,9 @@
  * ~/.cache/hipadapt; it is used only if it belongs to this user and nobody else may
  * enter it, and not at all in a set-uid process or with HIPADAPT_CACHE=0.  It holds one
  * file a key, `<hex>.kernel`, `<hex>.prelude` or `<hex>.object`, and the file `lock`.
- * A file that fails its checks is a miss and is written anew.  Old files go when there
- * are more than HIPADAPT_CACHE_SIZE MiB; a hit makes a file young.
+ * A file that fails its checks is a miss and is written anew, so nothing waits for the
+ * disk.  Old files go when there are more than HIPADAPT_CACHE_SIZE MiB; a hit makes a
+ * file young.
  *
  *     0   magic "HACACHE1"            96  payload:
  *     8   payload size, 64 bits           block log
