@@ -8,8 +8,8 @@
 
 /* A compiler that is started takes as long as a part of the smaller size does; below
  * the larger one there is nothing to save. */
-#define PART_BYTES ((size_t)8 << 10)
-#define WHOLE_BYTES ((size_t)16 << 10)
+#define PART_BYTES ((size_t)16 << 10)
+#define WHOLE_BYTES ((size_t)24 << 10)
 #define GROUPS_MOST 32u /* of small pieces */
 /* The back end repeats bodies of loops that it cannot count.  In a piece of so many
  * loops that is most of the time that it takes, and makes code of which little stays in

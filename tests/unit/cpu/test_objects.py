@@ -86,7 +86,7 @@ def test_an_edit_compiles_what_it_changed(
 ) -> None:
     changed, kernels = EDITS[edit]
     assert rtc.compile(text_of()).result == SUCCESS
-    assert back_ends() > COUNT
+    assert back_ends() > COUNT // 2
 
     got = rtc.compile(text_of(changed))
 
@@ -145,7 +145,7 @@ def test_damaged_objects_are_compiled_anew(rtc: Rtc, cache_dir: Path) -> None:
     good = rtc.compile(text_of())
     chance = random.Random(7)
     objects = sorted(cache_dir.glob("*.object"))
-    assert len(objects) > COUNT
+    assert len(objects) > COUNT // 2
     texts = [path.read_bytes() for path in objects]
     for path, text in zip(objects, texts, strict=True):
         damaged = bytearray(text[: chance.randrange(1, len(text) + 1)])
@@ -178,7 +178,7 @@ def test_options_are_part_of_the_key(rtc: Rtc, cache_dir: Path) -> None:
     low = rtc.compile(text_of(), ["-O1"])
 
     assert low.result == SUCCESS
-    assert len(set(cache_dir.glob("*.object")) - before) > COUNT
+    assert len(set(cache_dir.glob("*.object")) - before) > COUNT // 2
 
 
 def test_a_small_program_has_none(rtc: Rtc, cache_dir: Path) -> None:
