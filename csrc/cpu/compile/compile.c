@@ -34,6 +34,8 @@ struct work {
     struct ha_workdir workdir;
     struct ha_bytes source; /* what the front end reads */
     bool apart;          /* the front end leaves optimising to cpu/compile/optimise.h */
+    bool spared;         /* a header that might be needed was left out ... */
+    bool complete;       /* ... and must not be */
     size_t prelude_size; /* so much of it is our own headers: cpu/compile/prelude.h */
     struct ha_cache_inputs inputs;
     struct ha_memory_file source_file, ir_file, rules_file;
@@ -88,6 +90,39 @@ has_word(const char *text, size_t size, const char *word)
     return memmem(text, size, word, strlen(word)) != NULL;
 }
 
+static bool
+is_name_char(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+/* Whether the text declares a variable `half` of a plain type, and has no other name
+ * with that word in it.  Loops over halves of an array have one, and are so no users of
+ * the large header of float formats.  Where this is wrong, the program does not compile
+ * without that header. */
+static bool
+half_is_a_variable(const char *text, size_t size)
+{
+    static const char *const types[] = {"int ", "unsigned ", "long ", "float ",
+                                        "size_t "};
+    const char *end = text + size, *at = text;
+    bool declared = false;
+    while ((at = memmem(at, (size_t)(end - at), "half", 4)) != NULL) {
+        if ((at > text && is_name_char(at[-1])) ||
+            (at + 4 < end && is_name_char(at[4]))) {
+            return false;
+        }
+        for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+            size_t length = strlen(types[i]);
+            declared |= (size_t)(at - text) >= length &&
+                        memcmp(at - length, types[i], length) == 0;
+        }
+        at += 4;
+    }
+    return declared;
+}
+
 /* Headers that hiprtc gives without an include.  They are large, so they are put in
  * only where the program's texts have a word of theirs; a folder of the program's own
  * headers is not looked through, and counts as having those that are marked. */
@@ -125,6 +160,11 @@ append_builtins(struct work *work)
         const char *word = builtins[i].word;
         bool wanted = (unknown && builtins[i].assumed) ||
                       has_word(request->source, request->source_size, word);
+        if (!unknown && strcmp(word, "half") == 0 && !work->complete &&
+            half_is_a_variable(request->source, request->source_size)) {
+            wanted = false;
+            work->spared = true;
+        }
         for (uint32_t h = 0; h < request->header_count && !wanted; h++) {
             const char *text = request->header_texts[h];
             wanted = has_word(text, strlen(text), word);
@@ -144,6 +184,7 @@ compose_source(struct work *work)
 {
     const struct ha_compile_request *request = work->request;
     struct ha_bytes *source = &work->source;
+    ha_buffer_cut(source, 0);
     if (work->options.program) {
         ha_buffer_append(source, request->source, request->source_size);
         return source->failed ? ha_error_set(HA_ERROR_MEMORY, "source: no memory")
@@ -365,11 +406,40 @@ step_front(struct work *work)
 }
 
 static enum ha_status
+open_source(struct work *work)
+{
+    enum ha_status status = ha_memory_file_open(&work->source_file, "source");
+    return status == HA_OK ? ha_memory_file_write(&work->source_file,
+                                                  work->source.bytes, work->source.size)
+                           : status;
+}
+
+static enum ha_status
 front_again(struct work *work)
 {
     ha_memory_file_close(&work->ir_file);
     ha_memory_file_close(&work->rules_file);
     return step_front(work);
+}
+
+/* The front end once more, which does everything itself and has all headers: messages
+ * are those of that one. */
+static enum ha_status
+step_front_again(struct work *work, size_t said)
+{
+    enum ha_status status = HA_OK;
+    work->apart = false;
+    ha_buffer_cut(&work->build.log, said);
+    ha_memory_file_close(&work->prelude);
+    if (work->spared) {
+        work->complete = true;
+        ha_memory_file_close(&work->source_file);
+        status = compose_source(work);
+        if (status == HA_OK) {
+            status = open_source(work);
+        }
+    }
+    return status == HA_OK ? front_again(work) : status;
 }
 
 /* Whether a kernel is there whose lanes are to run in step, by HIPADAPT_LOCKSTEP, and
@@ -392,11 +462,7 @@ run_front(struct work *work)
                             work->request->header_texts, work->request->header_count);
     }
     if (status == HA_OK) {
-        status = ha_memory_file_open(&work->source_file, "source");
-    }
-    if (status == HA_OK) {
-        status = ha_memory_file_write(&work->source_file, work->source.bytes,
-                                      work->source.size);
+        status = open_source(work);
     }
     if (status != HA_OK) {
         return status;
@@ -411,12 +477,9 @@ run_front(struct work *work)
     work->apart = !work->options.program && !work->options.relocatable &&
                   ha_optimise_apart(work->request->source, work->request->source_size);
     status = step_front(work);
-    if (status == HA_ERROR_COMPILE && (work->prelude.fd >= 0 || work->apart)) {
-        /* Messages are those of a front end that does everything itself. */
-        work->apart = false;
-        ha_buffer_cut(&work->build.log, said);
-        ha_memory_file_close(&work->prelude);
-        status = front_again(work);
+    if (status == HA_ERROR_COMPILE &&
+        (work->prelude.fd >= 0 || work->apart || work->spared)) {
+        status = step_front_again(work, said);
     }
     if (status == HA_OK && asks_for_order(work)) {
         work->build.in_order = true;

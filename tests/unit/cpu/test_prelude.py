@@ -149,6 +149,41 @@ def test_it_is_made_once_for_many_kernels(
     assert preludes() == 3
 
 
+HALVES = """
+extern "C" __global__ void reduce(float *x) {
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) x[threadIdx.x] += x[threadIdx.x + half];
+        __syncthreads();
+    }
+}
+"""
+
+
+def test_a_variable_named_half_needs_no_header(
+    rtc: Rtc, preludes: Callable[[], int]
+) -> None:
+    assert rtc.compile().result == SUCCESS
+    assert rtc.compile(HALVES).result == SUCCESS
+    assert preludes() == 1
+
+
+def test_the_type_half_beside_such_a_variable_gets_it(rtc: Rtc) -> None:
+    source = HALVES + KERNEL.replace("float", "half")
+
+    got = rtc.compile(source)
+
+    assert got.result == SUCCESS, got.log
+    assert got.log == ""
+
+
+def test_errors_beside_such_a_variable_are_said_once(rtc: Rtc) -> None:
+    got = rtc.compile(HALVES + "half number; nothing more;")
+
+    assert got.result == COMPILATION
+    assert got.log.count("unknown type name 'nothing'") == 1
+    assert "half" not in got.log.replace("half number; nothing more;", "")
+
+
 def test_without_a_cache_there_is_none(
     rtc: Rtc, preludes: Callable[[], int], no_cache: None
 ) -> None:
