@@ -895,11 +895,13 @@ write_gangs_end(struct gang_emit *emit)
  * through a number in memory, so that nothing is known about what came before. */
 #define HOPS_RUNS_LEAST 24u
 #define HOPS_RUNS 4u
+#define HOPS_ALL_LEAST 64u /* each run is a hop */
 
 static bool
 is_hop(const struct gang_emit *emit, uint32_t run)
 {
-    return emit->plan.run_count >= HOPS_RUNS_LEAST && run % HOPS_RUNS == 0;
+    return emit->plan.run_count >= HOPS_ALL_LEAST ||
+           (emit->plan.run_count >= HOPS_RUNS_LEAST && run % HOPS_RUNS == 0);
 }
 
 static void
