@@ -1087,8 +1087,7 @@ write_asks(struct gang_emit *emit)
                   IR_ARGS(names[4]));
         all = names[5];
     }
-    struct ir_slice idle =
-        emit->span > 0 ? ir_slice_of("") : gang_write_idle(emit);
+    struct ir_slice idle = emit->span > 0 ? ir_slice_of("") : gang_write_idle(emit);
     if (idle.size > 0) {
         gang_line(emit, "br i1 %.*s, label %%idle, label %%busy", IR_ARGS(idle));
         gang_begin_label(emit, ir_slice_of("idle"));

@@ -144,8 +144,54 @@ refuse_bits(struct gang_emit *emit, struct gang_type type)
     }
 }
 
+/* Accesses with a mask take AMD's processors a long time before AVX-512, so there it is
+ * asked first whether all lanes are on. */
+struct sides {
+    struct ir_slice plain; /* labels */
+    struct ir_slice part;
+    struct ir_slice met;
+};
+
+static bool
+asks_for_all(const struct gang_emit *emit)
+{
+    return emit->function->rewriter->gang_width == 8 && emit->mask.at[0] == '%';
+}
+
+/* What follows is for lanes that are all on, up to sides_turn. */
+static void
+sides_begin(struct gang_emit *emit, struct sides *sides)
+{
+    struct ir_slice bits = gang_bits(emit, emit->mask);
+    struct ir_slice all = gang_name(emit);
+
+    sides->plain = gang_label(emit, "plain");
+    sides->part = gang_label(emit, "part");
+    sides->met = gang_label(emit, "sides");
+    gang_line(emit, "%.*s = icmp eq i%u %.*s, -1", IR_ARGS(all), emit->width,
+              IR_ARGS(bits));
+    gang_line(emit, "br i1 %.*s, label %%%.*s, label %%%.*s", IR_ARGS(all),
+              IR_ARGS(sides->plain), IR_ARGS(sides->part));
+    gang_begin_label(emit, sides->plain);
+}
+
+static void
+sides_turn(struct gang_emit *emit, const struct sides *sides)
+{
+    gang_line(emit, "br label %%%.*s", IR_ARGS(sides->met));
+    gang_begin_label(emit, sides->part);
+}
+
+static void
+sides_end(struct gang_emit *emit, const struct sides *sides)
+{
+    gang_line(emit, "br label %%%.*s", IR_ARGS(sides->met));
+    gang_begin_label(emit, sides->met);
+}
+
 static struct ir_slice
-write_together(struct gang_emit *emit, const struct gang_value *value)
+write_load_masked(struct gang_emit *emit, const struct gang_value *value,
+                  struct ir_slice base)
 {
     struct ir_slice type = gang_vector_type(emit, value->type);
     struct ir_slice name = gang_name(emit);
@@ -159,9 +205,32 @@ write_together(struct gang_emit *emit, const struct gang_value *value)
                            IR_ARGS(callee), emit->width, IR_ARGS(type)));
     gang_line(emit,
               "%.*s = call %.*s %.*s(ptr %.*s, i32 %u, <%u x i1> %.*s, %.*s poison)",
-              IR_ARGS(name), IR_ARGS(type), IR_ARGS(callee),
-              IR_ARGS(gang_base(emit, value->operands[0])), value->align, emit->width,
-              IR_ARGS(emit->mask), IR_ARGS(type));
+              IR_ARGS(name), IR_ARGS(type), IR_ARGS(callee), IR_ARGS(base),
+              value->align, emit->width, IR_ARGS(emit->mask), IR_ARGS(type));
+    return name;
+}
+
+static struct ir_slice
+write_together(struct gang_emit *emit, const struct gang_value *value)
+{
+    struct ir_slice type = gang_vector_type(emit, value->type);
+    struct ir_slice base = gang_base(emit, value->operands[0]);
+    struct sides sides;
+
+    if (!asks_for_all(emit)) {
+        return write_load_masked(emit, value, base);
+    }
+    sides_begin(emit, &sides);
+    struct ir_slice whole = gang_name(emit);
+    gang_line(emit, "%.*s = load %.*s, ptr %.*s, align %u", IR_ARGS(whole),
+              IR_ARGS(type), IR_ARGS(base), value->align);
+    sides_turn(emit, &sides);
+    struct ir_slice some = write_load_masked(emit, value, base);
+    sides_end(emit, &sides);
+    struct ir_slice name = gang_name(emit);
+    gang_line(emit, "%.*s = phi %.*s [ %.*s, %%%.*s ], [ %.*s, %%%.*s ]", IR_ARGS(name),
+              IR_ARGS(type), IR_ARGS(whole), IR_ARGS(sides.plain), IR_ARGS(some),
+              IR_ARGS(sides.part));
     return name;
 }
 
@@ -326,37 +395,24 @@ write_store_masked(struct gang_emit *emit, const struct gang_value *value,
               IR_ARGS(emit->mask));
 }
 
-/* Stores with a mask take AMD's processors a long time before AVX-512, so there it is
- * asked first whether all lanes are on. */
 static void
 write_store_together(struct gang_emit *emit, const struct gang_value *value)
 {
     struct ir_slice type = gang_vector_type(emit, value->from);
     struct ir_slice stored = gang_vector(emit, value->operands[1]);
     struct ir_slice base = gang_base(emit, value->operands[0]);
-    bool masks = emit->function->rewriter->gang_width > 8;
+    struct sides sides;
 
-    if (masks || emit->mask.at[0] != '%') {
+    if (!asks_for_all(emit)) {
         write_store_masked(emit, value, stored);
         return;
     }
-    struct ir_slice bits = gang_bits(emit, emit->mask);
-    struct ir_slice all = gang_name(emit);
-    struct ir_slice plain = gang_label(emit, "plain");
-    struct ir_slice part = gang_label(emit, "part");
-    struct ir_slice stored_all = gang_label(emit, "stored");
-    gang_line(emit, "%.*s = icmp eq i%u %.*s, -1", IR_ARGS(all), emit->width,
-              IR_ARGS(bits));
-    gang_line(emit, "br i1 %.*s, label %%%.*s, label %%%.*s", IR_ARGS(all),
-              IR_ARGS(plain), IR_ARGS(part));
-    gang_begin_label(emit, plain);
+    sides_begin(emit, &sides);
     gang_line(emit, "store %.*s %.*s, ptr %.*s, align %u", IR_ARGS(type),
               IR_ARGS(stored), IR_ARGS(base), value->align);
-    gang_line(emit, "br label %%%.*s", IR_ARGS(stored_all));
-    gang_begin_label(emit, part);
+    sides_turn(emit, &sides);
     write_store_masked(emit, value, stored);
-    gang_line(emit, "br label %%%.*s", IR_ARGS(stored_all));
-    gang_begin_label(emit, stored_all);
+    sides_end(emit, &sides);
 }
 
 static void
