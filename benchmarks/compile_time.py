@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib.util
 import json
 import os
 import subprocess
@@ -98,6 +99,14 @@ ROWS = [
 ]
 
 
+def compiler() -> str:
+    """The compiler of kernels: a library that Python did not load does not find it."""
+    package = importlib.util.find_spec("ziglang")
+    assert package is not None and package.origin is not None
+    zig = Path(package.origin).parent / "zig"
+    return os.environ.get("HIPADAPT_COMPILER", str(zig))
+
+
 class Compiler:
     """hiprtc of one library, in a process of its own: two cannot be in one."""
 
@@ -107,6 +116,7 @@ class Compiler:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, "HIPADAPT_COMPILER": compiler()},
         )
 
     def seconds(self, cache: str, text: str, names: list[str]) -> float:
