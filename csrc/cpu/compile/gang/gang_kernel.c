@@ -1125,6 +1125,16 @@ body_name(struct gang_emit *emit)
                        emit->whole ? "whole" : "block");
 }
 
+/* Few blocks have rows that are not whole gangs: what is for them is compiled for size,
+ * and in kernels of many runs as it is, since that would take as long again. */
+static const char *
+attributes_of(const struct gang_emit *emit)
+{
+    return emit->whole                              ? ""
+           : emit->plan.run_count < HOPS_RUNS_LEAST ? "noinline optsize "
+                                                    : "noinline optnone ";
+}
+
 static void
 write_head(struct gang_emit *emit)
 {
@@ -1148,7 +1158,7 @@ write_head(struct gang_emit *emit)
              "  %%ha.row_gangs = udiv i32 %%ha.row0, %u\n"
              "  %%ha.frame_bytes = add i64 0, %llu\n"
              "  %%ha.dynamic = getelementptr i8, ptr %%ha.shared, i64 %llu\n",
-             emit->whole ? "" : "noinline optsize ", emit->width - 1, emit->width,
+             attributes_of(emit), emit->width - 1, emit->width,
              (unsigned long long)emit->frame_bytes,
              (unsigned long long)info->shared_static);
     gang_place_names(emit);
