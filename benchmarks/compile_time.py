@@ -102,7 +102,8 @@ ROWS = [
 def compiler() -> str:
     """The compiler of kernels: a library that Python did not load does not find it."""
     package = importlib.util.find_spec("ziglang")
-    assert package is not None and package.origin is not None
+    assert package is not None
+    assert package.origin is not None
     zig = Path(package.origin).parent / "zig"
     return os.environ.get("HIPADAPT_COMPILER", str(zig))
 
