@@ -71,6 +71,10 @@ extern "C" __global__ void strides(float *x, int n) {
         x[i] += 1;
     __syncthreads();
 }
+extern "C" __global__ void spans(float *x, int n) {
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)
+        x[i] += 1;
+}
 """
 
 
@@ -203,6 +207,9 @@ def test_loop_that_strides_is_done_by_all_gangs(module: hipadapt.Module) -> None
     assert loop.endswith(
         "all gangs of the block do a round together, until the last lane is done"
     )
+    steps = "up to 64 blocks that are neighbours in x go in step"
+    assert steps not in texts(told(module, "strides"), "form", None)
+    assert steps in texts(told(module, "spans"), "form", None)
 
 
 def test_kernel_that_stays_rows_says_so(module: hipadapt.Module) -> None:

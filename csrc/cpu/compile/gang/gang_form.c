@@ -182,6 +182,10 @@ tell_form(const struct gang_emit *emit, struct ha_report *report)
     if (emit->function->warp) {
         tell_warps(emit, report);
     }
+    if (emit->span > 0) {
+        ha_report_add(report, HA_REPORT_FORM, 0,
+                      "up to %u blocks that are neighbours in x go in step", emit->span);
+    }
     if (emit->function->grid) {
         ha_report_add(report, HA_REPORT_FORM, 0,
                       "launches that are not cooperative run in the reference form");
