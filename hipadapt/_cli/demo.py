@@ -101,9 +101,9 @@ extern "C" __global__ void total(const float *in, double *sum, long long count)
 # A GPU has this memory beside its cores; here it is a detour.
 WHY_SLOWER = """\
 "shared memory" is the same stencil by way of __shared__ memory and a barrier, as
-programs for GPUs have it. The CPU device runs kernels without barriers as loops that
-the compiler vectorizes. Today it runs the lanes of a kernel with barriers one after the
-other, and changes from lane to lane at each of them. So it does with the reduction."""
+programs for GPUs have it. The CPU device runs both as vectors of lanes. A CPU has no
+such memory: the detour copies each cell once more, and cells at a tile's edges twice,
+for what the caches hold anyway. So it is the slower one here."""
 
 TILE_X, TILE_Y = 32, 8
 RATE = 0.2  # heat that crosses to a neighbour in a step; above 0.25 it would oscillate

@@ -58,9 +58,7 @@ def test_demo_prints_every_line_of_the_table() -> None:
     ]
     assert "64 x 64 float32, 3 steps" in table
     assert table.endswith("same as numpy")
-    assert "lanes of a kernel with barriers one after the other" in " ".join(
-        why.split()
-    )
+    assert "The CPU device runs both as vectors of lanes" in " ".join(why.split())
     # Nobody looks at a terminal here, so nothing is drawn.
     assert "\r" not in done.stderr
 
