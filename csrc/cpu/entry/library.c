@@ -310,17 +310,28 @@ hipKernelSetAttribute(hipFunction_attribute attrib, int value, hipKernel_t kerne
 
 /* ---- for language bindings ---- */
 
-HA_EXPORT hipError_t
-hipadaptKernelReport(hipFunction_t function, char *text, size_t *bytes)
+/* The function's module stays loaded until ha_function_leave. */
+static hipError_t
+binding_enter(const char *name, hipFunction_t function, struct ha_function **found)
 {
-    hipError_t status = ha_enter_query("hipadaptKernelReport");
+    hipError_t status = ha_enter_query(name);
     if (status != hipSuccess) {
         return status;
     }
-    struct ha_function *found = ha_function_acquire((uint64_t)(uintptr_t)function);
-    if (found == NULL) {
-        return ha_cpu_fail(hipErrorInvalidResourceHandle,
-                           "%p is not a function of a loaded module", (void *)function);
+    *found = ha_function_acquire((uint64_t)(uintptr_t)function);
+    return *found != NULL ? hipSuccess
+                          : ha_cpu_fail(hipErrorInvalidResourceHandle,
+                                        "%p is not a function of a loaded module",
+                                        (void *)function);
+}
+
+HA_EXPORT hipError_t
+hipadaptKernelReport(hipFunction_t function, char *text, size_t *bytes)
+{
+    struct ha_function *found;
+    hipError_t status = binding_enter("hipadaptKernelReport", function, &found);
+    if (status != hipSuccess) {
+        return status;
     }
     size_t room = text != NULL ? *bytes : 0;
     size_t needed = ha_function_report(found, text, room);
@@ -338,14 +349,10 @@ HA_EXPORT hipError_t
 hipadaptKernelParam(hipFunction_t function, unsigned index, size_t *offset,
                     size_t *size, int *kind)
 {
-    hipError_t status = ha_enter_query("hipadaptKernelParam");
+    struct ha_function *found;
+    hipError_t status = binding_enter("hipadaptKernelParam", function, &found);
     if (status != hipSuccess) {
         return status;
-    }
-    struct ha_function *found = ha_function_acquire((uint64_t)(uintptr_t)function);
-    if (found == NULL) {
-        return ha_cpu_fail(hipErrorInvalidResourceHandle,
-                           "%p is not a function of a loaded module", (void *)function);
     }
     if (index < found->kernel->arg_count) {
         *offset = found->kernel->args[index].offset;
