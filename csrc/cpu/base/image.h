@@ -138,6 +138,8 @@ struct ha_image_runtime {
     uint32_t (*debug_tensor)(const struct ha_image_tensor *tensor);
 };
 
+#define HA_SPAN_BLOCKS_MAX 64u /* blocks that go in step, see HA_KERNEL_SPAN */
+
 enum ha_kernel_flags {
     HA_KERNEL_BLOCK = 1u << 0, /* has a block barrier somewhere it can reach */
     HA_KERNEL_WARP = 1u << 1,  /* has a warp call somewhere it can reach */

@@ -11,7 +11,6 @@
 #define CHUNK_MAX 4096u
 /* Of kernels whose blocks go in step the chunks are longer, up to what goes in step. */
 #define SPANS_PER_THREAD 2u
-#define SPAN_MAX 64u
 
 /* Where in `total` chunks a part begins. */
 static uint64_t
@@ -74,7 +73,7 @@ ha_blocks_prepare(struct ha_launch *launch, unsigned threads)
     uint64_t chunk = launch->block_count / (count * CHUNKS_PER_THREAD);
     if (launch->fast && (launch->kernel->flags & HA_KERNEL_SPAN) != 0) {
         uint64_t span = launch->block_count / (count * SPANS_PER_THREAD);
-        span = span < SPAN_MAX ? span : SPAN_MAX;
+        span = span < HA_SPAN_BLOCKS_MAX ? span : HA_SPAN_BLOCKS_MAX;
         chunk = chunk > span ? chunk : span;
     }
     launch->chunk = chunk < 1 ? 1 : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;

@@ -10,7 +10,6 @@
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 
-#define SPAN_MOST 64u
 #define FRAME_MOST ((uint64_t)1 << 20) /* bytes of a gang */
 
 /* ---- warp calls ---- */
@@ -124,7 +123,7 @@ try_write(struct gang_function *function, struct gang_emit *emit, bool other,
     check_named_calls(emit);
     gang_plan_make(function, &emit->flow, &emit->shapes, &emit->plan);
     if (emit->plan.strides && can_span(function)) {
-        emit->span = SPAN_MOST;
+        emit->span = HA_SPAN_BLOCKS_MAX;
         gang_shapes_read(function, &emit->flow, emit->width, true, &emit->shapes);
         gang_plan_make(function, &emit->flow, &emit->shapes, &emit->plan);
     }
@@ -184,7 +183,8 @@ tell_form(const struct gang_emit *emit, struct ha_report *report)
     }
     if (emit->span > 0) {
         ha_report_add(report, HA_REPORT_FORM, 0,
-                      "up to %u blocks that are neighbours in x go in step", emit->span);
+                      "up to %u blocks that are neighbours in x go in step",
+                      emit->span);
     }
     if (emit->function->grid) {
         ha_report_add(report, HA_REPORT_FORM, 0,

@@ -10,18 +10,8 @@ is_pure(const struct gang_function *function, uint32_t block)
     const struct gang_block *at = &function->blocks[block];
 
     for (uint32_t i = 0; i + 1 < at->count; i++) {
-        switch (function->values[at->insts[i]].op) {
-        case GANG_COORDINATE:
-        case GANG_BINARY:
-        case GANG_NEGATE:
-        case GANG_COMPARE:
-        case GANG_SELECT:
-        case GANG_CAST:
-        case GANG_FREEZE:
-        case GANG_ADDRESS:
-        case GANG_PHI:
-            break;
-        default:
+        enum gang_op op = function->values[at->insts[i]].op;
+        if (op != GANG_COORDINATE && !gang_is_computed(op)) {
             return false;
         }
     }

@@ -143,6 +143,9 @@ uint32_t gang_value_add(struct gang_function *function, struct gang_value value)
 const char *gang_type_name(struct gang_type type);
 bool gang_same_type(struct gang_type a, struct gang_type b);
 
+/* Whether an instruction makes its value of operands alone, and can't be a call. */
+bool gang_is_computed(enum gang_op op);
+
 /* A constant integer's value; false for other values. */
 bool gang_integer(const struct gang_function *function, uint32_t value,
                   int64_t *number);

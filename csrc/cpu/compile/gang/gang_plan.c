@@ -242,20 +242,9 @@ is_private(const struct making *making, uint32_t block)
     const struct gang_block *at = &making->function->blocks[block];
 
     for (uint32_t i = 0; i < at->count; i++) {
-        switch (making->function->values[at->insts[i]].op) {
-        case GANG_PHI:
-        case GANG_BINARY:
-        case GANG_NEGATE:
-        case GANG_COMPARE:
-        case GANG_SELECT:
-        case GANG_CAST:
-        case GANG_FREEZE:
-        case GANG_PURE:
-        case GANG_ADDRESS:
-        case GANG_BRANCH:
-        case GANG_SWITCH:
-            break;
-        default:
+        enum gang_op op = making->function->values[at->insts[i]].op;
+        if (op != GANG_PURE && op != GANG_BRANCH && op != GANG_SWITCH &&
+            !gang_is_computed(op)) {
             return false;
         }
     }

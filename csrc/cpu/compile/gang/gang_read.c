@@ -118,6 +118,24 @@ gang_value_add(struct gang_function *function, struct gang_value value)
 }
 
 bool
+gang_is_computed(enum gang_op op)
+{
+    switch (op) {
+    case GANG_BINARY:
+    case GANG_NEGATE:
+    case GANG_COMPARE:
+    case GANG_SELECT:
+    case GANG_CAST:
+    case GANG_FREEZE:
+    case GANG_ADDRESS:
+    case GANG_PHI:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool
 gang_integer(const struct gang_function *function, uint32_t value, int64_t *number)
 {
     const struct gang_value *at = &function->values[value];
