@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +82,7 @@ def test_optimiser_is_apart_for_many_functions_only(rtc: Rtc) -> None:
         "from tests.unit.cpu.rtc_library import Rtc, library_path\n"
         "assert Rtc(library_path()).compile(sys.stdin.read()).result == 0\n"
     )
-    environment = {"HIPADAPT_LOG": "3", "HIPADAPT_CACHE": "0"}
+    environment = {**os.environ, "HIPADAPT_LOG": "3", "HIPADAPT_CACHE": "0"}
     said = [
         subprocess.run(
             [sys.executable, "-c", code],

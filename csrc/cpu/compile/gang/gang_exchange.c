@@ -29,6 +29,7 @@
 #define TERMS_MAX 16u
 #define DEPTH_MAX 24u
 #define LANES_MOST 1024   /* of a block */
+#define BYTES_MOST ((int64_t)1 << 40)
 #define ACCESSES_MAX 256u /* of one root, looked at in pairs */
 
 enum term_kind { TERM_VALUE, TERM_ROUND };
@@ -162,13 +163,27 @@ is_row(const struct gang_function *function, uint32_t number, unsigned depth)
                                        : false;
 }
 
+/* Adds a product.  No memory is as large as what makes an access unknown. */
+static void
+add_bytes(struct access *access, int64_t *sum, int64_t a, int64_t b)
+{
+    int64_t product;
+
+    if (__builtin_mul_overflow(a, b, &product) ||
+        __builtin_add_overflow(*sum, product, sum) || *sum > BYTES_MOST ||
+        *sum < -BYTES_MOST) {
+        access->unknown = true;
+        *sum = 0;
+    }
+}
+
 static void
 add_term(struct access *access, struct term term)
 {
     for (uint32_t i = 0; i < access->count; i++) {
         if (access->terms[i].value == term.value &&
             access->terms[i].kind == term.kind) {
-            access->terms[i].bytes += term.bytes;
+            add_bytes(access, &access->terms[i].bytes, term.bytes, 1);
             return;
         }
     }
@@ -203,10 +218,11 @@ take_counter(const struct search *search, struct access *access, uint32_t number
         return false;
     }
     uint32_t by = next->operands[next->operands[0] == number ? 1 : 0];
-    struct term term = {.value = number, .kind = TERM_ROUND, .bytes = bytes};
+    struct term term = {.value = number, .kind = TERM_ROUND};
     if (gang_integer(function, by, &step)) {
-        term.bytes = bytes * step;
+        add_bytes(access, &term.bytes, bytes, step);
     } else if (is_row(function, by, 0)) {
+        term.bytes = bytes;
         term.row = true;
     } else {
         return false;
@@ -234,7 +250,7 @@ take_sum(const struct search *search, struct access *access, uint32_t number,
     }
     for (unsigned i = 0; i < 2; i++) {
         if (!gang_integer(search->function, value->operands[i], &by) ||
-            llabs(by) > 1 << 24) {
+            by > 1 << 24 || by < -(1 << 24)) {
             continue;
         }
         if (ir_is(value->word, "mul")) {
@@ -248,7 +264,8 @@ take_sum(const struct search *search, struct access *access, uint32_t number,
             return true;
         }
         if (ir_is(value->word, "shl") && i == 1 && by >= 0 && by < 24) {
-            take_apart(search, access, value->operands[0], bytes << by, depth + 1);
+            take_apart(search, access, value->operands[0], bytes * ((int64_t)1 << by),
+                       depth + 1);
             return true;
         }
     }
@@ -265,11 +282,15 @@ take_apart(const struct search *search, struct access *access, uint32_t number,
     int64_t constant;
 
     if (gang_integer(function, number, &constant)) {
-        access->constant += bytes * constant;
+        add_bytes(access, &access->constant, bytes, constant);
         return;
     }
     if (value->op == GANG_COORDINATE && value->extra == HA_KNOWN_THREAD_X) {
-        access->lane += bytes;
+        add_bytes(access, &access->lane, bytes, 1);
+        return;
+    }
+    if (bytes > BYTES_MOST || bytes < -BYTES_MOST) {
+        access->unknown = true;
         return;
     }
     if (depth < DEPTH_MAX && llabs(bytes) < (int64_t)1 << 32) {
@@ -307,7 +328,9 @@ take_pointer(const struct search *search, struct access *access, uint32_t number
              (value->op != GANG_CAST || value->from.kind != GANG_POINTER))) {
             return;
         }
-        access->constant += value->op == GANG_ADDRESS ? value->offset : 0;
+        if (value->op == GANG_ADDRESS) {
+            add_bytes(access, &access->constant, value->offset, 1);
+        }
         for (uint32_t i = 1; i < value->operand_count; i++) {
             take_apart(search, access, value->operands[i], value->scales[i], 0);
         }

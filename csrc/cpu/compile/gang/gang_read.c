@@ -484,7 +484,9 @@ take_address(struct cursor *cursor, struct ir_slice element, bool first_scaled)
                 element_of(cursor, element, is_constant ? number : -1, &at, &scale);
         }
         if (is_constant) {
-            offset += at + scale * number;
+            /* Addresses wrap. */
+            offset = (int64_t)((uint64_t)offset + (uint64_t)at +
+                               (uint64_t)scale * (uint64_t)number);
         } else {
             if (count == 16) {
                 confused(cursor, "fewer indices");

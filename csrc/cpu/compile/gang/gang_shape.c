@@ -12,6 +12,7 @@
 
 #define LANES_MOST 1024
 #define DEPTH_MAX 24u
+#define STRIDE_MOST ((int64_t)1 << 34)
 
 struct study {
     struct gang_function *function;
@@ -47,7 +48,8 @@ ranged(uint8_t level, int64_t low, int64_t high)
     };
 }
 
-/* A range that leaves the type is none. */
+/* A range that leaves the type is none.  Lanes farther apart than STRIDE_MOST are not
+ * followed, so sums and products of a stride stay within 64 bits. */
 static struct gang_shape
 fit(struct gang_shape shape, unsigned bits)
 {
@@ -61,6 +63,10 @@ fit(struct gang_shape shape, unsigned bits)
     }
     if (shape.level == GANG_LINEAR && shape.stride == 0) {
         shape.level = GANG_SAME_GANG;
+    }
+    if (shape.level == GANG_LINEAR &&
+        (shape.stride > STRIDE_MOST || shape.stride < -STRIDE_MOST)) {
+        return of_level(GANG_VARYING);
     }
     return shape;
 }
@@ -305,7 +311,7 @@ shape_of_bits(struct study *study, const struct gang_value *value, struct gang_s
 
     if (!gang_integer(study->function, value->operands[1], &number) ||
         a.level != GANG_LINEAR || a.stride != 1 || !a.ranged || a.low < 0 ||
-        a.align < study->shapes->width || a.checked) {
+        a.align < study->shapes->width || a.checked || number == INT64_MAX) {
         return false;
     }
     bool shift = ir_is(value->word, "lshr") || ir_is(value->word, "ashr");
@@ -420,7 +426,8 @@ shape_of_compare(struct study *study, const struct gang_value *value)
 
     if (!value->float_compare && a.level == GANG_LINEAR && a.stride == 1 && a.ranged &&
         a.low >= 0 && a.align >= study->shapes->width && !a.checked &&
-        gang_integer(study->function, value->operands[1], &number) && number >= -1) {
+        gang_integer(study->function, value->operands[1], &number) && number >= -1 &&
+        number < INT64_MAX) {
         number += above;
         if ((below || above) && number % study->shapes->width == 0) {
             return of_level(GANG_SAME_GANG);
@@ -463,7 +470,12 @@ shape_of_address(struct study *study, const struct gang_value *value)
         struct gang_shape at = operand(study, value, i);
         result.level = higher(result.level, at.level);
         if (at.level == GANG_LINEAR) {
-            result.stride += i == 0 ? at.stride : at.stride * value->scales[i];
+            int64_t stride;
+            if (__builtin_mul_overflow(at.stride, i == 0 ? 1 : value->scales[i],
+                                       &stride) ||
+                __builtin_add_overflow(result.stride, stride, &result.stride)) {
+                return of_level(GANG_VARYING);
+            }
             result.checked |= at.checked;
         }
         /* A shorter index is made longer by its sign. */
