@@ -10,13 +10,20 @@ import pytest
 
 from .case import CASES, Check
 from .conftest import WorkerOf
-from .worker import load_cases
+from .worker import CaseFailure, load_cases
 
 load_cases()
 SLOW = pytest.mark.skipif(
     "HIPADAPT_SLOW_TESTS" not in os.environ,
     reason="takes a minute; HIPADAPT_SLOW_TESTS=1 runs it",
 )
+# Calls by address and the device's heap: lanes do not run them in step.
+NOT_IN_STEP = {
+    "barrier_inside_functions",
+    "function_pointers",
+    "objects_from_the_device_heap",
+    "virtual_functions",
+}
 TABLE = [
     pytest.param(
         case.name,
@@ -41,13 +48,20 @@ def assert_near(check: Check) -> None:
         )
 
 
-@pytest.mark.parametrize("executor", ["reference", "fast"])
+@pytest.mark.parametrize("executor", ["reference", "fast", "lockstep"])
 @pytest.mark.parametrize(("name", "warp_size"), TABLE)
 def test_kernel_gives_numpys_numbers(
     worker_of: WorkerOf, name: str, warp_size: int, executor: str
 ) -> None:
-    worker = worker_of(executor, warp_size)
+    if executor == "lockstep":
+        worker = worker_of("fast", warp_size, HIPADAPT_CPU_LOCKSTEP="1")
+    else:
+        worker = worker_of(executor, warp_size)
 
+    if executor == "lockstep" and name in NOT_IN_STEP:
+        with pytest.raises(CaseFailure, match="cannot run in step"):
+            worker.run(name)
+        return
     checks = worker.run(name)
 
     assert checks, "a case without checks proves nothing"
