@@ -45,6 +45,7 @@ TESTS: dict[str, str] = {
     "core": "api/test_provider",
     "cpu": "cpu",
     "cpu/base": "cpu/test_failure cpu/test_visible cpu/test_device_attributes",
+    "cpu/check": "cpu/test_guard",
     "cpu/compile": "cpu/test_rewrite cpu/test_hiprtc cpu/test_compile cpu/test_cache "
     "cpu/test_contraction cpu/test_damaged cpu/test_forwarding cpu/test_guard "
     "cpu/test_language cpu/test_link cpu/test_valid",
@@ -76,7 +77,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("module",),
     ("memory",),
     ("queue",),
-    ("exec", "compile"),
+    ("exec", "check", "compile"),
     ("base",),
 )
 for number, floor in enumerate(FLOORS):

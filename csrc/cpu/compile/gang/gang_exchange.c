@@ -28,7 +28,7 @@
 
 #define TERMS_MAX 16u
 #define DEPTH_MAX 24u
-#define LANES_MOST 1024   /* of a block */
+#define LANES_MOST 1024 /* of a block */
 #define BYTES_MOST ((int64_t)1 << 40)
 #define ACCESSES_MAX 256u /* of one root, looked at in pairs */
 
@@ -249,8 +249,8 @@ take_sum(const struct search *search, struct access *access, uint32_t number,
         return true;
     }
     for (unsigned i = 0; i < 2; i++) {
-        if (!gang_integer(search->function, value->operands[i], &by) ||
-            by > 1 << 24 || by < -(1 << 24)) {
+        if (!gang_integer(search->function, value->operands[i], &by) || by > 1 << 24 ||
+            by < -(1 << 24)) {
             continue;
         }
         if (ir_is(value->word, "mul")) {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What is checked, as users write it: "memory,race", "all,leaks".  No state. */
+#ifndef HA_CPU_CHECK_KINDS_H
+#define HA_CPU_CHECK_KINDS_H
+
+#include <stdint.h>
+
+#include "core/status.h"
+
+/* The bits of enum ha_check_kinds (abi/check.h) that `words` name, divided by commas;
+ * blanks around them do not count, and no words are no bits.  Fails with a text that
+ * names the word that it does not know; `kinds` is untouched then. */
+enum ha_status ha_check_kinds_read(const char *words, uint32_t *kinds);
+
+/* The words of the bits, in the order of the table, with a NUL; a static buffer of the
+ * caller's has room for all of them. */
+#define HA_CHECK_WORDS_BYTES 96
+void ha_check_kinds_write(uint32_t kinds, char words[HA_CHECK_WORDS_BYTES]);
+
+#endif
