@@ -23,6 +23,10 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_CPU_TARGET] = {"HIPADAPT_CPU_TARGET", "native",
                            "Level of x86-64 that kernels are compiled for: native, or "
                            "x86-64, x86-64-v2, x86-64-v3, x86-64-v4."},
+    [HA_ENV_CHECK] = {"HIPADAPT_CHECK", NULL,
+                      "What kernels are checked for on the CPU device: memory, race, "
+                      "init, sync, nan or all, divided by commas; besides them leaks, "
+                      "strict, equal and relaxed-warps."},
     [HA_ENV_CPU_GUARD] =
         {"HIPADAPT_CPU_GUARD", "0",
          "1: each allocation stands alone between forbidden pages, and "

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/check/kinds.h"
+#include "cpu/base/check_kinds.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "abi/check.h"
+#include "core/env.h"
+#include "core/log.h"
+
+#define NOT_READ UINT32_MAX
+
+static _Atomic uint32_t kinds_now = NOT_READ;
 
 static const struct {
     const char *word;
@@ -81,4 +88,27 @@ ha_check_kinds_write(uint32_t kinds, char text[HA_CHECK_WORDS_BYTES])
                                      size > 0 ? "," : "", words[i].word);
         }
     }
+}
+
+uint32_t
+ha_check_kinds(void)
+{
+    uint32_t kinds = atomic_load_explicit(&kinds_now, memory_order_acquire);
+
+    if (kinds != NOT_READ) {
+        return kinds;
+    }
+    const char *text = ha_env(HA_ENV_CHECK);
+    kinds = 0;
+    if (text != NULL && ha_check_kinds_read(text, &kinds) != HA_OK) {
+        ha_log(0, "HIPADAPT_CHECK: %s; nothing is checked", ha_error_text());
+    }
+    uint32_t before = NOT_READ;
+    return atomic_compare_exchange_strong(&kinds_now, &before, kinds) ? kinds : before;
+}
+
+void
+ha_check_kinds_set(uint32_t kinds)
+{
+    atomic_store_explicit(&kinds_now, kinds, memory_order_release);
 }

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What is checked, as users write it: "memory,race", "all,leaks".  No state. */
-#ifndef HA_CPU_CHECK_KINDS_H
-#define HA_CPU_CHECK_KINDS_H
+/* What is checked (enum ha_check_kinds of abi/check.h): as users write it,
+ * "memory,race" or "all,leaks", and what it is at present.
+ *
+ * At first that is what HIPADAPT_CHECK says; hipadaptCheckStart and hipadaptCheckStop
+ * change it.  Kernels that are compiled, and calls that begin, read it once.  No lock:
+ * one word. */
+#ifndef HA_CPU_BASE_CHECK_KINDS_H
+#define HA_CPU_BASE_CHECK_KINDS_H
 
 #include <stdint.h>
 
 #include "core/status.h"
+
+/* At present.  A word of the environment that is not known is told once, and checks
+ * nothing. */
+uint32_t ha_check_kinds(void);
+void ha_check_kinds_set(uint32_t kinds);
 
 /* The bits of enum ha_check_kinds (abi/check.h) that `words` name, divided by commas;
  * blanks around them do not count, and no words are no bits.  Fails with a text that

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Words for what is checked, and back. */
-/* sources: core cpu/check/kinds */
+/* sources: core cpu/base/check_kinds */
 #include "check.h"
 
 #include "abi/check.h"
-#include "cpu/check/kinds.h"
+#include "cpu/base/check_kinds.h"
 
 static void
 test_words_are_bits(void)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/check/finding.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXTS_MAX 20u
+
+static pthread_mutex_t finding_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static struct ha_check_finding *findings[HA_FINDINGS_MAX]; /* owned, with their texts */
+static uint32_t finding_count;
+static uint64_t counted, dropped;
+
+/* The texts of a finding; how many there are. */
+static uint32_t
+texts_of(struct ha_check_finding *found, const char **texts[TEXTS_MAX])
+{
+    struct ha_check_side *sides[2] = {&found->here, &found->other};
+    uint32_t count = 0;
+
+    texts[count++] = &found->message;
+    texts[count++] = &found->advice;
+    for (unsigned i = 0; i < 2; i++) {
+        texts[count++] = &sides[i]->kernel;
+        texts[count++] = &sides[i]->call;
+        texts[count++] = &sides[i]->function;
+        texts[count++] = &sides[i]->file;
+        texts[count++] = &sides[i]->text;
+        texts[count++] = &sides[i]->stack;
+    }
+    texts[count++] = &found->memory.name;
+    texts[count++] = &found->memory.allocated;
+    texts[count++] = &found->memory.allocated_by;
+    texts[count++] = &found->memory.freed;
+    texts[count++] = &found->memory.freed_by;
+    return count;
+}
+
+static bool
+same_side(const struct ha_check_side *a, const struct ha_check_side *b)
+{
+    return a->bits == b->bits && a->line == b->line && a->column == b->column &&
+           strcmp(a->kernel, b->kernel) == 0 && strcmp(a->call, b->call) == 0 &&
+           strcmp(a->file, b->file) == 0;
+}
+
+static bool
+is_same(const struct ha_check_finding *a, const struct ha_check_finding *b)
+{
+    return a->what == b->what && a->device == b->device &&
+           ((same_side(&a->here, &b->here) && same_side(&a->other, &b->other)) ||
+            (same_side(&a->here, &b->other) && same_side(&a->other, &b->here)));
+}
+
+/* A copy that owns its texts, behind it in the same memory; NULL: no memory. */
+static struct ha_check_finding *
+copy_of(struct ha_check_finding found)
+{
+    const char **texts[TEXTS_MAX];
+    uint32_t count = texts_of(&found, texts);
+    size_t bytes = sizeof found;
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += strlen(*texts[i]) + 1;
+    }
+    struct ha_check_finding *copy = malloc(bytes);
+    if (copy == NULL) {
+        return NULL;
+    }
+    char *to = (char *)(copy + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t size = strlen(*texts[i]) + 1;
+        memcpy(to, *texts[i], size);
+        *texts[i] = to;
+        to += size;
+    }
+    *copy = found;
+    return copy;
+}
+
+void
+ha_finding_add(const struct ha_check_finding *given)
+{
+    struct ha_check_finding found = *given;
+    const char **texts[TEXTS_MAX];
+    uint32_t count = texts_of(&found, texts);
+
+    for (uint32_t i = 0; i < count; i++) {
+        *texts[i] = *texts[i] == NULL ? "" : *texts[i];
+    }
+    found.size = sizeof found;
+    found.count = 1;
+    pthread_mutex_lock(&finding_lock);
+    counted++;
+    for (uint32_t i = 0; i < finding_count; i++) {
+        if (is_same(findings[i], &found)) {
+            findings[i]->count++;
+            pthread_mutex_unlock(&finding_lock);
+            return;
+        }
+    }
+    struct ha_check_finding *copy =
+        finding_count < HA_FINDINGS_MAX ? copy_of(found) : NULL;
+    if (copy != NULL) {
+        findings[finding_count++] = copy;
+    } else {
+        dropped++;
+    }
+    pthread_mutex_unlock(&finding_lock);
+}
+
+int
+ha_finding_each(ha_check_each each, void *context)
+{
+    int answer = 0;
+
+    for (uint32_t i = 0; answer == 0; i++) {
+        pthread_mutex_lock(&finding_lock);
+        struct ha_check_finding *copy =
+            i < finding_count ? copy_of(*findings[i]) : NULL;
+        pthread_mutex_unlock(&finding_lock);
+        if (copy == NULL) {
+            break;
+        }
+        answer = each(copy, context);
+        free(copy);
+    }
+    return answer;
+}
+
+void
+ha_finding_count(struct ha_check_summary *summary)
+{
+    pthread_mutex_lock(&finding_lock);
+    summary->findings = finding_count;
+    summary->counted = counted;
+    summary->dropped = dropped;
+    pthread_mutex_unlock(&finding_lock);
+}
+
+void
+ha_finding_clear(void)
+{
+    pthread_mutex_lock(&finding_lock);
+    for (uint32_t i = 0; i < finding_count; i++) {
+        free(findings[i]);
+    }
+    finding_count = 0;
+    counted = dropped = 0;
+    pthread_mutex_unlock(&finding_lock);
+}

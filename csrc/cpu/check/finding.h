@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The findings of this process (abi/check.h).
+ *
+ * Whoever finds something fills a struct ha_check_finding on its stack and adds it.
+ * Its texts are copied.  Findings with the same kind, kernels and places of both sides
+ * are one, of which the first stays and the count grows.
+ *
+ * Locks: one, a leaf.  May be called in kernel code within a busy section
+ * (cpu/exec/fault.h), with 4 KiB of stack. */
+#ifndef HA_CPU_CHECK_FINDING_H
+#define HA_CPU_CHECK_FINDING_H
+
+#include "abi/check.h"
+
+#define HA_FINDINGS_MAX 1000u /* different ones; further ones are counted as dropped   \
+                               */
+
+/* `found` is borrowed for the call; its `count` is not read.  NULL texts are empty. */
+void ha_finding_add(const struct ha_check_finding *found);
+
+/* Calls `each` for each finding, in order; see abi/check.h. */
+int ha_finding_each(ha_check_each each, void *context);
+
+/* Fills findings, counted and dropped. */
+void ha_finding_count(struct ha_check_summary *summary);
+
+/* Forgets them all. */
+void ha_finding_clear(void);
+
+#endif
