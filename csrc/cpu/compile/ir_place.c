@@ -127,19 +127,37 @@ node_of(const struct ir_module *module, uint32_t number)
     return is_place(module, number) ? module->places[number] : (struct ir_slice){0};
 }
 
+/* What stands between quotes behind `field`, which ends in one. */
 static struct ir_slice
-file_of(const struct ir_module *module, struct ir_slice scope)
+text_of(struct ir_slice node, const char *field)
 {
-    static const char field[] = "filename: \"";
-    struct ir_slice file = node_of(module, field_of(scope, "file: !"));
-    size_t at = ir_find(file, field, 0);
+    size_t at = ir_find(node, field, 0);
 
     if (at == SIZE_MAX) {
         return (struct ir_slice){0};
     }
-    at += sizeof field - 1;
-    const char *end = memchr(file.at + at, '"', file.size - at);
-    return ir_part(file, at, end == NULL ? file.size : (size_t)(end - file.at));
+    at += strlen(field);
+    const char *end = memchr(node.at + at, '"', node.size - at);
+    return ir_part(node, at, end == NULL ? node.size : (size_t)(end - node.at));
+}
+
+static struct ir_slice
+file_of(const struct ir_module *module, struct ir_slice scope)
+{
+    return text_of(node_of(module, field_of(scope, "file: !")), "filename: \"");
+}
+
+/* The function around a scope. */
+static struct ir_slice
+function_of(const struct ir_module *module, struct ir_slice scope)
+{
+    for (unsigned depth = 0; depth < INLINED_MOST; depth++) {
+        if (ir_begins(scope, "!DISubprogram(")) {
+            return text_of(scope, "(name: \"");
+        }
+        scope = node_of(module, field_of(scope, "scope: !"));
+    }
+    return (struct ir_slice){0};
 }
 
 struct ir_place
@@ -152,7 +170,12 @@ ir_place_of(const struct ir_module *module, uint32_t number)
         bool function = ir_begins(node, "!DISubprogram(");
         struct ir_slice scope =
             function ? node : node_of(module, field_of(node, "scope: !"));
-        place = (struct ir_place){file_of(module, scope), field_of(node, "line: ")};
+        place = (struct ir_place){
+            .file = file_of(module, scope),
+            .line = field_of(node, "line: "),
+            .column = field_of(node, "column: "),
+            .function = function_of(module, scope),
+        };
         if (!ir_begins(place.file, HA_PLACE_DEVICE)) {
             return place;
         }

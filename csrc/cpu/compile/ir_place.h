@@ -17,7 +17,9 @@
 
 struct ir_place {
     struct ir_slice file; /* as the front end names it */
-    uint32_t line;        /* 0: not known */
+    uint32_t line;        /* 0: not known, as is the next */
+    uint32_t column;
+    struct ir_slice function; /* its name in the source, or empty */
 };
 
 /* Takes ", !dbg !9" out of a line and gives 9; 0 where there is none. */

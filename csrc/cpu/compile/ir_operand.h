@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands of calls and accesses as text: "ptr noundef nonnull align 8 %p".  No state.
+ */
+#ifndef HA_CPU_COMPILE_IR_OPERAND_H
+#define HA_CPU_COMPILE_IR_OPERAND_H
+
+#include "cpu/compile/ir_text.h"
+
+struct ir_address {
+    struct ir_slice name; /* "%p", "@x", or a constant expression */
+    uint32_t space;
+    uint64_t align; /* 0: nothing is said */
+};
+
+/* The value behind the words that may stand before it; `align` is set where one of them
+ * says so. */
+struct ir_slice ir_without_attributes(struct ir_slice text, uint64_t *align);
+
+/* "ptr addrspace(3) align 4 @x"; false where the text is no pointer. */
+bool ir_address_read(struct ir_slice text, struct ir_address *address);
+
+/* What stands between the brackets of a call, divided at its commas. */
+struct ir_slice *ir_arguments(struct ir_arena *arena, struct ir_slice call,
+                              uint32_t *count);
+
+#endif
