@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 6u
+#define HA_IMAGE_ABI 7u
 #define HA_IMAGE_SYMBOL "__ha_image"
 /* Exported by images that were compiled with an explanation: lines about kernels, with
  * a NUL behind (cpu/compile/back_facts.h). */
@@ -103,6 +103,48 @@ struct ha_image_tensor {
     uint64_t shape[8];
 };
 
+/* What an access of a program under check does: bits, with the logarithm of the
+ * alignment that it relies on in the upper half. */
+enum ha_site_bits {
+    HA_SITE_READ = 1 << 0,
+    HA_SITE_WRITE = 1 << 1,
+    HA_SITE_ATOMIC = 1 << 2,
+    HA_SITE_VOLATILE = 1 << 3,
+    HA_SITE_ACQUIRE = 1 << 4,
+    HA_SITE_RELEASE = 1 << 5,
+    HA_SITE_FENCE = 1 << 6,        /* no access */
+    HA_SITE_COPY = 1 << 7,         /* a part of a memcpy, memmove, memset or memcmp */
+    HA_SITE_SCOPE_DEVICE = 1 << 8, /* none of these: all that there is */
+    HA_SITE_SCOPE_BLOCK = 2 << 8,
+    HA_SITE_SCOPE_WARP = 3 << 8,
+    HA_SITE_SCOPE_LANE = 4 << 8,
+    HA_SITE_ALIGN_SHIFT = 16,
+};
+
+/* What the address of an access is computed from. */
+enum ha_check_root {
+    HA_ROOT_UNKNOWN = 0, /* memory, or several addresses */
+    HA_ROOT_POINTER,     /* a parameter, or what was read from memory */
+    HA_ROOT_SHARED,      /* a variable in shared memory, with these bytes */
+    HA_ROOT_DYNAMIC,     /* dynamic shared memory */
+    HA_ROOT_LOCAL,       /* a variable of the lane, with these bytes */
+    HA_ROOT_VARIABLE,    /* __device__, with these bytes */
+    HA_ROOT_CONSTANT,    /* __constant__ and literals, with these bytes */
+    HA_ROOT_ARGUMENT,    /* a record of the kernel's arguments, with these bytes */
+};
+
+/* Where an access of a program under check stands; a constant of the image. */
+struct ha_check_site {
+    const char *file;      /* offset  0: these four never NULL */
+    const char *function;  /* offset  8: that it stands in */
+    const char *text;      /* offset 16: of the line, or empty */
+    const char *root_name; /* offset 24: of the variable, or empty */
+    uint64_t root_bytes;   /* offset 32 */
+    uint32_t line, column; /* offset 40: 0: not known */
+    uint32_t what;         /* offset 48: enum ha_site_bits */
+    uint32_t root;         /* offset 52: enum ha_check_root */
+};
+
 /* What the device gives to an image.  One constant instance lives in
  * cpu/exec/image_runtime.c. */
 struct ha_image_runtime {
@@ -136,6 +178,10 @@ struct ha_image_runtime {
     void (*access)(const void *address, uint64_t size, uint32_t write);
     /* A tensor for the debug stream; 0 unless it is refused. */
     uint32_t (*debug_tensor)(const struct ha_image_tensor *tensor);
+    /* The lane is going to access so many bytes; `root` is what the address was
+     * computed from, or NULL.  Only kernels with HA_KERNEL_CHECKED call it. */
+    void (*check)(const void *address, uint64_t size, const struct ha_check_site *site,
+                  const void *root);
 };
 
 #define HA_SPAN_BLOCKS_MAX 64u /* blocks that go in step, see HA_KERNEL_SPAN */
@@ -152,6 +198,7 @@ enum ha_kernel_flags {
     HA_KERNEL_GRID = 1u << 7,    /* the fast function calls block(HA_BLOCK_GRID) once a
                                     block and barrier: for cooperative launches */
     HA_KERNEL_SPAN = 1u << 8,    /* blocks that are neighbours go in step: long parts */
+    HA_KERNEL_CHECKED = 1u << 9, /* tells the device of each access */
 };
 
 /* What an argument is, for callers that convert to it; the device needs its size only.
@@ -235,6 +282,7 @@ _Static_assert(offsetof(struct ha_lane, trip) == 40, "lane layout is in IR");
 _Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
 _Static_assert(sizeof(struct ha_place) == 64, "frames are aligned to 64 bytes");
 _Static_assert(sizeof(struct ha_image_tensor) == 96, "tensor layout is in a header");
+_Static_assert(sizeof(struct ha_check_site) == 56, "site layout is in IR");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
 _Static_assert(sizeof(struct ha_image_kernel) == 64, "kernel layout is in IR");
 _Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");
