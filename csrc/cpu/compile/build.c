@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/check.h"
 #include "core/clock.h"
 #include "core/env.h"
 #include "core/log.h"
+#include "cpu/base/check_kinds.h"
 #include "cpu/base/image.h"
 #include "cpu/compile/back_facts.h"
 #include "cpu/compile/image_file.h"
@@ -42,6 +44,7 @@ ha_build_start(struct ha_build *build)
     build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
     build->cacheable = true;
     build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
+    build->check = (ha_check_kinds() & (HA_CHECK_MEMORY | HA_CHECK_RACE)) != 0;
     build->lockstep = ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1;
     build->in_order = build->lockstep;
     build->explain = ha_env_long(HA_ENV_CPU_EXPLAIN, 0, 1) == 1;
@@ -296,6 +299,10 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .stop = ha_build_stop_rewriter,
         .stop_context = build,
         .guard = build->guard,
+        .check = build->check,
+        .source = build->source,
+        .source_size = build->source_size,
+        .source_name = build->source_name,
         .lockstep = build->lockstep,
         .fuses = build->toolchain.fuses,
         .parts_most = HA_REWRITE_PARTS_MAX,

@@ -32,11 +32,15 @@ struct ha_build {
     struct ha_bytes log;            /* owned */
     bool (*interrupted)(void);      /* may be NULL */
     uint32_t warp_size;
-    unsigned level; /* of optimisation, 0 to 3 */
-    bool guard;     /* HIPADAPT_CPU_GUARD: kernels ask before each access */
-    bool lockstep;  /* HIPADAPT_CPU_LOCKSTEP: the lanes of a warp run in step */
-    bool in_order;  /* accesses stay as the program has them; `lockstep` implies it */
-    bool explain;   /* the image tells what the back end did, too */
+    unsigned level;     /* of optimisation, 0 to 3 */
+    bool guard;         /* HIPADAPT_CPU_GUARD: kernels ask before each access */
+    bool check;         /* kernels tell of each access: cpu/compile/check_insert.h */
+    const char *source; /* borrowed, for what is checked: the text and its name */
+    size_t source_size;
+    const char *source_name;
+    bool lockstep; /* HIPADAPT_CPU_LOCKSTEP: the lanes of a warp run in step */
+    bool in_order; /* accesses stay as the program has them; `lockstep` implies it */
+    bool explain;  /* the image tells what the back end did, too */
     uint64_t deadline_ns;
     long timeout_seconds;
     bool cacheable;    /* nothing was read that the key does not know of */

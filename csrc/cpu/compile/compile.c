@@ -261,6 +261,7 @@ compute_key(struct work *work)
     ha_cache_key_begin(&key, "kernel", &work->build.toolchain, request->warp_size,
                        work->options.level);
     ha_buffer_u32(&key, work->options.explain);
+    ha_buffer_u32(&key, work->build.check);
     append_list(&key, &work->options.front);
     append_list(&key, &work->options.search);
     ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);
@@ -299,6 +300,9 @@ front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
     ha_list_add(arguments, "-cc1");
     ha_build_flags(arguments, flags);
     ha_build_flags(arguments, work->options.program ? program_flags : kernel_flags);
+    if (!work->build.check) {
+        ha_list_add(arguments, HA_NO_COLUMNS);
+    }
     ha_build_order_flags(&work->build, arguments);
     ha_list_add(arguments, "-aux-triple");
     ha_list_add(arguments, toolchain->triple);
@@ -380,7 +384,7 @@ step_front(struct work *work)
     if (prelude) {
         ha_build_flags(&arguments, with_prelude);
     }
-    if (work->apart) {
+    if (work->apart || work->build.check) {
         ha_list_add(&arguments, "-disable-llvm-passes");
     }
     ha_build_flags(&arguments, outputs);
@@ -398,8 +402,8 @@ step_front(struct work *work)
                                                       .extra_count = prelude ? 2 : 1}};
     status = ha_build_steps(&work->build, "the front end", tasks, count);
     ha_prelude_finish(&work->making);
-    if (status == HA_OK && work->apart) {
-        status = ha_optimise(&work->build, &work->ir_file);
+    if (status == HA_OK && (work->apart || work->build.check)) {
+        status = ha_optimise(&work->build, &work->ir_file, work->apart);
     }
     ha_list_release(&arguments);
     return status;
@@ -712,6 +716,9 @@ ha_compile(const struct ha_compile_request *request, struct ha_compile_result *r
     work->request = request;
     work->result = result;
     work->build = (struct ha_build){.interrupted = request->interrupted,
+                                    .source = request->source,
+                                    .source_size = request->source_size,
+                                    .source_name = request->name,
                                     .warp_size = request->warp_size};
     struct ha_memory_file *const files[] = {&work->source_file, &work->ir_file,
                                             &work->rules_file,  &work->prelude,

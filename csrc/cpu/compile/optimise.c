@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cpu/compile/check_insert.h"
+#include "cpu/compile/rewrite.h"
 #include "cpu/compile/toolchain_flags.h"
 
 #define FUNCTIONS_LEAST 16u
@@ -24,7 +26,7 @@ ha_optimise_apart(const char *source, size_t size)
 }
 
 static void
-make_internal(const struct ha_memory_file *ir, struct ha_bytes *text)
+make_internal(const struct ha_bytes *ir, struct ha_bytes *text)
 {
     static const char kernel[] = "ptx_kernel ";
     const char *at = ir->bytes, *end = ir->bytes + ir->size, *found;
@@ -41,18 +43,48 @@ make_internal(const struct ha_memory_file *ir, struct ha_bytes *text)
     ha_buffer_append(text, at, (size_t)(end - at));
 }
 
+/* The module with what must be in it before anything is optimised. */
+static enum ha_status
+prepare(struct ha_build *build, const struct ha_memory_file *ir, bool closed,
+        struct ha_bytes *text)
+{
+    struct ha_bytes asked = {0};
+    const struct ha_rewrite_request request = {
+        .ir = ir->bytes,
+        .ir_size = ir->size,
+        .stop = ha_build_stop_rewriter,
+        .stop_context = build,
+    };
+    enum ha_status status = HA_OK;
+    if (!build->check) {
+        ha_buffer_append(&asked, ir->bytes, ir->size);
+    } else {
+        status = ha_check_insert(&request, &asked);
+    }
+    if (status == HA_OK && closed) {
+        make_internal(&asked, text);
+    } else {
+        *text = asked;
+        asked = (struct ha_bytes){0};
+    }
+    ha_buffer_release(&asked);
+    return status == HA_OK && text->failed
+               ? ha_error_set(HA_ERROR_MEMORY, "the optimiser: no memory")
+               : status;
+}
+
 enum ha_status
-ha_optimise(struct ha_build *build, struct ha_memory_file *ir)
+ha_optimise(struct ha_build *build, struct ha_memory_file *ir, bool closed)
 {
     static const char *const flags[] = {"-disable-llvm-verifier", HA_OPTIMISE_FLAGS,
                                         NULL};
     struct ha_memory_file input = HA_MEMORY_FILE_INIT, output = HA_MEMORY_FILE_INIT;
     struct ha_list arguments = {0};
     struct ha_bytes text = {0};
-    make_internal(ir, &text);
-    enum ha_status status =
-        text.failed ? ha_error_set(HA_ERROR_MEMORY, "the optimiser: no memory")
-                    : ha_memory_file_open(&input, "ir");
+    enum ha_status status = prepare(build, ir, closed, &text);
+    if (status == HA_OK) {
+        status = ha_memory_file_open(&input, "ir");
+    }
     if (status == HA_OK) {
         status = ha_memory_file_write(&input, text.bytes, text.size);
     }

@@ -22,7 +22,9 @@ bool ha_optimise_apart(const char *source, size_t size);
 
 /* Needs: a module as the front end leaves it without optimisation, mapped.  After
  * success it is what the front end's own optimiser would leave, but for functions that
- * no kernel needs. */
-enum ha_status ha_optimise(struct ha_build *build, struct ha_memory_file *ir);
+ * no kernel needs if it is `closed`: no other module calls its functions.  A build that
+ * checks gets its questions before that. */
+enum ha_status ha_optimise(struct ha_build *build, struct ha_memory_file *ir,
+                           bool closed);
 
 #endif

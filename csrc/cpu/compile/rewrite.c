@@ -25,6 +25,7 @@
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_form.h"
 #include "cpu/compile/rewrite_body.h"
+#include "cpu/compile/rewrite_check.h"
 #include "cpu/compile/rewrite_contract.h"
 #include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_forward.h"
@@ -429,8 +430,8 @@ write_functions(struct ha_rewriter *rewriter)
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        bool rows =
-            !rewriter->guard && !rewriter->control && ha_fast_study(rewriter, f, &fast);
+        bool rows = !rewriter->guard && !rewriter->check && !rewriter->control &&
+                    ha_fast_study(rewriter, f, &fast);
         struct ir_slice name = rewriter->module.functions[f].name;
         ha_piece_begin(rewriter);
         ha_body_write(rewriter, f, &reference);
@@ -481,8 +482,9 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     write_types(rewriter);
     write_attributes(rewriter);
     write_declares(rewriter);
-    ir_print(&rewriter->out, "%s%s", runtime_functions,
-             rewriter->guard ? ha_guard_function : "");
+    ir_print(&rewriter->out, "%s%s%s", runtime_functions,
+             rewriter->guard ? ha_guard_function : "",
+             rewriter->check ? ha_check_function : "");
     struct ir_slice common = take_text(rewriter);
     ha_pieces_start(rewriter, most);
     write_variables(rewriter, lowered);
@@ -501,15 +503,20 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
 static struct ha_rewriter
 rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
 {
-    return (struct ha_rewriter){.arena = arena,
-                                .text = {request->ir, request->ir_size},
-                                .warp_size = request->warp_size,
-                                .name_count = request->name_count,
-                                .gang_width = request->gang_width,
-                                .math_bytes = request->math_bytes,
-                                .guard = request->guard,
-                                .lockstep = request->lockstep,
-                                .fuses = request->fuses};
+    return (struct ha_rewriter){
+        .arena = arena,
+        .text = {request->ir, request->ir_size},
+        .warp_size = request->warp_size,
+        .name_count = request->name_count,
+        .gang_width = request->gang_width,
+        .math_bytes = request->math_bytes,
+        .guard = request->guard,
+        .lockstep = request->lockstep,
+        .check = request->check,
+        .source = {request->source, request->source_size},
+        .source_name =
+            ir_slice_of(request->source_name != NULL ? request->source_name : ""),
+        .fuses = request->fuses};
 }
 
 /* Where ir_fail lands; a function of its own, so that no local survives the jump. */

@@ -31,6 +31,10 @@ struct ha_rewrite_request {
     bool
         guard; /* kernels ask before each access (cpu/memory/access.h); no fast forms */
     bool lockstep; /* the lanes of all kernels run in step */
+    bool check; /* the text has questions (cpu/compile/check_insert.h); no fast forms */
+    const char *source; /* of these, the text and its name, for places; may be NULL */
+    size_t source_size;
+    const char *source_name;
 };
 
 #define HA_REWRITE_PARTS_MAX 48u

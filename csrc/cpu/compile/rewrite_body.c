@@ -26,6 +26,8 @@
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/ir_values.h"
+#include "cpu/compile/rewrite_check.h"
 #include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_guard.h"
 #include "cpu/compile/rewrite_known.h"
@@ -43,8 +45,9 @@ struct writer {
     const struct ir_function *function;
     const struct ha_ir_function_info *info;
     const struct ha_body *body;
-    struct ha_sites sites;  /* reference form only */
-    struct ir_out prologue; /* instructions of the first block */
+    struct ha_sites sites;   /* reference form only */
+    struct ir_values values; /* where there are checks */
+    struct ir_out prologue;  /* instructions of the first block */
     struct ir_out lines;
     uint32_t expressions; /* constant expressions that became instructions */
     uint32_t prints;
@@ -366,7 +369,9 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
         size_t at = ir_find(line, " = ", 0) + 3 + inst->op.size;
         line = splice(writer, line, at, 0, ir_slice_of(" nuw nsw"));
     }
-    if (known != HA_KNOWN_NONE) {
+    if (known == HA_KNOWN_CHECK) {
+        line = ha_check_line(rewriter, writer->function, &writer->values, inst);
+    } else if (known != HA_KNOWN_NONE) {
         line = known_call(writer, inst, known, line);
     }
     line = ha_with_kernel_addresses(rewriter, with_shared_addresses(writer, line));
@@ -677,6 +682,9 @@ ha_body_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_bod
     size_t *ends = ir_alloc(arena, function->block_count, sizeof *ends);
 
     writer.shared = ir_alloc(arena, rewriter->shared_count + 1u, 1);
+    if (rewriter->check) {
+        ir_values_read(arena, function, &writer.values);
+    }
     if (body->form == HA_FORM_REFERENCE) {
         ha_sites_read(rewriter, number, &writer.sites);
     }

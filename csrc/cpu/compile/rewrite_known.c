@@ -25,6 +25,7 @@ const char *const ha_known_names[HA_KNOWN_NONE] = {
     [HA_KNOWN_PAUSE] = "@__ha_pause",
     [HA_KNOWN_QUERY] = "@__ha_query",
     [HA_KNOWN_DEBUG_TENSOR] = "@__ha_debug_tensor",
+    [HA_KNOWN_CHECK] = "@__ha_check",
 };
 
 const char *const ha_coordinate_names[HA_KNOWN_COORDINATES] = {

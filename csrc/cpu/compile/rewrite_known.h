@@ -33,6 +33,7 @@ enum ha_known {
     HA_KNOWN_PAUSE,
     HA_KNOWN_QUERY,
     HA_KNOWN_DEBUG_TENSOR,
+    HA_KNOWN_CHECK, /* of no header: cpu/compile/check_insert.h */
     HA_KNOWN_NONE,
 };
 

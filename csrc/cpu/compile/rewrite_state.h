@@ -49,6 +49,9 @@ struct ha_rewriter {
     uint32_t gang_width;
     uint32_t math_bytes;
     bool guard;
+    bool check;
+    struct ir_slice source, source_name; /* for places; empty: not known */
+    uint32_t check_sites;
     bool lockstep; /* all kernels are wanted in step */
     bool fuses;
     bool control; /* live code may change floating point control */

@@ -80,7 +80,9 @@
 
 /* Instructions name the lines that they come from (cpu/compile/ir_place.h); nothing of
  * this reaches the back end. */
-#define HA_PLACE_FLAGS "-debug-info-kind=line-tables-only", "-gno-column-info"
+#define HA_PLACE_FLAGS "-debug-info-kind=line-tables-only"
+/* For all but checks, which tell columns, too. */
+#define HA_NO_COLUMNS "-gno-column-info"
 
 #define HA_FRONT_TRIPLE "nvptx64-nvidia-cuda"
 

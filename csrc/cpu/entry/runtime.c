@@ -26,6 +26,7 @@
 #include "cpu/graph/capture.h"
 #include "cpu/graph/graph.h"
 #include "cpu/memory/access.h"
+#include "cpu/memory/check_access.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/external_memory.h"
 #include "cpu/memory/ipc_memory.h"
@@ -152,6 +153,7 @@ runtime_start(void)
                            "the signal handlers of the CPU device can't be set");
     }
     ha_exec_set_access(ha_access_call);
+    ha_exec_set_check(ha_check_access_call);
     ha_debug_set_access(ha_access_allowed);
     if (!runtime.hooked) {
         pin_library();

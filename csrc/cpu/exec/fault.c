@@ -359,6 +359,7 @@ exit_runner(void *record)
         ha_runner_self = NULL;
     }
     munmap(runner->signal_stack, runner->signal_stack_bytes);
+    free(runner->checks);
     free(runner);
 }
 
@@ -656,6 +657,7 @@ ha_fault_after_fork_child(void)
             runner_count = 1;
         } else {
             munmap(runner->signal_stack, runner->signal_stack_bytes);
+            free(runner->checks);
             free(runner);
         }
         runner = next;

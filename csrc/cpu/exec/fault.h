@@ -78,6 +78,8 @@ struct ha_runner {
     struct ha_runner *next; /* registry */
     struct ha_runner **link;
 
+    void *checks;       /* owned, of malloc; NULL, or what checks remember: those of
+                           cpu/memory/check_access.c */
     char *signal_stack; /* owned mapping */
     size_t signal_stack_bytes;
     stack_t old_stack; /* between enter and leave, or hold and release */

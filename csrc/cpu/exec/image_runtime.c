@@ -73,6 +73,23 @@ runtime_access(const void *address, uint64_t size, uint32_t write)
     access_question(address, size, write);
 }
 
+static void (*check_told)(const void *address, uint64_t size,
+                          const struct ha_check_site *site, const void *root);
+
+void
+ha_exec_set_check(void (*told)(const void *address, uint64_t size,
+                               const struct ha_check_site *site, const void *root))
+{
+    check_told = told;
+}
+
+static void
+runtime_check(const void *address, uint64_t size, const struct ha_check_site *site,
+              const void *root)
+{
+    check_told(address, size, site, root);
+}
+
 const struct ha_image_runtime ha_exec_runtime = {
     .self = runtime_self,
     .block = ha_group_call_block,
@@ -85,5 +102,6 @@ const struct ha_image_runtime ha_exec_runtime = {
     .pause = ha_group_call_pause,
     .query = runtime_query,
     .access = runtime_access,
+    .check = runtime_check,
     .debug_tensor = ha_debug_call,
 };
