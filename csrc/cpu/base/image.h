@@ -114,6 +114,7 @@ enum ha_site_bits {
     HA_SITE_RELEASE = 1 << 5,
     HA_SITE_FENCE = 1 << 6,        /* no access */
     HA_SITE_COPY = 1 << 7,         /* a part of a memcpy, memmove, memset or memcmp */
+    HA_SITE_VALUED = 1 << 12,      /* the value that is stored is told */
     HA_SITE_SCOPE_DEVICE = 1 << 8, /* none of these: all that there is */
     HA_SITE_SCOPE_BLOCK = 2 << 8,
     HA_SITE_SCOPE_WARP = 3 << 8,
@@ -179,9 +180,10 @@ struct ha_image_runtime {
     /* A tensor for the debug stream; 0 unless it is refused. */
     uint32_t (*debug_tensor)(const struct ha_image_tensor *tensor);
     /* The lane is going to access so many bytes; `root` is what the address was
-     * computed from, or NULL.  Only kernels with HA_KERNEL_CHECKED call it. */
+     * computed from, or NULL; `value` what is going to be stored, if the site has
+     * HA_SITE_VALUED.  Only kernels with HA_KERNEL_CHECKED call it. */
     void (*check)(const void *address, uint64_t size, const struct ha_check_site *site,
-                  const void *root);
+                  const void *root, uint64_t value);
 };
 
 #define HA_SPAN_BLOCKS_MAX 64u /* blocks that go in step, see HA_KERNEL_SPAN */

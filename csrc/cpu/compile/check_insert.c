@@ -232,9 +232,47 @@ log_of(uint64_t align)
     return log;
 }
 
+/* "float %v", which is going to be stored, as an i64; empty: it is no scalar. */
+static struct ir_slice
+value_of(struct insert *insert, const struct ir_inst *inst, struct ir_slice typed)
+{
+    static const struct {
+        const char *type, *as;
+    } floats[] = {
+        {"float ", "i32"}, {"double ", "i64"}, {"half ", "i16"}, {"bfloat ", "i16"}};
+    struct ir_slice debug = debug_of(inst->line), type = type_of(insert, typed);
+    struct ir_slice value = ir_trim(ir_part(typed, type.size, typed.size));
+    const char *bits = NULL;
+
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
+        bits = ir_begins(typed, floats[i].type) ? floats[i].as : bits;
+    }
+    if (bits != NULL) {
+        struct ir_slice cast = ir_format(insert->arena, "%%ha.cb.%u", insert->casts++);
+        ha_buffer_format(insert->text, "  %.*s = bitcast %.*s %.*s to %s%.*s\n",
+                         IR_ARGS(cast), IR_ARGS(type), IR_ARGS(value), bits,
+                         IR_ARGS(debug));
+        type = ir_slice_of(bits);
+        value = cast;
+    }
+    bool address = ir_is(type, "ptr");
+    if (!address && (type.at[0] != 'i' || bytes_of(insert, type) > 8)) {
+        return (struct ir_slice){0};
+    }
+    if (ir_is(type, "i64")) {
+        return value;
+    }
+    struct ir_slice wide = ir_format(insert->arena, "%%ha.cv.%u", insert->casts++);
+    ha_buffer_format(insert->text, "  %.*s = %s %.*s %.*s to i64%.*s\n", IR_ARGS(wide),
+                     address ? "ptrtoint" : "zext", IR_ARGS(type), IR_ARGS(value),
+                     IR_ARGS(debug));
+    return wide;
+}
+
+/* `value`: what is going to be stored as an i64, or empty. */
 static void
 ask(struct insert *insert, const struct ir_inst *inst, struct ir_address place,
-    struct ir_slice bytes, uint32_t what)
+    struct ir_slice bytes, uint32_t what, struct ir_slice value)
 {
     struct ir_slice debug = debug_of(inst->line);
     struct ir_slice name = place.name;
@@ -249,19 +287,27 @@ ask(struct insert *insert, const struct ir_inst *inst, struct ir_address place,
         name = ir_format(insert->arena, "addrspacecast (ptr addrspace(%u) %.*s to ptr)",
                          place.space, IR_ARGS(name));
     }
-    ha_buffer_format(insert->text,
-                     "  call void " NAME "(ptr %.*s, i64 %.*s, i32 %u) nomerge%.*s\n",
-                     IR_ARGS(name), IR_ARGS(bytes), what | log_of(place.align) << 16,
-                     IR_ARGS(debug));
+    ha_buffer_format(
+        insert->text,
+        "  call void " NAME "(ptr %.*s, i64 %.*s, i32 %u, i64 %.*s) nomerge%.*s\n",
+        IR_ARGS(name), IR_ARGS(bytes),
+        what | log_of(place.align) << HA_SITE_ALIGN_SHIFT |
+            (value.size > 0 ? (uint32_t)HA_SITE_VALUED : 0),
+        IR_ARGS(value.size > 0 ? value : ir_slice_of("0")), IR_ARGS(debug));
 }
 
 static void
 ask_bytes(struct insert *insert, const struct ir_inst *inst, struct ir_address place,
-          uint64_t bytes, uint32_t what)
+          struct ir_slice typed, uint32_t what)
 {
+    uint64_t bytes = bytes_of(insert, type_of(insert, typed));
+
     if (bytes > 0 && own_room(insert, place.name) < bytes) {
+        bool stores = (what & HA_SITE_WRITE) != 0 && (what & HA_SITE_READ) == 0;
+        struct ir_slice value =
+            stores ? value_of(insert, inst, typed) : (struct ir_slice){0};
         ask(insert, inst, place,
-            ir_format(insert->arena, "%llu", (unsigned long long)bytes), what);
+            ir_format(insert->arena, "%llu", (unsigned long long)bytes), what, value);
     }
 }
 
@@ -373,7 +419,7 @@ ask_access(struct insert *insert, const struct ir_inst *inst)
     what |= (what & HA_SITE_ATOMIC) != 0 ? order_of(inst->rest) : 0;
     if (ir_address_read(address_of(insert, address), &place)) {
         place.align = align_of(parts, count);
-        ask_bytes(insert, inst, place, bytes_of(insert, type_of(insert, valued)), what);
+        ask_bytes(insert, inst, place, valued, what);
     }
 }
 
@@ -406,7 +452,7 @@ ask_call(struct insert *insert, const struct ir_inst *inst)
         uint32_t what = i == 0 && !compares ? HA_SITE_WRITE : HA_SITE_READ;
         if (ir_address_read(parts[i], &place) && fixed > 0 &&
             own_room(insert, place.name) < fixed) {
-            ask(insert, inst, place, size, what | HA_SITE_COPY);
+            ask(insert, inst, place, size, what | HA_SITE_COPY, (struct ir_slice){0});
         }
     }
 }
@@ -418,7 +464,8 @@ ask_fence(struct insert *insert, const struct ir_inst *inst)
 
     ask(insert, inst, none, ir_slice_of("0"),
         HA_SITE_FENCE |
-            order_of(ir_format(insert->arena, " %.*s", IR_ARGS(inst->rest))));
+            order_of(ir_format(insert->arena, " %.*s", IR_ARGS(inst->rest))),
+        (struct ir_slice){0});
 }
 
 static void
@@ -470,7 +517,8 @@ insert_all(struct insert *insert, struct ir_slice text)
         at += size + 1;
     }
     ha_buffer_text(insert->text,
-                   "\ndeclare void " NAME "(ptr nocapture readnone, i64, i32) nounwind "
+                   "\ndeclare void " NAME
+                   "(ptr nocapture readnone, i64, i32, i64) nounwind "
                    "willreturn nocallback nofree memory(inaccessiblemem: readwrite)\n");
 }
 

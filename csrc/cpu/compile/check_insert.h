@@ -2,12 +2,14 @@
 /* Questions before accesses, for programs under check: text IR as the front end leaves
  * it without optimisation gets a call before each load, store, atomic, fence and copy.
  *
- *     call void @__ha_check(ptr %arrayidx, i64 4, i32 131074) #9, !dbg !35
+ *     %ha.cv.0 = zext i32 %2 to i64
+ *     call void @__ha_check(ptr %arrayidx, i64 4, i32 135170, i64 %ha.cv.0), !dbg !35
  *     store i32 %2, ptr %arrayidx, align 4, !dbg !35
  *
- * The number says what the access does (enum ha_site_bits of cpu/base/image.h).  The
- * optimiser may then do what it likes with accesses: the calls stay, in their order,
- * one for each access that the program makes, at the line that makes it.
+ * The last operand is what is going to be stored.  The number says what the access does
+ * (enum ha_site_bits of cpu/base/image.h).  The optimiser may then do what it likes
+ * with accesses: the calls stay, in their order, one for each access that the program
+ * makes, at the line that makes it.
  *
  * Variables of a function that are reached by their name, and parts of them that are,
  * need no question, and so can become registers. */

@@ -15,10 +15,11 @@
 #define TEXT_MOST 240u /* bytes of a line of the source */
 
 const char ha_check_function[] =
-    "define internal void @__ha_rt_check(ptr %at, i64 %size, ptr %site, ptr %root) "
-    "alwaysinline nounwind {\n"
+    "define internal void @__ha_rt_check(ptr %at, i64 %size, ptr %site, ptr %root, "
+    "i64 %value) alwaysinline nounwind {\n"
     "  %f = call ptr @__ha_rt_at(i64 96)\n"
-    "  call void %f(ptr %at, i64 %size, ptr %site, ptr %root)\n  ret void\n}\n\n";
+    "  call void %f(ptr %at, i64 %size, ptr %site, ptr %root, i64 %value)\n"
+    "  ret void\n}\n\n";
 
 _Static_assert(offsetof(struct ha_image_runtime, check) == 96, "in ha_check_function");
 
@@ -220,19 +221,22 @@ ha_check_line(struct ha_rewriter *rewriter, const struct ir_function *function,
     struct ir_address address;
     uint64_t unused = 0;
 
-    if (count != 3 || !ir_address_read(parts[0], &address)) {
+    if (count != 4 || !ir_address_read(parts[0], &address)) {
         ir_fail(rewriter->arena, HA_ERROR_UNSUPPORTED, "a check that is none: %.*s",
                 IR_ARGS(inst->line));
     }
     struct ir_slice size = ir_trim(parts[1]), bits = ir_trim(parts[2]);
     size = ir_without_attributes(ir_part(size, 4, size.size), &unused);
     bits = ir_without_attributes(ir_part(bits, 4, bits.size), &unused);
+    struct ir_slice value = ir_trim(parts[3]);
+    value = ir_without_attributes(ir_part(value, 4, value.size), &unused);
     struct root root = root_of(rewriter, function, values, address.name);
     write_site(rewriter, inst, &root, (uint32_t)strtoul(bits.at, NULL, 10));
     struct ir_slice name = ha_host_text(rewriter, address.name, false);
     return ir_format(rewriter->arena,
                      "call void @__ha_rt_check(ptr %.*s, i64 %.*s, ptr "
-                     "@__ha_check_site.%u, ptr %.*s)",
+                     "@__ha_check_site.%u, ptr %.*s, i64 %.*s)",
                      IR_ARGS(name), IR_ARGS(size), rewriter->check_sites++,
-                     IR_ARGS(root.value.size > 0 ? root.value : ir_slice_of("null")));
+                     IR_ARGS(root.value.size > 0 ? root.value : ir_slice_of("null")),
+                     IR_ARGS(value));
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls that cpu/compile/check_insert.h has put before accesses, as host IR:
  *
- *     call void @__ha_check(ptr %arrayidx, i64 4, i32 131074), !dbg !35
- *     call void @__ha_rt_check(ptr %arrayidx, i64 4, ptr @__ha_check_site.0, ptr %a)
+ *     call void @__ha_check(ptr %arrayidx, i64 4, i32 135170, i64 %v), !dbg !35
+ *     call void @__ha_rt_check(ptr %arrayidx, i64 4, ptr @__ha_check_site.0, ptr %a,
+ * i64 %v)
  *
- *     @__ha_check_site.0 = { "k.hip", "halve", "a[i] = ...", "", 0, 4, 21, 131074, 1 }
+ *     @__ha_check_site.0 = { "k.hip", "halve", "a[i] = ...", "", 0, 4, 21, 135170, 1 }
  *
- * The site is a struct ha_check_site of cpu/base/image.h.  The last operand is what the
- * address is computed from: a parameter, a variable, or what was read from memory. */
+ * The site is a struct ha_check_site of cpu/base/image.h.  The fourth operand is what
+ * the address is computed from: a parameter, a variable, or what was read from memory.
+ */
 #ifndef HA_CPU_COMPILE_REWRITE_CHECK_H
 #define HA_CPU_COMPILE_REWRITE_CHECK_H
 

@@ -18,6 +18,7 @@
 #include "cpu/base/life.h"
 #include "cpu/base/thread.h"
 #include "cpu/entry/table.h"
+#include "cpu/exec/checks.h"
 #include "cpu/exec/debug.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/heap.h"
@@ -153,7 +154,7 @@ runtime_start(void)
                            "the signal handlers of the CPU device can't be set");
     }
     ha_exec_set_access(ha_access_call);
-    ha_exec_set_check(ha_check_access_call);
+    ha_exec_set_checks(&ha_memory_checks);
     ha_debug_set_access(ha_access_allowed);
     if (!runtime.hooked) {
         pin_library();

@@ -76,7 +76,10 @@ ha_blocks_prepare(struct ha_launch *launch, unsigned threads)
         span = span < HA_SPAN_BLOCKS_MAX ? span : HA_SPAN_BLOCKS_MAX;
         chunk = chunk > span ? chunk : span;
     }
-    launch->chunk = chunk < 1 ? 1 : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
+    launch->chunk = launch->checked     ? launch->block_count
+                    : chunk < 1         ? 1
+                    : chunk > CHUNK_MAX ? CHUNK_MAX
+                                        : chunk;
     atomic_init(&launch->next_block, 0);
     parts_prepare(launch, threads);
 }

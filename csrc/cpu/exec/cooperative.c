@@ -14,6 +14,7 @@
 
 #include "core/clock.h"
 #include "cpu/exec/blocks.h"
+#include "cpu/exec/checks.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fault_text.h"
 #include "cpu/exec/idle_group.h"
@@ -137,6 +138,9 @@ arrive(struct share *share, struct begun *begun, bool at_multi)
     }
     uint32_t line = cooperative->line;
     bool opens = cooperative->waiting == share->launch->block_count;
+    if (opens && share->launch->checks != NULL) {
+        ha_exec_checks->grid(share->launch);
+    }
     if (opens) {
         cooperative->waiting = 0;
         if (!at_multi) {

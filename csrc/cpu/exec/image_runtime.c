@@ -2,6 +2,7 @@
 #include "cpu/exec/image_runtime.h"
 
 #include "core/clock.h"
+#include "cpu/exec/checks.h"
 #include "cpu/exec/debug.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/heap.h"
@@ -73,21 +74,19 @@ runtime_access(const void *address, uint64_t size, uint32_t write)
     access_question(address, size, write);
 }
 
-static void (*check_told)(const void *address, uint64_t size,
-                          const struct ha_check_site *site, const void *root);
+const struct ha_checks *ha_exec_checks;
 
 void
-ha_exec_set_check(void (*told)(const void *address, uint64_t size,
-                               const struct ha_check_site *site, const void *root))
+ha_exec_set_checks(const struct ha_checks *checks)
 {
-    check_told = told;
+    ha_exec_checks = checks;
 }
 
 static void
 runtime_check(const void *address, uint64_t size, const struct ha_check_site *site,
-              const void *root)
+              const void *root, uint64_t value)
 {
-    check_told(address, size, site, root);
+    ha_exec_checks->access(address, size, site, root, value);
 }
 
 const struct ha_image_runtime ha_exec_runtime = {

@@ -17,9 +17,4 @@ extern const struct ha_image_runtime ha_exec_runtime;
 void ha_exec_set_access(void (*question)(const void *address, uint64_t size,
                                          uint32_t write));
 
-/* What images tell of each access that are compiled for checks (`check`); the same. */
-void ha_exec_set_check(void (*told)(const void *address, uint64_t size,
-                                    const struct ha_check_site *site,
-                                    const void *root));
-
 #endif

@@ -63,7 +63,10 @@ struct ha_launch {
     uint32_t device;      /* number of the device: its heap, its room for printf */
     struct ha_cooperative *cooperative; /* borrowed from the operation; NULL: blocks
                                            run one after the other */
-    bool fast; /* run kernel->fast; the launcher checked that it applies */
+    bool checked; /* the blocks run one after the other, in one thread */
+    void *checks; /* borrowed from the operation: who is told what is checked
+                     (cpu/exec/checks.h), or NULL */
+    bool fast;    /* run kernel->fast; the launcher checked that it applies */
     uint64_t block_count;
     uint64_t chunk;              /* blocks a thread takes at a time */
     _Atomic uint64_t next_block; /* how many were handed out, in whole chunks */

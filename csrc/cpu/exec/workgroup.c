@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "cpu/exec/checks.h"
 #include "cpu/exec/lane_call.h"
 #include "cpu/exec/multi_grid.h"
 #include "cpu/exec/workgroup_state.h"
@@ -140,6 +141,9 @@ meet(struct ha_group *group, struct ha_runner *runner)
         break;
     }
     barrier->waiting = 0;
+    if (group->launch->checks != NULL) {
+        ha_exec_checks->barrier(group->launch);
+    }
     for (uint32_t warp = 0; warp < group->warp_count; warp++) {
         if (group->warps[warp].live) {
             set_ready(group, warp, group->warps[warp].live);

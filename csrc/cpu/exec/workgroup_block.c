@@ -5,6 +5,7 @@
 #endif
 #include "cpu/exec/workgroup.h"
 
+#include "cpu/exec/checks.h"
 #include "cpu/exec/workgroup_state.h"
 
 void
@@ -38,6 +39,17 @@ reset_block(struct ha_group *group, uint64_t index)
                      (HA_KERNEL_BLOCK | HA_KERNEL_WARP | HA_KERNEL_CONTROL));
     group->special = group->plain || group->controlled;
     group->fresh = 1;
+    if (group->launch->checks != NULL) {
+        ha_exec_checks->block(group->launch, index);
+    }
+}
+
+/* The number of the block that runs. */
+static uint64_t
+block_number(const struct ha_group *group)
+{
+    const uint32_t *dim = group->launch->grid.grid_dim, *at = group->block_idx;
+    return at[0] + (uint64_t)dim[0] * (at[1] + (uint64_t)dim[1] * at[2]);
 }
 
 /* Runs what was started on `fiber` until the thread is home again. */
@@ -84,6 +96,9 @@ ha_group_begin_block(struct ha_group *group, struct ha_runner *runner, uint64_t 
 enum ha_group_stop
 ha_group_resume(struct ha_group *group, struct ha_runner *runner)
 {
+    if (group->launch->checks != NULL) {
+        ha_exec_checks->block(group->launch, block_number(group));
+    }
     runner->lane = group->stopped_lane;
     return run_from_home(group, runner, group->stopped)
                ? (enum ha_group_stop)runner->stopped

@@ -5,12 +5,18 @@
 #endif
 #include "cpu/exec/workgroup.h"
 
+#include "cpu/exec/checks.h"
 #include "cpu/exec/workgroup_state.h"
 
 static void
 serve(struct ha_group *group, uint32_t warp, uint64_t lanes)
 {
     struct ha_warp_state *state = &group->warps[warp];
+    const struct ha_lane_record *first =
+        group->lanes + ((size_t)warp << group->warp_shift) + __builtin_ctzll(lanes);
+    if (group->launch->checks != NULL && first->call.op == HA_WARP_SYNC) {
+        ha_exec_checks->warp(group->launch, warp, lanes);
+    }
     ha_warp_serve(group->lanes + ((size_t)warp << group->warp_shift), lanes,
                   group->warp_size);
     state->at_warp &= ~lanes;

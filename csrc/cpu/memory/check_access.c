@@ -4,9 +4,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/base/check_kinds.h"
 #include "cpu/check/finding.h"
+#include "cpu/check/race.h"
 #include "cpu/exec/workgroup.h"
 #include "cpu/memory/access.h"
 #include "cpu/memory/memory.h"
@@ -32,6 +34,7 @@ struct access {
     uint64_t size;
     const struct ha_check_site *site;
     uintptr_t root;
+    uint64_t value;
 };
 
 static bool
@@ -86,27 +89,32 @@ word_of(uint32_t what)
 }
 
 static struct ha_check_side
-side_of(const struct access *access)
+side_at(const struct ha_launch *launch, const struct ha_check_site *site,
+        uint64_t bytes)
 {
-    const struct ha_check_site *site = access->site;
-    const struct ha_lane *lane = access->runner->lane;
-    struct ha_check_side side = {
-        .bits = ((site->what & HA_SITE_READ) != 0 ? HA_CHECK_READS : 0u) |
-                ((site->what & HA_SITE_WRITE) != 0 ? HA_CHECK_WRITES : 0u) |
-                ((site->what & HA_SITE_ATOMIC) != 0 ? HA_CHECK_ATOMIC : 0u),
-        .bytes = access->size > UINT32_MAX ? UINT32_MAX : (uint32_t)access->size,
-        .kernel = access->runner->group->kernel->name,
+    return (struct ha_check_side){
+        .bits = ((site->what & HA_SITE_READ) != 0 ? (uint32_t)HA_CHECK_READS : 0u) |
+                ((site->what & HA_SITE_WRITE) != 0 ? (uint32_t)HA_CHECK_WRITES : 0u) |
+                ((site->what & HA_SITE_ATOMIC) != 0 ? (uint32_t)HA_CHECK_ATOMIC : 0u),
+        .bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes,
+        .kernel = launch->kernel->name,
         .function = site->function,
         .file = site->file,
         .text = site->text,
         .line = site->line,
         .column = site->column,
     };
+}
 
-    for (unsigned i = 0; i < 3; i++) {
-        side.block[i] = lane->block_idx[i];
-        side.thread[i] = lane->thread_idx[i];
-    }
+static struct ha_check_side
+side_of(const struct access *access)
+{
+    const struct ha_lane *lane = access->runner->lane;
+    struct ha_check_side side =
+        side_at(access->runner->group->launch, access->site, access->size);
+
+    memcpy(side.block, lane->block_idx, sizeof side.block);
+    memcpy(side.thread, lane->thread_idx, sizeof side.thread);
     return side;
 }
 
@@ -135,17 +143,18 @@ report(const struct access *access, enum ha_check_what what, const char *words,
 
 /* ---- bounds ---- */
 
-static void
+static bool
 check_variable(const struct access *access, uint64_t bytes)
 {
     if (lies_in(access, access->root, bytes)) {
-        return;
+        return true;
     }
     report(access, HA_FOUND_OUT_OF_BOUNDS, "out-of-bounds",
            (struct ha_check_memory){.space = space_of_root(access->site->root),
                                     .name = access->site->root_name,
                                     .base = access->root,
                                     .bytes = bytes});
+    return false;
 }
 
 static bool
@@ -226,7 +235,7 @@ report_beside(const struct access *access, const struct ha_range *range)
 }
 
 /* An address that was computed from no variable. */
-static void
+static bool
 check_memory(const struct access *access)
 {
     struct ha_range range;
@@ -234,7 +243,7 @@ check_memory(const struct access *access)
     bool beside = false, found = false;
 
     if (is_known(access)) {
-        return;
+        return true;
     }
     if (access->site->root == HA_ROOT_POINTER &&
         find_range(access->runner, access->root, &range, &changes)) {
@@ -242,7 +251,7 @@ check_memory(const struct access *access)
             if (range.kind != HA_MEMORY_MAPPED) {
                 remember(access->known, &range, changes);
             }
-            return;
+            return true;
         }
         report_beside(access, &range);
         found = true;
@@ -251,11 +260,11 @@ check_memory(const struct access *access)
     bool allowed = ha_access_allowed((const void *)access->at, access->size, &beside);
     ha_runner_idle(access->runner);
     if (allowed || (found && is_near(access, &range))) {
-        return;
+        return !found;
     }
     if (!found && beside && find_range(access->runner, access->at, &range, &changes)) {
         report_beside(access, &range);
-        return;
+        return false;
     }
     if (!found) {
         report(access, HA_FOUND_UNKNOWN_MEMORY,
@@ -264,7 +273,7 @@ check_memory(const struct access *access)
     quit(access);
 }
 
-static void
+static bool
 check_bounds(const struct access *access)
 {
     switch ((enum ha_check_root)access->site->root) {
@@ -273,16 +282,15 @@ check_bounds(const struct access *access)
     case HA_ROOT_VARIABLE:
     case HA_ROOT_CONSTANT:
     case HA_ROOT_ARGUMENT:
-        check_variable(access, access->site->root_bytes);
-        break;
+        return check_variable(access, access->site->root_bytes);
     case HA_ROOT_DYNAMIC:
-        check_variable(access, access->runner->group->launch->shared_dynamic_bytes);
-        break;
+        return check_variable(access,
+                              access->runner->group->launch->shared_dynamic_bytes);
     case HA_ROOT_UNKNOWN:
     case HA_ROOT_POINTER:
-        check_memory(access);
         break;
     }
+    return check_memory(access);
 }
 
 static void
@@ -294,6 +302,141 @@ check_alignment(const struct access *access)
         report(access, HA_FOUND_MISALIGNED, "misaligned", (struct ha_check_memory){0});
     }
 }
+
+/* ---- races ---- */
+
+/* Sites lie near the kernel, in the same image: their distance in words. */
+static uint32_t
+mark_of(const struct ha_image_kernel *kernel, const struct ha_check_site *site)
+{
+    intptr_t words = ((intptr_t)site - (intptr_t)kernel) / 8;
+
+    return (uint32_t)words & (HA_RACE_MARKS - 1);
+}
+
+static const struct ha_check_site *
+site_of(const struct ha_image_kernel *kernel, uint32_t mark)
+{
+    intptr_t words = mark >= HA_RACE_MARKS / 2
+                         ? (intptr_t)mark - (intptr_t)HA_RACE_MARKS
+                         : (intptr_t)mark;
+
+    return (const struct ha_check_site *)((intptr_t)kernel + 8 * words);
+}
+
+static uint32_t
+lane_number(const struct ha_lane *lane)
+{
+    const uint32_t *dim = lane->grid->block_dim, *at = lane->thread_idx;
+
+    return at[0] + dim[0] * (at[1] + dim[1] * at[2]);
+}
+
+static void
+set_place(struct ha_check_side *side, const struct ha_grid *grid, uint64_t block,
+          uint32_t lane)
+{
+    const uint32_t *blocks = grid->grid_dim, *lanes = grid->block_dim;
+
+    side->block[0] = (uint32_t)(block % blocks[0]);
+    side->block[1] = (uint32_t)(block / blocks[0] % blocks[1]);
+    side->block[2] = (uint32_t)(block / blocks[0] / blocks[1]);
+    side->thread[0] = lane % lanes[0];
+    side->thread[1] = lane / lanes[0] % lanes[1];
+    side->thread[2] = lane / lanes[0] / lanes[1];
+}
+
+/* What is there already is what is going to be written. */
+static bool
+stores_same(const struct access *access)
+{
+    return (access->site->what & HA_SITE_VALUED) != 0 && access->size <= 8 &&
+           memcmp((const void *)access->at, &access->value, access->size) == 0;
+}
+
+static bool
+in_block(const struct access *access)
+{
+    const struct ha_group *group = access->runner->group;
+    const struct ha_launch *launch = group->launch;
+
+    return lies_in(access, (uintptr_t)group->shared,
+                   (uint64_t)launch->kernel->shared_static +
+                       launch->shared_dynamic_bytes);
+}
+
+static void
+report_race(const struct access *access, const struct ha_race_other *other)
+{
+    const struct ha_launch *launch = access->runner->group->launch;
+    const struct ha_check_site *site = site_of(launch->kernel, other->mark);
+    bool equal = other->wrote && (access->site->what & HA_SITE_READ) == 0 &&
+                 (site->what & HA_SITE_VALUED) != 0 && stores_same(access);
+    char message[96];
+    struct ha_check_finding found = {
+        .what = equal ? HA_FOUND_EQUAL_RACE : HA_FOUND_RACE,
+        .device = (int)launch->device,
+        .address = other->at,
+        .here = side_of(access),
+        .other = side_at(launch, site, access->size),
+        .message = message,
+    };
+
+    if (equal && (ha_check_kinds() & HA_CHECK_EQUAL) == 0) {
+        return;
+    }
+    set_place(&found.other, &launch->grid, other->block, other->lane);
+    found.memory.name = access->site->root_name;
+    found.memory.space =
+        in_block(access) ? HA_SPACE_SHARED : space_of_root(access->site->root);
+    (void)snprintf(message, sizeof message, "race: %s after %s without an order%s",
+                   word_of(access->site->what), word_of(site->what),
+                   equal ? ", of one value" : "");
+    ha_finding_add(&found);
+}
+
+static void
+check_race(const struct access *access)
+{
+    struct ha_runner *runner = access->runner;
+    struct ha_launch *launch = runner->group->launch;
+    uint32_t what = access->site->what;
+    struct ha_race_other other;
+    const struct ha_race_access told = {
+        .at = access->at,
+        .bytes = access->size,
+        .lane = lane_number(runner->lane),
+        .mark = mark_of(launch->kernel, access->site),
+        .reads = (what & HA_SITE_READ) != 0,
+        .writes = (what & HA_SITE_WRITE) != 0,
+        .atomic = (what & (HA_SITE_ATOMIC | HA_SITE_VOLATILE)) != 0,
+        .acquire = (what & HA_SITE_ACQUIRE) != 0,
+        .release = (what & HA_SITE_RELEASE) != 0,
+        .shared = in_block(access),
+    };
+
+    ha_runner_busy(runner);
+    if ((what & HA_SITE_FENCE) != 0) {
+        ha_race_fence(launch->checks, told.lane);
+    } else if (ha_race_access(launch->checks, &told, &other)) {
+        report_race(access, &other);
+    }
+    ha_runner_idle(runner);
+}
+
+/* Memory that other lanes cannot reach, or that nobody writes. */
+static bool
+is_private(const struct access *access)
+{
+    const struct ha_fiber *fiber = access->runner->fiber;
+    enum ha_check_root root = access->site->root;
+
+    return root == HA_ROOT_LOCAL || root == HA_ROOT_CONSTANT ||
+           root == HA_ROOT_ARGUMENT ||
+           (access->at >= (uintptr_t)fiber->low && access->at < (uintptr_t)fiber->high);
+}
+
+/* ---- the door ---- */
 
 /* NULL: no memory. */
 static struct checks *
@@ -307,9 +450,9 @@ checks_of(struct ha_runner *runner)
     return runner->checks;
 }
 
-void
-ha_check_access_call(const void *address, uint64_t size,
-                     const struct ha_check_site *site, const void *root)
+static void
+told_access(const void *address, uint64_t size, const struct ha_check_site *site,
+            const void *root, uint64_t value)
 {
     struct ha_runner *runner = ha_runner_self;
     const struct access access = {.runner = runner,
@@ -317,16 +460,85 @@ ha_check_access_call(const void *address, uint64_t size,
                                   .at = (uintptr_t)address,
                                   .size = size,
                                   .site = site,
-                                  .root = (uintptr_t)root};
+                                  .root = (uintptr_t)root,
+                                  .value = value};
+    bool fence = (site->what & HA_SITE_FENCE) != 0, right = true;
 
-    if (size == 0 || access.known == NULL ||
-        (ha_check_kinds() & HA_CHECK_MEMORY) == 0) {
+    if ((size == 0 && !fence) || access.known == NULL) {
         return;
     }
     if (ha_runner_stack_short(runner, STACK_BYTES)) {
         runner->fault.kind = HA_FAULT_STACK;
         ha_runner_quit(runner);
     }
-    check_alignment(&access);
-    check_bounds(&access);
+    if (!fence && (ha_check_kinds() & HA_CHECK_MEMORY) != 0) {
+        check_alignment(&access);
+        right = check_bounds(&access);
+    }
+    if (right && runner->group->launch->checks != NULL && !is_private(&access)) {
+        check_race(&access);
+    }
 }
+
+/* ---- launches ---- */
+
+bool
+ha_check_launch_wanted(const struct ha_image_kernel *kernel)
+{
+    return (kernel->flags & HA_KERNEL_CHECKED) != 0 && ha_check_kinds() != 0;
+}
+
+void
+ha_check_launch_begin(struct ha_launch *launch)
+{
+    const uint32_t *dim = launch->grid.block_dim;
+    uint32_t kinds = ha_check_kinds();
+
+    if ((kinds & HA_CHECK_RACE) != 0) {
+        launch->checks = ha_race_start(dim[0] * dim[1] * dim[2], launch->warp_size,
+                                       (kinds & HA_CHECK_RELAXED) != 0);
+    }
+}
+
+void
+ha_check_launch_end(struct ha_launch *launch)
+{
+    ha_race_end(launch->checks);
+    launch->checks = NULL;
+}
+
+static void
+told_block(struct ha_launch *launch, uint64_t block)
+{
+    ha_race_block(launch->checks, block);
+}
+
+static void
+told_barrier(struct ha_launch *launch)
+{
+    ha_runner_busy(ha_runner_self);
+    ha_race_barrier(launch->checks);
+    ha_runner_idle(ha_runner_self);
+}
+
+static void
+told_warp(struct ha_launch *launch, uint32_t warp, uint64_t lanes)
+{
+    ha_runner_busy(ha_runner_self);
+    ha_race_warp(launch->checks, warp, lanes);
+    ha_runner_idle(ha_runner_self);
+}
+
+static void
+told_grid(struct ha_launch *launch)
+{
+    ha_race_grid(launch->checks);
+}
+
+const struct ha_checks ha_memory_checks = {
+    .access = told_access,
+    .block = told_block,
+    .barrier = told_barrier,
+    .warp = told_warp,
+    .grid = told_grid,
+};

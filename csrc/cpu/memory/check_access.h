@@ -5,6 +5,8 @@
  * allocation, is right within that variable or allocation only, whatever lies beside
  * it.  Others are right in all memory that the kernel may touch (cpu/memory/access.h).
  *
+ * Races: cpu/check/race.h, for one launch at a time.
+ *
  * The launch goes on after a finding, so that further ones are found; it ends, as under
  * HIPADAPT_CPU_GUARD, where the access would hit memory that is not HIP's.
  *
@@ -14,10 +16,18 @@
 
 #include <stdint.h>
 
-#include "cpu/base/image.h"
+#include <stdbool.h>
 
-/* For ha_exec_set_check (cpu/exec/image_runtime.h); only called in kernel code. */
-void ha_check_access_call(const void *address, uint64_t size,
-                          const struct ha_check_site *site, const void *root);
+#include "cpu/base/image.h"
+#include "cpu/exec/checks.h"
+
+/* For ha_exec_set_checks. */
+extern const struct ha_checks ha_memory_checks;
+
+/* Whether a launch of the kernel is watched: its blocks run one after the other. */
+bool ha_check_launch_wanted(const struct ha_image_kernel *kernel);
+/* Around the run of a launch that is. */
+void ha_check_launch_begin(struct ha_launch *launch);
+void ha_check_launch_end(struct ha_launch *launch);
 
 #endif

@@ -16,6 +16,7 @@
 #include "cpu/exec/debug_event.h"
 #include "cpu/exec/exec.h"
 #include "cpu/exec/multi_grid.h"
+#include "cpu/memory/check_access.h"
 #include "cpu/module/explain.h"
 #include "cpu/module/module.h"
 #include "cpu/queue/pool.h"
@@ -118,9 +119,13 @@ kernel_run(struct ha_op *op)
     uint32_t participants =
         atomic_fetch_add_explicit(&run->participants, 1, memory_order_relaxed) + 1;
     ha_debug_event_begin(&run->launch, op->begin_ns);
+    if (run->launch.checked && run->launch.checks == NULL) {
+        ha_check_launch_begin(&run->launch);
+    }
     if (!ha_exec_run(&run->launch)) {
         return false;
     }
+    ha_check_launch_end(&run->launch);
     ha_ticket_form(op->ticket, form_of(&run->launch));
     int fault = atomic_load_explicit(&run->launch.fault, memory_order_acquire);
     if (fault != HA_FAULT_NONE) {
@@ -475,6 +480,12 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     plan_threads(op, function, launch->block_count);
     if (one_of_several) {
         share_threads(op, request->multi);
+    }
+    launch->checks = NULL;
+    launch->checked = ha_check_launch_wanted(function->kernel);
+    if (launch->checked) {
+        op->helpers = 0; /* so that what is found does not depend on threads */
+        op->caller = false;
     }
     ha_exec_prepare(launch, op->helpers + 1);
     launch->device = (uint32_t)function->device->id;
