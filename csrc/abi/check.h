@@ -20,10 +20,11 @@ enum ha_check_kinds {
     HA_CHECK_NAN = 1 << 4,
     HA_CHECK_ALL = (1 << 5) - 1,
     /* These are asked for by name besides `all`. */
-    HA_CHECK_LEAKS = 1 << 8,   /* leaks: allocations that are there at the end */
-    HA_CHECK_STRICT = 1 << 9,  /* strict: barriers that lanes of the block have left */
-    HA_CHECK_EQUAL = 1 << 10,  /* equal: races of writes that all store one value */
-    HA_CHECK_RELAXED = 1 << 11 /* relaxed-warps: lanes of a warp do not race */
+    HA_CHECK_LEAKS = 1 << 8,    /* leaks: allocations that are there at the end */
+    HA_CHECK_STRICT = 1 << 9,   /* strict: barriers that lanes of the block have left */
+    HA_CHECK_EQUAL = 1 << 10,   /* equal: races of writes that all store one value */
+    HA_CHECK_RELAXED = 1 << 11, /* relaxed-warps: lanes of a warp do not race */
+    HA_CHECK_QUIET = 1 << 12    /* quiet: findings are kept, and not printed */
 };
 
 enum ha_check_what {
@@ -103,6 +104,7 @@ struct ha_check_memory {
 struct ha_check_finding {
     size_t size; /* sizeof this */
     enum ha_check_what what;
+    uint64_t number; /* from 1; no two findings of a process have the same */
     uint64_t count;
     int device;
     const char *message; /* one line: what is wrong */
@@ -126,16 +128,46 @@ struct ha_check_summary {
     uint64_t proved;    /* accesses that were proved right when a kernel was launched */
 };
 
-/* Exported by libhipadapt_cpu.so.
+typedef int (*ha_check_each)(const struct ha_check_finding *finding, void *context);
+
+enum ha_check_format {
+    HA_CHECK_TEXT, /* lines for people, the last one with its end */
+    HA_CHECK_JSON, /* one line without its end */
+};
+
+/* Exported by libhipadapt_cpu.so, on any thread.  Programs that run on other libraries,
+ * too, ask dlsym for them.  Answers are a hipError_t: 0, or 1 (hipErrorInvalidValue)
+ * with a text in hipadaptGetErrorText().
  *
  * hipadaptCheckStart: kernels that are compiled from now on are checked for `kinds`,
- * a text as HIPADAPT_CHECK takes it; calls of the host are, too.  hipErrorInvalidValue,
- * with a text, for a word that it does not know.
+ * a text as HIPADAPT_CHECK takes it, and for nothing else; so are calls of the host.
+ * Fails for a word that it does not know.
  * hipadaptCheckStop: no more.  Findings are kept.
  * hipadaptCheckFindings: calls `each` for each finding in the order in which they were
  * made, until it answers other than 0, and gives that answer.  `each` may call HIP.
+ * hipadaptCheckWrite: a finding as text.  `bytes` is that of the room, and then what
+ * the text needs with its NUL.  Fails where `text` has less room; NULL only asks.
+ * hipadaptCheckSummary: the caller sets `size`.
+ * hipadaptCheckClear: forgets findings, and begins to count anew.
  * hipadaptMarkSuballocation: from now on the bytes count as an allocation of their own
  * within a larger one, until they are marked with `bytes` 0: for pools of programs. */
-typedef int (*ha_check_each)(const struct ha_check_finding *finding, void *context);
+#if defined(__cplusplus)
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+int hipadaptCheckStart(const char *kinds);
+int hipadaptCheckStop(void);
+int hipadaptCheckFindings(ha_check_each each, void *context);
+int hipadaptCheckWrite(const struct ha_check_finding *finding,
+                       enum ha_check_format format, char *text, size_t *bytes);
+int hipadaptCheckSummary(struct ha_check_summary *summary);
+int hipadaptCheckClear(void);
+const char *hipadaptGetErrorText(void); /* of the calling thread's last failure */
+
+#pragma GCC visibility pop
+#if defined(__cplusplus)
+}
+#endif
 
 #endif

@@ -26,7 +26,7 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_CHECK] = {"HIPADAPT_CHECK", NULL,
                       "What kernels are checked for on the CPU device: memory, race, "
                       "init, sync, nan or all, divided by commas; besides them leaks, "
-                      "strict, equal and relaxed-warps."},
+                      "strict, equal, relaxed-warps and quiet."},
     [HA_ENV_CPU_GUARD] =
         {"HIPADAPT_CPU_GUARD", "0",
          "1: each allocation stands alone between forbidden pages, and "

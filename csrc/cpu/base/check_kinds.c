@@ -27,6 +27,7 @@ static const struct {
     {"strict", HA_CHECK_STRICT},
     {"equal", HA_CHECK_EQUAL},
     {"relaxed-warps", HA_CHECK_RELAXED},
+    {"quiet", HA_CHECK_QUIET},
 };
 #define WORD_COUNT (sizeof words / sizeof words[0])
 
@@ -45,7 +46,7 @@ read_word(const char *word, size_t size, uint32_t *kinds)
     }
     return ha_error_set(HA_ERROR_INVALID,
                         "'%.*s' is no kind of check; there are memory, race, init, "
-                        "sync, nan, all, leaks, strict, equal and relaxed-warps",
+                        "sync, nan, all, leaks, strict, equal, relaxed-warps and quiet",
                         (int)size, word);
 }
 
