@@ -14,6 +14,7 @@ from pathlib import Path
 from . import (
     emit_abi,
     emit_calls,
+    emit_checks,
     emit_dispatch,
     emit_docs,
     emit_enums,
@@ -37,6 +38,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EMITTERS = (
     emit_abi,
     emit_calls,
+    emit_checks,
     emit_dispatch,
     emit_docs,
     emit_enums,
