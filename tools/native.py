@@ -144,6 +144,9 @@ def device() -> Product:
         (
             # Its own functions are meant, whatever else the process has loaded.
             "-Wl,-Bsymbolic",
+            # Lanes call some of it on small stacks, where a first call has no room for
+            # the search for its function.
+            "-Wl,-z,now",
             "-Wl,-soname,libhipadapt_cpu.so",
             f"-Wl,--version-script={EXPORTS}",
             *complete,

@@ -27,6 +27,9 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                       "What kernels are checked for on the CPU device: memory, race, "
                       "init, sync, nan or all, divided by commas; besides them leaks, "
                       "strict, equal, relaxed-warps and quiet."},
+    [HA_ENV_CHECK_OUTPUT] = {"HIPADAPT_CHECK_OUTPUT", NULL,
+                             "File that findings are appended to as lines of JSON; "
+                             "unset: they are shown on stderr."},
     [HA_ENV_CPU_GUARD] =
         {"HIPADAPT_CPU_GUARD", "0",
          "1: each allocation stands alone between forbidden pages, and "

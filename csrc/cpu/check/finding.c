@@ -6,12 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/check/kind.h"
+#include "cpu/check/output.h"
+#include "cpu/check/source_line.h"
+
 #define TEXTS_MAX 20u
 
 static pthread_mutex_t finding_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static struct ha_check_finding *findings[HA_FINDINGS_MAX]; /* owned, with their texts */
 static uint32_t finding_count;
 static uint64_t counted, dropped;
+static uint64_t numbered;              /* in this process */
+static struct ha_source_line lines[2]; /* of the finding that is added */
 
 /* The texts of a finding; how many there are. */
 static uint32_t
@@ -79,6 +85,46 @@ copy_of(struct ha_check_finding found)
     return copy;
 }
 
+/* What the finder has left out; borrowed until the lock is released. */
+static void
+complete(struct ha_check_finding *found)
+{
+    const struct ha_check_kind *kind = ha_check_kind(found->what);
+    struct ha_check_side *sides[2] = {&found->here, &found->other};
+
+    if (found->message[0] == '\0') {
+        found->message = kind->text;
+    }
+    if (found->advice[0] == '\0') {
+        found->advice = kind->advice;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (sides[i]->text[0] == '\0') {
+            ha_source_line_read(sides[i]->file, sides[i]->line, &lines[i]);
+            sides[i]->text = lines[i].text;
+        }
+    }
+}
+
+/* One that differs from all others: shown first, then kept. */
+static void
+keep(struct ha_check_finding *found)
+{
+    if (finding_count == HA_FINDINGS_MAX) {
+        dropped++;
+        return;
+    }
+    found->number = ++numbered;
+    complete(found);
+    ha_output_finding(found);
+    struct ha_check_finding *copy = copy_of(*found);
+    if (copy != NULL) {
+        findings[finding_count++] = copy;
+    } else {
+        dropped++;
+    }
+}
+
 void
 ha_finding_add(const struct ha_check_finding *given)
 {
@@ -100,13 +146,7 @@ ha_finding_add(const struct ha_check_finding *given)
             return;
         }
     }
-    struct ha_check_finding *copy =
-        finding_count < HA_FINDINGS_MAX ? copy_of(found) : NULL;
-    if (copy != NULL) {
-        findings[finding_count++] = copy;
-    } else {
-        dropped++;
-    }
+    keep(&found);
     pthread_mutex_unlock(&finding_lock);
 }
 
@@ -144,9 +184,38 @@ ha_finding_clear(void)
 {
     pthread_mutex_lock(&finding_lock);
     for (uint32_t i = 0; i < finding_count; i++) {
+        ha_output_count(findings[i]);
         free(findings[i]);
     }
     finding_count = 0;
     counted = dropped = 0;
     pthread_mutex_unlock(&finding_lock);
+}
+
+void
+ha_finding_begin(void)
+{
+    pthread_mutex_lock(&finding_lock);
+    ha_output_start();
+    pthread_mutex_unlock(&finding_lock);
+}
+
+void
+ha_finding_end(const struct ha_check_summary *summary)
+{
+    pthread_mutex_lock(&finding_lock);
+    for (uint32_t i = 0; i < finding_count; i++) {
+        ha_output_count(findings[i]);
+    }
+    ha_output_summary(summary);
+    pthread_mutex_unlock(&finding_lock);
+}
+
+void
+ha_finding_after_fork_child(void)
+{
+    (void)pthread_mutex_init(&finding_lock, NULL); /* its holder isn't here */
+    finding_count = 0; /* their memory stays: somebody may have been adding one */
+    counted = dropped = numbered = 0;
+    ha_output_after_fork_child();
 }

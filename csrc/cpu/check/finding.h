@@ -3,7 +3,9 @@
  *
  * Whoever finds something fills a struct ha_check_finding on its stack and adds it.
  * Its texts are copied.  Findings with the same kind, kernels and places of both sides
- * are one, of which the first stays and the count grows.
+ * are one, of which the first stays and the count grows.  A new one is shown at once
+ * (output.h), with the texts that the finder has left out: the line of source is read
+ * from its file, message and advice are those of the kind.
  *
  * Locks: one, a leaf.  May be called in kernel code within a busy section
  * (cpu/exec/fault.h), with 4 KiB of stack. */
@@ -25,7 +27,14 @@ int ha_finding_each(ha_check_each each, void *context);
 /* Fills findings, counted and dropped. */
 void ha_finding_count(struct ha_check_summary *summary);
 
-/* Forgets them all. */
+/* Forgets them all; how often they were made is told before. */
 void ha_finding_clear(void);
+
+/* For cpu/check/summary.c: a process begins and ends to be checked. */
+void ha_finding_begin(void);
+void ha_finding_end(const struct ha_check_summary *summary);
+
+/* The child has none. */
+void ha_finding_after_fork_child(void);
 
 #endif
