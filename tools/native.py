@@ -42,6 +42,8 @@ EXPORTS = CSRC / "cpu" / "entry" / "generated" / "exports.map"
 PROFILER_HEADERS = CSRC / "rocprofiler" / "include"
 TOOL_HEADERS = CSRC / "tool" / "include"
 DEVICE_HEADERS = CSRC / "cpu" / "headers"
+# Declarations of csrc/abi that programs include, too, by folder.
+PUBLIC_ABI = {"hipadapt": [CSRC / "abi" / "check.h"]}
 # What decides how a kernel's code looks, and the one file that is told a hash of it.
 IMAGE_SOURCES = ("cpu/compile/*.[ch]", "cpu/base/image.h")
 IMAGE_SOURCES_FOR = "cpu/compile/cache_key.c"
@@ -428,11 +430,11 @@ def install(made: Path, target: Path) -> None:
 
 
 def install_headers(target: Path, *sources: Path) -> list[Path]:
-    """Copies the headers and removes what is no longer one."""
+    """Copies the headers of folders, and files; removes what is no longer one."""
     copies = {
-        target / path.relative_to(source): path
+        target / path.relative_to(source if source.is_dir() else source.parent): path
         for source in sources
-        for path in source.rglob("*")
+        for path in (source.rglob("*") if source.is_dir() else [source])
         if path.is_file()
     }
     for copy, path in copies.items():
@@ -448,8 +450,8 @@ def install_headers_for_programs(target: Path) -> list[Path]:
     """Copies those that programs include, and none in place of the C library's."""
     copies: list[Path] = []
     for folder in ("hip", "hipadapt"):
-        more = TOOL_HEADERS / folder
-        copies += install_headers(target / folder, DEVICE_HEADERS / folder, more)
+        more = [TOOL_HEADERS / folder, *PUBLIC_ABI.get(folder, ())]
+        copies += install_headers(target / folder, DEVICE_HEADERS / folder, *more)
     return copies
 
 

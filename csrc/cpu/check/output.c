@@ -109,10 +109,11 @@ append(struct ha_writer *writer)
     return done;
 }
 
+/* Whether stderr gets what the file has not got: always, where a file was asked for. */
 static bool
-is_quiet(void)
+is_shown(void)
 {
-    return (ha_check_kinds() & HA_CHECK_QUIET) != 0;
+    return path[0] != '\0' || (ha_check_kinds() & HA_CHECK_QUIET) == 0;
 }
 
 void
@@ -131,17 +132,18 @@ ha_output_start(void)
 void
 ha_output_finding(const struct ha_check_finding *found)
 {
-    struct ha_writer writer = begin();
+    struct ha_writer line = begin();
 
     if (path[0] != '\0') {
-        ha_check_report_json(&writer, found);
-        if (append(&writer)) {
+        ha_check_report_json(&line, found);
+        if (append(&line)) {
             return;
         }
-    } else if (is_quiet()) {
+    }
+    if (!is_shown()) {
         return;
     }
-    writer = begin();
+    struct ha_writer writer = begin();
     if (output.shown < HA_OUTPUT_SHOWN_MAX) {
         ha_check_report_text(&writer, found);
     } else if (output.shown == HA_OUTPUT_SHOWN_MAX) {
@@ -155,15 +157,19 @@ ha_output_finding(const struct ha_check_finding *found)
 void
 ha_output_count(const struct ha_check_finding *found)
 {
-    struct ha_writer writer = begin();
+    struct ha_writer line = begin();
 
     if (found->count < 2) {
         return;
     }
     if (path[0] != '\0') {
-        ha_check_report_count_json(&writer, found->number, found->count);
-        (void)append(&writer);
-    } else if (!is_quiet() && output.shown > 0) {
+        ha_check_report_count_json(&line, found->number, found->count);
+        if (append(&line)) {
+            return;
+        }
+    }
+    if (is_shown() && output.shown > 0) {
+        struct ha_writer writer = begin();
         ha_check_report_again_text(&writer, found);
         show(&writer);
     }
@@ -172,14 +178,18 @@ ha_output_count(const struct ha_check_finding *found)
 void
 ha_output_summary(const struct ha_check_summary *summary)
 {
-    struct ha_writer writer = begin();
+    struct ha_writer line = begin();
     bool checked = summary->counted > 0 || summary->launches > 0 ||
                    summary->unchecked > 0 || summary->observed > 0;
 
     if (path[0] != '\0') {
-        ha_check_report_summary_json(&writer, summary);
-        (void)append(&writer);
-    } else if (checked && !is_quiet() && (output.shown > 0 || summary->kinds != 0)) {
+        ha_check_report_summary_json(&line, summary);
+        if (append(&line)) {
+            return;
+        }
+    }
+    if (checked && is_shown() && (output.shown > 0 || summary->kinds != 0)) {
+        struct ha_writer writer = begin();
         ha_check_report_summary_text(&writer, summary);
         show(&writer);
     }

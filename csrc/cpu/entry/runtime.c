@@ -17,6 +17,7 @@
 #include "cpu/base/interrupt.h"
 #include "cpu/base/life.h"
 #include "cpu/base/thread.h"
+#include "cpu/check/summary.h"
 #include "cpu/entry/table.h"
 #include "cpu/exec/checks.h"
 #include "cpu/exec/debug.h"
@@ -61,6 +62,7 @@ static struct {
 static void
 after_fork_child(void)
 {
+    ha_check_after_fork_child();
     if (!ha_life_is_ready()) {
         return;
     }
@@ -178,6 +180,7 @@ runtime_start(void)
         return code;
     }
     ha_life_begin();
+    ha_summary_begin();
     return hipSuccess;
 }
 
@@ -311,6 +314,7 @@ hipadaptShutdown(void)
     ha_pool_cancel(NULL, "the process ends");
     ha_pool_shutdown(WORKER_LIMIT_NS);
     ha_exec_flush_print();
+    ha_summary_end();
 }
 
 hipError_t
