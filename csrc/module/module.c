@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "module/annotate.h"
 #include "module/callback.h"
+#include "module/check.h"
 #include "module/debug_stream.h"
 #include "module/debug_tensor.h"
 #include "module/verbose.h"
@@ -378,7 +379,7 @@ core_exec(PyObject *module)
         ha_profiler_init(module) < 0 || ha_profile_init(module) < 0 ||
         ha_annotate_init(module) < 0 || ha_debug_stream_init(module) < 0 ||
         ha_debug_tensor_init(module) < 0 || ha_verbose_init(module) < 0 ||
-        ha_callback_open() < 0) {
+        ha_check_init(module) < 0 || ha_callback_open() < 0) {
         return -1;
     }
     if (register_shutdown(module) < 0 || register_before_fork(module) < 0) {

@@ -13,7 +13,7 @@
 #include "cpu/check/writer.h"
 
 /* A report and its line of JSON have room in as many bytes. */
-#define HA_REPORT_BYTES ((size_t)64 << 10)
+#define HA_REPORT_BYTES ((size_t)128 << 10)
 
 /* Lines, each with its end.  NULL texts are not known, as empty ones. */
 void ha_check_report_text(struct ha_writer *writer,
@@ -28,7 +28,8 @@ void ha_check_report_again_text(struct ha_writer *writer,
 
 /* One line of JSON without its end each.  Its members `process` and `since` together
  * are of this process alone, also where its number is used again.  `count` says how
- * often a finding was made that has been told before. */
+ * often a finding was made that has been told before.  A finding's member `report` is
+ * its text for people. */
 void ha_check_report_json(struct ha_writer *writer,
                           const struct ha_check_finding *found);
 void ha_check_report_start_json(struct ha_writer *writer, const char *kinds);

@@ -7,7 +7,8 @@
 #include "cpu/check/kind.h"
 #include "cpu/check/report.h"
 
-/* Bytes of a text: 13 of them, 4 stacks and the rest have room in HA_REPORT_BYTES. */
+/* Bytes of a text: 13 of them, 4 stacks and the rest have room in HA_REPORT_BYTES,
+ * with the report. */
 #define TEXT_MAX_BYTES 2500
 #define STACK_MAX_BYTES 5000
 
@@ -174,7 +175,12 @@ ha_check_report_json(struct ha_writer *writer, const struct ha_check_finding *fo
         ha_put(writer, "null");
     }
     put_memory(writer, &found->memory);
-    ha_put(writer, "}");
+    put_key(writer, "report");
+    ha_put(writer, "\"");
+    writer->quoted = true;
+    ha_check_report_text(writer, found);
+    writer->quoted = false;
+    ha_put(writer, "\"}");
 }
 
 void

@@ -1,19 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/check/writer.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define DIGITS_MAX 20 /* of 64 bits */
 
-void
-ha_put_bytes(struct ha_writer *writer, const char *bytes, size_t size)
+static void
+put_as_it_is(struct ha_writer *writer, const char *bytes, size_t size)
 {
     if (writer->text != NULL && writer->needed < writer->room) {
         size_t room = writer->room - writer->needed;
         memcpy(writer->text + writer->needed, bytes, size < room ? size : room);
     }
     writer->needed += size;
+}
+
+/* A byte of text without control characters but ends of lines. */
+static void
+put_quoted(struct ha_writer *writer, char byte)
+{
+    char pair[2] = {'\\', byte == '\n' ? 'n' : byte};
+    bool escaped = byte == '"' || byte == '\\' || byte == '\n';
+
+    put_as_it_is(writer, escaped ? pair : &byte, escaped ? 2 : 1);
+}
+
+void
+ha_put_bytes(struct ha_writer *writer, const char *bytes, size_t size)
+{
+    if (!writer->quoted) {
+        put_as_it_is(writer, bytes, size);
+        return;
+    }
+    for (size_t i = 0; i < size; i++) {
+        put_quoted(writer, bytes[i]);
+    }
 }
 
 void

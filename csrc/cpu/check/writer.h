@@ -8,6 +8,7 @@
 #ifndef HA_CPU_CHECK_WRITER_H
 #define HA_CPU_CHECK_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct ha_writer {
     char *text;    /* the caller's; NULL only counts */
     size_t room;   /* bytes */
     size_t needed; /* bytes of all that was put; those below `room` are in `text` */
+    bool quoted;   /* what is put is the inside of a string of JSON */
 };
 
 /* A text of ours, as it is. */

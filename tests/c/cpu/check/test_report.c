@@ -188,7 +188,9 @@ test_json_is_the_finding(void)
                      "\"thread\": [17, 1, 2], \"stack\": \"\"}, \"other\": null, ");
     CHECK_PART(line, "\"memory\": {\"space\": \"global\", \"name\": \"\", \"base\": "
                      "\"0x1000\", \"bytes\": 400, \"allocated\": \"hipMalloc\", ");
-    CHECK_PART(line, "\"freed_by\": \"train.py:15 in main\"}}");
+    CHECK_PART(line, "\"freed_by\": \"train.py:15 in main\"}, \"report\": "
+                     "\"hipadapt check: out-of-bounds: write behind");
+    CHECK_PART(line, "\\n  advice: Ask for more.\\n\"}");
     CHECK(strchr(line, '\n') == NULL);
 }
 
@@ -255,7 +257,7 @@ test_an_empty_finding_is_told(void)
     CHECK_TEXT(text_of(&found),
                "hipadapt check: unknown: a finding of no known kind\n");
     CHECK_PART(json_of(&found), "\"here\": {\"access\": [], \"bytes\": 0");
-    CHECK_PART(json_of(&found), "\"other\": null, \"memory\": null}");
+    CHECK_PART(json_of(&found), "\"other\": null, \"memory\": null, \"report\": \"hip");
 }
 
 static void
