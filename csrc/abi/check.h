@@ -150,7 +150,10 @@ enum ha_check_format {
  * hipadaptCheckSummary: the caller sets `size`.
  * hipadaptCheckClear: forgets findings, and begins to count anew.
  * hipadaptMarkSuballocation: from now on the bytes count as an allocation of their own
- * within a larger one, until they are marked with `bytes` 0: for pools of programs. */
+ * within a larger one, until they are marked with `bytes` 0: for pools of programs.
+ * From the first mark on, the rest of the larger one is no memory to kernels.  Fails
+ * for bytes that are not part of one allocation or overlap another part, and for a part
+ * that is not there. */
 #if defined(__cplusplus)
 extern "C" {
 #endif
@@ -163,6 +166,7 @@ int hipadaptCheckWrite(const struct ha_check_finding *finding,
                        enum ha_check_format format, char *text, size_t *bytes);
 int hipadaptCheckSummary(struct ha_check_summary *summary);
 int hipadaptCheckClear(void);
+int hipadaptMarkSuballocation(void *begin, size_t bytes);
 const char *hipadaptGetErrorText(void); /* of the calling thread's last failure */
 
 #pragma GCC visibility pop
