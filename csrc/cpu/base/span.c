@@ -18,6 +18,12 @@
 #define EXACT_CLASSES 8u
 #define RED_ZONE_BYTE 0xa5
 #define RED_ZONE_MAX_BYTES ((size_t)64)
+#define APART_LEAST_BYTES ((size_t)256)
+#define APART_MOST_BYTES ((size_t)1 << 20)
+#define APART_SHARE 4                   /* of the size: a quarter */
+#define APART_ZONE_BYTES ((size_t)4096) /* that have the pattern */
+#define KEPT_BYTE 0xdb
+#define KEPT_BYTES ((size_t)64 << 10) /* the same, of what is freed */
 
 #define ADDRESS_BITS 48
 #define SPAN_SHIFT 21
@@ -95,6 +101,23 @@ ha_span_find(const void *address, struct ha_span **span, uint32_t *slot)
     size_t index = offset / found->slot_bytes;
     if (index >= found->slot_count || found->slots[index].state == HA_SLOT_FREE ||
         offset - index * found->slot_bytes >= found->slots[index].size) {
+        return false;
+    }
+    *span = found;
+    *slot = (uint32_t)index;
+    return true;
+}
+
+bool
+ha_span_near(const void *address, struct ha_span **span, uint32_t *slot)
+{
+    struct ha_span *found = table_get((uintptr_t)address);
+    if (found == NULL || (uintptr_t)address < (uintptr_t)found->base) {
+        return false;
+    }
+    size_t offset = (size_t)((const unsigned char *)address - found->base);
+    size_t index = offset / found->slot_bytes;
+    if (index >= found->slot_count || found->slots[index].state == HA_SLOT_FREE) {
         return false;
     }
     *span = found;
@@ -368,7 +391,8 @@ static size_t
 red_zone_bytes(const struct ha_span *span, const struct ha_slot *slot)
 {
     size_t bytes = span->slot_bytes - slot->zone;
-    return bytes < RED_ZONE_MAX_BYTES ? bytes : RED_ZONE_MAX_BYTES;
+    size_t most = slot->apart ? APART_ZONE_BYTES : RED_ZONE_MAX_BYTES;
+    return bytes < most ? bytes : most;
 }
 
 /* Of the bytes between the page before a guarded allocation and its beginning. */
@@ -414,15 +438,16 @@ ha_span_footprint(const struct ha_heap *heap, size_t size)
     return class_units * HA_SLOT_ALIGN;
 }
 
-bool
-ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t *slot,
-              size_t *footprint)
+/* With `zone` bytes behind it. */
+static bool
+alloc(struct ha_heap *heap, size_t size, size_t zone, struct ha_span **span,
+      uint32_t *slot, size_t *footprint)
 {
     if (size > SIZE_MAX / 2) {
         return false;
     }
     struct ha_span *found;
-    size_t units = (size + HA_RED_ZONE_MIN_BYTES + HA_SLOT_ALIGN - 1) / HA_SLOT_ALIGN;
+    size_t units = (size + zone + HA_SLOT_ALIGN - 1) / HA_SLOT_ALIGN;
     if (guards(heap)) {
         size_t bytes = round_up(size, HA_SLOT_ALIGN);
         size_t inner = round_up(bytes, PAGE_BYTES);
@@ -448,7 +473,7 @@ ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t
         }
         *footprint = found->slot_bytes;
     } else {
-        size_t bytes = round_up(size + HA_RED_ZONE_MIN_BYTES, PAGE_BYTES);
+        size_t bytes = round_up(size + zone, PAGE_BYTES);
         found = span_new(heap, HA_CLASS_COUNT, bytes, bytes + PAGE_BYTES, 0);
         if (found == NULL) {
             return false;
@@ -459,10 +484,84 @@ ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t
     found->slots[index].state = HA_SLOT_LIVE;
     found->slots[index].owner = NULL;
     found->slots[index].sync = false;
+    found->slots[index].apart = zone > HA_RED_ZONE_MIN_BYTES;
     ha_span_resize(found, index, size, false);
     *span = found;
     *slot = index;
     return true;
+}
+
+bool
+ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t *slot,
+              size_t *footprint)
+{
+    return alloc(heap, size, HA_RED_ZONE_MIN_BYTES, span, slot, footprint);
+}
+
+bool
+ha_span_alloc_apart(struct ha_heap *heap, size_t size, struct ha_span **span,
+                    uint32_t *slot, size_t *footprint)
+{
+    size_t zone = size / APART_SHARE;
+    zone = zone < APART_LEAST_BYTES  ? APART_LEAST_BYTES
+           : zone > APART_MOST_BYTES ? APART_MOST_BYTES
+                                     : zone;
+    if (!alloc(heap, size, zone, span, slot, footprint)) {
+        return false;
+    }
+    *footprint = ha_span_footprint(heap, size);
+    return true;
+}
+
+/* Of a slot that is KEPT: the bytes with the pattern. */
+static size_t
+kept_bytes(const struct ha_slot *slot)
+{
+    return slot->size < KEPT_BYTES ? slot->size : KEPT_BYTES;
+}
+
+size_t
+ha_span_keep(struct ha_span *span, uint32_t slot)
+{
+    struct ha_slot *kept = &span->slots[slot];
+    unsigned char *base = ha_span_address(span, slot);
+    unsigned char *end = base + span->slot_bytes;
+    unsigned char *rest =
+        (unsigned char *)round_up((uintptr_t)(base + kept_bytes(kept)), PAGE_BYTES);
+    size_t bytes = span->slot_bytes;
+    kept->state = HA_SLOT_KEPT;
+    memset(base, KEPT_BYTE, kept_bytes(kept));
+    if (span->class == HA_CLASS_COUNT && span->file < 0 && rest < end) {
+        (void)madvise(rest, (size_t)(end - rest), MADV_DONTNEED);
+        bytes = (size_t)(rest - base);
+    }
+    return bytes;
+}
+
+static const unsigned char *
+first_other(const unsigned char *begin, size_t bytes, unsigned char byte)
+{
+    if (bytes == 0 || (begin[0] == byte && memcmp(begin, begin + 1, bytes - 1) == 0)) {
+        return NULL;
+    }
+    while (*begin == byte) {
+        begin++;
+    }
+    return begin;
+}
+
+const void *
+ha_span_damage(const struct ha_span *span, uint32_t slot)
+{
+    const struct ha_slot *looked_at = &span->slots[slot];
+    const unsigned char *base = ha_span_address(span, slot);
+    size_t front = front_zone_bytes(span);
+    if (looked_at->state == HA_SLOT_KEPT) {
+        return first_other(base, kept_bytes(looked_at), KEPT_BYTE);
+    }
+    const unsigned char *damage = first_other(
+        base + looked_at->zone, red_zone_bytes(span, looked_at), RED_ZONE_BYTE);
+    return damage != NULL ? damage : first_other(base - front, front, RED_ZONE_BYTE);
 }
 
 void
@@ -480,19 +579,7 @@ ha_span_resize(struct ha_span *span, uint32_t slot, size_t size, bool in_use)
 bool
 ha_span_intact(const struct ha_span *span, uint32_t slot)
 {
-    const struct ha_slot *looked_at = &span->slots[slot];
-    const unsigned char *zone =
-        (const unsigned char *)ha_span_address(span, slot) + looked_at->zone;
-    size_t zone_bytes = red_zone_bytes(span, looked_at);
-    size_t front_bytes = front_zone_bytes(span);
-    bool intact = true;
-    for (size_t i = 0; i < zone_bytes; i++) {
-        intact &= zone[i] == RED_ZONE_BYTE;
-    }
-    for (size_t i = 0; i < front_bytes; i++) {
-        intact &= span->base[-1 - (ptrdiff_t)i] == RED_ZONE_BYTE;
-    }
-    return intact;
+    return ha_span_damage(span, slot) == NULL;
 }
 
 bool

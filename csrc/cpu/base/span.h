@@ -13,7 +13,8 @@
  * By it they see whether the allocation still exists.
  *
  * Behind each allocation stand at least HA_RED_ZONE_MIN_BYTES that no allocation uses;
- * they are filled with a pattern that is checked when it is freed.
+ * they are filled with a pattern that is checked when it is freed.  An allocation may
+ * stand *apart*, with more room behind it.
  *
  * Where allocations are *guarded*, each one has a span of its own, with a page without
  * access before and behind it: an access outside of it fails at once, and so does the
@@ -47,11 +48,19 @@ struct ha_slot {
     uint32_t flags;     /* as given to the allocating call */
     uint16_t state;     /* enum ha_slot_state */
     bool sync;          /* HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+    bool apart;         /* allocated by ha_span_alloc_apart */
     uint32_t next_free; /* of a free slot: the next one, plus 1; 0 = none */
 };
 
-/* CACHED: freed by the program, kept by a pool for later. */
-enum ha_slot_state { HA_SLOT_FREE = 0, HA_SLOT_LIVE, HA_SLOT_FREEING, HA_SLOT_CACHED };
+/* CACHED: freed by the program, kept by a pool for later.  KEPT: freed, and kept so
+ * that its use is recognised. */
+enum ha_slot_state {
+    HA_SLOT_FREE = 0,
+    HA_SLOT_LIVE,
+    HA_SLOT_FREEING,
+    HA_SLOT_CACHED,
+    HA_SLOT_KEPT
+};
 
 struct ha_heap;
 
@@ -98,6 +107,19 @@ size_t ha_span_footprint(const struct ha_heap *heap, size_t size);
 bool ha_span_alloc(struct ha_heap *heap, size_t size, struct ha_span **span,
                    uint32_t *slot, size_t *footprint);
 
+/* The same, standing apart: at least 256 bytes, and a quarter of its size up to 1 MiB,
+ * lie behind it.  It is never resized.  `footprint` is as if it stood close. */
+bool ha_span_alloc_apart(struct ha_heap *heap, size_t size, struct ha_span **span,
+                         uint32_t *slot, size_t *footprint);
+
+/* Keeps a freed slot that stands apart: fills its beginning with a pattern, gives big
+ * ones back to the machine but for that, and returns the bytes that stay. */
+size_t ha_span_keep(struct ha_span *span, uint32_t slot);
+
+/* The first byte that somebody wrote past the ends of the slot, or to one that is KEPT;
+ * NULL if nobody did. */
+const void *ha_span_damage(const struct ha_span *span, uint32_t slot);
+
 /* Whether nobody wrote past the ends of the slot. */
 bool ha_span_intact(const struct ha_span *span, uint32_t slot);
 
@@ -125,6 +147,9 @@ void ha_span_trim(struct ha_heap *heap);
 
 /* The allocation that holds the address, or false. */
 bool ha_span_find(const void *address, struct ha_span **span, uint32_t *slot);
+
+/* The allocation whose slot the address lies in, be it in it or not. */
+bool ha_span_near(const void *address, struct ha_span **span, uint32_t *slot);
 
 static inline void *
 ha_span_address(const struct ha_span *span, uint32_t slot)
