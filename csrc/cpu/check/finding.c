@@ -49,7 +49,9 @@ same_side(const struct ha_check_side *a, const struct ha_check_side *b)
 {
     return a->bits == b->bits && a->line == b->line && a->column == b->column &&
            strcmp(a->kernel, b->kernel) == 0 && strcmp(a->call, b->call) == 0 &&
-           strcmp(a->file, b->file) == 0;
+           strcmp(a->file, b->file) == 0 &&
+           /* The host's code has no line but by its stack. */
+           (a->call[0] == '\0' || strcmp(a->stack, b->stack) == 0);
 }
 
 static bool
