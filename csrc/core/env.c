@@ -30,6 +30,9 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_CHECK_OUTPUT] = {"HIPADAPT_CHECK_OUTPUT", NULL,
                              "File that findings are appended to as lines of JSON; "
                              "unset: they are shown on stderr."},
+    [HA_ENV_CHECK_QUARANTINE] =
+        {"HIPADAPT_CHECK_QUARANTINE", "256",
+         "MiB of freed memory that HIPADAPT_CHECK=memory keeps, to recognise its use."},
     [HA_ENV_CPU_GUARD] =
         {"HIPADAPT_CPU_GUARD", "0",
          "1: each allocation stands alone between forbidden pages, and "

@@ -9,6 +9,7 @@
 #include "cpu/entry/call.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/submit/copy.h"
@@ -39,6 +40,7 @@ hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
     }
     uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
     if (bytes != 0) {
+        ha_checked_call();
         code = ha_memory_alloc(device, HA_MEMORY_DEVICE, 0, bytes, &address);
     }
     if (code == hipSuccess && address != NULL && begin != 0) {

@@ -13,6 +13,7 @@
 #include "cpu/base/export.h"
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/reclaim.h"
 #include "cpu/queue/ticket.h"
@@ -50,6 +51,7 @@ allocate(const char *function, enum ha_memory_kind kind, unsigned flags, size_t 
         *ptr = NULL;
         return hipSuccess;
     }
+    ha_checked_call();
     uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
     code = ha_memory_alloc(device, kind, flags, size, ptr);
     if (code == hipSuccess && begin != 0) {
@@ -289,6 +291,7 @@ hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
                            "not all of the %zu bytes at %p are memory", sizeBytes,
                            hostPtr);
     }
+    ha_checked_call();
     return ha_memory_add_foreign(device->id, HA_MEMORY_REGISTERED, flags, hostPtr,
                                  sizeBytes);
 }
@@ -298,6 +301,7 @@ hipHostUnregister(void *hostPtr)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_out("hipHostUnregister", "hostPtr", hostPtr, &device);
+    ha_checked_call();
     return code == hipSuccess ? ha_reclaim_registered(hostPtr) : code;
 }
 

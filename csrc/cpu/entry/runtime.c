@@ -17,6 +17,7 @@
 #include "cpu/base/interrupt.h"
 #include "cpu/base/life.h"
 #include "cpu/base/thread.h"
+#include "cpu/check/stack.h"
 #include "cpu/check/summary.h"
 #include "cpu/entry/table.h"
 #include "cpu/exec/checks.h"
@@ -30,6 +31,7 @@
 #include "cpu/memory/access.h"
 #include "cpu/memory/check_access.h"
 #include "cpu/memory/array.h"
+#include "cpu/memory/check_found.h"
 #include "cpu/memory/external_memory.h"
 #include "cpu/memory/ipc_memory.h"
 #include "cpu/memory/managed.h"
@@ -63,6 +65,7 @@ static void
 after_fork_child(void)
 {
     ha_check_after_fork_child();
+    ha_check_stack_after_fork_child();
     if (!ha_life_is_ready()) {
         return;
     }
@@ -290,6 +293,12 @@ hipadaptSetInterruptCheck(int (*check)(void))
 }
 
 void
+hipadaptSetStackText(size_t (*lines)(char *text, size_t bytes))
+{
+    ha_check_stack_set_lines(lines);
+}
+
+void
 hipadaptShutdown(void)
 {
     pthread_mutex_lock(&runtime.lock);
@@ -314,6 +323,8 @@ hipadaptShutdown(void)
     ha_pool_cancel(NULL, "the process ends");
     ha_pool_shutdown(WORKER_LIMIT_NS);
     ha_exec_flush_print();
+    ha_thread_self()->function = "hipadaptShutdown";
+    ha_found_at_end();
     ha_summary_end();
 }
 

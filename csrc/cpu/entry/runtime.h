@@ -59,6 +59,10 @@ HA_EXPORT int hipadaptDebugSink(const struct ha_debug_sink *sink);
  */
 HA_EXPORT int hipadaptStart(void);
 HA_EXPORT void hipadaptSetInterruptCheck(int (*check)(void));
+/* What writes the calling thread's stack in the binding's language, for findings of
+ * checks: lines, the innermost frame first, each with its end.  It returns their bytes,
+ * 0 for none, and never waits for another thread.  NULL: nobody does. */
+HA_EXPORT void hipadaptSetStackText(size_t (*lines)(char *text, size_t bytes));
 HA_EXPORT void hipadaptShutdown(void);
 HA_EXPORT const char *hipadaptGetErrorText(void);
 /* Parameter number `index` of a function: its offset in an `extra` buffer, its size in

@@ -9,6 +9,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/graph/graph.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/pool.h"
 
@@ -146,6 +147,9 @@ void
 ha_graph_memory_use(struct ha_graph_memory *memory, bool used)
 {
     memory->used = used;
+    if (used) {
+        ha_checked_again(memory->ptr);
+    }
     highs_update(memory->device);
 }
 
@@ -167,6 +171,9 @@ ha_graph_memory_free(void *ptr, bool wait)
     found = memory != NULL && memory->used;
     if (found) {
         memory->used = false;
+        if (wait) { /* else work that was launched before may still use it */
+            ha_checked_rest(memory->ptr);
+        }
         memory_end(memory);
     }
     ha_graph_unlock();

@@ -7,6 +7,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
@@ -83,6 +84,7 @@ ha_array_create(struct ha_device *device, const struct ha_texel *texel,
     made->pitch = (made->row_bytes + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
     size_t bytes = made->pitch * made->rows * made->slices;
     uint64_t begin = ha_activity_wants(HA_WANT_MEMORY) ? ha_clock_ns() : 0;
+    ha_checked_call();
     code = ha_memory_alloc(device, HA_MEMORY_ARRAY, flags, bytes, &data);
     if (code != hipSuccess) {
         goto done;

@@ -14,6 +14,9 @@
 #include "cpu/base/gone.h"
 #include "cpu/base/shared_file.h"
 #include "cpu/base/span.h"
+#include "cpu/memory/check_found.h"
+#include "cpu/memory/check_memory.h"
+#include "cpu/memory/check_tree.h"
 #include "cpu/memory/managed.h"
 #include "cpu/memory/virtual.h"
 #include "cpu/queue/pool.h"
@@ -94,11 +97,62 @@ ha_memory_account_remove(struct ha_device *device, size_t bytes)
     atomic_fetch_sub(&device->memory_used, bytes);
 }
 
+/* What it takes is not the program's any more; nor is it, if it is kept. */
 static void
-account_remove(const struct ha_span *span, size_t bytes)
+account_remove(const struct ha_span *span, uint32_t index)
 {
-    if (span->heap->kind != HA_MEMORY_HOST) {
-        ha_memory_account_remove(ha_device_get(span->heap->device), bytes);
+    const struct ha_slot *slot = &span->slots[index];
+    if (span->heap->kind != HA_MEMORY_HOST && slot->state != HA_SLOT_KEPT) {
+        ha_memory_account_remove(ha_device_get(span->heap->device),
+                                 slot->apart ? ha_span_footprint(span->heap, slot->size)
+                                             : span->slot_bytes);
+    }
+}
+
+static void range_of_slot(const struct ha_span *span, uint32_t index,
+                          struct ha_range *range);
+
+/* Lock held. */
+static bool
+slot_new(struct ha_heap *heap, size_t size, struct ha_span **span, uint32_t *slot,
+         size_t *footprint, bool apart)
+{
+    return apart ? ha_span_alloc_apart(heap, size, span, slot, footprint)
+                 : ha_span_alloc(heap, size, span, slot, footprint);
+}
+
+/* The slot of the allocation that begins at `ptr`, in any state but FREE. Lock held. */
+static struct ha_slot *
+slot_at(void *ptr, struct ha_span **span, uint32_t *index)
+{
+    if (!ha_span_find(ptr, span, index) || ha_span_address(*span, *index) != ptr) {
+        return NULL;
+    }
+    return &(*span)->slots[*index];
+}
+
+/* Gives the oldest of what is kept back, until no more than `limit` bytes are left. */
+static void
+drain(uint64_t limit)
+{
+    for (bool more = true; more;) {
+        struct ha_span *span;
+        uint32_t index;
+        size_t footprint;
+        bool told;
+        const void *damage = NULL;
+        pthread_mutex_lock(&memory.lock);
+        void *ptr = ha_checked_oldest(limit, &told);
+        more = ptr != NULL;
+        const struct ha_slot *slot = more ? slot_at(ptr, &span, &index) : NULL;
+        if (slot != NULL && slot->state == HA_SLOT_KEPT) {
+            damage = told ? NULL : ha_span_damage(span, index);
+            (void)ha_span_free(span, index, &footprint);
+        }
+        pthread_mutex_unlock(&memory.lock);
+        if (damage != NULL) {
+            ha_found_damage(damage, ptr);
+        }
     }
 }
 
@@ -111,18 +165,31 @@ ha_memory_alloc_in(struct ha_heap *heap, struct ha_device *device,
     uint32_t slot;
     size_t footprint;
     bool limited = kind != HA_MEMORY_HOST;
+    bool apart = ha_checked();
     void *address = NULL;
     if (limited && size > device->memory_bytes) {
         return hipErrorOutOfMemory;
     }
+    heap = heap != NULL ? heap : &memory.heaps[device->id][kind];
     pthread_mutex_lock(&memory.lock);
-    if (ha_span_alloc(heap != NULL ? heap : &memory.heaps[device->id][kind], size,
-                      &span, &slot, &footprint)) {
+    bool there = slot_new(heap, size, &span, &slot, &footprint, apart);
+    if (!there && ha_checked_kept_bytes() > 0) {
+        pthread_mutex_unlock(&memory.lock);
+        drain(0);
+        pthread_mutex_lock(&memory.lock);
+        there = slot_new(heap, size, &span, &slot, &footprint, apart);
+    }
+    if (there) {
         if (!limited || ha_memory_account_add(device, footprint)) {
             span->slots[slot].flags = flags;
             span->slots[slot].id = ++memory.next_id;
             span->slots[slot].owner = owner;
             address = ha_span_address(span, slot);
+            if (apart) {
+                struct ha_range range;
+                range_of_slot(span, slot, &range);
+                ha_checked_add(&range);
+            }
         } else {
             ha_span_free(span, slot, &footprint);
         }
@@ -151,16 +218,6 @@ ha_memory_alloc(struct ha_device *device, enum ha_memory_kind kind, uint32_t fla
 {
     hipError_t code = ha_memory_alloc_in(NULL, device, kind, flags, size, NULL, ptr);
     return code == hipSuccess ? code : ha_memory_full(device, kind, size);
-}
-
-/* The slot of the allocation that begins at `ptr`, in any state but FREE. Lock held. */
-static struct ha_slot *
-slot_at(void *ptr, struct ha_span **span, uint32_t *index)
-{
-    if (!ha_span_find(ptr, span, index) || ha_span_address(*span, *index) != ptr) {
-        return NULL;
-    }
-    return &(*span)->slots[*index];
 }
 
 static void
@@ -235,6 +292,7 @@ ha_memory_unclaim(void *ptr)
     struct ha_slot *slot = slot_at(ptr, &span, &index);
     if (slot != NULL) {
         slot->state = HA_SLOT_LIVE;
+        ha_checked_unpending(ptr);
     }
     pthread_mutex_unlock(&memory.lock);
 }
@@ -247,6 +305,8 @@ ha_memory_release(void *ptr)
     size_t footprint;
     bool intact = true;
     bool managed = false;
+    bool kept = false;
+    const void *damage = NULL;
     pthread_mutex_lock(&memory.lock);
     /* A device reset may have freed it meanwhile. */
     struct ha_slot *slot = slot_at(ptr, &span, &index);
@@ -254,14 +314,81 @@ ha_memory_release(void *ptr)
         (slot->state == HA_SLOT_FREEING || slot->state == HA_SLOT_CACHED)) {
         managed = span->heap->kind == HA_MEMORY_MANAGED;
         note_change();
-        account_remove(span, span->slot_bytes);
-        intact = ha_span_free(span, index, &footprint);
+        account_remove(span, index);
+        if (slot->apart) {
+            damage = ha_span_damage(span, index);
+            ha_span_recall(span, index);
+            ha_checked_freed(ptr, ha_span_keep(span, index));
+            intact = damage == NULL;
+            kept = true;
+        } else {
+            ha_checked_freed(ptr, 0);
+            intact = ha_span_free(span, index, &footprint);
+        }
     }
     pthread_mutex_unlock(&memory.lock);
+    if (damage != NULL) {
+        ha_found_damage(damage, ptr);
+    }
+    if (kept) {
+        drain(ha_checked_quarantine_bytes());
+    }
     if (managed) {
         ha_managed_forget_freed();
     }
     return intact;
+}
+
+bool
+ha_memory_is_apart(void *ptr)
+{
+    struct ha_span *span;
+    uint32_t index;
+    pthread_mutex_lock(&memory.lock);
+    const struct ha_slot *slot = slot_at(ptr, &span, &index);
+    bool apart = slot != NULL && slot->apart;
+    pthread_mutex_unlock(&memory.lock);
+    return apart;
+}
+
+bool
+ha_memory_near(const void *ptr, struct ha_range *range)
+{
+    struct ha_span *span;
+    uint32_t index;
+    pthread_mutex_lock(&memory.lock);
+    bool found = ha_span_near(ptr, &span, &index) &&
+                 (span->slots[index].state == HA_SLOT_LIVE ||
+                  span->slots[index].state == HA_SLOT_FREEING);
+    if (found) {
+        range_of_slot(span, index, range);
+    }
+    pthread_mutex_unlock(&memory.lock);
+    return found;
+}
+
+static void
+look_at(const struct ha_record *record)
+{
+    struct ha_span *span;
+    uint32_t index;
+    pthread_mutex_lock(&memory.lock);
+    const struct ha_slot *slot = slot_at((void *)record->base, &span, &index);
+    const void *damage =
+        slot != NULL && slot->apart && slot->state == HA_SLOT_LIVE && !record->told
+            ? ha_span_damage(span, index)
+            : NULL;
+    pthread_mutex_unlock(&memory.lock);
+    if (damage != NULL) {
+        ha_found_damage(damage, (const void *)record->base);
+    }
+}
+
+void
+ha_memory_look_for_damage(void)
+{
+    ha_checked_each_alive(look_at);
+    drain(0);
 }
 
 bool
@@ -389,6 +516,9 @@ ha_memory_add_foreign(int device, enum ha_memory_kind kind, uint32_t flags, void
                              .device = device,
                              .access = HA_ACCESS_WRITE};
     hipError_t code = foreign_insert(&range);
+    if (code == hipSuccess && ha_checked()) {
+        ha_checked_add(&range);
+    }
     pthread_mutex_unlock(&memory.lock);
     if (code == hipErrorHostMemoryAlreadyRegistered) {
         return ha_cpu_fail(code, "part of the %zu bytes at %p is known to HIP already",
@@ -413,6 +543,7 @@ ha_memory_remove_foreign(void *ptr, enum ha_memory_kind kind)
                 (memory.foreign_count - at) * sizeof memory.foreign[0]);
         removed = true;
         note_change();
+        ha_checked_freed(ptr, 0);
     }
     pthread_mutex_unlock(&memory.lock);
     return removed;
@@ -440,7 +571,8 @@ ha_memory_find(const void *ptr, struct ha_range *range)
     bool found = false;
     pthread_mutex_lock(&memory.lock);
     if (ha_span_find(ptr, &span, &index)) {
-        found = span->slots[index].state != HA_SLOT_CACHED;
+        found = span->slots[index].state != HA_SLOT_CACHED &&
+                span->slots[index].state != HA_SLOT_KEPT;
         if (found) {
             range_of_slot(span, index, range);
         }
@@ -493,6 +625,17 @@ is_freed(const void *ptr)
     return overlaps;
 }
 
+/* Under check, a finding about bytes that this call can't have. */
+static void
+note_bad(const void *ptr, size_t size, enum ha_access access, bool forbidden)
+{
+    if (ha_checked()) {
+        ha_found_bad_access(ptr, size,
+                            access == HA_ACCESS_READ ? HA_CHECK_READS : HA_CHECK_WRITES,
+                            forbidden);
+    }
+}
+
 static hipError_t
 check(const char *argument, const void *ptr, size_t size, bool required, bool *known,
       enum ha_access access)
@@ -503,13 +646,18 @@ check(const char *argument, const void *ptr, size_t size, bool required, bool *k
         *known = found;
     }
     if (!found && (required || is_freed(ptr))) {
+        note_bad(ptr, size, access, false);
         return ha_cpu_fail(hipErrorInvalidValue,
                            "argument '%s' (%p) is not memory that HIP allocated or "
                            "knows%s",
                            argument, ptr, is_freed(ptr) ? " (any more)" : "");
     }
     if (!found) { /* memory of the program's own, or nobody's */
-        return size > 0 ? ha_gone_check(argument, ptr, size) : hipSuccess;
+        hipError_t code = size > 0 ? ha_gone_check(argument, ptr, size) : hipSuccess;
+        if (code != hipSuccess) {
+            note_bad(ptr, size, access, false);
+        }
+        return code;
     }
     /* Mapped allocations that lie side by side are one piece of memory. */
     const char *at = ptr;
@@ -517,6 +665,7 @@ check(const char *argument, const void *ptr, size_t size, bool required, bool *k
     for (;;) {
         size_t offset = (size_t)(at - (const char *)range.base);
         if ((range.access & access) != access) {
+            note_bad(ptr, size, access, access == HA_ACCESS_WRITE);
             return ha_cpu_fail(
                 hipErrorInvalidValue,
                 "argument '%s' (%p): the %zu bytes at %p are %s that the "
@@ -534,6 +683,7 @@ check(const char *argument, const void *ptr, size_t size, bool required, bool *k
             break;
         }
     }
+    note_bad(ptr, size, access, false);
     if (!ha_memory_find(ptr, &range)) {
         return ha_cpu_fail(hipErrorInvalidValue, "argument '%s' (%p) was freed",
                            argument, ptr);
@@ -580,8 +730,10 @@ heap_reset(struct ha_heap *heap)
                 ha_activity_memory_defer(HA_ACTIVITY_FREE, heap->device,
                                          ha_span_address(span, slot), 0, ha_clock_ns());
             }
-            account_remove(span, span->slot_bytes);
-            if (heap->kind == HA_MEMORY_MANAGED) {
+            account_remove(span, slot);
+            ha_checked_freed(ha_span_address(span, slot), 0);
+            if (heap->kind == HA_MEMORY_MANAGED &&
+                span->slots[slot].state != HA_SLOT_KEPT) {
                 leave(span, slot);
             } else {
                 ha_span_free(span, slot, &footprint);
@@ -620,4 +772,5 @@ ha_memory_after_fork_child(void)
     memset(&memory, 0, sizeof memory);
     pthread_mutex_init(&memory.lock, NULL);
     ha_span_after_fork_child();
+    ha_checked_after_fork_child();
 }

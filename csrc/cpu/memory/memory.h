@@ -60,7 +60,9 @@ struct ha_heap;
 /* `guard`: allocations are guarded (cpu/base/span.h). */
 hipError_t ha_memory_init(bool guard);
 
-/* Allocates size > 0 bytes, aligned to 256. Fails with hipErrorOutOfMemory and a text.
+/* Allocates size > 0 bytes, aligned to 256.  Under check (cpu/memory/check_memory.h)
+ * the allocation stands apart, and its memory is kept for a while when it is released.
+ * Fails with hipErrorOutOfMemory and a text.
  */
 hipError_t ha_memory_alloc(struct ha_device *device, enum ha_memory_kind kind,
                            uint32_t flags, size_t size, void **ptr);
@@ -84,8 +86,20 @@ void ha_memory_account_remove(struct ha_device *device, size_t bytes);
 bool ha_memory_claim(void *ptr, unsigned kinds, struct ha_range *range);
 /* Undoes ha_memory_claim. */
 void ha_memory_unclaim(void *ptr);
-/* Frees what was claimed; false if its red zone was written to. */
+/* Frees what was claimed; false if its red zone was written to.  No lock held but the
+ * pool lock. */
 bool ha_memory_release(void *ptr);
+
+/* Whether the allocation that begins there was made under check.  A pool does not give
+ * such a one out again. */
+bool ha_memory_is_apart(void *ptr);
+
+/* The allocation of the device's that the address is in or right behind. */
+bool ha_memory_near(const void *ptr, struct ha_range *range);
+
+/* Looks for writes past the ends of all allocations that were made under check and are
+ * not freed, and to those that were. */
+void ha_memory_look_for_damage(void);
 
 /* Keeps what was claimed for later; to everybody but its owner it is no memory any
  * more. False if its red zone was written to. */

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory_pool_state.h"
 #include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
@@ -186,15 +187,12 @@ ha_memory_pools_settle(struct ha_device *device, bool whole)
 
 /* ---- allocation ---- */
 
-static uint64_t
-place_of(const struct ha_stream *stream)
-{
-    return (uint64_t)stream->queue.device->id << 48 | stream->id;
-}
-
 static bool
 may_take(const struct ha_pool_block *block, uint64_t place)
 {
+    if (block->apart) {
+        return false;
+    }
     if (block->place == place) {
         return true;
     }
@@ -217,7 +215,7 @@ find(const struct ha_memory_pool *pool, size_t footprint, uint64_t place, bool p
                 block->footprint / WASTE_MAX <= footprint &&
                 (best == NULL || block->footprint < best->footprint) &&
                 (may_take(block, place) ||
-                 (pending && block->state == HA_BLOCK_PENDING))) {
+                 (pending && !block->apart && block->state == HA_BLOCK_PENDING))) {
                 best = block;
             }
         }
@@ -259,6 +257,7 @@ block_new(struct ha_memory_pool *pool, size_t size, size_t footprint)
         return NULL;
     }
     block->pool = pool;
+    block->apart = ha_memory_is_apart(block->ptr);
     block->size = size;
     block->footprint = footprint;
     block->state = HA_BLOCK_LIVE;
@@ -281,9 +280,9 @@ static struct ha_pool_block *
 take_pending(struct ha_memory_pool *pool, struct ha_stream *stream, size_t size,
              size_t footprint)
 {
-    struct ha_pool_block *block = pool->reuse_internal != 0
-                                      ? find(pool, footprint, place_of(stream), true)
-                                      : NULL;
+    struct ha_pool_block *block =
+        pool->reuse_internal != 0 ? find(pool, footprint, ha_stream_place(stream), true)
+                                  : NULL;
     if (block == NULL || block->state != HA_BLOCK_PENDING) {
         return NULL;
     }
@@ -363,7 +362,10 @@ block_get(struct ha_memory_pool *pool, struct ha_stream *stream, size_t size)
     if (footprint == 0) {
         return NULL;
     }
-    struct ha_pool_block *block = find(pool, footprint, place_of(stream), false);
+    /* Under check each allocation is one of its own. */
+    bool reuse = !ha_checked();
+    struct ha_pool_block *block =
+        reuse ? find(pool, footprint, ha_stream_place(stream), false) : NULL;
     if (block != NULL) {
         take(block, size);
         return block;
@@ -372,7 +374,7 @@ block_get(struct ha_memory_pool *pool, struct ha_stream *stream, size_t size)
     if (block == NULL && make_room(device, false)) {
         block = block_new(pool, size, footprint);
     }
-    if (block == NULL) {
+    if (block == NULL && reuse) {
         block = take_pending(pool, stream, size, footprint);
     }
     if (block == NULL && size <= device->memory_bytes && make_room(device, true)) {
@@ -414,9 +416,16 @@ static bool
 block_to_free(struct ha_pool_block *block)
 {
     struct ha_memory_pool *pool = block->pool;
-    bool intact = ha_memory_cache(block->ptr);
-    pool->used -= block->size;
-    block_set(block, HA_BLOCK_FREE);
+    void *ptr = block->ptr;
+    bool intact;
+    if (block->apart) {
+        block_remove(block);
+        intact = ha_memory_release(ptr);
+    } else {
+        intact = ha_memory_cache(ptr);
+        pool->used -= block->size;
+        block_set(block, HA_BLOCK_FREE);
+    }
     if (pool->handle == 0) {
         ha_memory_pool_shrink(pool, 0);
         ha_memory_pool_drop(pool);
@@ -456,7 +465,7 @@ ha_memory_pool_free_async(const struct ha_range *range, struct ha_stream *stream
         ha_pool_unlock();
         return ha_cpu_fail(hipErrorOutOfMemory, "no memory for another operation");
     }
-    block->place = place_of(stream);
+    block->place = ha_stream_place(stream);
     block->queue = queue;
     block->number = atomic_load_explicit(&queue->submitted, memory_order_relaxed) + 1;
     block->freed++;

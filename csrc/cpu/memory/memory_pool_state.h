@@ -23,6 +23,7 @@ struct ha_pool_block {
     size_t size;      /* as the program asked */
     size_t footprint; /* what it takes from the device */
     enum ha_block_state state;
+    bool apart; /* made under check; never given out again */
     uint32_t references;
     uint64_t freed;         /* counts frees, to know an operation that came too late */
     uint64_t place;         /* the stream where it was freed, or HA_PLACE_ANY */

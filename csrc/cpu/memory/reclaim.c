@@ -5,6 +5,8 @@
 #include "core/log.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/memory/check_found.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/external_memory.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/queue/pool.h"
@@ -44,6 +46,9 @@ unmap(void *ptr)
 hipError_t
 ha_reclaim_fail(const void *ptr)
 {
+    if (ha_checked()) {
+        ha_found_bad_free(ptr);
+    }
     return ha_cpu_fail(
         hipErrorInvalidValue,
         "%p is not the beginning of an allocation of this kind, or was freed already",

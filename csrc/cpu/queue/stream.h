@@ -39,6 +39,13 @@ struct ha_stream {
     void (*leave)(struct ha_front *front); /* where it captures: lock held, it goes */
 };
 
+/* Tells the stream from those of all devices. */
+static inline uint64_t
+ha_stream_place(const struct ha_stream *stream)
+{
+    return (uint64_t)stream->queue.device->id << 48 | stream->id;
+}
+
 /* How a caller wants its operation to be run. */
 enum ha_run {
     HA_RUN_ASYNC, /* return at once */

@@ -6,8 +6,20 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/graph/capture.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/submit/door.h"
+
+/* Whether this call may come behind a free in its stream; its stack is noted then. */
+static bool
+note_order(void)
+{
+    bool may = ha_checked() && ha_checked_any_pending();
+    if (may) {
+        ha_checked_call();
+    }
+    return may;
+}
 
 /* ---- copies ---- */
 
@@ -80,11 +92,15 @@ ha_submit_copy(hipStream_t stream, struct ha_device *device, const struct ha_cop
     if (may_put_aside(&call) || !call.door.silent) {
         call.door.prepare = prepare;
     }
+    bool late = note_order();
     code = ha_door_open(&call.door);
-    if (code == hipSuccess) {
-        code = ha_door_captures(&call.door)
-                   ? ha_capture_copy(ha_door_front(&call.door), copy)
-                   : run(&call);
+    if (code == hipSuccess && ha_door_captures(&call.door)) {
+        code = ha_capture_copy(ha_door_front(&call.door), copy);
+    } else if (code == hipSuccess) {
+        if (late) {
+            ha_copy_check_order(copy, call.door.stream);
+        }
+        code = run(&call);
     }
     if (call.ticket != NULL || call.aside != NULL) {
         ha_ticket_drop(call.ticket);
@@ -137,11 +153,15 @@ ha_submit_fill(hipStream_t stream, struct ha_device *device, const struct ha_fil
         return code;
     }
     call.door.prepare = ha_activity_wants(HA_WANT_DISPATCH) ? prepare_fill : NULL;
+    bool late = note_order();
     code = ha_door_open(&call.door);
-    if (code == hipSuccess) {
-        code = ha_door_captures(&call.door)
-                   ? ha_capture_fill(ha_door_front(&call.door), fill)
-                   : run_fill(&call);
+    if (code == hipSuccess && ha_door_captures(&call.door)) {
+        code = ha_capture_fill(ha_door_front(&call.door), fill);
+    } else if (code == hipSuccess) {
+        if (late) {
+            ha_fill_check_order(fill, call.door.stream);
+        }
+        code = run_fill(&call);
     }
     ha_ticket_drop(call.ticket);
     return code;

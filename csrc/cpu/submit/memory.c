@@ -4,6 +4,7 @@
 #include "cpu/base/error.h"
 #include "cpu/graph/capture.h"
 #include "cpu/graph/graph_memory.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/memory/reclaim.h"
@@ -27,6 +28,7 @@ ha_submit_alloc(hipMemPool_t handle, hipStream_t stream, struct ha_device *devic
 {
     struct ha_door door = {.handle = stream, .device = device};
     struct ha_memory_pool *pool = NULL;
+    ha_checked_call();
     hipError_t code = door_open(&door);
     if (code == hipSuccess) {
         code = ha_memory_pool_giver(handle, door.stream->queue.device, &pool);
@@ -74,6 +76,7 @@ ha_submit_free_async(void *ptr, hipStream_t stream, struct ha_device *device)
     if (ptr == NULL) {
         return ha_cpu_fail_null("dev_ptr");
     }
+    ha_checked_call();
     hipError_t code = door_open(&door);
     if (code != hipSuccess) {
         return code;
@@ -82,6 +85,9 @@ ha_submit_free_async(void *ptr, hipStream_t stream, struct ha_device *device)
         return ha_capture_free(ha_door_front(&door), ptr);
     }
     bool claimed = ha_memory_claim(ptr, kinds, &range);
+    if (claimed) {
+        ha_checked_pending(ptr, ha_stream_place(door.stream));
+    }
     if (claimed && range.kind == HA_MEMORY_POOL) {
         return ha_memory_pool_free_async(&range, door.stream);
     }
@@ -99,6 +105,7 @@ ha_submit_free(void *ptr, unsigned kinds)
     if (ptr == NULL) {
         return hipSuccess;
     }
+    ha_checked_call();
     if (ha_memory_claim(ptr, kinds, &range)) {
         return ha_reclaim(&range);
     }

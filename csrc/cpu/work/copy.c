@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/check.h"
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/memory/check_found.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fill_kernel.h"
 #include "cpu/queue/pool.h"
@@ -280,6 +282,39 @@ copy_of_fill(const struct ha_fill *fill)
                             .width = fill->width,
                             .height = fill->height,
                             .depth = fill->depth > 1 ? fill->depth : 1};
+}
+
+/* The bytes were checked: they are as many as there can be. */
+static void
+side_check_order(const struct side *side, const struct ha_copy *copy,
+                 const struct ha_stream *stream)
+{
+    size_t extent;
+    if (side->ptr != NULL && extent_of(copy, side->pitch, side->slice, &extent)) {
+        ha_found_late_access(side->ptr, extent,
+                             side->written ? HA_CHECK_WRITES : HA_CHECK_READS,
+                             ha_stream_place(stream));
+    }
+}
+
+void
+ha_copy_check_order(const struct ha_copy *given, const struct ha_stream *stream)
+{
+    const struct ha_copy copy = with_depth(given);
+    const struct side dst = {"dst",          copy.dst,       copy.dst_pitch,
+                             copy.dst_slice, copy.dst_known, true};
+    const struct side src = {"src",          copy.src,       copy.src_pitch,
+                             copy.src_slice, copy.src_known, false};
+    side_check_order(&dst, &copy, stream);
+    side_check_order(&src, &copy, stream);
+}
+
+void
+ha_fill_check_order(const struct ha_fill *fill, const struct ha_stream *stream)
+{
+    const struct ha_copy copy = copy_of_fill(fill);
+    const struct side dst = {"dst", fill->dst, fill->pitch, fill->slice, true, true};
+    side_check_order(&dst, &copy, stream);
 }
 
 hipError_t

@@ -63,6 +63,11 @@ bool ha_copy_is_from_device(hipMemcpyKind kind);
 hipError_t ha_copy_check(const struct ha_copy *copy, bool *work);
 hipError_t ha_fill_check(const struct ha_fill *fill, bool *work);
 
+/* Under check: looks whether such work in the stream comes behind a free of what it
+ * touches (ha_found_late_access).  Pool lock held. */
+void ha_copy_check_order(const struct ha_copy *copy, const struct ha_stream *stream);
+void ha_fill_check_order(const struct ha_fill *fill, const struct ha_stream *stream);
+
 /* For a copy from memory that HIP does not know: puts the bytes aside, lets `copy` read
  * them there, and returns what to free behind the copy.  NULL if there is nothing to
  * put aside; *wait then says whether the call has to wait for the copy instead. */
